@@ -1,7 +1,7 @@
 import { type ShownLoadBalancer, type TestSystem, waitFor } from '@spout/testkit'
 import { vipOf } from './fixtures.ts'
 
-/** An address as the control plane shows it. */
+/** An address as `GET /vips` shows it. */
 export interface ShownVip {
   readonly state: string
   readonly announcer: string
@@ -26,7 +26,7 @@ interface NodeShards {
   readonly status: { readonly shards: readonly { readonly state: string }[] }
 }
 
-/** Waits until both nodes would take over any shard: a link that just came back does not mean that yet. */
+/** Waits until both nodes can take over any shard; a link that just came back does not suffice. */
 export async function bothTakePart(system: TestSystem): Promise<void> {
   await waitFor(
     async () => {

@@ -19,7 +19,7 @@ import { OCTAVIA } from './bad-input/octavia.ts'
 import type { Bad, Known } from './bad-input/refusal.ts'
 import { ACME, BOLT, balancer } from './fixtures.ts'
 
-/** The control plane alone: what is refused never reaches a node. */
+/** Only the control plane: refused requests never reach a node. */
 let lab: Lab
 let access: SystemAccess
 let known: Known
@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(() => lab?.destroy())
 
-/** A token that was valid once: its time is set back in the store while the control plane is down. */
+/** A token that was once valid: its expiry is set back in the store while the control plane is down. */
 async function expireToken(account: Account): Promise<string> {
   const { token } = await passwordToken(access.endpoint, account)
   const port = Number(new URL(access.endpoint).port)
@@ -79,11 +79,11 @@ const COLLECTIONS = [
   'enrolment-tokens',
 ]
 
-/** Everything that is stored, as the administrator sees it. */
+/** All stored objects, as the administrator sees them. */
 async function everything(): Promise<unknown> {
   const all = COLLECTIONS.map(async (name) => {
     const { items } = await callApi<{ items: object[] }>(access.endpoint, access.admin.token, 'GET', `/${name}`)
-    // A status is not stored: it follows in its own time.
+    // A status is not stored, and changes at other times.
     return items.map((item) => ({ ...item, status: null }))
   })
   return Object.fromEntries((await Promise.all(all)).map((items, index) => [COLLECTIONS[index], items]))
@@ -115,7 +115,7 @@ describe.each([
     const text = await answer.text()
     expect([answer.status, text]).toEqual([row.status, expect.any(String)])
     for (const words of row.says) expect(text).toMatch(words)
-    // Nothing of our inside, and nothing of the other tenant's.
+    // No internals of ours, and nothing of the other tenant.
     expect(text).not.toMatch(/node_modules|\.ts:\d|at \w+ \(|SQLITE|foreign/)
     expect(await everything()).toEqual(before)
   })

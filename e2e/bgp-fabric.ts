@@ -5,10 +5,10 @@ export const ROUTER = { address: '198.51.100.1', as: 64_513 } as const
 export const NODES = { node1: '198.51.100.2', node2: '198.51.100.3' } as const
 export type NodeName = keyof typeof NODES
 export const NAMES = Object.keys(NODES) as readonly NodeName[]
-/** Half a second: the lab's machines are busy ones. */
+/** Half a second, because the lab's machines are busy. */
 export const BFD = { minTransmitMs: 100, minReceiveMs: 100, multiplier: 5 } as const
 
-/** Nothing here is moved by the control plane: whatever moves, the nodes and the router moved it. */
+/** The control plane moves nothing here: only the nodes and the router do. */
 export const BGP_SETTINGS = [
   'nodes.announcer=bgp',
   `nodes.localAs=${LOCAL_AS}`,
@@ -16,7 +16,7 @@ export const BGP_SETTINGS = [
   'liveness.moveAfterMs=600000',
 ]
 
-/** The nodes as the lab's router speaks with them. */
+/** The nodes as BGP neighbors of the lab's router. */
 export const NEIGHBORS: readonly RouterNeighbor[] = NAMES.map((name) => ({
   name,
   address: NODES[name],

@@ -34,7 +34,7 @@ let client: Caller
 let acme: Tenant
 let bolt: Tenant
 let groupId: string
-/** Return path `gateway`: announced by the node that holds its network's gateway. */
+/** Return path `gateway`: announced by the node with its network's gateway. */
 let shop: ShownLoadBalancer
 /** Return path `snat`: announced by both. */
 let blog: ShownLoadBalancer
@@ -76,7 +76,7 @@ const nodeAt = (address: string): NodeName => NAMES.find((name) => NODES[name] =
 const vip = (shown: ShownLoadBalancer) => shownVip(system, shown)
 const hopsOf = (shown: ShownLoadBalancer): Promise<readonly string[]> => router.nextHops(`${vipOf(shown)}/32`)
 
-/** Waits until the router reaches the address by these nodes alone. */
+/** Waits until the router reaches the address only through these nodes. */
 const routedBy = async (shown: ShownLoadBalancer, nodes: readonly NodeName[]): Promise<void> => {
   const wanted = nodes.map((node) => NODES[node]).join()
   await waitFor(async () => (await hopsOf(shown)).join() === wanted, {
@@ -86,7 +86,7 @@ const routedBy = async (shown: ShownLoadBalancer, nodes: readonly NodeName[]): P
   })
 }
 
-/** The one node that the router reaches the address by. */
+/** The one node through which the router reaches the address. */
 const carrierOf = (shown: ShownLoadBalancer): Promise<NodeName> =>
   waitFor(
     async () => {
@@ -134,7 +134,7 @@ const answersHttp = (shown: ShownLoadBalancer) =>
     what: `${vipOf(shown)} to answer over HTTP`,
   })
 
-/** Ports of the client whose flows to the address the router deals to a node. */
+/** Client ports whose flows to the address the router sends to a node. */
 async function portsBy(shown: ShownLoadBalancer, node: NodeName, count: number): Promise<readonly number[]> {
   const found: number[] = []
   for (let port = 20_000; found.length < count && port < 20_500; port++) {
@@ -189,7 +189,7 @@ describe('a node that loses its power', () => {
     const traffic = requests()
     await powerOff(system.lab, dead)
     await routedBy(blog, [survivor])
-    // Not by the hold time, after which it would keep the routes for a graceful restart.
+    // Not after the hold time, when it would keep the routes for a graceful restart.
     const lost = (await router.sessions()).find(({ name }) => name === dead)
     expect(lost?.lastError).toMatch(/BFD/)
     await expectAlive(held)
@@ -197,7 +197,7 @@ describe('a node that loses its power', () => {
     await waitFor(async () => (await system.nodeNamed(dead)).status.connection === 'disconnected', {
       what: `${dead} to be disconnected`,
     })
-    // Connections of the proxy end with its node: the request under way may have been one of them.
+    // Connections of the proxy end with its node: the request in progress may have been one of them.
     expect(failuresOf(await traffic.stop()).length).toBeLessThanOrEqual(1)
     await answersHttp(blog)
 
@@ -229,7 +229,7 @@ describe('an agent that comes back', () => {
   it('withdraws what its node lost while it was away', async () => {
     const loser = await carrierOf(shop)
     await system.lab.stop(agentOf(system.lab, loser), 'SIGKILL')
-    // Nobody starts it again: the other node takes the shard over, and BIRD does not hear of it.
+    // Nobody restarts it: the other node takes the shard over, and BIRD does not learn of it.
     for (const { pid } of await daemonsOf(system.lab, loser, ['keepalived'])) process.kill(pid, 'SIGKILL')
     await routedBy(shop, NAMES)
     await startAgent(system.lab, system.access, loser)
@@ -267,7 +267,7 @@ describe('a drained node', () => {
         ),
       { what: `${drained} to ask for others` },
     )
-    // Its time is over now.
+    // Its drain time is over now.
     await changeGroup({ bgp: { drainSeconds: 0 } })
     await waitFor(async () => (await router.routes(`${vipOf(blog)}/32`)).every(({ from }) => from === other(drained)), {
       what: `${drained} to announce nothing`,
@@ -280,7 +280,7 @@ describe('a drained node', () => {
     await routedBy(blog, NAMES)
     await expectAlive(held)
     expect((await connects.stop()).filter(({ ok }) => !ok)).toEqual([])
-    // The router deals flows to other nodes as soon as a route goes or comes.
+    // The router moves flows to other nodes as soon as a route goes or comes.
     expect(failuresOf(await traffic.stop())).toEqual([])
     await dropAll(held)
   })

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { type RunResult, run } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** Two checkouts on one machine: each has its own state file, as each checkout has. */
+/** Two checkouts on one machine, each with its own state file. */
 
 const ROOT = path.resolve(import.meta.dirname, '..')
 const PROGRAM = path.join(ROOT, 'tools/dev/main.ts')
@@ -22,7 +22,7 @@ let holder: Server
 let taken = 0
 
 beforeAll(async () => {
-  // Whoever has the usual port on this machine: this test, or somebody else.
+  // Some process has the usual port on this machine: this test's, or another.
   holder = createServer()
   await new Promise<void>((resolve) => {
     holder.once('error', () => resolve()).listen(9130, '127.0.0.1', resolve)
@@ -91,7 +91,7 @@ describe('./dev up', () => {
   })
 })
 
-/** The lines that README shows of `./dev up`, in their order. */
+/** The lines of `./dev up` that README shows, in order. */
 function storyOfReadme(): readonly string[] {
   const [, block = ''] = readFileSync(path.join(ROOT, 'README.md'), 'utf8').split('$ ./dev up\n')
   const lines = block
@@ -102,7 +102,7 @@ function storyOfReadme(): readonly string[] {
   return lines
 }
 
-/** What differs from one run to the next: times, counts, the lab, its port, and which of two nodes or addresses is whose. */
+/** Removes what differs between runs: times, counts, the lab, its port, and which of two nodes or addresses is used. */
 const withoutFigures = (line: string): string =>
   line
     .replace(/^ *\d+\.\d s {2}/, '')

@@ -30,7 +30,7 @@ const DIRECT: TenantSpec = {
   segment: 'tenant-a',
   returnPath: 'dsr',
 }
-/** Nothing here is moved by the control plane: whatever moves, the nodes moved it. */
+/** The control plane moves nothing here: only the nodes do. */
 const SET = ['nodes.announcer=vrrp', 'liveness.disconnectedAfterMs=1500', 'liveness.moveAfterMs=600000']
 const NODES = ['node1', 'node2'] as const
 const FLOWS = 24
@@ -100,7 +100,7 @@ describe('members that hold the VIP', () => {
       'tenant-a-member2',
     ])
     expect(new Set(answers.map((answer) => answer?.from))).toEqual(new Set([`::ffff:${CLIENT}`]))
-    // Nothing of it is known to a node.
+    // No node keeps state of it.
     for (const node of NODES)
       for (const namespace of domainNamespaces(system.lab, node)) {
         const { stdout } = await run(['ip', 'netns', 'exec', namespace, 'conntrack', '-L'])

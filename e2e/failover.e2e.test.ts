@@ -19,14 +19,14 @@ import { ACME, BOLT, balancer, PORT, vipOf } from './fixtures.ts'
 import { agentOf, daemonsOf } from './node-processes.ts'
 import { dropAll, expectAlive, failuresOf, holdSome } from './traffic.ts'
 
-/** Nothing here is moved by the control plane: whatever moves, the nodes moved it. */
+/** The control plane moves nothing here: only the nodes do. */
 const SET = ['nodes.announcer=vrrp', 'liveness.disconnectedAfterMs=1500', 'liveness.moveAfterMs=600000']
 const ELECTION = ['keepalived', 'spout-mover']
 const NODES = ['node1', 'node2'] as const
 
 let system: TestSystem
 let client: Caller
-/** TCP, return path `gateway`: its flows outlive a node. */
+/** TCP, return path `gateway`: its flows survive a node. */
 let shop: ShownLoadBalancer
 /** HTTP through the proxy. */
 let blog: ShownLoadBalancer
@@ -50,7 +50,7 @@ const other = (node: string): string => (node === 'node1' ? 'node2' : 'node1')
 
 const vip = (shown: ShownLoadBalancer) => shownVip(system, shown)
 
-/** The one node that answers for the address, as the control plane was told. */
+/** The one node that answers for the address, according to the control plane. */
 const ownerOf = (shown: ShownLoadBalancer): Promise<string> =>
   waitFor(
     async () => {
@@ -73,7 +73,7 @@ const ownedBy = async (shown: ShownLoadBalancer, node: string): Promise<void> =>
   expect(owners).toEqual([node])
 }
 
-/** Nodes that have the address bound, as the kernels say. */
+/** Nodes that have the address bound in their kernel. */
 const holdersOf = async (shown: ShownLoadBalancer): Promise<readonly string[]> => {
   const bound = await Promise.all(NODES.map((node) => system.boundAddresses(node)))
   return NODES.filter((_, index) => bound[index]!.includes(vipOf(shown)))
@@ -93,7 +93,7 @@ const answers = (shown: ShownLoadBalancer) =>
     what: `${vipOf(shown)} to answer over HTTP`,
   })
 
-/** What the control plane was told of the last move. */
+/** The duration of the last move, according to the control plane. */
 const withoutOwner = async (): Promise<string> => `${(await vip(shop)).lastMove?.durationMs} ms without an owner`
 
 const requests = () => askOn(() => client.http(vipOf(blog), 80, { timeoutMs: 2000 }))
@@ -121,7 +121,7 @@ describe('a node of a VRRP group', () => {
     await answers(blog)
     expect(await vip(shop)).toMatchObject({ lastMove: { node: other(dead), durationMs: expect.any(Number) } })
 
-    // It comes back with everything it had bound: nothing of it is its own any more.
+    // It comes back with everything that it had bound, though nothing of it is its own any more.
     await powerOn(system.lab, system.access, dead)
     await bothReport()
     await waitFor(async () => !(await holdersOf(shop)).includes(dead), { what: `${dead} to let go` })
@@ -227,7 +227,7 @@ describe('a node of a VRRP group', () => {
     for (const { pid } of stopped) process.kill(pid, 'SIGSTOP')
     try {
       await waitFor(async () => (await holdersOf(shop)).includes(heir), { what: `${heir} to take over` })
-      // Longer than the pause that an election cannot tell from a busy moment.
+      // Longer than a stall that an election cannot tell from a busy moment.
       await waitFor(async () => (await system.nodeNamed(frozen)).status.connection === 'disconnected', {
         what: `${frozen} to be missed`,
       })

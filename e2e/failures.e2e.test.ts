@@ -25,7 +25,7 @@ import { helperOf, proxiesOf } from './node-processes.ts'
 import { failuresOf } from './traffic.ts'
 
 const DISCONNECTED_AFTER = 'liveness.disconnectedAfterMs=1500'
-/** However busy the machine is, nothing moves because a process takes its time to start. */
+/** Nothing moves because a process starts slowly on a busy machine. */
 const PATIENT = ['nodes.announcer=l2', DISCONNECTED_AFTER, 'liveness.moveAfterMs=600000']
 const QUICK = ['nodes.announcer=l2', DISCONNECTED_AFTER, 'liveness.moveAfterMs=4500']
 
@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const membersOf = (tenant: 'tenant-a' | 'tenant-b') => [`${tenant}-member1`, `${tenant}-member2`]
 
-/** Waits until these members and no others answer, without a failure among 16 requests. */
+/** Waits until exactly these members answer, without a failure in 16 requests. */
 const served = (shown: ShownLoadBalancer, members: readonly string[]) =>
   waitFor(
     async () => {
@@ -69,7 +69,7 @@ const bothServed = async (): Promise<void> => {
   await served(blog, membersOf('tenant-b'))
 }
 
-/** Requests to both load balancers, without a pause until stopped. */
+/** Requests to both load balancers without a pause, until stopped. */
 function steadyTraffic(): { stop(): Promise<void> } {
   const streams = [shop, blog].map((shown) => askOn(() => client.http(vipOf(shown))))
   return {
@@ -96,7 +96,7 @@ async function kill(name: string): Promise<void> {
   await system.lab.stop(target, 'SIGKILL')
 }
 
-/** Starts it where it was. */
+/** Restarts it on the same port. */
 async function controlPlaneAgain(set: readonly string[]): Promise<void> {
   const port = Number(new URL(system.access.endpoint).port)
   await startControlPlane(system.lab, { port, set })
@@ -107,7 +107,7 @@ const ownerOf = async (who: Tenant, shown: ShownLoadBalancer): Promise<string> =
   return (await system.nodes()).find(({ id }) => id === status.ownerNodeId)?.name ?? ''
 }
 
-/** A test that failed half-way leaves members dead: the next one starts from a whole system all the same. */
+/** A test that failed half-way leaves members dead: the next one still starts with all of them. */
 async function startMissingMembers(): Promise<void> {
   for (const place of (['tenant-a', 'tenant-b'] as const).flatMap((tenant) => membersOf(tenant)))
     if (system.lab.process(`member-${place}`) === null) await startMember(system.lab, place)
@@ -128,7 +128,7 @@ describe('a member that is killed', () => {
     await waitFor(async () => (await healthOf(who(), shown(), 'member1'))?.health === 'down', {
       what: 'the user to be told',
     })
-    // Reset where a probe was under way when it died.
+    // Reset, if a probe was in progress when it died.
     const reason = expect.stringMatching(/^connection (refused|reset)$/)
     expect(await healthOf(who(), shown(), 'member1')).toMatchObject({ reason })
     expect(await healthOf(who(), shown(), 'member2')).toMatchObject({ health: 'up', reason: null })
@@ -151,11 +151,11 @@ describe('HAProxy killed', () => {
     await waitFor(async () => !killed.some(isAlive) && (await client.http(vipOf(blog))).ok, { what: 'an answer' })
     const started = await proxiesOf(system.lab, owner)
     const answers = await client.members(vipOf(blog), 16)
-    // What is down stays out: no request finds out anew.
+    // A member that is down stays out: no request has to find out again.
     expect(tally(answers.map((answer) => answer?.member))).toEqual(new Map([['tenant-b-member2', 16]]))
     await startMember(system.lab, 'tenant-b-member1')
     await bothServed()
-    // Still the process that was started: nothing needed a reload.
+    // Still the same process: nothing needed a reload.
     expect(await proxiesOf(system.lab, owner)).toEqual(started)
   })
 })
@@ -167,7 +167,7 @@ describe('the native helper killed', () => {
     const helper = helperOf(system.lab, owner)
     expect(helper).not.toBeNull()
     await system.lab.stop(helper!, 'SIGKILL')
-    // The dead one is a child of the agent until that has heard of its end.
+    // The dead one stays a child of the agent until that has noticed its end.
     const isNew = () => ![undefined, helper!.pid].includes(helperOf(system.lab, owner)?.pid)
     await waitFor(isNew, { what: 'a new helper' })
     await traffic.stop()
@@ -270,9 +270,9 @@ describe('the control plane killed', () => {
   })
 })
 
-/** Statistics: they begin anew with the state file. */
+/** Counters restart with the state file. */
 const isCount = (line: string): boolean => line.includes(' counter packets ')
-/** Emptied and filled again in a second transaction. Packets take the rules behind it meanwhile. */
+/** Emptied and refilled in a second transaction. Meanwhile packets take the rules behind it. */
 const isIngressSteering = (line: string): boolean => / element netdev spout-\S+ (link|via)[46] /.test(line)
 
 describe('a node whose state file is lost', () => {
@@ -300,7 +300,7 @@ describe('a node that stops reporting', () => {
     await nodesInSync(system.access, 2)
   })
 
-  /** Where an address is bound, each time somebody looks. */
+  /** Where an address is bound, at each look. */
   const holdersOf = async (shown: ShownLoadBalancer): Promise<readonly string[]> => {
     const holders: string[] = []
     for (const name of ['node1', 'node2'])
@@ -319,7 +319,7 @@ describe('a node that stops reporting', () => {
       await waitFor(async () => (await system.nodeNamed(silent)).status.connection === 'disconnected', {
         what: `${silent} to be shown as disconnected`,
       })
-      // Twice the time after which its addresses moved when silence alone was a reason.
+      // Twice the time after which its addresses moved when silence alone was enough.
       await waitFor(
         async () => {
           expect(await Promise.all([holdersOf(shop), holdersOf(blog)])).toEqual(before)

@@ -27,14 +27,14 @@ let client: Caller
 let acme: Tenant
 let bolt: Tenant
 let shop: ShownLoadBalancer
-/** What the agent of node1 lives by, and then the control plane. */
+/** The clock of node1's agent, and later of the control plane. */
 let clock: WallClock
 
 beforeAll(async () => {
   clock = await WallClock.create()
   system = await TestSystem.start({ tenants: [ACME, BOLT], set: SET })
   ;[acme, bolt] = system.tenants as [Tenant, Tenant]
-  // Tests share the machine with others: what is tried here is not how long it may stand still.
+  // Tests share the machine with others: a stall is not what is tested here.
   await changeGroup({ vrrp: { profile: 'relaxed' } })
   shop = await system.createLoadBalancer(acme, balancer('shop', 'tcp'))
   client = await Caller.start(system.lab, 'client')
@@ -74,11 +74,11 @@ interface Node {
 
 const nodes = async (): Promise<readonly Node[]> => (await asAdmin<{ items: Node[] }>('GET', '/nodes')).items
 
-/** How often a node became master of a shard since its agent's session began, all together. */
+/** How often nodes became master of a shard since their agents' sessions began, in total. */
 const takeovers = async (): Promise<number> =>
   (await nodes()).flatMap(({ status }) => status.shards).reduce((sum, shard) => sum + shard.takeovers, 0)
 
-/** Who is what, as the kernels say and the nodes know: the same text says that nothing moved. */
+/** The roles according to kernels and nodes: an equal text means that nothing moved. */
 const owners = async (): Promise<string> =>
   JSON.stringify(await Promise.all((await nodes()).map(async ({ name }) => [name, await system.boundAddresses(name)])))
 
@@ -142,7 +142,7 @@ describe('30 % loss on the links to the control plane', () => {
         const { id } = await system.api<ShownLoadBalancer>(bolt, 'POST', '/load-balancers', body)
         await waitFor(async () => (await system.loadBalancer(bolt, id)).status.provisioning === 'active', {
           what: 'a change to arrive',
-          // Half of all round trips fail, and TCP waits ever longer.
+          // Half of all round trips fail, and TCP waits longer each time.
           timeoutMs: 90_000,
         })
         times.push(performance.now() - began)
@@ -179,7 +179,7 @@ describe('a wall clock that jumps', () => {
       clock.set(aheadMs)
       const began = Date.now()
       await expectAlive(held)
-      // What it is told is still done, and what it does is still told.
+      // It still applies changes, and its reports still arrive.
       const made = await system.createLoadBalancer(bolt, balancer('jump', 'tcp'))
       await system.inSyncAfter('node1', began)
       await system.api(bolt, 'DELETE', `/load-balancers/${made.id}`)
@@ -243,7 +243,7 @@ describe('a wall clock that jumps', () => {
     const jumps = [HOUR_MS, -HOUR_MS, 0]
     for (const aheadMs of jumps) {
       clock.set(aheadMs)
-      // Twice, so that every node was heard meanwhile.
+      // Twice, so that every node has reported meanwhile.
       for (let count = 0; count < 2; count++) {
         const made = await system.createLoadBalancer(bolt, balancer('jump', 'tcp'))
         await system.api(bolt, 'DELETE', `/load-balancers/${made.id}`)
@@ -321,7 +321,7 @@ describe('an address that somebody else on the fabric claims', () => {
     const by = owner === 'node1' ? 'node2' : 'node1'
     await waitFor(
       async () => {
-        // The group has just changed how it announces: the node may not have been at it yet.
+        // The group has just changed its announcer: the node may not have applied that yet.
         await lab.must(by, ['python3', claimer, 'fab0', 'arp-request', address, FORGED])
         return (await told()).length > 0
       },

@@ -15,7 +15,7 @@ import { agentOf, helperOf, processorSeconds, proxiesOf } from './node-processes
 
 const NODE = 'node1'
 const MEMBERS = 1_000
-/** The second half of them: these ports refuse connections every other second. */
+/** Ports of the second half of the members, which refuse connections every other second. */
 const FLAPPING = { first: FAST_PORTS.first + MEMBERS / 2, last: FAST_PORTS.first + MEMBERS - 1 }
 const TURNS = 16
 const MONITOR = { type: 'tcp', intervalMs: 1_000, timeoutMs: 500, rise: 2, fall: 1 }
@@ -38,13 +38,13 @@ afterAll(async () => {
 const agentSeconds = (): number =>
   processorSeconds(agentOf(system.lab, NODE)) + processorSeconds(helperOf(system.lab, NODE)!)
 
-/** Tells what agent and helper took of a processor from now on. */
+/** Measures the processor time of agent and helper from now on. */
 function meter(): () => number {
   const began = { atMs: performance.now(), seconds: agentSeconds() }
   return () => (agentSeconds() - began.seconds) / ((performance.now() - began.atMs) / 1000)
 }
 
-/** A length of the load, not a wait for something to happen. */
+/** The duration of the load, not a wait for an event. */
 async function lasts(ms: number): Promise<void> {
   const startMs = performance.now()
   await waitFor(() => performance.now() - startMs >= ms, { what: `${ms} ms of it` })
@@ -94,7 +94,7 @@ describe('F16: 500 of 1,000 members that come and go each second', () => {
     const lost = asked.filter((outcome) => !outcome.ok || outcome.value.status !== 200).length
     expect(least).toBeLessThan(MEMBERS)
     expect(await proxiesOf(system.lab, NODE)).toEqual(proxies)
-    // Half of the members are dead for at most an interval, in half of the turns.
+    // Half of the members are dead for at most an interval, half of the time.
     expect(lost).toBeLessThan(asked.length / 4)
     await waitFor(async () => (await healths(who, shown)).get('up') === MEMBERS, {
       what: 'all to be back',

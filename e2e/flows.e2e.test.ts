@@ -62,7 +62,7 @@ const hopsOf = async (shown: ShownLoadBalancer): Promise<readonly NodeName[]> =>
   return NAMES.filter((name) => hops.includes(NODES[name]))
 }
 
-/** Waits until the router reaches the address by these nodes alone. */
+/** Waits until the router reaches the address only through these nodes. */
 const routedBy = (shown: ShownLoadBalancer, nodes: readonly NodeName[]): Promise<unknown> =>
   waitFor(async () => (await hopsOf(shown)).join() === nodes.join(), {
     what: `the router to reach ${vipOf(shown)} by ${nodes.join() || 'nobody'}`,
@@ -90,7 +90,7 @@ const statusOf = async (node: NodeName): Promise<ShownFlows['status']> => {
   return items.find(({ name }) => name === node)!.status
 }
 
-/** Both nodes say that one carries so many flows at least, and that the other holds them ready. */
+/** Waits until both nodes report that one carries at least this many flows, and that the other holds them ready. */
 const replicated = (node: NodeName, count: number): Promise<unknown> =>
   waitFor(
     async () => {
@@ -157,7 +157,7 @@ describe('return path snat in a group that announces by BGP', () => {
     const held = await holdSome(client, chat, FLOWS)
     await replicated(first, FLOWS)
     const talk = talkOn(held)
-    // What begins while the routers do not know yet begins again after a second.
+    // Connections that begin before the routers know begin again after a second.
     const connects = askOn(() => client.tcp(vipOf(chat), 80, { timeoutMs: 4000 }))
     await schedule(system, first, 'draining')
     await routedBy(chat, [other(first)])

@@ -19,16 +19,16 @@ import { ACME, BOLT, balancer, member, PORT, quickCheck, tally, vipOf } from './
 
 const METADATA = '169.254.169.254'
 const REFUSED_WITHIN_MS = 250
-/** A port of a TCP member where nobody listens; UDP member one above. */
+/** A port of a TCP member without a listener; the UDP member's is one higher. */
 const REPLY_PORT = 9555
 
 let system: TestSystem
 let client: Caller
-/** Somebody on a member of tenant acme, whose default route is the load-balancer node. */
+/** A caller on a member of tenant acme, whose default route is the load-balancer node. */
 let hostile: Caller
 let acme: Tenant
 let bolt: Tenant
-/** Of both tenants. */
+/** VIPs of both tenants. */
 let vips: readonly string[]
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const { lab } = system
   const subnet6 = { name: 'subnet6', cidr: 'fd10::/64', gatewayIp: 'fd10::1' }
   await system.api(system.access.admin, 'POST', `/networks/${acme.networkId}/subnets`, subnet6)
-  // Everything that must not be reached listens, so that what keeps the tenant away is not an absent server.
+  // Everything that must be out of reach listens, so that a missing server is not what keeps the tenant away.
   await Promise.all([...NODES, 'router', 'client'].map((place) => startMember(lab, place)))
   for (const node of NODES) await lab.must(node, ['ip', 'addr', 'add', `${METADATA}/32`, 'dev', 'lo'])
   client = await Caller.start(lab, 'client')
@@ -73,7 +73,7 @@ const OUT_OF_REACH: readonly (readonly [what: string, address: () => string])[] 
   ["the root's end of the other tenant's uplink", () => '240.0.0.4'],
 ]
 
-/** What of an address answers somebody on a member, who tries whatever he can. */
+/** What answers at an address when a caller on a member tries all it can. */
 async function whatAnswers(caller: Caller, address: string): Promise<readonly unknown[]> {
   const options = { timeoutMs: REFUSED_WITHIN_MS }
   const outcomes = await Promise.all([
@@ -144,7 +144,7 @@ describe('from a member, through its gateway', () => {
     const before = await resets()
     const options = { source: claimed, timeoutMs: REFUSED_WITHIN_MS }
     for (const vip of vips) expect(await hostile.tcp(vip, 80, options)).toMatchObject({ ok: false })
-    // A VIP's answer to a connection that the client never opened would have been reset by it.
+    // The client would have reset a VIP's answer to a connection that it never opened.
     expect(await resets()).toBe(before)
     await lab.must('tenant-a-member1', ['ip', 'addr', 'delete', `${claimed}/32`, 'dev', 'lo'])
   })
@@ -152,7 +152,7 @@ describe('from a member, through its gateway', () => {
   it('a UDP member that speaks first reaches clients, but no address of the system', async () => {
     await system.createLoadBalancer(acme, balancer('first', 'udp', { port: 53, memberPort: REPLY_PORT + 1 }))
     const options = { sourcePort: REPLY_PORT + 1, timeoutMs: REFUSED_WITHIN_MS }
-    // The way is open for replies: a client is reached, and sees the load balancer's address alone.
+    // Replies may pass: a client is reached, and sees only the load balancer's address.
     expect(await hostile.udp('203.0.113.10', PORT.udp, 'hello', options)).toEqual({ ok: true, value: 'client hello' })
     for (const target of [
       '198.51.100.1',
@@ -186,7 +186,7 @@ describe("from a member that makes a node's own address its gateway", () => {
   })
 })
 
-/** Ports on which HAProxy listens in the domains of all nodes, some of them for each domain, and the domain's addresses. */
+/** Ports on which HAProxy listens in the domains of all nodes, a few per domain, and the domain's addresses. */
 async function proxyPorts(): Promise<readonly { readonly addresses: readonly string[]; readonly port: number }[]> {
   const ports: { addresses: readonly string[]; port: number }[] = []
   for (const node of NODES)
@@ -207,13 +207,13 @@ async function proxyPorts(): Promise<readonly { readonly addresses: readonly str
 
 describe('a scan of every TCP port', () => {
   const PORTS = 65_535
-  /** Of the VIPs that the first tests made. */
+  /** The listener's port of the VIPs that the first tests made. */
   const LISTENER = 80
-  /** The nodes are alike: one of them, and what both have. */
+  /** The nodes are alike: scans one of them, and the addresses that both have. */
   const SCANNED = /node1|metadata|uplink/
-  /** In the order of `vips`. Members of the third listen on nothing: a listener of protocol `tcp` answers as they do. */
+  /** In the order of `vips`. Members of the third have no server: a listener of protocol `tcp` answers as they do. */
   const OPEN = [[LISTENER], [LISTENER], [], [LISTENER]]
-  /** The last is another tenant's. */
+  /** The last VIP is another tenant's. */
   const OPEN_TO_ACME = [[LISTENER], [LISTENER], [], []]
   let scanner: PortScanner
 
@@ -254,7 +254,7 @@ describe('a scan of every TCP port', () => {
     const answered: (readonly number[])[] = []
     for (const vip of vips) answered.push(await scan('client', vip))
     expect(answered).toEqual(OPEN)
-    // Servers of this test, which show that the way there is open.
+    // Servers of this test, which prove that the path there is open.
     const nodes: (readonly number[])[] = []
     for (const node of ['198.51.100.2', '2001:db8:f::2']) nodes.push(await scan('client', node))
     expect(nodes).toEqual(nodes.map(() => [PORT.http, PORT.tcp]))
@@ -401,7 +401,7 @@ function filesIn(directory: string, depth = 8): readonly string[] {
 describe('what the kernel refuses for one load balancer', () => {
   it('fails that one alone, in the words of the kernel, and is mended by itself', async () => {
     const { lab } = system
-    // Somebody put an element with the same key and another value into the map: the kernel will not have both.
+    // Another program put an element with the same key and another value into the map: the kernel refuses both.
     const taken = '198.51.100.200'
     const stray = `element inet spout service4 { ${taken} . tcp . 80 : 0x00000fff }`
     const namespaces = (

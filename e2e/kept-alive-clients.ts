@@ -1,17 +1,17 @@
 /**
- * HTTP clients with a kept-alive connection each that never ask twice for the same: BUSY of them ask without much of a
- * pause, IDLE ones when they are told. Reads a word a line: `idle` has the idle ones ask once, `tell` says what became of
- * everything since the last time. Answers each with a line of JSON. Run as
+ * HTTP clients with one kept-alive connection each, which never repeat a request: BUSY of them send requests almost
+ * without a pause, IDLE ones on command. Reads a command per line: `idle` makes the idle ones send one request, `tell`
+ * reports everything since the last report. Answers each with a line of JSON. Run as
  * `node kept-alive-clients.ts ADDRESS PORT BUSY IDLE`.
  */
 import http from 'node:http'
 import readline from 'node:readline'
 
-/** What became of the requests since it was last told. */
+/** The requests since the last report. */
 export interface KeptAlive {
   readonly asked: number
   readonly failures: readonly string[]
-  /** Connections that were opened. */
+  /** Opened connections. */
   readonly opened: number
 }
 

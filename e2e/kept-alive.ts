@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import { type TestSystem, waitFor } from '@spout/testkit'
 import type { KeptAlive } from './kept-alive-clients.ts'
 
-/** `kept-alive-clients.ts` at the client's. */
+/** Runs `kept-alive-clients.ts` on the client. */
 export class Clients implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
   readonly #lines: NodeJS.AsyncIterator<string>
@@ -21,12 +21,12 @@ export class Clients implements AsyncDisposable {
     return (await this.#ask('tell')) as KeptAlive
   }
 
-  /** Those that were silent ask once. */
+  /** Makes the idle clients send one request. */
   async idle(): Promise<void> {
     await this.#ask('idle')
   }
 
-  /** Waits until all of them have gone on for a while. */
+  /** Waits until all of them have sent more requests. */
   async goOn(): Promise<KeptAlive> {
     const seen = { asked: 0, opened: 0, failures: [] as string[] }
     await waitFor(

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { type Daemon, domainNamespaces, type Lab, must, NODES, waitFor } from '@spout/testkit'
 
-/** Something that reports changes, and a change that leaves nothing behind. */
+/** A program that reports changes, and a change for it that leaves nothing behind. */
 interface Monitor {
   readonly name: string
   readonly argv: readonly string[]
-  /** What its report of a fence holds. */
+  /** Text in its report of the fence. */
   readonly mark: (side: Side) => string
   readonly fence: (side: Side) => readonly (readonly string[])[]
 }
@@ -26,7 +26,7 @@ const fenceRoute = (change: string, side: Side) => [
 const MONITORS: readonly Monitor[] = [
   {
     name: 'nft',
-    // Into a file it would otherwise write its first line when 4 KiB are full.
+    // Into a file it would otherwise write its first line only after 4 KiB.
     argv: ['stdbuf', '-oL', 'nft', 'monitor'],
     mark: (side) => `table inet fence-${side}`,
     fence: (side) => [['nft', `add table inet fence-${side}; delete table inet fence-${side}`]],
@@ -46,9 +46,9 @@ interface Ear {
 }
 
 /**
- * Listens to everything that is changed in the kernel on all nodes: nftables transactions, addresses, routes, rules and
- * links, in root namespaces and domains. Changes of its own before and after are a fence, so that silence means that
- * nothing was changed and not that nothing was heard.
+ * Records every kernel change on all nodes: nftables transactions, addresses, routes, rules and links, in root
+ * namespaces and domains. Its own changes before and after are a fence, so that an empty record means that nothing
+ * changed, not that nothing was recorded.
  */
 export class KernelWatch {
   readonly #lab: Lab
@@ -59,7 +59,7 @@ export class KernelWatch {
     this.#ears = ears
   }
 
-  /** @param name of the occasion: its logs are called so */
+  /** @param name prefix of its log files */
   static async start(lab: Lab, name: string): Promise<KernelWatch> {
     const namespaces = NODES.flatMap((node) => [lab.namespace(node), ...domainNamespaces(lab, node)])
     const ears: Ear[] = []
@@ -73,14 +73,14 @@ export class KernelWatch {
     return watch
   }
 
-  /** Ends the listening; what was changed meanwhile, a line each. */
+  /** Stops recording. @returns the changes, one per line */
   async stop(): Promise<readonly string[]> {
     return (await this.#transactions()).flat()
   }
 
   /**
-   * Ends the listening; what somebody took away and did not put back in the same transaction, so that packets could miss it.
-   * The marks of generations are left out: they say which change was the last.
+   * Stops recording. @returns what was removed and not restored in the same transaction, so that packets could miss it.
+   * The marks of generations are left out: they only number the last change.
    */
   async stopAndTellLosses(): Promise<readonly string[]> {
     return (await this.#transactions()).flatMap((lines) => {
@@ -93,7 +93,7 @@ export class KernelWatch {
     })
   }
 
-  /** The changes of each nftables transaction, and each of the others alone. */
+  /** The changes of each nftables transaction together, and each other change alone. */
   async #transactions(): Promise<readonly (readonly string[])[]> {
     await this.#fence('end')
     for (const { daemon } of this.#ears) await this.#lab.stop(daemon)
@@ -102,7 +102,7 @@ export class KernelWatch {
       const between = text.slice(text.lastIndexOf(monitor.mark('begin')), text.indexOf(monitor.mark('end')))
       const [, ...lines] = between.split('\n').slice(0, -1)
       const transactions: string[][] = [[]]
-      // nft tells the generation at the end of its transaction.
+      // nft prints the generation at the end of its transaction.
       for (const line of lines)
         if (line.startsWith('# new generation')) transactions.push([])
         else if (!line.includes(monitor.mark('begin'))) {
@@ -113,7 +113,7 @@ export class KernelWatch {
     })
   }
 
-  /** Repeats the change until it is heard: a monitor that was just started listens a moment later. */
+  /** Repeats the change until it is recorded: a monitor that was just started listens a moment later. */
   async #fence(side: Side): Promise<void> {
     for (const { namespace, monitor, daemon } of this.#ears)
       await waitFor(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, balancer, CLIENT, member, PORT, tally, vipOf } from './fixtures.ts'
 
 const CLIENT6 = '2001:db8:c::10'
-/** More addresses of the client's: clients that a hash can tell apart. */
+/** More addresses of the client: clients that a hash can tell apart. */
 const NEIGHBOURS = Array.from({ length: 24 }, (_, index) => `203.0.113.${20 + index}`)
 
 let system: TestSystem
@@ -91,7 +91,7 @@ it('shares by weight, roughly', async () => {
   const members = [member(1, PORT.tcp, { weight: 3 }), member(2, PORT.tcp, { weight: 1 })]
   const shown = await system.createLoadBalancer(acme, balancer('weighted', 'tcp', { pool: { members } }))
   const answered = tally(await whoAnswers('tcp', vipOf(shown), 200))
-  // 200 draws of 3 in 4 lie outside these bounds less than once in 10^9.
+  // 200 draws of 3 in 4 are outside these bounds less than once in 10^9.
   expect(answered.get('tenant-a-member1')).toBeGreaterThan(110)
   expect(answered.get('tenant-a-member2')).toBeGreaterThan(12)
   expect(answered.size).toBe(2)

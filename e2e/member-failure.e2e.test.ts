@@ -17,13 +17,13 @@ let acme: Tenant
 let bolt: Tenant
 
 beforeAll(async () => {
-  // One node: an address that moves takes no flow of a member along that has left (a limit of its own).
+  // One node: an address that moves does not take flows of a removed member along (a limit of its own).
   system = await TestSystem.start({ tenants: [ACME, BOLT], nodes: [NODE] })
   ;[acme, bolt] = system.tenants as [Tenant, Tenant]
   client = await Caller.start(system.lab, 'client')
 })
 
-/** A test that failed half-way leaves members dead: the next one starts from a whole system all the same. */
+/** A test that failed half-way leaves members dead: the next one still starts with all of them. */
 afterEach(async () => {
   for (const place of ['tenant-a-member1', 'tenant-b-member1'])
     if (system.lab.process(`member-${place}`) === null) await startMember(system.lab, place)
@@ -46,13 +46,13 @@ const isHealth = (who: Tenant, shown: ShownLoadBalancer, name: string, health: s
     timeoutMs: 30_000,
   })
 
-/** Puts these members in the place of the pool's own, and waits until the nodes have them. */
+/** Replaces the pool's members, and waits until the nodes have them. */
 async function membersAre(who: Tenant, { id, pools }: ShownLoadBalancer, ...members: readonly object[]) {
   await system.api(who, 'PUT', `/load-balancers/${id}/pools/${pools[0]!.id}/members`, { members })
   return system.active(who, id)
 }
 
-/** How many of so many new connections each member got. */
+/** How many of this many new connections each member got. */
 async function share(vip: string, connections: number): Promise<ReadonlyMap<string, number>> {
   const names: string[] = []
   for (let n = 0; n < connections; n++) {
@@ -91,7 +91,7 @@ describe('a member that dies', () => {
     expect(new Set((await whoHas()).values())).toEqual(new Set([`${tenant}-member2`]))
     await startMember(system.lab, `${tenant}-member1`)
     await isHealth(who(), shown, 'member1', 'up')
-    // They stay where they are now.
+    // They stay on their new members.
     expect(new Set((await whoHas()).values())).toEqual(new Set([`${tenant}-member2`]))
   })
 
@@ -103,7 +103,7 @@ describe('a member that dies', () => {
     const held = []
     for (let n = 0; n < 12; n++) held.push(await client.hold(vipOf(shown), 80))
     expect(new Set(held.map((one) => one.member)).size).toBe(2)
-    // Nobody listens on port 1: the member lives, but its check fails.
+    // No server on port 1: the member lives, but its check fails.
     await membersAre(acme, shown, ...members(1))
     await isHealth(acme, shown, 'member1', 'down')
     await waitFor(async () => (await share(vipOf(shown), 8)).get('tenant-a-member2') === 8, { what: 'the rotation' })
@@ -189,7 +189,7 @@ describe('a member that comes back', () => {
     for (const shown of all) await isHealth(acme, shown, 'member1', 'down')
     await startMember(system.lab, 'tenant-a-member1')
     for (const shown of all) await isHealth(acme, shown, 'member1', 'up')
-    // A tenth of the slots: of 60 connections 20 and more are a draw of one in 10^6.
+    // A tenth of the slots: 20 or more of 60 connections have a probability of 10^-6.
     const early = async () => (await share(vipOf(slower), 60)).get('tenant-a-member1') ?? 0
     expect(await early()).toBeLessThan(20)
     await kill(`agent-${NODE}`)

@@ -20,7 +20,7 @@ import { KernelWatch } from './kernel-watch.ts'
 import { agentOf, proxiesOf } from './node-processes.ts'
 import { dropAll, failuresOf, holdSome } from './traffic.ts'
 
-// Nothing moves, however busy the machine is: what is tried here is what a node does by itself.
+// Nothing moves on a busy machine: only what a node does by itself is tested here.
 const SET = ['nodes.announcer=l2', 'liveness.moveAfterMs=600000']
 const KILLS = { agent: 100, proxy: 10 } as const
 const PAUSES = { longestMs: 200, lifeMs: 1_200 } as const
@@ -29,7 +29,7 @@ let system: TestSystem
 let client: Caller
 let acme: Tenant
 let bolt: Tenant
-/** Balanced in the kernel, and by a proxy. */
+/** `shop` is balanced in the kernel, `blog` by a proxy. */
 let shop: ShownLoadBalancer
 let blog: ShownLoadBalancer
 
@@ -60,7 +60,7 @@ interface Asked {
   readonly endedMs: number
 }
 
-/** Requests by new connections, one after the other, each with its times. */
+/** Requests on new connections, one after the other, each with its times. */
 function askTimed(shown: ShownLoadBalancer, timeoutMs = 5000) {
   const asked: Asked[] = []
   const stream = askOn(async () => {
@@ -84,7 +84,7 @@ const longestMs = (asked: readonly Asked[]): number => Math.max(...asked.map((on
 const middle = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 const ms = (value: number): string => `${Math.round(value)} ms`
 
-/** Numbers below 1 that look random and are the same in every run (a linear congruential generator). */
+/** Pseudo-random numbers below 1 that are the same in every run (a linear congruential generator). */
 function* numbers(): Generator<number, never> {
   for (let state = 1; ; ) {
     state = (state * 48_271) % 2_147_483_647
@@ -102,12 +102,12 @@ describe('F2: an agent that is killed again and again', () => {
     const { logFile } = await dies(owner)
     const earlier = adoptedIn(logFile).length
     for (let kill = 1; kill < KILLS.agent; kill++) {
-      // Any moment of its start, or just after.
+      // At any moment of its start, or just after.
       await new Promise((resolve) => setTimeout(resolve, random.next().value * PAUSES.longestMs))
       await dies(owner)
     }
     await system.inSyncAfter(owner, Date.now() - 1000)
-    // The log goes on from one agent to the next.
+    // The log continues from one agent to the next.
     const adopted = adoptedIn(logFile).slice(earlier)
     await Promise.all([system.active(acme, shop.id), system.active(bolt, blog.id)])
     expect(await watch.stop()).toEqual([])
@@ -144,7 +144,7 @@ describe('F3: a proxy that is killed', () => {
       const [proxy] = await proxiesOf(system.lab, owner)
       const stream = askTimed(blog, 300)
       const began = performance.now()
-      // One that dies young is started again after a pause that grows: that is another fault.
+      // One that dies soon after its start is restarted after a growing pause, which is another fault.
       await waitFor(() => performance.now() - began > PAUSES.lifeMs && stream.asked.some(isAnswered), {
         what: 'a life of some length',
       })
@@ -210,7 +210,7 @@ describe('F14: a proxy that runs out of memory', () => {
     return { outcome, beganMs, endedMs: performance.now() }
   }
 
-  /** Version 1 of control groups, as the lab's machines have it. */
+  /** Version 1 of control groups, as on the lab's machines. */
   function memoryGroupOf({ pid }: ProcessId): string {
     const line = readFileSync(`/proc/${pid}/cgroup`, 'utf8')
       .split('\n')
@@ -257,7 +257,7 @@ describe('F15: a node whose agent stands still', () => {
     readonly status: { readonly provisioning: string; readonly confirmedGeneration: number }
   }
 
-  /** A load balancer on each node: new ones are made until both have one. */
+  /** Makes load balancers until each node has one. */
   async function bothNodes(): Promise<[Placed, Placed]> {
     const placed = new Map<string, Placed>()
     for (let number = 0; placed.size < 2 && number < 20; number++) {
@@ -357,7 +357,7 @@ describe('F25: files of a node that rot', () => {
       await changeBoth()
       await waitFor(() => proxied.asked.length > 20, { what: 'requests on damaged files' })
       expect(failed(proxied.asked)).toEqual([])
-      // The change made some of them new: the next agent finds all of them damaged.
+      // The change rewrote some of them: the next agent finds all of them damaged.
       for (const file of keptBy(owner)) writeFileSync(file, damage(readFileSync(file)))
       const diedMs = performance.now()
       await system.lab.stop(agentOf(system.lab, owner), 'SIGKILL')
@@ -372,9 +372,9 @@ describe('F25: files of a node that rot', () => {
       const lastLost = lost.at(-1)
       gapsMs.push(lastLost === undefined ? 0 : lastLost.endedMs - lost[0]!.beganMs)
       expect(isAnswered(asked.at(-1)!)).toBe(true)
-      // One that was replaced by a change serves what it had to the end.
+      // A process that a change replaced serves its connections to the end.
       await waitFor(async () => (await proxiesOf(system.lab, owner)).length === 1, { what: 'one proxy' })
-      // What it wrote anew is good: the next agent goes on with the same process.
+      // The files that it rewrote are good: the next agent keeps the same process.
       const before = await proxiesOf(system.lab, owner)
       await system.lab.stop(agentOf(system.lab, owner), 'SIGKILL')
       await startAgent(system.lab, system.access, owner)
@@ -390,7 +390,7 @@ describe('F25: files of a node that rot', () => {
     })
   })
 
-  /** What the agent writes and reads, but for who it is: without its key a node is not this node. */
+  /** Files that the agent writes and reads, except its identity: without its key a node is not this node. */
   function keptBy(node: string): readonly string[] {
     const { lab } = system
     const instance = instanceOf(lab, node)

@@ -24,13 +24,13 @@ export function helperOf(lab: Lab, node: string): ProcessId | null {
   return helper === undefined ? null : processId(helper)
 }
 
-/** Processes whose names begin so in a node's fabric-facing namespace: `keepalived`, `spout-mover`, `bird`. */
+/** Processes with these name prefixes in a node's fabric-facing namespace: `keepalived`, `spout-mover`, `bird`. */
 export async function daemonsOf(lab: Lab, node: string, names: readonly string[]): Promise<readonly ProcessId[]> {
   const pids = await pidsIn(lab.namespace(node))
   return alive(pids.filter((pid) => names.some((name) => programOf(pid).startsWith(name))))
 }
 
-/** Processor seconds that a process has had, by the kernel's clock ticks (`man 5 proc_pid_stat`). */
+/** Processor seconds used by a process, by the kernel's clock ticks (`man 5 proc_pid_stat`). */
 export function processorSeconds({ pid }: ProcessId): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / 100

@@ -1,10 +1,10 @@
 import type { Account, OpenStackProgram, SystemAccess } from '@spout/testkit'
 import { openstackEnv } from '../tools/dev/env.ts'
 
-/** What the client prints with `-f json`. */
+/** JSON that the client prints with `-f json`. */
 export type Document = Readonly<Record<string, unknown>>
 
-/** Between tables, in the client's own layout: what is inside of a document is indented. */
+/** Separates tables in the client's own layout: the inside of a document is indented. */
 const DOCUMENT = /^(?:\{\n[\s\S]*?^\}|\[\n[\s\S]*?^\]|\[\]|\{\})$/gm
 
 /** Debian's unmodified `openstack` client as one account. */
@@ -39,7 +39,7 @@ export class OpenStackClient {
     return (await this.show(command)) as unknown as readonly Document[]
   }
 
-  /** What a command that must fail says. */
+  /** Error message of a command that must fail. */
   async refused(command: string): Promise<string> {
     const { code, stdout, stderr } = await this.#program.run(command.split(' '), { env: this.#env })
     if (code === 0) throw new Error(`openstack ${command} succeeded: ${stdout}`)

@@ -37,7 +37,7 @@ afterAll(async () => {
 const memberCommand = (pool: string, index: 1 | 2): string =>
   `loadbalancer member create --name member${index} --address 10.0.0.${10 + index} --protocol-port 8080 --wait ${pool}`
 
-/** As a person would: from nothing to a service, command by command. */
+/** Everything from nothing to a service, command by command. */
 const commandsFor = (name: string, protocol: 'TCP' | 'HTTP', listenerOptions = '', vip = '--vip-network-id public') => [
   `loadbalancer create --name ${name} ${vip} --wait`,
   `loadbalancer listener create --name ${name}-listener --protocol ${protocol} --protocol-port 80 ${listenerOptions} --wait ${name}`,
@@ -69,7 +69,7 @@ const served = (address: string, members: readonly string[]) =>
 
 const TLS_PORT = 8443
 
-/** OpenSSL's own server, with a certificate that nobody vouches for. */
+/** OpenSSL's own server, with a self-signed certificate. */
 async function startTlsServer(place: string) {
   const { directory } = system.lab
   const [key, certificate] = [`${directory}/${place}.key`, `${directory}/${place}.crt`]
@@ -114,7 +114,7 @@ describe('what the user is told', () => {
     const tree = await waitFor(
       async () => {
         const [tree] = await alice.run('loadbalancer status show shop')
-        // NO_MONITOR or OFFLINE until its node has told of a member's first probe.
+        // NO_MONITOR or OFFLINE until the node has reported a member's first probe.
         return !/NO_MONITOR|OFFLINE/.test(JSON.stringify(tree)) && (tree as { loadbalancer: object }).loadbalancer
       },
       { what: 'members to be probed' },

@@ -15,16 +15,16 @@ import { BOLT, balancer, vipOf } from './fixtures.ts'
 import { Clients } from './kept-alive.ts'
 import { agentOf, proxiesOf } from './node-processes.ts'
 
-/** What is planned breaks no request of a client that never asks twice. */
+/** A planned move breaks no request of a client that never retries. */
 
 const NODES = ['node1', 'node2'] as const
 type NodeName = (typeof NODES)[number]
 const other = (node: NodeName): NodeName => (node === 'node1' ? 'node2' : 'node1')
 const DOWNLOAD_S = 6
-/** Longer than any test: what ends, ends because nobody needs it. */
+/** Longer than any test: connections end only because nobody needs them. */
 const SECONDS = 600
 
-/** Reads a body that takes so many seconds; its last line, or the error. */
+/** Reads a body that takes this many seconds. @returns its last line, or the error */
 async function download(system: TestSystem, vip: string, takes: number, place = 'client'): Promise<string> {
   const url = `http://${vip}/download?seconds=${takes}`
   const { stdout, stderr, code } = await system.lab.run(place, ['curl', '-sS', '-m', '30', url])
@@ -61,7 +61,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     const set = [`nodes.announcer=${announcer}`, 'liveness.moveAfterMs=600000']
     system = await TestSystem.start({ tenants: [BOLT], set })
     bolt = system.tenants[0]!
-    // A busy machine that misses adverts makes moves that nobody planned.
+    // A busy machine that misses adverts causes moves that nobody planned.
     await changeGroup(system, { secondChanceSeconds: SECONDS, vrrp: { profile: 'relaxed' } })
     blog = await system.createLoadBalancer(bolt, balancer('blog', 'http'))
     const { networkId, subnetId } = bolt
@@ -105,7 +105,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     )
   }
 
-  /** What a node says of addresses that another claims, since they were taken within the minute. */
+  /** A node's reports of addresses claimed by another, which last a minute. */
   async function claimed(): Promise<readonly string[]> {
     const all = await Promise.all(NODES.map(async (node) => (await system.nodeNamed(node)).id))
     const shown = await Promise.all(
@@ -146,14 +146,14 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     expect(during.failures).toEqual([])
     await drained(from)
     expect((await clients.goOn()).failures).toEqual([])
-    // Who was silent all the time is answered, and comes again after that.
+    // A client that was silent all the time is answered, and reconnects after that.
     for (let time = 0; time < 2; time++) await clients.idle()
     expect((await clients.tell()).failures).toEqual([])
     expect(await downloaded).toMatch(whole(DOWNLOAD_S))
     expect(await inside).toMatch(whole(DOWNLOAD_S))
     await nothingLeft(from)
     expect((await clients.goOn()).failures).toEqual([])
-    // The node that gave the address up did not claim it after that.
+    // The node that gave the address up did not claim it afterwards.
     expect(await claimed()).toEqual([])
     await schedule(system, from, 'enabled')
     expect((await clients.goOn()).failures).toEqual([])
@@ -173,10 +173,10 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
       downloads.push(download(system, vipOf(blog), DOWNLOAD_S))
     }
     for (const downloaded of downloads) expect(await downloaded).toMatch(whole(DOWNLOAD_S))
-    // The downloads took longer than it takes to see clients off.
+    // The downloads took longer than closing idle clients does.
     for (let time = 0; time < 2; time++) await clients.idle()
     expect((await clients.tell()).failures).toEqual([])
-    // The one that carries again may have clients from before its drain: for them time alone ends it.
+    // The node that carries again may have clients from before its drain: for those only the time-out counts.
     await waitFor(async () => (await proxiesOf(system.lab, other(first))).length === 1, { what: 'nobody to be left' })
     await changeGroup(system, { secondChanceSeconds: 5 })
     await nothingLeft(first)
@@ -258,7 +258,7 @@ describe('with announcer bgp', () => {
     expect((await clients.goOn()).failures).toEqual([])
     await clients.idle()
     for (const downloaded of downloads) expect(await downloaded).toMatch(whole(DOWNLOAD_S))
-    // Some of these go to the other node as soon as there are two ways again.
+    // Some of these go to the other node as soon as there are two routes again.
     const more = Array.from({ length: 6 }, () => download(system, vipOf(blog), DOWNLOAD_S))
     await clients.goOn()
     await schedule(system, 'node1', 'enabled')

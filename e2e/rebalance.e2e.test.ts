@@ -18,7 +18,7 @@ import { Clients } from './kept-alive.ts'
 import { proxiesOf } from './node-processes.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
 
-/** What moves here was asked to, or moved by the nodes themselves. */
+/** Only requested moves and moves by the nodes themselves happen here. */
 const SET = ['nodes.announcer=vrrp', 'liveness.disconnectedAfterMs=1500', 'liveness.moveAfterMs=600000']
 const NODES = ['node1', 'node2'] as const
 type NodeName = (typeof NODES)[number]
@@ -38,14 +38,14 @@ interface Move {
 let system: TestSystem
 let client: Caller
 let groupId: string
-/** TCP, with return path `gateway` and, in the other shard, with `snat`; and each through the proxy. */
+/** TCP with return path `gateway` and, in the other shard, `snat`; and each through the proxy. */
 let balancers: readonly ShownLoadBalancer[]
 
 beforeAll(async () => {
   system = await TestSystem.start({ tenants: [ACME, BOLT], set: SET })
   const { items } = await asAdmin<{ items: { id: string }[] }>('GET', '/node-groups')
   groupId = items[0]!.id
-  // A machine that stalls for a moment is no reason to move, which would break what goes through a proxy.
+  // A machine that stalls briefly must not move anything, which would break proxied connections.
   await asAdmin('PATCH', `/node-groups/${groupId}`, { vrrp: { shards: 2, profile: 'relaxed' } })
   const [acme, bolt] = system.tenants as [Tenant, Tenant]
   const proxied = { listener: { protocol: 'tcp-proxy' } }
@@ -70,7 +70,7 @@ const rebalance = (body: object = {}) =>
 const nodes = async (): Promise<readonly ShownNode[]> =>
   (await asAdmin<{ items: ShownNode[] }>('GET', '/nodes')).items.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
-/** Names of the shards' owners, in order; null while a shard has not one master and, `ready` to take over, one backup. */
+/** Names of the shards' owners, in order; null unless each shard has one master and, when `ready`, one backup. */
 async function owners(ready = true): Promise<readonly NodeName[] | null> {
   const all = await nodes()
   const found = [1, 2].map((number) => {
@@ -91,7 +91,7 @@ const owned = (names: readonly NodeName[]): Promise<unknown> =>
 const even = (): Promise<unknown> =>
   waitFor(async () => new Set(await owners()).size === 2, { what: 'both nodes to own a shard', timeoutMs: 30_000 })
 
-/** One node dies, and returns: the other has everything from then on. */
+/** Kills one node and lets it return: the other has everything then. */
 async function allAtOne(): Promise<{ readonly owner: NodeName; readonly idle: NodeName }> {
   const [first] = await settled()
   const idle = first!
@@ -115,13 +115,13 @@ async function spout(...options: readonly string[]): Promise<string> {
   return stdout
 }
 
-/** Says something on every connection, again and again, until it is stopped; then what was not answered. */
+/** Sends on every connection again and again, until stopped; returns what was not answered. */
 function talkOn(held: readonly HeldConnection[]) {
   const talks = held.map((connection) => askOn(() => connection.say('going on')))
   return { stop: async () => (await Promise.all(talks.map((talk) => talk.stop()))).flat().filter(({ ok }) => !ok) }
 }
 
-/** The move is planned by what nodes told last: both must have said that they hold everything. */
+/** A move is planned from the nodes' last reports: both must have reported that they have everything. */
 const moves = (): Promise<readonly Move[]> =>
   waitFor(
     async () => {
@@ -137,12 +137,12 @@ describe('a node that returned', () => {
     const ids = new Map((await nodes()).map(({ id, name }) => [name, id]))
     const planned = await moves()
     expect(planned).toEqual([{ shard: 2, fromNodeId: ids.get(owner), toNodeId: ids.get(idle) }])
-    // It was only told.
+    // The dry run moved nothing.
     expect(await owners()).toEqual([owner, owner])
     const held = await holdAll()
     await expectAlive(held)
     expect(await spout('--dry-run')).toBe(`shard 2: ${owner} -> ${idle}\n`)
-    // While it is made, too.
+    // Traffic also while it moves.
     const talk = talkOn(held)
     expect(await spout()).toMatch(new RegExp(`^shard 2: ${owner} -> ${idle}\nMoved 1 shards in [0-9.]+ s.\n$`))
     await owned([owner, idle])
@@ -150,7 +150,7 @@ describe('a node that returned', () => {
     await expectAlive(held)
     const steps = await asAdmin<{ steps: { state: string }[] }>('GET', `/node-groups/${groupId}/rebalance`)
     expect(steps.steps.map(({ state }) => state)).toEqual(['done'])
-    // Long after the move, too; and new ones come to both.
+    // Also long after the move; and new connections go to both.
     await expectAlive([...held, ...(await holdAll())])
     await dropAll(held)
     expect(await spout()).toBe('The shards are even: nothing moves.\n')
@@ -215,7 +215,7 @@ describe('a node that returned', () => {
       failures.push(...seen.failures)
       opened += seen.opened
     }
-    // Each of the busy ones was asked to come again, by its proxy's next process.
+    // Each of the busy clients was asked to reconnect by its proxy's next process.
     await waitFor(
       async () => {
         await follow()
@@ -237,10 +237,10 @@ describe('a node that returned', () => {
     await moved.idle()
     await follow()
     expect(failures).toEqual([])
-    // Who uses what stayed was asked nothing.
+    // Clients of what did not move were not asked.
     expect(await staying.goOn()).toMatchObject({ failures: [], opened: 0 })
     await staying.idle()
-    // The processes that were replaced have ended: each network has one.
+    // The replaced processes have ended: each network has one.
     expect(await proxiesOf(system.lab, owner)).toHaveLength(system.tenants.length)
     await asAdmin('PATCH', `/node-groups/${groupId}`, { secondChanceSeconds: 300 })
   })

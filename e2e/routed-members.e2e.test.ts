@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, CLIENT, member, PORT, quickCheck, vipOf } from './fixtures.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
 
-/** Behind the first member of each tenant's segment, as pods are behind their Kubernetes node. */
+/** Behind the first member of each tenant's segment, like pods behind their Kubernetes node. */
 const PODS = { acme: { place: 'pod-a', address: '10.244.1.11' }, bolt: { place: 'pod-b', address: '10.244.1.11' } }
 const ROUTES = [{ to: '10.244.1.0/24', via: '10.0.0.11' }]
 
@@ -37,7 +37,7 @@ afterAll(async () => {
   await system?.destroy()
 })
 
-/** Somebody who may only balance in the tenant's project. */
+/** A user with only role `balancer` in the tenant's project. */
 async function balancerOf({ projectId, project }: Tenant): Promise<Pick<Account, 'token'>> {
   const { admin, endpoint } = system.access
   const user = { name: `connector-${project}`, password: 'in-the-lab' }

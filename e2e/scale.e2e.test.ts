@@ -17,14 +17,16 @@ import { startAgents } from './scale/agents.ts'
 import { type BurstTenant, burst, createBurstTenant, isThere } from './scale/burst.ts'
 import { type OwnWrites, writeAndRead } from './scale/own-writes.ts'
 
-/** 1,000 agents with SPOUT_LONG_TESTS=1: to enrol so many takes minutes on a busy machine, openssl runs twice for each. */
+/**
+ * 1,000 agents with SPOUT_LONG_TESTS=1: enrolling them takes minutes on a busy machine, as openssl runs twice for each.
+ */
 const GROUPS = process.env['SPOUT_LONG_TESTS'] === '1' ? 50 : 5
 const PER_GROUP = 20
 const AGENTS = GROUPS * PER_GROUP
 const BALANCERS = GROUPS
 const WRITERS = 4
 const BURST = { tenants: 50, changesOfMember: 100, calmRequests: 150 } as const
-/** Who counts as lost is another test's: here one machine plays all of them, and may be slower than any silence. */
+/** Other tests cover lost nodes: here one machine plays all of them, and may be slower than any silence. */
 const SET = ['liveness.moveAfterMs=300000']
 
 let lab: Lab
@@ -101,14 +103,14 @@ const provisioning = async (): Promise<readonly string[]> => {
   return items.filter(({ id }) => balancers.includes(id)).map(({ status }) => status.provisioning)
 }
 
-/** Resident memory of the control plane now, and the most it ever was, in MB. */
+/** Resident memory of the control plane now, and its peak, in MB. */
 function memory(): { readonly now: number; readonly most: number } {
   const text = readFileSync(`/proc/${lab.process('control-plane')!.pid}/status`, 'utf8')
   const of = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1] ?? 0) / 1024)
   return { now: of('VmRSS'), most: of('VmHWM') }
 }
 
-/** Asks for one load balancer after the other; milliseconds of each answer, and what was no answer. */
+/** Reads one load balancer after the other; records the milliseconds of each answer, and failures. */
 function askingTheApi(pauseMs = 0) {
   let stopped = false
   const took: number[] = []
@@ -160,7 +162,7 @@ describe(`${AGENTS} agents`, () => {
     const after = memory()
     expect(api.failed).toEqual([])
     expect({ changes, some }).toEqual({ changes: 0, some: [] })
-    // Whoever was refused waited before the next attempt: nobody hammers.
+    // A refused agent waits before its next attempt, so none floods the control plane.
     expect(connections).toBeLessThan(AGENTS * 12)
     recordFault({
       fault: `control plane: killed, ${AGENTS} agents come back at once (F17)`,
@@ -192,7 +194,7 @@ describe(`${AGENTS} agents`, () => {
     const { id: nodeGroupId } = await asAdmin<{ id: string }>('POST', '/node-groups', pair)
     await startAgents(lab, access, { name: 'pair', groupIds: [nodeGroupId], perGroup: 2 })
     const tenants: BurstTenant[] = []
-    // One after the other: so many passwords of one user's making would be refused.
+    // One after the other: too many passwords of one user at once would be refused.
     for (let number = 0; number < BURST.tenants; number++)
       tenants.push(await createBurstTenant(access, { number, poolId, nodeGroupId }))
     const allThere = async () => (await Promise.all(tenants.map((one) => isThere(access, one)))).every(Boolean)

@@ -3,7 +3,7 @@ import { TestSystem, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, CLIENT, vipOf } from './fixtures.ts'
 
-/** An SCTP endpoint over raw sockets: the lab's kernel has none of its own. */
+/** An SCTP endpoint over raw sockets: the lab's kernel has no SCTP. */
 const ENDPOINT = fileURLToPath(new URL('../packages/dataplane/src/testing/sctp_peer.py', import.meta.url))
 const MEMBERS = ['tenant-a-member1', 'tenant-a-member2', 'tenant-b-member1', 'tenant-b-member2']
 

@@ -16,7 +16,7 @@ import { ACME, BOLT, balancer, CLIENT, vipOf } from './fixtures.ts'
 import { processorSeconds, proxiesOf } from './node-processes.ts'
 import { failuresOf } from './traffic.ts'
 
-/** Of one processor. */
+/** Share of one processor. */
 const PROCESSORS = 0.1
 const METRICS = '127.0.0.1:9132'
 const CONNECTIONS = 100
@@ -24,7 +24,7 @@ const SET = [
   'shares.newFlowsPerProcessor=2000',
   `haproxy.processors=${PROCESSORS}`,
   `haproxy.maxConnections=${CONNECTIONS}`,
-  // The lab has one client, who may have them all.
+  // The lab has only one client, which may use all connections.
   'haproxy.sourceShare=1',
   `metrics.listen=${METRICS}`,
 ]
@@ -35,7 +35,7 @@ let client: Caller
 let crowd: Caller
 let acme: Tenant
 let bolt: Tenant
-/** The greedy tenant's: balanced in the kernel, and by its proxy. */
+/** The greedy tenant's: `shop` is balanced in the kernel, `site` by its proxy. */
 let shop: ShownLoadBalancer
 let site: ShownLoadBalancer
 /** The neighbour's. */
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 let greedyGroup: string
 
-/** The directory of a process's control group, of whichever version. */
+/** The directory of a process's control group, of either version. */
 function groupOf(pid: number): string {
   const lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').split('\n')
   const first = lines.find((line) => line.split(':')[1]?.split(',').includes('cpu'))
@@ -74,15 +74,15 @@ function groupOf(pid: number): string {
 const throttledPeriods = (): number =>
   Number(/^nr_throttled (\d+)$/m.exec(readFileSync(path.join(greedyGroup, 'cpu.stat'), 'utf8'))?.[1])
 
-/** From 6.12 on. */
+/** From Linux 6.12 on. */
 const [major = 0, minor = 0] = release().split('.').map(Number)
 const KNOWS_TURNS = major > 6 || (major === 6 && minor >= 12)
-/** After how many nanoseconds others that wait have their turn; undefined where the kernel does not say. */
+/** The time slice in nanoseconds; undefined if the kernel does not tell. */
 const turnsOf = (pid: number): string | undefined =>
   /^se\.slice\s+:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/sched`, 'utf8'))?.[1]
 
 const servingOf = async (who: Tenant, { id }: ShownLoadBalancer) => (await system.loadBalancer(who, id)).status.serving
-/** So slowly that it is well within its own share. */
+/** Slowly, well within the neighbour's own share. */
 const askNeighbour = () =>
   askOn(async () => {
     const outcome = await client.http(vipOf(blog), 80, { timeoutMs: 5000 })
@@ -96,7 +96,7 @@ describe('a tenant that wants more than its share of a node', () => {
     const attack = () =>
       system.lab.must('client', ['python3', BURST_PROGRAM, 'syns', vipOf(shop), '80', '40000', CLIENT])
     await attack()
-    // What the agent saw at its first look is no news.
+    // What the agent saw at its first look is not reported.
     await waitFor(
       async () => {
         await attack()
@@ -106,7 +106,7 @@ describe('a tenant that wants more than its share of a node', () => {
     )
     const told = await servingOf(acme, shop)
     expect(told).toMatchObject({ state: 'partly', message: expect.stringContaining('Node node1 drops connections') })
-    // All that its network carries is concerned, and nothing of others.
+    // Everything of its own network is affected, and nothing of others.
     expect((await servingOf(acme, site)).reason).toBe('OverShare')
     expect((await servingOf(bolt, blog)).reason).toBe('Serving')
     const figures = await system.lab.must('node1', ['curl', '-sf', `http://${METRICS}/metrics`])
@@ -137,7 +137,7 @@ describe('a tenant that wants more than its share of a node', () => {
     const used = (processorSeconds(proxy!) - before.seconds) / elapsed
     const answers = (await Promise.all(greedy.map((one) => one.stop()))).flat()
     const asked = await neighbour.stop()
-    // A tick of the clock and a period of the quota at either end.
+    // A clock tick and a period of the quota at either end.
     expect(used).toBeLessThan(PROCESSORS * 1.2 + 0.03)
     expect([failuresOf(asked), failuresOf(answers)]).toEqual([[], []])
     recordFault({
@@ -163,7 +163,7 @@ describe('a tenant that wants more than its share of a node', () => {
     const figures = await system.lab.must('node1', ['curl', '-sf', `http://${METRICS}/metrics`])
     expect(figures).toMatch(/^spout_agent_share_networks_over\{share="connections"\} 1$/m)
     expect(figures).toMatch(/^spout_agent_share_used_ratio\{share="connections"\} 1$/m)
-    // Of memory a proxy that holds these has next to nothing.
+    // A proxy with these connections uses almost no memory.
     expect(Number(/^spout_agent_share_used_ratio\{share="memory"\} ([\d.e-]+)$/m.exec(figures)?.[1])).toBeLessThan(0.5)
     expect(figures).toMatch(/^spout_agent_share_networks_over\{share="memory"\} 0$/m)
     await system.lab.stop(holder)

@@ -22,8 +22,8 @@ import { ACME, balancer, quickCheck, vipOf } from './fixtures.ts'
 import { agentOf, daemonsOf, proxiesOf } from './node-processes.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
 
-// There is no service manager in a lab: `setpriv` takes away what the units of deploy/systemd/ do not grant, and a filter
-// refuses the system calls that they do not list.
+// A lab has no service manager: `setpriv` drops what the units of deploy/systemd/ do not grant, and a filter refuses
+// the system calls that they do not list.
 const NOBODY = 65_534
 
 function grantedBy(unit: ProductUnit, filter: SyscallFilter, ...more: readonly string[]): readonly string[] {
@@ -53,7 +53,7 @@ const agentOptions = () => ({
   set: ['metrics.listen=127.0.0.1:9132'],
 })
 
-/** Of each thread of a process: 2 where a filter is on (proc_pid_status(5)). */
+/** Seccomp mode of each thread of a process: 2 with a filter (proc_pid_status(5)). */
 const seccompOf = (pid: number): readonly string[] =>
   readdirSync(`/proc/${pid}/task`).map(
     (thread) => /^Seccomp:\t(\d)$/m.exec(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8'))?.[1] ?? '',
@@ -63,7 +63,7 @@ test.each(['agent', 'control-plane'] as const)('%s: what no service of ours does
   const { allowed, numbers, within } = filters[app]!
   const never = ['ptrace', 'bpf', 'init_module', 'finit_module', 'kexec_load', 'reboot', 'settimeofday', 'swapon']
   expect(never.filter((name) => allowed.has(name))).toEqual([])
-  // A process that asks to be traced: nobody needs a capability for that.
+  // A process that asks to be traced: that needs no capability.
   const askedTraced = ['perl', '-e', `$! = 0; syscall(${numbers.get('ptrace')}, 0, 0, 0, 0); print $! + 0`]
   expect(await must(askedTraced)).toBe('0')
   expect(await must([...within, ...askedTraced])).toBe(String(constants.errno.EPERM))

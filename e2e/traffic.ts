@@ -2,11 +2,11 @@ import type { Caller, HeldConnection, Outcome, ShownLoadBalancer } from '@spout/
 import { expect } from 'vitest'
 import { vipOf } from './fixtures.ts'
 
-/** Connections through a load balancer that stay open, from ports of their own. */
+/** Connections through a load balancer that stay open, each from its own port. */
 export const holdSome = (client: Caller, shown: ShownLoadBalancer, count: number): Promise<readonly HeldConnection[]> =>
   Promise.all(Array.from({ length: count }, () => client.hold(vipOf(shown), 80)))
 
-/** Every one of them still carries what is said. */
+/** Expects that every connection still works. */
 export async function expectAlive(held: readonly HeldConnection[]): Promise<void> {
   const said = await Promise.all(held.map((connection, index) => connection.say(`still there ${index}`)))
   expect(said.filter((outcome) => !outcome.ok)).toEqual([])

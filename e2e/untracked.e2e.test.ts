@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME, BOLT, balancer, vipOf } from './fixtures.ts'
 import { Clients } from './kept-alive.ts'
 
-/** Networks of the proxy alone have nothing tracked; that changes under its clients. */
+/** Networks with only proxied listeners have nothing tracked; that changes while clients are connected. */
 
 let system: TestSystem
 let client: Caller
@@ -27,7 +27,7 @@ it.each([
     const tenant: Tenant = of()
     const shown = await system.createLoadBalancer(tenant, balancer('web', 'http'))
     const { number } = await system.api<{ number: number }>(system.access.admin, 'GET', `/networks/${tenant.networkId}`)
-    // The other node may still be about it.
+    // The other node may not have finished.
     const owner = (await system.boundAddresses('node1')).includes(vipOf(shown)) ? 'node1' : 'node2'
     const domain = domainNamespaces(system.lab, owner).find((name) => name.endsWith(`-d${number}`))
     const isTracked = async (): Promise<boolean> =>

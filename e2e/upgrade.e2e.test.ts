@@ -26,9 +26,9 @@ import { agentOf } from './node-processes.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
 
 /**
- * The version that this one is upgraded from, and taken back to. At a release the pin moves to the commit of the release
- * before: upgrades are promised from one release to the next, and one step back. Between releases it stays, so that the
- * test sees all that changed since. A change that this test cannot pass needs a step between (docs/operations.md, Upgrades).
+ * The version to upgrade from, and to go back to. At a release the pin moves to the commit of the previous release:
+ * upgrades are promised from one release to the next, and one step back. Between releases it stays, so that the test
+ * sees all changes since then. A change that fails this test needs an intermediate step (docs/operations.md, Upgrades).
  */
 const PREVIOUS = 'b83dd296e3a76ddbb3c35253443aa32a1bbedc2d'
 const NODES = ['node1', 'node2'] as const
@@ -42,7 +42,7 @@ let client: Caller
 let clients: Clients
 let acme: Tenant
 let bolt: Tenant
-/** Balanced in the kernel, and by a proxy; both made by the previous version. */
+/** `shop` is balanced in the kernel, `blog` by a proxy; the previous version made both. */
 let shop: ShownLoadBalancer
 let blog: ShownLoadBalancer
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
   previous = await checkoutOf(PREVIOUS)
   system = await TestSystem.start({ tenants: [ACME, BOLT], set: SET, checkout: previous })
   ;[acme, bolt] = system.tenants as [Tenant, Tenant]
-  // A busy machine that misses adverts makes moves that have nothing to do with versions.
+  // A busy machine that misses adverts causes moves that have nothing to do with versions.
   const { items } = await system.api<{ items: { id: string }[] }>(system.access.admin, 'GET', '/node-groups')
   for (const { id } of items)
     await system.api(system.access.admin, 'PATCH', `/node-groups/${id}`, { vrrp: { profile: 'relaxed' } })
@@ -75,7 +75,7 @@ beforeEach(({ skip }) => {
   skip(!hasPrevious, `the git history here does not go back to ${PREVIOUS}`)
 })
 
-/** Ends one part of the system as systemd does, and starts it from another checkout. */
+/** Stops one part of the system as systemd does, and starts it from another checkout. */
 async function replace(part: Part, checkout: string): Promise<void> {
   const { lab, access } = system
   if (part === 'control-plane') {
@@ -98,7 +98,7 @@ const CHANGED = [
 ] as const
 let port = 1000
 
-/** Each load balancer gets a listener and another weight of a member, and clients reach the listener. */
+/** Adds a listener and changes a member's weight in each load balancer; clients reach the listener. */
 async function changeWorks(): Promise<void> {
   for (const { who, shown, protocol, ask } of CHANGED) {
     port++
@@ -116,7 +116,7 @@ async function changeWorks(): Promise<void> {
 type Document = { readonly id: string } & Readonly<Record<string, unknown>>
 const LISTS = ['load-balancers', 'networks', 'addresses', 'node-groups', 'address-pools', 'projects', 'users'] as const
 
-/** What is stored, as the API tells it: without what nodes report. */
+/** Stored objects as the API returns them, without the nodes' reports. */
 async function stored(): Promise<Readonly<Record<string, readonly Document[]>>> {
   const lists = await Promise.all(
     LISTS.map(async (name) => {
@@ -127,7 +127,7 @@ async function stored(): Promise<Readonly<Record<string, readonly Document[]>>> 
   return Object.fromEntries(lists)
 }
 
-/** Everything that clients do all the while: what fails is found when it stops. */
+/** Runs all client traffic during `body`, and reports failures at its end. */
 async function withTraffic<T>(body: () => Promise<T>): Promise<{ readonly value: T; readonly asked: number }> {
   await clients.tell()
   const held: readonly HeldConnection[] = await holdSome(client, shop, 20)
@@ -157,7 +157,7 @@ async function withTraffic<T>(body: () => Promise<T>): Promise<{ readonly value:
   return { value, asked: outcomes.length + kept.asked }
 }
 
-/** Lines of every process of Spout since the start that say that something could not be read, or is our mistake. */
+/** Log lines of all processes of Spout since the start that report unreadable data or a bug of ours. */
 const complaints = (): readonly string[] =>
   ['control-plane', ...NODES.map((node) => `agent-${node}`)].flatMap((name) =>
     readFileSync(path.join(system.lab.directory, `${name}.log`), 'utf8')

@@ -1,7 +1,7 @@
 import { balancer, member, PORT } from '../fixtures.ts'
 import { type Bad, FORBIDDEN_MEMBERS, type Known, NOBODY, oddIds } from './refusal.ts'
 
-/** A load balancer that is to be created, with a VIP of the pool that has free ones unless the body says otherwise. */
+/** The body for a load balancer, with a VIP of the pool that has free ones unless the fields say otherwise. */
 const create = (
   what: string,
   body: (known: Known) => object | string,
@@ -23,7 +23,7 @@ const poolIs = (pool: object): object => balancer('bad', 'tcp', { pool })
 
 const watch = (fields: object = {}): object => ({ passiveCheck: { on: 'connection', ...fields } })
 
-/** How members of a pool shall fail, where that cannot be. */
+/** Settings for failing members that are invalid. */
 const BAD_FAILURE_SETTINGS: readonly (readonly [
   what: string,
   pool: object,

@@ -1,38 +1,38 @@
 import type { ShownLoadBalancer, Tenant } from '@spout/testkit'
 
-/** What stands before anything bad is asked. */
+/** Objects that exist before the bad requests. */
 export interface Known {
   readonly adminToken: string
   readonly acme: Tenant
   readonly bolt: Tenant
-  /** An address pool of two addresses; both are taken. */
+  /** An address pool of two addresses, both in use. */
   readonly fullPool: string
   readonly pool: string
-  /** Of acme, at 192.0.2.10. */
+  /** A load balancer of acme, at 192.0.2.10. */
   readonly own: ShownLoadBalancer
-  /** Of bolt, at 192.0.2.11. */
+  /** A load balancer of bolt, at 192.0.2.11. */
   readonly foreign: ShownLoadBalancer
-  /** Of acme, once. */
+  /** An expired token of acme. */
   readonly expiredToken: string
 }
 
 export const NOBODY = '00000000-0000-4000-8000-000000000000'
 
-/** A request that must be refused in words and leave everything as it was. */
+/** A request that must be refused with a message and must change nothing. */
 export interface Bad {
   readonly what: string
   readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET'
   readonly path: (known: Known) => string
-  /** Text is sent as it is. */
+  /** A string is sent as it is. */
   readonly body?: (known: Known) => unknown
-  /** Of acme when left out. */
+  /** The token of acme by default. */
   readonly token?: (known: Known) => string
   readonly status: number
-  /** What the answer holds: the field, and the reason. */
+  /** Parts of the answer: the field, and the reason. */
   readonly says: readonly (string | RegExp)[]
 }
 
-/** Addresses no member may have. */
+/** Forbidden member addresses. */
 export const FORBIDDEN_MEMBERS: readonly (readonly [address: string, why: RegExp])[] = [
   ['127.0.0.1', /loopback/],
   ['::1', /loopback/],
@@ -63,7 +63,7 @@ export const FORBIDDEN_MEMBERS: readonly (readonly [address: string, why: RegExp
   ['10.0.0.1', /gateway/],
 ]
 
-/** A look at something whose id no client can mean: each surface answers in its own words. */
+/** Reads of ids that no client can mean; each surface has its own message. */
 export const oddIds = (collection: string, says: Bad['says']): readonly Bad[] =>
   ['a'.repeat(300), '%', '%zz', '%c3'].map((id) => ({
     what: `${collection}: an id that is none, ${id.slice(0, 8)}`,

@@ -7,9 +7,9 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../apps/connector/src/main
 const LISTENING = '"event":"listening"'
 
 export interface ConnectorStart {
-  /** Of the process; the lab's own connector is `connector`. */
+  /** Name of the process; the lab's own connector is `connector`. */
   readonly name?: string
-  /** Whether it leads only when it is elected, by a Lease in namespace default. */
+  /** Whether it is elected by a Lease in namespace default. */
   readonly elect?: boolean
   /** Whether to wait until it listens. */
   readonly wait?: boolean
@@ -17,7 +17,7 @@ export interface ConnectorStart {
   readonly set?: readonly string[]
 }
 
-/** Starts a connector with the token of the lab's own, which must have ended unless they elect one. */
+/** Starts a connector with the token of the lab's own, which must have been stopped unless they elect a leader. */
 export const startConnector = (
   { system, tenant, cluster }: ServiceLab,
   { name = 'connector', elect = false, wait = true, set = [] }: ConnectorStart = {},
@@ -49,7 +49,7 @@ export async function stopConnector({ system }: ServiceLab, name: string, signal
 export const connectorLog = ({ system }: ServiceLab, name = 'connector'): string =>
   readFileSync(path.join(system.lab.directory, `${name}.log`), 'utf8')
 
-/** A metric of the connector of this name that started last; null while it tells none. `labels` as they are printed. */
+/** A metric of the newest connector of this name; null while it serves none. `labels` as they are printed. */
 export async function connectorMetric(
   lab: ServiceLab,
   metric: string,

@@ -42,7 +42,7 @@ describe('the finalizer of a Service (point 3)', () => {
       await lab.cluster.api.delete(`${DEFAULT}/${name}`)
       await isGone(name)
       took.push(msSince(began))
-      // Whoever looks at that moment finds nobody who has it, and nobody who answers.
+      // At that moment no node has the address, and none answers.
       expect(await holders(address)).toEqual([])
       expect(await lab.client.http(address, 80, { timeoutMs: 300 })).toMatchObject({ ok: false })
     }
@@ -57,7 +57,7 @@ describe('the finalizer of a Service (point 3)', () => {
     await lab.expose('stuck', 'web')
     const address = await lab.answering('stuck')
     const shown = (await balancerAt(address)) as ShownLoadBalancer
-    // It answers before its node has said so.
+    // It answers before its node has reported that.
     const owner = await waitFor(async () => (await shownVip(lab.system, shown)).owners[0], { what: 'an owner' })
     const agent = agentOf(lab.system.lab, owner)
     process.kill(agent.pid, 'SIGSTOP')
@@ -135,7 +135,7 @@ describe('UDP node ports and a kube-proxy that fails (point 33)', () => {
     const workers = ['worker1', 'worker2'] as const
     for (const worker of workers) await countDatagrams(worker, nodePort)
     let sourcePort = 20_000
-    /** So many flows, all answered: datagrams that came to each node's port. */
+    /** Opens this many flows, all of which must be answered. @returns datagrams that came to each node's port */
     const flows = async (count: number) => {
       const before = await Promise.all(workers.map(datagramsAt))
       for (let sent = 0; sent < count; sent++) {

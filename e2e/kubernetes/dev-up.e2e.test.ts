@@ -8,7 +8,7 @@ import { CLIENT } from '../fixtures.ts'
 const PROGRAM = path.resolve(import.meta.dirname, '../../tools/dev/main.ts')
 const STORY_MS = 300_000
 
-// Whatever a person has up stays: the state lies elsewhere, and so does the port.
+// A running `./dev up` is not affected: this one has another state directory and port.
 const directory = mkdtempSync(path.join(tmpdir(), 'spout-dev-up-'))
 const dev = (args: readonly string[], state = 'dev.json'): Promise<RunResult> =>
   run([process.execPath, PROGRAM, ...args], {
@@ -118,7 +118,7 @@ describe('./dev up --kubernetes', () => {
   })
 })
 
-/** Processes whose command line names the lab's directory. */
+/** Processes whose command line contains the lab's directory. */
 const processesIn = (labDirectory: string): readonly string[] =>
   readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))

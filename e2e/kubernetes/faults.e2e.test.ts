@@ -27,10 +27,10 @@ import {
 } from './shop.ts'
 import { answeringIn, revive, startWorkload } from './workloads.ts'
 
-/** The issue's ten minutes with SPOUT_LONG_TESTS=1. */
+/** Ten minutes with SPOUT_LONG_TESTS=1. */
 const OUTAGE_MS = process.env['SPOUT_LONG_TESTS'] === '1' ? 600_000 : 12_000
 const KILLS = 50
-/** A connector takes about half a second to begin: some die while they do, some at work. */
+/** A connector takes about half a second to start: some are killed while starting, some at work. */
 const LONGEST_LIFE_MS = 1000
 const QUICK = { 'spout.dev/monitor-delay': '200ms', 'spout.dev/monitor-retries': '2' }
 const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup'
@@ -40,7 +40,7 @@ vi.setConfig({ testTimeout: OUTAGE_MS + 280_000 })
 
 let lab: ServiceLab
 let address: string
-/** Of the database: pods and their Deployments are there, Services are not. */
+/** A backup of the database with pods and their Deployments, but without Services. */
 let withoutServices: string
 
 beforeAll(async () => {
@@ -56,8 +56,8 @@ const services = () => balancedServices(lab)
 const whileAsking = (what: () => Promise<void>) => unnoticed(lab, address, what)
 
 /**
- * Kubernetes' own controllers wait for half a minute after an outage before they look again, and after a restore they
- * remember another history: started again they look at once.
+ * After an outage, Kubernetes' own controllers wait for half a minute before they read again, and after a restore they
+ * remember another history. A restart makes them read at once.
  */
 async function restartControllers(): Promise<void> {
   await lab.cluster.controlPlane.stopControllerManager('SIGKILL')
@@ -74,7 +74,7 @@ describe('an API server with the past of a backup', () => {
     for (const name of created) await lab.answering(name)
     const before = await documents(lab)
     const shown = JSON.stringify((await services()).map((one) => [one.metadata.uid, lab.addressOf(one)]))
-    // What a cluster writes in a while: the backup is older than anything the connector was told last.
+    // What a cluster writes in a while: the backup is older than anything the connector has seen.
     await api.create('/api/v1/namespaces/default/configmaps', { metadata: { name: 'history' } })
     for (let version = 0; version < 200; version++)
       await api.patch('/api/v1/namespaces/default/configmaps/history', { data: { version: String(version) } })
@@ -91,7 +91,7 @@ describe('an API server with the past of a backup', () => {
       )
       expect(await documents(lab)).toEqual(before)
 
-      // One that starts now has seen nothing: it asks the control plane what there was.
+      // A connector that starts now has seen nothing: it asks the control plane what existed.
       await stopConnector(lab, 'connector', 'SIGKILL')
       await startConnector(lab)
       await waitFor(async () => (await held()) === 4, { what: 'the new connector to hold four Services' })
@@ -111,7 +111,7 @@ describe('an API server with the past of a backup', () => {
       outcome: 'load balancers stay, the connector holds them and says so (log, metric)',
       figure: `0 of 4 load balancers deleted, alarm after ${heldAfter}, ${noneFailed(met)}`,
     })
-    // A deletion that somebody asked for is one.
+    // A requested deletion still counts as one.
     await api.delete(`${DEFAULT}/three`)
     await waitFor(async () => (await lab.loadBalancers()).length === 3, { what: 'a plain deletion to be followed' })
   })
@@ -157,7 +157,7 @@ describe('an API server that is away', () => {
 describe('a connector that is killed', () => {
   it(`${KILLS} times while Services come, change and go: addresses stay, nothing is twice or left over`, async () => {
     const names = Array.from({ length: 8 }, (_, at) => `churn-${at}`)
-    /** Address of each Service by its UID, as it was shown first. */
+    /** Address of each Service by its UID, as first shown. */
     const known = new Map<string, string>()
     const moved: string[] = []
     const look = async () => {
@@ -177,7 +177,7 @@ describe('a connector that is killed', () => {
     const changeOne = async () => {
       const name = pick()
       change++
-      // Gone meanwhile, or not yet gone: both are the API server's business.
+      // Deleted meanwhile, or not yet deleted: the API server decides.
       if (!(await alive(name))) return lab.expose(name, 'web').catch(() => {})
       if (change % 5 === 0) return lab.cluster.api.delete(`${DEFAULT}/${name}`).catch(() => {})
       const port = { name: 'http', port: 80 + (change % 3), targetPort: 'http', protocol: 'TCP' }
@@ -188,7 +188,7 @@ describe('a connector that is killed', () => {
       for (; killed < KILLS; killed++) {
         await stopConnector(lab, 'connector', 'SIGKILL')
         await startConnector(lab, { wait: false })
-        // The moment is what is tried here.
+        // The moment is what is tested here.
         await Promise.all([pause(Math.random() * LONGEST_LIFE_MS), changeOne(), changeOne()])
         await look()
       }
@@ -197,12 +197,12 @@ describe('a connector that is killed', () => {
       const began = performance.now()
       await waitFor(
         async () => {
-          // One whose deletion was under way goes only now, and can only then be made again.
+          // A Service whose deletion was in progress goes only now, and can be created again only then.
           for (const name of names) if (!(await alive(name))) await lab.expose(name, 'web')
           const all = await services()
           const documented = await lab.loadBalancers()
           return (
-            // Not one that was going when it was looked for, and is gone by now.
+            // Not one that was being deleted at the time, and is gone by now.
             names.every((name) => all.some(({ metadata }) => metadata.name === name)) &&
             all.every((one) => one.metadata.deletionTimestamp === undefined && lab.addressOf(one) !== '') &&
             documented.length === all.length
@@ -220,7 +220,7 @@ describe('a connector that is killed', () => {
     expect(new Set(taken).size).toBe(taken.length)
     const documented = await lab.loadBalancers()
     expect(documented.map(({ vips }) => vips[0]?.address).sort()).toEqual([...taken].sort())
-    // Of each Service its own pools, once.
+    // Each Service has its own pools, once.
     const owners = documented.map(({ pools }) => pools.map(({ name }) => name.split('/')[0]))
     expect(owners.flat().sort()).toEqual(all.map(({ metadata }) => metadata.uid).sort())
     const { items } = await lab.system.api<{ items: readonly { readonly address: string }[] }>(
@@ -307,7 +307,7 @@ describe('a control plane of Spout that is away', () => {
       await lab.cluster.api.delete(`${DEFAULT}/two`)
       await untilOver(began, OUTAGE_MS)
     })
-    // Nobody could tell the nodes: the Service that shall go is kept until they are told.
+    // The nodes could not be told: a deleted Service is kept until they are.
     expect((await lab.service('two')).metadata.deletionTimestamp).toBeDefined()
     const port = Number(new URL(access.endpoint).port)
     await startControlPlane(places, { port, set: ['nodes.announcer=vrrp'] })
@@ -342,12 +342,12 @@ describe('a hostile namespace', () => {
       await lab.cluster.api.create(servicesIn(namespace), body)
       return 'accepted'
     } catch (error) {
-      // What the API server does not take at all is none of our business.
+      // A Service that the API server refuses does not concern us.
       if (error instanceof KubernetesApiError && error.status === 422) return 'refused'
       throw error
     }
   }
-  /** Deletes all its Services, waits until their load balancers are gone, and lets the namespace go. */
+  /** Deletes all its Services, waits until their load balancers are gone, and deletes the namespace. */
   const gone = async (namespace: string, before: Awaited<ReturnType<typeof documents>>) => {
     await lab.cluster.api.delete(servicesIn(namespace))
     await waitFor(async () => (await lab.cluster.api.list(servicesIn(namespace))).items.length === 0, {
@@ -362,7 +362,10 @@ describe('a hostile namespace', () => {
 
   it('with every field hostile changes nothing else; impossible Services get their condition and block nobody', async () => {
     const before = await documents(lab)
-    /** All but what a node says of it, and but the generation: a pod of an earlier test may just be ready again. */
+    /**
+     * All fields except the nodes' reports and the generation: a pod of an earlier test may have just become ready
+     * again.
+     */
     const shop = async () => {
       const { id, vips, listeners, pools } = (await lab.loadBalancers()).find(
         (one) => one.vips[0]?.address === address,

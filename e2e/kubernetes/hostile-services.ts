@@ -1,4 +1,4 @@
-/** Annotations that the connector reads, each with one value that it would take. */
+/** Annotations that the connector reads, each with one valid value. */
 const READ = {
   'spout.dev/load-balancer-ips': '198.51.100.77',
   'spout.dev/address-pool': 'public',
@@ -15,7 +15,7 @@ const READ = {
   'service.beta.kubernetes.io/load-balancer-source-ranges': '0.0.0.0/0',
 } as const
 
-/** What has broken readers of configuration elsewhere (reference S1), written behind a value that would be taken. */
+/** Texts that have broken configuration readers elsewhere (reference S1), appended to a valid value. */
 export const HOSTILE_TEXTS = {
   'a line of its own': '\n  server evil 10.0.0.1:80\n',
   'NUL and controls': '\0\r\t\u0085\u2028',
@@ -31,7 +31,7 @@ export interface HostileService {
   readonly spec: object
 }
 
-/** One Service for each field and text. Fields of the spec may be refused by the API server: that is well, too. */
+/** One Service for each field and text. The API server may refuse fields of the spec, which is fine too. */
 export const hostileServices = (): readonly HostileService[] => {
   const texts = Object.values(HOSTILE_TEXTS)
   const annotated = Object.entries(READ).flatMap(([field, value]) =>
@@ -55,7 +55,7 @@ export interface ImpossibleService {
   readonly name: string
   readonly annotations?: Readonly<Record<string, string>>
   readonly spec?: object
-  /** Of condition `spout.dev/Programmed`, which is False. */
+  /** Reason of condition `spout.dev/Programmed`, which is False. */
   readonly reason: string
 }
 

@@ -11,8 +11,8 @@ export const WORKERS = ['worker1', 'worker2'] as const
 const SPOUT = 'spout'
 
 /**
- * A cluster whose nodes are on the fabric, in front of clients, and nothing of Spout anywhere: what there is of it is what
- * `spout.yaml` brings. The image is the repository, started by the image's own entry point.
+ * A cluster whose nodes are on the fabric, reachable by clients, and without Spout: everything of Spout comes from
+ * `spout.yaml`. The image is the repository, started by the image's own entry point.
  */
 export async function startInClusterLab() {
   const lab = await Lab.create()
@@ -35,7 +35,7 @@ export async function startInClusterLab() {
     return outcome.ok && outcome.value.status === 200 ? (JSON.parse(outcome.value.body) as PodAnswer) : null
   }
   const service = (name: string) => cluster.api.get<BalancedService>(`/api/v1/namespaces/default/services/${name}`)
-  /** The load balancer of this name, if a node announces it: who, and what the control plane knows it by. */
+  /** The load balancer of this name, if a node announces it: its id, and the node. */
   const announced = async (name: string): Promise<{ readonly id: string; readonly owner: string } | null> => {
     const { items } = await cluster.api.list<ShownLoadBalancer>('/apis/spout.dev/v1alpha1/loadbalancers')
     const found = items.find(({ spec }) => spec.name === name)
@@ -46,14 +46,14 @@ export async function startInClusterLab() {
     lab,
     cluster,
     client,
-    /** The directory of the control plane's volume. */
+    /** Directory of the control plane's volume. */
     volume,
     kubectl,
     pods,
     ask,
     service,
     apply: (text: string) => must([...cluster.kubectl, 'apply', '--filename', '-'], { input: text }),
-    /** Waits until so many pods of a component are there and ready, and no other. */
+    /** Waits until exactly this many pods of a component exist and are ready. */
     ready: async (component: string, count: number): Promise<readonly Kubernetes.Pod[]> =>
       waitFor(() => cluster.readyPods(count, `app.kubernetes.io/component=${component}`, SPOUT), {
         what: `${count} pods of ${component}; the last wrote ${lastWords(cluster, await pods(component))}`,
@@ -95,8 +95,8 @@ function lastWords(cluster: KubernetesCluster, pods: readonly Kubernetes.Pod[]):
 }
 
 /**
- * What stands for the image: its entry point, and for an agent what a machine of its own would give it. Here two nodes have
- * one kernel's names of namespaces and one file system in common.
+ * Stands for the image: its entry point, and for an agent what a machine of its own would give it. Here two nodes share
+ * one kernel's namespace names and one file system.
  */
 function imageScript(lab: Lab): string {
   const native = path.join(ROOT, 'native/build')
@@ -111,7 +111,7 @@ exec ${ROOT}/deploy/image/entrypoint.sh "$@"
 `
 }
 
-/** Objects of a page of the documents: a block of YAML that holds this text. */
+/** Objects in a page of the docs: the block of YAML that contains this text. */
 export function documented(page: string, containing: string): string {
   const blocks = readFileSync(path.join(ROOT, 'docs', page), 'utf8').matchAll(/```yaml\n(.*?)```/gs)
   const found = [...blocks].find(([, text = '']) => text.includes(containing))?.[1]

@@ -15,7 +15,7 @@ afterAll(() => lab?.destroy())
 
 const nodeAddress = (name: string): string => lab.cluster.node(name).addresses[0]
 
-/** Deletes a pod and waits for the one in its place. */
+/** Deletes a pod and waits for its replacement. */
 async function replace(component: string, pod: Kubernetes.Pod, count: number): Promise<void> {
   await lab.cluster.api.delete(`/api/v1/namespaces/spout/pods/${pod.metadata.name}`)
   await waitFor(async () => (await lab.pods(component)).every(({ metadata }) => metadata.uid !== pod.metadata.uid), {
@@ -29,7 +29,7 @@ const selectorless = (name: string, port: number) => ({
   ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' } },
   spec: { type: 'LoadBalancer', ports: [{ port, targetPort: port, protocol: 'TCP' }] },
 })
-/** An EndpointSlice as a user writes it. */
+/** An EndpointSlice written by a user. */
 const handMade = (service: string, address: string, port: number, manager: string | null) => ({
   ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
   metadata: {
@@ -60,7 +60,7 @@ describe('Spout in the cluster that it serves', () => {
       await lab.ready(component, count)
     const secrets = await lab.cluster.api.list('/api/v1/namespaces/spout/secrets')
     expect(secrets.items).toEqual([])
-    // It is nobody's root.
+    // It does not run as root.
     expect(statSync(path.join(lab.volume, 'spout.db')).uid).toBe(10_001)
   })
 
@@ -80,7 +80,7 @@ describe('Spout in the cluster that it serves', () => {
       },
       { what: 'every pod to answer' },
     )
-    // Each sees the node that the packet came through, by the address that it knows it by.
+    // Each sees the node that the packet came through, by that node's address.
     const owner = await lab.owner('default/web')
     const gateways = lab.cluster.nodes.map(({ network }) => network.podCidrs[0].replace(/0\/24$/, '1'))
     for (const client of seen.values()) expect([nodeAddress(owner), ...gateways]).toContain(client)
@@ -122,7 +122,7 @@ describe('Spout in the cluster that it serves', () => {
       'spout',
       `--from-literal=token=${token}`,
     )
-    // A kubelet brings it to the pods that run, after a minute or so; that of the lab only to new ones.
+    // A kubelet brings it to running pods after a minute or so; the lab's does so only for new ones.
     const [pod] = await lab.pods('configuration')
     await replace('configuration', pod!, 1)
     const [code, text] = await asked('configuration', 9133, '/metrics', token)
@@ -149,7 +149,7 @@ describe('Spout in the cluster that it serves', () => {
       )
       for (const manager of ['mesh', null]) expect(await byAlice(manager, address)).toBe('admitted')
     }
-    // One that is Kubernetes' own is nobody else's to change.
+    // Nobody else may change a slice of Kubernetes' own.
     const slices = await lab.kubectl('get', 'endpointslices', '-l', 'kubernetes.io/service-name=web', '-o', 'name')
     const patch = ['patch', slices.trim(), '--type=json', '--patch=[{"op":"remove","path":"/metadata/labels"}]']
     expect((await run([...lab.cluster.kubectl, ...alice, ...patch])).stderr).toContain('name another manager')
@@ -231,7 +231,7 @@ describe('Spout in the cluster that it serves', () => {
     await replace('agent', agent, WORKERS.length)
     await asking.goesOn(50)
     const { failed, count, longestMs } = await asking.stop()
-    // One request at a time is under way.
+    // One request at a time is in progress.
     expect(failed.length).toBeLessThanOrEqual(1)
     recordFault({
       fault: 'in-cluster: agent pod replaced',
@@ -256,7 +256,7 @@ describe('Spout in the cluster that it serves', () => {
   it('the connector that works is deleted: the other one takes over', async () => {
     const lease = '/apis/coordination.k8s.io/v1/namespaces/spout/leases/spout-connector'
     type Lease = { readonly spec: { readonly holderIdentity: string } }
-    // A name of the process's own follows the pod's.
+    // A process adds a name of its own to the pod's.
     const holder = async () => (await lab.cluster.api.get<Lease>(lease)).spec.holderIdentity.split('_')[0] ?? ''
     const pods = await lab.pods('connector')
     const first = await holder()
@@ -285,7 +285,7 @@ describe('Spout in the cluster that it serves', () => {
         .map(({ metadata }) => metadata.name)
     const old = await names()
     await restart('daemonset/agent', 'deployment/connector', 'deployment/configuration')
-    // Taken away and given back is lost too: it is looked at on the way.
+    // An address that was taken away and given back was lost too, so this looks at it meanwhile.
     const shown = new Set<string>()
     const look = async () => shown.add((await lab.service('web')).status?.loadBalancer?.ingress?.[0]?.ip ?? 'none')
     const areNew = async () => (await look()) && (await names()).every((name) => !old.includes(name))

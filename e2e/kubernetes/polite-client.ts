@@ -3,7 +3,7 @@ import type { PodAnswer } from './service-lab.ts'
 
 export interface Experience {
   readonly count: number
-  /** Why, and when, of each request that was not answered with 200. */
+  /** Reason and time of each request that was not answered with 200. */
   readonly failed: readonly string[]
   /** Pods that answered. */
   readonly pods: ReadonlySet<string>
@@ -12,17 +12,17 @@ export interface Experience {
 }
 
 export interface PoliteClient {
-  /** Waits until it has asked so many times more. */
+  /** Waits until it has sent this many more requests. */
   goesOn(times: number): Promise<unknown>
   stop(): Promise<Experience>
 }
 
-/** As long as any client waits. A SYN that a dying node swallowed is sent again after a second. */
+/** The longest that a client waits. A SYN lost on a dying node is repeated after a second. */
 const PATIENCE_MS = 5000
 const MOST_TOLD = 20
 
 /**
- * Asks without a break until stopped, each time by a new connection. It never tries again: one request that fails is a
+ * Sends requests without a pause until stopped, each on a new connection. It never retries: one failed request is a
  * failure.
  */
 export function askPolitely(client: Caller, address: string, port = 80): PoliteClient {

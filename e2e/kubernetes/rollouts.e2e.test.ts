@@ -6,9 +6,9 @@ import { untilOver } from './shop.ts'
 import { drainNode, replacePods, startWorkload, uncordon } from './workloads.ts'
 
 const NODE_PORTS = { 'spout.dev/mode': 'node-ports' }
-/** Under policy Local a node without endpoints is noticed by its check alone: it must be quicker than the pods end. */
+/** With policy Local only the check notices a node without endpoints: it must be faster than the pods end. */
 const QUICK = { ...NODE_PORTS, 'spout.dev/monitor-delay': '200ms', 'spout.dev/monitor-retries': '2' }
-/** Three checks, a second each: so many failures take a member down. */
+/** Three checks, a second each: this many failures take a member down. */
 const CHECKED_MS = 3500
 const LOCAL = { externalTrafficPolicy: 'Local' }
 const WAYS = ['direct', 'direct-local', 'nodes', 'nodes-local'] as const
@@ -37,7 +37,7 @@ afterAll(() => lab?.destroy())
 const onNodes = async (app: string): Promise<ReadonlySet<string>> =>
   new Set((await lab.cluster.pods(`app=${app}`)).map(({ spec }) => spec.nodeName ?? ''))
 
-/** The address of a Service once nothing fails there any more: kube-proxy takes its time for what is new. */
+/** The address of a Service once nothing fails there any more: kube-proxy needs time for changes. */
 async function steady(name: string): Promise<string> {
   const address = await lab.answering(name)
   await waitFor(
@@ -50,7 +50,7 @@ async function steady(name: string): Promise<string> {
   return address
 }
 
-/** One polite client for each way while something is done; what each of them met. */
+/** Runs one polite client for each way while something is done. @returns what each of them saw */
 async function meanwhile(
   what: (goOn: () => Promise<unknown>) => Promise<void>,
 ): Promise<Readonly<Record<string, Experience>>> {
@@ -96,7 +96,7 @@ describe('Services while their pods change', () => {
     })
     const count = expectNothingFailed(met)
     expect(await onNodes('web')).toEqual(new Set(['worker2']))
-    // Cordoned it is still a member by node ports (KEP-3458): kube-proxy goes on there.
+    // A cordoned node is still a member with node ports (KEP-3458): kube-proxy runs on there.
     const nodes = (await lab.loadBalancers()).find(({ vips }) => vips[0]?.address === addresses.nodes)
     expect(nodes?.pools[0]?.members.map(({ address }) => address)).toEqual(['10.0.0.32', '10.0.0.33'])
     recordFault({
@@ -124,7 +124,7 @@ describe('Services while their pods change', () => {
         },
         { what: `${name} to have ${pods ? 'pods' : 'nodes'} as members` },
       )
-    /** Path that the members of a Service are asked at; null for a check that only connects. */
+    /** Path of the members' check; null for a check that only connects. */
     const checkedAt = (name: (typeof WAYS)[number], path: string | null) =>
       waitFor(
         async () => {
@@ -146,7 +146,7 @@ describe('Services while their pods change', () => {
         await lab.change('direct', { spec: { externalTrafficPolicy } })
         await lab.change('nodes', { spec: { externalTrafficPolicy } })
         await checkedAt('nodes', externalTrafficPolicy === 'Local' ? '/healthz' : null)
-        // Until the new check has had its say about every node.
+        // Until the new check has decided about every node.
         await untilOver(performance.now(), CHECKED_MS)
         await goOn()
       }
@@ -181,7 +181,7 @@ describe('datagrams from one port of a client', () => {
       [1, 'worker1'],
       [2, 'worker2'],
     ] as const) {
-      // It speaks all the time: nothing that remembers its flow has time to forget it.
+      // It sends all the time, so that no flow entry can expire.
       let silentMs = 0
       let heardMs = performance.now()
       let replaced = false
@@ -222,7 +222,7 @@ describe('a pod that asks the address of a Service', () => {
     expect(await onNodes('asker')).toEqual(new Set(['worker1', 'worker2']))
     for (const asker of askers) {
       const place = lab.cluster.podPlace(asker)
-      // Until kube-proxy knows the address, the way is through a load-balancer node, and that is who is seen.
+      // Until kube-proxy knows the address, the path is through a load-balancer node, which is then seen.
       const seen = await waitFor(
         async () => {
           const { stdout } = await lab.system.lab.run(place, ['curl', '-sf', '-m', '3', `http://${address}/`])

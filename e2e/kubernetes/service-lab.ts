@@ -15,7 +15,7 @@ import { type BalancedService, serviceBody, servicesIn } from './services.ts'
 
 const CONNECTOR = path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts')
 
-/** What a pod of the test bed answers. */
+/** Answer of the test bed's pods. */
 export interface PodAnswer {
   readonly pod: string
   readonly node: string
@@ -25,8 +25,8 @@ export interface PodAnswer {
 const SERVICES = servicesIn('default')
 
 /**
- * The whole product in a lab, with a real Kubernetes on a tenant's segment (two nodes, pods behind them) and a connector
- * whose token may only balance.
+ * The whole product in a lab, with a real Kubernetes on a tenant's segment (two nodes, pods behind them) and a
+ * connector whose token has only role `balancer`.
  */
 export async function startServiceLab() {
   const system = await TestSystem.start({ tenants: [ACME], set: ['nodes.announcer=vrrp'] })

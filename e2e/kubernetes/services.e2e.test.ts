@@ -6,7 +6,7 @@ import { startConnector } from './connectors.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
 import { replacePods, startWorkload } from './workloads.ts'
 
-/** An SCTP endpoint over raw sockets: the lab's kernel has none of its own. */
+/** An SCTP endpoint over raw sockets: the lab's kernel has no SCTP. */
 const SCTP_ENDPOINT = fileURLToPath(new URL('../../packages/dataplane/src/testing/sctp_peer.py', import.meta.url))
 
 let lab: ServiceLab
@@ -26,7 +26,7 @@ async function times<T>(count: number, what: () => Promise<T>): Promise<readonly
   return all
 }
 
-/** Asks without a break until stopped, each time by a new connection; tells what failed, and when. */
+/** Sends requests without a pause until stopped, each on a new connection; reports failures with their times. */
 function asking(address: string, port = 80) {
   let stopped = false
   let count = 0
@@ -94,7 +94,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     await lab.expose('moving', 'web')
     const address = await lab.answering('moving')
     const nodePort = (await lab.service('moving')).spec.ports[0]?.nodePort
-    // kube-proxy takes its time for a new Service.
+    // kube-proxy needs time for a new Service.
     for (const node of ['10.0.0.32', '10.0.0.33'])
       await waitFor(
         async () =>
@@ -146,7 +146,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
         readyText: 'ready',
       })
     const [first] = await Promise.all(places.map(serve))
-    // Diameter: one number over both protocols.
+    // As for Diameter: one number over both protocols.
     const ports = (['SCTP', 'TCP'] as const).map((protocol) => ({
       ...{ name: protocol.toLowerCase(), port: 3868, protocol, targetPort: protocol === 'SCTP' ? 3900 : 8080 },
     }))

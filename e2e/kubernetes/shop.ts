@@ -5,7 +5,7 @@ import type { ServiceLab } from './service-lab.ts'
 import { type BalancedService, servicesIn } from './services.ts'
 import { crash } from './workloads.ts'
 
-/** A Service with what its controller put on it. */
+/** A Service with what its controller wrote on it. */
 export interface OwnedService extends BalancedService {
   readonly metadata: Kubernetes.ObjectMeta & { readonly finalizers?: readonly string[] }
 }
@@ -19,13 +19,13 @@ export async function balancedServices(
   return items.filter(({ spec }) => spec.type === 'LoadBalancer')
 }
 
-/** Every load balancer with its addresses: equal lists say that none came, went or moved. */
+/** Every load balancer with its addresses: equal lists mean that none came, went or moved. */
 export async function documents(lab: ServiceLab): Promise<readonly (readonly [string, string])[]> {
   const all = (await lab.loadBalancers()).map(({ id, vips }) => [id, vips.map((vip) => vip.address).join()] as const)
   return all.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** Does something while a polite client asks an address; no request may fail. */
+/** Runs `what` while a polite client uses an address; no request may fail. */
 export async function unnoticed(lab: ServiceLab, address: string, what: () => Promise<void>): Promise<Experience> {
   const client = askPolitely(lab.client, address)
   try {
@@ -42,15 +42,15 @@ export async function unnoticed(lab: ServiceLab, address: string, what: () => Pr
 export const noneFailed = ({ count, longestMs }: Experience): string =>
   `0 of ${count} requests failed, longest ${longestMs} ms`
 
-/** So many requests at an address, all answered. */
+/** Sends this many requests to an address; all must be answered. */
 export async function allAnswered(lab: ServiceLab, address: string, times = 30): Promise<boolean> {
   for (let asked = 0; asked < times; asked++) if ((await lab.ask(address)) === null) return false
   return true
 }
 
 /**
- * One of the pods dies; resolves with how long it took until no request came to it any more. Works without an API server,
- * and without a control plane.
+ * Kills one of the pods. @returns the time until no request reached it any more. Works without an API server and
+ * without a control plane.
  */
 export async function memberDies(
   lab: ServiceLab,
@@ -73,7 +73,7 @@ export async function memberDies(
   return { pod, took: `${Math.round(lastFailed - began)} ms` }
 }
 
-/** Polls until so much time of a fault has passed: its length is what is tried. */
+/** Polls until a fault has lasted this long: its duration is what is tested. */
 export const untilOver = (began: number, lengthMs: number): Promise<true> =>
   waitFor(() => performance.now() - began > lengthMs, {
     what: `${lengthMs} ms to be over`,

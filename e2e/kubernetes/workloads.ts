@@ -6,7 +6,10 @@ export interface Workload {
   readonly name: string
   readonly replicas: number
   readonly namespace?: string
-  /** How long a pod goes on after it was told to end, while it is taken out of rotation: every polite server does. */
+  /**
+   * How long a pod keeps serving after it was told to end, while it is taken out of rotation, as every polite server
+   * does.
+   */
   readonly shutdownDelay?: string
   /** Only this node may run it. */
   readonly node?: string
@@ -94,18 +97,18 @@ export async function drainNode({ cluster }: ServiceLab, node: string, apps: rea
 export const uncordon = ({ cluster }: ServiceLab, node: string): Promise<unknown> =>
   cluster.api.patch(`/api/v1/nodes/${node}`, { spec: { unschedulable: null } })
 
-/** A pod's program ends as by a crash, and nobody starts it again until `revive`. Works without an API server. */
+/** Kills a pod's program as in a crash; it is not restarted until `revive`. Works without an API server. */
 export async function crash({ cluster, system }: ServiceLab, pod: Kubernetes.Pod): Promise<void> {
   await cluster.node(pod.spec.nodeName ?? '').stopKubelet()
   for (const pid of await pidsIn(system.lab.namespace(cluster.podPlace(pod))))
     if (programOf(pid) === 'pod') killPid(pid)
 }
 
-/** The node's kubelet is there again and starts what ended. */
+/** Restarts the node's kubelet, which restarts what ended. */
 export const revive = ({ cluster }: ServiceLab, pod: Kubernetes.Pod): Promise<void> =>
   cluster.node(pod.spec.nodeName ?? '').startKubelet()
 
-/** Waits until the Service has an address and somebody answers there. */
+/** Waits until the Service has an address and an endpoint answers there. */
 export function answeringIn(lab: ServiceLab, namespace: string, name: string): Promise<string> {
   return waitFor(
     async () => {

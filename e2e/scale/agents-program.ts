@@ -10,15 +10,15 @@ import { execOk } from '@spout/sys'
 import type { AgentsConfig } from './agents.ts'
 
 /**
- * Many agents in one process: the agent's own code from the link to the reports, over nodes made of memory. Run with the
- * file that `AgentsConfig` describes. Says `enrolled`, then `ready`; at SIGUSR2 a line of JSON with what happened since the
- * last one.
+ * Many agents in one process: the agent's own code from the link to the reports, over nodes in memory. Run with the
+ * file that `AgentsConfig` describes. Prints `enrolled`, then `ready`; at SIGUSR2 a line of JSON with what happened
+ * since the last one.
  */
 const config = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as AgentsConfig
 const ENROLLED_AT_ONCE = 8
 const MOST_ATTEMPTS = 5
 
-/** A node's own address on a fabric that is not there: each has another. */
+/** A node's own address on a fabric that does not exist; each has another. */
 class ScaleAnnouncer extends RecordedAnnouncer {
   readonly #address: string
 
@@ -34,7 +34,7 @@ class ScaleAnnouncer extends RecordedAnnouncer {
 
 const PEM = /-----BEGIN (PRIVATE KEY|CERTIFICATE REQUEST)-----[^-]+-----END \1-----\n/g
 
-/** One key for all of them: each gets a certificate of its own. */
+/** One key for all of them; each gets its own certificate. */
 async function request(): Promise<{ readonly key: string; readonly csr: string }> {
   const curve = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
   const output = await execOk([
@@ -56,7 +56,7 @@ async function request(): Promise<{ readonly key: string; readonly csr: string }
 let connections = 0
 const nodes: RecordedNode[] = []
 
-/** On a machine that is busy an answer may be late: the token is good until it was used. */
+/** On a busy machine an answer may be late: the token is valid until it was used. */
 async function enrolled(token: string, csr: string): ReturnType<typeof enrol> {
   for (let attempt = 1; ; attempt++)
     try {

@@ -12,33 +12,33 @@ import {
 
 const PROGRAM = path.join(import.meta.dirname, 'agents-program.ts')
 
-/** What the program of the agents is told. */
+/** Configuration of the agents' program. */
 export interface AgentsConfig {
-  /** Of the agent link. */
+  /** URL of the agent link. */
   readonly url: string
   /** One enrolment token for each agent. */
   readonly tokens: readonly string[]
-  /** For the agents' state files. */
+  /** Directory for the agents' state files. */
   readonly directory: string
 }
 
-/** What the agents did since they were asked last. */
+/** What the agents did since the last count. */
 export interface AgentsCount {
-  /** State streams that were asked for. */
+  /** Requested state streams. */
   readonly connections: number
-  /** Changes of what nodes hold and announce. */
+  /** Changes of the nodes' state and announcements. */
   readonly changes: number
   readonly some: readonly string[]
 }
 
 interface GroupedNodes {
-  /** Nodes are named after it. */
+  /** Prefix of the node names. */
   readonly name?: string
   readonly groupIds: readonly string[]
   readonly perGroup: number
 }
 
-/** Starts agents in one process, the same number in each group; resolves once all of them are enrolled and run. */
+/** Starts agents in one process, the same number in each group; resolves once all are enrolled and running. */
 export async function startAgents(
   lab: Lab,
   access: SystemAccess,

@@ -15,7 +15,7 @@ export interface BurstTenant {
   readonly memberIds: readonly string[]
 }
 
-/** A project with a user, a network on a VLAN of its own and a load balancer in the node group. */
+/** Creates a project with a user, a network on its own VLAN and a load balancer in the node group. */
 export async function createBurstTenant(
   { endpoint, admin }: SystemAccess,
   { number, poolId, nodeGroupId }: { readonly number: number; readonly poolId: string; readonly nodeGroupId: string },
@@ -49,8 +49,8 @@ export async function isThere(access: SystemAccess, tenant: BurstTenant): Promis
 }
 
 /**
- * One writer for each member, both at once: each changes its member's weight again and again.
- * @returns what is not as it was acknowledged
+ * Two concurrent writers, one per member: each changes its member's weight again and again.
+ * @returns what differs from the acknowledged state
  */
 export async function burst(access: SystemAccess, tenant: BurstTenant, changes: number): Promise<readonly string[]> {
   const { token, loadBalancerId, poolId, memberIds } = tenant
@@ -68,7 +68,7 @@ export async function burst(access: SystemAccess, tenant: BurstTenant, changes: 
   const { generation, pools } = await shownOf(access, tenant)
   for (const { id, weight } of pools[0]?.members ?? [])
     if (weight !== 2 + (changes % 200)) lost.push(`${id} has ${weight}`)
-  // Each is a change that nodes are told of, also where several were stored together.
+  // Each is a change that nodes get, even if several were stored together.
   if (generation <= before) lost.push(`${loadBalancerId} is still of generation ${generation}`)
   return lost
 }

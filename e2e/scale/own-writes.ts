@@ -20,9 +20,9 @@ interface Surroundings {
 }
 
 /**
- * One client makes a load balancer, renames it again and again, and deletes it. After each answer it reads at once, in every way
- * there is: the object, lists by name and whole, and the same through the Octavia API; and it watches from the revision of
- * a list that it read before a write.
+ * One client creates a load balancer, renames it again and again, and deletes it. After each answer it reads at once,
+ * in every possible way: the object, lists by name and whole, and the same through the Octavia API; and it watches from
+ * the revision of a list that it read before a write.
  */
 export async function writeAndRead(around: Surroundings, name: string, isOver: (round: number) => boolean) {
   const { endpoint, who, poolId } = around
