@@ -1,7 +1,7 @@
 /**
- * 1,000 addresses of one tenant's network, so that all move together: one more is added, and the node that has them loses
- * its power. Every address is asked by ICMP; the figure of a failover is when the last question was lost, to any of them.
- * Beside: keepalived holding as many in one instance, adverts of 20 ms. Then 1,000 IPv6 addresses more.
+ * 1,000 addresses of one tenant's network, so that all move together: one more is added, and the node that has them
+ * loses its power. Every address is probed by ICMP; the figure of a failover is the time of the last lost probe, of any
+ * address. Compared with keepalived holding as many in one instance, adverts of 20 ms. Then 1,000 IPv6 addresses more.
  */
 import { callApi, nodesInSync, type SystemAccess, type Tenant, waitFor } from '@spout/testkit'
 import { Filler, WIDE6 } from './bed/fill.ts'
@@ -26,20 +26,20 @@ const ADDED = options.quick ? 20 : 200
 const RELOADS = options.quick ? 3 : 10
 const MOST_RELOAD_MS = 60_000
 const GOALS = { addP99Ms: 20, lastP99Ms: 150, agentMb: 100 }
-/** What nodes tell of themselves is some time on its way. */
+/** Reports of nodes take some time to arrive. */
 const SETTLED_MS = 500
 const PATIENCE_MS = 10_000
 const FLOW = { port: MEMBER_PORTS.udp, sourcePort: 40_000 }
 const members = [11, 12].map((n) => ({ address: `10.0.0.${n}`, protocol_port: MEMBER_PORTS.http }))
 
 interface Failover {
-  /** Until the last question to any address was lost. */
+  /** Until the last probe of any address was lost. */
   readonly lastLostMs: number
-  /** Until the last of them had answered, at the latest. */
+  /** Until the last address had answered, at the latest. */
   readonly backMs: number
-  /** The prober's own longest delay meanwhile: what of these was no outage. */
+  /** The prober's own longest delay meanwhile: this part was no outage. */
   readonly stallMs: number
-  /** Whether they had moved without any fault, just before it. */
+  /** Whether they had moved without a fault, just before it. */
   readonly movedBefore: boolean
 }
 
@@ -53,7 +53,7 @@ const vipsOf = async ({ endpoint }: SystemAccess, { token }: Tenant, prefix: str
   return items.flatMap(({ vips }) => vips.map(({ address }) => address)).filter((address) => address.startsWith(prefix))
 }
 
-/** Waits until each shard has a master and a backup: a node that has just come back could not take over yet. */
+/** Waits until each shard has a master and a backup: a node that has just come back cannot take over yet. */
 async function shardsSettled({ access: { endpoint, admin } }: SpoutBed): Promise<void> {
   interface Shown {
     readonly status: { readonly shards: readonly { readonly number: number; readonly state: string }[] }
@@ -71,7 +71,7 @@ async function shardsSettled({ access: { endpoint, admin } }: SpoutBed): Promise
   await new Promise((resolve) => setTimeout(resolve, SETTLED_MS))
 }
 
-/** Our pair, looked at by one of the addresses that are asked. */
+/** Our pair, observed through one of the probed addresses. */
 const seenAt = (bed: SpoutBed, pair: Pair, vip = pair.vip): Pair => ({
   name: pair.name,
   vip,
@@ -83,10 +83,10 @@ const seenAt = (bed: SpoutBed, pair: Pair, vip = pair.vip): Pair => ({
   },
 })
 
-/** Its node loses its power; tells when the last of the addresses was answered for by the other one. */
+/** Cuts the power of its node; measures when the other node answered for the last of the addresses. */
 async function failover(bed: SpoutBed, pair: Pair, prober: SweepProber, faults: FaultMaker): Promise<Failover> {
   const { lab } = bed
-  // The router knows whom it sends to.
+  // Makes the router resolve the node's MAC.
   await lab.run('client', ['ping', '-c', '1', '-W', '1', pair.vip])
   const before = await someCarrier(lab, pair, FLOW)
   await prober.begin()
@@ -136,7 +136,7 @@ async function addTo(bed: SpoutBed, poolId: string, vips: readonly string[]) {
   return { fromPost: distribution(fromPost), fromAnswer: distribution(fromAnswer), touched, stallMs }
 }
 
-/** keepalived reads its configuration again with one address more: until that answers, and who else fell silent. */
+/** Makes keepalived reload with one more address. @returns the time until that answers, and which others fell silent */
 async function reloadsOf(bed: SpoutBed, pair: KeepalivedPair, vips: readonly string[]) {
   await using prober = await SweepProber.start(bed.lab, vips)
   const samples: number[] = []
@@ -150,8 +150,8 @@ async function reloadsOf(bed: SpoutBed, pair: KeepalivedPair, vips: readonly str
     await prober.begin()
     const since = await one.begin()
     for (const node of pair.nodes.toSorted((a) => (a === carrier ? -1 : 1))) await pair.reload(node, known)
-    // Not the first question that was answered: the router kept earlier ones for an address that nobody had. The row is not
-    // lost with a peer that is: that counts as the longest it was waited for.
+    // Not the first answered probe: the router queued earlier ones for an address that nobody had. If a peer fails, the
+    // row is not lost: its longest waiting time counts.
     const backMs = await one.answeredAfter(since, MOST_RELOAD_MS).catch(() => null)
     await new Promise((resolve) => setTimeout(resolve, 500))
     samples.push(backMs ?? MOST_RELOAD_MS)

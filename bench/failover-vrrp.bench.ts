@@ -1,7 +1,8 @@
 /**
- * The node that carries an address loses its cable, its announcing daemons by kill -9, or its power. A client behind the
- * router asks through the address every millisecond; eight HTTP clients and 1,100 TCP connections go on meanwhile.
- * Beside: keepalived as its manual has it, and with adverts of 20 ms, in front of a hand-written DNAT.
+ * The node that carries an address loses its cable, its announcing daemons by kill -9, or its power. A client behind
+ * the router sends a request to the address every millisecond; eight HTTP clients and 1,100 TCP connections run
+ * meanwhile. Compared with keepalived as its manual configures it, and with adverts of 20 ms, in front of a
+ * hand-written DNAT.
  */
 import { withSpout } from './bed/spout-bed.ts'
 import { announceBy } from './failover/announce.ts'
@@ -34,7 +35,7 @@ await withSpout({ members: false }, async (bed) => {
   await using quickWatch = await Watchers.start(lab, quick, { flows: false, workers: false })
   const peer = { faults: FAULTS, runs: RUNS }
   const sufferers = [
-    // By itself `l2` knows silent nodes alone.
+    // By itself `l2` only detects silent nodes.
     {
       series: 'Spout',
       watchers: our,

@@ -1,10 +1,10 @@
-/** The native helper beside `nft -f`, without an agent: the program of the `sys` package, in the form of all benchmarks. */
+/** The native helper compared with `nft -f`, without an agent: runs the program of the `sys` package. */
 import path from 'node:path'
 import { must } from '@spout/testkit'
 import { benchOptions, printRow } from './row.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '..')
-/** What the program must show of each of its loads. */
+/** The goals for each of the program's loads. */
 const GOALS: Readonly<Record<string, { readonly goal: string; readonly mostMs: number }>> = {
   'nft-bulk-load': { goal: '640000 elements <= 2000 ms', mostMs: 2000 },
   'nft-one-change-p50': { goal: 'one element among 640000, p50 <= 1 ms', mostMs: 1 },

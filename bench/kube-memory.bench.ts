@@ -1,4 +1,4 @@
-/** What 10,000 EndpointSlices of ten endpoints each cost a process that keeps them in memory, and how long a list takes. */
+/** Memory of a process that keeps 10,000 EndpointSlices of ten endpoints each, and the time that a list takes. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
@@ -14,7 +14,10 @@ const slices = options.quick ? 2000 : 10_000
 
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
-/** As Spout's processes are started (docs/operations.md). Without them a change of all slices at once took 117 to 128 MB. */
+/**
+ * As Spout's processes are started (docs/operations.md). Without them a change of all slices at once took 117 to 128
+ * MB.
+ */
 const FLAGS = ['--max-semi-space-size=2', '--heap-growing-percent=50']
 
 const start = (flags: readonly string[], program: string, argv: readonly (string | number)[]): Child =>

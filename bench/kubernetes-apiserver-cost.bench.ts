@@ -1,6 +1,6 @@
 /**
- * What Services cost the API server, by its audit log: writes for each that is created, and watches that the connector has
- * open at several numbers of Services. MetalLB gets Services of its own beside ours.
+ * The cost of Services for the API server, from its audit log: writes per created Service, and the connector's open
+ * watches at several numbers of Services. MetalLB has its own Services at the same time.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitFor } from '@spout/testkit'
@@ -15,7 +15,7 @@ const GOAL_WRITES = 3
 const options = benchOptions()
 const STEPS = options.quick ? [10, 30] : [50, 500]
 const PEER_SERVICES = options.quick ? 10 : 50
-/** Events are recorded after the work is done. */
+/** Events are written after the work is done. */
 const SETTLE_MS = 5000
 
 interface WithAddress {

@@ -1,6 +1,6 @@
 /**
- * A connector that starts on a cluster full of Services, none of them balanced yet: until the node has confirmed all. Then
- * one that is killed and started again on the same Services, and what it writes and changes although nothing differs.
+ * A connector starts on a cluster full of Services, none of them balanced yet: the time until the node has confirmed
+ * all. Then it is killed and restarted on the same Services: what it writes and changes although nothing differs.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { KubernetesCluster, Lab, waitFor } from '@spout/testkit'
@@ -20,16 +20,16 @@ const NODE = 'node1'
 const options = benchOptions()
 const COUNT = options.quick ? 500 : 10_000
 const RESTARTS = options.quick ? 1 : 3
-/** It answers one Service after another, some twenty a second: fewer tell its rate as well. */
+/** It handles one Service after another, some twenty a second: fewer show its rate as well. */
 const PEER_COUNT = options.quick ? 50 : 500
 const WRITES_ALONE = options.quick ? 200 : 2000
 const PEER_RANGE = '100.64.0.0/16'
-/** A cold start that takes longer is told as it is after this time; what follows waits until it is done. */
+/** A cold start that takes longer is reported after this time; the next steps wait until it is done. */
 const MOST_COLD_START_MS = 120_000
 const LONGEST_MS = 900_000
-/** Counting all load balancers costs the control plane time of its own. */
+/** Counting all load balancers takes time of the control plane. */
 const LOOK_EVERY_MS = 500
-/** What it would write late, or mend on a second look, comes within this time. */
+/** Late writes and corrections come within this time. */
 const OBSERVED_MS = 5000
 
 const OURS = { connector: 'connector', controlPlane: 'control-plane', agent: `agent-${NODE}` } as const
@@ -41,7 +41,7 @@ function pidOf({ lab }: ConnectedCluster, name: string): number {
   return found.pid
 }
 
-/** Seconds of processor time that the parts have had so far: what the figure is made of on a machine with few cores. */
+/** Processor seconds of the parts so far, which dominate the figure on a machine with few cores. */
 function cpuOf(bed: ConnectedCluster): Readonly<Record<string, number>> {
   const ours = Object.entries(OURS).map(([part, name]) => [`${part}CpuS`, cpuSeconds(pidOf(bed, name))] as const)
   const kubernetes = KUBERNETES.map((role) => [`${role}CpuS`, cpuSeconds(bed.cluster.controlPlane.pid(role))] as const)
@@ -49,9 +49,10 @@ function cpuOf(bed: ConnectedCluster): Readonly<Record<string, number>> {
 }
 
 /**
- * MetalLB on Services that wait for it: from its pool, without which it decides nothing, until all of them have an address.
- * In a cluster of its own: its speaker wants a node with a kubelet and kube-proxy, whose work would be ours too.
- * @returns Services a second
+ * MetalLB on waiting Services: from the creation of its pool, without which it decides nothing, until all have an
+ * address. In a cluster of its own, because its speaker needs a node with a kubelet and kube-proxy, whose work would
+ * affect ours.
+ * @returns Services per second
  */
 async function peerRate(): Promise<number> {
   await using lab = await Lab.create()
@@ -71,9 +72,9 @@ async function peerRate(): Promise<number> {
 }
 
 /**
- * What bounds everybody who puts a finalizer on each Service before anything is made for it: such a write to so many
- * Services, with nothing of ours running.
- * @returns writes a second
+ * The upper bound for any controller that puts a finalizer on each Service before it does anything: such a write to as
+ * many Services, without any of our programs.
+ * @returns writes per second
  */
 async function writesAlone({ cluster }: ConnectedCluster): Promise<number> {
   const startedMs = performance.now()
@@ -138,7 +139,7 @@ async function coldStart(bed: ConnectedCluster, peer: number): Promise<void> {
 async function restart(bed: ConnectedCluster): Promise<void> {
   const { lab, connector, audit } = bed
   const transactions = await transactionCounter(lab, NODE)
-  // Events are recorded after the work is done.
+  // Events are written after the work is done.
   await pause(OBSERVED_MS)
   const [from, before] = [audit.end, await transactions()]
   const readyMs: number[] = []

@@ -1,6 +1,6 @@
 /**
- * From an EndpointSlice to the packets: an endpoint is added until its pod answers new connections through the VIP, and
- * taken away until it answers none any more. The same write is measured at a node port, where kube-proxy alone does it.
+ * From an EndpointSlice to the packets: an endpoint is added, until its pod answers new connections through the VIP,
+ * and removed, until it answers no more. The same write is measured at a node port, where only kube-proxy is involved.
  */
 import { type Kubernetes, NODES, waitFor } from '@spout/testkit'
 import { compile } from './bed/native.ts'
@@ -18,7 +18,7 @@ const options = benchOptions()
 const ROUNDS = options.quick ? 4 : 50
 const [NAME, ADDRESS] = ['web', '198.51.100.100']
 const PAUSE_US = 500
-/** kube-proxy writes at most once a second: what has not answered for longer is out of rotation. */
+/** kube-proxy writes at most once a second: a pod that has not answered for longer is out of rotation. */
 const SILENT_NS = 1_600_000_000n
 
 const ms = (fromNs: bigint, untilNs: bigint): number => Math.max(0, Number(untilNs - fromNs) / 1e6)

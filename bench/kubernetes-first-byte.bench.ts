@@ -1,7 +1,7 @@
 /**
- * From writing a Service to being answered: before the POST of a Service that names its address, until a client reads the
- * first 200 from it. The client asks from the start on. MetalLB's Services go to the same API server and the same pods,
- * in turns with ours; kube-proxy balances for it.
+ * From writing a Service to the first answer: before the POST of a Service that names its address, until a client reads
+ * the first 200 from it. The client sends requests from the start. MetalLB's Services use the same API server and pods,
+ * in turn with ours; kube-proxy balances for it.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { NODES } from '@spout/testkit'
@@ -17,7 +17,7 @@ import { benchOptions, printRow } from './row.ts'
 const GOAL = { p50Ms: 100, p99Ms: 300 }
 const options = benchOptions()
 const COUNT = options.quick ? 5 : 50
-/** kube-proxy writes at once what comes after a second without changes: each Service meets it at its best. */
+/** kube-proxy writes at once after a second without changes: each Service meets it at its best. */
 const QUIET_MS = 1500
 const PEER_CLIENT = 'tenant-a-member1'
 
@@ -52,7 +52,7 @@ await withConnectedCluster({ nodes: NODES, workers, images }, async (bed) => {
   await using ourProber = new LineProgram(lab, 'client', [binary])
   await using peerProber = new LineProgram(lab, PEER_CLIENT, [binary])
   const [ours, peers]: [number[], number[]] = [[], []]
-  // The first of each is not counted: it opens connections and makes the tenant's domain.
+  // The first of each is not counted: it opens connections and creates the tenant's domain.
   for (let n = 0; n <= COUNT; n++) {
     const name = `ours-${n}`
     const address = `198.51.100.${100 + n}`

@@ -1,6 +1,6 @@
 /**
- * One more node in a cluster whose Services are reached by node ports, which changes every load balancer: from the write
- * that gives the Node its address until the load-balancer node has confirmed all. Node objects alone: nobody is behind them.
+ * One more node in a cluster whose Services use node ports, which changes every load balancer: from the write that
+ * gives the Node its address, until the load-balancer node has confirmed all. The nodes are only objects.
  */
 import { callApi, waitFor } from '@spout/testkit'
 import { type ConnectedCluster, confirmed, withConnectedCluster } from './kubernetes/connected-cluster.ts'
@@ -11,7 +11,7 @@ import { benchOptions, printRow } from './row.ts'
 
 const options = benchOptions()
 const ROUNDS = options.quick ? 2 : 3
-/** Until everything there is has been balanced: set-up, not measured. */
+/** Time limit for balancing everything: set-up, not measured. */
 const LONGEST_MS = 900_000
 
 interface Scale {
@@ -43,14 +43,14 @@ async function addServices({ cluster: { api } }: ConnectedCluster, from: number,
   await forEachNumber(from, to, (n) => createService(api, { name: `service-${n}`, annotations: UNCHECKED }))
 }
 
-/** Adds a node, several times. @returns how long each took until everything was current */
+/** Adds a node, several times. @returns how long each took until everything was up to date */
 async function measure(bed: ConnectedCluster, scale: Scale): Promise<readonly number[]> {
   const samples: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const n = scale.nodes + round
     await createNode(bed.cluster.api, nodeName(n))
     await bed.connector.idle(scale.services, LONGEST_MS)
-    // Before the first round the node still takes what was set up.
+    // Before the first round the node is still applying the set-up.
     await waitFor(
       async () => {
         const { active, others } = await confirmed(bed)
@@ -104,7 +104,7 @@ await withConnectedCluster({ nodes: ['node1'], set }, async (bed) => {
   await bed.connector.idle(EIGHTY.services, LONGEST_MS)
   await row(bed, EIGHTY)
 
-  // The connector starts again on what is there: following a thousand additions one by one would take its time.
+  // Restarts the connector: following a thousand additions one by one would take long.
   await bed.connector.kill()
   await addNodes(bed, EIGHTY.nodes + ROUNDS, THOUSAND.nodes)
   await addServices(bed, EIGHTY.services, THOUSAND.services)

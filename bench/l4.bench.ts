@@ -1,7 +1,7 @@
 /**
- * What the packet path costs with 30,000 listeners on the node: bulk TCP, requests on kept-alive connections, and new
- * connections, beside the same path without any NAT (plain routing) and beside a hand-written DNAT of one rule. All three
- * go client, router, node, a namespace on the node, tenant network, member; the rounds take turns.
+ * The cost of the packet path with 30,000 listeners on the node: bulk TCP, requests on kept-alive connections, and new
+ * connections. Compared with the same path without NAT (plain routing) and with a hand-written DNAT of one rule. All
+ * three go client, router, node, a namespace on the node, tenant network, member; the rounds take turns.
  */
 import { FAST_PORTS, type Lab, memberAddress, must, startFastMember } from '@spout/testkit'
 import { gigabitsPerSecond, requestsPerSecond } from './bed/load.ts'
@@ -23,7 +23,7 @@ const VIP = '198.51.100.100'
 const HAND_WRITTEN_VIP = '192.0.2.2'
 const GOAL = { ofPlain: 0.9, ofHandWritten: 0.97, connect: 1.15 }
 
-/** Every way listens on the same ports as the member, so that only addresses differ. */
+/** Every path listens on the member's ports, so that only addresses differ. */
 const WAYS = { plain: MEMBER, spout: VIP, handWritten: HAND_WRITTEN_VIP } as const
 type Way = keyof typeof WAYS
 const WAY_NAMES = Object.keys(WAYS) as readonly Way[]
@@ -43,7 +43,7 @@ async function addPeers(lab: Lab): Promise<void> {
   await must(['ip', 'netns', 'exec', namespace, 'nft', '-f', '-'], { input: `${rules.join('\n')}\n` })
 }
 
-/** Measures each way in turn, `ROUNDS` times, each round beginning with another way. */
+/** Measures each path in turn, `ROUNDS` times; each round begins with another path. */
 async function rounds(measure: (address: string) => Promise<number>): Promise<Record<Way, number[]>> {
   const results: Record<Way, number[]> = { plain: [], spout: [], handWritten: [] }
   for (let round = 0; round < ROUNDS; round++)

@@ -1,8 +1,8 @@
 /**
- * HTTP through a tenant's proxy as Spout runs it, beside a hand-written haproxy.cfg for the same job: same program, one
- * thread, two members, in a namespace of the same node over the same hops. Rounds take turns. Two copies of one and the
- * same proxy differ by some percent for as long as they live, by where the kernel puts them and what they share: so all is
- * set up anew many times, and each time counts once.
+ * HTTP through a tenant's proxy as Spout runs it, compared with a hand-written haproxy.cfg for the same job: same
+ * program, one thread, two members, in a namespace of the same node over the same hops. Rounds take turns. Two copies
+ * of the same proxy differ by some percent for their lifetime, by where the kernel puts them and what they share. So
+ * everything is set up many times, and each time counts once.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -56,7 +56,7 @@ async function startHandWritten(lab: Lab): Promise<void> {
 
 type Results = Readonly<Record<'spout' | 'handWritten', number[]>>
 
-/** Rounds on a system that is set up for them. */
+/** Rounds on a newly set up system. */
 async function sitting(results: Results): Promise<void> {
   await withSpout({ nodes: [NODE], members: false }, async ({ lab, access, publicPoolId, snat }) => {
     for (const n of [1, 2]) await startFastMember(lab, `${SEGMENT}-member${n}`)

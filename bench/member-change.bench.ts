@@ -1,6 +1,6 @@
 /**
  * A PUT of a whole set of 160 members on a pool that carries traffic, until every node has confirmed it; half of the
- * members are replaced each time. Eight clients with kept-alive connections go on asking meanwhile.
+ * members are replaced each time. Eight clients with kept-alive connections send requests meanwhile.
  */
 import { FAST_PORTS, memberAddress, startFastMember, type Tenant } from '@spout/testkit'
 import { compile, LineProgram } from './bed/native.ts'
@@ -13,7 +13,7 @@ import { type BenchOptions, benchOptions, isWanted, printRow } from './row.ts'
 const GOAL_MS = 100
 const MEMBERS = 160
 const CLIENTS = 8
-/** Not counted, quick or not: at first the processes' code is not compiled yet and the caches are empty. */
+/** Not counted, quick or not: at first the code is not compiled yet and the caches are empty. */
 const WARM_UP_CHANGES = 100
 
 /** 80 ports of two members; the sets of even and odd turns share one half. */

@@ -1,6 +1,6 @@
 /**
- * What Spout takes: the control plane with nothing in it, an agent, a tenant with a proxy of its own, and a shared L4
- * listener, the kernel's part included.
+ * Spout's memory: an empty control plane, an agent, a tenant with its own proxy, and a shared L4 listener, including
+ * the kernel's part.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { memberAddress } from '@spout/testkit'
@@ -14,7 +14,7 @@ import { type BenchRow, benchOptions, printRow } from './row.ts'
 const NODE = 'node1'
 const options = benchOptions()
 const [FEW, MANY] = options.quick ? [300, 1300] : [1000, 4000]
-/** Garbage of the start is collected, and the allocator gives back what it does not need. */
+/** Until garbage of the start is collected, and the allocator has returned what it does not need. */
 const SETTLE_MS = 3000
 /** V8 compacts an idle heap only after several seconds. */
 const SETTLE_FILLED_MS = 12_000
@@ -28,8 +28,8 @@ function row(name: string, ours: BenchRow['ours'], goal: string, pass: boolean, 
 
 const BED = { nodes: [NODE], members: false } as const
 
-// Sources that changed since their last start are translated at the next one, which takes 25 MB for itself alone, and what
-// that one had not come to yet at the one after it.
+// Sources that changed since the last start are compiled at the next one, which alone takes 25 MB, and parts that it
+// did not reach at the one after.
 for (let start = 0; start < 2; start++) await withSpout(BED, () => pause(SETTLE_MS))
 
 await withSpout(BED, async (bed) => {

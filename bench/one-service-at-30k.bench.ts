@@ -1,8 +1,8 @@
 /**
- * One L4 listener among 30,000 is changed. Measured from the moment the store's commit is durable until the kernel has
- * answered the agent; in between lie the view, the planner, the node-state table, the agent link (mutual TLS) and the
- * agent, in two processes. The control plane's parts run here without their HTTP surfaces, and the store is filled in
- * bulk. Beside it, `nft -f` spawned for the same two elements on the same table.
+ * One L4 listener among 30,000 is changed. Measured from the moment when the store's commit is durable until the kernel
+ * has answered the agent; in between are the view, the planner, the node-state table, the agent link (mutual TLS) and
+ * the agent, in two processes. The control plane's parts run here without their HTTP surfaces, and the store is filled
+ * in bulk. Compared with `nft -f` spawned for the same two elements on the same table.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -39,7 +39,7 @@ const changed = (before: LoadBalancer, port: number): LoadBalancer => ({
   listeners: before.listeners.map((listener) => ({ ...listener, port })),
 })
 
-/** The same change by hand: the listener's element under one port goes, the one under another comes. */
+/** The same change by hand: removes the listener's element under one port and adds the one under another. */
 async function changeByNft(namespace: string, turn: number): Promise<number> {
   const file = path.join(lab.directory, 'change.nft')
   const key = (port: number) => `${fillAddress(0)} . tcp . ${port}`

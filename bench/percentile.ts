@@ -19,8 +19,8 @@ export const spread = (
 })
 
 /**
- * Median of the ratios of what was measured side by side: whatever slows the machine for a while slows both, so it says
- * more than the ratio of two medians.
+ * Median of the ratios of pairs measured side by side. A slow machine slows both of a pair, so this says more than the
+ * ratio of two medians.
  */
 export const pairedRatio = (ours: readonly number[], peer: readonly number[]): number =>
   median(ours.map((one, round) => one / (peer[round] ?? Number.NaN)))

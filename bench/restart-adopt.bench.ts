@@ -1,6 +1,6 @@
 /**
- * An agent killed by SIGKILL and started again on a node that carries many load balancers: how long until it follows
- * the control plane again, and what of the kernel it changed. The kernel's own count of transactions is the witness.
+ * An agent is killed by SIGKILL and restarted on a node that carries many load balancers: how long until it is in sync
+ * again, and what it changed in the kernel. The kernel's own count of transactions is the evidence.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -55,7 +55,7 @@ await withSpout({ nodes: [NODE], members: false }, async (bed) => {
     const agent = lab.process(`agent-${NODE}`)
     if (agent === null) throw new Error('the agent does not run')
     await lab.stop(agent, 'SIGKILL')
-    // The control plane goes on showing what the dead agent last said until it misses it: that must not count as ours.
+    // The control plane shows the dead agent's last report until it misses it: that must not count as the new one's.
     await waitFor(async () => (await nodeView(access))?.status.connection !== 'connected', {
       what: 'the node to be missed',
     })
@@ -70,7 +70,7 @@ await withSpout({ nodes: [NODE], members: false }, async (bed) => {
       { what: 'the agent to be in sync', everyMs: 2 },
     )
     readyMs.push(performance.now() - started)
-    // What it would mend on its first look around, which comes within this time, counts too.
+    // Corrections on its first pass, which come within this time, count too.
     await pause(OBSERVED_MS)
     changed.push((await transactions()) - before)
     const adopted = lastEvent(logFile, 'adopted')

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util'
 import { ROWS_OF } from './rows.ts'
 
-/** What repeated measurements came to, in ms. */
+/** Repeated measurements, in ms. */
 export interface Distribution {
   readonly count: number
   readonly p50: number
   readonly p90: number
   readonly p99: number
   readonly max: number
-  /** All of them, in the order in which they were measured. */
+  /** All of them, in the order of measurement. */
   readonly samplesMs: readonly number[]
 }
 
@@ -17,26 +17,26 @@ export interface BenchRow {
   readonly name: string
   /** Our figure with its unit, such as `{ p50Ms: 12 }`. */
   readonly ours: Readonly<Record<string, number>>
-  /** The peer's figure from the same run and what it is; null where there is no peer. */
+  /** The peer's figure from the same run and what it is; null without a peer. */
   readonly peer: (Readonly<Record<string, number>> & { readonly [figure: string]: number }) | null
-  /** What stands beside us in this run. */
+  /** What ours is compared with in this run. */
   readonly comparedWith: string
   /** Ours over the peer's, or null. */
   readonly ratio: number | null
-  /** The bound as the issue words it. */
+  /** The goal in words. */
   readonly goal: string
   readonly pass: boolean
-  /** Ranges, counts and whatever else explains the figure. */
+  /** Ranges, counts and other explanations of the figure. */
   readonly detail: Readonly<Record<string, number | string>>
   /** Distributions by series: ours and the peers'. */
   readonly distributions?: Readonly<Record<string, Distribution>>
 }
 
 export interface BenchOptions {
-  /** Fewer rounds of the same, after the same warm-up: to see that it works, not to quote. */
+  /** Fewer rounds after the same warm-up: to see that it works, not to quote. */
   readonly quick: boolean
   readonly json: boolean
-  /** The rows that were asked for; none: all. */
+  /** The requested rows; none: all. */
   readonly rows: readonly string[]
 }
 
@@ -51,7 +51,7 @@ export function benchOptions(): BenchOptions {
   return { quick: values.quick, json: values.json, rows: values.row }
 }
 
-/** Whether a row was asked for: what only another row needs need not be measured. */
+/** Whether a row was requested: work for other rows can be skipped. */
 export const isWanted = (name: string, { rows }: BenchOptions): boolean => rows.length === 0 || rows.includes(name)
 
 const figures = (record: Readonly<Record<string, number | string>>): string =>
@@ -62,8 +62,8 @@ const figures = (record: Readonly<Record<string, number | string>>): string =>
 const rounded = (value: number): number => (Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3)))
 
 /**
- * Prints a row if it was asked for: one JSON object with `--json`, else a few lines for people.
- * @throws Error for a row that `rows.ts` does not have: nobody could ask for it
+ * Prints a row if it was requested: one JSON object with `--json`, else a few lines for people.
+ * @throws Error for a row that is missing in `rows.ts`, because nobody could request it
  */
 export function printRow(row: BenchRow, options: BenchOptions): void {
   if (!Object.values(ROWS_OF).some((rows) => rows.includes(row.name))) throw new Error(`rows.ts has no row ${row.name}`)

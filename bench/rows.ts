@@ -1,4 +1,4 @@
-/** The rows of each benchmark: `NAME.bench.ts` prints these and no others. `./dev bench` takes either name. */
+/** The rows of each benchmark: `NAME.bench.ts` prints exactly these. `./dev bench` takes either name. */
 export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'bulk-load': ['bulk-load'],
   'create-to-first-byte': ['create-to-first-byte'],

@@ -1,4 +1,4 @@
-/** The store's durable commits beside plain SQLite: the program of the store's package, in the form of all benchmarks. */
+/** The store's durable commits compared with plain SQLite: runs the program of the store's package. */
 import path from 'node:path'
 import { must } from '@spout/testkit'
 import { type BenchRow, benchOptions, printRow } from './row.ts'

@@ -6,12 +6,12 @@ import { AgentLink, CertificateAuthority } from '@spout/server'
 import { SqliteStore } from '@spout/store'
 import type { Lab } from '@spout/testkit'
 
-/** The port of the agent link, as `startControlPlane` of the test kit has it. */
+/** The port of the agent link, as in `startControlPlane` of testkit. */
 const LINK_PORT = 9131
 
 /**
- * The control plane's own parts in this process, without the HTTP surfaces: durable store, view, planner, status, agent
- * link with mutual TLS. So a benchmark can write to the store itself, in bulk, and stamp a commit.
+ * The control plane's parts in this process, without the HTTP surfaces: durable store, view, planner, status, agent
+ * link with mutual TLS. So a benchmark can write to the store in bulk and record the time of a commit.
  */
 export class ControlPlane implements AsyncDisposable {
   readonly store: SqliteStore

@@ -3,7 +3,7 @@ import { createTree, untilActive } from './octavia.ts'
 import type { SpoutBed } from './spout-bed.ts'
 
 interface Wide {
-  /** Of the pool. */
+  /** Name of the pool. */
   readonly name: string
   readonly cidr: string
   readonly first: string
@@ -11,7 +11,7 @@ interface Wide {
   readonly members: readonly string[]
 }
 
-/** Shared addresses (RFC 6598) that nobody in the lab is reached by: enough for all. */
+/** Shared addresses (RFC 6598) that are not used in the lab: enough for all. */
 const WIDE: Wide = {
   ...{ name: 'wide', cidr: '100.64.0.0/16', first: '100.64.0.10', last: '100.64.255.250' },
   members: [0, 1].map(memberAddress),
@@ -23,7 +23,10 @@ export const WIDE6: Wide = {
 }
 const PARALLEL = 16
 
-/** Fills a bed with load balancers of one TCP listener and two members each, by the API, until all are active. */
+/**
+ * Fills a bed through the API with load balancers of one TCP listener and two members each, and waits until all are
+ * active.
+ */
 export class Filler {
   readonly #bed: SpoutBed
   readonly #wide: Wide

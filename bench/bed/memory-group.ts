@@ -4,8 +4,8 @@ import path from 'node:path'
 const HIERARCHY = '/sys/fs/cgroup/memory'
 
 /**
- * A control group of the memory hierarchy (v1). It is charged with what its processes newly take, and with what the
- * kernel allocates for them (nftables elements, routes): memory that no process shows.
+ * A memory control group (v1). It is charged with new memory of its processes, and with what the kernel allocates for
+ * them (nftables elements, routes), which no process shows.
  */
 export class MemoryGroup implements Disposable {
   readonly #directory: string
@@ -23,7 +23,7 @@ export class MemoryGroup implements Disposable {
     return Number(readFileSync(path.join(this.#directory, 'memory.kmem.usage_in_bytes'), 'utf8'))
   }
 
-  /** Its processes go back to the hierarchy's root. */
+  /** Moves its processes back to the hierarchy's root. */
   [Symbol.dispose](): void {
     const pids = readFileSync(path.join(this.#directory, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean)
     for (const pid of pids) writeFileSync(path.join(HIERARCHY, 'cgroup.procs'), pid)

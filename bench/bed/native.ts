@@ -11,7 +11,7 @@ export async function compile(lab: Lab, program: string): Promise<string> {
   return binary
 }
 
-/** A program that lives in a place of the lab and is driven by lines. */
+/** A program in a place of the lab that is controlled by lines. */
 export class LineProgram implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #lines: Interface
@@ -32,18 +32,18 @@ export class LineProgram implements AsyncDisposable {
     })
   }
 
-  /** Of the program itself: places are entered by an exec. */
+  /** Pid of the program itself, because places are entered by an exec. */
   get pid(): number {
     return this.#child.pid ?? 0
   }
 
-  /** Says a line and resolves with the next one that comes back. */
+  /** Writes a line and resolves with the next line of output. */
   ask(line: string): Promise<string> {
     this.#child.stdin?.write(`${line}\n`)
     return this.next()
   }
 
-  /** @throws Error when the program ended without saying one */
+  /** @throws Error when the program ended without a line */
   next(): Promise<string> {
     const [first, ...rest] = this.#said
     this.#said = rest
@@ -54,7 +54,7 @@ export class LineProgram implements AsyncDisposable {
     return promise
   }
 
-  /** Ends its input, and resolves with the last line it says. */
+  /** Ends its input, and resolves with its last line. */
   finish(): Promise<string> {
     this.#child.stdin?.end()
     return this.next()

@@ -11,7 +11,9 @@ import {
 import { renderSkeleton } from '../../packages/dataplane/src/drivers/nftables/skeleton.ts'
 import type { NodeBed } from './node-bed.ts'
 
-/** What an agent writes by netlink for a node's entries, as text for `nft -f`: the same table, the same elements. */
+/**
+ * The elements that an agent writes by netlink for a node's entries, as text for `nft -f`: same table, same elements.
+ */
 export function nftText(
   { controlPlane }: NodeBed,
   nodeId: string,

@@ -21,7 +21,7 @@ const meta = (name: string) => ({
   updatedAt: null,
 })
 
-/** A load balancer of one TCP listener on port 80 and a pool of members, as admission would have stored it. */
+/** A load balancer with one TCP listener on port 80 and a pool of members, as admission would store it. */
 export function tcpLoadBalancer(
   network: Network,
   name: string,
@@ -77,10 +77,10 @@ export function tcpLoadBalancer(
   }
 }
 
-/** The n-th of the addresses that only fill tables: RFC 6598, reached by nobody in the lab. */
+/** The n-th of the addresses that only fill tables: RFC 6598, not used in the lab. */
 export const fillAddress = (n: number): string => `100.${64 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`
 
-/** Control plane parts in this process, agents with stamps on the lab's nodes, one tenant's network. */
+/** Parts of the control plane in this process, agents with timestamps on the lab's nodes, one tenant's network. */
 export class NodeBed implements AsyncDisposable {
   readonly lab: Lab
   readonly controlPlane: ControlPlane
@@ -113,7 +113,7 @@ export class NodeBed implements AsyncDisposable {
     }
   }
 
-  /** Starts a node's agent, the first time with a fresh enrolment token; its lines are `AppliedLine`s. */
+  /** Starts a node's agent, the first time with a new enrolment token; it prints `AppliedLine`s. */
   async startAgent(node: string): Promise<LineProgram> {
     const { lab, controlPlane } = this
     const directory = this.#directory(node)
@@ -139,7 +139,7 @@ export class NodeBed implements AsyncDisposable {
     return agent
   }
 
-  /** Resolves once the node has said that it follows. */
+  /** Resolves once the node is connected. */
   async connected(node: string): Promise<void> {
     await waitFor(() => this.#status(node)?.connection === 'connected', { what: `${node} to connect` })
   }
@@ -148,7 +148,9 @@ export class NodeBed implements AsyncDisposable {
     await waitFor(() => this.#status(node)?.inSync, { what: `${node} to be in sync`, timeoutMs })
   }
 
-  /** Resolves once the nodes have confirmed everything that is stored: an agent goes on for a while after its drivers. */
+  /**
+   * Resolves once the nodes have confirmed everything in the store: an agent works on for a while after its drivers.
+   */
   async confirmed(timeoutMs = 300_000): Promise<void> {
     const { status, view } = this.controlPlane
     await waitFor(() => status.counts.active === view.list('loadBalancer').length, {
@@ -163,7 +165,7 @@ export class NodeBed implements AsyncDisposable {
     return found === undefined ? undefined : this.controlPlane.status.node(found.id)
   }
 
-  /** Kills a node's agent and takes away everything it made there. For nodes that announce nothing. */
+  /** Kills a node's agent and removes everything that it made there. For nodes that announce nothing. */
   async empty(node: string): Promise<void> {
     await this.#agents.get(node)?.[Symbol.asyncDispose]()
     this.#agents.delete(node)
@@ -193,7 +195,7 @@ export class NodeBed implements AsyncDisposable {
   async fill(count: number): Promise<readonly LoadBalancer[]> {
     const members = [memberAddress(0), memberAddress(1)]
     const made = Array.from({ length: count }, (_, n) =>
-      // Endpoints of their own, as tenants have them: replies by the reverse map belong to one service each.
+      // Each has its own endpoints, as tenants do: in the reverse map an endpoint belongs to one service.
       tcpLoadBalancer(this.network, `fill-${n}`, fillAddress(n), [{ listener: 80, member: 1024 + n }], members),
     )
     await this.write(made)
@@ -224,7 +226,7 @@ export class NodeBed implements AsyncDisposable {
   }
 }
 
-/** The next time the packet path's driver was done with some entries. */
+/** The next time when the packet path's driver completed some entries. */
 export async function nextApplied(agent: LineProgram): Promise<AppliedLine> {
   for (;;) {
     const line = JSON.parse(await agent.next()) as AppliedLine
@@ -234,8 +236,8 @@ export async function nextApplied(agent: LineProgram): Promise<AppliedLine> {
 }
 
 /**
- * The next apply that was done after a moment. The agent may apply an entry twice, so more lines may be left of what was
- * done before than were counted.
+ * The next apply that completed after a moment. The agent may apply an entry twice, so more earlier lines may be left
+ * than were counted.
  * @param sinceNs on CLOCK_MONOTONIC
  */
 export async function appliedSince(agent: LineProgram, sinceNs: bigint): Promise<AppliedLine> {

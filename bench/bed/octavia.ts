@@ -1,6 +1,6 @@
 import { type SystemAccess, type Tenant, waitFor } from '@spout/testkit'
 
-/** What of a load balancer's reply is read here. */
+/** The fields of a load balancer's reply that are read here. */
 export interface OctaviaLoadBalancer {
   readonly id: string
   readonly vip_address: string
@@ -8,7 +8,7 @@ export interface OctaviaLoadBalancer {
   readonly pools: readonly { readonly id: string }[]
 }
 
-/** One listener with a pool of members, as one request. */
+/** One listener with a pool of members, created by one request. */
 export interface Tree {
   readonly name: string
   readonly networkId: string
@@ -21,7 +21,7 @@ export interface Endpoint {
   readonly protocol_port: number
 }
 
-/** One call of the Octavia API. @throws Error when it is refused */
+/** Calls the Octavia API. @throws Error when it is refused */
 export async function octavia<T>(
   { endpoint }: SystemAccess,
   { token }: Tenant,

@@ -1,9 +1,9 @@
 import { type Lab, must } from '@spout/testkit'
 
-/** A namespace beside the tenant's domain on a node, wired as that is: what somebody would build by hand. */
+/** A namespace next to the tenant's domain on a node, connected in the same way: the hand-made alternative. */
 export interface PeerDomain {
   readonly namespace: string
-  /** Its own address in the tenant's network. */
+  /** Its address in the tenant's network. */
   readonly address: string
 }
 
@@ -11,9 +11,9 @@ export interface PeerDomainSpec {
   readonly name: string
   readonly node: string
   readonly segment: string
-  /** Draws its addresses apart from those of other peers: 0 to 9. */
+  /** Number that keeps its addresses apart from those of other peers: 0 to 9. */
   readonly index: number
-  /** What the client shall reach through it. */
+  /** The address that the client reaches through it. */
   readonly destination: string
 }
 
@@ -21,8 +21,8 @@ const NODE_ADDRESS = '198.51.100.2'
 const CLIENT_GATEWAY = '203.0.113.1'
 
 /**
- * Makes it and the routes to it: client, router, node, this namespace, tenant network. The client has an address of its
- * own for each peer, and the members reply to that through the peer.
+ * Creates it and the routes to it: client, router, node, this namespace, tenant network. The client has an address of
+ * its own for each peer, and the members reply to that through the peer.
  */
 export async function addPeerDomain(lab: Lab, spec: PeerDomainSpec): Promise<PeerDomain> {
   const namespace = lab.namespace(spec.name)

@@ -4,10 +4,10 @@ import { ROUTER } from './bird.ts'
 import { type Announcer, SPOUT_ADDRESSES } from './spout-pair.ts'
 
 const LOCAL_AS = 64_513
-/** Not in the fabric's subnet: reached by route alone. */
+/** Not in the fabric's subnet: reached only by a route. */
 const ROUTED = { cidr: '192.0.2.0/24', first: '192.0.2.128', last: '192.0.2.250' }
 
-/** Has the lab's node group announce so; `SPOUT_BENCH_ANNOUNCER` overrules it. */
+/** Sets the announcer of the lab's node group; `SPOUT_BENCH_ANNOUNCER` overrides it. */
 export async function announceBy({ access }: SpoutBed, preferred: Announcer): Promise<Announcer> {
   const announcer = (process.env['SPOUT_BENCH_ANNOUNCER'] as Announcer | undefined) ?? preferred
   if (announcer === 'l2') return announcer
@@ -25,7 +25,7 @@ export const SPOUT_NEIGHBOURS = SPOUT_ADDRESSES.map((address) => ({
   bfd: true,
 }))
 
-/** Has every node speak with the lab's router; the profile of BFD can be changed later. */
+/** Makes every node peer with the lab's router; the BFD profile can be changed later. */
 export async function peerWithRouter({ access }: SpoutBed): Promise<(bfd: 'default' | 'fast') => Promise<void>> {
   const { endpoint, admin } = access
   const body = { name: 'router', address: ROUTER.address, as: ROUTER.as, bfd: 'default' }

@@ -4,7 +4,7 @@ import type { Pair, PairNode } from './pair.ts'
 import { addPeerNode, peerAddress } from './peer-node.ts'
 
 export interface BirdSpec {
-  /** Begins the names of its nodes: at most 4 characters. */
+  /** Name prefix of its nodes: at most 4 characters. */
   readonly prefix: string
   readonly name: string
   readonly as: number
@@ -18,7 +18,7 @@ export interface BirdSpec {
 export const neighboursOf = ({ index, as, bfd }: BirdSpec): readonly BirdNeighbour[] =>
   [index, index + 1].map((n) => ({ address: peerAddress(n), as, bfd }))
 
-/** Two nodes that announce one address to the router by BIRD, with what BIRD does when it is told nothing. */
+/** Two nodes that announce one address to the router by BIRD, with BIRD's defaults. */
 export class BirdPair implements Pair {
   readonly name: string
   readonly vip: string

@@ -10,7 +10,7 @@ export interface BirdNeighbour {
   readonly bfd: boolean
 }
 
-/** What only makes a session come up again sooner after a fault. */
+/** Settings that only shorten the time until a session is up again after a fault. */
 export const SOON = ['connect delay time 1;', 'connect retry time 1;', 'error wait time 1, 2;', 'error forget time 1;']
 
 /** Starts BIRD in a place with this configuration. */
@@ -19,14 +19,14 @@ export async function startBird(lab: Lab, place: string, config: readonly string
   const socket = path.join(lab.runDirectory, `${place}.bird`)
   rmSync(socket, { force: true })
   writeFileSync(file, `${config.join('\n')}\n`)
-  // Whoever comes first makes it; daemons that are not root pass through it.
+  // Whoever comes first creates it; daemons that are not root must pass through it.
   await must(['install', '-d', '-m', '755', lab.runDirectory])
   await lab.start(place, `bird-${place}`, ['bird', '-f', '-c', file, '-s', socket])
 }
 
 /**
- * The lab's router as a BGP speaker: it takes every route and deals flows over equal ones by address and port. Its BFD
- * is willing to go as fast as a neighbour asks.
+ * Starts BGP on the lab's router: it takes every route and spreads flows over equal ones by address and port. Its BFD
+ * is as fast as a neighbour asks for.
  */
 export async function startBirdRouter(lab: Lab, neighbours: readonly BirdNeighbour[]): Promise<void> {
   await lab.must('router', ['sysctl', '-qw', 'net.ipv4.fib_multipath_hash_policy=1'])
@@ -48,7 +48,7 @@ export async function startBirdRouter(lab: Lab, neighbours: readonly BirdNeighbo
   ])
 }
 
-/** Waits until the router has the address by way of each of these. */
+/** Waits until the router reaches the address through each of these. */
 export const routedBy = (lab: Lab, vip: string, addresses: readonly string[]): Promise<boolean> =>
   waitFor(
     async () => {

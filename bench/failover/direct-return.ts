@@ -4,7 +4,7 @@ import { type Announcer, SpoutPair } from './spout-pair.ts'
 
 const SEGMENT = 'tenant-a'
 
-/** Gives the tenant of `tenant-a` a network of return path `dsr` in place of its own. It has no load balancer yet. */
+/** Gives the tenant of `tenant-a` a network of return path `dsr` instead of its own. It has no load balancer yet. */
 async function directTenant({ access, gateway }: SpoutBed): Promise<Tenant> {
   const asAdmin = <T>(method: string, path: string, body?: unknown): Promise<T> =>
     callApi<T>(access.endpoint, access.admin.token, method, path, body)

@@ -52,7 +52,7 @@ function strip(series: string, { samplesMs, p50, p99 }: Distribution, y: number)
   const kind = series.startsWith('Spout') ? 'ours' : 'peers'
   const middle = y + LINE / 2
   const dots = samplesMs.map((ms, run) => {
-    // Runs with the same figure would lie on each other: each has a height of its own.
+    // Runs with the same figure would cover each other: each has its own height.
     const height = middle - 5 + ((run * 7) % 11)
     return `<circle cx="${x(ms).toFixed(1)}" cy="${height.toFixed(1)}" r="3" class="${kind}"/>`
   })

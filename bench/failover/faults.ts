@@ -3,10 +3,12 @@ import { compile, LineProgram } from '../bed/native.ts'
 import type { PairNode } from './pair.ts'
 
 export const FAULTS = ['link cut', 'kill -9', 'power off'] as const
-/** `kill -9 of the elector`: the daemon that elects dies alone: what moves addresses lives on, and has to notice. */
+/**
+ * `kill -9 of the elector`: only the electing daemon dies. The program that moves addresses lives on and must notice.
+ */
 export type Fault = (typeof FAULTS)[number] | 'kill -9 of the elector'
 
-/** Does harm to nodes at a known time (programs/faults.c), and mends it. */
+/** Causes faults on nodes at a known time (programs/faults.c), and repairs them. */
 export class FaultMaker implements AsyncDisposable {
   readonly #program: LineProgram
 
@@ -18,19 +20,19 @@ export class FaultMaker implements AsyncDisposable {
     return new FaultMaker(new LineProgram(lab, 'fabric', [await compile(lab, 'faults')]))
   }
 
-  /** The cable between a node and the fabric's switch is pulled: the node loses its carrier, nothing else. */
+  /** Pulls the cable between a node and the fabric's switch: the node only loses its carrier. */
   linkCut({ ports }: PairNode): Promise<bigint> {
     return this.#do(`down ${ports[0]}`)
   }
 
-  /** The announcer's daemons die and nothing cleans up behind them; addresses, links and forwarding stay. */
+  /** Kills the announcer's daemons, and nothing cleans up after them; addresses, links and forwarding stay. */
   async killDaemons(node: PairNode, which: 'daemons' | 'electors' = 'daemons'): Promise<bigint> {
     const pids = await node[which]()
     if (pids.length === 0) throw new Error(`${node.name} runs nothing that announces`)
     return this.#do(`kill ${pids.join(' ')}`)
   }
 
-  /** Every link is dead within microseconds, then every process: nobody says good-bye. */
+  /** Mutes every link within microseconds, then kills every process, so that none can send a goodbye. */
   async powerOff(node: PairNode): Promise<bigint> {
     return this.#do(`mute ${node.ports.join(' ')} kill ${(await node.processes()).join(' ')}`)
   }
@@ -41,7 +43,7 @@ export class FaultMaker implements AsyncDisposable {
     return this.killDaemons(node, fault === 'kill -9' ? 'daemons' : 'electors')
   }
 
-  /** Mends links; processes are the node's own to start. */
+  /** Repairs links; the node itself starts its processes. */
   async mend(fault: Fault, { ports }: PairNode): Promise<void> {
     if (fault === 'link cut') await this.#do(`up ${ports[0]}`)
     if (fault === 'power off') await this.#do(`unmute ${ports.join(' ')}`)
@@ -59,7 +61,7 @@ export class FaultMaker implements AsyncDisposable {
     return this.#do(`kill ${pids.join(' ')}`)
   }
 
-  /** When it began, in ns on CLOCK_MONOTONIC. */
+  /** @returns when it began, in ns on CLOCK_MONOTONIC */
   async #do(line: string): Promise<bigint> {
     const answer = await this.#program.ask(line)
     if (answer.startsWith('error')) throw new Error(answer)

@@ -5,10 +5,10 @@ import type { Pair, PairNode } from './pair.ts'
 import { addPeerNode } from './peer-node.ts'
 
 export interface KeepalivedSpec {
-  /** Begins the names of its nodes: at most 4 characters. */
+  /** Name prefix of its nodes: at most 4 characters. */
   readonly prefix: string
   readonly name: string
-  /** Null leaves keepalived's own: 1 s. */
+  /** Null keeps keepalived's default: 1 s. */
   readonly advertMs: number | null
   readonly routerId: number
   /** Its nodes are 198.51.100.N and N + 1. */
@@ -17,7 +17,7 @@ export interface KeepalivedSpec {
   readonly vips: readonly string[]
 }
 
-/** Two nodes on which keepalived itself holds the addresses, configured as its manual has it; nobody is preempted. */
+/** Two nodes on which keepalived itself holds the addresses, configured as in its manual, without preemption. */
 export class KeepalivedPair implements Pair {
   readonly name: string
   readonly vip: string
@@ -50,7 +50,7 @@ export class KeepalivedPair implements Pair {
       )
     const pair = new KeepalivedPair(lab, spec, nodes)
     for (const node of nodes) await pair.#start(node)
-    // Whoever was up first: nobody is preempted.
+    // The first one that was up: there is no preemption.
     await waitFor(() => nodes.some((node) => pair.#log(node).includes('Entering MASTER STATE')), {
       what: `${spec.name} to elect`,
     })
@@ -88,13 +88,13 @@ export class KeepalivedPair implements Pair {
     await new Promise((resolve) => setTimeout(resolve, 1.2 * (this.#spec.advertMs ?? 1000)))
   }
 
-  /** Ends keepalived on a node in good order: it tells the other one. */
+  /** Stops keepalived on a node in good order: it tells the other one. */
   async stop(node: PairNode): Promise<void> {
     process.kill(Number(readFileSync(this.#file(node, 'pid'), 'utf8').trim()), 'SIGTERM')
     await waitFor(async () => (await node.daemons()).length === 0, { what: `${node.name} to stop` })
   }
 
-  /** Writes another set of addresses and has keepalived read it again on a node. */
+  /** Writes another set of addresses and makes keepalived reload on a node. */
   async reload(node: PairNode, vips: readonly string[]): Promise<void> {
     this.#vips = vips
     writeFileSync(this.#file(node, 'conf'), this.#config(node))
@@ -104,9 +104,10 @@ export class KeepalivedPair implements Pair {
   async #start(node: PairNode): Promise<void> {
     writeFileSync(this.#file(node, 'conf'), this.#config(node))
     writeFileSync(this.#file(node, 'log'), '')
-    // One that was killed left its own behind, and then it would not start.
+    // A killed one left its pid file, with which it would not start.
     for (const ending of ['pid', 'vrrp']) rmSync(this.#file(node, ending), { force: true })
-    // To its log file alone: without a syslog daemon the C library writes to the machine's console, which may be a serial line.
+    // Only to its log file: without a syslog daemon the C library writes to the machine's console, perhaps a serial
+    // line.
     const argv = ['keepalived', '--dont-fork', '--vrrp', '--log-console', '--no-syslog']
     const files = ['-f', this.#file(node, 'conf'), '-p', this.#file(node, 'pid'), '-r', this.#file(node, 'vrrp')]
     await this.#lab.start(node.name, `${node.name}`, [...argv, ...files])
@@ -139,7 +140,7 @@ export class KeepalivedPair implements Pair {
     return readFileSync(this.#file(node, 'log'), 'utf8')
   }
 
-  /** What it said since it was master last. */
+  /** Its log since it was last master. */
   #sinceFault(node: PairNode): string {
     const text = this.#log(node)
     return text.slice(Math.max(0, text.lastIndexOf('Entering FAULT STATE')))

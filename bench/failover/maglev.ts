@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The table size that Envoy takes, a prime. */
+/** Envoy's table size, a prime. */
 export const MAGLEV_SIZE = 65_537
 
 /** A Maglev table (Eisenbud et al., NSDI 2016, section 3.4): member names by slot, computed anew from the members. */

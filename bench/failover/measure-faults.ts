@@ -3,7 +3,7 @@ import type { Fault, FaultMaker } from './faults.ts'
 import { type FlowResult, Flows, MEMBER_PORTS, Prober, type WorkerResult, Workers } from './observers.ts'
 import { carrierOf, type Pair, type PairNode, someCarrier } from './pair.ts'
 
-/** What clients saw of something. */
+/** What clients observed of an event. */
 export interface Seen {
   readonly gapMs: number
   readonly lost: number
@@ -12,7 +12,7 @@ export interface Seen {
   readonly workers: WorkerResult | null
 }
 
-/** What one fault did. */
+/** The effect of one fault. */
 export interface Outage extends Seen {
   readonly fault: Fault
 }
@@ -22,7 +22,7 @@ export interface WatcherOptions {
   readonly workers: boolean
 }
 
-/** Clients of one pair: they stay through all its faults. */
+/** Clients of one pair, which stay connected through all its faults. */
 export class Watchers implements AsyncDisposable {
   readonly pair: Pair
   readonly prober: Prober
@@ -68,7 +68,9 @@ export class Watchers implements AsyncDisposable {
     return waitFor(moved, { what: `${this.pair.name} to move`, timeoutMs: this.pair.patienceMs })
   }
 
-  /** Clients go on while something happens; what they saw of it. `work` tells since when they are asked for answers. */
+  /**
+   * Runs `work` while clients go on, and returns what they observed. `work` returns the time from which answers count.
+   */
   async see(work: () => Promise<bigint>): Promise<Seen> {
     await this.flows?.open()
     await this.workers?.tell()
@@ -83,13 +85,13 @@ export class Watchers implements AsyncDisposable {
     return { gapMs, lost, stallInGapMs, flows, workers }
   }
 
-  /** Does it to the node that carries the address, tells what came of it, and brings the node back. */
+  /** Causes a fault on the node that carries the address, measures its effect, and restores the node. */
   async suffer(fault: Fault, faults: FaultMaker): Promise<Outage> {
     const carrier = await this.carrier()
     const seen = await this.see(async () => {
       const since = await faults.make(fault, carrier)
       await this.movedFrom(carrier).catch((error: unknown) => {
-        // A node whose daemons alone died may go on forwarding.
+        // A node of which only the daemons died may go on forwarding.
         if (!fault.startsWith('kill')) throw error
       })
       return since

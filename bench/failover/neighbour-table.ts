@@ -6,8 +6,8 @@ const FILES = ['ipv4', 'ipv6'].flatMap((family) =>
 )
 
 /**
- * Room for the router's neighbours. The kernel counts those of all namespaces together, and its default of 1,024 is less
- * than any router has; it is put back afterwards.
+ * Enlarges the neighbour table for the router. The kernel counts entries of all namespaces together, and its default of
+ * 1,024 is less than any router has; it is restored afterwards.
  */
 export class NeighbourRoom implements Disposable {
   readonly #before = FILES.map((file) => readFileSync(file, 'utf8').trim())

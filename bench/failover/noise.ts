@@ -4,7 +4,7 @@ import { compile, LineProgram } from '../bed/native.ts'
 
 const HOGS_PER_CORE = 2
 
-/** Ordinary processes that want every core all the time, until disposed. They end by themselves after a while. */
+/** Ordinary processes that use every core all the time, until disposed. They end by themselves after a while. */
 export class Hogs implements AsyncDisposable {
   readonly #programs: readonly LineProgram[]
 
@@ -12,7 +12,7 @@ export class Hogs implements AsyncDisposable {
     this.#programs = programs
   }
 
-  /** Two for each core, on these places in turn. */
+  /** Two per core, on these places in turn. */
   static async start(lab: Lab, places: readonly string[], seconds: number): Promise<Hogs> {
     const argv = [await compile(lab, 'hog'), String(seconds)]
     const count = HOGS_PER_CORE * cpus().length
@@ -28,7 +28,7 @@ export class Hogs implements AsyncDisposable {
 
 const TABLE = 'bench_loss'
 
-/** Every so many-th packet of 100 that a rule matches is lost, in both directions. */
+/** Drops this percentage of the packets that match a rule, in both directions. */
 export async function lose(lab: Lab, place: string, matching: readonly string[], percent: number): Promise<void> {
   const rules = matching.map((match) => `    ${match} numgen random mod 100 < ${percent} drop`)
   const chain = (hook: 'input' | 'output') => [

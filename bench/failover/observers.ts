@@ -1,29 +1,29 @@
 import { type Lab, waitFor } from '@spout/testkit'
 import { compile, LineProgram } from '../bed/native.ts'
 
-/** What a prober says of a window (programs/prober.c). */
+/** A prober's report about a window (programs/prober.c). */
 export interface ProbeResult {
   readonly sent: number
   readonly lost: number
   /** The longest silence of one address: last answer before, first after. */
   readonly gapMs: number
-  /** The sender's own longest pause: what of the gap was no outage. */
+  /** The sender's own longest pause: this part of the gap was no outage. */
   readonly stallMs: number
   readonly stallInGapMs: number
-  /** Until the last of the addresses answered again; -1 when one did not. */
+  /** Until the last of the addresses answered again; -1 if one did not. */
   readonly backMs: number
   readonly silentMs: number
-  /** Addresses that lost any question. */
+  /** Addresses that lost a probe. */
   readonly touched: number
   readonly back?: readonly number[]
 }
 
-/** Asks an address every millisecond, or many addresses in turn. */
+/** Probes an address every millisecond, or many addresses in turn. */
 export class Prober implements AsyncDisposable {
   readonly #program: LineProgram
-  /** UDP port of all questions: with the address, what a router deals flows by. */
+  /** UDP port of all probes; with the address it decides where a router sends the flow. */
   readonly sourcePort: number
-  /** Its threads run ahead of ordinary processes. */
+  /** Whether its threads run at real-time priority. */
   readonly realtime: boolean
 
   private constructor(program: LineProgram, sourcePort: number, realtime: boolean) {
@@ -32,7 +32,7 @@ export class Prober implements AsyncDisposable {
     this.realtime = realtime
   }
 
-  /** @param port 0 asks by ICMP */
+  /** @param port 0 probes by ICMP */
   static async start(
     lab: Lab,
     addresses: readonly string[],
@@ -49,8 +49,8 @@ export class Prober implements AsyncDisposable {
   }
 
   /**
-   * Waits until a question sent after this time was answered, and another one a moment later.
-   * @returns how long after this time the first of those that it saw was sent, in ms
+   * Waits until a probe sent after this time was answered, and another one a moment later.
+   * @returns how long after this time the first of them was sent, in ms
    */
   async answeredAfter(sinceNs: bigint, timeoutMs: number): Promise<number> {
     let first: bigint | null = null
@@ -89,16 +89,16 @@ export interface FlowResult extends Pick<Fates, 'survived'> {
 }
 
 export const FLOWS = { idle: 1000, busy: 100, beatMs: 50 } as const
-/** A port of the client may meet a connection of its own that a dead node was never told the end of. */
+/** A client's port may meet an old connection whose end a dead node was never told. */
 const OPEN_ROUNDS = 3
-/** TCP sends again after 0.2, 0.4, 0.8, 1.6 s: a flow that did not come back by then hangs. */
+/** TCP retransmits after 0.2, 0.4, 0.8, 1.6 s: a flow that is not back by then hangs. */
 const CHECK_MS = 5000
 
 /** 1,000 idle and 100 busy TCP connections to echoes. */
 export class Flows implements AsyncDisposable {
   readonly #program: LineProgram
   readonly #address: string
-  /** Connections that did not come up at the first try, of all that were opened. */
+  /** Connections that needed more than one attempt, of all that were opened. */
   openedAgain = 0
 
   private constructor(program: LineProgram, address: string) {
@@ -112,7 +112,7 @@ export class Flows implements AsyncDisposable {
     return new Flows(new LineProgram(lab, 'client', argv), address)
   }
 
-  /** Closes what was there. @throws Error when not all come up, thrice */
+  /** Closes the old ones. @throws Error when not all come up in three rounds */
   async open(): Promise<void> {
     let said = ''
     for (let round = 0; round < OPEN_ROUNDS; round++) {
@@ -125,7 +125,7 @@ export class Flows implements AsyncDisposable {
     throw new Error(`not all flows to ${this.#address} could be opened (opened, tries, ports): ${said}`)
   }
 
-  /** How many idle flows have heard from their member, of themselves. */
+  /** How many idle flows have received something that their member sent unasked. */
   async heard(): Promise<number> {
     return Number(await this.#program.ask(`heard ${CHECK_MS}`))
   }
@@ -160,7 +160,7 @@ export class Workers implements AsyncDisposable {
     )
   }
 
-  /** What was since the last time. */
+  /** What happened since the last call. */
   async tell(): Promise<WorkerResult> {
     const [requests = 0, failed = 0, reconnects = 0, gapMs = 0] = (await this.#program.ask('')).split(' ').map(Number)
     return { requests, failed, reconnects, gapMs }
@@ -179,7 +179,7 @@ export class EchoMembers implements AsyncDisposable {
     this.#programs = programs
   }
 
-  /** @param numbered so many UDP ports from 20,000 that answer their own number */
+  /** @param numbered number of UDP ports from 20,000 that answer with their own number */
   static async start(lab: Lab, places: readonly string[], numbered = 0): Promise<EchoMembers> {
     const argv = [await compile(lab, 'echo-member'), ...(numbered > 0 ? ['20000', String(numbered)] : [])]
     const programs = places.map((place) => new LineProgram(lab, place, argv))
@@ -191,7 +191,7 @@ export class EchoMembers implements AsyncDisposable {
     return this.#programs.map(({ pid }) => pid)
   }
 
-  /** Every member says something on each idle flow; how many flows that were. */
+  /** Every member sends something on each idle flow. @returns the number of flows */
   async push(): Promise<number> {
     const pushed = await Promise.all(this.#programs.map((program) => program.ask('push')))
     return pushed.reduce((sum, one) => sum + Number(one), 0)

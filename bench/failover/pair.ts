@@ -1,27 +1,27 @@
 import { type Lab, waitFor } from '@spout/testkit'
 
-/** One of two nodes that stand in for each other. */
+/** One of two nodes that back each other up. */
 export interface PairNode {
   readonly name: string
   readonly namespace: string
   /** Its ports at the switch; the fabric's first. */
   readonly ports: readonly string[]
-  /** What announces addresses. */
+  /** Processes that announce addresses. */
   daemons(): Promise<readonly number[]>
   /** Those of them that elect. */
   electors(): Promise<readonly number[]>
-  /** All that runs on it. */
+  /** All its processes. */
   processes(): Promise<readonly number[]>
 }
 
-/** Two nodes that carry an address: ours, or what others would build. */
+/** Two nodes that carry an address: ours, or a comparable set-up. */
 export interface Pair {
   readonly name: string
   readonly vip: string
   readonly nodes: readonly PairNode[]
-  /** By then it has noticed any fault. */
+  /** The time within which it notices any fault. */
   readonly patienceMs: number
-  /** Brings a node back after any fault, and waits until it could take over again. */
+  /** Restores a node after any fault, and waits until it can take over again. */
   restore(node: PairNode): Promise<void>
 }
 
@@ -33,8 +33,8 @@ interface FlowKey {
 const CLIENT = '203.0.113.10'
 
 /**
- * The node to which the router sends a flow now: its route, then its neighbour, then whose port of the switch that MAC is
- * behind. So it is the same question for an ARP owner, a virtual MAC and ECMP.
+ * The node to which the router sends a flow now: the flow's route, then its neighbour, then the switch port of that
+ * MAC. So it works for an ARP owner, a virtual MAC and ECMP.
  */
 export async function carrierOf(lab: Lab, pair: Pair, { port, sourcePort }: FlowKey): Promise<PairNode | null> {
   const flow = ['from', CLIENT, 'iif', 'cl0', 'ipproto', 'udp', 'sport', String(sourcePort), 'dport', String(port)]

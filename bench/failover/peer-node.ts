@@ -1,19 +1,19 @@
 import { type Lab, memberAddress, must, pidsIn, programOf } from '@spout/testkit'
 import type { PairNode } from './pair.ts'
 
-/** A node beside ours, as somebody would build it by hand: DNAT with a source address of its own to two members. */
+/** A hand-made node for comparison: DNAT to two members, with its own source address. */
 export interface PeerNodeSpec {
   readonly name: string
   /** Last number of its address on the fabric (198.51.100.N) and on tenant A's segment (10.0.0.200+N). */
   readonly index: number
   readonly vips: readonly string[]
-  /** Programs that announce. */
+  /** Programs that announce addresses. */
   readonly daemons: readonly string[]
 }
 
 export const peerAddress = (index: number): string => `198.51.100.${index}`
 
-/** Plugs it into the fabric and tenant A's segment. The lab takes it away. */
+/** Connects it to the fabric and tenant A's segment. The lab removes it. */
 export async function addPeerNode(lab: Lab, { name, index, vips, daemons }: PeerNodeSpec): Promise<PairNode> {
   const namespace = lab.namespace(name)
   const ports = [`${name}-f`, `${name}-s`]

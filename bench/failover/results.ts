@@ -5,11 +5,11 @@ import { drawing } from './drawing.ts'
 import { options } from './settings.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
-/** Rows of the last run of each program; what was run quickly lies apart and is not shown in the documentation. */
+/** Rows of the last run of each program; quick runs are kept apart and not shown in the documentation. */
 const DIRECTORY = path.join(ROOT, 'build', options.quick ? 'failover-quick' : 'failover')
 const PICTURE = options.quick ? path.join(DIRECTORY, 'failover.svg') : path.join(ROOT, 'docs', 'failover.svg')
 
-/** Prints a row, keeps it, and draws the picture of all that are kept. */
+/** Prints a row, keeps it, and draws the picture of all kept rows. */
 export function finish(row: BenchRow): void {
   printRow(row, options)
   mkdirSync(DIRECTORY, { recursive: true })

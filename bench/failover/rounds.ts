@@ -8,16 +8,16 @@ import { OutageLog } from './summary.ts'
 const ALL: readonly Fault[] = [...FAULTS, 'kill -9 of the elector']
 
 export interface Sufferer {
-  /** How it is called in rows and in the picture. */
+  /** Its name in rows and in the picture. */
   readonly series: string
   readonly watchers: Watchers
   readonly faults: readonly Fault[]
   readonly runs: number
-  /** Those of one lane suffer one after another, lanes at the same time. */
+  /** Pairs of one lane run one after another, lanes concurrently. */
   readonly lane: number
 }
 
-/** Does every fault to everybody, in turns, so that what slows the machine for a while slows all. */
+/** Causes every fault on every pair, in turn, so that a slow machine affects all alike. */
 export async function rounds(
   sufferers: readonly Sufferer[],
   faults: FaultMaker,
@@ -28,7 +28,7 @@ export async function rounds(
   for (let run = 0; run < most; run++)
     for (const fault of only('FAULTS', ALL)) {
       const due = sufferers.filter((one) => run < one.runs && one.faults.includes(fault))
-      // Ours alone: peers wait for their timers beside each other.
+      // Ours alone; peers run concurrently because they mostly wait for their timers.
       for (const one of due.filter(({ lane }) => lane === 0))
         logs.get(one.series)?.add(await one.watchers.suffer(fault, faults))
       await Promise.all(

@@ -40,7 +40,7 @@ const PROTOCOLS = ['udp', 'tcp', 'http'] as const
 export interface SpoutPairOptions {
   readonly tenant?: Tenant
   readonly poolId?: string
-  /** What it listens for. Default all. */
+  /** Protocols of its listeners. Default: all. */
   readonly protocols?: readonly (typeof PROTOCOLS)[number][]
 }
 
@@ -86,7 +86,7 @@ export class SpoutPair implements Pair {
     await this.#announces(node)
   }
 
-  /** Ends a node's agent in good order and starts it again: what an upgrade does. */
+  /** Stops a node's agent in good order and restarts it, as an upgrade does. */
   async restartAgent(name: string): Promise<void> {
     const { lab, access } = this.#bed
     const agent = lab.process(`agent-${name}`)
@@ -104,7 +104,7 @@ export class SpoutPair implements Pair {
     await callApi(endpoint, admin.token, 'PUT', `/nodes/${id}/scheduling`, { scheduling })
   }
 
-  /** Waits until a node said after this time that it holds everything. */
+  /** Waits until a node has reported after this time that it is in sync. */
   async inSyncAfter(name: string, timeMs: number): Promise<void> {
     const { endpoint, admin } = this.#bed.access
     await waitFor(
@@ -129,7 +129,7 @@ export class SpoutPair implements Pair {
     if (this.announcer === 'bgp') await routedBy(this.#bed.lab, this.vip, await this.#nextHops())
   }
 
-  /** Fabric addresses of the nodes that announce the address: where members reply to one of them, that one. */
+  /** Fabric addresses of the nodes that announce the address; where members reply to one node, only that one. */
   async #nextHops(): Promise<readonly string[]> {
     const { endpoint, admin } = this.#bed.access
     return waitFor(
@@ -144,7 +144,7 @@ export class SpoutPair implements Pair {
   }
 }
 
-/** One load balancer with a listener of every kind of a failover's clients; waits until it is active. */
+/** Creates a load balancer with a listener for each kind of client, and waits until it is active. */
 export async function createBalancer(
   bed: SpoutBed,
   tenant: Tenant,
@@ -191,10 +191,10 @@ function pairNode(lab: Lab, name: string, announcer: Announcer): PairNode {
   }
 }
 
-/** What a machine has lost when it comes up again: the domains, and every address that was not configured. */
+/** Removes what a machine loses in a restart: the domains, and every address that was not configured. */
 async function forgetMemory(lab: Lab, node: string): Promise<void> {
   for (const namespace of domainNamespaces(lab, node)) await run(['ip', 'netns', 'delete', namespace])
-  // What its address mover answered for (native/mover/proxied.h).
+  // Proxied neighbours of its address mover (native/mover/proxied.h).
   const inside = (argv: readonly string[]) => run(['ip', '-6', '-n', lab.namespace(node), ...argv])
   await inside(['route', 'flush', 'table', 'local', 'proto', '83'])
   await inside(['neighbour', 'flush', 'proxy', 'dev', 'fab0'])

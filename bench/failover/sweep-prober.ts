@@ -1,27 +1,27 @@
 import { type Lab, waitFor } from '@spout/testkit'
 import { compile, LineProgram } from '../bed/native.ts'
 
-/** What a sweep says of a window (programs/sweep-prober.c). */
+/** A sweep's report about a window (programs/sweep-prober.c). */
 export interface SweepResult {
   readonly sent: number
   readonly lost: number
-  /** Addresses that lost any question. */
+  /** Addresses that lost a probe. */
   readonly touched: number
-  /** Until the last question that was lost was asked, of any address: the last one was back after this, ... */
+  /** Until the last lost probe of any address was sent: the last address was back after this, ... */
   readonly silentMs: number
-  /** ... and when the last of them had answered at the latest; -1 when one never did. */
+  /** ... and until the last of them had answered, at the latest; -1 if one never did. */
   readonly backMs: number
   /** The prober's own longest delay. */
   readonly stallMs: number
   readonly stallInOutageMs: number
 }
 
-/** So often each address is asked while all answer. */
+/** Probe interval of each address while all answer. */
 export const SWEEP_INTERVAL_MS = 500
-/** Questions a millisecond to those that fell silent. */
+/** Probes per millisecond to addresses that fell silent. */
 const BUDGET = 40
 
-/** Asks many addresses of one family without weighing on what it measures. */
+/** Probes many addresses of one family without disturbing what it measures. */
 export class SweepProber implements AsyncDisposable {
   readonly #program: LineProgram
   readonly #addresses: number
@@ -42,7 +42,9 @@ export class SweepProber implements AsyncDisposable {
     return BigInt(await this.#program.ask('begin'))
   }
 
-  /** A fault was made at this time: from now on those that have not answered since are asked as often as can be. */
+  /**
+   * Reports a fault at this time: from now on, addresses that have not answered since are probed as often as possible.
+   */
   async fault(sinceNs: bigint): Promise<void> {
     await this.#program.ask(`fault ${sinceNs}`)
   }

@@ -2,14 +2,14 @@ import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } fr
 import path from 'node:path'
 import type { Lab } from '@spout/testkit'
 
-/** A write to the API server as its audit log tells it. */
+/** A write to the API server, from its audit log. */
 export interface AuditedWrite {
-  /** Product and version of who wrote, such as `spout-connector`. */
+  /** Product and version of the client, such as `spout-connector`. */
   readonly userAgent: string
   readonly verb: string
   /** With its subresource: `services/status`. */
   readonly resource: string
-  /** The status of the answer; 0 where none was given. */
+  /** Status of the answer; 0 without one. */
   readonly code: number
 }
 
@@ -34,7 +34,7 @@ const POLICY = {
 }
 const PIECE_BYTES = 1 << 20
 
-/** The API server's own record of every write and who made it, refused ones too, and of every watch. */
+/** The API server's own record of every write with its client, including refused ones, and of every watch. */
 export class AuditLog {
   readonly #file: string
   readonly #policyFile: string
@@ -45,17 +45,17 @@ export class AuditLog {
     writeFileSync(this.#policyFile, JSON.stringify(POLICY))
   }
 
-  /** What the API server must be started with. */
+  /** Flags for the API server. */
   get flags(): readonly string[] {
     return [`--audit-policy-file=${this.#policyFile}`, `--audit-log-path=${this.#file}`, '--audit-log-maxsize=10000']
   }
 
-  /** Where the record ends now: `writesSince` takes it. */
+  /** The current end of the record, for `writesSince`. */
   get end(): number {
     return existsSync(this.#file) ? statSync(this.#file).size : 0
   }
 
-  /** Writes since then of those whose user agent begins with one of these words. */
+  /** Writes since then of clients whose user agent begins with one of these words. */
   writesSince(from: number, userAgents: readonly string[]): readonly AuditedWrite[] {
     const found: AuditedWrite[] = []
     for (const { userAgent = '', verb, objectRef, responseStatus, stage } of this.#eventsOf(userAgents, from)) {

@@ -2,7 +2,7 @@ import type { Kubernetes, KubernetesApi } from '@spout/testkit'
 
 type Object = Kubernetes.KubernetesObject
 
-/** When changes of a collection's objects were told to somebody who watches it as everybody does. */
+/** When changes of a collection's objects reached an ordinary watch. */
 export class CommitTimes implements Disposable {
   readonly #stop = new AbortController()
   readonly #timesNs = new Map<string, bigint>()
@@ -15,7 +15,7 @@ export class CommitTimes implements Disposable {
     return times
   }
 
-  /** Of this version of an object, on CLOCK_MONOTONIC. */
+  /** Time of this version of an object, on CLOCK_MONOTONIC. */
   of({ metadata: { resourceVersion = '' } }: Object): Promise<bigint> {
     const known = this.#timesNs.get(resourceVersion)
     if (known !== undefined) return Promise.resolve(known)
@@ -34,7 +34,7 @@ export class CommitTimes implements Disposable {
         this.#waiting.get(version)?.(nowNs)
       }
     } catch {
-      // Ended by us, or broken: who waits for a version then hears that it was never told.
+      // Ended by us, or broken: waiters for a version are told that it never came.
     }
   }
 

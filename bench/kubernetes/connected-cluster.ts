@@ -21,12 +21,12 @@ export interface ConnectedClusterOptions {
   readonly set?: readonly string[]
 }
 
-/** Node objects that no kubelet stands behind stay ready for the time of a benchmark. */
+/** Node objects without a kubelet stay ready for the time of a benchmark. */
 const NODES_STAY = ['--node-monitor-grace-period=24h', '--node-startup-grace-period=24h']
 /** Shared addresses (RFC 6598) for more Services than the fabric has addresses. */
 const WIDE = { name: 'wide', cidr: '100.64.0.0/16', ranges: [{ first: '100.64.0.10', last: '100.64.255.250' }] }
 
-/** Puts the bed up, lends it, and takes it away whatever becomes of the work. */
+/** Sets the bed up, runs the work, and removes the bed, whatever the outcome. */
 export async function withConnectedCluster(
   { nodes, workers = [], images = {}, set = [] }: ConnectedClusterOptions,
   work: (bed: ConnectedCluster) => Promise<void>,
@@ -50,7 +50,7 @@ export async function withConnectedCluster(
   })
 }
 
-/** How many load balancers every node that carries them has confirmed, and how many it has not. */
+/** How many load balancers have been confirmed by every node that carries them, and how many have not. */
 export async function confirmed({ access }: SpoutBed): Promise<{ readonly active: number; readonly others: number }> {
   const text = await (await fetch(`${access.statusUrl}/metrics`)).text()
   const active = metric(text, 'spout_load_balancers', 'provisioning="active"')

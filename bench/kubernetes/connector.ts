@@ -18,7 +18,7 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../apps/connector/src/main
 const NAME = 'connector'
 /** As the image starts it. */
 const YOUNG = `--max-semi-space-size=${/= connector \] && young=(\d+)/.exec(readFileSync(ENTRY_POINT, 'utf8'))?.[1]}`
-/** What its requests to the API server can be told by. */
+/** User agent of its requests to the API server. */
 export const CONNECTOR_AGENT = 'spout-connector'
 
 export interface ConnectorSetting {
@@ -26,11 +26,11 @@ export interface ConnectorSetting {
   readonly access: SystemAccess
   readonly tenant: Tenant
   readonly cluster: KubernetesCluster
-  /** Settings beside those that every bed has. */
+  /** Settings in addition to those of every bed. */
   readonly set: readonly string[]
 }
 
-/** The connector as a process on the host, with a token that may only balance the tenant's loads. */
+/** The connector as a process on the host, with a token of role `balancer` for the tenant's project. */
 export class Connector {
   readonly #lab: Lab
   readonly #argv: readonly string[]
@@ -41,7 +41,7 @@ export class Connector {
     this.#argv = argv
   }
 
-  /** Everything it needs, not yet started. */
+  /** Prepares everything it needs, without starting it. */
   static async prepare({ lab, access, tenant, cluster, set }: ConnectorSetting): Promise<Connector> {
     const tokenFile = path.join(lab.directory, 'connector-token')
     writeFileSync(tokenFile, await balancerToken(access, tenant), { mode: 0o600 })
@@ -58,7 +58,7 @@ export class Connector {
     return new Connector(lab, [...argv, ...settings.flatMap((setting) => ['--set', setting])])
   }
 
-  /** Starts it; resolves once it serves its metrics, which is before it has read both sides. */
+  /** Starts it; resolves once it serves its metrics, before it has read both sides. */
   async start(): Promise<void> {
     const options = { env: PRODUCT_ENVIRONMENT, readyText: '"event":"listening"' }
     const { logFile } = await this.#lab.start('host', NAME, this.#argv, options)
@@ -87,7 +87,7 @@ export class Connector {
     return (await fetch(`${this.#url}/metrics`)).text()
   }
 
-  /** Waits until it balances so many Services and has nothing left to do for any. */
+  /** Waits until it balances this many Services and its queue is empty. */
   async idle(services: number, timeoutMs = 60_000): Promise<void> {
     await waitFor(
       async () => {

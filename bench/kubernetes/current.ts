@@ -8,16 +8,16 @@ interface ListedLoadBalancer {
   readonly provisioning_status: string
 }
 
-/** The longest list the API gives at a time. */
+/** The longest page of the API. */
 const PAGE = 1000
-/** What the API tells times in. */
+/** Resolution of times in the API. */
 const SECOND_MS = 1000
 const MOST_MS = 180_000
-/** Looking is work for the control plane too: it takes a fifth of the time at most. */
+/** Polling costs the control plane time: it may take at most a fifth of it. */
 const PAUSE_FOR_A_LOOK = 4
 const LEAST_PAUSE_MS = 10
 
-/** Small even where documents are large: two attributes of each. */
+/** Small even for large documents: two attributes of each. */
 async function listed({ access, gateway }: SpoutBed): Promise<readonly ListedLoadBalancer[]> {
   const query = 'fields=id&fields=updated_at&fields=provisioning_status'
   const { loadbalancers } = await octavia<{ loadbalancers: readonly ListedLoadBalancer[] }>(
@@ -30,9 +30,9 @@ async function listed({ access, gateway }: SpoutBed): Promise<readonly ListedLoa
 }
 
 /**
- * Watches for one change of every load balancer that there is (at most 1000), from now on: resolves once a change can be
- * told from everything before. `current` resolves once each was changed and every node that carries it has confirmed that;
- * with false when that did not come within three minutes.
+ * Watches for one change of every load balancer (at most 1000), from now on: resolves once a change can be told from
+ * everything before. `current` resolves once each was changed and confirmed by every node that carries it; with false
+ * when that took longer than three minutes.
  */
 export async function watchForChange(bed: SpoutBed): Promise<{ readonly current: () => Promise<boolean> }> {
   await pause(SECOND_MS + 100)
@@ -56,7 +56,7 @@ export async function watchForChange(bed: SpoutBed): Promise<{ readonly current:
   return { current }
 }
 
-/** How long one look takes, in ms: the resolution of `current`. */
+/** Duration of one poll, in ms: the resolution of `current`. */
 export async function lookMs(bed: SpoutBed): Promise<number> {
   const startedMs = performance.now()
   await listed(bed)

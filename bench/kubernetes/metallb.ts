@@ -5,30 +5,30 @@ import { ensureMetallb, type KubernetesCluster, type KubernetesOptions, must, wa
 const VERSION = 'v0.15.2'
 const IMAGE = { controller: `quay.io/metallb/controller:${VERSION}`, speaker: `quay.io/metallb/speaker:${VERSION}` }
 const NAMESPACE = 'metallb-system'
-/** `spec.loadBalancerClass` of Services that are MetalLB's. */
+/** `spec.loadBalancerClass` of MetalLB's Services. */
 export const METALLB_CLASS = 'metallb.io/peer'
-/** What its requests to the API server can be told by: the names of its programs. */
+/** User agents of its requests to the API server: the names of its programs. */
 export const METALLB_AGENTS = ['controller/', 'speaker/', 'metallb-'] as const
-/** In the tenant's segment, beside its subnet: whoever asks needs a route there. */
+/** In the tenant's segment, outside its subnet: clients need a route to it. */
 export const METALLB_RANGE = '10.0.1.0/24'
 
-/** MetalLB's programs by the names of the images they come in, for `KubernetesOptions`. */
+/** MetalLB's programs by their image names, for `KubernetesOptions`. */
 export async function metallbImages(): Promise<NonNullable<KubernetesOptions['images']>> {
   const { controller, speaker } = await ensureMetallb()
   return { [IMAGE.controller]: [controller], [IMAGE.speaker]: [speaker] }
 }
 
 /**
- * MetalLB in L2 mode: its own manifest's definitions, accounts and roles; the controller as a pod, a speaker in each
- * node's network, as its manifest has them. Without its admission webhook, which needs a certificate volume, and with
- * member list traffic unencrypted, because its key comes in a volume too: the test bed's pods have none.
+ * MetalLB in L2 mode, from its own manifest: its definitions, accounts and roles; the controller as a pod, a speaker in
+ * each node's network. Without its admission webhook, which needs a certificate volume, and with unencrypted member
+ * list traffic, because its key comes in a volume too: the test bed's pods have none.
  */
 export async function startMetallb(cluster: KubernetesCluster): Promise<void> {
   await installMetallb(cluster)
   await giveMetallbPool(cluster, METALLB_RANGE)
 }
 
-/** Its programs alone, ready: without a pool they give no Service an address. */
+/** Only its programs, ready: without a pool they give no Service an address. */
 export async function installMetallb(cluster: KubernetesCluster): Promise<void> {
   const manifest = path.join(await moduleDirectory(), 'config/manifests/metallb-native.yaml')
   const wanted = /^kind: (Namespace|CustomResourceDefinition|ServiceAccount|(Cluster)?Role(Binding)?)$/m
@@ -42,7 +42,7 @@ export async function installMetallb(cluster: KubernetesCluster): Promise<void> 
   await cluster.readyPods(1 + cluster.nodes.length, 'app=metallb', NAMESPACE)
 }
 
-/** @param range addresses it may give, as CIDR */
+/** @param range its addresses, as CIDR */
 export async function giveMetallbPool(cluster: KubernetesCluster, range: string): Promise<void> {
   const custom = `/apis/metallb.io/v1beta1/namespaces/${NAMESPACE}`
   const made = { namespace: NAMESPACE, name: 'bench' }
@@ -60,7 +60,7 @@ export async function giveMetallbPool(cluster: KubernetesCluster, range: string)
   })
 }
 
-/** Where the module's sources lie, by any Go there is. */
+/** Directory of the module's sources, found with any Go. */
 async function moduleDirectory(): Promise<string> {
   const answer = await must(['go', 'mod', 'download', '-json', `go.universe.tf/metallb@${VERSION}`], {
     timeoutMs: 300_000,

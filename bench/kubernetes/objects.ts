@@ -5,10 +5,10 @@ export const SERVICES = `${NAMESPACE}/services`
 export const SLICES = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices'
 const PARALLEL = 16
 
-/** Nobody is at the addresses of these benches' endpoints and nodes: checks would only ask the void. */
+/** The addresses of these benchmarks' endpoints and nodes do not exist: checks would be pointless. */
 export const UNCHECKED = { 'spout.dev/monitor': 'none' }
 
-/** Does a thing for each number from `from` to before `to`, several at a time. */
+/** Calls `what` for each number from `from` to before `to`, several at a time. */
 export async function forEachNumber(from: number, to: number, what: (n: number) => Promise<unknown>): Promise<void> {
   let next = from
   const worker = async () => {
@@ -35,7 +35,7 @@ export interface SliceEndpoint {
   readonly nodeName?: string
 }
 
-/** A Service's slice as the endpoint slice controller would write it. */
+/** A Service's slice, as the endpoint slice controller writes it. */
 export const sliceOf = (service: string, port: number, endpoints: readonly SliceEndpoint[]) => ({
   metadata: { name: `${service}-a`, labels: { 'kubernetes.io/service-name': service } },
   addressType: 'IPv4',
@@ -47,7 +47,7 @@ export const sliceOf = (service: string, port: number, endpoints: readonly Slice
   })),
 })
 
-/** Services number `from` to before `to`, without node ports, each with two endpoints of its own in a slice. */
+/** Creates Services number `from` to before `to`, without node ports, each with two endpoints of its own in a slice. */
 export async function createServices(
   api: KubernetesApi,
   prefix: string,
@@ -67,7 +67,7 @@ export async function createServices(
   })
 }
 
-/** A Node object without a kubelet behind it, in `createNode`'s two steps: it counts once it has an address. */
+/** Creates a Node object without a kubelet, in the two steps of `createNode`: it counts once it has an address. */
 export const createNode = (api: KubernetesApi, name: string, podCidr?: string) =>
   api.create('/api/v1/nodes', {
     metadata: { name },

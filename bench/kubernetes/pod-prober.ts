@@ -9,18 +9,18 @@ export interface PodAnswers {
 
 export interface Answers {
   readonly pods: ReadonlyMap<string, PodAnswers>
-  /** Questions without an answer. */
+  /** Requests without an answer. */
   readonly failed: number
 }
 
-/** Drives `programs/pod-answers.c`: somebody who asks an address without a break. */
+/** Controls `programs/pod-answers.c`, which sends requests to an address without a pause. */
 export class PodProber extends LineProgram {
-  /** What was answered since the last reset. */
+  /** Answers since the last reset. */
   async tell(): Promise<Answers> {
     return parse(await this.ask('tell'))
   }
 
-  /** Forgets what was answered; resolves with it. */
+  /** Clears the answers; resolves with them. */
   async reset(): Promise<Answers> {
     return parse(await this.ask('reset'))
   }

@@ -15,7 +15,7 @@ const PAGE = 500
 const isProgrammed = ({ status }: ShownService): boolean =>
   (status?.conditions ?? []).some(({ type, status: state }) => type === 'spout.dev/Programmed' && state === 'True')
 
-/** Waits until a Service says that it is programmed. */
+/** Waits until the Service's condition says that it is programmed. */
 export const untilProgrammed = ({ api }: KubernetesCluster, name: string): Promise<boolean> =>
   waitFor(async () => isProgrammed(await api.get<ShownService>(`${SERVICES}/${name}`)), {
     what: `${name} to be programmed`,
@@ -25,7 +25,7 @@ export const untilProgrammed = ({ api }: KubernetesCluster, name: string): Promi
 
 const hasAddress = ({ status }: ShownService): boolean => (status?.loadBalancer?.ingress ?? []).length > 0
 
-/** How many Services say so. */
+/** How many Services are programmed. */
 export const countProgrammed = (cluster: KubernetesCluster): Promise<number> => count(cluster, isProgrammed)
 
 /** How many Services have an address. */

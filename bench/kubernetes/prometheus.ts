@@ -1,4 +1,4 @@
-/** Sum of all series of a metric whose labels hold these texts, in the Prometheus text format; 0 when there is none. */
+/** Sum of all series of a metric whose labels contain these texts, in the Prometheus text format; 0 without any. */
 export function metric(text: string, name: string, ...labels: readonly string[]): number {
   let sum = 0
   for (const line of text.split('\n')) {

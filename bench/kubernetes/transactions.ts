@@ -2,7 +2,7 @@ import type { Lab } from '@spout/testkit'
 import { compile } from '../bed/native.ts'
 import { domainNamespaces } from '../bed/processes.ts'
 
-/** A counter of nftables transactions on a node and in its domains, by the kernel's own count since each was made. */
+/** Counts nftables transactions on a node and in its domains, from the kernel's own counters. */
 export async function transactionCounter(lab: Lab, node: string): Promise<() => Promise<number>> {
   const binary = await compile(lab, 'nft-generation')
   return async () => {

@@ -1,13 +1,13 @@
-/** What a hostile neighbour does. It stands for other machines (`OtherMachines`). */
+/** An attack by a hostile neighbour. It stands for other machines (`OtherMachines`). */
 export interface Attack {
   readonly name: string
-  /** What of the victim is measured meanwhile. */
+  /** The part of the victim that is measured meanwhile. */
   readonly plane: 'data' | 'api'
-  /** Resolves once the attack is under way. */
+  /** Resolves once the attack runs. */
   begin(): Promise<Running>
 }
 
 export interface Running {
-  /** Ends it; resolves with what the attacker achieved, in words. */
+  /** Ends it; resolves with a description of what the attacker achieved. */
   end(): Promise<string>
 }

@@ -4,12 +4,12 @@ import type { Attack } from './attack.ts'
 
 const CHECKS = 10_000
 const POOLS = 10
-/** Nobody is there: an address of the attacker's subnet without a host. */
+/** An address of the attacker's subnet without a host. */
 const SILENT = '10.0.0.250'
 
 /**
- * Ten pools of a thousand UDP members that never answer, each checked every second with a time-out of an hour. Members are
- * one address by their ports, as a tenant without machines can have them.
+ * Ten pools of a thousand UDP members that never answer, each checked every second with a time-out of an hour. The
+ * members are one address with different ports, as a tenant without machines can have them.
  */
 export function checkAttack(access: SystemAccess, attacker: Tenant, networkId: string): Attack {
   let pools: readonly string[] | null = null

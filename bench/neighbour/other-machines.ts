@@ -3,12 +3,13 @@ import path from 'node:path'
 import { probeCgroups } from '@spout/sys'
 
 /**
- * Runs programs that stand for other machines: they get the processor time that the machine under test leaves. Idle priority
- * alone does not do that. The kernel compares control groups first, and by `sched_autogroup` each session is one: a process
- * of idle priority then has the same weight as all proxies together. So the group itself is idle (`cpu.idle`).
+ * Runs programs that stand for other machines: they get the processor time that the machine under test leaves. Idle
+ * priority alone does not do that. The kernel compares control groups first, and by `sched_autogroup` each session is
+ * one: a process of idle priority then has the same weight as all proxies together. So the group itself is idle
+ * (`cpu.idle`).
  */
 export class OtherMachines implements Disposable {
-  /** Stands before a program's own argument vector. The program ends with the benchmark. */
+  /** Command line prefix for a program. The program ends with the benchmark. */
   readonly prefix: readonly string[]
   readonly #directory: string
 
@@ -30,7 +31,7 @@ export class OtherMachines implements Disposable {
     return new OtherMachines(directory)
   }
 
-  /** Call it once all programs ended. */
+  /** To be called when all programs have ended. */
   [Symbol.dispose](): void {
     rmdirSync(this.#directory)
   }

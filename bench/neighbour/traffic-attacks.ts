@@ -3,7 +3,7 @@ import { compile, LineProgram } from '../bed/native.ts'
 import type { Attack } from './attack.ts'
 import type { OtherMachines } from './other-machines.ts'
 
-/** Attacks end by themselves after so long, whatever becomes of the benchmark. */
+/** Attacks end by themselves after this time, whatever happens to the benchmark. */
 const LONGEST_SECONDS = '120'
 
 interface Program {
@@ -30,7 +30,7 @@ const attackBy = (lab: Lab, others: OtherMachines, { name, argv, words }: Progra
   },
 })
 
-/** The addresses of the attacker's own load balancers: each attack goes where its tenant may ask for traffic. */
+/** The addresses of the attacker's own load balancers, to which each attack goes. */
 export interface Targets {
   /** Balanced on the packet path. */
   readonly tcp: string

@@ -2,22 +2,22 @@ import type { Lab, SystemAccess, Tenant } from '@spout/testkit'
 import { compile, LineProgram } from '../bed/native.ts'
 import { percentile } from '../percentile.ts'
 
-/** What one window showed. */
+/** The result of one window. */
 export interface Window {
   readonly p99Us: number
   readonly asked: number
   readonly failed: number
 }
 
-/** Asks somebody else's listeners. */
+/** Sends requests to another tenant's listeners. */
 export interface Victim extends AsyncDisposable {
-  /** Resolves with a window for each thing that is asked, by its name. */
+  /** Resolves with a window for each kind of request, by its name. */
   measure(seconds: number): Promise<ReadonlyMap<string, Window>>
 }
 
 const INTERVAL_US = 2000
 
-/** @param addresses what is asked for by new connections, by name */
+/** @param addresses targets of requests on new connections, by name */
 export async function trafficVictim(lab: Lab, addresses: Readonly<Record<string, string>>): Promise<Victim> {
   const program = await compile(lab, 'request-latency')
   const probers = Object.entries(addresses).map(
@@ -44,7 +44,7 @@ export async function trafficVictim(lab: Lab, addresses: Readonly<Record<string,
 
 const PAUSE_MS = 10
 
-/** Reads and changes a load balancer of its own by the native API, one request after the other. */
+/** Reads and changes its own load balancer by the native API, one request after the other. */
 export function apiVictim({ endpoint }: SystemAccess, { token }: Tenant, loadBalancerId: string): Victim {
   const url = `${endpoint}/api/v1/load-balancers/${loadBalancerId}`
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

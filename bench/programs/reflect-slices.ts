@@ -1,6 +1,6 @@
 /**
- * Keeps the EndpointSlices of a server in memory, trimmed to what balancing needs. Arguments: the server's port, how many
- * there are. Prints one JSON line when they are listed and one when each was told to have changed.
+ * Keeps the EndpointSlices of a server in memory, trimmed to what balancing needs. Arguments: the server's port and the
+ * number of slices. Prints one JSON line when they are listed and one when a change of each was reported.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { byLabel, ENDPOINT_SLICES, type EndpointSlice, Reflector, SERVICE_NAME_L
 import { silentLogger } from '@spout/runtime'
 
 const [port = '', expected = '0'] = process.argv.slice(2)
-/** Garbage is collected, and the allocator gives back what it does not need. */
+/** Until garbage is collected, and the allocator has returned what it does not need. */
 const SETTLE_MS = 2000
 
 const memory = (field: string): number =>
@@ -43,7 +43,7 @@ const trim = ({ addressType, endpoints, ports }: EndpointSlice) => ({
   })),
 })
 
-/** Resident memory in MB; the peak is that of the process up to now. */
+/** Resident memory in MB; the peak is that of the process so far. */
 export interface ReflectLine {
   readonly what: 'listed' | 'changed'
   readonly ms: number
@@ -52,7 +52,7 @@ export interface ReflectLine {
   readonly settledMb: number
   readonly heapMb: number
   readonly objects: number
-  /** What the server sent. */
+  /** Data received from the server. */
   readonly receivedMb: number
 }
 

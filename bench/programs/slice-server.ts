@@ -1,6 +1,6 @@
 /**
- * Serves EndpointSlices as an API server does: lists in pages, and one watch that tells of each slice once when it is asked
- * by a line on standard input. Ends with its standard input. Arguments: slices, endpoints of each.
+ * Serves EndpointSlices as an API server does: lists in pages, and one watch that reports each slice once when a line
+ * on standard input asks for it. Ends with its standard input. Arguments: slices, endpoints of each.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,7 @@ const watches = new Set<ServerResponse>()
 
 const address = (slice: number, index: number): string => `10.${slice >> 8}.${slice & 255}.${index + 1}`
 
-/** With what a real one carries beside what balancing needs: about 3 kB for ten endpoints. */
+/** With the other fields of a real one: about 3 kB for ten endpoints. */
 const sliceOf = (slice: number, ready: boolean) => ({
   metadata: {
     name: `service-${slice}-x7k2p`,

@@ -1,6 +1,6 @@
 /**
- * The node agent put together as `apps/agent` does it, with two stamps: when lines of the state stream arrived, and when
- * the packet path's driver had the kernel's answer. A JSON object a line; times in ns on CLOCK_MONOTONIC.
+ * The node agent, composed as in `apps/agent`, with two timestamps: when lines of the state stream arrived, and when
+ * the packet path's driver had the kernel's answer. One JSON object per line; times in ns on CLOCK_MONOTONIC.
  */
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
@@ -14,11 +14,11 @@ import { agentConfig } from '../../apps/agent/src/config.ts'
 import { openDataPlane } from '../../apps/agent/src/data-plane.ts'
 import { NodeIdentity } from '../../apps/agent/src/identity.ts'
 
-/** What this program says of each apply of the packet path's driver. */
+/** Output of this program for each apply of the packet path's driver. */
 export interface AppliedLine {
   readonly entries: number
   readonly lastKey: string
-  /** When the first line arrived that no apply had covered yet. */
+  /** When the first line arrived that no earlier apply had covered. */
   readonly arrivedNs: string
   readonly doneNs: string
   readonly failed: number
@@ -64,7 +64,7 @@ const timed = (driver: DataPlaneDriver): DataPlaneDriver => ({
   close: () => driver.close(),
 })
 
-// The agent's log goes to standard output, which belongs to the stamps here.
+// The agent must not log to standard output, which carries the timestamps.
 const log = createLogger({ name: 'timed-agent', level: 'error' })
 const { config } = loadConfig(agentConfig, { set: process.argv.slice(2) })
 const clock = systemClock
