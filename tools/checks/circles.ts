@@ -5,8 +5,8 @@ import { circlesOf, type Graph } from '../source-graph/graph.ts'
 import { typescriptImports } from '../source-graph/typescript-imports.ts'
 
 /**
- * The C modules that have code, and which others each uses. A header without a `.c` file describes data: two modules that
- * both know a structure do not need each other for that.
+ * The C modules with code, and the modules that each uses. A header without a `.c` file only describes data: two
+ * modules that use the same structure do not depend on each other.
  */
 export function modulesWithCode(root: string): Graph {
   const hasCode = (module: string) => existsSync(path.join(root, `${module}.c`))
@@ -17,10 +17,10 @@ export function modulesWithCode(root: string): Graph {
   )
 }
 
-/** Every group of files that need each other, as lines. */
+/** Every group of files that depend on each other, one per line. */
 export const circlesIn = (graphs: readonly Graph[]): readonly string[] =>
   graphs.flatMap(circlesOf).map((circle) => `a circle: ${circle.join(', ')}`)
 
-/** Those of the repository: imports of TypeScript, and calls between C modules. */
+/** Circles in the repository: imports in TypeScript, and calls between C modules. */
 export const circlesOfRepository = (root: string): readonly string[] =>
   circlesIn([typescriptImports(root), modulesWithCode(root)])

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** The anchor a heading gets on a Git host. */
+/** The anchor of a heading on a Git host. */
 const anchorOf = (heading: string): string =>
   heading
     .replaceAll(/[`*]/g, '')
@@ -13,7 +13,7 @@ const anchorOf = (heading: string): string =>
 const anchorsIn = (text: string): ReadonlySet<string> =>
   new Set([...text.matchAll(/^#{1,6} (.+)$/gm)].map((match) => anchorOf(match[1] ?? '')))
 
-/** Links of the repository's Markdown that lead nowhere, as `file: link`. Links to other hosts are not followed. */
+/** Broken links in the repository's Markdown, as `file: link`. Links to other hosts are not checked. */
 export function brokenLinks(root: string): readonly string[] {
   const files = globSync('**/*.md', { cwd: root, exclude: ['**/node_modules/**', 'build/**'] })
   return files.flatMap((file) => {

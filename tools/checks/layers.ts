@@ -30,9 +30,9 @@ export const LAYERS: Readonly<Record<string, number>> = {
   testkit: 8,
 }
 
-/** Within a layer these pairs may import, left from right. */
+/** Pairs within a layer that may import, left from right. */
 const SIBLINGS: ReadonlySet<string> = new Set(['sys<-runtime'])
-/** What the small agent must not load, directly or not. */
+/** Packages that the agent must not load, directly or indirectly, to stay small. */
 const AGENT_NEVER = [
   'server',
   'store',
@@ -50,7 +50,7 @@ const AGENT_NEVER = [
 
 const isTest = (file: string): boolean => /\.test\.ts$|conformance\.ts$|\/bench\/|\.fixture\.ts$/.test(file)
 
-/** Every import that breaks the table, as `file: reason`. */
+/** Every import that violates the table, as `file: reason`. */
 export function layerViolations(root: string): readonly string[] {
   const violations: string[] = []
   for (const manifest of globSync('{packages/*,packages/intents/*,apps/*}/package.json', { cwd: root })) {
@@ -69,7 +69,7 @@ export function layerViolations(root: string): readonly string[] {
         else if (other >= layer && imported !== own && !SIBLINGS.has(`${own}<-${imported}`))
           violations.push(`${where} (layer ${other}) from layer ${layer}`)
         else if ((own === 'agent' || own === 'app-agent') && AGENT_NEVER.includes(imported))
-          violations.push(`${where}: the agent does without it`)
+          violations.push(`${where}: the agent must not load it`)
       }
     }
   }

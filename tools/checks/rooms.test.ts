@@ -32,7 +32,7 @@ it('names an import that goes up, one beside the folders, and a folder that is n
     'testing/e.ts': "import { c } from '../high/c.ts'",
   }
   expect(violationsOf(files, ['low', 'high'])).toEqual([
-    'src/attic/d.ts: attic is no room of src',
+    'src/attic/d.ts: attic is not a room of src',
     'src/low/a.ts: low imports from high, which does not come before it',
     'src/low/b.ts: low imports from index.ts, which does not come before it',
   ])

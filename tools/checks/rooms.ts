@@ -2,9 +2,10 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * The folders of a package, lowest first: a file imports from its own folder and from those before it. Those of one row are
- * neighbours and import nothing of each other. A listed subfolder is a room of its own within its folder; `/*` makes one of
- * every subfolder. Files beside the folders, `index.ts` first of all, put the folders together and may import from each.
+ * The folders of a package, lowest first: a file may import from its own folder and from those before it. Folders in
+ * one row are neighbours and import nothing of each other. A listed subfolder is a room of its own in its folder; `/*`
+ * makes every subfolder a room. Files next to the folders, such as `index.ts`, combine the folders and may import from
+ * each.
  */
 type Rooms = readonly (string | readonly string[])[]
 
@@ -31,18 +32,18 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
   ],
 }
 
-/** Where the labs and doubles of tests are, in every package. */
+/** The folder for labs and test doubles in every package. */
 const TESTING = /(^|\/)testing\//
 const isTest = (file: string): boolean => TESTING.test(file) || /\.(test|fixture)\.ts$/.test(file)
 
-/** Every import that goes up or sideways, and every folder that stands in no list, as `file: reason`. */
+/** Every import that goes up or sideways, and every folder that is in no list, as `file: reason`. */
 export function roomViolations(root: string, rooms: Readonly<Record<string, Rooms>>): readonly string[] {
   return Object.entries(rooms).flatMap(([source, order]) =>
     globSync('*/**/*.ts', { cwd: path.join(root, source) })
       .filter((file) => !isTest(file))
       .flatMap((file) => {
         const room = roomOf(order, file)
-        if (room === undefined) return [`${source}/${file}: ${file.split('/')[0]} is no room of ${source}`]
+        if (room === undefined) return [`${source}/${file}: ${file.split('/')[0]} is not a room of ${source}`]
         return importsOf(path.join(root, source, file))
           .map((imported) => path.join(path.dirname(file), imported))
           .map((target) => roomOf(order, target) ?? { name: target, row: Number.POSITIVE_INFINITY })
@@ -52,7 +53,7 @@ export function roomViolations(root: string, rooms: Readonly<Record<string, Room
   )
 }
 
-/** Every product file that imports what is for tests, as `file: reason`. */
+/** Every product file that imports test code, as `file: reason`. */
 export function testingViolations(root: string): readonly string[] {
   return globSync('{packages/*,packages/intents/*,apps/*}/src/**/*.ts', { cwd: root })
     .filter((file) => !isTest(file) && !file.startsWith('packages/testkit/'))
@@ -63,14 +64,14 @@ export function testingViolations(root: string): readonly string[] {
     )
 }
 
-/** The innermost room that a file is in. Undefined when it is in none. */
+/** The innermost room of a file; undefined when it is in none. */
 const roomOf = (order: Rooms, file: string): { readonly name: string; readonly row: number } | undefined =>
   order
     .flatMap((names, row) => [names].flat().map((name) => ({ name: enclosing(name, file), row })))
     .filter(({ name }) => name !== '')
     .sort((a, b) => b.name.length - a.name.length)[0]
 
-/** The folder of `file` that a name in a row stands for; empty when it stands for none. */
+/** The folder of `file` that a name in a row matches; empty when it matches none. */
 const enclosing = (name: string, file: string): string =>
   new RegExp(`^${name.replace('*', '[^/]+')}(?=/)`).exec(file)?.[0] ?? ''
 

@@ -6,16 +6,16 @@ import { ROOT, UsageError, type Verb } from './verb.ts'
 
 const OPTIONS = ['--quick', '--json']
 
-/** A benchmark to run, and of its rows those that are asked for; none: all. */
+/** A benchmark to run, with the requested rows; none means all. */
 export interface Chosen {
   readonly program: string
   readonly rows: readonly string[]
 }
 
 /**
- * The benchmarks that names mean, in the order of bench/rows.ts. A name is that of a benchmark, the beginning of several
- * (`failover`), or that of a row. Without names it is all of them.
- * @throws UsageError for a name that nothing has
+ * The benchmarks for some names, in the order of bench/rows.ts. A name is that of a benchmark, a prefix of several
+ * (`failover`), or that of a row. Without names: all.
+ * @throws UsageError for an unknown name
  */
 export function benchmarksOf(
   names: readonly string[],
@@ -46,7 +46,7 @@ export const bench: Verb = {
   name: 'bench',
   usage: '[NAME…] [--quick] [--json]',
   summary: 'measures against real peers in the same run; JSON lines with --json',
-  details: `A name is that of a benchmark or of one of its rows. --quick: fewer rounds of the same.
+  details: `NAME is a benchmark or one of its rows. --quick: fewer rounds of the same.
 ${Object.entries(ROWS_OF)
   .map(([program, rows]) => `  ${program}: ${rows.join(', ')}`)
   .join('\n')}`,
@@ -58,7 +58,7 @@ ${Object.entries(ROWS_OF)
     for (const { program, rows } of benchmarksOf(args.filter((arg) => !arg.startsWith('--')))) {
       const code = await runInteractive([
         process.execPath,
-        // Some have parts of the control plane in them.
+        // Some benchmarks contain parts of the control plane.
         ...productUnit('control-plane').nodeOptions,
         path.join(ROOT, 'bench', `${program}.bench.ts`),
         ...options,

@@ -2,13 +2,13 @@ import { must, run } from '@spout/testkit'
 import { needing, runTimeNeeds } from '../source-graph/run-time-needs.ts'
 import { ROOT } from './verb.ts'
 
-/** What every test stands on. */
+/** Files that every test depends on. */
 const UNDER_ALL = ['package.json', 'package-lock.json', 'vitest.config.ts', 'tools/apt-packages', 'dev']
-/** They read the whole repository, so any change is theirs. */
+/** These tests read the whole repository, so any change affects them. */
 const READS_ALL = /^tools\/.*\.test\.ts$/
 const IS_TEST = /\.test\.ts$/
 
-/** Files that differ from the main branch, in commits or not yet, new ones included. */
+/** Files that differ from the main branch, committed or not, including new ones. */
 export async function changedFiles(): Promise<readonly string[]> {
   const git = (...args: readonly string[]) => must(['git', '-C', ROOT, ...args])
   const remote = await run(['git', '-C', ROOT, 'rev-parse', '--verify', '--quiet', 'origin/main'])
@@ -17,12 +17,12 @@ export async function changedFiles(): Promise<readonly string[]> {
   return said.split('\n').filter(Boolean)
 }
 
-/** The test files that a change of these files can break. */
+/** Test files that a change of these files can break. */
 export function testsOf(changed: readonly string[]): readonly string[] {
   const graph = runTimeNeeds(ROOT)
   const tests = [...graph.keys()].filter((file) => IS_TEST.test(file)).sort()
   if (changed.some((file) => UNDER_ALL.includes(file))) return tests
-  // How the C programs are built concerns all of them.
+  // The way in which the C programs are built affects all of them.
   const built = changed.some((file) => /^native\/(Makefile|test\/)/.test(file))
   const found = needing(
     graph,

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { run } from '@spout/testkit'
 import { ROOT } from './verb.ts'
 
-/** A question to the sources that a program answers by its exit code. */
+/** A check of the sources by a program; its exit code is the result. */
 export interface Check {
   readonly name: string
   readonly argv: readonly string[]
@@ -13,11 +13,11 @@ export interface CheckResult {
   readonly name: string
   readonly ok: boolean
   readonly seconds: number
-  /** What the program said. */
+  /** Output of the program. */
   readonly output: string
 }
 
-/** What no test looks at. */
+/** Checks that are not tests. */
 export const STATIC_CHECKS: readonly Check[] = [
   { name: 'types', argv: ['tsc', '-p', ROOT] },
   { name: 'lint and format', argv: ['biome', 'check', '--error-on-warnings', ROOT] },
@@ -25,7 +25,7 @@ export const STATIC_CHECKS: readonly Check[] = [
   { name: 'lock file', argv: ['npm', '--prefix', ROOT, 'ci', '--dry-run', '--ignore-scripts', '--no-audit'] },
 ]
 
-/** Unit tests whose subject is the repository itself: those of `tools/`, and those that own goldens. */
+/** Unit tests about the repository itself: those of `tools/`, and those that own goldens. */
 export const unitTestsThatCheck = (): Check => ({
   name: 'layers, circles, commit subjects, docs links, generated reference, goldens',
   argv: ['vitest', 'run', '--root', ROOT, '--project', 'unit', 'tools/', ...goldenOwners(ROOT)],
@@ -37,7 +37,7 @@ export const goldenOwners = (root: string): readonly string[] =>
     .filter((file) => readFileSync(path.join(root, file), 'utf8').includes('toMatchFileSnapshot('))
     .sort()
 
-/** CI mode never writes a golden that is missing. */
+/** CI mode never writes a missing golden. */
 export async function runCheck({ name, argv }: Check): Promise<CheckResult> {
   const started = performance.now()
   const { code, stdout, stderr } = await run(argv, { env: { CI: 'true', NO_COLOR: '1' }, timeoutMs: 300_000 })
@@ -49,6 +49,6 @@ export async function runCheck({ name, argv }: Check): Promise<CheckResult> {
   }
 }
 
-/** `ok    types (4.2 s)`, and what the program said where it failed. */
+/** `ok    types (4.2 s)`, and the program's output if it failed. */
 export const checkLines = ({ name, ok, seconds, output }: CheckResult): string =>
   `${ok ? 'ok  ' : 'FAIL'}  ${name} (${seconds.toFixed(1)} s)\n${ok ? '' : `${output}\n`}`

@@ -10,7 +10,7 @@ export const env: Verb = {
   usage: '[--admin]',
   summary: 'prints export lines: OS_*, SPOUT_* and KUBECONFIG for the demo project or the administrator',
   details: `Example: eval "$(./dev env)"; openstack loadbalancer list
-From then on ./dev spout asks as this account too; eval "$(./dev env --admin)" or unset SPOUT_TOKEN ends that.
+From then on ./dev spout uses this account too; eval "$(./dev env --admin)" or unset SPOUT_TOKEN ends that.
 KUBECONFIG is the cluster's administrator, after ./dev up --kubernetes; a machine without kubectl gets the lab's into its PATH.`,
   async run(args) {
     const unknown = args.find((arg) => arg !== '--admin')
@@ -35,7 +35,7 @@ KUBECONFIG is the cluster's administrator, after ./dev up --kubernetes; a machin
   },
 }
 
-/** What an OpenStack client needs to speak as an account. */
+/** Environment of an OpenStack client for an account. */
 export const openstackEnv = (
   endpoint: string,
   account: { readonly user: string; readonly password: string; readonly project: string },

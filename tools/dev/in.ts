@@ -11,7 +11,7 @@ interface Place {
 
 const place = (name: string, what: string): Place => ({ name, what, lab: name })
 
-/** Pods have the names that Kubernetes gave them. None while the API server does not answer. */
+/** Pods under their Kubernetes names; none while the API server does not answer. */
 async function podPlaces(cluster: KubernetesCluster): Promise<readonly Place[]> {
   const pods = await cluster.pods().catch(() => [])
   return pods

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isAlive, readRecords, startTicks, waitFor } from '@spout/testkit'
 
-/** What a test run must not add to. */
+/** What exists on the machine and a test run must not add to. */
 export interface Standing {
   readonly namespaces: ReadonlySet<string>
   readonly mounts: readonly string[]
@@ -24,7 +24,7 @@ const mounts = (): readonly string[] =>
 
 export const standing = (): Standing => ({ namespaces: new Set(list('/run/netns')), mounts: mounts() })
 
-/** Processes of a run, wherever they ended up: every one of them inherited the run's id in its environment. */
+/** Processes of a run, wherever they are: each inherited the run's id in its environment. */
 function processesOf(runId: string): readonly string[] {
   return list('/proc')
     .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
@@ -40,7 +40,9 @@ function processesOf(runId: string): readonly string[] {
     )
 }
 
-/** Namespaces of others: of labs that stay or whose maker lives, and of tests that still run (`spt<pid>...-`). */
+/**
+ * Namespaces that belong to others: to persistent labs, labs of living processes, and running tests (`spt<pid>...-`).
+ */
 function belongsToSomebody(namespace: string): boolean {
   const pid = /^spt(\d+)(?:[a-z]\w*)?-/.exec(namespace)?.[1]
   if (pid !== undefined) return startTicks(Number(pid)) !== null
@@ -67,7 +69,7 @@ function remaining(before: Standing, runId: string): readonly string[] {
   ]
 }
 
-/** What the run left behind; processes that are just ending get a moment. */
+/** What the run left behind, after a moment for processes that are just ending. */
 export async function leftovers(before: Standing, runId: string): Promise<readonly string[]> {
   await waitFor(() => remaining(before, runId).length === 0, {
     what: 'leftovers to go',

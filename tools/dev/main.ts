@@ -50,7 +50,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const verb = VERBS.find((candidate) => candidate.name === name)
   if (!verb) throw new UsageError(`there is no verb ${JSON.stringify(name)}\n\n${help()}`)
-  // `in` and `spout` hand everything on; their own --help comes first only when nothing precedes it.
+  // `in` and `spout` pass all arguments on; their own --help counts only as the first argument.
   if (args[0] === '--help' && verb.name !== 'spout') {
     process.stdout.write(`Usage: ${usageOf(verb)}\n\n${verb.summary}\n${verb.details ? `\n${verb.details}\n` : ''}`)
     return 0
@@ -58,7 +58,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return verb.run(args)
 }
 
-// A reader such as `head` that has seen enough is no error.
+// A reader that stops early, such as `head`, is no error.
 process.stdout.on('error', () => process.exit(0))
 
 try {

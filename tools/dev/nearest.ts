@@ -1,8 +1,8 @@
-/** The known name that differs least from another: by Levenshtein's distance, the first of several. */
+/** The known name with the smallest Levenshtein distance; the first of several. */
 export const nearest = (name: string, known: readonly string[]): string =>
   known.toSorted((a, b) => distance(name, a) - distance(name, b))[0] ?? ''
 
-/** How many letters must be put in, left out or replaced to get from one to the other. */
+/** Levenshtein distance: letters to add, remove or replace. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [index, letter] of [...from].entries()) {

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { run } from '@spout/testkit'
 
-/** Who listens on a TCP port of this machine, as far as this user may see it. */
+/** The process that listens on a TCP port of this machine, if this user may see it. */
 export interface PortHolder {
   readonly pid: number
   /** Its command line. */
   readonly command: string
 }
 
-/** Whether nobody listens on this port of loopback. */
+/** Whether a port of loopback is free. */
 export const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer()
@@ -17,7 +17,7 @@ export const isFree = (port: number): Promise<boolean> =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 
-/** A port of loopback that nobody listens on. */
+/** A free port of loopback. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()

@@ -8,7 +8,7 @@ export const sbom: Verb = {
   usage: '',
   summary: 'prints what a release of this commit consists of, as CycloneDX',
   details:
-    'Packages of npm with their hashes, the sources in C, and what of Debian the image runs. One commit has one bill.',
+    'npm packages with their hashes, the C sources, and the Debian packages of the image. A commit always gives the same bill.',
   async run(args) {
     if (args.length > 0) throw new UsageError('sbom takes no argument')
     const bill = billOf(await sourcesOf(ROOT, await commitOf(ROOT)))

@@ -7,7 +7,7 @@ const access = { endpoint: '', statusUrl: '', admin: account('admin', 'a'), proj
 it('says as whom the command ran when that was not the administrator, and the way out', () => {
   expect(otherIdentity(access, 'a')).toBeNull()
   expect(otherIdentity(access, 'b')).toBe(
-    'this was asked as alice of project of-alice, because SPOUT_TOKEN is set; for the administrator: eval "$(./dev env --admin)", or unset SPOUT_TOKEN',
+    'this ran as alice of project of-alice, because SPOUT_TOKEN is set; for the administrator: eval "$(./dev env --admin)", or unset SPOUT_TOKEN',
   )
-  expect(otherIdentity(access, 'stale')).toContain('SPOUT_TOKEN is of none of the accounts of what is up')
+  expect(otherIdentity(access, 'stale')).toContain('SPOUT_TOKEN belongs to no account of the lab')
 })

@@ -7,7 +7,7 @@ import { ROOT, type Verb } from './verb.ts'
 export const spout: Verb = {
   name: 'spout',
   usage: '…',
-  summary: 'the spout command, as the administrator of what is up unless SPOUT_TOKEN says otherwise',
+  summary: 'the spout command, as the administrator of the running lab unless SPOUT_TOKEN is set',
   async run(args) {
     const access = readState()?.access
     const token = process.env.SPOUT_TOKEN
@@ -21,15 +21,15 @@ export const spout: Verb = {
 }
 
 /**
- * Why what failed may work for the administrator: objects of others do not exist for a tenant, and what only an
- * administrator may do is refused. Null when it was the administrator who asked.
+ * Tells why a failed command may work for the administrator: a tenant cannot see objects of others, and administrators'
+ * commands are refused. Null when the administrator ran it.
  */
 export function otherIdentity({ admin, projects }: SystemAccess, token: string): string | null {
   if (token === admin.token) return null
   const account = projects.find((known) => known.token === token)
   const who =
     account === undefined
-      ? 'SPOUT_TOKEN is of none of the accounts of what is up'
-      : `this was asked as ${account.user} of project ${account.project}, because SPOUT_TOKEN is set`
+      ? 'SPOUT_TOKEN belongs to no account of the lab'
+      : `this ran as ${account.user} of project ${account.project}, because SPOUT_TOKEN is set`
   return `${who}; for the administrator: eval "$(./dev env --admin)", or unset SPOUT_TOKEN`
 }

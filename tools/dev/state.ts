@@ -3,22 +3,22 @@ import path from 'node:path'
 import { KubernetesCluster, Lab, type SystemAccess } from '@spout/testkit'
 import { ROOT, UsageError } from './verb.ts'
 
-/** What `up` starts. */
+/** The variants of `up`. */
 export type UpKind = 'whole' | 'bare' | 'kubernetes'
 
-/** What `up` leaves behind for the other verbs. */
+/** What `up` records for the other verbs. */
 export interface DevState {
   readonly labId: string
-  /** Of the lab: ids are given again, directories are not. */
+  /** Directory of the lab: lab ids are reused, directories are not. */
   readonly directory: string
   readonly kind: UpKind
   readonly access: SystemAccess
 }
 
-/** A test names a file of its own, and leaves what a person has up alone. */
+/** A test names a file of its own, so that it does not touch a person's lab. */
 const FILE = process.env['SPOUT_DEV_STATE'] ?? path.join(ROOT, 'build', 'dev.json')
 
-/** What is up; null also when its lab is gone and another one has its id. */
+/** The recorded lab; null also when it is gone and another one has its id. */
 export function readState(): DevState | null {
   try {
     const state = JSON.parse(readFileSync(FILE, 'utf8')) as DevState
@@ -31,13 +31,13 @@ export function readState(): DevState | null {
 export function writeState({ id: labId, directory }: Lab, kind: UpKind, access: SystemAccess): void {
   const state: DevState = { labId, directory, kind, access }
   mkdirSync(path.dirname(FILE), { recursive: true })
-  // It holds passwords of the lab.
+  // It contains the lab's passwords.
   writeFileSync(FILE, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 })
 }
 
 export const removeState = (): void => rmSync(FILE, { force: true })
 
-/** What is up. */
+/** The running system. */
 export interface Up {
   readonly state: DevState
   readonly lab: Lab
@@ -45,7 +45,7 @@ export interface Up {
   readonly cluster: KubernetesCluster | null
 }
 
-/** The system that is up. @throws UsageError when there is none */
+/** The running system. @throws UsageError when there is none */
 export function requireUp(): Up {
   const state = readState()
   const lab = state && Lab.open(state.labId)

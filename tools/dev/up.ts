@@ -25,7 +25,7 @@ export const up: Verb = {
   usage: '[--bare | --kubernetes] [--set KEY=VALUE]… [--json]',
   summary:
     'starts Spout in the lab and shows the main job; --bare: the control plane alone; --kubernetes: a cluster and its Services',
-  details: `--set hands a setting to the control plane, such as --set log.level=debug. What is up stays up; a second up changes nothing.
+  details: `--set passes a setting to the control plane, such as --set log.level=debug. A second up keeps the running lab and changes nothing.
 The first --kubernetes builds Kubernetes from its Go modules, once: about 8 minutes on two cores.`,
   async run(args) {
     const options = readOptions(args)
@@ -92,14 +92,14 @@ function parseOptions(args: readonly string[]) {
 }
 
 /**
- * Where the control plane listens: the usual port, or another one where somebody has that, so that two checkouts can be up
- * at once.
- * @throws UsageError when a port that was asked for is taken
+ * The port of the control plane: the usual one, or another if that is taken, so that two checkouts can run at
+ * once.
+ * @throws UsageError when a requested port is taken
  */
 async function choosePort(set: readonly string[], teller: Teller): Promise<number> {
   const asked = set.findLast((setting) => setting.startsWith('api.port='))?.slice('api.port='.length)
   const port = asked === undefined ? DEFAULT_PORT : Number(asked)
-  // What is no port the control plane itself refuses, and 0 is any that is free.
+  // The control plane itself refuses an invalid port, and 0 takes any free one.
   if (!(port > 0) || (await isFree(port))) return port
   const holder = holderText(await holderOf(port))
   if (asked !== undefined)
@@ -136,10 +136,10 @@ const TENANTS_OF: Readonly<Record<UpKind, string>> = {
   kubernetes: 'segments for tenants',
 }
 
-/** Who was given the endpoint finds the control plane there again. */
+/** The port of an endpoint, so that its users find the control plane there again. */
 const portOf = (url: string): number => Number(new URL(url).port)
 
-/** Starts again what ended meanwhile. */
+/** Restarts what has stopped meanwhile. */
 async function resume(lab: Lab, access: SystemAccess, { kind, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
   const alive = lab.process('control-plane') !== null
   const current = alive

@@ -3,7 +3,7 @@ import path from 'node:path'
 /** One verb of the workbench. */
 export interface Verb {
   readonly name: string
-  /** What stands behind the name in a usage line. */
+  /** Arguments, for the usage line. */
   readonly usage: string
   readonly summary: string
   /** Further help text. */
@@ -15,7 +15,7 @@ export interface Verb {
 /** The checkout's root. */
 export const ROOT = path.resolve(import.meta.dirname, '../..')
 
-/** A mistake in how a verb was called: printed without a stack. */
+/** A verb was called wrongly: printed without a stack. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

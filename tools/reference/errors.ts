@@ -1,6 +1,6 @@
 import { ERRORS } from '@spout/model'
 
-/** docs/reference/errors.md: the error table as people read it. */
+/** docs/reference/errors.md: the error table as a document. */
 export function renderErrors(): string {
   const rows = Object.entries(ERRORS).map(
     ([code, { kind, retry, template }]) =>

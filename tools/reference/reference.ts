@@ -3,7 +3,7 @@ import path from 'node:path'
 import { renderOpenApi } from '@spout/server'
 import { renderErrors } from './errors.ts'
 
-/** The generated pages of docs/reference/ and what makes them. */
+/** The generated pages of docs/reference/, with their generators. */
 const PAGES: Readonly<Record<string, () => string>> = {
   'errors.md': renderErrors,
   'openapi.json': renderOpenApi,
@@ -16,7 +16,7 @@ export function writeReference(root: string): void {
   for (const [page, render] of Object.entries(PAGES)) writeFileSync(pagePath(root, page), render())
 }
 
-/** Pages that differ from what would be generated now. */
+/** Pages that differ from their generated text. */
 export const staleReference = (root: string): readonly string[] =>
   Object.entries(PAGES)
     .filter(([page, render]) => {

@@ -7,7 +7,7 @@ import { type LockFile, packagesOfImage, type Sbom, type Sources } from './sbom.
 const git = async (root: string, ...args: readonly string[]): Promise<string> =>
   (await must(['git', '-C', root, ...args])).trim()
 
-/** The commit of a checkout. @throws UsageError when files differ from it: nobody could build it again */
+/** The commit of a checkout. @throws UsageError when files differ from it, because nobody could build it again */
 export async function commitOf(root: string): Promise<{ readonly commit: string; readonly committedAt: string }> {
   const changed = await git(root, 'status', '--porcelain')
   if (changed !== '') throw new UsageError(`the checkout differs from its commit:\n${changed}`)
@@ -15,7 +15,7 @@ export async function commitOf(root: string): Promise<{ readonly commit: string;
   return { commit, committedAt }
 }
 
-/** What the bill of a checkout is made of. `npm sbom` (npm 10 or later) reads the lock file, and asks nobody. */
+/** The input of a checkout's bill. `npm sbom` (npm 10 or later) reads the lock file, and needs no network. */
 export async function sourcesOf(
   root: string,
   at: { readonly commit: string; readonly committedAt: string },

@@ -29,13 +29,13 @@ test('what was sealed is verified with the key, of all files or some', () => {
 test('another key, another file, a file more and another statement are refused with the reason', () => {
   const { privateKey, publicKey } = keys()
   const envelope = sealed(statementOf(files, build), privateKey)
-  expect(refusalOf(envelope, files, keys().publicKey)).toBe('no signature is of this key')
+  expect(refusalOf(envelope, files, keys().publicKey)).toBe('no signature is from this key')
   expect(refusalOf(envelope, new Map([['spout.tar', Buffer.from('other')]]), publicKey)).toMatch(
     /^spout\.tar is another file: its SHA-256 is [0-9a-f]{64}$/,
   )
   expect(refusalOf(envelope, new Map([['more', Buffer.from('')]]), publicKey)).toBe('more is not in it')
   const changed = Buffer.from(JSON.stringify(statementOf(new Map(), build))).toString('base64')
-  expect(refusalOf({ ...envelope, payload: changed }, files, publicKey)).toBe('no signature is of this key')
+  expect(refusalOf({ ...envelope, payload: changed }, files, publicKey)).toBe('no signature is from this key')
 })
 
 test('the statement names commit, lock file and builder', () => {

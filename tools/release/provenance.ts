@@ -1,15 +1,15 @@
 import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 
-/** Files of a release by their name. */
+/** Files of a release by name. */
 export type Files = ReadonlyMap<string, Uint8Array>
 
 export interface Build {
-  /** Where the source is, for whoever wants to build it again. */
+  /** URL of the source, for a rebuild. */
   readonly repository: string
-  /** SHA-1 of the commit that was built. */
+  /** SHA-1 of the built commit. */
   readonly commit: string
   readonly lockFile: Uint8Array
-  /** Who built it: a URI that names a machine or a workflow. */
+  /** The builder: a URI that names a machine or a workflow. */
   readonly builder: string
   /** RFC 3339. */
   readonly finishedAt: string
@@ -26,7 +26,7 @@ export interface Envelope {
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 
-/** What was built from what, by whom: an in-toto statement v1 with the predicate SLSA provenance v1. */
+/** An in-toto statement v1 with the predicate SLSA provenance v1: what was built, from what, and by whom. */
 export function statementOf(files: Files, build: Build): object {
   return {
     _type: STATEMENT_TYPE,
@@ -56,14 +56,14 @@ export function sealed(statement: object, privateKey: string): Envelope {
 }
 
 /**
- * Why these files are not what the envelope speaks of; null when they are.
+ * Why these files do not match the envelope; null when they do.
  * @param publicKey PEM of an Ed25519 key
  */
 export function refusalOf(envelope: Envelope, files: Files, publicKey: string): string | null {
   const payload = Buffer.from(envelope.payload, 'base64')
   const key = createPublicKey(publicKey)
   const signed = envelope.signatures.some(({ sig }) => verify(null, encoded(payload), key, Buffer.from(sig, 'base64')))
-  if (envelope.payloadType !== PAYLOAD_TYPE || !signed) return 'no signature is of this key'
+  if (envelope.payloadType !== PAYLOAD_TYPE || !signed) return 'no signature is from this key'
   const { subject = [] } = JSON.parse(payload.toString()) as {
     readonly subject?: readonly { readonly name: string; readonly digest: { readonly sha256: string } }[]
   }
@@ -77,6 +77,6 @@ export function refusalOf(envelope: Envelope, files: Files, publicKey: string): 
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** What is signed: DSSE's pre-authentication encoding, so that nobody can take one type of payload for another. */
+/** The signed bytes: DSSE's pre-authentication encoding, so that one type of payload cannot be taken for another. */
 const encoded = (payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload])

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A component of CycloneDX 1.5, as far as it is read or made here. */
+/** A component of CycloneDX 1.5, with the fields used here. */
 export interface Component {
   readonly 'bom-ref': string
   readonly type: string
@@ -22,26 +22,26 @@ export interface Sbom {
 }
 
 export interface Sources {
-  /** What `npm sbom` says of the lock file, tests' packages and all. */
+  /** Output of `npm sbom` for the lock file, including packages for tests. */
   readonly npm: Sbom
   readonly lockFile: LockFile
-  /** Packages of Debian 12 that run in the image, as its Dockerfile installs them. */
+  /** Packages of Debian 12 in the image, as its Dockerfile installs them. */
   readonly debianPackages: readonly string[]
-  /** Sources of the native programs by their path: each is listed with its SHA-256. */
+  /** Sources of the native programs by path; each is listed with its SHA-256. */
   readonly nativeSources: ReadonlyMap<string, Uint8Array>
   readonly commit: string
   /** RFC 3339. */
   readonly committedAt: string
 }
 
-/** `package-lock.json`, version 3: by path. `dev` is true of what nothing needs but tests and tools. */
+/** `package-lock.json`, version 3: by path. `dev` is true for packages that only tests and tools need. */
 export interface LockFile {
   readonly packages: Readonly<
     Record<string, { readonly version?: string; readonly dev?: boolean; readonly link?: boolean }>
   >
 }
 
-/** The whole bill: npm's, with the programs in C and what of Debian runs beside them. The same commit gives the same text. */
+/** The whole bill: npm's, with the C programs and the Debian packages. The same commit gives the same text. */
 export function billOf({ npm, lockFile, debianPackages, nativeSources, commit, committedAt }: Sources): Sbom {
   const shipped = shippedPackages(lockFile)
   const isOurs = ({ name, properties }: Component) => isPrivate(properties) && name !== 'testkit'
@@ -70,8 +70,8 @@ const isPrivate = (properties: unknown): boolean =>
   Array.isArray(properties) && properties.some(({ name }) => name === 'cdx:npm:package:private')
 
 /**
- * Package URLs of what runs in production. By the lock file: `npm sbom --omit dev` leaves out what both production and a
- * test depend on.
+ * Package URLs of what runs in production, from the lock file: `npm sbom --omit dev` leaves out packages that both
+ * production and tests need.
  */
 export const shippedPackages = ({ packages }: LockFile): ReadonlySet<string> =>
   new Set(
@@ -88,7 +88,7 @@ const nativeFile = (file: string, text: Uint8Array): Component => ({
   hashes: [{ alg: 'SHA-256', content: createHash('sha256').update(text).digest('hex') }],
 })
 
-/** Its version is the distribution's: security updates replace it without a release of ours. */
+/** The version is the distribution's: security updates replace it without a release of ours. */
 const debianPackage = (name: string): Component => ({
   'bom-ref': `pkg:deb/debian/${name}?distro=debian-12`,
   type: 'application',
@@ -96,11 +96,11 @@ const debianPackage = (name: string): Component => ({
   purl: `pkg:deb/debian/${name}?distro=debian-12`,
 })
 
-/** RFC 9562 version 8: of our own making, out of a digest. */
+/** RFC 9562 version 8: derived from a digest. */
 const uuidFrom = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
 
-/** Names behind the last `apt-get install` of a Dockerfile: what the image that runs has. */
+/** Packages of the last `apt-get install` in a Dockerfile, which is that of the final image. */
 export function packagesOfImage(dockerfile: string): readonly string[] {
   const last = dockerfile.slice(dockerfile.lastIndexOf('apt-get install'))
   const [command = ''] = last.replaceAll('\\\n', ' ').split('&&')

@@ -6,9 +6,10 @@ import type { Graph } from './graph.ts'
 const OBJECTS = 'native/build/release'
 
 /**
- * The C modules and which others each uses. A module is a `.c` file and the header of the same name, and is called by
- * their path without extension, such as `native/mover/run`. It uses those whose header it includes, and those that define
- * what it calls: one header may declare what several modules define. Calls are read from the objects of the last build.
+ * The C modules and the modules that each uses. A module is a `.c` file with the header of the same name, named by
+ * their path without extension, such as `native/mover/run`. It uses modules whose header it includes, and modules that
+ * define what it calls: one header may declare what several modules define. Calls are read from the objects of the last
+ * build.
  * @throws when a `.c` file has not been built
  */
 export function cModules(root: string): Graph {
@@ -28,7 +29,7 @@ export function cModules(root: string): Graph {
 
 const moduleOf = (file: string): string => file.replace(/\.[ch]$/, '')
 
-/** Each folder is a program, beside those that are linked into several: names are unique within a program only. */
+/** Each folder is a program, except folders that several link: names are unique only within a program. */
 const mayLink = (user: string, definer: string): boolean =>
   path.dirname(user) === path.dirname(definer) || /^native\/(net|daemon)\//.test(definer)
 
@@ -37,7 +38,7 @@ interface Symbols {
   readonly needed: string[]
 }
 
-/** What the linker sees of each module. A line of `nm` is `OBJECT: NAME TYPE …`; type `U` is what others must define. */
+/** Symbols of each module. A line of `nm` is `OBJECT: NAME TYPE …`; type `U` must be defined by another module. */
 function symbolsOf(root: string, modules: readonly string[]): ReadonlyMap<string, Symbols> {
   const moduleOfObject = new Map(modules.map((module) => [objectOf(root, module), module]))
   const symbols = new Map(modules.map((module): [string, Symbols] => [module, { defined: new Set(), needed: [] }]))

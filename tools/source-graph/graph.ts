@@ -1,9 +1,10 @@
-/** Which file needs which others. Paths are relative to the repository's root. */
+/** Which other files each file depends on. Paths are relative to the repository's root. */
 export type Graph = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
  * The circles of a graph: sets of two or more nodes of which each reaches every other (strongly connected components,
- * R. Tarjan, "Depth-first search and linear graph algorithms", 1972). Nodes are sorted within a circle, and so are circles.
+ * R. Tarjan, "Depth-first search and linear graph algorithms", 1972). Nodes are sorted within a circle, and so are
+ * circles.
  */
 export function circlesOf(graph: Graph): readonly (readonly string[])[] {
   const order = new Map<string, number>()

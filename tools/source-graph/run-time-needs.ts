@@ -3,9 +3,9 @@ import path from 'node:path'
 import { cModules } from './c-modules.ts'
 import type { Graph } from './graph.ts'
 
-/** A package as those see it that import all of it. Under its own name the file stands for its own text alone. */
+/** A package for files that import all of it. Under its own name, a file stands only for its own text. */
 const WHOLE = ' and all that it exports'
-/** The C programs by the module that each begins with. */
+/** The C programs, by the module with `main`. */
 const NATIVE_PROGRAMS = {
   helper: 'native/helper/main',
   mover: 'native/mover/main',
@@ -13,9 +13,9 @@ const NATIVE_PROGRAMS = {
 } as const
 
 /**
- * What each TypeScript file needs when it runs: what it imports, types left out; the workspace packages by the names that
- * it takes from them; programs that it starts; C programs that it names; files and folders that it reads. It errs on the
- * side of too much: each string that names something of the repository counts.
+ * What each TypeScript file needs at run time: its imports without types; of workspace packages, the imported names;
+ * programs that it starts; C programs that it names; files and folders that it reads. It may include too much: each
+ * string that names something of the repository counts.
  */
 export function runTimeNeeds(root: string): Graph {
   const files = globSync('{packages,apps,tools,e2e,testbed}/**/*.ts', { cwd: root, exclude: ['**/node_modules/**'] })
@@ -27,7 +27,7 @@ export function runTimeNeeds(root: string): Graph {
     graph.set(file, new Set([...importsOf(file, text, packages), ...named(root, file, text, byName)]))
   }
   for (const { index, exported } of packages.values()) {
-    // What is imported by name does not need the rest of what the index exports.
+    // A file that imports by name does not need the rest of the index.
     const rest = new Set([...(graph.get(index) ?? [])].filter((one) => ![...exported.values()].includes(one)))
     graph.set(`${index}${WHOLE}`, new Set([index, ...exported.values(), ...rest]))
     graph.set(index, new Set())
@@ -36,7 +36,7 @@ export function runTimeNeeds(root: string): Graph {
   return graph
 }
 
-/** The files that need one of these, by any number of steps. A changed `.c` or `.h` file stands for its module. */
+/** The files that need one of these, directly or indirectly. A changed `.c` or `.h` file stands for its module. */
 export function needing(graph: Graph, changed: readonly string[]): ReadonlySet<string> {
   const neededBy = new Map<string, string[]>()
   for (const [file, needs] of graph) for (const one of needs) neededBy.set(one, [...(neededBy.get(one) ?? []), file])
@@ -125,7 +125,9 @@ function importsOf(file: string, text: string, packages: ReadonlyMap<string, Pac
   })
 }
 
-/** What strings of a file name: sources to start, C programs, files and folders. A template counts up to its first hole. */
+/**
+ * What a file's strings name: sources to start, C programs, files and folders. A template counts up to its first hole.
+ */
 function named(
   root: string,
   file: string,
@@ -148,7 +150,7 @@ function named(
 }
 
 const isThere = (root: string, place: string): boolean => existsSync(path.join(root, place))
-/** A folder that holds data, or a file: who walks whole packages or the repository is a check of `tools/checks`. */
+/** A file, or a folder with data: code that walks whole packages or the repository is a check of `tools/checks`. */
 const isNarrow = (root: string, place: string): boolean =>
   statSync(path.join(root, place)).isFile() || /(^|\/)(testdata|deploy|docs|testbed)(\/|$)/.test(place)
 
@@ -158,5 +160,5 @@ const ancestors = (file: string): readonly string[] => {
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** Block comments and those that stand on lines of their own: prose names much of the repository. */
+/** Removes block comments and comments on lines of their own: prose names much of the repository. */
 const withoutComments = (text: string): string => text.replaceAll(/^\s*\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm, '')

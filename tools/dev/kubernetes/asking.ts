@@ -1,20 +1,20 @@
 import { type Caller, waitFor } from '@spout/testkit'
 
-/** What a pod of the lab answers. */
+/** Answer of the lab's pods. */
 export interface PodAnswer {
   readonly pod: string
   readonly node: string
-  /** The address it saw. */
+  /** The client address that it saw. */
   readonly client: string
 }
 
 interface Asked {
-  /** When the answer was there, by `performance.now()`. */
+  /** Time of the answer, by `performance.now()`. */
   readonly atMs: number
   readonly answer: PodAnswer | null
 }
 
-/** One request on a connection of its own; null when there was no good answer. */
+/** Sends one request on a connection of its own; null without a valid answer. */
 export async function ask(caller: Caller, address: string): Promise<PodAnswer | null> {
   const outcome = await caller.http(address, 80, { timeoutMs: 2000 })
   return outcome.ok && outcome.value.status === 200 ? (JSON.parse(outcome.value.body) as PodAnswer) : null
@@ -22,7 +22,7 @@ export async function ask(caller: Caller, address: string): Promise<PodAnswer | 
 
 const RECENT = 40
 
-/** A client that asks again and again, each time by a new connection, until it is stopped. */
+/** A client that sends requests again and again, each on a new connection, until it is stopped. */
 export class Asking {
   readonly #all: Asked[] = []
   readonly #running: Promise<void>
@@ -47,17 +47,17 @@ export class Asking {
     return this.#all.filter(({ answer }) => answer === null).length
   }
 
-  /** When a pod answered first; null while it did not. */
+  /** Time of a pod's first answer; null while there is none. */
   firstOf(pod: string): number | null {
     return this.#all.find(({ answer }) => answer?.pod === pod)?.atMs ?? null
   }
 
-  /** When a pod answered last. */
+  /** Time of a pod's last answer. */
   lastOf(pod: string): number | null {
     return this.#all.findLast(({ answer }) => answer?.pod === pod)?.atMs ?? null
   }
 
-  /** Waits until of the last so many answers since now each fits, and together they fit too. */
+  /** Waits until the last answers since now fit, each and together. */
   async recently(what: string, holds: (answers: readonly PodAnswer[]) => boolean): Promise<readonly PodAnswer[]> {
     const from = this.#all.length
     return waitFor(

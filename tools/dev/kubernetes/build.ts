@@ -3,9 +3,9 @@ import { describeDuration, withProgress } from './progress.ts'
 
 const SAY_EVERY_MS = 20_000
 
-/** Builds Kubernetes unless that was done; says what, why and how long it takes, and that it goes on. */
+/** Builds Kubernetes if it is missing; says what, why and how long it takes, and shows progress. */
 export async function buildKubernetes(): Promise<void> {
-  // Not the story's business: standard error, also in JSON mode.
+  // Not part of the story: standard error, also in JSON mode.
   const say = (line: string) => void process.stderr.write(`${line}\n`)
   await withProgress(ensureKubernetes({ say }), {
     everyMs: SAY_EVERY_MS,

@@ -12,7 +12,7 @@ import {
 import { openstackEnv } from '../env.ts'
 import { ROOT } from '../verb.ts'
 
-/** The connector's service account in the cluster, as the repository ships it. */
+/** The connector's service account in the cluster, from the repository's manifests. */
 export const ACCESS_MANIFEST = 'deploy/kubernetes/connector-access.yaml'
 export const PROGRAM = 'apps/connector/src/main.ts'
 const PROCESS = 'connector'
@@ -21,7 +21,7 @@ const LISTENING = '"event":"listening"'
 const directoryOf = (lab: Lab): string => path.join(lab.directory, PROCESS)
 export const connectorConfigFile = (lab: Lab): string => path.join(directoryOf(lab), 'connector.yaml')
 
-/** What a tenant types to get the credential; the secret is shown once. */
+/** The command with which a tenant creates the credential; the secret is shown once. */
 export const CREDENTIAL_COMMAND = 'application credential create cluster --role balancer'
 
 interface Credential {
@@ -29,14 +29,14 @@ interface Credential {
   readonly secret: string
 }
 
-/** A tenant's own credential that may only balance, by the unmodified OpenStack client. */
+/** Creates a tenant's credential of role `balancer` with the unmodified OpenStack client. */
 export async function makeCredential(access: SystemAccess): Promise<Credential> {
   const account = access.projects[0] ?? access.admin
   const argv = ['openstack', ...CREDENTIAL_COMMAND.split(' '), '-f', 'json']
   return JSON.parse(await must(argv, { env: openstackEnv(access.endpoint, account) })) as Credential
 }
 
-/** A kubeconfig that speaks as the connector's service account. */
+/** Writes a kubeconfig for the connector's service account. */
 export function writeKubeconfig(lab: Lab, cluster: KubernetesCluster, token: string): string {
   const directory = directoryOf(lab)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -78,7 +78,7 @@ export function writeConnectorConfig(lab: Lab, access: SystemAccess, { id, secre
   return text
 }
 
-/** Starts the connector with the settings that were written. */
+/** Starts the connector with its written settings. */
 export async function startConnector(lab: Lab): Promise<Daemon> {
   const argv = [process.execPath, ...productUnit('control-plane').nodeOptions, path.join(ROOT, PROGRAM)]
   return lab.start('host', PROCESS, [...argv, '--config', connectorConfigFile(lab)], {
@@ -87,11 +87,11 @@ export async function startConnector(lab: Lab): Promise<Daemon> {
   })
 }
 
-/** Whether it was set up, and whether it runs. */
+/** Whether it is set up, and whether it runs. */
 export const connectorState = (lab: Lab): 'absent' | 'stopped' | 'running' =>
   !existsSync(connectorConfigFile(lab)) ? 'absent' : lab.process(PROCESS) === null ? 'stopped' : 'running'
 
-/** Where its metrics are. */
+/** URL of its metrics. */
 export function connectorUrl(lab: Lab): string {
   const lines = readFileSync(path.join(lab.directory, `${PROCESS}.log`), 'utf8').split('\n')
   const { httpPort } = JSON.parse(lines.findLast((line) => line.includes(LISTENING)) ?? '{}') as { httpPort?: number }

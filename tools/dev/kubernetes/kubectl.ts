@@ -7,18 +7,18 @@ import type { Teller } from '../story/teller.ts'
 /** Directory with the lab's own `kubectl`, of the cluster's version. */
 export const kubectlDirectory = (lab: Lab): string => path.join(lab.directory, 'bin')
 
-/** Puts `kubectl` into the lab's directory, so that people type what stands in Kubernetes' own documents. */
+/** Puts `kubectl` into the lab's directory, so that commands work as in Kubernetes' own documents. */
 export function installKubectl(lab: Lab, { kubectl: [program = '', role = ''] }: KubernetesCluster): void {
   const file = path.join(kubectlDirectory(lab), 'kubectl')
   mkdirSync(path.dirname(file), { recursive: true })
   writeProgram(file, `#!/bin/sh\nexec '${program}' ${role} "$@"\n`)
 }
 
-/** Whether a search path has a `kubectl` already. */
+/** Whether a search path already has a `kubectl`. */
 export const hasKubectl = (searchPath: string): boolean =>
   searchPath.split(':').some((directory) => directory !== '' && existsSync(path.join(directory, 'kubectl')))
 
-/** The cluster's administrator at a terminal: commands are shown as they are run. */
+/** Runs commands as the cluster's administrator and shows each command. */
 export class Kubectl {
   readonly #argv: readonly string[]
   readonly #teller: Teller
@@ -28,7 +28,7 @@ export class Kubectl {
     this.#teller = teller
   }
 
-  /** @returns what it said. @throws Error when it failed */
+  /** @returns its output. @throws Error when it failed */
   async run(...args: readonly string[]): Promise<string> {
     this.#teller.command(`kubectl ${args.map(asTyped).join(' ')}`)
     const { code, stdout, stderr } = await run([...this.#argv, ...args])
@@ -36,7 +36,7 @@ export class Kubectl {
     return stdout
   }
 
-  /** Runs a command and shows what it said. */
+  /** Runs a command and shows its output. */
   async show(...args: readonly string[]): Promise<string> {
     const text = await this.run(...args)
     this.#teller.answer(text)

@@ -6,12 +6,12 @@ import { POD_PATH, type Scene, SERVICES } from './scene.ts'
 /** The lab's client. */
 const CLIENT = '203.0.113.10'
 
-/** That the Deployment has in the end. */
+/** Final number of pods of the Deployment. */
 const PODS = 5
 
 const since = (fromMs: number, toMs: number): string => `${Math.max(0, Math.round(toMs - fromMs))} ms`
 
-/** A pod is deleted: it leaves rotation before it ends, and the one that takes its place comes in. */
+/** Deletes a pod: it leaves rotation before it ends, and its replacement comes in. */
 export async function deletePod({ cluster, kubectl, teller }: Scene, asking: Asking): Promise<void> {
   teller.heading('A pod is deleted')
   const before = await cluster.pods('app=web')
@@ -34,7 +34,7 @@ export async function deletePod({ cluster, kubectl, teller }: Scene, asking: Ask
   teller.event(`${heir} took its place, with its first request ${since(readyAt, firstAnswerAt)} after it was ready`)
 }
 
-/** The Deployment grows. */
+/** Scales the Deployment up. */
 export async function scale({ cluster, kubectl, teller }: Scene, asking: Asking): Promise<void> {
   teller.heading('The Deployment is scaled')
   const started = performance.now()
@@ -46,7 +46,7 @@ export async function scale({ cluster, kubectl, teller }: Scene, asking: Asking)
 
 const isClient = ({ client }: PodAnswer): boolean => client.endsWith(CLIENT)
 
-/** The same Service by its node ports, with both policies, and back. */
+/** Moves the Service to node ports, with both policies, and back. */
 export async function moveToNodePorts(scene: Scene, asking: Asking): Promise<void> {
   const { cluster, kubectl, teller } = scene
   teller.heading('The way to the pods is changed live: node ports and kube-proxy, policies Local and Cluster, and back')
@@ -72,7 +72,7 @@ export async function moveToNodePorts(scene: Scene, asking: Asking): Promise<voi
 
 const policy = (name: string): string => JSON.stringify({ spec: { externalTrafficPolicy: name } })
 
-/** kube-proxy opens a Service's healthCheckNodePort when it next writes its rules. */
+/** Waits until kube-proxy has opened the Service's healthCheckNodePort, which it does when it next writes its rules. */
 async function untilNodesAnswerForThemselves({ cluster, teller }: Scene): Promise<void> {
   const { spec } = await cluster.api.get<Kubernetes.Service>(`${SERVICES}/web`)
   const port = spec.healthCheckNodePort
@@ -84,7 +84,7 @@ async function untilNodesAnswerForThemselves({ cluster, teller }: Scene): Promis
   teller.event(`both nodes say at healthCheckNodePort ${port} that they have endpoints; nothing changes for the client`)
 }
 
-/** Waits until the load balancer leads to exactly these, by what `kubectl` users cannot see: the members. */
+/** Waits until the load balancer has exactly these members, which `kubectl` does not show. */
 async function untilMembers({ access }: Scene, wanted: string): Promise<void> {
   type Shown = { readonly name: string; readonly pools: readonly { readonly members: readonly Member[] }[] }
   type Member = { readonly address: string }

@@ -6,7 +6,7 @@ interface Seen<T> {
   readonly object: T
 }
 
-/** Notes when the API server told what of a collection, from `start` on. */
+/** Records when the API server reported each change of a collection, from `start` on. */
 export class Moments<T extends Kubernetes.KubernetesObject> implements Disposable {
   readonly #seen: Seen<T>[] = []
   readonly #stopping = new AbortController()
@@ -23,11 +23,11 @@ export class Moments<T extends Kubernetes.KubernetesObject> implements Disposabl
       for await (const { object } of api.watch<T>(path, resourceVersion, this.#stopping.signal))
         this.#seen.push({ atMs: performance.now(), object })
     } catch {
-      // Whoever waits for a moment that does not come is told by its deadline.
+      // A moment that does not come is reported by its deadline.
     }
   }
 
-  /** The first time that an object was told of which this holds. @throws Error when it does not come */
+  /** The first time that a matching object was reported. @throws Error when none comes */
   async when(what: string, holds: (object: T) => boolean): Promise<number> {
     const found = await waitFor(() => this.#seen.find(({ object }) => holds(object)), { what, everyMs: 5 })
     return found.atMs

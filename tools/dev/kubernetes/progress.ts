@@ -1,10 +1,10 @@
 export interface ProgressOptions {
   readonly everyMs: number
-  /** Gets the seconds that went by, each time that `everyMs` is over. */
+  /** Called with the elapsed seconds every `everyMs`. */
   readonly say: (seconds: number) => void
 }
 
-/** Waits for something that takes long, and says now and then that it goes on. */
+/** Waits for long work, and reports now and then that it goes on. */
 export async function withProgress<T>(work: Promise<T>, { everyMs, say }: ProgressOptions): Promise<T> {
   const startedAt = performance.now()
   const timer = setInterval(() => say((performance.now() - startedAt) / 1000), everyMs)

@@ -2,11 +2,11 @@ import { type Caller, type Kubernetes, type KubernetesCluster, type SystemAccess
 import type { Teller } from '../story/teller.ts'
 import type { Kubectl } from './kubectl.ts'
 
-/** What the parts of the story have in common. */
+/** What the parts of the story share. */
 export interface Scene {
   readonly access: SystemAccess
   readonly cluster: KubernetesCluster
-  /** Somebody on the other side of the router. */
+  /** A client on the other side of the router. */
   readonly caller: Caller
   readonly kubectl: Kubectl
   readonly teller: Teller
@@ -19,14 +19,14 @@ export interface BalancedService extends Kubernetes.Service {
   }
 }
 
-/** Where the manifests lie, as they are named on a command line in the repository. */
+/** Directory of the manifests, as named on a command line in the repository. */
 export const BASE = 'tools/dev/kubernetes'
 export const SERVICES = '/api/v1/namespaces/default/services'
 export const POD_PATH = '/api/v1/namespaces/default/pods'
 
 export const vipOf = ({ status }: BalancedService): string | null => status?.loadBalancer?.ingress?.[0]?.ip ?? null
 
-/** Waits until the Service itself says that the nodes have its load balancer. */
+/** Waits until the Service's own condition says that the nodes have its load balancer. */
 export async function untilProgrammed({ api }: KubernetesCluster, name: string): Promise<void> {
   await waitFor(
     async () =>

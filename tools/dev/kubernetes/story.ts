@@ -7,16 +7,16 @@ import { deletePod, moveToNodePorts, scale } from './live-changes.ts'
 import { Moments } from './moments.ts'
 import { BASE, type BalancedService, type Scene, SERVICES, untilProgrammed, vipOf } from './scene.ts'
 
-/** So many pods surely show up in a handful of requests. */
+/** At most this many pods must show up in a handful of requests. */
 const MOST_PODS_SEEN = 5
 
 export interface KubernetesStoryResult {
-  /** Everything came to be, and no request failed while it changed. */
+  /** Everything worked, and no request failed during the changes. */
   readonly ok: boolean
   readonly service: { readonly name: string; readonly vip: string; readonly answers: string }
-  /** Null when the Service was there before. */
+  /** Null when the Service existed before. */
   readonly firstTime: {
-    /** From the Service's creation until its address stood there, and until the first answer. */
+    /** From the Service's creation until its address was shown, and until the first answer. */
     readonly addressMs: number
     readonly firstAnswerMs: number
     readonly requests: number
@@ -101,7 +101,7 @@ async function tellRefusal({ cluster, kubectl, teller }: Scene): Promise<void> {
   await kubectl.show('describe', 'service', 'fixed-ip')
 }
 
-/** Requests until each pod that is ready answered one of the last. */
+/** Sends requests until each ready pod has answered one of the last. */
 async function everyPodAnswers({ cluster, caller }: Scene, vip: string) {
   const asking = new Asking(caller, vip)
   try {

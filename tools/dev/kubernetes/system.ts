@@ -27,10 +27,10 @@ import { installKubectl, Kubectl } from './kubectl.ts'
 const WORKERS = ['worker1', 'worker2'] as const
 const TENANT = DEMO_TENANTS[0]!
 
-/** What the provider has, a tenant with a Kubernetes cluster of its own, and the connector between them. */
+/** Sets up the provider's side, a tenant with its own Kubernetes cluster, and the connector between them. */
 export async function seedKubernetes(lab: Lab, access: SystemAccess, teller: Teller): Promise<SystemAccess> {
   const starting = startCluster(lab)
-  // Waited for below; until then a failure elsewhere comes first.
+  // Awaited below; until then another failure comes first.
   starting.catch(() => {})
   await Promise.all(NODES.map((node) => startAgent(lab, access, node)))
   await createPublicPool(access)
@@ -70,7 +70,7 @@ async function startCluster(lab: Lab): Promise<KubernetesCluster> {
 const describeNodes = ({ nodes }: KubernetesCluster): string =>
   nodes.map(({ name, addresses }) => `${name} (${addresses[0]})`).join(' and ')
 
-/** Starts again what ended meanwhile. @throws UsageError when the cluster was never finished */
+/** Restarts what has stopped meanwhile. @throws UsageError when the cluster was never completed */
 export async function resumeKubernetes(lab: Lab): Promise<void> {
   const cluster = KubernetesCluster.open(lab)
   if (cluster === null || connectorState(lab) === 'absent')

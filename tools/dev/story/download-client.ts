@@ -1,6 +1,6 @@
 /**
- * Downloads a URL over one connection and prints, as one JSON line, how it went: `node download-client.ts URL`. Prints
- * `downloading` once the first bytes are there.
+ * Downloads a URL over one connection and prints the result as one JSON line: `node download-client.ts URL`. Prints
+ * `downloading` once the first bytes have arrived.
  */
 import http from 'node:http'
 

@@ -17,7 +17,7 @@ interface Downloaded {
   readonly longestGapMs: number
 }
 
-/** The node that carries the traffic loses its power while a client downloads; then it comes back. */
+/** Cuts the power of the node that carries the traffic while a client downloads; then it comes back. */
 export async function nodeDies(lab: Lab, access: SystemAccess, vip: string, teller: Teller): Promise<boolean> {
   const owner = await waitFor(() => ownerOf(access, vip), { what: `an owner of ${vip}` })
   const download = await lab.start(
@@ -31,7 +31,7 @@ export async function nodeDies(lab: Lab, access: SystemAccess, vip: string, tell
   teller.event(`${owner} answers for ${vip} and carries a download: its power is cut`)
   const heir = await waitFor(
     async () => {
-      // With `l2` the dead node is the planner's to forget: it stands there for some seconds more.
+      // With `l2` the planner still names the dead node for some seconds.
       const others = (await ownersOf(access, vip)).filter((name) => name !== owner)
       return others.length === 1 && others[0]!
     },
@@ -62,7 +62,7 @@ export async function nodeDies(lab: Lab, access: SystemAccess, vip: string, tell
   return error === null && now.join() === heir
 }
 
-/** Whether the node has told since that moment that it holds everything: what it said before it died does not count. */
+/** Whether the node has reported since that moment that it is in sync; earlier reports do not count. */
 async function isBack({ endpoint, admin }: SystemAccess, node: string, sinceMs: number): Promise<boolean> {
   const { items } = await callApi<{ items: readonly Node[] }>(endpoint, admin.token, 'GET', '/nodes')
   const status = items.find(({ name }) => name === node)?.status
@@ -82,7 +82,7 @@ const ownerOf = async (access: SystemAccess, vip: string): Promise<string | null
   return owners.length === 1 ? owners[0]! : null
 }
 
-/** The client's last line; null while it is still at it. The log may hold earlier downloads. */
+/** The client's last line; null while it is downloading. The log may contain earlier downloads. */
 const outcomeOf = (logFile: string): Downloaded | null => {
   const last = readFileSync(logFile, 'utf8').trimEnd().split('\n').at(-1) ?? ''
   return last.startsWith('{') ? (JSON.parse(last) as Downloaded) : null

@@ -1,16 +1,16 @@
 import type { Lab } from '@spout/testkit'
 
-/** What the lab's members answer. */
+/** Answer of the lab's members. */
 export interface Answer {
   readonly member: string
-  /** The address the member saw. */
+  /** The client address that the member saw. */
   readonly from: string
   readonly forwardedFor?: string
 }
 
-/** Requests from the client, each on a connection of its own. A failed one is null. */
+/** Sends requests from the client, each on a connection of its own. A failed one is null. */
 export async function request(lab: Lab, address: string, times: number): Promise<readonly (Answer | null)[]> {
-  // One process for all: starting curl anew each time would be most of what is measured.
+  // One process for all: starting curl each time would dominate the measurement.
   const url = `http://${address}/`
   const { stdout } = await lab.run('client', [
     'curl',

@@ -12,7 +12,9 @@ import {
 import type { Teller } from './teller.ts'
 import { DEMO_TENANTS } from './tenant.ts'
 
-/** What an operator does once: nodes, public addresses, tenants with their networks; and the tenants' own servers. */
+/**
+ * An operator's one-time set-up: nodes, public addresses, tenants with their networks; and the tenants' own servers.
+ */
 export async function seedDemo(lab: Lab, access: SystemAccess, teller: Teller): Promise<SystemAccess> {
   const members = TENANTS.flatMap((tenant) => [1, 2].map((index) => startMember(lab, `${tenant}-member${index}`)))
   await Promise.all(NODES.map((node) => startAgent(lab, access, node)))

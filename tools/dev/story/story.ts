@@ -18,7 +18,7 @@ interface Shown {
 
 const REQUESTS = 12
 
-/** The main job in front of the user: two tenants ask, a client is answered, a member dies, a node dies. */
+/** Shows the main job: two tenants create load balancers, a client is answered, a member dies, a node dies. */
 export async function tellStory(lab: Lab, access: SystemAccess, teller: Teller): Promise<StoryResult> {
   const account = (tenant: DemoTenant) =>
     access.projects.find(({ project }) => project === tenant.project) ?? access.admin

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** Prints the story of `up` line by line, with the time since it began. Nothing at all in JSON mode. */
+/** Prints the story of `up` line by line, with the elapsed time. Silent in JSON mode. */
 export class Teller {
   readonly #startedAt = performance.now()
   readonly #quiet: boolean
@@ -11,22 +11,22 @@ export class Teller {
     this.#colour = process.stdout.isTTY === true && !process.env.NO_COLOR
   }
 
-  /** Seconds since the beginning. */
+  /** Seconds since the start. */
   get seconds(): number {
     return (performance.now() - this.#startedAt) / 1000
   }
 
-  /** What just became true. */
+  /** Something that has just happened. */
   event(text: string): void {
     this.#write(`${this.#style('green', `${this.seconds.toFixed(1).padStart(5)} s`)}  ${text}`)
   }
 
-  /** A command as it was run. */
+  /** A command that was run. */
   command(text: string): void {
     this.#write(`         ${this.#style('cyan', `$ ${text}`)}`)
   }
 
-  /** What a command answered. */
+  /** Output of a command. */
   answer(text: string): void {
     for (const line of text.trimEnd().split('\n')) this.#write(`         ${line}`)
   }

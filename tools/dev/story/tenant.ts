@@ -1,4 +1,4 @@
-/** One tenant of the demo: what it asks for with the OpenStack client, and what is asked of it afterwards. */
+/** One tenant of the demo: its commands for the OpenStack client, and the expected results. */
 export interface DemoTenant {
   /** The lab's segment: `tenant-a`. */
   readonly segment: string
@@ -7,9 +7,9 @@ export interface DemoTenant {
   readonly password: string
   readonly loadBalancer: string
   readonly what: string
-  /** How its members' replies come back. */
+  /** Return path of its network. */
   readonly returnPath: 'gateway' | 'snat'
-  /** Arguments of `openstack`, a line each. */
+  /** Arguments of `openstack`, one command per line. */
   readonly commands: readonly string[]
 }
 
