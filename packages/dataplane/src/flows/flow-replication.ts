@@ -1,13 +1,14 @@
 import { rm } from 'node:fs/promises'
 import type { FlowsReport } from '@spout/model/node-report'
 import type { DomainEntry, FlowSettings } from '@spout/model/node-state'
-import { type Clock, Mutex, pause, restartPauseMs, systemClock } from '@spout/runtime'
+import { type Clock, Mutex, systemClock } from '@spout/runtime'
 import {
   isRunning,
   type Log,
   makeRunDirectory,
   type ProcessIdentity,
   readFileOrNull,
+  Supervisor,
   writeFileAtomically,
 } from '@spout/sys'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
@@ -45,7 +46,7 @@ export class FlowReplication {
   readonly #clock: Clock
   readonly #process: FlowsProcess
   readonly #mutex = new Mutex()
-  readonly #closing = new AbortController()
+  readonly #supervisor: Supervisor
   readonly #domains = new Map<number, SharedDomain>()
   /** Undefined until `configure`: what an earlier agent started continues. */
   #settings: FlowSettings | null | undefined
@@ -53,17 +54,24 @@ export class FlowReplication {
   #running: ProcessIdentity | null = null
   /** An earlier agent's program still runs. Its files may have another format. */
   #outdated = false
-  #keeping = false
   #startedMs = 0
   /** The newest state's own time, and when this process saw it. */
   #heard: { readonly writtenMs: number | null; readonly atMs: number } = { writtenMs: null, atMs: 0 }
-  #pauseMs = 0
   #changes = 0
 
   constructor(options: FlowReplicationOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#process = new FlowsProcess(options.executable, options.directory, rootNetns(options.config))
+    this.#supervisor = new Supervisor({
+      name: 'spout-flows',
+      log: options.log,
+      clock: this.#clock,
+      mutex: this.#mutex,
+      end: () => this.#end(),
+      start: () => this.#start(),
+      look: { everyMs: LOOK_EVERY_MS, isWhole: () => this.#isWhole() },
+    })
   }
 
   /** Counts changes since the start: configurations written, processes started or ended. */
@@ -129,7 +137,7 @@ export class FlowReplication {
 
   /** Stops watching the process, which continues. */
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#supervisor.close()
     await this.#mutex.idle()
   }
 
@@ -150,19 +158,18 @@ export class FlowReplication {
       this.#text = text
       this.#changes++
     }
-    this.#keep()
+    // Also when it does not start: it is tried again.
+    this.#supervisor.watch()
     // Its flows stay in the kernel, and peers keep theirs for minutes.
-    if (this.#outdated && this.#running !== null) await this.#process.end(this.#running)
+    if (this.#outdated) await this.#end()
     this.#outdated = false
     if (this.#running === null || !(await isRunning(this.#running))) await this.#start()
   }
 
   async #leave(): Promise<void> {
-    if (this.#running !== null) {
-      await this.#process.end(this.#running)
-      this.#running = null
-      this.#changes++
-    }
+    this.#supervisor.stop()
+    if (this.#running !== null) this.#changes++
+    await this.#end()
     // It contains the key.
     if (this.#text !== null) await rm(this.#configFile, { force: true })
     this.#text = null
@@ -172,6 +179,12 @@ export class FlowReplication {
     this.#running = await this.#process.start()
     this.#begin()
     this.#changes++
+    this.#supervisor.started()
+  }
+
+  async #end(): Promise<void> {
+    if (this.#running !== null) await this.#process.end(this.#running)
+    this.#running = null
   }
 
   #begin(): void {
@@ -179,43 +192,14 @@ export class FlowReplication {
     this.#heard = { writtenMs: null, atMs: this.#startedMs }
   }
 
-  /** Whether the process runs but makes no progress. */
-  async #isStuck(): Promise<boolean> {
+  /** Whether the process runs and makes progress. */
+  async #isWhole(): Promise<boolean> {
+    const running = this.#running
+    if (running === null || !(await isRunning(running))) return false
     const state = await this.state()
-    const writtenMs = state?.pid === this.#running?.pid ? (state?.writtenMs ?? null) : null
+    const writtenMs = state?.pid === running.pid ? state.writtenMs : null
     const atMs = this.#clock.monotonicMs()
     if (writtenMs !== this.#heard.writtenMs) this.#heard = { writtenMs, atMs }
-    return atMs - this.#heard.atMs > (this.#options.stuckMs ?? STUCK_MS)
-  }
-
-  #keep(): void {
-    if (this.#keeping || this.#closing.signal.aborted) return
-    this.#keeping = true
-    void this.#lookOn().catch((error: unknown) => {
-      this.#keeping = false
-      if (!this.#closing.signal.aborted)
-        this.#options.log.warn({ error: String(error) }, 'the replication of flows cannot be checked')
-    })
-  }
-
-  async #lookOn(): Promise<void> {
-    const { signal } = this.#closing
-    while (!signal.aborted) {
-      await pause(this.#clock, LOOK_EVERY_MS + this.#pauseMs, signal)
-      await this.#mutex.run(async () => {
-        if (signal.aborted || !this.#settings) return
-        const running = this.#running
-        if (running !== null && (await isRunning(running))) {
-          if (!(await this.#isStuck())) return
-          await this.#process.end(running)
-        }
-        const livedMs = running === null ? 0 : this.#clock.monotonicMs() - this.#startedMs
-        this.#pauseMs = restartPauseMs(this.#pauseMs, livedMs)
-        this.#options.log.warn({ pauseMs: this.#pauseMs }, 'the process that replicates flows is gone and is restarted')
-        await this.#start().catch((error: unknown) => {
-          this.#options.log.warn({ error: String(error) }, 'the process that replicates flows does not start')
-        })
-      })
-    }
+    return atMs - this.#heard.atMs <= (this.#options.stuckMs ?? STUCK_MS)
   }
 }
