@@ -1,6 +1,6 @@
 import { stat, truncate } from 'node:fs/promises'
-import { type Clock, Mutex, pause, restartPauseMs } from '@spout/runtime'
-import { identifyProcess, isRunning, type Log, type ProcessIdentity } from '@spout/sys'
+import { type Clock, Mutex } from '@spout/runtime'
+import { identifyProcess, isRunning, type Log, type ProcessIdentity, Supervisor } from '@spout/sys'
 import type { Daemons } from './daemons.ts'
 
 /** A peer takes over sooner than this, so checking more often would not shorten an outage. */
@@ -28,18 +28,23 @@ export interface KeeperOptions {
 export class Keeper {
   readonly #given: KeeperOptions
   readonly #mutex = new Mutex()
-  readonly #closing = new AbortController()
-  #wanted = false
-  #looking = false
+  readonly #supervisor: Supervisor
   #running: ProcessIdentity | null = null
-  #startedMs = 0
-  #pauseMs = 0
   #looks = 0
   #looksWithoutMover = 0
   #starts = 0
 
   constructor(options: KeeperOptions) {
     this.#given = options
+    this.#supervisor = new Supervisor({
+      name: 'keepalived and the address mover',
+      log: options.log,
+      clock: options.clock,
+      mutex: this.#mutex,
+      end: () => this.#end(),
+      start: () => this.#start(),
+      look: { everyMs: LOOK_EVERY_MS, isWhole: () => this.#isWhole() },
+    })
   }
 
   get running(): ProcessIdentity | null {
@@ -59,8 +64,7 @@ export class Keeper {
   adopt(): Promise<void> {
     return this.#mutex.run(async () => {
       this.#running = await this.#given.daemons.find()
-      this.#startedMs = this.#given.clock.monotonicMs()
-      this.#keep()
+      this.#supervisor.watch()
       if (this.#running !== null) this.#given.onChange()
     })
   }
@@ -71,7 +75,7 @@ export class Keeper {
       try {
         if (this.#running === null) await this.#start()
       } finally {
-        this.#keep()
+        this.#supervisor.watch()
       }
     })
   }
@@ -84,51 +88,20 @@ export class Keeper {
 
   /** Ends keepalived with SIGTERM. */
   stop(): Promise<void> {
-    this.#wanted = false
-    return this.#mutex.run(() => this.#end())
+    return this.#mutex.run(() => {
+      this.#supervisor.stop()
+      return this.#end()
+    })
   }
 
   /** Stops watching keepalived, which continues. */
   async close(): Promise<void> {
-    this.#wanted = false
-    this.#closing.abort()
+    this.#supervisor.close()
     await this.#mutex.idle()
   }
 
-  #keep(): void {
-    if (this.#closing.signal.aborted) return
-    this.#wanted = true
-    if (this.#looking) return
-    this.#looking = true
-    void this.#lookOn().finally(() => {
-      this.#looking = false
-    })
-  }
-
-  async #lookOn(): Promise<void> {
-    const { clock, log } = this.#given
-    while (this.#wanted) {
-      await pause(clock, LOOK_EVERY_MS, this.#closing.signal)
-      await this.#look().catch((error: unknown) => log.warn({ error: String(error) }, 'keepalived cannot be checked'))
-      if (++this.#looks % LOOKS_PER_TRIM === 0) await this.#trimLog()
-    }
-  }
-
-  async #look(): Promise<void> {
-    const { clock, log } = this.#given
-    if (!this.#wanted || (await this.#isWhole())) return
-    const livedMs = this.#running === null ? 0 : clock.monotonicMs() - this.#startedMs
-    this.#pauseMs = restartPauseMs(this.#pauseMs, livedMs)
-    log.warn({ pauseMs: this.#pauseMs }, 'keepalived or the address mover is gone; restarting them')
-    await this.#mutex.run(async () => {
-      if (!this.#wanted) return
-      await this.#end()
-      await pause(clock, this.#pauseMs, this.#closing.signal)
-      if (this.#wanted) await this.#start()
-    })
-  }
-
   async #isWhole(): Promise<boolean> {
+    if (++this.#looks % LOOKS_PER_TRIM === 0) await this.#trimLog()
     if (this.#running === null || !(await isRunning(this.#running))) return false
     const pid = this.#given.moverPid()
     const hasMover = pid !== undefined && (await identifyProcess(pid)) !== null
@@ -140,9 +113,9 @@ export class Keeper {
 
   async #start(): Promise<void> {
     this.#running = await this.#given.daemons.start()
-    this.#startedMs = this.#given.clock.monotonicMs()
     this.#looksWithoutMover = 0
     this.#starts++
+    this.#supervisor.started()
     this.#given.onChange()
   }
 
