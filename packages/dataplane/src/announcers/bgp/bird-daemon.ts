@@ -1,5 +1,5 @@
-import { type Clock, Mutex, pause, restartPauseMs } from '@spout/runtime'
-import type { Log, ProcessIdentity } from '@spout/sys'
+import { type Clock, Mutex, pause } from '@spout/runtime'
+import { type Log, type ProcessIdentity, Supervisor } from '@spout/sys'
 import { BirdFiles, type Owner } from './bird-files.ts'
 import { type BirdCommand, endBird, killBird, refusalOf, runningBird, startBird } from './bird-process.ts'
 import { type ControlReply, isRefusal, replyText } from './control-reply.ts'
@@ -24,7 +24,6 @@ export interface BirdDaemonOptions {
 
 const RECONFIGURED_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 10
-const RETRY_MS = 100
 
 /**
  * A BIRD process that outlives the agent. It is adopted if it runs, reconfigured without touching what did not change,
@@ -33,20 +32,25 @@ const RETRY_MS = 100
 export class BirdDaemon {
   readonly #options: BirdDaemonOptions
   readonly #files: BirdFiles
-  readonly #closing = new AbortController()
+  readonly #mutex = new Mutex()
+  readonly #supervisor: Supervisor
   #process: ProcessIdentity | null = null
   #socket: ControlSocket | null = null
-  /** Whether the daemon should run. */
-  #wanted = false
-  #startedAt = 0
-  #pauseMs = 0
-  readonly #mutex = new Mutex()
   #starts = 0
   #reconfigurations = 0
 
   constructor(options: BirdDaemonOptions) {
     this.#options = options
     this.#files = new BirdFiles(options.directory, options.owner)
+    const { name, log, clock } = options
+    this.#supervisor = new Supervisor({
+      name,
+      log,
+      clock,
+      mutex: this.#mutex,
+      end: () => this.#endLost(),
+      start: () => this.#start(true),
+    })
   }
 
   get logFile(): string {
@@ -74,10 +78,7 @@ export class BirdDaemon {
     return this.#mutex.run(async () => {
       if (this.#socket === null) await this.#adopt()
       const before = await this.#files.current()
-      if (before === text && this.#socket?.open === true) {
-        this.#wanted = true
-        return
-      }
+      if (before === text && this.#socket?.open === true) return
       await this.#check(text)
       await this.#files.accept()
       try {
@@ -91,7 +92,6 @@ export class BirdDaemon {
         }
         throw error
       }
-      this.#wanted = true
     })
   }
 
@@ -104,7 +104,7 @@ export class BirdDaemon {
   /** Ends the daemon, which notifies its peers. Removes its files. */
   stop(): Promise<void> {
     return this.#mutex.run(async () => {
-      this.#wanted = false
+      this.#supervisor.stop()
       this.#socket?.close()
       this.#socket = null
       const process = this.#process ?? (await runningBird(this.#files))
@@ -117,8 +117,7 @@ export class BirdDaemon {
 
   /** Releases the daemon, which continues. */
   async close(): Promise<void> {
-    this.#wanted = false
-    this.#closing.abort()
+    this.#supervisor.close()
     await this.#mutex.idle()
     this.#socket?.close()
     this.#socket = null
@@ -130,7 +129,6 @@ export class BirdDaemon {
     if (process === null) return false
     try {
       await this.#attach(process)
-      this.#wanted = true
       return true
     } catch {
       // It runs but does not answer, and its ports are needed.
@@ -166,41 +164,28 @@ export class BirdDaemon {
   async #start(restarted: boolean): Promise<void> {
     const { command, clock, gracefulRestart } = this.#options
     this.#starts++
-    this.#startedAt = clock.monotonicMs()
     await this.#attach(await startBird(command, this.#files, restarted && gracefulRestart, clock))
   }
 
   async #attach(process: ProcessIdentity): Promise<void> {
-    const socket = await ControlSocket.connect(this.#files.controlSocket, () => void this.#lost(socket))
+    let socket: ControlSocket | null = null
+    socket = await ControlSocket.connect(this.#files.controlSocket, () => this.#lost(socket))
     this.#socket = socket
     this.#process = process
+    this.#supervisor.started()
+    // It may have died before it was watched.
+    if (!socket.open) this.#lost(socket)
   }
 
-  #lost(socket: ControlSocket): void {
-    if (this.#socket !== socket) return
+  /** @param socket null while it is connecting: then `connect` rejects */
+  #lost(socket: ControlSocket | null): void {
+    if (socket === null || this.#socket !== socket) return
     this.#socket = null
-    this.#reviveSoon(0)
+    this.#supervisor.lost({ pid: this.#process?.pid })
   }
 
-  #reviveSoon(delayMs: number): void {
-    void pause(this.#options.clock, delayMs, this.#closing.signal).then(() =>
-      this.#mutex.run(() => (this.#wanted && this.#socket === null ? this.#revive() : Promise.resolve())),
-    )
-  }
-
-  async #revive(): Promise<void> {
-    const { log, clock, name } = this.#options
-    const dead = this.#process
-    this.#pauseMs = restartPauseMs(this.#pauseMs, clock.monotonicMs() - this.#startedAt)
-    log.warn({ daemon: name, pid: dead?.pid, pauseMs: this.#pauseMs }, 'the routing daemon died')
-    try {
-      // A dying process closes its sockets before it is gone. One that still runs no longer answers.
-      if (dead !== null) await killBird(dead, clock)
-      await pause(clock, this.#pauseMs, this.#closing.signal)
-      if (this.#wanted) await this.#start(true)
-    } catch (error) {
-      log.warn({ daemon: name, error: String(error) }, 'the routing daemon did not start')
-      this.#reviveSoon(Math.max(this.#pauseMs, RETRY_MS))
-    }
+  /** A dying process closes its sockets before it is gone. One that still runs no longer answers. */
+  async #endLost(): Promise<void> {
+    if (this.#process !== null) await killBird(this.#process, this.#options.clock)
   }
 }
