@@ -64,10 +64,9 @@ describe('a helper that dies', () => {
 
   const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined }
   const { path } = RELEASE
-  const backoff = { firstMs: 1, maxMs: 10, stableMs: 60_000 }
 
   test('rejects what is in flight, comes back and says so', async () => {
-    const helper = await NativeHelper.start({ path, log, backoff })
+    const helper = await NativeHelper.start({ path, log })
     try {
       const restarted = new Promise<void>((resolve) => helper.onRestart(resolve))
       const first = helper.pid!
@@ -87,7 +86,7 @@ describe('a helper that dies', () => {
 
   test('rejects calls in flight and later ones once closed', async () => {
     const segment = await createSegment('d')
-    const helper = await NativeHelper.start({ path, log, backoff })
+    const helper = await NativeHelper.start({ path, log })
     try {
       const late = helper.connect({ netns: segment.nearPath, address: '10.77.0.99', port: 1, timeoutMs: 60_000 })
       const rejected = expect(late).rejects.toBeInstanceOf(HelperLost)

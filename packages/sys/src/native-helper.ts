@@ -1,3 +1,5 @@
+import { systemClock } from '@spout/runtime/clock'
+import { Mutex } from '@spout/runtime/mutex'
 import { HelperChannel, type Reply } from './helper-channel.ts'
 import type { Log } from './log.ts'
 import {
@@ -37,6 +39,7 @@ import {
   type UdpResult,
 } from './native-protocol.ts'
 import { nftBatchLines } from './nft-batch-lines.ts'
+import { Supervisor } from './supervisor.ts'
 
 const PROTOCOL_VERSION = 1
 
@@ -49,11 +52,7 @@ export interface NativeHelperOptions {
    * 4096.
    */
   readonly maxProbes?: number
-  /** Delay before a restart: doubles from `firstMs` to `maxMs`, and resets after a lifetime of `stableMs`. */
-  readonly backoff?: { readonly firstMs: number; readonly maxMs: number; readonly stableMs: number }
 }
-
-const DEFAULT_BACKOFF = { firstMs: 20, maxMs: 2_000, stableMs: 10_000 }
 
 /**
  * The native helper as typed calls. Owns the child process. When it dies, calls in progress, and calls before it is
@@ -66,15 +65,19 @@ export class NativeHelper {
   readonly #options: NativeHelperOptions
   readonly #listeners = new Set<() => void | Promise<void>>()
   readonly #claimListeners = new Set<(claim: AddressClaim) => void>()
+  readonly #supervisor: Supervisor
   #channel: HelperChannel | null = null
-  #retry: NodeJS.Timeout | null = null
-  #nextPauseMs: number
-  #startedAt = 0
   #closed = false
 
   private constructor(options: NativeHelperOptions) {
     this.#options = options
-    this.#nextPauseMs = this.#backoff.firstMs
+    this.#supervisor = new Supervisor({
+      name: 'native helper',
+      log: options.log,
+      clock: systemClock,
+      mutex: new Mutex(),
+      start: () => this.#reopen(),
+    })
   }
 
   /** Starts the helper and checks its protocol version. Rejects if it cannot be started. */
@@ -98,7 +101,7 @@ export class NativeHelper {
   /** Ends the helper. Calls in progress reject with `HelperLost`. */
   async close(): Promise<void> {
     this.#closed = true
-    if (this.#retry !== null) clearTimeout(this.#retry)
+    this.#supervisor.close()
     await this.#channel?.close()
   }
 
@@ -283,10 +286,6 @@ export class NativeHelper {
     return { requests, netlinkMessages, transactions, probesInFlight }
   }
 
-  get #backoff() {
-    return this.#options.backoff ?? DEFAULT_BACKOFF
-  }
-
   #running(): HelperChannel {
     if (this.#channel === null) throw new HelperLost('the native helper is not running')
     return this.#channel
@@ -317,32 +316,26 @@ export class NativeHelper {
     }
     if (this.#closed) return channel.close()
     this.#channel = channel
-    this.#startedAt = Date.now()
-    channel.onLost((reason) => this.#lost(reason))
+    this.#supervisor.started()
+    channel.onLost((reason) => {
+      this.#channel = null
+      this.#supervisor.lost({ reason })
+    })
   }
 
   #tell({ event, ...fields }: Reply): void {
     if (event === 'claim') for (const listener of this.#claimListeners) listener(fields as unknown as AddressClaim)
   }
 
-  #lost(reason: string): void {
-    this.#channel = null
-    if (this.#closed) return
-    const { firstMs, maxMs, stableMs } = this.#backoff
-    if (Date.now() - this.#startedAt >= stableMs) this.#nextPauseMs = firstMs
-    this.#options.log.warn({ reason, pauseMs: this.#nextPauseMs }, 'the native helper died')
-    this.#retry = setTimeout(() => void this.#reopen(), this.#nextPauseMs)
-    this.#nextPauseMs = Math.min(this.#nextPauseMs * 2, maxMs)
-  }
-
   async #reopen(): Promise<void> {
-    try {
-      await this.#open()
-    } catch (error) {
-      return this.#lost(String(error))
-    }
+    await this.#open()
     if (this.#closed) return
     this.#options.log.info({ pid: this.pid }, 'the native helper was restarted')
+    // One that hangs must not keep the next restart waiting.
+    void this.#tellRestart()
+  }
+
+  async #tellRestart(): Promise<void> {
     for (const listener of this.#listeners) {
       try {
         await listener()
