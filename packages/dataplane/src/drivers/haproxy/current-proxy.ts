@@ -1,5 +1,5 @@
 import type { Clock } from '@spout/runtime'
-import type { Log } from '@spout/sys'
+import type { Supervisor } from '@spout/sys'
 import type { Command } from './command.ts'
 import { Drains } from './drains.ts'
 import { ProxyLauncher, type ProxyLauncherOptions } from './proxy-launcher.ts'
@@ -12,15 +12,8 @@ import { ProxyLost } from './stats-socket.ts'
 
 export interface CurrentProxyOptions extends Omit<ProxyLauncherOptions, 'onLost'> {
   readonly clock: Clock
-  readonly log: Log
   /** Called after every change of the running proxy. */
   readonly count: (what: 'transaction' | 'reload') => void
-}
-
-/** Events of the process, for its recovery. */
-export interface ProxyEvents {
-  readonly onStart: () => void
-  readonly onLost: () => void
 }
 
 /** A connection almost always ends because the process dies. Other causes can wait this long. */
@@ -34,15 +27,16 @@ export class CurrentProxy {
   readonly launcher: ProxyLauncher
   readonly drains: Drains
   readonly #given: CurrentProxyOptions
-  readonly #events: ProxyEvents
+  readonly #supervisor: Supervisor
   #assignments: SlotAssignments
   #counters = new ServiceCounters()
   #running: RunningProxy | null = null
   #closed = false
 
-  constructor(given: CurrentProxyOptions, events: ProxyEvents) {
+  /** @param supervisor is told when the process starts and dies; its owner closes it */
+  constructor(given: CurrentProxyOptions, supervisor: Supervisor) {
     this.#given = given
-    this.#events = events
+    this.#supervisor = supervisor
     this.drains = new Drains(given.options.drainMs, given.clock)
     this.#assignments = new SlotAssignments(given.options)
     this.launcher = new ProxyLauncher({ ...given, onLost: (proxy) => this.#lost(proxy) })
@@ -73,6 +67,7 @@ export class CurrentProxy {
     this.#assignments = new SlotAssignments(this.#given.options, saved)
     this.#counters = new ServiceCounters(proxy === null ? [] : saved.baselines)
     this.#running = proxy
+    if (proxy !== null) this.#watch(proxy)
   }
 
   /** Starts a process with all entries. It replaces a running one without losing a connection. */
@@ -86,9 +81,7 @@ export class CurrentProxy {
     this.drains.clear()
     this.#given.count(replaced === null ? 'transaction' : 'reload')
     await this.confirm()
-    this.#events.onStart()
-    // It may have died before we connected to it.
-    if (!this.#running.attached) this.#events.onLost()
+    this.#watch(this.#running)
   }
 
   /**
@@ -100,6 +93,7 @@ export class CurrentProxy {
     if (lost !== null && !lost.attached) {
       if (!(await lost.endsWithin(DEATH_WITHIN_MS, this.#given.clock))) {
         this.#running = await this.launcher.reattach(lost)
+        this.#watch(this.#running)
         return true
       }
       this.#running = null
@@ -146,11 +140,14 @@ export class CurrentProxy {
     this.#running = null
   }
 
+  #watch(proxy: RunningProxy): void {
+    this.#supervisor.started()
+    // It may have died before we connected to it.
+    if (!proxy.attached) this.#lost(proxy)
+  }
+
   /** The connection to the process ended, most likely because the process died. */
   #lost(proxy: RunningProxy): void {
-    if (this.#running !== proxy || this.#closed) return
-    const { log, place } = this.#given
-    log.warn({ proxy: place.name, pid: proxy.process.pid }, 'the proxy died')
-    this.#events.onLost()
+    if (this.#running === proxy) this.#supervisor.lost({ pid: proxy.process.pid })
   }
 }

@@ -1,20 +1,20 @@
 import { Mutex } from '@spout/runtime'
+import { Supervisor } from '@spout/sys'
 import type { MemberTraffic } from '../../contracts/driver.ts'
 import { applyEntries, pruneUnheld, recover } from './change-entries.ts'
 import { closingSockets } from './closing-sockets.ts'
 import type { ProxyConnections } from './connection-share.ts'
-import { CurrentProxy, type CurrentProxyOptions } from './current-proxy.ts'
+import { CurrentProxy } from './current-proxy.ts'
 import { listenOverflows } from './listen-overflows.ts'
 import type { Outcome } from './outcome.ts'
 import { disturbs, planChanges } from './plan-changes.ts'
 import type { ProxyPlace } from './proxy-place.ts'
-import { Recovery } from './recovery.ts'
 import type { RenderedEntry } from './render.ts'
 import type { FrontendCounters } from './show.ts'
-import { SlotUpkeep } from './slot-upkeep.ts'
+import { SlotUpkeep, type SlotUpkeepOptions } from './slot-upkeep.ts'
 import { ProxyLost } from './stats-socket.ts'
 
-export interface DomainProxyOptions extends CurrentProxyOptions {
+export interface DomainProxyOptions extends SlotUpkeepOptions {
   /** The stop of an earlier proxy of the same place. */
   readonly after?: Promise<void>
 }
@@ -27,24 +27,20 @@ export class DomainProxy {
   readonly #given: DomainProxyOptions
   readonly #mutex = new Mutex()
   readonly #current: CurrentProxy
-  readonly #recovery: Recovery
+  readonly #supervisor: Supervisor
   readonly #upkeep: SlotUpkeep
 
   private constructor(given: DomainProxyOptions) {
     const { clock, log, place } = given
     this.#given = given
-    this.#current = new CurrentProxy(given, {
-      onStart: () => this.#recovery.started(),
-      onLost: () => this.#recovery.later(),
-    })
-    this.#recovery = new Recovery({
+    this.#supervisor = new Supervisor({
+      name: `proxy ${place.name}`,
+      log,
       clock,
-      recover: () =>
-        this.#mutex.run(async () => {
-          if (!this.#current.closed) await recover(this.#current)
-        }),
-      onFailure: (error) => log.warn({ proxy: place.name, error: String(error) }, 'the proxy did not start'),
+      mutex: this.#mutex,
+      start: () => recover(this.#current),
     })
+    this.#current = new CurrentProxy(given, this.#supervisor)
     this.#upkeep = new SlotUpkeep(given, this.#current, this.#mutex)
   }
 
@@ -234,7 +230,7 @@ export class DomainProxy {
   }
 
   #letGo(): void {
-    this.#recovery.close()
+    this.#supervisor.close()
     this.#upkeep.close()
     this.#current.letGo()
   }

@@ -1,17 +1,22 @@
 import type { Mutex, Timer } from '@spout/runtime'
+import type { Log } from '@spout/sys'
 import { restartWith } from './change-entries.ts'
 import type { CurrentProxy, CurrentProxyOptions } from './current-proxy.ts'
 import { growScarce } from './proxy-slots.ts'
+
+export interface SlotUpkeepOptions extends CurrentProxyOptions {
+  readonly log: Log
+}
 
 /** Background work on slots: adds slots before they are lacking, and removes content of released ones. */
 export class SlotUpkeep {
   readonly #current: CurrentProxy
   readonly #mutex: Mutex
-  readonly #given: CurrentProxyOptions
+  readonly #given: SlotUpkeepOptions
   #sweep: Timer | null = null
   #growing = false
 
-  constructor(given: CurrentProxyOptions, current: CurrentProxy, mutex: Mutex) {
+  constructor(given: SlotUpkeepOptions, current: CurrentProxy, mutex: Mutex) {
     this.#given = given
     this.#current = current
     this.#mutex = mutex
