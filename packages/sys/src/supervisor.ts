@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@spout/runtime/clock'
 import type { Mutex } from '@spout/runtime/mutex'
-import { restartPauseMs } from '@spout/runtime/restart-pause'
 import type { Log } from './log.ts'
+import { restartPauseMs } from './restart-pause.ts'
 
 export interface SupervisorOptions {
   /** Of the process, for logs. */
