@@ -59,33 +59,76 @@ export interface DataPlane extends Component {
   readonly shares: ShareWatch
 }
 
+/** What every part on this machine is given. */
+interface Machine {
+  /** Where the machine meets the fabric and the tenants' networks. */
+  readonly config: DomainConfig
+  readonly helper: NativeHelper
+  readonly clock: Clock
+  readonly log: Logger
+}
+
 /**
  * Starts the native helper and composes drivers, announcers and checks. Changes nothing on the machine yet.
  * @throws Error if the proxy's build is known to be bad; running processes continue
  */
 export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logger): Promise<DataPlane> {
-  // Others may traverse it, since some daemons run in directories below it without root rights.
-  for (const directory of [
-    config.haproxy.runDirectory,
-    config.vrrp.directory,
-    config.bgp.directory,
-    config.flows.directory,
-  ])
-    await mkdir(dirname(directory), { recursive: true, mode: 0o755 })
+  await makeRunDirectories(config)
   await refuseKnownBad(config.haproxy.executable)
   const helper = await NativeHelper.start({ path: config.helper.path, log })
-  const shares = networkShares(config.shares)
-  const domainConfig: DomainConfig = {
-    instance: config.instance,
-    fabricInterface: await findFabricInterface(config.fabric),
-    rootNamespace: config.fabric.namespace || null,
-    segments: config.segments,
-    hostSegments: config.hostSegments,
-    protectedCidrs: config.protectedCidrs,
-    shares,
+  const machine: Machine = { config: await describeMachine(config), helper, clock, log }
+  const domains = new DomainSet(machine)
+  const proxies = await openProxies(config, machine)
+  const { haproxy } = proxies
+  const nftables = new NftablesDriver(machine)
+  const steering = new VipSteering(machine)
+  const memberFlows = new MemberFlows({ ...machine, drainFile: join(config.stateDirectory, 'drains.json') })
+  const flows = new FlowReplication({ ...machine, ...config.flows })
+  const secondChance = new SecondChance(machine)
+  const announcer = createAnnouncer(config, machine, { flows, secondChance, haproxy })
+  return {
+    name: 'data-plane',
+    helper,
+    domains: withFlows(withoutProxies(domains, haproxy), flows),
+    drivers: [haproxy, nftables],
+    followers: [steering, memberFlows, secondChance],
+    announcer,
+    checks: createChecks(helper, domains),
+    shares: createShareWatch(config, machine, domains, proxies),
+    start: () => {},
+    /** Releases our handles. Everything that is programmed stays in force. */
+    stop: async () => {
+      for (const part of [announcer, secondChance, memberFlows, steering, nftables, haproxy]) await part.close()
+      await helper.close()
+    },
   }
-  const domainSet = new DomainSet({ config: domainConfig, helper, log })
-  const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = config.haproxy
+}
+
+/** Others may traverse them, since some daemons run in directories below without root rights. */
+async function makeRunDirectories({ haproxy, vrrp, bgp, flows }: AgentConfig): Promise<void> {
+  for (const directory of [haproxy.runDirectory, vrrp.directory, bgp.directory, flows.directory])
+    await mkdir(dirname(directory), { recursive: true, mode: 0o755 })
+}
+
+const describeMachine = async (config: AgentConfig): Promise<DomainConfig> => ({
+  instance: config.instance,
+  fabricInterface: await findFabricInterface(config.fabric),
+  rootNamespace: config.fabric.namespace || null,
+  segments: config.segments,
+  hostSegments: config.hostSegments,
+  protectedCidrs: config.protectedCidrs,
+  shares: networkShares(config.shares),
+})
+
+interface Proxies {
+  readonly haproxy: HaproxyDriver
+  readonly host: SystemHost
+  readonly place: ReturnType<typeof proxyPlaceOf>
+}
+
+async function openProxies({ haproxy: settings }: AgentConfig, machine: Machine): Promise<Proxies> {
+  const { helper, clock, log } = machine
+  const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = settings
   const host = await SystemHost.probe(
     cgroup,
     { ...DEFAULT_LIMITS, memoryBytes: memoryMegabytes * 1024 * 1024, cpus: processors },
@@ -97,97 +140,74 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
           log.warn({ event: 'no-time-slice', err: error }, 'proxies keep the default time slice'),
         ),
   )
-  const proxyPlace = proxyPlaceOf(domainConfig)
+  const place = proxyPlaceOf(machine.config)
   const haproxy = new HaproxyDriver({
-    place: proxyPlace,
-    host,
-    clock,
-    log,
+    ...{ place, host, clock, log },
     options: { ...options, requestWithinMs: requestSeconds * 1_000 },
   })
-  const nftables = new NftablesDriver({ config: domainConfig, helper, log })
-  const steering = new VipSteering({ config: domainConfig, helper, log })
-  const memberFlows = new MemberFlows({
-    config: domainConfig,
-    helper,
-    log,
-    clock,
-    drainFile: join(config.stateDirectory, 'drains.json'),
-  })
-  const flows = new FlowReplication({ config: domainConfig, log, clock, ...config.flows })
-  const fabricAddress = new FabricAddress({ config: domainConfig, helper })
-  const secondChance = new SecondChance({ config: domainConfig, helper, log, clock })
-  const announcer = new NodeAnnouncers({
-    l2: new L2Announcer({ config: domainConfig, helper, log }),
-    neighbours: new NeighbourWatch({ config: domainConfig, helper, clock }),
+  return { haproxy, host, place }
+}
+
+function createAnnouncer(
+  { vrrp, bgp }: AgentConfig,
+  machine: Machine,
+  {
+    haproxy: proxies,
+    ...surviving
+  }: { readonly flows: FlowReplication; readonly secondChance: SecondChance; readonly haproxy: HaproxyDriver },
+): NodeAnnouncers {
+  const { clock, log } = machine
+  const fabricAddress = new FabricAddress(machine)
+  return new NodeAnnouncers({
+    l2: new L2Announcer(machine),
+    neighbours: new NeighbourWatch(machine),
     vrrp: new VrrpAnnouncer({
-      config: domainConfig,
-      helper,
-      log,
-      clock,
-      directory: config.vrrp.directory,
-      moverPath: config.vrrp.mover,
-      keepalivedPath: config.vrrp.executable,
+      ...machine,
+      directory: vrrp.directory,
+      moverPath: vrrp.mover,
+      keepalivedPath: vrrp.executable,
     }),
-    bgp: new BgpAnnouncer({
-      config: domainConfig,
-      helper,
-      log,
-      clock,
-      runDirectory: config.bgp.directory,
-      table: config.bgp.table,
-      listenPort: config.bgp.listenPort,
-      executable: config.bgp.executable,
-      user: config.bgp.user,
-    }),
-    flows,
-    secondChance,
-    proxyDrain: new ProxyDrain({ proxies: haproxy, log, clock }),
-    shardProxyDrains: new ShardProxyDrains({ proxies: haproxy, log, clock }),
+    bgp: new BgpAnnouncer({ ...machine, ...bgp, runDirectory: bgp.directory }),
+    ...surviving,
+    proxyDrain: new ProxyDrain({ proxies, log, clock }),
+    shardProxyDrains: new ShardProxyDrains({ proxies, log, clock }),
     fabricAddress: () => fabricAddress.read(),
   })
-  const use = new NetworkShareUse({ helper, shares })
-  const place = (domain: number): string => domainSet.netns(domain)
-  return {
-    name: 'data-plane',
-    helper,
-    domains: withFlows(withoutProxies(domainSet, haproxy), flows),
-    drivers: [haproxy, nftables],
-    followers: [steering, memberFlows, secondChance],
-    announcer,
-    checks: [
-      tcpCheck(helper, place),
-      httpCheck(helper, place),
-      httpsCheck(helper, place),
-      tlsHelloCheck(helper, place),
-      pingCheck(helper, place),
-      udpCheck(helper, place),
-      sctpCheck(helper, place),
+}
+
+function createChecks(helper: NativeHelper, domains: DomainSet): readonly HealthCheck[] {
+  const place = (domain: number): string => domains.netns(domain)
+  return [
+    tcpCheck(helper, place),
+    httpCheck(helper, place),
+    httpsCheck(helper, place),
+    tlsHelloCheck(helper, place),
+    pingCheck(helper, place),
+    udpCheck(helper, place),
+    sctpCheck(helper, place),
+  ]
+}
+
+function createShareWatch(
+  { haproxy: { processors }, shares }: AgentConfig,
+  { helper, log }: Machine,
+  domains: DomainSet,
+  { haproxy, host, place }: Proxies,
+): ShareWatch {
+  const use = new NetworkShareUse({ helper, shares: networkShares(shares) })
+  return new ShareWatch({
+    domains: () => domains.numbers(),
+    sources: [
+      {
+        read: (domain) => use.read(domains.netns(domain)),
+        forget: (domain) => use.forget(domains.netns(domain)),
+      },
+      new ProcessorUse({ place, throttling: (name) => host.throttling(name), processors }),
+      memoryShare({ place, memory: (name) => host.memory(name) }),
+      connectionShare((domain) => haproxy.connections(domain)),
     ],
-    shares: new ShareWatch({
-      domains: () => domainSet.numbers(),
-      sources: [
-        {
-          read: (domain) => use.read(domainSet.netns(domain)),
-          forget: (domain) => use.forget(domainSet.netns(domain)),
-        },
-        new ProcessorUse({
-          place: proxyPlace,
-          throttling: (name) => host.throttling(name),
-          processors,
-        }),
-        memoryShare({ place: proxyPlace, memory: (name) => host.memory(name) }),
-        connectionShare((domain) => haproxy.connections(domain)),
-      ],
-      log,
-    }),
-    start: () => {},
-    /** Releases our handles. Everything that is programmed stays in force. */
-    stop: async () => {
-      for (const part of [announcer, secondChance, memberFlows, steering, nftables, haproxy]) await part.close()
-      await helper.close()
-    },
-  }
+    log,
+  })
 }
 
 /** A domain is removed after its proxy, since a process inside would keep its namespace alive. */
