@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type LoadBalancer, loadBalancerKey, type Network, POOL_FAILURE_DEFAULTS } from '@spout/model'
+import { type LoadBalancer, loadBalancerKey, type Network } from '@spout/model'
 import type { Write } from '@spout/store'
 import { instanceOf, Lab, memberAddress, productUnit, run, TENANT_SUBNET, waitFor } from '@spout/testkit'
+import { listenerOf, loadBalancerOf, memberOf, poolOf } from '@spout/testkit/model'
 import type { AppliedLine } from '../programs/timed-agent.ts'
 import { ControlPlane } from './control-plane.ts'
 import { LineProgram } from './native.ts'
@@ -13,14 +14,6 @@ const AGENT = path.resolve(import.meta.dirname, '../programs/timed-agent.ts')
 const SEGMENT = 'tenant-a'
 const COMMIT_SIZE = 500
 
-const meta = (name: string) => ({
-  id: randomUUID(),
-  name,
-  description: '',
-  createdAt: new Date().toISOString(),
-  updatedAt: null,
-})
-
 /** A load balancer with one TCP listener on port 80 and a pool of members, as admission would store it. */
 export function tcpLoadBalancer(
   network: Network,
@@ -29,52 +22,25 @@ export function tcpLoadBalancer(
   ports: readonly { readonly listener: number; readonly member: number }[],
   members: readonly string[],
 ): LoadBalancer {
-  const parts = { tags: [], enabled: true }
-  const pools = ports.map(({ member: port }) => ({
-    ...meta(name),
-    ...parts,
-    protocol: 'tcp' as const,
-    algorithm: 'round-robin' as const,
-    persistence: null,
-    members: members.map((address) => ({
-      ...meta(''),
-      ...parts,
-      address,
-      port,
-      subnetId: null,
-      weight: 1,
-      backup: false,
-      monitorAddress: null,
-      monitorPort: null,
-    })),
-    monitor: null,
-    panicThreshold: 0,
-    ...POOL_FAILURE_DEFAULTS,
-  }))
-  return {
-    ...meta(name),
+  const pools = ports.map(({ member: port }) =>
+    poolOf(
+      randomUUID(),
+      members.map((address) => memberOf(randomUUID(), address, port)),
+      { name },
+    ),
+  )
+  return loadBalancerOf(randomUUID(), {
+    name,
     projectId: network.projectId,
-    ...parts,
-    generation: 1,
     networkId: network.id,
     vips: [
       { addressId: randomUUID(), address: vip, scope: 'fabric', poolId: randomUUID(), networkId: null, subnetId: null },
     ],
-    listeners: ports.map(({ listener: port }, index) => ({
-      ...meta(name),
-      ...parts,
-      protocol: 'tcp',
-      port,
-      connectionLimit: null,
-      defaultPoolId: pools[index]?.id ?? null,
-      timeouts: { clientMs: 50_000, connectMs: 5000, memberMs: 50_000, inspectMs: 0 },
-      insertHeaders: [],
-      allowedCidrs: null,
-    })),
+    listeners: ports.map(({ listener: port }, index) =>
+      listenerOf(randomUUID(), port, { name, defaultPoolId: pools[index]?.id ?? null }),
+    ),
     pools,
-    nodeGroupId: null,
-    annotations: {},
-  }
+  })
 }
 
 /** The n-th of the addresses that only fill tables: RFC 6598, not used in the lab. */

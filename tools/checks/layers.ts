@@ -48,7 +48,7 @@ const AGENT_NEVER = [
   'metallb-import',
 ]
 
-const isTest = (file: string): boolean => /\.test\.ts$|conformance\.ts$|\/bench\/|\.fixture\.ts$/.test(file)
+const isTest = (file: string): boolean => /\.test\.ts$|conformance\.ts$|\/(bench|testing)\/|\.fixture\.ts$/.test(file)
 
 /** Every import that violates the table, as `file: reason`. */
 export function layerViolations(root: string): readonly string[] {

@@ -12,6 +12,7 @@ import { FakeClock } from '@spout/runtime/fake-clock'
 import { AgentLink, CertificateAuthority, ServiceAccounts } from '@spout/server'
 import { MemoryStore, type Store } from '@spout/store'
 import { waitFor } from '@spout/testkit'
+import { listenerOf, memberOf, poolOf } from '@spout/testkit/model'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { NodeIdentity } from './identity.ts'
 
@@ -136,43 +137,9 @@ async function createLoadBalancer({ admission }: ControlPlane): Promise<string> 
     gatewayIp: '10.0.0.1',
     nodeRange: null,
   })
-  const meta = () => ({
-    id: randomUUID(),
-    name: '',
-    description: '',
-    createdAt: new Date().toISOString(),
-    updatedAt: null,
-    tags: [],
-    enabled: true,
-  })
-  const pool = {
-    ...meta(),
-    protocol: 'tcp' as const,
-    algorithm: 'round-robin' as const,
-    persistence: null,
-    members: ['10.0.0.11', '10.0.0.12'].map((address) => ({
-      ...meta(),
-      ...{ address, port: 80, subnetId: null, weight: 1, backup: false, monitorAddress: null, monitorPort: null },
-    })),
-    monitor: null,
-    panicThreshold: 0,
-    slowStartSeconds: 0,
-    drainSeconds: 300,
-    resetOnDown: false,
-    passiveCheck: null,
-  }
-  const listener = {
-    ...meta(),
-    ...{
-      protocol: 'tcp' as const,
-      port: 80,
-      connectionLimit: null,
-      defaultPoolId: pool.id,
-      insertHeaders: [],
-      allowedCidrs: null,
-    },
-    timeouts: { clientMs: 50_000, connectMs: 5000, memberMs: 50_000, inspectMs: 0 },
-  }
+  const members = ['10.0.0.11', '10.0.0.12'].map((address) => memberOf(randomUUID(), address))
+  const pool = poolOf(randomUUID(), members)
+  const listener = listenerOf(randomUUID(), 80, { defaultPoolId: pool.id })
   const { id } = await admission.createLoadBalancer({
     ...{
       projectId: project.id,

@@ -1,16 +1,6 @@
-import {
-  type AddressPool,
-  type HealthMonitor,
-  type Listener,
-  type Member,
-  type Network,
-  POOL_FAILURE_DEFAULTS,
-  type Pool,
-  type Project,
-  SpoutError,
-  type Subnet,
-} from '@spout/model'
+import { type AddressPool, type HealthMonitor, type Network, type Project, SpoutError, type Subnet } from '@spout/model'
 import { MemoryStore } from '@spout/store'
+import { metaOf } from '@spout/testkit/model'
 import type { LoadBalancerDraft, VipRequest } from '../contract/load-balancer-admission.ts'
 import { StoreAdmission, type StoreAdmissionOptions } from '../store-admission.ts'
 import { StoreView } from '../store-view.ts'
@@ -92,58 +82,10 @@ export const subnetDraft = (cidr: string, gatewayIp: string | null) => ({
   nodeRange: null,
 })
 
-const meta = (id: string) => ({
-  id,
-  name: '',
-  description: '',
-  createdAt: '2026-01-01T00:00:00.000Z',
-  updatedAt: null,
-})
-
-export const listenerOf = (id: string, port: number, fields: Partial<Listener> = {}): Listener => ({
-  ...meta(id),
-  tags: [],
-  enabled: true,
-  protocol: 'tcp',
-  port,
-  connectionLimit: null,
-  defaultPoolId: null,
-  timeouts: { clientMs: 50_000, connectMs: 5000, memberMs: 50_000, inspectMs: 0 },
-  insertHeaders: [],
-  allowedCidrs: null,
-  ...fields,
-})
-
-export const memberOf = (id: string, address: string, port = 80, fields: Partial<Member> = {}): Member => ({
-  ...meta(id),
-  tags: [],
-  enabled: true,
-  address,
-  port,
-  subnetId: null,
-  weight: 1,
-  backup: false,
-  monitorAddress: null,
-  monitorPort: null,
-  ...fields,
-})
-
-export const poolOf = (id: string, members: Member[], fields: Partial<Pool> = {}): Pool => ({
-  ...meta(id),
-  tags: [],
-  enabled: true,
-  protocol: 'tcp',
-  algorithm: 'round-robin',
-  persistence: null,
-  members,
-  monitor: null,
-  panicThreshold: 0,
-  ...POOL_FAILURE_DEFAULTS,
-  ...fields,
-})
+export { listenerOf, memberOf, poolOf } from '@spout/testkit/model'
 
 export const monitorOf = (id: string, fields: Partial<HealthMonitor> = {}): HealthMonitor => ({
-  ...meta(id),
+  ...metaOf(id),
   tags: [],
   enabled: true,
   type: 'tcp',

@@ -1,14 +1,5 @@
-import {
-  type LoadBalancer,
-  type Network,
-  type Node,
-  type NodeGroup,
-  POOL_FAILURE_DEFAULTS,
-  type Pool,
-} from '@spout/model'
-
-const TIME = '2026-01-01T00:00:00.000Z'
-const meta = (id: string, name: string) => ({ id, name, description: '', createdAt: TIME, updatedAt: null })
+import type { LoadBalancer, Network, Node, NodeGroup, Pool } from '@spout/model'
+import { listenerOf, loadBalancerOf, memberOf, metaOf, poolOf } from '@spout/testkit/model'
 
 /** A UUID that shows what it stands for: `uuid('node', 3)`. */
 export const uuid = (
@@ -20,7 +11,7 @@ export const uuid = (
 }
 
 export const nodeGroup = (number: number, name = 'default', changes: Partial<NodeGroup> = {}): NodeGroup => ({
-  ...meta(uuid('group', number), name),
+  ...metaOf(uuid('group', number), name),
   announcer: 'l2',
   vrrp: { profile: 'default', shards: 4, routerIds: [], excludedRouterIds: [] },
   bgp: null,
@@ -42,7 +33,7 @@ export const vrrpGroup = (number: number, shards = 2, changes: Partial<NodeGroup
   })
 
 export const node = (number: number, changes: Partial<Node> = {}): Node => ({
-  ...meta(uuid('node', number), `n${number}`),
+  ...metaOf(uuid('node', number), `n${number}`),
   nodeGroupId: uuid('group', 1),
   certificateSha256: 'a'.repeat(64),
   scheduling: 'enabled',
@@ -54,39 +45,21 @@ export const node = (number: number, changes: Partial<Node> = {}): Node => ({
 })
 
 export const network = (number: number, changes: Partial<Network> = {}): Network => ({
-  ...meta(uuid('network', number), `net${number}`),
+  ...metaOf(uuid('network', number), `net${number}`),
   projectId: uuid('project', number),
   number,
-  subnets: [{ ...meta(uuid('subnet', number), ''), cidr: '10.0.0.0/24', gatewayIp: '10.0.0.1', nodeRange: null }],
+  subnets: [{ ...metaOf(uuid('subnet', number), ''), cidr: '10.0.0.0/24', gatewayIp: '10.0.0.1', nodeRange: null }],
   returnPath: 'snat',
   routes: [],
   segment: { physicalNetwork: 'physnet1', vlan: null },
   ...changes,
 })
 
-export const pool = (number: number, members: readonly string[]): Pool => ({
-  ...meta(uuid('pool', number), ''),
-  tags: [],
-  enabled: true,
-  protocol: 'tcp',
-  algorithm: 'round-robin',
-  persistence: null,
-  members: members.map((address, index) => ({
-    ...meta(uuid('member', number * 1000 + index), ''),
-    tags: [],
-    enabled: true,
-    address,
-    port: 8080,
-    subnetId: null,
-    weight: 1,
-    backup: false,
-    monitorAddress: null,
-    monitorPort: null,
-  })),
-  monitor: null,
-  panicThreshold: 0,
-  ...POOL_FAILURE_DEFAULTS,
-})
+export const pool = (number: number, members: readonly string[]): Pool =>
+  poolOf(
+    uuid('pool', number),
+    members.map((address, index) => memberOf(uuid('member', number * 1000 + index), address, 8080)),
+  )
 
 /** A load balancer of project and network `network` with one TCP listener and one pool of two members. */
 export const loadBalancer = (
@@ -94,12 +67,9 @@ export const loadBalancer = (
   changes: Partial<LoadBalancer> & { readonly network?: number } = {},
 ): LoadBalancer => {
   const { network: networkNumber = 1, ...rest } = changes
-  return {
-    ...meta(uuid('lb', number), `lb${number}`),
+  return loadBalancerOf(uuid('lb', number), {
+    name: `lb${number}`,
     projectId: uuid('project', networkNumber),
-    tags: [],
-    enabled: true,
-    generation: 1,
     networkId: uuid('network', networkNumber),
     vips: [
       {
@@ -111,23 +81,8 @@ export const loadBalancer = (
         subnetId: null,
       },
     ],
-    listeners: [
-      {
-        ...meta(uuid('listener', number), ''),
-        tags: [],
-        enabled: true,
-        protocol: 'tcp',
-        port: 80,
-        connectionLimit: null,
-        defaultPoolId: uuid('pool', number),
-        timeouts: { clientMs: 50_000, connectMs: 5000, memberMs: 50_000, inspectMs: 0 },
-        insertHeaders: [],
-        allowedCidrs: null,
-      },
-    ],
+    listeners: [listenerOf(uuid('listener', number), 80, { defaultPoolId: uuid('pool', number) })],
     pools: [pool(number, ['10.0.0.11', '10.0.0.12'])],
-    nodeGroupId: null,
-    annotations: {},
     ...rest,
-  }
+  })
 }

@@ -1,15 +1,15 @@
-import {
-  type AddressPool,
-  type Listener,
-  type LoadBalancer,
-  type LoadBalancerStatus,
-  type Member,
-  type MemberHealth,
-  type Network,
-  POOL_FAILURE_DEFAULTS,
-  type Pool,
-  type ServiceStats,
+import type {
+  AddressPool,
+  Listener,
+  LoadBalancer,
+  LoadBalancerStatus,
+  Member,
+  MemberHealth,
+  Network,
+  Pool,
+  ServiceStats,
 } from '@spout/model'
+import * as documents from '@spout/testkit/model'
 import { DEFAULT_TIMEOUTS } from '../convert-listener.ts'
 import type { NetworkDirectory } from '../vip-request.ts'
 import type { Stamp } from '../wire/wire-type.ts'
@@ -33,54 +33,22 @@ export function countingStamp(): Stamp {
 }
 
 const meta = (kind: string, number: number, name = '') => ({
-  id: id(kind, number),
-  name,
-  description: '',
+  ...documents.metaOf(id(kind, number), name),
   createdAt: NOW,
-  updatedAt: null,
 })
 
-export const listenerOf = (number: number, fields: Partial<Listener> = {}): Listener => ({
-  ...meta('list', number, `listener-${number}`),
-  tags: [],
-  enabled: true,
-  protocol: 'tcp',
-  port: 8000 + number,
-  connectionLimit: null,
-  defaultPoolId: null,
-  timeouts: DEFAULT_TIMEOUTS,
-  insertHeaders: [],
-  allowedCidrs: null,
-  ...fields,
-})
+export const listenerOf = (number: number, fields: Partial<Listener> = {}): Listener =>
+  documents.listenerOf(id('list', number), 8000 + number, {
+    ...meta('list', number, `listener-${number}`),
+    timeouts: DEFAULT_TIMEOUTS,
+    ...fields,
+  })
 
-export const memberOf = (number: number, fields: Partial<Member> = {}): Member => ({
-  ...meta('memb', number),
-  tags: [],
-  enabled: true,
-  address: `10.0.0.${number}`,
-  port: 80,
-  subnetId: null,
-  weight: 1,
-  backup: false,
-  monitorAddress: null,
-  monitorPort: null,
-  ...fields,
-})
+export const memberOf = (number: number, fields: Partial<Member> = {}): Member =>
+  documents.memberOf(id('memb', number), `10.0.0.${number}`, 80, { createdAt: NOW, ...fields })
 
-export const poolOf = (number: number, fields: Partial<Pool> = {}): Pool => ({
-  ...meta('pool', number, `pool-${number}`),
-  tags: [],
-  enabled: true,
-  protocol: 'tcp',
-  algorithm: 'round-robin',
-  persistence: null,
-  members: [],
-  monitor: null,
-  panicThreshold: 0,
-  ...POOL_FAILURE_DEFAULTS,
-  ...fields,
-})
+export const poolOf = (number: number, { members = [], ...fields }: Partial<Pool> = {}): Pool =>
+  documents.poolOf(id('pool', number), members, { ...meta('pool', number, `pool-${number}`), ...fields })
 
 export const tcpMonitorOf = (number: number): NonNullable<Pool['monitor']> => ({
   ...meta('hmon', number),
@@ -94,29 +62,23 @@ export const tcpMonitorOf = (number: number): NonNullable<Pool['monitor']> => ({
   http: null,
 })
 
-export const loadBalancerOf = (fields: Partial<LoadBalancer> = {}): LoadBalancer => ({
-  ...meta('lb', 1, 'web'),
-  projectId: PROJECT,
-  tags: [],
-  enabled: true,
-  generation: 1,
-  networkId: null,
-  vips: [
-    {
-      addressId: id('port'),
-      address: '192.0.2.10',
-      scope: 'fabric',
-      poolId: id('publ'),
-      networkId: null,
-      subnetId: null,
-    },
-  ],
-  listeners: [],
-  pools: [],
-  nodeGroupId: null,
-  annotations: {},
-  ...fields,
-})
+export const loadBalancerOf = (fields: Partial<LoadBalancer> = {}): LoadBalancer =>
+  documents.loadBalancerOf(id('lb'), {
+    ...meta('lb', 1, 'web'),
+    projectId: PROJECT,
+    networkId: null,
+    vips: [
+      {
+        addressId: id('port'),
+        address: '192.0.2.10',
+        scope: 'fabric',
+        poolId: id('publ'),
+        networkId: null,
+        subnetId: null,
+      },
+    ],
+    ...fields,
+  })
 
 type StatusFields = Partial<Omit<LoadBalancerStatus, 'members' | 'stats'>> & {
   /** Health by member id. */
