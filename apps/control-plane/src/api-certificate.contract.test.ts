@@ -1,20 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { PRODUCT_ENVIRONMENT, recordFault, run, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ControlPlaneProcess, programWith } from './testing/control-plane-process.ts'
 
 // Certificates of an authority of the operator's own, made by OpenSSL, and asked for by curl.
 
-const PROGRAM = path.join(import.meta.dirname, 'main.ts')
 let directory: string
-let log = ''
-let child: ChildProcess | null = null
+let controlPlane: ControlPlaneProcess
 let port: number
-let statusPort: number
 
 const at = (name: string): string => path.join(directory, name)
 const openssl = async (...args: readonly string[]): Promise<void> => {
@@ -50,14 +46,11 @@ function place(certificate: string, key: string): void {
 }
 
 const settings = (): readonly string[] => [
-  ...[`stateDirectory=${at('state')}`, 'store.engine=memory', 'api.tls=true', 'api.port=0', 'agentLink.port=0'],
-  ...['status.port=0', `api.certificateFile=${at('api.crt')}`, `api.keyFile=${at('api.key')}`],
+  'api.tls=true',
+  `api.certificateFile=${at('api.crt')}`,
+  `api.keyFile=${at('api.key')}`,
 ]
-const program = (): readonly string[] => [PROGRAM, ...settings().flatMap((setting) => ['--set', setting])]
-
-type Line = Readonly<Record<string, string | number>>
-const lines = (event: string): readonly Line[] =>
-  log.split('\n').flatMap((text) => (text.includes(`"event":"${event}"`) ? [JSON.parse(text) as Line] : []))
+const lines = (event: string) => controlPlane.lines(event)
 
 beforeAll(async () => {
   directory = mkdtempSync(path.join(tmpdir(), 'spout-api-certificate-'))
@@ -66,21 +59,12 @@ beforeAll(async () => {
   await issue('first')
   await issue('second')
   place('first.crt', 'first.key')
-  child = spawn(process.execPath, program(), { env: PRODUCT_ENVIRONMENT, stdio: ['ignore', 'pipe', 'inherit'] })
-  child.stdout?.on('data', (chunk: Buffer) => {
-    log += chunk.toString('utf8')
-  })
-  const line = await waitFor(() => lines('listening')[0] ?? false, { what: 'the control plane', timeoutMs: 60_000 })
-  port = Number(new URL(String(line['address'])).port)
-  statusPort = Number(line['statusPort'])
+  controlPlane = await ControlPlaneProcess.start(settings())
+  port = controlPlane.port
 }, 90_000)
 
 afterAll(async () => {
-  if (child !== null) {
-    const ended = once(child, 'exit')
-    child.kill('SIGKILL')
-    await ended
-  }
+  await controlPlane?.[Symbol.asyncDispose]()
   rmSync(directory, { recursive: true, force: true })
 })
 
@@ -107,7 +91,7 @@ async function shown(): Promise<string> {
 }
 
 const figure = async (name: string): Promise<number> => {
-  const text = await (await fetch(`http://127.0.0.1:${statusPort}/metrics`)).text()
+  const text = await (await fetch(`http://127.0.0.1:${controlPlane.statusPort}/metrics`)).text()
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])
 }
 
@@ -178,7 +162,8 @@ describe('the API with a certificate of the operator', () => {
 
   test('a start with files that cannot be used ends with the setting and the reason', async () => {
     place('second.crt', 'first.key')
-    const { code, stderr } = await run([process.execPath, ...program()], { env: PRODUCT_ENVIRONMENT })
+    const argv = programWith([`stateDirectory=${controlPlane.stateDirectory}`, ...settings()])
+    const { code, stderr } = await run([process.execPath, ...argv], { env: PRODUCT_ENVIRONMENT })
     expect([code, stderr]).toEqual([
       2,
       'spout-control-plane: Field api.keyFile: is not the key of the first certificate\n',

@@ -1,48 +1,26 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { connect } from 'node:tls'
-import { PRODUCT_ENVIRONMENT, recordFault, run, waitFor } from '@spout/testkit'
+import { recordFault, run } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
 // The API as its process serves it, asked by OpenSSL's own client.
 
-const PROGRAM = path.join(import.meta.dirname, 'main.ts')
 /** What OpenSSL itself would not offer any more. */
 const WEAK = '@SECLEVEL=0'
 
-let directory: string
-let child: ChildProcess
+let controlPlane: ControlPlaneProcess
 let port: number
 let authorityFile: string
 
 beforeAll(async () => {
-  directory = mkdtempSync(path.join(tmpdir(), 'spout-api-tls-'))
-  authorityFile = path.join(directory, 'state/agent-link/ca.crt')
-  const settings = ['api.tls=true', 'api.port=0', 'agentLink.port=0', 'status.port=0', 'agentLink.names=[localhost]']
-  const all = [`stateDirectory=${path.join(directory, 'state')}`, 'store.engine=memory', ...settings]
-  child = spawn(process.execPath, [PROGRAM, ...all.flatMap((setting) => ['--set', setting])], {
-    env: PRODUCT_ENVIRONMENT,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let log = ''
-  child.stdout?.on('data', (chunk: Buffer) => {
-    log += chunk.toString('utf8')
-  })
-  const line = await waitFor(() => log.split('\n').find((text) => text.includes('"event":"listening"')) ?? false, {
-    what: 'the control plane to listen',
-    timeoutMs: 60_000,
-  })
-  port = Number(new URL((JSON.parse(line) as { address: string }).address).port)
-})
+  controlPlane = await ControlPlaneProcess.start(['api.tls=true', 'agentLink.names=[localhost]'])
+  port = controlPlane.port
+  authorityFile = path.join(controlPlane.stateDirectory, 'agent-link/ca.crt')
+}, 90_000)
 
-afterAll(async () => {
-  const ended = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await ended
-  rmSync(directory, { recursive: true, force: true })
-})
+afterAll(() => controlPlane?.[Symbol.asyncDispose]())
 
 interface Handshake {
   /** `TLSv1.3 TLS_AES_256_GCM_SHA384`; null when there is none. */

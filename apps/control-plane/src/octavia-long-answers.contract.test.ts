@@ -1,15 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { PRODUCT_ENVIRONMENT, recordFault, waitFor } from '@spout/testkit'
+import { recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
 // Nearly all that the quota of a project gives, in one load balancer whose listeners share a pool, and readers that do not read.
 
-const PROGRAM = path.join(import.meta.dirname, 'main.ts')
 const PASSWORD = 'a-password-for-tests'
 const MEMBERS = 4000
 const LISTENERS = 500
@@ -19,30 +15,15 @@ const TREE_BYTES_MIN = 300_000_000
 const GROWTH_BYTES_MAX = 96 * 1024 * 1024
 const READERS = 5
 
-let directory: string
-let child: ChildProcess | null = null
+let controlPlane: ControlPlaneProcess
 let endpoint = ''
 let token = ''
 let lbId = ''
 let poolId = ''
 
 beforeAll(async () => {
-  directory = mkdtempSync(path.join(tmpdir(), 'spout-long-answers-'))
-  const ports = ['api.port=0', 'agentLink.port=0', 'status.port=0']
-  const all = [`stateDirectory=${directory}`, 'store.engine=memory', `admin.password=${PASSWORD}`, ...ports]
-  child = spawn(process.execPath, [PROGRAM, ...all.flatMap((setting) => ['--set', setting])], {
-    env: PRODUCT_ENVIRONMENT,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let log = ''
-  child.stdout?.on('data', (chunk: Buffer) => {
-    log += chunk.toString('utf8')
-  })
-  const line = await waitFor(() => log.split('\n').find((text) => text.includes('"event":"listening"')) ?? false, {
-    what: 'the control plane to listen',
-    timeoutMs: 60_000,
-  })
-  endpoint = (JSON.parse(line) as { address: string }).address
+  controlPlane = await ControlPlaneProcess.start([`admin.password=${PASSWORD}`])
+  endpoint = controlPlane.address
   token = (await post('/api/v1/tokens', { userName: 'admin', password: PASSWORD, projectName: 'admin' })).token
   const publicPool = await post('/api/v1/address-pools', {
     name: 'public',
@@ -75,14 +56,7 @@ beforeAll(async () => {
   expect(loadbalancer.pools[0].members).toHaveLength(MEMBERS)
 }, 120_000)
 
-afterAll(async () => {
-  if (child !== null) {
-    const ended = once(child, 'exit')
-    child.kill('SIGKILL')
-    await ended
-  }
-  rmSync(directory, { recursive: true, force: true })
-})
+afterAll(() => controlPlane?.[Symbol.asyncDispose]())
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
 async function post(url: string, body: object): Promise<any> {
@@ -110,7 +84,7 @@ async function read(url: string): Promise<any> {
 
 /** Resident now, and the most that it ever was. */
 function memoryBytes(): { readonly now: number; readonly most: number } {
-  const status = readFileSync(`/proc/${child?.pid}/status`, 'utf8')
+  const status = readFileSync(`/proc/${controlPlane.pid}/status`, 'utf8')
   const of = (name: string) => 1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1])
   return { now: of('VmRSS'), most: of('VmHWM') }
 }

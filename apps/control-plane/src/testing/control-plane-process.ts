@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { PRODUCT_ENVIRONMENT, waitFor } from '@spout/testkit'
+
+const PROGRAM = path.resolve(import.meta.dirname, '../main.ts')
+
+/** A line of the log, as JSON. */
+export type LogLine = Readonly<Record<string, string | number>>
+
+/** The arguments that start the control plane: on ports of the system's choice, with a store in memory. */
+export const programWith = (settings: readonly string[]): readonly string[] => [
+  PROGRAM,
+  ...['store.engine=memory', 'api.port=0', 'agentLink.port=0', 'status.port=0', ...settings].flatMap((setting) => [
+    '--set',
+    setting,
+  ]),
+]
+
+/** The control plane as its process serves it, with a directory of its own. */
+export class ControlPlaneProcess implements AsyncDisposable {
+  readonly stateDirectory: string
+  readonly #child: ChildProcess
+  #log = ''
+
+  private constructor(stateDirectory: string, settings: readonly string[]) {
+    this.stateDirectory = stateDirectory
+    const argv = programWith([`stateDirectory=${stateDirectory}`, ...settings])
+    this.#child = spawn(process.execPath, argv, { env: PRODUCT_ENVIRONMENT, stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#child.stdout?.on('data', (chunk: Buffer) => {
+      this.#log += chunk.toString('utf8')
+    })
+  }
+
+  /** Resolves once it listens. @param settings `key=value`, as for `--set` */
+  static async start(settings: readonly string[]): Promise<ControlPlaneProcess> {
+    const started = new ControlPlaneProcess(mkdtempSync(path.join(tmpdir(), 'spout-control-plane-')), settings)
+    try {
+      const what = 'the control plane to listen'
+      await waitFor(() => started.lines('listening').length > 0, { what, timeoutMs: 60_000 })
+      return started
+    } catch (error) {
+      await started[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  /** Of the API, such as `http://127.0.0.1:8080`. */
+  get address(): string {
+    return String(this.lines('listening')[0]?.['address'])
+  }
+
+  get port(): number {
+    return Number(new URL(this.address).port)
+  }
+
+  get statusPort(): number {
+    return Number(this.lines('listening')[0]?.['statusPort'])
+  }
+
+  /** What it has logged of an event. */
+  lines(event: string): readonly LogLine[] {
+    const isOf = (text: string) => text.includes(`"event":"${event}"`)
+    return this.#log
+      .split('\n')
+      .slice(0, -1)
+      .filter(isOf)
+      .map((text) => JSON.parse(text) as LogLine)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const ended = once(this.#child, 'exit')
+      this.#child.kill('SIGKILL')
+      await ended
+    }
+    rmSync(this.stateDirectory, { recursive: true, force: true })
+  }
+}
