@@ -5,22 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { waitFor } from '@spout/testkit'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import {
-  dial,
-  httpMember,
-  type LabMember,
-  MEMBER_ADDRESS,
-  ProxyLab,
-  tcpMember,
-} from '../../testing/haproxy/proxy-lab.ts'
-import {
-  sampleEntry,
-  sampleMember,
-  samplePool,
-  sampleService,
-  sampleWanted,
-} from '../../testing/haproxy/sample-entry.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { dial, httpMember, type LabMember, tcpMember } from '../../testing/haproxy/proxy-lab.ts'
+import { sampleWanted } from '../../testing/haproxy/sample-entry.ts'
+import { bothEntry, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import type { HaproxyDriver } from './haproxy-driver.ts'
 import { DEFAULT_OPTIONS } from './options.ts'
 import { proxyFiles } from './proxy-files.ts'
@@ -28,45 +16,26 @@ import { processesOn } from './proxy-process.ts'
 
 /** Connections whose proxy process is replaced, with clients that never retry a request. */
 
-const lab = await ProxyLab.create()
+const { lab, host, started: member } = await proxyLabOfFile()
 let web: LabMember
 let echo: LabMember
 
 beforeAll(async () => {
-  web = await httpMember('a')
-  echo = await tcpMember('e')
-})
-afterEach(() => lab.clear())
-afterAll(async () => {
-  for (const member of [web, echo]) member.close()
-  await lab.down()
+  web = await member(httpMember('a'))
+  echo = await member(tcpMember('e'))
 })
 
-const host = lab.place.address4!
 const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`)
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 const SINCE = '2026-01-01T00:00:00.000Z'
 
-const entry = () =>
-  sampleEntry(
-    'web',
-    [sampleService('web-80'), sampleService('tcp-9', { protocol: 'tcp-proxy', port: 9, pool: 2 })],
-    [
-      samplePool(1, { members: [sampleMember(1, { id: 'a', address: MEMBER_ADDRESS, port: web.port })] }),
-      samplePool(2, {
-        mode: 'tcp-proxy',
-        members: [sampleMember(1, { id: 'e', address: MEMBER_ADDRESS, port: echo.port })],
-      }),
-    ],
-  )
+const entry = () => bothEntry(web, echo)
 
 async function started(): Promise<HaproxyDriver> {
   const driver = lab.driver()
-  const [applied] = await driver.apply({ put: [sampleWanted(entry())], remove: [] })
-  expect(applied).toMatchObject({ state: 'programmed', message: null })
+  await put(driver, entry())
   return driver
 }
-const portOf = (driver: HaproxyDriver, service: string): number => driver.proxyPort(service)!.port
 const processes = async (): Promise<number> => (await processesOn(files.config)).length
 
 const answers = (text: string): readonly string[] => text.split('HTTP/1.1 ').slice(1)
@@ -175,7 +144,7 @@ describe('connections that are closed gracefully', () => {
     const driver = await started()
     await driver.closeGracefully('nobody')
     expect(driver.counters.reloads).toBe(0)
-    const held = await dial(host, portOf(driver, 'tcp-9'))
+    const held = await dial(host, portOf(driver, 'tcp-7'))
     held.write('hello')
     await waitFor(() => held.received() === 'hello', { what: 'an echo' })
     for (let time = 0; time < 2; time++) await driver.closeGracefully(SINCE)
@@ -192,7 +161,7 @@ describe('connections that are closed gracefully', () => {
     await next.closeRemaining()
     await waitFor(() => held.closed(), { what: 'the connection to be ended' })
     await waitFor(async () => (await processes()) === 1, { what: 'the replaced process to end' })
-    const fresh = await dial(host, portOf(next, 'tcp-9'))
+    const fresh = await dial(host, portOf(next, 'tcp-7'))
     fresh.write('hello')
     await waitFor(() => fresh.received() === 'hello', { what: 'an echo' })
     fresh.end()

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { LoadBalancerEntry, NodeMember, Service } from '@spout/model'
+import type { LoadBalancerEntry } from '@spout/model'
 import { waitFor } from '@spout/testkit'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import {
   ask,
   askForever,
@@ -10,56 +10,38 @@ import {
   httpMember,
   type LabMember,
   MEMBER_ADDRESS,
-  ProxyLab,
   tcpMember,
 } from '../../testing/haproxy/proxy-lab.ts'
 import {
   sampleDomain,
   sampleEntry,
-  sampleMember,
   samplePool,
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
-import type { HaproxyDriver } from './haproxy-driver.ts'
+import {
+  memberAt as at,
+  portOf,
+  proxyLabOfFile,
+  put,
+  tcpEntry,
+  webEntry,
+} from '../../testing/haproxy/services-in-lab.ts'
 import { proxyFiles } from './proxy-files.ts'
 import { processesOn } from './proxy-process.ts'
 import { StatsSocket } from './stats-socket.ts'
 
-const lab = await ProxyLab.create()
-const members: LabMember[] = []
+const { lab, host, started } = await proxyLabOfFile()
 const web: LabMember[] = []
 
 beforeAll(async () => {
-  for (const name of ['a', 'b', 'c']) web.push(await httpMember(name))
-  members.push(...web)
-})
-afterEach(() => lab.clear())
-afterAll(async () => {
-  for (const member of members) member.close()
-  await lab.down()
+  for (const name of ['a', 'b', 'c']) web.push(await started(httpMember(name)))
 })
 
-const host = lab.place.address4!
 /** From RFC 6455 section 1.3. */
 const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13'
 const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`)
 
-const at = (member: LabMember, change: Partial<NodeMember> = {}): NodeMember =>
-  sampleMember(1, { id: member.name, address: MEMBER_ADDRESS, port: member.port, ...change })
-
-const webEntry = (
-  used: readonly (NodeMember | null)[],
-  service: Partial<Service> = {},
-  change: Parameters<typeof samplePool>[1] = {},
-): LoadBalancerEntry =>
-  sampleEntry('web', [sampleService('web-80', service)], [samplePool(1, { members: used, ...change })])
-
-const put = async (driver: HaproxyDriver, entry: LoadBalancerEntry, down: readonly string[] = []) => {
-  const [applied] = await driver.apply({ put: [sampleWanted(entry, down)], remove: [] })
-  expect(applied).toMatchObject({ state: 'programmed', message: null })
-}
-const portOf = (driver: HaproxyDriver, service: string): number => driver.proxyPort(service)!.port
 const pidOf = async (): Promise<number> => (await processesOn(files.config))[0]!.pid
 
 /** A round robin comes by everybody within this many requests, whatever just changed. */
@@ -95,7 +77,7 @@ describe('http', () => {
     const port = portOf(driver, 'web-80')
     expect(await answering(port)).toEqual(['a', 'b', 'c'])
     expect((await ask({ host: lab.place.address6!, port })).status).toBe(200)
-    await put(driver, webEntry([], { pool: null }))
+    await put(driver, webEntry([], {}, { pool: null }))
     expect((await ask({ host, port })).status).toBe(503)
     expect(driver.counters.reloads).toBe(0)
   })
@@ -104,10 +86,14 @@ describe('http', () => {
     const driver = lab.driver()
     await put(
       driver,
-      webEntry([at(web[0]!)], {
-        port: 8443,
-        insertHeaders: ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'],
-      }),
+      webEntry(
+        [at(web[0]!)],
+        {},
+        {
+          port: 8443,
+          insertHeaders: ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'],
+        },
+      ),
     )
     await lab.lead(8443, portOf(driver, 'web-80'))
     const { seen } = await ask({
@@ -137,7 +123,7 @@ describe('http', () => {
     [['x-forwarded-proto', 'x-forwarded-for'], { 'x-forwarded-for': MEMBER_ADDRESS, 'x-forwarded-proto': 'http' }],
   ] as const)('gives just the forwarding headers %j', async (insertHeaders, expected) => {
     const driver = lab.driver()
-    await put(driver, webEntry([at(web[0]!)], { insertHeaders }))
+    await put(driver, webEntry([at(web[0]!)], {}, { insertHeaders }))
     const { seen } = await ask({ host, port: portOf(driver, 'web-80') })
     expect(Object.fromEntries(Object.entries(seen).filter(([name]) => name.startsWith('x-')))).toEqual(expected)
     expect(driver.counters.reloads).toBe(0)
@@ -147,7 +133,7 @@ describe('http', () => {
     const driver = lab.driver()
     await put(driver, webEntry([at(web[0]!)]))
     const port = portOf(driver, 'web-80')
-    await put(driver, webEntry([at(web[0]!)], { insertHeaders: ['x-forwarded-for'] }))
+    await put(driver, webEntry([at(web[0]!)], {}, { insertHeaders: ['x-forwarded-for'] }))
     expect((await ask({ host, port })).seen).toMatchObject({ 'x-forwarded-for': MEMBER_ADDRESS })
     await put(driver, webEntry([at(web[0]!)]))
     expect((await ask({ host, port })).seen).not.toHaveProperty('x-forwarded-for')
@@ -176,8 +162,7 @@ describe('http', () => {
 
 describe('tcp-proxy', () => {
   it('carries connections, tells members of the client, and closes where nobody is', async () => {
-    const echo = await tcpMember('echo')
-    members.push(echo)
+    const echo = await started(tcpMember('echo'))
     const driver = lab.driver()
     const service = (id: string, pool: number | null) => sampleService(id, { protocol: 'tcp-proxy', port: 7, pool })
     const pool = samplePool(1, { mode: 'tcp-proxy', members: [at(echo)], algorithm: 'source-ip-port' })
@@ -203,20 +188,13 @@ describe('tcp-proxy', () => {
   })
 
   it('lets connections to a removed member end by themselves, for a while', async () => {
-    const echo = await tcpMember('echo')
-    members.push(echo)
+    const echo = await started(tcpMember('echo'))
     const driver = lab.driver({ options: { drainMs: 300 } })
-    const entry = (used: readonly NodeMember[]) =>
-      sampleEntry(
-        'tcp',
-        [sampleService('tcp-7', { protocol: 'tcp-proxy', port: 7 })],
-        [samplePool(1, { mode: 'tcp-proxy', members: used })],
-      )
-    await put(driver, entry([at(echo)]))
+    await put(driver, tcpEntry([at(echo)]))
     const old = await dial(host, portOf(driver, 'tcp-7'))
     old.write('one')
     await waitFor(() => old.received() === 'one', { what: 'the echo' })
-    await put(driver, entry([]))
+    await put(driver, tcpEntry([]))
     old.write('two')
     await waitFor(() => old.received() === 'onetwo', { what: 'the echo after the removal' })
     const refused = await dial(host, portOf(driver, 'tcp-7'))
@@ -252,7 +230,7 @@ describe('a busy service', () => {
       [webEntry([null, at(b), at(c)]), [], ['b', 'c']],
       [webEntry([at(a), at(b), at(c)]), ['b'], ['a', 'c']],
       [webEntry([at(a, { weight: 0 }), at(b), at(c)]), ['b'], ['c']],
-      [webEntry([at(a, { weight: 5 }), at(b), at(c)], {}, { algorithm: 'least-connections' }), ['c'], ['a', 'b']],
+      [webEntry([at(a, { weight: 5 }), at(b), at(c)], { algorithm: 'least-connections' }), ['c'], ['a', 'b']],
       [webEntry([at(a), at(b, { backup: true })]), [], ['a']],
       [webEntry([at(a), at(b, { backup: true })]), ['a'], ['b']],
       [webEntry([at(a), at(c)]), [], ['a', 'c']],
@@ -281,7 +259,7 @@ describe('a busy service', () => {
       await put(driver, entry)
       expect((await ask({ host, port: portOf(driver, `s${index}`) })).member).toBe(web[index % 3]!.name)
     }
-    await put(driver, webEntry([at(web[0]!)], { timeouts: { clientMs: 9_000, connectMs: 1_000, memberMs: 9_000 } }))
+    await put(driver, webEntry([at(web[0]!)], {}, { timeouts: { clientMs: 9_000, connectMs: 1_000, memberMs: 9_000 } }))
     const before = client.asked()
     await waitFor(() => client.asked() > before + 20, { what: 'requests' })
     expect((await client.stop()).failures).toEqual([])

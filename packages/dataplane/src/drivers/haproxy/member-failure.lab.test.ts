@@ -1,57 +1,20 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { LoadBalancerEntry, NodeMember, NodePool } from '@spout/model'
+import type { NodeMember, NodePool } from '@spout/model'
 import { waitFor } from '@spout/testkit'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { ask, dial, httpMember, MEMBER_ADDRESS, tcpMember } from '../../testing/haproxy/proxy-lab.ts'
+import { sampleWanted } from '../../testing/haproxy/sample-entry.ts'
 import {
-  ask,
-  dial,
-  httpMember,
-  type LabMember,
-  MEMBER_ADDRESS,
-  ProxyLab,
-  tcpMember,
-} from '../../testing/haproxy/proxy-lab.ts'
-import {
-  sampleEntry,
-  sampleMember,
-  samplePool,
-  sampleService,
-  sampleWanted,
-} from '../../testing/haproxy/sample-entry.ts'
-import type { HaproxyDriver } from './haproxy-driver.ts'
+  memberAt as at,
+  portOf,
+  proxyLabOfFile,
+  put,
+  tcpEntry as tcp,
+  webEntry as web,
+} from '../../testing/haproxy/services-in-lab.ts'
 
-const lab = await ProxyLab.create()
-const host = lab.place.address4!
-const members: { close(): void }[] = []
-
-afterEach(async () => {
-  for (const member of members.splice(0)) member.close()
-  await lab.clear()
-})
-afterAll(() => lab.down())
-
-const started = async <T extends { close(): void }>(member: Promise<T>): Promise<T> => {
-  members.push(await member)
-  return member
-}
-const at = ({ name, port }: Pick<LabMember, 'name' | 'port'>, change: Partial<NodeMember> = {}): NodeMember =>
-  sampleMember(1, { id: name, address: MEMBER_ADDRESS, port, ...change })
-
-const web = (used: readonly NodeMember[], change: Partial<NodePool> = {}): LoadBalancerEntry =>
-  sampleEntry('web', [sampleService('web-80')], [samplePool(1, { members: used, ...change })])
-const tcp = (used: readonly NodeMember[], change: Partial<NodePool> = {}): LoadBalancerEntry =>
-  sampleEntry(
-    'tcp',
-    [sampleService('tcp-7', { protocol: 'tcp-proxy', port: 7 })],
-    [samplePool(1, { mode: 'tcp-proxy', members: used, ...change })],
-  )
-
-const put = async (driver: HaproxyDriver, entry: LoadBalancerEntry, down: readonly string[] = []) => {
-  const [applied] = await driver.apply({ put: [sampleWanted(entry, down)], remove: [] })
-  expect(applied).toMatchObject({ state: 'programmed', message: null })
-}
-const portOf = (driver: HaproxyDriver, service: string): number => driver.proxyPort(service)!.port
+const { lab, host, started } = await proxyLabOfFile()
 
 /** Of so many requests, how many each member answered, and how many each status without a member. */
 async function share(port: number, requests: number): Promise<Readonly<Record<string, number>>> {
@@ -178,11 +141,11 @@ describe('traffic', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, MEMBER_ADDRESS, resolve))
     const member = { name: 'x', port: (server.address() as AddressInfo).port, close: () => void server.close() }
-    members.push(member, { close: () => server.closeAllConnections() })
+    await started(Promise.resolve(member))
+    await started(Promise.resolve({ close: () => server.closeAllConnections() }))
     const driver = lab.driver()
     const timeouts = { clientMs: 5_000, connectMs: 1_000, memberMs: 300 }
-    const entry = (used: readonly NodeMember[], change: Partial<NodePool> = {}) =>
-      sampleEntry('web', [sampleService('web-80', { timeouts })], [samplePool(1, { members: used, ...change })])
+    const entry = (used: readonly NodeMember[], change: Partial<NodePool> = {}) => web(used, change, { timeouts })
     await put(driver, entry([at(member)]))
     expect(await driver.traffic()).toEqual([])
     await put(driver, entry([at(member)], { passive }))

@@ -1,59 +1,28 @@
 import { recordFault, waitFor } from '@spout/testkit'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import {
-  ask,
-  askForever,
-  crowd,
-  httpMember,
-  type LabMember,
-  MEMBER_ADDRESS,
-  ProxyLab,
-  tcpMember,
-} from '../../testing/haproxy/proxy-lab.ts'
-import {
-  sampleEntry,
-  sampleMember,
-  samplePool,
-  sampleService,
-  sampleWanted,
-} from '../../testing/haproxy/sample-entry.ts'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ask, askForever, crowd, httpMember, type LabMember, tcpMember } from '../../testing/haproxy/proxy-lab.ts'
+import { sampleWanted } from '../../testing/haproxy/sample-entry.ts'
+import { bothEntry, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import { connectionShare } from './connection-share.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
 
-const lab = await ProxyLab.create()
-const members: LabMember[] = []
-const host = lab.place.address4!
+const { lab, host, started } = await proxyLabOfFile()
+let members: readonly [web: LabMember, echo: LabMember]
 const SLOW = 'GET / HTTP/1.1\r\nHost: slow\r\nX-Slow: '
 const crowds: { end(): void }[] = []
 
 beforeAll(async () => {
-  members.push(await httpMember('web'), await tcpMember('echo'))
+  members = [await started(httpMember('web')), await started(tcpMember('echo'))]
 })
-afterEach(async () => {
+afterEach(() => {
   for (const each of crowds.splice(0)) each.end()
-  await lab.clear()
 })
-afterAll(async () => {
-  for (const member of members) member.close()
-  await lab.down()
-})
-
-function entryOf() {
-  const [web, echo] = members.map((member) =>
-    sampleMember(1, { id: member.name, address: MEMBER_ADDRESS, port: member.port }),
-  )
-  const services = [sampleService('web'), sampleService('echo', { protocol: 'tcp-proxy', port: 81, pool: 2 })]
-  const pools = [samplePool(1, { members: [web!] }), samplePool(2, { mode: 'tcp-proxy', members: [echo!] })]
-  return sampleEntry('both', services, pools)
-}
 
 /** A proxy with one listener of each kind. */
 async function proxy(options: Partial<HaproxyOptions> = {}) {
   const driver = lab.driver({ options })
-  const [applied] = await driver.apply({ put: [sampleWanted(entryOf())], remove: [] })
-  expect(applied).toMatchObject({ state: 'programmed', message: null })
-  const portOf = (service: string): number => driver.proxyPort(service)!.port
-  return { driver, web: portOf('web'), echo: portOf('echo') }
+  await put(driver, bothEntry(...members))
+  return { driver, web: portOf(driver, 'web-80'), echo: portOf(driver, 'tcp-7') }
 }
 
 const enter = (...[to, first]: Parameters<typeof crowd>) => {
@@ -80,7 +49,7 @@ describe('connections of a proxy', () => {
       slow.drip('a')
     }
     await waitFor(() => slow.closed() > 0, { what: 'some to be turned away' })
-    const [stats] = (await driver.stats()).filter(({ listenerId }) => listenerId === 'web')
+    const [stats] = (await driver.stats()).filter(({ listenerId }) => listenerId === 'web-80')
     expect(stats!.activeConnections).toBeLessThanOrEqual((DEFAULT_OPTIONS.maxConnections * 3) / 4)
     recordFault({
       fault: '4,000 clients of four addresses drip headers at a proxy',
@@ -129,7 +98,7 @@ describe('connections of a proxy', () => {
 
   it('are bound as the next agent was told, without a broken request, and left alone where nothing differs', async () => {
     const before = await proxy({ maxConnections: 40 })
-    const entry = [sampleWanted(entryOf())]
+    const entry = [sampleWanted(bothEntry(...members))]
     await before.driver.close()
     const same = lab.driver({ options: { maxConnections: 40 } })
     await same.adopt(entry)
