@@ -10,7 +10,7 @@ export { isSelected } from './group/plan-bgp.ts'
 export { type GroupPlan, type GroupPlanInput, planGroup } from './group/plan-group.ts'
 export { heldBack } from './group/plan-second-chance.ts'
 export {
-  type BalancedNode,
+  balancedNodes,
   type MoveStep,
   moveUnderWay,
   planRebalance,

@@ -1,4 +1,4 @@
-import type { NodeGroup, PlannedMove, ShardStatus } from '@spout/model'
+import type { Node, NodeGroup, NodeStatus, PlannedMove, ShardStatus } from '@spout/model'
 import type { GroupNode } from './group-node.ts'
 
 /** A node of a group that may get shards. */
@@ -6,6 +6,19 @@ export interface BalancedNode extends Pick<GroupNode, 'id' | 'name' | 'schedulin
   /** Its data plane has everything that it should. */
   readonly inSync: boolean
 }
+
+/** The nodes of a group, as `planRebalance` needs them. */
+export const balancedNodes = (
+  nodeGroupId: string,
+  nodes: readonly Node[],
+  statusOf: (nodeId: string) => Pick<NodeStatus, 'connection' | 'inSync'>,
+): readonly BalancedNode[] =>
+  nodes
+    .filter((node) => node.nodeGroupId === nodeGroupId)
+    .map(({ id, name, scheduling }) => {
+      const { connection, inSync } = statusOf(id)
+      return { id, name, scheduling, connection, inSync }
+    })
 
 /** What is known of a shard. */
 export type BalancedShard = Pick<ShardStatus, 'number' | 'ownerNodeId' | 'state' | 'nodes'>

@@ -1,5 +1,5 @@
 import { plannedMove, SpoutError, timestamp, uuid } from '@spout/model'
-import { type BalancedNode, planRebalance, rebalanceSteps } from '@spout/plan'
+import { balancedNodes, planRebalance, rebalanceSteps } from '@spout/plan'
 import { z } from 'zod'
 import type { NativeContext } from './context.ts'
 import { type Route, route } from './route.ts'
@@ -59,11 +59,5 @@ function groupOf({ view }: NativeContext, id: string): string {
   return group.id
 }
 
-const nodesOf = ({ view, status }: NativeContext, nodeGroupId: string): readonly BalancedNode[] =>
-  view
-    .list('node')
-    .filter((node) => node.nodeGroupId === nodeGroupId)
-    .map(({ id, name, scheduling }) => {
-      const { connection, inSync } = status.node(id)
-      return { id, name, scheduling, connection, inSync }
-    })
+const nodesOf = ({ view, status }: NativeContext, nodeGroupId: string) =>
+  balancedNodes(nodeGroupId, view.list('node'), (id) => status.node(id))
