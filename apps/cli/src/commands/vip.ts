@@ -52,29 +52,25 @@ export function addVip(program: Command, context: CommandContext): void {
       const { items } = await call<{ items: readonly Row[] }>(session, 'GET', `/vips?${query}`)
       context.write(printList(items, vip.columns, printing(options)))
     })
-  command
-    .command('show')
-    .description('shows one address')
-    .argument('<address>')
-    .option('--lb <name>', 'the load balancer with the address, if several projects use it')
-    .option('--project <project>', 'the project with the address, if several use it')
-    .addOption(output())
-    .action(async (address: string, options: VipOptions) => {
+  ofOneAddress(command.command('show').description('shows one address')).action(
+    async (address: string, options: VipOptions) => {
       const session = sessionOf(context)
       const row = await call<Row>(session, 'GET', await vipPath(session, address, '', options))
       context.write(printOne(row, vip.columns, printing(options)))
-    })
+    },
+  )
+  const moves = 'lists the moves of one address, oldest first, since the control plane started'
+  ofOneAddress(command.command('history').description(moves)).action(async (address: string, options: VipOptions) => {
+    const session = sessionOf(context)
+    const path = await vipPath(session, address, '/history', options)
+    const { items } = await call<{ items: readonly Row[] }>(session, 'GET', path)
+    context.write(printList(items, MOVE_COLUMNS, printing(options)))
+  })
+}
+
+const ofOneAddress = (command: Command): Command =>
   command
-    .command('history')
-    .description('lists the moves of one address, oldest first, since the control plane started')
     .argument('<address>')
     .option('--lb <name>', 'the load balancer with the address, if several projects use it')
     .option('--project <project>', 'the project with the address, if several use it')
     .addOption(output())
-    .action(async (address: string, options: VipOptions) => {
-      const session = sessionOf(context)
-      const path = await vipPath(session, address, '/history', options)
-      const { items } = await call<{ items: readonly Row[] }>(session, 'GET', path)
-      context.write(printList(items, MOVE_COLUMNS, printing(options)))
-    })
-}

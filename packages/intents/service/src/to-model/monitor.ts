@@ -1,4 +1,4 @@
-import { type OrRefusal, refuse } from '@spout/connector'
+import { type MonitorContent, type OrRefusal, refuse } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { KUBE_PROXY_HEALTH_PORT } from '../names.ts'
 import { choiceAnnotation, durationAnnotation, fieldOf, numberAnnotation } from './annotations.ts'
@@ -6,13 +6,7 @@ import { isLocal, type Mode } from './mode.ts'
 import type { BalancedPort } from './ports.ts'
 
 /** How the members of one pool are checked. */
-export interface MonitorDraft {
-  readonly type: 'tcp' | 'http' | 'udp' | 'ping' | 'sctp'
-  readonly intervalMs: number
-  readonly timeoutMs: number
-  readonly rise: number
-  readonly fall: number
-  readonly path: string | null
+export interface MonitorDraft extends MonitorContent {
   /** Check port, when it is not the member's own. */
   readonly port: number | null
 }
