@@ -4,7 +4,7 @@ import type { Snapshot } from '../snapshot.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
 import { integer, nullable, numberOneOf, oneOf, type Stamp, text, uuid, type WireType } from '../wire/wire-type.ts'
 import { MONITOR_TYPES } from '../words.ts'
-import { metaFields, ownerFields } from './meta-fields.ts'
+import { blankMeta, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 
 /** A monitor as a request describes it, with the pool that it names. */
@@ -17,15 +17,9 @@ export interface MonitorReading extends OctaviaMonitor {
   readonly poolId: string
 }
 
-export const blankMonitor = ({ newId, now }: Stamp): MonitorSpec => ({
+export const blankMonitor = (stamp: Stamp): MonitorSpec => ({
   model: {
-    id: newId(),
-    name: '',
-    description: '',
-    createdAt: now,
-    updatedAt: null,
-    tags: [],
-    enabled: true,
+    ...blankMeta(stamp),
     rise: 0,
     fall: 0,
   },

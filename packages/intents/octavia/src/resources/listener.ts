@@ -18,7 +18,7 @@ import {
   type WireType,
 } from '../wire/wire-type.ts'
 import { CLIENT_AUTHENTICATION, isOneOf, LISTENER_PROTOCOLS, OFFERED_LISTENER_PROTOCOLS } from '../words.ts'
-import { descriptionField, metaFields, ownerFields } from './meta-fields.ts'
+import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import { nestedPool, type PoolSpec } from './pool.ts'
 import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
@@ -34,15 +34,9 @@ export interface ListenerReading extends OctaviaListener {
   readonly snapshot: Snapshot
 }
 
-export const blankListener = ({ newId, now }: Stamp): ListenerSpec => ({
+export const blankListener = (stamp: Stamp): ListenerSpec => ({
   model: {
-    id: newId(),
-    name: '',
-    description: '',
-    createdAt: now,
-    updatedAt: null,
-    tags: [],
-    enabled: true,
+    ...blankMeta(stamp),
     protocol: 'tcp',
     port: 0,
     connectionLimit: null,

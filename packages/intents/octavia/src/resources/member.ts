@@ -4,7 +4,7 @@ import type { Snapshot } from '../snapshot.ts'
 import { invalidOption, OctaviaFault } from '../wire/fault.ts'
 import { type Field, rowsOf } from '../wire/field.ts'
 import { boolean, integer, ipAddress, nullable, type Stamp, uuid, type WireType } from '../wire/wire-type.ts'
-import { metaFields, ownerFields } from './meta-fields.ts'
+import { blankMeta, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
 
@@ -13,15 +13,9 @@ export interface MemberReading extends OctaviaMember {
 }
 
 /** A member before the request is read; defaults and required fields of the table complete it. */
-export const blankMember = ({ newId, now }: Stamp): OctaviaMember => ({
+export const blankMember = (stamp: Stamp): OctaviaMember => ({
   model: {
-    id: newId(),
-    name: '',
-    description: '',
-    createdAt: now,
-    updatedAt: null,
-    tags: [],
-    enabled: true,
+    ...blankMeta(stamp),
     address: '',
     port: 0,
     subnetId: null,

@@ -1,6 +1,6 @@
 import { childProvisioning, type Snapshot, updatedAt, wireTime } from '../snapshot.ts'
 import { type Field, rowsOf } from '../wire/field.ts'
-import { boolean, list, text, uuid } from '../wire/wire-type.ts'
+import { boolean, list, type Stamp, text, uuid } from '../wire/wire-type.ts'
 
 interface Described {
   readonly name: string
@@ -13,6 +13,17 @@ interface Stored {
   readonly snapshot: Snapshot
   readonly model: Described & { readonly id: string; readonly createdAt: string; readonly updatedAt: string | null }
 }
+
+/** A child before its request says anything. */
+export const blankMeta = ({ newId, now }: Stamp) => ({
+  id: newId(),
+  name: '',
+  description: '',
+  createdAt: now,
+  updatedAt: null,
+  tags: [],
+  enabled: true,
+})
 
 const prose = text({ max: 255 })
 

@@ -27,7 +27,7 @@ import {
 } from '../words.ts'
 import { nestedMonitor } from './health-monitor.ts'
 import { blankMember, memberResource } from './member.ts'
-import { descriptionField, metaFields, ownerFields } from './meta-fields.ts'
+import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
 
@@ -44,15 +44,9 @@ export interface PoolReading extends OctaviaPool {
   readonly snapshot: Snapshot
 }
 
-export const blankPool = ({ newId, now }: Stamp): PoolSpec => ({
+export const blankPool = (stamp: Stamp): PoolSpec => ({
   model: {
-    id: newId(),
-    name: '',
-    description: '',
-    createdAt: now,
-    updatedAt: null,
-    tags: [],
-    enabled: true,
+    ...blankMeta(stamp),
     protocol: 'tcp',
     algorithm: 'round-robin',
     persistence: null,

@@ -1,26 +1,14 @@
-import type { LoadBalancer } from '@spout/model'
 import { requireRole } from '../access.ts'
 import { changeMonitor, removeMonitor, setMonitor } from '../edit-graph.ts'
-import { parseListQuery, printPage } from '../list-query.ts'
 import { blankMonitor, type MonitorSpec, monitorResource } from '../resources/health-monitor.ts'
 import { graphChange, readBody } from '../to-model.ts'
 import { notFound } from '../wire/fault.ts'
-import { printObject } from '../wire/field.ts'
 import { monitorReadings } from '../write-back.ts'
-import { findChild, justWritten, listed, snapshot } from './find.ts'
+import { childViews } from './child-views.ts'
+import { findChild } from './find.ts'
 import type { Call, Route } from './route.ts'
 
-const { fields, plural, root } = monitorResource
-
-const print = (call: Call, lb: LoadBalancer, id: string, only?: ReadonlySet<string>) => ({
-  [root]: printObject(fields, justWritten(monitorReadings(snapshot(call, lb)), id), only),
-})
-
-const list = (call: Call) =>
-  printPage(plural, fields, listed(call).flatMap(monitorReadings), parseListQuery(call.query), call.url)
-
-const show = (call: Call) =>
-  print(call, findChild(call, 'healthMonitor', call.id, 'reader').lb, call.id, parseListQuery(call.query).fields)
+const { print, list, show } = childViews('healthMonitor', monitorResource, monitorReadings)
 
 async function create(call: Call) {
   requireRole(call.principal, 'member')

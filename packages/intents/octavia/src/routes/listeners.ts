@@ -1,25 +1,13 @@
-import type { LoadBalancer } from '@spout/model'
 import { requireRole } from '../access.ts'
 import { addListener, changeListener, removeListener } from '../edit-graph.ts'
-import { parseListQuery, printPage } from '../list-query.ts'
 import { blankListener, listenerResource } from '../resources/listener.ts'
 import { graphChange, readBody } from '../to-model.ts'
-import { printObject } from '../wire/field.ts'
 import { listenerReadings, printStats } from '../write-back.ts'
-import { findChild, findLoadBalancer, justWritten, listed, snapshot } from './find.ts'
+import { childViews } from './child-views.ts'
+import { findChild, findLoadBalancer, snapshot } from './find.ts'
 import type { Call, Route } from './route.ts'
 
-const { fields, plural, root } = listenerResource
-
-const print = (call: Call, lb: LoadBalancer, id: string, only?: ReadonlySet<string>) => ({
-  [root]: printObject(fields, justWritten(listenerReadings(snapshot(call, lb)), id), only),
-})
-
-const list = (call: Call) =>
-  printPage(plural, fields, listed(call).flatMap(listenerReadings), parseListQuery(call.query), call.url)
-
-const show = (call: Call) =>
-  print(call, findChild(call, 'listener', call.id, 'reader').lb, call.id, parseListQuery(call.query).fields)
+const { print, list, show } = childViews('listener', listenerResource, listenerReadings)
 
 async function create(call: Call) {
   requireRole(call.principal, 'member')

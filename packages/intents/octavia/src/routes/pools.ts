@@ -1,26 +1,15 @@
 import type { LoadBalancer } from '@spout/model'
 import { requireRole } from '../access.ts'
 import { addPool, changePool, removePool } from '../edit-graph.ts'
-import { parseListQuery, printPage } from '../list-query.ts'
 import { blankPool, type PoolSpec, poolResource } from '../resources/pool.ts'
 import { graphChange, readBody } from '../to-model.ts'
 import { validationFailure } from '../wire/fault.ts'
-import { printObject } from '../wire/field.ts'
 import { poolReadings } from '../write-back.ts'
-import { findChild, findLoadBalancer, justWritten, listed, snapshot } from './find.ts'
+import { childViews } from './child-views.ts'
+import { findChild, findLoadBalancer } from './find.ts'
 import { type Call, GRAPH_BODY_LIMIT_BYTES, type Route } from './route.ts'
 
-const { fields, plural, root } = poolResource
-
-const print = (call: Call, lb: LoadBalancer, id: string, only?: ReadonlySet<string>) => ({
-  [root]: printObject(fields, justWritten(poolReadings(snapshot(call, lb)), id), only),
-})
-
-const list = (call: Call) =>
-  printPage(plural, fields, listed(call).flatMap(poolReadings), parseListQuery(call.query), call.url)
-
-const show = (call: Call) =>
-  print(call, findChild(call, 'pool', call.id, 'reader').lb, call.id, parseListQuery(call.query).fields)
+const { print, list, show } = childViews('pool', poolResource, poolReadings)
 
 /** The named load balancer, or the named listener's. */
 function parentOf(call: Call, { loadBalancerId, listenerId }: PoolSpec): LoadBalancer {

@@ -1,0 +1,30 @@
+import type { ChildRef } from '@spout/admission/contract'
+import type { LoadBalancer } from '@spout/model'
+import { parseListQuery, printPage } from '../list-query.ts'
+import type { Resource } from '../resources/resource.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { printObject } from '../wire/field.ts'
+import { findChild, justWritten, listed, snapshot } from './find.ts'
+import type { Call } from './route.ts'
+
+/**
+ * How listeners, pools and health monitors are shown: all in the same way.
+ * @param readings all children of the kind that a load balancer has
+ */
+export function childViews<D, R extends { readonly model: { readonly id: string } }>(
+  kind: ChildRef['kind'],
+  { fields, plural, root }: Resource<D, R>,
+  readings: (snapshot: Snapshot) => readonly R[],
+) {
+  const print = (call: Call, lb: LoadBalancer, id: string, only?: ReadonlySet<string>) => ({
+    [root]: printObject(fields, justWritten(readings(snapshot(call, lb)), id), only),
+  })
+  return {
+    /** One child of this state of the load balancer. */
+    print,
+    list: (call: Call) =>
+      printPage(plural, fields, listed(call).flatMap(readings), parseListQuery(call.query), call.url),
+    show: (call: Call) =>
+      print(call, findChild(call, kind, call.id, 'reader').lb, call.id, parseListQuery(call.query).fields),
+  }
+}
