@@ -1,13 +1,14 @@
-import type { Member } from '@spout/model'
-import type { Graph, OctaviaListener, OctaviaMember, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
+import { refuseDoubledMembers } from './edit-members.ts'
+import type { Graph, OctaviaListener, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
 import { type ListenerSpec, listenerSpecOf } from './resources/listener.ts'
-import { blankMember } from './resources/member.ts'
 import { type PoolSpec, poolSpecOf } from './resources/pool.ts'
 import { notFound, OctaviaFault, validationFailure } from './wire/fault.ts'
 import type { Edit } from './wire/field.ts'
-import type { Stamp } from './wire/wire-type.ts'
 
-/** A request's change to the children of a load balancer. Pure, so that it can be repeated on a newer version. */
+/**
+ * A request's change to the children of a load balancer, but for members alone (edit-members.ts). Pure, so that it can be
+ * repeated on a newer version.
+ */
 export type GraphEdit = Edit<Graph>
 
 interface Identified {
@@ -124,90 +125,3 @@ export const removeMonitor =
     ...graph,
     pools: replaced(graph.pools, poolId, 'Pool', (pool) => ({ ...pool, monitor: null })),
   })
-
-const changeMembers =
-  (poolId: string, change: (members: readonly Member[]) => readonly Member[]): GraphEdit =>
-  (graph) => ({
-    ...graph,
-    pools: replaced(graph.pools, poolId, 'Pool', (pool) => ({
-      ...pool,
-      model: { ...pool.model, members: [...change(pool.model.members)] },
-    })),
-  })
-
-export const addMember = (poolId: string, { model }: OctaviaMember): GraphEdit =>
-  changeMembers(poolId, (members) => {
-    const all = [...members, model]
-    refuseDoubledMembers(all)
-    return all
-  })
-
-export const changeMember = (poolId: string, id: string, edit: Edit<OctaviaMember>, now: string): GraphEdit =>
-  changeMembers(poolId, (members) => {
-    if (!members.some((member) => member.id === id)) throw notFound('Member', id)
-    return members.map((member) => (member.id === id ? { ...edit({ model: member }).model, updatedAt: now } : member))
-  })
-
-export const removeMember = (poolId: string, id: string): GraphEdit =>
-  changeMembers(poolId, (members) => members.filter((member) => member.id !== id))
-
-export interface MemberSet {
-  /** Each is read like a creation; a member of the same address and port is edited instead. */
-  readonly members: readonly Edit<OctaviaMember>[]
-  readonly additiveOnly: boolean
-}
-
-/** Replaces the whole set of members. Members that do not change keep their place and their times. */
-export const replaceMembers = (poolId: string, { members, additiveOnly }: MemberSet, stamp: Stamp): GraphEdit =>
-  changeMembers(poolId, (present) => {
-    const wanted = wantedByEndpoint(members, new Set(present.map(endpointOf)), stamp)
-    const kept = present.flatMap((member) => {
-      const edit = wanted.get(endpointOf(member))
-      if (edit === undefined) return additiveOnly ? [member] : []
-      wanted.delete(endpointOf(member))
-      return [editedMember(member, edit, stamp.now)]
-    })
-    return [...kept, ...[...wanted.values()].map((edit) => edit(blankMember(stamp)).model)]
-  })
-
-function wantedByEndpoint(
-  members: readonly Edit<OctaviaMember>[],
-  present: ReadonlySet<string>,
-  { now }: Stamp,
-): Map<string, Edit<OctaviaMember>> {
-  const nowhere = blankMember({ newId: () => '', now })
-  const wanted = new Map<string, Edit<OctaviaMember>>()
-  for (const edit of members) {
-    const { model } = edit(nowhere)
-    const endpoint = endpointOf(model)
-    if (wanted.has(endpoint))
-      throw present.has(endpoint)
-        ? validationFailure('Member must be updated only once in the same request.')
-        : doubledMember(model)
-    wanted.set(endpoint, edit)
-  }
-  return wanted
-}
-
-function editedMember(member: Member, edit: Edit<OctaviaMember>, now: string): Member {
-  const { model } = edit({ model: member })
-  if (model.subnetId !== member.subnetId) throw validationFailure(`subnet_id of member ${member.id} cannot be changed.`)
-  return sameFields(model, member) ? member : { ...model, updatedAt: now }
-}
-
-/** Both come from the same blank, so their fields are in the same order. */
-const sameFields = (a: Member, b: Member): boolean =>
-  Object.entries(a).every(([name, value]) => JSON.stringify(value) === JSON.stringify(Reflect.get(b, name)))
-
-const endpointOf = ({ address, port }: Member): string => `${address} ${port}`
-
-const doubledMember = ({ address, port }: Member): OctaviaFault =>
-  new OctaviaFault(409, `Another member on this pool is already using ip ${address} on protocol_port ${port}`)
-
-function refuseDoubledMembers(members: readonly Member[]): void {
-  const seen = new Set<string>()
-  for (const member of members) {
-    if (seen.has(endpointOf(member))) throw doubledMember(member)
-    seen.add(endpointOf(member))
-  }
-}

@@ -99,6 +99,12 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
     501,
     "Provider 'spout' does not support a requested option: members: too many",
   ],
+  [
+    'Unsupported',
+    { field: 'put', reason: 'too many' },
+    501,
+    "Provider 'spout' does not support a requested option: members: too many",
+  ],
   ['Gone', { revision: '7' }, 503, 'Revision 7 has been compacted away: list again'],
   ['TooManyRequests', { reason: 'enough', seconds: 2 }, 429, 'Too many requests: enough; try again in 2 s'],
   ['StoreUnavailable', { reason: 'full' }, 503, 'The store does not accept writes: full'],

@@ -146,6 +146,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
   version: 'http_version',
   host: 'domain_name',
   monitor: 'healthmonitor',
+  put: 'members',
   algorithm: 'lb_algorithm',
   persistence: 'session_persistence',
   clientMs: 'timeout_client_data',

@@ -265,6 +265,14 @@ describe('children', () => {
     expect(await times()).toEqual(before)
     service.confirm(id, { confirmedAt: '2099-01-01T00:00:02.000Z' })
     expect(await times()).toEqual(before)
+    const members = `/pools/${pool.id}/members`
+    const second = { address: '10.0.0.77', protocol_port: 80 }
+    const added = await service.make(members, 'member', second)
+    await service.call('PUT', `${members}/${added.id}`, { member: { weight: 7 } })
+    await service.call('PUT', `${members}?additive_only=true`, { members: [{ ...second, weight: 3 }] })
+    await service.call('DELETE', `${members}/${added.id}`)
+    service.confirm(id, { confirmedAt: '2099-01-01T00:00:03.000Z' })
+    expect(await times()).toEqual(before)
   })
 
   test('are changed and deleted', async () => {

@@ -5,7 +5,7 @@ import { isSettled } from './snapshot.ts'
 /** The part of admission that the Octavia API uses. */
 export type OctaviaAdmission = Pick<
   LoadBalancerAdmission,
-  'createLoadBalancer' | 'changeLoadBalancer' | 'deleteLoadBalancer'
+  'createLoadBalancer' | 'changeLoadBalancer' | 'changeMembers' | 'deleteLoadBalancer'
 > &
   Pick<ProjectAdmission, 'quotaOf' | 'setQuota'>
 
@@ -22,6 +22,7 @@ export function settlingAdmission(admission: OctaviaAdmission, status: StatusRea
   return {
     createLoadBalancer: async (draft) => settled(await admission.createLoadBalancer(draft)),
     changeLoadBalancer: async (id, change) => settled(await admission.changeLoadBalancer(id, change)),
+    changeMembers: async (id, change) => settled(await admission.changeMembers(id, change)),
     deleteLoadBalancer: (id, options) => admission.deleteLoadBalancer(id, options),
     quotaOf: (projectId) => admission.quotaOf(projectId),
     setQuota: (projectId, limits) => admission.setQuota(projectId, limits),

@@ -2,15 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { loadBalancer, sendsRequest } from '@spout/model'
 import { describe, expect, test } from 'vitest'
 import { foldMonitor, unfoldMonitor } from './convert-monitor.ts'
-import {
-  addListener,
-  addPool,
-  changeListener,
-  changePool,
-  removePool,
-  replaceMembers,
-  setMonitor,
-} from './edit-graph.ts'
+import { addListener, addPool, changeListener, changePool, removePool, setMonitor } from './edit-graph.ts'
+import { replaceMembers } from './edit-members.ts'
 import type { OctaviaMember } from './octavia-resources.ts'
 import { blankMonitor } from './resources/health-monitor.ts'
 import { blankListener, listenerResource } from './resources/listener.ts'
@@ -333,38 +326,34 @@ describe('changes', () => {
     const member = (json: object): Edit<OctaviaMember> =>
       readObject(memberResource.fields, 'create', json, { path: 'members_.members', stamp })
     const changed = (members: readonly object[], additiveOnly = false) =>
-      graphChange(replaceMembers(id('pool'), { members: members.map(member), additiveOnly }, stamp))(lb).pools?.[0]
-        ?.members
+      replaceMembers(id('pool'), { members: members.map(member), additiveOnly }, stamp)(lb)
 
     const one = { address: '10.0.0.1', protocol_port: 80 }
     const two = { address: '10.0.0.2', protocol_port: 80, weight: 5 }
+    const three = { address: '10.0.0.3', protocol_port: 80 }
 
-    test('keeps the very members that do not change, changes, adds and removes the others', () => {
-      const members = changed([
-        { ...one, weight: 9 },
-        { address: '10.0.0.3', protocol_port: 80 },
-      ])
-      expect(members).toMatchObject([
-        { id: id('memb', 1), weight: 9, updatedAt: stamp.now, createdAt: NOW },
-        { address: '10.0.0.3', weight: 1, updatedAt: null, createdAt: stamp.now },
-      ])
+    test('says what changes, comes and goes, and nothing of the very members that stay', () => {
+      expect(changed([{ ...one, weight: 9 }, three])).toEqual({
+        poolId: id('pool'),
+        put: [
+          { ...lb.pools[0]?.members[0], weight: 9, updatedAt: stamp.now, createdAt: NOW },
+          expect.objectContaining({ address: '10.0.0.3', weight: 1, updatedAt: null, createdAt: stamp.now }),
+        ],
+        remove: [lb.pools[0]?.members[1]],
+      })
+      expect(changed([one, two, three])).toMatchObject({ put: [{ address: '10.0.0.3' }], remove: [] })
     })
 
     test('additive keeps what is not named', () => {
-      expect(changed([{ address: '10.0.0.3', protocol_port: 80 }], true)?.map(({ address }) => address)).toEqual([
-        '10.0.0.1',
-        '10.0.0.2',
-        '10.0.0.3',
-      ])
+      expect(changed([three], true)).toMatchObject({ put: [{ address: '10.0.0.3' }], remove: [] })
     })
 
     test('the same set again is no change, and a name left out stays', () => {
-      expect(changed([two, one])).toEqual(lb.pools[0]?.members)
-      expect(changed([two, one])?.[1]).toBe(lb.pools[0]?.members[1])
+      expect(changed([two, one])).toEqual({ poolId: id('pool'), put: [], remove: [] })
     })
 
     test('an empty set removes all', () => {
-      expect(changed([])).toEqual([])
+      expect(changed([])).toEqual({ poolId: id('pool'), put: [], remove: lb.pools[0]?.members })
     })
 
     test.each([

@@ -1,8 +1,8 @@
 import type { LoadBalancer } from '@spout/model'
-import { addMember, changeMember, type MemberSet, removeMember, replaceMembers } from '../edit-graph.ts'
+import { addMember, changeMember, type MemberSet, removeMember, replaceMembers } from '../edit-members.ts'
 import { parseListQuery, printPage, refuseTwice } from '../list-query.ts'
 import { blankMember, memberResource } from '../resources/member.ts'
-import { graphChange, readBody, rootOf } from '../to-model.ts'
+import { readBody, rootOf } from '../to-model.ts'
 import { invalidInput } from '../wire/fault.ts'
 import { printObject, readObject } from '../wire/field.ts'
 import { pythonText } from '../wire/python-text.ts'
@@ -27,32 +27,26 @@ const show = (call: Call) => print(call, findMember(call, 'reader').lb, call.chi
 async function create(call: Call) {
   const { lb: found } = findChild(call, 'pool', call.id, 'member')
   const member = readBody(memberResource, 'create', call.body, call.stamp)(blankMember(call.stamp))
-  const lb = await call.context.admission.changeLoadBalancer(found.id, graphChange(addMember(call.id, member)))
+  const lb = await call.context.admission.changeMembers(found.id, addMember(call.id, member))
   return print(call, lb, member.model.id)
 }
 
 async function update(call: Call) {
   const { lb: found } = findMember(call, 'member')
   const edit = readBody(memberResource, 'update', call.body, call.stamp)
-  const change = graphChange(changeMember(call.id, call.childId, edit, call.stamp.now))
-  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.childId)
+  const change = changeMember(call.id, call.childId, edit, call.stamp.now)
+  return print(call, await call.context.admission.changeMembers(found.id, change), call.childId)
 }
 
 async function remove(call: Call) {
   const { lb } = findMember(call, 'member')
-  await call.context.admission.changeLoadBalancer(lb.id, graphChange(removeMember(call.id, call.childId)))
+  await call.context.admission.changeMembers(lb.id, removeMember(call.id, call.childId))
 }
 
 /** Replaces all members in one write. A set that changes nothing writes nothing. */
 async function replace(call: Call) {
   const { lb } = findChild(call, 'pool', call.id, 'member')
-  const edit = replaceMembers(call.id, readMemberSet(call), call.stamp)
-  const change = graphChange(edit)
-  const members = (balancer: Pick<LoadBalancer, 'pools'>) =>
-    balancer.pools.find(({ id }) => id === call.id)?.members ?? []
-  const [before, after] = [members(lb), members({ pools: change(lb).pools ?? [] })]
-  if (before.length === after.length && before.every((member, index) => member === after[index])) return
-  await call.context.admission.changeLoadBalancer(lb.id, change)
+  await call.context.admission.changeMembers(lb.id, replaceMembers(call.id, readMemberSet(call), call.stamp))
 }
 
 function readMemberSet({ body, query, stamp }: Call): MemberSet {
