@@ -162,6 +162,8 @@ export const controlPlaneConfig = z.strictObject({
     lifetimeSeconds: z.number().int().min(60).max(2_592_000).default(28_800),
     /** Tokens of one user by password, and of each application credential. Issuing one more deletes the oldest. */
     perGrant: z.number().int().min(1).max(100_000).default(250),
+    /** Of one user in all; the oldest goes of the grant that has most. */
+    perUser: z.number().int().min(1).max(1_000_000).default(1000),
     /** Application credentials of one user. */
     credentialsPerUser: z.number().int().min(0).max(10_000).default(100),
   }).prefault({}),

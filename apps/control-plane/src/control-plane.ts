@@ -123,7 +123,7 @@ const createAuthenticator = (
   new Authenticator({
     ...{ store, view, ...around },
     tokenTtlMs: config.tokens.lifetimeSeconds * 1000,
-    tokensPerGrant: config.tokens.perGrant,
+    tokenBounds: config.tokens,
     ...(home && { serviceAccounts: home.serviceAccounts }),
   })
 

@@ -23,6 +23,7 @@ import { AuditLog } from './audit/audit-log.ts'
 import { authenticateBy } from './authn/authenticate.ts'
 import { Authenticator } from './authn/authenticator.ts'
 import { bootstrap } from './authn/bootstrap.ts'
+import type { TokenBounds } from './authn/grant-tokens.ts'
 import { LOCAL_ADDRESS } from './authn/login-source.ts'
 import { newUser } from './authn/new-user.ts'
 import { Passwords } from './authn/password.ts'
@@ -162,7 +163,7 @@ export async function openTestBed(
   clock: Clock = systemClock,
   serviceAccounts?: ServiceAccounts,
   limits: {
-    readonly tokensPerGrant?: number
+    readonly tokenBounds?: Partial<TokenBounds>
     readonly credentialsPerUser?: number
     readonly log?: Logger
     readonly proxies?: ProxyTrust
@@ -178,7 +179,7 @@ export async function openTestBed(
     // A hash at full cost takes 100 ms of a core. The tests of passwords use that.
     passwords: new Passwords({ log2N: 4 }),
     ...(serviceAccounts && { serviceAccounts }),
-    ...(limits.tokensPerGrant !== undefined && { tokensPerGrant: limits.tokensPerGrant }),
+    ...(limits.tokenBounds && { tokenBounds: limits.tokenBounds }),
   })
   const { passwords } = authenticator
   const password = new Secret(ADMIN_PASSWORD)

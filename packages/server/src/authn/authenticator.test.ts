@@ -116,7 +116,7 @@ describe('bounds', () => {
 
   test("one more token deletes the user's oldest by password, and none of credentials or other users", async () => {
     await bed.close()
-    bed = await openTestBed(clock, undefined, { tokensPerGrant: 3 })
+    bed = await openTestBed(clock, undefined, { tokenBounds: { perGrant: 3 } })
     const owner = await bed.login('owner', bed.admin.projectId, 'member')
     const made = await bed.ask('POST', `/identity/v3/users/${owner.userId}/application_credentials`, owner.token, {
       application_credential: { name: 'cluster' },
@@ -134,6 +134,30 @@ describe('bounds', () => {
     expect(code(() => bed.authenticator.session(traded.secret))).toBe('accepted')
     expect(code(() => bed.authenticator.session(later[0] ?? ''))).toBe('Unauthenticated')
     expect(bed.view.list('token').filter(({ userId }) => userId === owner.userId)).toHaveLength(4)
+  })
+
+  test('a user has so many tokens in all, and a credential that takes many ends its own', async () => {
+    await bed.close()
+    bed = await openTestBed(clock, undefined, { tokenBounds: { perGrant: 4, perUser: 5 } })
+    const owner = await bed.login('owner', bed.admin.projectId, 'member')
+    const other = await bed.adminLogin()
+    const credential = async (name: string) => {
+      const path = `/identity/v3/users/${owner.userId}/application_credentials`
+      const { body } = await bed.ask('POST', path, owner.token, { application_credential: { name } })
+      const { id, secret } = body.application_credential
+      return async () => (await bed.authenticator.loginWithCredential({ id }, secret, FROM)).secret
+    }
+    const [calm, busy, busier] = [await credential('calm'), await credential('busy'), await credential('busier')]
+    const calmToken = await calm()
+    const busyTokens = [await busy(), await busy(), await busy()]
+    const busierTokens = [await busier(), await busier()]
+    const ended = (tokens: readonly string[]) =>
+      tokens.map((token) => code(() => bed.authenticator.session(token)) !== 'accepted')
+    expect(ended([...busyTokens, ...busierTokens])).toEqual([true, true, false, false, false])
+    for (let time = 0; time < 10; time++) busierTokens.push(await busier())
+    expect(ended(busierTokens.slice(-2))).toEqual([false, false])
+    expect(ended([owner.token, calmToken, other])).toEqual([false, false, false])
+    expect(bed.view.list('token').filter(({ userId }) => userId === owner.userId)).toHaveLength(5)
   })
 
   test('application credentials per user are limited, also when created concurrently', async () => {

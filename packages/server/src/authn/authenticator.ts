@@ -4,7 +4,7 @@ import type { Clock, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { mayOnlyBalance } from './balancer.ts'
 import { credentialOf, type Method } from './grant.ts'
-import { GrantTokens } from './grant-tokens.ts'
+import { GrantTokens, type TokenBounds } from './grant-tokens.ts'
 import { LoginLimiter } from './login-limiter.ts'
 import { sourceOf } from './login-source.ts'
 import { Passwords } from './password.ts'
@@ -18,8 +18,8 @@ export interface AuthenticatorOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly tokenTtlMs?: number
-  /** Limit of tokens of one user by password, and of each application credential. One more deletes the oldest. */
-  readonly tokensPerGrant?: number
+  /** Limits that are not named have their defaults. */
+  readonly tokenBounds?: Partial<TokenBounds>
   /** Service accounts of the cluster that we run in. Without it their tokens are refused. */
   readonly serviceAccounts?: ServiceAccounts
   readonly passwords?: Passwords
@@ -44,7 +44,7 @@ export interface IssuedToken extends Session {
 
 const DEFAULT_TTL_MS = 8 * 3_600_000
 /** A script that logs in for each call creates many, and uses each for seconds. */
-const DEFAULT_TOKENS_PER_GRANT = 250
+const DEFAULT_BOUNDS: TokenBounds = { perGrant: 250, perUser: 1000 }
 const SWEEP_INTERVAL_MS = 60_000
 const SWEEP_BATCH = 500
 
@@ -260,7 +260,7 @@ export class Authenticator {
     const write = { op: 'put', kind: 'token', id: token.id, scope: null, value: token, ifRevision: 'absent' } as const
     const { revision } = await store.commit([write])
     await view.caughtUp(revision)
-    await this.#delete(this.#tokens.beyond(token, this.#options.tokensPerGrant ?? DEFAULT_TOKENS_PER_GRANT))
+    await this.#delete(this.#tokens.beyond(token, { ...DEFAULT_BOUNDS, ...this.#options.tokenBounds }))
     const principal = { userId: user.id, userName: user.name, projectId, roles, expiresAt: token.expiresAt }
     return { secret, token, principal }
   }

@@ -2,15 +2,24 @@ import type { ModelView } from '@spout/admission/contract'
 import type { Token } from '@spout/model'
 import { credentialOf } from './grant.ts'
 
+/** Limits of the number of tokens: of one grant, and of all grants of one user together. */
+export interface TokenBounds {
+  readonly perGrant: number
+  readonly perUser: number
+}
+
+/** Limit of tokens deleted at one login. There are more to delete only after the limits were lowered; later logins delete them. */
+const MOST_AT_ONCE = 64
+
 /**
  * Which tokens have the same grant: a user's password (also through exchanged tokens), or one application credential.
- * It indexes the view's tokens, oldest first, so that limiting their number does not need a walk over all of them at
- * each login.
+ * It indexes the view's tokens, so that limiting their number does not need a walk over all of them at each login.
  */
 export class GrantTokens {
   readonly #view: ModelView
-  readonly #byGrant = new Map<string, Set<string>>()
-  readonly #grants = new Map<string, string>()
+  /** By user and grant: ids of tokens, oldest first. */
+  readonly #byUser = new Map<string, Map<string, Set<string>>>()
+  readonly #known = new Map<string, Place>()
 
   /** It never unsubscribes: both live as long as the process. */
   constructor(view: ModelView) {
@@ -21,10 +30,25 @@ export class GrantTokens {
     })
   }
 
-  /** Ids of the tokens of the same grant except for the newest `most`. */
-  beyond(token: Token, most: number): readonly string[] {
-    const ids = this.#byGrant.get(grantOf(token))
-    return ids === undefined || ids.size <= most ? [] : [...ids].slice(0, ids.size - most)
+  /**
+   * Ids of the tokens to delete now that this one was issued: the oldest of its own grant, then the oldest of the grant that
+   * has most tokens of this user. So a credential with many tokens ends neither the user's own sessions nor those of a
+   * credential with few.
+   */
+  beyond(token: Token, { perGrant, perUser }: TokenBounds): readonly string[] {
+    const grants = [...(this.#byUser.get(token.userId) ?? [])].map(([grant, ids]) => ({
+      isOwn: grant === grantOf(token),
+      others: [...ids].filter((id) => id !== token.id),
+    }))
+    const gone = grants.flatMap(({ isOwn, others }) =>
+      isOwn ? others.splice(0, Math.max(0, others.length + 1 - perGrant)) : [],
+    )
+    const left = 1 + grants.reduce((sum, { others }) => sum + others.length, 0)
+    for (let excess = left - perUser; excess > 0 && gone.length < MOST_AT_ONCE; excess--) {
+      const most = grants.reduce((one, other) => (other.others.length > one.others.length ? other : one))
+      gone.push(...most.others.splice(0, 1))
+    }
+    return gone.slice(0, MOST_AT_ONCE)
   }
 
   #look(id: string): void {
@@ -34,21 +58,30 @@ export class GrantTokens {
   }
 
   #forget(id: string): void {
-    const grant = this.#grants.get(id)
-    if (grant === undefined) return
-    this.#grants.delete(id)
-    const ids = this.#byGrant.get(grant)
+    const place = this.#known.get(id)
+    if (place === undefined) return
+    this.#known.delete(id)
+    const grants = this.#byUser.get(place.userId)
+    const ids = grants?.get(place.grant)
     ids?.delete(id)
-    if (ids?.size === 0) this.#byGrant.delete(grant)
+    if (ids?.size === 0) grants?.delete(place.grant)
+    if (grants?.size === 0) this.#byUser.delete(place.userId)
   }
 
   #note(token: Token): void {
+    const { id, userId } = token
     const grant = grantOf(token)
-    const ids = this.#byGrant.get(grant) ?? new Set<string>()
-    this.#byGrant.set(grant, ids)
-    ids.add(token.id)
-    this.#grants.set(token.id, grant)
+    const grants = this.#byUser.get(userId) ?? new Map<string, Set<string>>()
+    const ids = grants.get(grant) ?? new Set<string>()
+    this.#byUser.set(userId, grants.set(grant, ids.add(id)))
+    this.#known.set(id, { userId, grant })
   }
 }
 
-const grantOf = (token: Token): string => `${token.userId} ${credentialOf(token) ?? ''}`
+interface Place {
+  readonly userId: string
+  readonly grant: string
+}
+
+const PASSWORD = ''
+const grantOf = (token: Token): string => credentialOf(token) ?? PASSWORD
