@@ -114,7 +114,7 @@ describe('the API with a certificate of the operator', () => {
       ['second.crt', 'second.crt', /^Field api\.keyFile: is not a private key in PEM/],
       ['backwards.crt', 'second.key', /^Field api\.certificateFile: certificate 2 did not issue certificate 1/],
       ['nameless.crt', 'nameless.key', /^Field api\.certificateFile: names no host/],
-      ['weak.crt', 'weak.key', /^Field api\.certificateFile: needs a key of EC, or of RSA with 2048 bits/],
+      ['weak.crt', 'weak.key', /^Field api\.certificateFile: needs a key of EC or Ed25519, or of RSA with 2048 bits/],
     ] as const
     for (const [certificate, key, reason] of broken) {
       const before = lines('certificate-refused').length
@@ -158,6 +158,15 @@ describe('the API with a certificate of the operator', () => {
     expect(await figure('spout_api_certificate_expiry_timestamp_seconds')).toBe(
       Date.parse(String(said?.['expiresAt'])) / 1000,
     )
+  }, 60_000)
+
+  test('an Ed25519 key serves clients of TLS 1.3 and of 1.2', async () => {
+    await issue('edwards', 'DNS:localhost', ['-newkey', 'ed25519', '-nodes'])
+    place('edwards.crt', 'edwards.key')
+    await waitFor(async () => (await shown()) === 'edwards', { what: 'the certificate', timeoutMs: 30_000 })
+    const curl = ['curl', '-sf', '--cacert', at('root.crt'), `https://localhost:${port}/healthz`]
+    for (const version of [['--tlsv1.3'], ['--tlsv1.2', '--tls-max', '1.2']])
+      expect((await run([...curl, ...version])).stdout).toBe('{"status":"ok"}')
   }, 60_000)
 
   test('a start with files that cannot be used ends with the setting and the reason', async () => {

@@ -192,6 +192,8 @@ function requireUsable(leaf: X509Certificate, now: Date, field: string): void {
   if (leaf.keyUsage !== undefined && !leaf.keyUsage.includes(SERVER_AUTH))
     throw refusal(field, 'is not meant for servers (extendedKeyUsage has no serverAuth)')
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = leaf.publicKey
-  const strong = type === 'ec' || (type === 'rsa' && (details?.modulusLength ?? 0) >= RSA_BITS_MIN)
-  if (!strong) throw refusal(field, `needs a key of EC, or of RSA with ${RSA_BITS_MIN} bits or more`)
+  // Ed25519 stands for ECDSA in suites of TLS 1.2, too (RFC 8422, section 5.1.1).
+  const strong =
+    type === 'ec' || type === 'ed25519' || (type === 'rsa' && (details?.modulusLength ?? 0) >= RSA_BITS_MIN)
+  if (!strong) throw refusal(field, `needs a key of EC or Ed25519, or of RSA with ${RSA_BITS_MIN} bits or more`)
 }
