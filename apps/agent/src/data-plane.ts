@@ -13,8 +13,7 @@ import {
   FlowReplication,
   HaproxyDriver,
   type HealthCheck,
-  httpCheck,
-  httpsCheck,
+  healthChecks,
   L2Announcer,
   MemberFlows,
   memoryShare,
@@ -25,17 +24,12 @@ import {
   networkShares,
   ProcessorUse,
   ProxyDrain,
-  pingCheck,
   proxyPlaceOf,
   refuseKnownBad,
   SecondChance,
   ShardProxyDrains,
   ShareWatch,
   SystemHost,
-  sctpCheck,
-  tcpCheck,
-  tlsHelloCheck,
-  udpCheck,
   VipSteering,
   VrrpAnnouncer,
 } from '@spout/dataplane'
@@ -93,7 +87,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     drivers: [haproxy, nftables],
     followers: [steering, memberFlows, secondChance],
     announcer,
-    checks: createChecks(helper, domains),
+    checks: healthChecks(helper, (domain) => domains.netns(domain)),
     shares: createShareWatch(config, machine, domains, proxies),
     start: () => {},
     /** Releases our handles. Everything that is programmed stays in force. */
@@ -173,19 +167,6 @@ function createAnnouncer(
     shardProxyDrains: new ShardProxyDrains({ proxies, log, clock }),
     fabricAddress: () => fabricAddress.read(),
   })
-}
-
-function createChecks(helper: NativeHelper, domains: DomainSet): readonly HealthCheck[] {
-  const place = (domain: number): string => domains.netns(domain)
-  return [
-    tcpCheck(helper, place),
-    httpCheck(helper, place),
-    httpsCheck(helper, place),
-    tlsHelloCheck(helper, place),
-    pingCheck(helper, place),
-    udpCheck(helper, place),
-    sctpCheck(helper, place),
-  ]
 }
 
 function createShareWatch(

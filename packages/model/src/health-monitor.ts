@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { CHECK_TYPES } from './check-kinds.ts'
 import { metaShape, tags } from './scalars.ts'
 
-export const MONITOR_TYPES = ['tcp', 'http', 'https', 'tls-hello', 'ping', 'udp', 'sctp'] as const
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'OPTIONS', 'CONNECT', 'PATCH'] as const
 
 /** Printable ASCII without spaces, as a request line allows. */
@@ -37,7 +37,7 @@ export const healthMonitor = z.strictObject({
   ...metaShape,
   tags,
   enabled: z.boolean(),
-  type: z.enum(MONITOR_TYPES),
+  type: z.enum(CHECK_TYPES),
   /** Time between two probes of an endpoint. */
   intervalMs: z.number().int().min(100).max(86_400_000),
   /** Nodes wait at most `MOST_CHECK_TIMEOUT_MS`. */
@@ -46,10 +46,7 @@ export const healthMonitor = z.strictObject({
   rise: z.number().int().min(1).max(10),
   /** Failures in a row that take a member down. */
   fall: z.number().int().min(1).max(10),
-  /** Present exactly for the types `http` and `https`. */
+  /** Present exactly for the types that send a request (`CHECK_KINDS`). */
   http: httpProbe.nullable(),
 })
 export type HealthMonitor = z.infer<typeof healthMonitor>
-
-/** Whether probes of this type send an HTTP request. */
-export const sendsRequest = (type: HealthMonitor['type']): boolean => type === 'http' || type === 'https'

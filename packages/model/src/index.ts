@@ -6,6 +6,7 @@
  */
 export * from './audit-record.ts'
 export * from './bgp.ts'
+export * from './check-kinds.ts'
 export { EDITS_VERSION, type Edit, edited, editsBetween } from './edits.ts'
 export * from './entry-hash.ts'
 export * from './entry-keys.ts'

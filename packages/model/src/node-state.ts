@@ -7,6 +7,7 @@
  * same input gives the same bytes (`entryHash`).
  */
 
+import type { CheckType } from './check-kinds.ts'
 import type { ListenerProtocol } from './protocols.ts'
 
 /** Incremented when entries change incompatibly. An agent refuses versions that it does not know. */
@@ -353,7 +354,7 @@ export interface NodeMember {
 }
 
 export interface CheckSpec {
-  readonly type: 'tcp' | 'http' | 'https' | 'tls-hello' | 'ping' | 'udp' | 'sctp'
+  readonly type: CheckType
   readonly intervalMs: number
   readonly timeoutMs: number
   readonly rise: number

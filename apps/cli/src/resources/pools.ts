@@ -1,4 +1,4 @@
-import { ALGORITHMS, MONITOR_TYPES, POOL_PROTOCOLS } from '@spout/model'
+import { ALGORITHMS, CHECK_TYPES, POOL_PROTOCOLS } from '@spout/model'
 import { OWN_FIELDS } from './load-balancers.ts'
 import { at, column, count, oneOf, orNone, type Resource, wholeNumber, yesOrNo } from './resource.ts'
 
@@ -43,7 +43,7 @@ export const pool: Resource = {
     },
     {
       flags: '--check <type>',
-      description: `probe members: ${oneOf([...MONITOR_TYPES, 'none'])}`,
+      description: `probe members: ${oneOf([...CHECK_TYPES, 'none'])}`,
       field: 'monitor.type',
     },
     {

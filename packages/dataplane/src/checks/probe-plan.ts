@@ -1,3 +1,4 @@
+import { asksPort } from '@spout/model/check-kinds'
 import { canonicalJson } from '@spout/model/entry-hash'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 import type { CheckTarget } from '../contracts/check.ts'
@@ -18,8 +19,8 @@ export interface WantedProbe {
 
 /** Identifies a probe. It is equal for all pools that probe the same endpoint in the same way. */
 export const probeKey = (target: CheckTarget): string =>
-  // A ping ignores the port, so members that differ only in the port share one.
-  canonicalJson(target.spec.type === 'ping' ? { ...target, port: 0 } : target)
+  // Some checks ignore the port: members that differ only in the port share their probe.
+  canonicalJson(asksPort(target.spec.type) ? target : { ...target, port: 0 })
 
 /**
  * The probes of a load balancer's pools.

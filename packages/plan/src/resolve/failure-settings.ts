@@ -1,4 +1,4 @@
-import type { HealthMonitor, NodePool, Pool } from '@spout/model'
+import { CHECK_KINDS, type NodePool, type Pool } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
 /** Failure settings that the pool's way of balancing does not support. */
@@ -14,12 +14,15 @@ export function* failureProblems(pool: Pool, mode: NodePool['mode'], field: stri
       field: `${field}.passiveCheck.on`,
       reason: 'response belongs to pools that carry HTTP; others have connection',
     })
-  const type = pool.monitor?.type
-  if ((type === 'udp' || type === 'sctp') && pool.protocol !== type)
-    yield problem('InvalidField', {
-      field: `${field}.monitor.type`,
-      reason: `${type} belongs to pools of protocol ${type}, not ${pool.protocol}`,
-    })
+  if (pool.monitor !== null) {
+    const { type } = pool.monitor
+    const { over } = CHECK_KINDS[type]
+    if ((over === 'udp' || over === 'sctp') && pool.protocol !== over)
+      yield problem('InvalidField', {
+        field: `${field}.monitor.type`,
+        reason: `${type} belongs to pools of protocol ${over}, not ${pool.protocol}`,
+      })
+  }
   if (pool.resetOnDown && pool.protocol === 'udp')
     yield problem('InvalidField', {
       field: `${field}.resetOnDown`,
@@ -28,8 +31,6 @@ export function* failureProblems(pool: Pool, mode: NodePool['mode'], field: stri
   if (pool.protocol === 'sctp') yield* sctpProblems(pool, field)
 }
 
-const ASKING_TCP: ReadonlySet<HealthMonitor['type']> = new Set(['tcp', 'http', 'https', 'tls-hello'])
-
 function* sctpProblems(pool: Pool, field: string): Generator<Problem> {
   if (pool.resetOnDown)
     yield problem('InvalidField', {
@@ -37,7 +38,7 @@ function* sctpProblems(pool: Pool, field: string): Generator<Problem> {
       reason: 'SCTP associations are not reset; those of a member that is down end by themselves',
     })
   const type = pool.monitor?.type
-  if (type === undefined || !ASKING_TCP.has(type)) return
+  if (type === undefined || CHECK_KINDS[type].over !== 'tcp') return
   const at = pool.members.findIndex(({ monitorPort }) => monitorPort === null)
   if (at >= 0)
     yield problem('InvalidField', {
