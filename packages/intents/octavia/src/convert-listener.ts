@@ -1,4 +1,4 @@
-import type { INSERT_HEADERS, Listener } from '@spout/model'
+import { type INSERT_HEADERS, LISTENER_DEFAULTS, type Listener } from '@spout/model'
 import type { OctaviaListener } from './octavia-resources.ts'
 import { invalidOption, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { HTTP_HEADERS, isOneOf, type ListenerProtocol, SSL_HEADERS } from './words.ts'
@@ -12,12 +12,8 @@ export const PLAIN_LISTENER_PROTOCOL = {
   'tcp-proxy': 'TCP',
 } as const satisfies Record<Listener['protocol'], ListenerProtocol>
 
-export const DEFAULT_TIMEOUTS: Listener['timeouts'] = {
-  clientMs: 50_000,
-  connectMs: 5_000,
-  memberMs: 50_000,
-  inspectMs: 0,
-}
+/** Ours are Octavia's. */
+export const DEFAULT_TIMEOUTS = LISTENER_DEFAULTS.timeouts
 
 export const hasDefaultTimeouts = ({ timeouts }: Listener): boolean =>
   timeouts.clientMs === DEFAULT_TIMEOUTS.clientMs &&

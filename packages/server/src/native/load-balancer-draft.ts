@@ -7,6 +7,7 @@ import {
   type Listener,
   type LoadBalancer,
   listener,
+  listenerOptions,
   loadBalancer,
   type Member,
   member,
@@ -95,20 +96,10 @@ export const listenerDraft = z.strictObject({
   enabled: z.boolean().default(true),
   protocol: listener.shape.protocol,
   port: listener.shape.port,
-  connectionLimit: listener.shape.connectionLimit.default(null),
   defaultPoolId: uuid.nullable().default(null),
   /** The name of a pool of the same load balancer, for a pool whose id is not known yet. */
   defaultPool: z.string().max(255).optional(),
-  timeouts: z
-    .strictObject({
-      clientMs: listener.shape.timeouts.shape.clientMs.default(50_000),
-      connectMs: listener.shape.timeouts.shape.connectMs.default(5000),
-      memberMs: listener.shape.timeouts.shape.memberMs.default(50_000),
-      inspectMs: listener.shape.timeouts.shape.inspectMs.default(0),
-    })
-    .prefault({}),
-  insertHeaders: listener.shape.insertHeaders.default([]),
-  allowedCidrs: listener.shape.allowedCidrs.default(null),
+  ...listenerOptions,
 })
 
 export type MemberDraft = z.output<typeof memberDraft>

@@ -1,5 +1,12 @@
 /** Documents of the model for tests, with nothing special about them: a test names what it is about. */
-import { type Listener, type LoadBalancer, type Member, POOL_FAILURE_DEFAULTS, type Pool } from '@spout/model'
+import {
+  LISTENER_DEFAULTS,
+  type Listener,
+  type LoadBalancer,
+  type Member,
+  POOL_FAILURE_DEFAULTS,
+  type Pool,
+} from '@spout/model'
 
 /** What every object has. */
 export const metaOf = (id: string, name = '') => ({
@@ -46,11 +53,8 @@ export const listenerOf = (id: string, port: number, fields: Partial<Listener> =
   enabled: true,
   protocol: 'tcp',
   port,
-  connectionLimit: null,
   defaultPoolId: null,
-  timeouts: { clientMs: 50_000, connectMs: 5000, memberMs: 50_000, inspectMs: 0 },
-  insertHeaders: [],
-  allowedCidrs: null,
+  ...LISTENER_DEFAULTS,
   ...fields,
 })
 

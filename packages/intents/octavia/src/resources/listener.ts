@@ -1,3 +1,4 @@
+import { LISTENER_DEFAULTS } from '@spout/model'
 import { DEFAULT_TIMEOUTS } from '../convert-listener.ts'
 import type { OctaviaListener } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -39,11 +40,8 @@ export const blankListener = (stamp: Stamp): ListenerSpec => ({
     ...blankMeta(stamp),
     protocol: 'tcp',
     port: 0,
-    connectionLimit: null,
     defaultPoolId: null,
-    timeouts: DEFAULT_TIMEOUTS,
-    insertHeaders: [],
-    allowedCidrs: null,
+    ...LISTENER_DEFAULTS,
   },
   protocol: 'TCP',
   insertHeaders: new Map(),
