@@ -1,20 +1,4 @@
-import {
-  address,
-  addressPool,
-  auditRecord,
-  bgpAdvertisement,
-  bgpPeer,
-  healthMonitor,
-  listener,
-  loadBalancer,
-  member,
-  network,
-  node,
-  pool,
-  project,
-  publicNodeGroup,
-  subnet,
-} from '@spout/model'
+import { auditRecord, healthMonitor, KINDS, listener, member, pool, publicNodeGroup, subnet } from '@spout/model'
 import { z } from 'zod'
 import { isBalancing } from '../authn/balancer.ts'
 import { listenerDraft, memberDraft, monitorDraft, poolDraft } from './load-balancer-draft.ts'
@@ -26,29 +10,25 @@ import { ROUTES } from './routes.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Schemas that the document defines once and refers to. */
+/** The name of a kind's schema: `LoadBalancer` of `loadBalancer`. */
+const schemaName = (kind: string): string => kind.charAt(0).toUpperCase() + kind.slice(1)
+
+/** Schemas that the document defines once and refers to: those of the kinds, and these. */
 const NAMED = {
-  Address: address,
-  AddressPool: addressPool,
+  ...Object.fromEntries(Object.entries(KINDS).map(([kind, schema]) => [schemaName(kind), schema])),
   AuditRecord: auditRecord,
-  BgpAdvertisement: bgpAdvertisement,
-  BgpPeer: bgpPeer,
   HealthMonitor: healthMonitor,
   HealthMonitorDraft: monitorDraft,
   Listener: listener,
   ListenerDraft: listenerDraft,
-  LoadBalancer: loadBalancer,
   LoadBalancerDraft: creation,
   Member: member,
   MemberChange: memberChangeDraft,
   MemberDraft: memberDraft,
-  Network: network,
-  Node: node,
   NodeGroup: publicNodeGroup,
   Pool: pool,
   PoolDraft: poolDraft,
   Problem: problemSchema,
-  Project: project,
   Subnet: subnet,
 } as const
 

@@ -45,10 +45,6 @@ export class DocumentHandler<Spec extends object> implements Handler {
     this.#cluster = cluster
   }
 
-  get kind(): string {
-    return this.#kind.kind
-  }
-
   async bring(object: ConfigObject): Promise<Brought> {
     try {
       return await this.#bring(object)

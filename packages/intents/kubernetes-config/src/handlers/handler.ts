@@ -25,7 +25,6 @@ export interface Brought {
 
 /** Reconciles one kind with the control plane. Each call reads both sides and writes the difference. */
 export interface Handler {
-  readonly kind: string
   /** @throws Refused when the request is refused; other errors when a later attempt may work */
   bring(object: ConfigObject): Promise<Brought>
   /** Deletes what was created from the object. @throws Refused while it is in use */

@@ -15,7 +15,6 @@ interface Quota {
  * before anything is changed. They are restored when the object, or a limit in it, is removed.
  */
 export class TenantQuotaHandler implements Handler {
-  readonly kind = 'TenantQuota'
   readonly #api: NativeObjects
   readonly #all: () => Iterable<ConfigObject>
 

@@ -1,5 +1,5 @@
 import { Refused, type Sessions } from '@spout/client/native-api'
-import { FINALIZER } from '@spout/custom-resources'
+import { FINALIZER, type WrittenKind } from '@spout/custom-resources'
 import { isConflict, isNotFound, KubeError, type Transport } from '@spout/kube'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import { addressPoolKind } from '../handlers/address-pool.ts'
@@ -61,15 +61,15 @@ export class ConfigController {
     this.#api = new NativeObjects(sessions)
     this.#soon = new Soon(clock, COUNTS_MS)
     const api = this.#api
-    const handlers: readonly Handler[] = [
-      new DocumentHandler(api, addressPoolKind(api, this.#counts, clock), cluster),
-      new DocumentHandler(api, nodeGroupKind(api), cluster),
-      new DocumentHandler(api, bgpPeerKind, cluster),
-      new DocumentHandler(api, bgpAdvertisementKind, cluster),
-      new TenantQuotaHandler(api, () => this.#objects.get('TenantQuota')?.all() ?? []),
-    ]
-    this.#handlers = new Map(handlers.map((handler) => [handler.kind, handler]))
-    this.#objects = new Map(handlers.map(({ kind }) => [kind, new Objects(kind, options)]))
+    const handlers: Readonly<Record<WrittenKind, Handler>> = {
+      AddressPool: new DocumentHandler(api, addressPoolKind(api, this.#counts, clock), cluster),
+      NodeGroup: new DocumentHandler(api, nodeGroupKind(api), cluster),
+      BgpPeer: new DocumentHandler(api, bgpPeerKind, cluster),
+      BgpAdvertisement: new DocumentHandler(api, bgpAdvertisementKind, cluster),
+      TenantQuota: new TenantQuotaHandler(api, () => this.#objects.get('TenantQuota')?.all() ?? []),
+    }
+    this.#handlers = new Map(Object.entries(handlers))
+    this.#objects = new Map(Object.keys(handlers).map((kind) => [kind, new Objects(kind, options)]))
     this.#queue = new WorkQueue({ clock })
     this.#reconciler = new Reconciler({
       name: this.name,
