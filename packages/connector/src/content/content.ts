@@ -1,4 +1,4 @@
-import type { Listener, LoadBalancer, Pool } from '@spout/model'
+import type { CheckType, Listener, LoadBalancer, Pool } from '@spout/model'
 
 /**
  * The part of a load balancer's document that we write. The control plane gives ids to listeners, pools and members,
@@ -40,7 +40,7 @@ export interface MemberContent {
 }
 
 export interface MonitorContent {
-  readonly type: 'tcp' | 'http' | 'udp' | 'ping' | 'sctp'
+  readonly type: CheckType
   readonly intervalMs: number
   readonly timeoutMs: number
   readonly rise: number
@@ -71,7 +71,7 @@ export function contentOf(document: LoadBalancer): LoadBalancerContent {
         pool.monitor === null
           ? null
           : {
-              type: pool.monitor.type as MonitorContent['type'],
+              type: pool.monitor.type,
               intervalMs: pool.monitor.intervalMs,
               timeoutMs: pool.monitor.timeoutMs,
               rise: pool.monitor.rise,

@@ -1,0 +1,51 @@
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { CHECK_TYPES } from '@spout/model'
+import { describe, expect, it, test } from 'vitest'
+
+// CONTRIBUTING.md says where a new part is registered. The compiler asks for some of it, and this for what it cannot see.
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+const textOf = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
+const foldersOf = (folder: string): readonly string[] =>
+  globSync('*/', { cwd: path.join(ROOT, folder) }).map((name) => name.replace(/\/$/, ''))
+
+describe.each(foldersOf('packages/dataplane/src/drivers'))('driver %s', (name) => {
+  const exported = new RegExp(String.raw`(\w+Driver)\b[^\n]* from './drivers/${name}/`).exec(
+    textOf('packages/dataplane/src/index.ts'),
+  )?.[1]
+
+  it('is built by the agent', () => {
+    expect(textOf('apps/agent/src/data-plane.ts')).toContain(`new ${exported}(`)
+  })
+  it('has a row in the test matrix', () => {
+    expect(textOf('packages/dataplane/src/drivers/drivers.lab.test.ts')).toContain(`describeDriver('${name}'`)
+  })
+  it('has a row in the page of drivers', () => {
+    expect(textOf('docs/drivers.md')).toMatch(new RegExp(String.raw`^\| ${name} \|`, 'm'))
+  })
+})
+
+test.each(CHECK_TYPES)('what a check of type %s finds is told to users and in its README', (type) => {
+  expect(textOf('docs/native-api.md')).toMatch(new RegExp(String.raw`^\| \`${type}\` \|`, 'm'))
+  expect(textOf('packages/dataplane/src/checks/README.md')).toContain(`\`${type}.ts\``)
+})
+
+test.each(foldersOf('packages/intents'))('intent %s is part of a program', (name) => {
+  const programs = globSync('apps/*/package.json', { cwd: ROOT })
+  expect(programs.filter((program) => textOf(program).includes(`"@spout/intent-${name}"`))).not.toEqual([])
+})
+
+test('every folder that CONTRIBUTING says parts go into is there', () => {
+  const named = [...textOf('CONTRIBUTING.md').matchAll(/^\| `([^`<]+\/)<\w+>/gm)].map(([, folder]) => folder ?? '')
+  expect(named.length).toBeGreaterThan(0)
+  expect(named.filter((folder) => globSync(folder, { cwd: ROOT }).length === 0)).toEqual([])
+})
+
+test('every collection of the API can be reached from the command line', () => {
+  const { paths } = JSON.parse(textOf('docs/reference/openapi.json')) as { paths: Record<string, object> }
+  const commands = globSync('apps/cli/src/{resources,commands}/*.ts', { cwd: ROOT }).map(textOf).join('\n')
+  const collections = Object.keys(paths).filter((at) => /^\/[a-z-]+$/.test(at) && 'get' in (paths[at] ?? {}))
+  expect(collections).toContain('/load-balancers')
+  expect(collections.filter((at) => !new RegExp(`['\`]${at}\\b`).test(commands))).toEqual([])
+})
