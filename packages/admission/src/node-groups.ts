@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
-  DEFAULT_GROUP_NAME,
+  defaultGroupOf,
   groupBgpSettings,
   type NodeGroup,
   type PlannedMove,
@@ -23,7 +23,7 @@ export async function createNodeGroup(context: AdmissionContext, input: NodeGrou
   const draft = parseAs(nodeGroupDraft, input)
   return transact(context, (claim) => {
     refuseTakenName(context, claim, draft.name, null)
-    const isDefault = draft.name === DEFAULT_GROUP_NAME || context.view.list('nodeGroup').length === 0
+    const isDefault = defaultGroupOf([...context.view.list('nodeGroup'), draft]) === draft
     const whole: NodeGroup = {
       ...newMeta(context, draft),
       announcer: draft.announcer,

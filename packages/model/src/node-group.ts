@@ -85,5 +85,9 @@ export const mayUseGroup = ({ projectIds }: Pick<NodeGroup, 'projectIds'>, proje
 /** Name of the default group. Without a group of this name the oldest is the default. */
 export const DEFAULT_GROUP_NAME = 'default'
 
+/** @param groups oldest first */
+export const defaultGroupOf = <T extends Pick<NodeGroup, 'name'>>(groups: readonly T[]): T | null =>
+  groups.find(({ name }) => name === DEFAULT_GROUP_NAME) ?? groups[0] ?? null
+
 /** The fields that may be shown. */
 export const publicNodeGroup = nodeGroup.omit({ flowsKey: true })

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { call, type Session } from '@spout/client/api'
 import {
   type BgpAdvertisementIntent,
+  defaultGroupOf,
   type LoadBalancer,
   type Network,
   type Node,
@@ -65,11 +66,9 @@ interface Surroundings {
 }
 
 async function readSurroundings(session: Session, { networkId, nodeGroupId }: LoadBalancer): Promise<Surroundings> {
-  const groups = await listOf(session, '/node-groups')
-  const found =
-    groups.find(({ id }) => id === nodeGroupId) ?? groups.find(({ name }) => name === 'default') ?? groups[0]
-  const group = found as NodeGroup | undefined
-  if (!group) throw new SpoutError('NotFound', { what: 'Node group', id: nodeGroupId ?? '(default)' })
+  const groups = (await listOf(session, '/node-groups')) as unknown as readonly NodeGroup[]
+  const group = groups.find(({ id }) => id === nodeGroupId) ?? defaultGroupOf(groups)
+  if (group === null) throw new SpoutError('NotFound', { what: 'Node group', id: nodeGroupId ?? '(default)' })
   const nodes = (await listOf(session, '/nodes')) as unknown as readonly (Node & { readonly status: NodeStatus })[]
   return {
     network: networkId === null ? null : await call<Network>(session, 'GET', `/networks/${networkId}`),

@@ -1,6 +1,7 @@
 import type { ModelView } from '@spout/admission/contract'
 import {
   DEFAULT_GROUP_NAME,
+  defaultGroupOf,
   isProxied,
   type Listener,
   type LoadBalancer,
@@ -39,8 +40,7 @@ export class ClusterIndex {
 
   /** @returns whether another group became the default */
   groupsChanged(): boolean {
-    const groups = this.#view.list('nodeGroup')
-    const id = (groups.find((group) => group.name === DEFAULT_GROUP_NAME) ?? groups[0])?.id ?? null
+    const id = defaultGroupOf(this.#view.list('nodeGroup'))?.id ?? null
     const changed = id !== this.#defaultGroupId
     this.#defaultGroupId = id
     return changed

@@ -1,5 +1,5 @@
 import type { ObjectOf } from '@spout/admission/contract'
-import { ipText, type LoadBalancer, parseAs, SpoutError } from '@spout/model'
+import { defaultGroupOf, ipText, type LoadBalancer, parseAs, SpoutError } from '@spout/model'
 import { needsSymmetricPath } from '@spout/plan'
 import { mayKnow } from '../authn/access.ts'
 import { queryValue } from '../http/query.ts'
@@ -25,10 +25,7 @@ export function knownVips(
     .flatMap((loadBalancer) => vipsOf(context, loadBalancer, standard))
 }
 
-function standardGroup({ view }: NativeContext): KnownVip['group'] {
-  const groups = view.list('nodeGroup')
-  return groups.find(({ name }) => name === 'default') ?? groups[0] ?? null
-}
+const standardGroup = ({ view }: NativeContext): KnownVip['group'] => defaultGroupOf(view.list('nodeGroup'))
 
 /** The VIPs of one load balancer. */
 export function vipsOf(
