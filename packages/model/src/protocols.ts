@@ -8,6 +8,20 @@ export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
 /** Whether the L7 proxy terminates the connection. */
 export const isProxied = (protocol: ListenerProtocol): boolean => protocol === 'http' || protocol === 'tcp-proxy'
 
+/**
+ * Whether the kernel must track a listener's connections. Balanced connections are translated. Connection limits and allow
+ * lists work on tracked connections. A plain proxied listener needs no tracking.
+ */
+export const isTracked = ({
+  protocol,
+  connectionLimit,
+  allowedCidrs,
+}: {
+  readonly protocol: ListenerProtocol
+  readonly connectionLimit: number | null
+  readonly allowedCidrs: readonly string[] | null
+}): boolean => !isProxied(protocol) || connectionLimit !== null || allowedCidrs !== null
+
 /** Protocol numbers of the IP header (IANA, Assigned Internet Protocol Numbers). */
 export const PROTOCOL_NUMBERS = { icmp: 1, tcp: 6, udp: 17, sctp: 132 } as const
 

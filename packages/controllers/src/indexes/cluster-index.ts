@@ -3,7 +3,7 @@ import {
   DEFAULT_GROUP_NAME,
   defaultGroupOf,
   isProxied,
-  type Listener,
+  isTracked,
   type LoadBalancer,
   type Node,
   type NodeGroup,
@@ -58,9 +58,9 @@ export class ClusterIndex {
     this.#byNetwork.set(id, networkId)
     this.#byInnerProxy.set(id, loadBalancer !== undefined && hasInnerProxy(loadBalancer) ? networkId : null)
     const listeners = loadBalancer?.listeners ?? []
-    const isTracked = listeners.some(needsTracking)
-    this.#byTracked.set(id, isTracked ? networkId : null)
-    this.#byUntracked.set(id, listeners.length > 0 && !isTracked ? networkId : null)
+    const hasTracked = listeners.some(isTracked)
+    this.#byTracked.set(id, hasTracked ? networkId : null)
+    this.#byUntracked.set(id, listeners.length > 0 && !hasTracked ? networkId : null)
     const before = this.#byPlace.keyOf(id)
     const place = groupId === null || networkId === null ? null : `${networkId} ${groupId}`
     this.#byPlace.set(id, place)
@@ -133,7 +133,3 @@ export class ClusterIndex {
 
 const hasInnerProxy = ({ vips, listeners }: LoadBalancer): boolean =>
   vips.some(({ scope }) => scope === 'tenant') && listeners.some(({ protocol }) => isProxied(protocol))
-
-/** Balanced connections are translated. Connection limits and allow lists work on tracked connections. */
-const needsTracking = ({ protocol, connectionLimit, allowedCidrs }: Listener): boolean =>
-  !isProxied(protocol) || connectionLimit !== null || allowedCidrs !== null

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Service } from '@spout/model/node-state'
-import { isProxied, transportOf } from '@spout/model/protocols'
+import { isProxied, isTracked, transportOf } from '@spout/model/protocols'
 import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
 import type { ProxyPort, WantedEntry } from '../../contracts/driver.ts'
 import { REDIRECT_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
@@ -64,8 +64,7 @@ export function render(wanted: WantedEntry): Rendered {
 /** For a moment an entry that needs tracking may exist in a network whose domain is still untracked. */
 function tableOf({ domain, entry }: WantedEntry): TableKind {
   if (domain.returnPath === 'dsr') return (domain.tunnel?.subnets ?? []).length > 0 ? 'tunnelling' : 'forwarding'
-  const isPlain = (service: Service): boolean => isProxied(service.protocol) && !isChecked(service)
-  return domain.untracked === true && entry.services.every(isPlain) ? 'proxying' : 'translating'
+  return domain.untracked === true && !entry.services.some(isTracked) ? 'proxying' : 'translating'
 }
 
 /**
@@ -88,15 +87,12 @@ function renderRedirect(
   identity: Buffer,
   { port }: ProxyPort,
 ): void {
-  const kind = isChecked(service) ? 'checked' : 'front'
+  const kind = isTracked(service) ? 'checked' : 'front'
   records.add(setOf('proxied', version), identity, pack({ mark: REDIRECT_MARKS[kind] }))
   records.add(setOf(kind, version), identity, pack({ port }).subarray(0, PORT_BYTES))
 }
 
-const isChecked = ({ connectionLimit, allowedCidrs }: Service): boolean =>
-  connectionLimit !== null || allowedCidrs !== null
-
-/** Connection limit and admitted sources, the same for balanced and proxied services. */
+/** Connection limit and admitted sources: alike for balanced and proxied services. */
 function renderAdmission(records: RecordBuilder, service: Service, version: Family, identity: Buffer): void {
   if (service.connectionLimit !== null) {
     const mark = pack({ mark: limitMark(service.id) })
