@@ -4,7 +4,10 @@
  * It decides which slot a member serves, which address is free, what a quota allows, which node announces, and what
  * each node gets. It does no I/O and reads no clock. An impossible request is a reason in the result, not an exception.
  */
-export { type AdvertisementsByPool, advertisementsByPool } from './group/advertisements.ts'
+export {
+  type CarryingGroup,
+  carryingGroup,
+} from './group/carrying-group.ts'
 export type { GroupNode } from './group/group-node.ts'
 export { isSelected } from './group/plan-bgp.ts'
 export { type GroupPlan, type GroupPlanInput, planGroup } from './group/plan-group.ts'
@@ -38,6 +41,7 @@ export { PlacementIndex } from './node-state/placement-index.ts'
 export { type DomainUse, planDomain, tunnelGateway } from './node-state/plan-domain.ts'
 export {
   type Announcing,
+  announcingIn,
   type LoadBalancerPlan,
   type LoadBalancerPlanInput,
   neededFeatures,

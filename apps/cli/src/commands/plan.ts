@@ -14,8 +14,10 @@ import {
 } from '@spout/model'
 import {
   type Announcing,
-  advertisementsByPool,
+  announcingIn,
+  carryingGroup,
   type LoadBalancerPlan,
+  PlacementIndex,
   type PlannedNode,
   planLoadBalancer,
 } from '@spout/plan'
@@ -69,6 +71,7 @@ async function readSurroundings(session: Session, { networkId, nodeGroupId }: Lo
   const groups = (await listOf(session, '/node-groups')) as unknown as readonly NodeGroup[]
   const group = groups.find(({ id }) => id === nodeGroupId) ?? defaultGroupOf(groups)
   if (group === null) throw new SpoutError('NotFound', { what: 'Node group', id: nodeGroupId ?? '(default)' })
+  const advertisements = (await listOf(session, '/bgp-advertisements')) as unknown as readonly BgpAdvertisementIntent[]
   const nodes = (await listOf(session, '/nodes')) as unknown as readonly (Node & { readonly status: NodeStatus })[]
   return {
     network: networkId === null ? null : await call<Network>(session, 'GET', `/networks/${networkId}`),
@@ -85,17 +88,9 @@ async function readSurroundings(session: Session, { networkId, nodeGroupId }: Lo
           loadBalancers: 0,
         })),
     },
-    announcing: await announcingOf(session, group),
+    // As the control plane sees it, but for the shards of others: the first one stands for the freest.
+    announcing: announcingIn(carryingGroup(group.id, group, advertisements), new PlacementIndex(), networkId),
   }
-}
-
-/** As the control plane sees it, except for other shards: the first one stands for the one with most room. */
-async function announcingOf(session: Session, { id, announcer, vrrp, bgp }: NodeGroup): Promise<Announcing> {
-  const sharding = { groupId: id, shards: vrrp.shards, networkShard: null, freestShard: 1 }
-  if (announcer === 'l2') return { via: 'l2' }
-  if (announcer === 'vrrp' || bgp === null) return { via: 'vrrp', ...sharding }
-  const all = (await listOf(session, '/bgp-advertisements')) as unknown as readonly BgpAdvertisementIntent[]
-  return { via: 'bgp', policy: bgp.policy, advertisements: advertisementsByPool(all), ...sharding }
 }
 
 function plan(

@@ -35,6 +35,11 @@ export interface ModelView {
   onChange(listener: (changed: readonly ChangedObject[]) => void): () => void
 }
 
+/** Of a view these kinds alone: whoever is given it can read nothing else. */
+export interface ViewOf<K extends Kind> {
+  get<T extends K>(kind: T, id: string): Versioned<ObjectOf<T>> | null
+}
+
 export interface ChangedObject {
   readonly kind: Kind
   readonly id: string

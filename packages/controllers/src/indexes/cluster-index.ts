@@ -1,13 +1,5 @@
 import type { ModelView } from '@spout/admission/contract'
-import {
-  DEFAULT_GROUP_NAME,
-  defaultGroupOf,
-  isProxied,
-  isTracked,
-  type LoadBalancer,
-  type Node,
-  type NodeGroup,
-} from '@spout/model'
+import { defaultGroupOf, isProxied, isTracked, type LoadBalancer, type Node, type NodeGroup } from '@spout/model'
 import { KeySets } from './key-sets.ts'
 
 /** Stands for the default group while there is no group. */
@@ -74,10 +66,6 @@ export class ClusterIndex {
   /** Null while there is no group. */
   group(id: string): NodeGroup | null {
     return this.#view.get('nodeGroup', id)?.value ?? null
-  }
-
-  groupName(id: string): string {
-    return this.group(id)?.name ?? DEFAULT_GROUP_NAME
   }
 
   nodesOf(groupId: string): readonly Node[] {

@@ -1,7 +1,8 @@
 import type { ModelView, NodeAddressAdmission } from '@spout/admission/contract'
 import type { Kind, StatusReader } from '@spout/model'
-import { advertisementsByPool, neededFeatures } from '@spout/plan'
+import { neededFeatures } from '@spout/plan'
 import type { Clock, Logger, Timer } from '@spout/runtime'
+import type { CarryingGroups } from '../indexes/carrying-groups.ts'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
@@ -11,6 +12,7 @@ import type { PlanQueue } from '../publishing/plan-queue.ts'
 export interface ChangeRouterOptions {
   readonly view: ModelView
   readonly cluster: ClusterIndex
+  readonly carryingGroups: CarryingGroups
   readonly placements: PlacementLog
   readonly groups: GroupPublisher
   readonly queue: PlanQueue
@@ -35,8 +37,6 @@ export class ChangeRouter {
   readonly #placements: PlacementLog
   readonly #groups: GroupPublisher
   readonly #queue: PlanQueue
-  /** What of a group its load balancers' entries are made of, as one text. */
-  readonly #groupWords = new Map<string, string>()
   readonly #features = new Map<string, readonly string[]>()
   /** Nodes whose address was stored just now: each reports it several times before the write is visible. */
   readonly #seeing = new Map<string, Timer>()
@@ -55,7 +55,7 @@ export class ChangeRouter {
   /** Reads the existing groups and nodes. */
   load(): void {
     this.#cluster.groupsChanged()
-    for (const { id } of this.#view.list('nodeGroup')) this.#groupWords.set(id, this.#wordsOf(id))
+    for (const { id } of this.#view.list('nodeGroup')) this.#options.carryingGroups.refresh(id)
     for (const node of this.#view.list('node')) this.#nodeChanged(node.id)
   }
 
@@ -131,21 +131,8 @@ export class ChangeRouter {
     for (const { id } of this.#view.list('nodeGroup')) this.#replanGroup(id)
   }
 
-  /** Plans what a group carries when what its entries are made of has changed. */
   #replanGroup(id: string): void {
-    const words = this.#wordsOf(id)
-    if (words === this.#groupWords.get(id)) return
-    this.#groupWords.set(id, words)
-    this.#planGroup(id)
-  }
-
-  #wordsOf(groupId: string): string {
-    const group = this.#cluster.group(groupId)
-    if (group === null || group.announcer === 'l2') return 'l2'
-    const shards = `${group.vrrp.shards} ${group.name}`
-    if (group.announcer === 'vrrp') return `vrrp ${shards}`
-    const advertisements = advertisementsByPool(this.#view.list('bgpAdvertisement'))
-    return `bgp ${shards} ${group.bgp?.policy} ${JSON.stringify(advertisements)}`
+    if (this.#options.carryingGroups.refresh(id)) this.#planGroup(id)
   }
 
   #livenessChanged(nodeId: string): void {

@@ -107,7 +107,18 @@ test('a draining node hands over; a deleted one has no entries', async () => {
   await plane.stop()
 })
 
-test('an added node gets all entries of its group', async () => {
+test('what a placement says of its group is planned again when the group says something else', async () => {
+  const plane = await clusterOfTwo()
+  const reason = () => plane.view.get('placement', uuid('lb', 1))?.value.reason
+  for (const number of [1, 2]) await plane.put(['node', node(number, { scheduling: 'cordoned' })])
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  expect(reason()?.message).toBe('Every connected node of group `default` is cordoned or draining.')
+  await plane.put(['nodeGroup', nodeGroup(1, 'edge')])
+  expect(reason()?.message).toBe('Every connected node of group `edge` is cordoned or draining.')
+  await plane.stop()
+})
+
+test('an added node gets everything of its group', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])
   await plane.put(['node', node(3)])

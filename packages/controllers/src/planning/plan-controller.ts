@@ -2,6 +2,7 @@ import type { ModelView, NodeAddressAdmission } from '@spout/admission/contract'
 import { loadBalancerOfKey, type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
 import { type Clock, type Component, done, failed, type Logger, type Outcome, Reconciler } from '@spout/runtime'
 import type { Store } from '@spout/store'
+import { CarryingGroups } from '../indexes/carrying-groups.ts'
 import { ClusterIndex } from '../indexes/cluster-index.ts'
 import { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
@@ -61,7 +62,13 @@ export class PlanController implements Component {
     this.#cluster = new ClusterIndex(options.view)
     this.#placements = new PlacementLog(options.store)
     this.#queue = new PlanQueue(options)
-    const parts = { ...options, cluster: this.#cluster, placements: this.#placements, queue: this.#queue }
+    const parts = {
+      ...options,
+      cluster: this.#cluster,
+      carryingGroups: new CarryingGroups(options.view),
+      placements: this.#placements,
+      queue: this.#queue,
+    }
     this.#groups = new GroupPublisher(parts)
     this.#domains = new DomainPublisher(parts)
     this.#loadBalancers = new LoadBalancerPublisher({ ...parts, domains: this.#domains })

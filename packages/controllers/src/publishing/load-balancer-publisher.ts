@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission/contract'
+import type { ViewOf } from '@spout/admission/contract'
 import {
   type LoadBalancer,
   type LoadBalancerEntry,
@@ -6,8 +6,9 @@ import {
   type Network,
   type StatusReader,
 } from '@spout/model'
-import { type Announcing, advertisementsByPool, type PlannedNode, planLoadBalancer } from '@spout/plan'
+import { announcingIn, type PlannedNode, planLoadBalancer } from '@spout/plan'
 import type { Clock } from '@spout/runtime'
+import type { CarryingGroups } from '../indexes/carrying-groups.ts'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
@@ -17,8 +18,10 @@ import type { PlanQueue } from './plan-queue.ts'
 import { connectionOf } from './planned-connection.ts'
 
 export interface LoadBalancerPublisherOptions {
-  readonly view: ModelView
-  readonly cluster: ClusterIndex
+  /** Of a group plans read `CarryingGroups` alone: what else they read here would be stale when it changes. */
+  readonly view: ViewOf<'loadBalancer' | 'network'>
+  readonly cluster: Pick<ClusterIndex, 'groupIdOf' | 'nodesOf'>
+  readonly carryingGroups: Pick<CarryingGroups, 'of'>
   readonly placements: PlacementLog
   readonly domains: DomainPublisher
   readonly queue: PlanQueue
@@ -41,7 +44,7 @@ export class LoadBalancerPublisher {
 
   /** @throws SpoutError when the placement cannot be stored; nothing was published then */
   async publish(id: string): Promise<void> {
-    const { view, placements, domains, queue, nodeStates, clock } = this.#options
+    const { view, cluster, carryingGroups, placements, domains, queue, nodeStates, clock } = this.#options
     const { index } = placements
     const networkBefore = index.get(id)?.networkId ?? null
     const loadBalancer = view.get('loadBalancer', id)?.value
@@ -51,11 +54,12 @@ export class LoadBalancerPublisher {
       return placements.delete(id)
     }
     const network = this.#networkOf(loadBalancer)
+    const group = carryingGroups.of(cluster.groupIdOf(loadBalancer))
     const plan = planLoadBalancer({
       loadBalancer,
       network,
-      group: this.#groupOf(loadBalancer),
-      announcing: this.#announcingOf(loadBalancer),
+      group: { name: group.name, nodes: this.#nodesOf(group.id) },
+      announcing: announcingIn(group, index, loadBalancer.networkId),
       previous: index.get(id),
       entryBefore: this.#entryOf(id),
       gatewayOwnerId: network === null ? null : index.gatewayOwner(network.id),
@@ -83,38 +87,15 @@ export class LoadBalancerPublisher {
     return networkId === null ? null : (this.#options.view.get('network', networkId)?.value ?? null)
   }
 
-  #groupOf(loadBalancer: LoadBalancer): { readonly name: string; readonly nodes: readonly PlannedNode[] } {
+  #nodesOf(groupId: string): readonly PlannedNode[] {
     const { cluster, placements, liveness, status } = this.#options
-    const groupId = cluster.groupIdOf(loadBalancer)
-    const nodes = cluster.nodesOf(groupId).map(
-      (node): PlannedNode => ({
-        id: node.id,
-        name: node.name,
-        scheduling: node.scheduling,
-        connection: connectionOf(node, liveness.of(node.id)),
-        features: status.features(node.id),
-        loadBalancers: placements.index.ownedBy(node.id),
-      }),
-    )
-    return { name: cluster.groupName(groupId), nodes }
-  }
-
-  #announcingOf(loadBalancer: LoadBalancer): Announcing {
-    const { view, cluster, placements } = this.#options
-    const groupId = cluster.groupIdOf(loadBalancer)
-    const group = cluster.group(groupId)
-    if (group === null || group.announcer === 'l2') return { via: 'l2' }
-    const { index } = placements
-    const { networkId } = loadBalancer
-    const { shards } = group.vrrp
-    const sharding = {
-      groupId,
-      shards,
-      networkShard: networkId === null ? null : index.shardOf(networkId, groupId),
-      freestShard: index.freestShard(groupId, shards),
-    }
-    if (group.announcer === 'vrrp' || group.bgp === null) return { via: 'vrrp', ...sharding }
-    const advertisements = advertisementsByPool(view.list('bgpAdvertisement'))
-    return { via: 'bgp', policy: group.bgp.policy, advertisements, ...sharding }
+    return cluster.nodesOf(groupId).map((node) => ({
+      id: node.id,
+      name: node.name,
+      scheduling: node.scheduling,
+      connection: connectionOf(node, liveness.of(node.id)),
+      features: status.features(node.id),
+      loadBalancers: placements.index.ownedBy(node.id),
+    }))
   }
 }

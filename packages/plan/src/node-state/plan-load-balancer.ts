@@ -1,6 +1,5 @@
 import {
   type Announce,
-  type GroupBgp,
   isProxied,
   type LoadBalancer,
   type LoadBalancerEntry,
@@ -12,11 +11,12 @@ import {
   type Service,
   sameJson,
 } from '@spout/model'
-import type { AdvertisementsByPool } from '../group/advertisements.ts'
+import type { CarryingGroup, GroupAnnouncing } from '../group/carrying-group.ts'
 import { type PlannedNode, placeOwner } from '../placement/place.ts'
 import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
+import type { PlacementIndex } from './placement-index.ts'
 import { needsSymmetricPath } from './symmetric-path.ts'
 
 export interface LoadBalancerPlanInput {
@@ -39,30 +39,28 @@ export interface LoadBalancerPlanInput {
   readonly now: string
 }
 
-/** How the group makes addresses known. */
+/** How the group makes addresses known, with the shards that a group has which settles it by them. */
 export type Announcing =
-  /** One node announces: the planner chooses it. */
-  | { readonly via: 'l2' }
-  /** The nodes settle it by shard, among themselves. */
-  | ({ readonly via: 'vrrp' } & Sharding)
-  /**
-   * Every node announces the VIPs from address pools, except those that need a symmetric path (`needsSymmetricPath`).
-   * Those and the VIPs inside tenant networks are announced by their shard's master.
-   */
-  | ({
-      readonly via: 'bgp'
-      readonly policy: GroupBgp['policy']
-      readonly advertisements: AdvertisementsByPool
-    } & Sharding)
+  | Extract<GroupAnnouncing, { readonly via: 'l2' }>
+  | (Exclude<GroupAnnouncing, { readonly via: 'l2' }> & Sharding)
 
 export interface Sharding {
   readonly groupId: string
-  /** How many shards the group has. */
-  readonly shards: number
   /** `PlacementIndex.shardOf(networkId, groupId)`: a network's VIPs and gateways are all in one. */
   readonly networkShard: number | null
   /** `PlacementIndex.freestShard(groupId, shards)`. */
   readonly freestShard: number
+}
+
+/** @param networkId the load balancer's; null when it has none yet */
+export function announcingIn(
+  { id, announcing }: CarryingGroup,
+  index: Pick<PlacementIndex, 'shardOf' | 'freestShard'>,
+  networkId: string | null,
+): Announcing {
+  if (announcing.via === 'l2') return announcing
+  const networkShard = networkId === null ? null : index.shardOf(networkId, id)
+  return { ...announcing, groupId: id, networkShard, freestShard: index.freestShard(id, announcing.shards) }
 }
 
 export interface LoadBalancerPlan {

@@ -1,0 +1,26 @@
+import type { ModelView } from '@spout/admission/contract'
+import { sameJson } from '@spout/model'
+import { type CarryingGroup, carryingGroup } from '@spout/plan'
+
+/** Groups as plans of load balancers read them. Plans read what `refresh` compared, so none is made from what was not. */
+export class CarryingGroups {
+  readonly #view: ModelView
+  readonly #known = new Map<string, CarryingGroup>()
+
+  constructor(view: ModelView) {
+    this.#view = view
+  }
+
+  of(groupId: string): CarryingGroup {
+    return this.#known.get(groupId) ?? carryingGroup(groupId, null, [])
+  }
+
+  /** Reads a group again. @returns whether what it carries must be planned again */
+  refresh(groupId: string): boolean {
+    const before = this.of(groupId)
+    const group = this.#view.get('nodeGroup', groupId)?.value
+    if (group === undefined) this.#known.delete(groupId)
+    else this.#known.set(groupId, carryingGroup(groupId, group, this.#view.list('bgpAdvertisement')))
+    return !sameJson(this.of(groupId), before)
+  }
+}
