@@ -38,7 +38,8 @@ export {
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
-export { type DomainUse, planDomain, tunnelGateway } from './node-state/plan-domain.ts'
+export { tunnelGateway } from './node-state/plan-domain.ts'
+export { type NetworkUse, planDomains, sharesAddresses } from './node-state/plan-domains.ts'
 export {
   type Announcing,
   announcingIn,

@@ -99,14 +99,9 @@ export class ClusterIndex {
     return [...this.#groupsOf].flatMap(([networkId, groups]) => (groups.has(groupId) ? [networkId] : []))
   }
 
-  /** Groups that carry load balancers of this network, as a text to compare. */
-  groupsOfNetwork(networkId: string): string {
-    return [...(this.#groupsOf.get(networkId) ?? [])].sort().join()
-  }
-
-  /** Nodes that carry load balancers of this network. */
-  nodesOfNetwork(networkId: string): readonly Node[] {
-    return [...(this.#groupsOf.get(networkId) ?? [])].flatMap((groupId) => this.nodesOf(groupId))
+  /** Groups that carry load balancers of this network, sorted. */
+  groupsOfNetwork(networkId: string): readonly string[] {
+    return [...(this.#groupsOf.get(networkId) ?? [])].sort()
   }
 
   #placeChanged(place: string): void {

@@ -1,0 +1,63 @@
+import type { Announce, DomainEntry, Network, Node } from '@spout/model'
+import { planDomain } from './plan-domain.ts'
+
+/**
+ * Everything that the plan of a network's domains reads of the load balancers in it. Whoever plans takes them as this value,
+ * and plans again when the value differs: a field that is added here is compared without further work.
+ */
+export interface NetworkUse {
+  /** Groups that carry load balancers of it, sorted: their nodes have the domain. */
+  readonly groupIds: readonly string[]
+  /** Who answers for addresses that nodes share: a shard's master, or one node; null while nobody does. */
+  readonly holder: AddressHolder | null
+  /** Whether clients inside the network come to a proxy. */
+  readonly hasInnerProxy: boolean
+  /** Whether they leave the kernel nothing to track. */
+  readonly untracked: boolean
+}
+
+export type AddressHolder =
+  /** `PlacementIndex.gatewayShard`. */
+  | { readonly groupId: string; readonly number: number }
+  /** `PlacementIndex.gatewayOwner`. */
+  | { readonly nodeId: string }
+
+/** A node of one of `NetworkUse.groupIds`. */
+export interface CarryingNode extends Pick<Node, 'id' | 'nodeGroupId'> {
+  /** Its own addresses in the network, by subnet id. */
+  readonly addresses: ReadonlyMap<string, string>
+}
+
+/**
+ * A tenant network as each of these nodes sees it, by node id.
+ * @param sharedAddresses what members see whichever node carries the network, by subnet id; read where `sharesAddresses`
+ */
+export function planDomains(
+  network: Network,
+  use: NetworkUse,
+  nodes: readonly CarryingNode[],
+  sharedAddresses: ReadonlyMap<string, string>,
+): ReadonlyMap<string, DomainEntry> {
+  const domainUse = {
+    sharedAddresses,
+    // One object for the entries of all nodes.
+    ...(use.hasInnerProxy ? { allAddresses: addressesOf(nodes) } : {}),
+    untracked: use.untracked,
+  }
+  return new Map(
+    nodes.map((node) => [node.id, planDomain(network, node.addresses, gatewayOn(node, use.holder), domainUse)]),
+  )
+}
+
+/** Whether members see one address whichever node carries the network: where it is in a shard, one node at a time does. */
+export const sharesAddresses = ({ returnPath }: Pick<Network, 'returnPath'>, { holder }: NetworkUse): boolean =>
+  returnPath === 'snat' && holder !== null && 'groupId' in holder
+
+function gatewayOn({ id, nodeGroupId }: CarryingNode, holder: AddressHolder | null): Announce | null {
+  if (holder === null) return null
+  if ('groupId' in holder) return holder.groupId === nodeGroupId ? { via: 'vrrp', shard: holder.number } : null
+  return holder.nodeId === id ? { via: 'l2' } : null
+}
+
+const addressesOf = (nodes: readonly CarryingNode[]): DomainEntry['nodeAddresses'] =>
+  Object.fromEntries(nodes.map(({ id, addresses }) => [id, [...addresses.values()]]))
