@@ -4,7 +4,7 @@ export interface NodeAddressAdmission {
   ensureNodeAddresses(): Promise<void>
   /** Gives a network with return path `snat` the addresses that `sharedAddresses` returns. */
   ensureSharedAddresses(networkId: string): Promise<void>
-  /** A node's own addresses in a network, by subnet id, as `planDomain` takes them. */
+  /** A node's own addresses in a network, by subnet id, as `planDomains` takes them. */
   nodeAddresses(networkId: string, nodeId: string): ReadonlyMap<string, string>
   /** The addresses that members of a network see whichever node carries it, by subnet id. */
   sharedAddresses(networkId: string): ReadonlyMap<string, string>
