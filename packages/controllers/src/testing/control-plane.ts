@@ -99,9 +99,10 @@ export class ControlPlane {
     )
   }
 
-  /** Confirms everything that the node should have. */
-  confirmAll(nodeId: string): Promise<{ readonly resend: boolean }> {
+  /** Confirms everything that the node should have, and says what else is in `report`. */
+  confirmAll(nodeId: string, report: Partial<NodeReport> = {}): Promise<{ readonly resend: boolean }> {
     return this.report(nodeId, {
+      ...report,
       entries: [...this.nodeStates.entries(nodeId)].map(({ key, hash, entry }) => ({
         key,
         hash,

@@ -1,4 +1,4 @@
-import type { LoadBalancer, Network, Node, NodeGroup, Pool } from '@spout/model'
+import type { BgpAdvertisementIntent, LoadBalancer, Network, Node, NodeGroup, Pool } from '@spout/model'
 import { listenerOf, loadBalancerOf, memberOf, metaOf, poolOf } from '@spout/testkit/model'
 
 /** A UUID that shows what it stands for: `uuid('node', 3)`. */
@@ -31,6 +31,22 @@ export const vrrpGroup = (number: number, shards = 2, changes: Partial<NodeGroup
     },
     ...changes,
   })
+
+export const advertisement = (
+  number: number,
+  changes: Partial<BgpAdvertisementIntent> = {},
+): BgpAdvertisementIntent => ({
+  ...metaOf(uuid('other', 100 + number), `advertisement${number}`),
+  number,
+  addressPoolIds: null,
+  communities: [],
+  localPreference: null,
+  med: null,
+  aggregateLength4: null,
+  aggregateLength6: null,
+  peerIds: null,
+  ...changes,
+})
 
 export const node = (number: number, changes: Partial<Node> = {}): Node => ({
   ...metaOf(uuid('node', number), `n${number}`),

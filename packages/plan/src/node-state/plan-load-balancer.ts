@@ -108,6 +108,7 @@ function byOwner(
     nodes: group.nodes,
     previousOwnerId: shared ?? previous?.ownerNodeId ?? null,
     needs: neededFeatures(loadBalancer, network.returnPath),
+    previousRefusal: refusalOf(previous),
   })
   const reason = network.returnPath === 'gateway' ? explainGateway(owner.reason, network) : owner.reason
   const placed = remember(input, { ownerNodeId: owner.nodeId, shard: null }, reason, pools)
@@ -136,7 +137,7 @@ function byShard(
     previousShard:
       previous?.shard?.nodeGroupId === groupId && previous.networkId === network.id ? previous.shard.number : null,
     needs: neededFeatures(loadBalancer, network.returnPath),
-    previousRefusal: previous?.reason.code === 'FeatureUnavailable' ? previous.reason : null,
+    previousRefusal: refusalOf(previous),
   })
   const routed = announcing.via === 'bgp' && loadBalancer.vips.some(({ scope }) => scope === 'fabric')
   const message = !routed
@@ -167,6 +168,9 @@ function byShard(
   )
   return { ...placed, entries: new Map(group.nodes.map((node) => [node.id, told])) }
 }
+
+const refusalOf = (previous: Placement | null): Reason | null =>
+  previous?.reason.code === 'FeatureUnavailable' ? previous.reason : null
 
 const explainGateway = (reason: Reason, network: Network): Reason =>
   reason.code === 'Placed'

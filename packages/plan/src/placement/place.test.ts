@@ -11,7 +11,7 @@ const node = (id: string, fields: Partial<PlannedNode> = {}): PlannedNode => ({
   ...fields,
 })
 const place = (nodes: readonly PlannedNode[], previousOwnerId: string | null, needs: readonly string[] = ['l4.tcp']) =>
-  placeOwner({ groupName: 'default', nodes, previousOwnerId, needs })
+  placeOwner({ groupName: 'default', nodes, previousOwnerId, needs, previousRefusal: null })
 
 describe('placeOwner', () => {
   it.each<[string, readonly PlannedNode[], string | null, string | null, string]>([
@@ -66,6 +66,15 @@ describe('placeOwner', () => {
     const owner = place(nodes, previous)
     expect({ nodeId: owner.nodeId, code: owner.reason.code }).toEqual({ nodeId, code })
     expect(owner.refused).toBe(code === 'FeatureUnavailable')
+  })
+
+  it('keeps refusing until a node says what it can do', () => {
+    const previousRefusal = { code: 'FeatureUnavailable', message: 'No node of group `default` offers l7.http.' }
+    const again = (nodes: readonly PlannedNode[]) =>
+      placeOwner({ groupName: 'default', nodes, previousOwnerId: null, needs: ['l7.http'], previousRefusal })
+    expect(again([node('n1', { features: [] })])).toEqual({ nodeId: null, refused: true, reason: previousRefusal })
+    expect(again([node('n1', { features: ['l7.http'] })])).toMatchObject({ nodeId: 'n1', refused: false })
+    expect(again([])).toMatchObject({ nodeId: null, refused: false, reason: { code: 'NoNodeAvailable' } })
   })
 
   it.each([

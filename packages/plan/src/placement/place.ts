@@ -21,6 +21,8 @@ export interface PlacementRequest {
   readonly previousOwnerId: string | null
   /** Features that the carrying node must have. */
   readonly needs: readonly string[]
+  /** Why it was refused before; null when it was not. Holds until a node says what it can do. */
+  readonly previousRefusal: Reason | null
 }
 
 export interface Owner {
@@ -39,12 +41,14 @@ export interface Owner {
  */
 export function placeOwner(request: PlacementRequest): Owner {
   const { nodes, groupName, needs } = request
+  const connected = nodes.filter((node) => node.connection === 'connected')
+  const told = connected.filter((node) => node.features.length > 0)
+  if (nodes.length > 0 && told.length === 0 && request.previousRefusal !== null)
+    return { nodeId: null, refused: true, reason: request.previousRefusal }
   const owner = nodes.find((node) => node.id === request.previousOwnerId)
   if (owner !== undefined && canStay(owner, needs)) return kept(owner)
 
-  const connected = nodes.filter((node) => node.connection === 'connected')
   const missing = needs.filter((need) => !connected.some((node) => node.features.includes(need)))
-  const told = connected.filter((node) => node.features.length > 0)
   if (told.length > 0 && missing.length > 0)
     return {
       nodeId: null,
