@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MOST_SHARDS } from './node-group.ts'
-import { metaShape, uuid } from './scalars.ts'
+import { metaShape, timestamp, uuid } from './scalars.ts'
 
 /**
  * The planner's decision for one load balancer, as far as it must be remembered: the owner, the numbers on the nodes,
@@ -14,7 +14,15 @@ export const placement = z.strictObject({
   ownerNodeId: uuid.nullable(),
   /** Its shard, in groups that announce by `vrrp` or `bgp`. */
   shard: z
-    .strictObject({ nodeGroupId: uuid, number: z.number().int().min(1).max(MOST_SHARDS) })
+    .strictObject({
+      nodeGroupId: uuid,
+      number: z.number().int().min(1).max(MOST_SHARDS),
+      /**
+       * Since when the group has carried load balancers of the network without a break: of several groups the first one holds
+       * the network's gateways. Absent where it was placed before this was kept: since it was placed.
+       */
+      since: timestamp.optional(),
+    })
     .nullable()
     .default(null),
   /** Why this owner, or why none: a code, and a sentence. */

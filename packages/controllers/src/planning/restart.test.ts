@@ -1,4 +1,4 @@
-import { LISTENER_PROTOCOLS } from '@spout/model'
+import { type DomainEntry, LISTENER_PROTOCOLS } from '@spout/model'
 import { MemoryStore } from '@spout/store'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -12,6 +12,8 @@ import {
   SHARDS,
 } from '../testing/changing-cluster.ts'
 import { ControlPlane } from '../testing/control-plane.ts'
+
+import { loadBalancer, network, node, uuid, vrrpGroup } from '../testing/model.ts'
 
 const L4_ONLY = ['l4.tcp', 'l4.udp', 'dsr']
 
@@ -99,4 +101,25 @@ test('however changes come, a control plane that starts anew plans and publishes
     }),
     { numRuns: 60 },
   )
+})
+
+test('of two groups that carry a network the first one holds its gateways, also after a restart', async () => {
+  const store = new MemoryStore()
+  const plane = await ControlPlane.start(store)
+  await plane.put(['nodeGroup', vrrpGroup(1)], ['nodeGroup', vrrpGroup(2, 2, { name: 'edge' })])
+  await plane.put(['node', node(1)], ['node', node(2, { nodeGroupId: uuid('group', 2) })], ['network', network(1)])
+  const inEdge = { nodeGroupId: uuid('group', 2) }
+  const gateway = (number: number) => (plane.entry(uuid('node', number), 'domain/1') as DomainEntry).gateway
+  // Placed before the other, but into the network after it.
+  await plane.put(['loadBalancer', loadBalancer(1, { ...inEdge, networkId: null })])
+  await plane.clock.advance(500)
+  await plane.put(['loadBalancer', loadBalancer(2)])
+  await plane.clock.advance(500)
+  await plane.put(['loadBalancer', loadBalancer(1, { ...inEdge, generation: 2 })])
+  expect([gateway(1), gateway(2)]).toEqual([{ via: 'vrrp', shard: 1 }, null])
+  const published = plane.published(NODE_IDS)
+  await plane.stop()
+  const again = await ControlPlane.start(store, plane.clock)
+  expect(again.published(NODE_IDS)).toEqual(published)
+  await again.stop()
 })

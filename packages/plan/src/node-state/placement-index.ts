@@ -45,6 +45,11 @@ export class PlacementIndex {
     return this.#shards.of(networkId, groupId)
   }
 
+  /** Since when the group has carried load balancers of the network (RFC 3339); null while it does not. */
+  carriedSince(networkId: string, groupId: string): string | null {
+    return this.#shards.since(networkId, groupId)
+  }
+
   /** The shard of a group with the fewest networks, then the fewest load balancers. */
   freestShard(groupId: string, shards: number): number {
     return this.#shards.freest(groupId, shards)

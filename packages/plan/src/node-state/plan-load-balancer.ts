@@ -48,6 +48,8 @@ export interface Sharding {
   readonly groupId: string
   /** `PlacementIndex.shardOf(networkId, groupId)`: a network's VIPs and gateways are all in one. */
   readonly networkShard: number | null
+  /** `PlacementIndex.carriedSince(networkId, groupId)`. */
+  readonly networkSince: string | null
   /** `PlacementIndex.freestShard(groupId, shards)`. */
   readonly freestShard: number
 }
@@ -55,12 +57,17 @@ export interface Sharding {
 /** @param networkId the load balancer's; null when it has none yet */
 export function announcingIn(
   { id, announcing }: CarryingGroup,
-  index: Pick<PlacementIndex, 'shardOf' | 'freestShard'>,
+  index: Pick<PlacementIndex, 'shardOf' | 'carriedSince' | 'freestShard'>,
   networkId: string | null,
 ): Announcing {
   if (announcing.via === 'l2') return announcing
-  const networkShard = networkId === null ? null : index.shardOf(networkId, id)
-  return { ...announcing, groupId: id, networkShard, freestShard: index.freestShard(id, announcing.shards) }
+  return {
+    ...announcing,
+    groupId: id,
+    networkShard: networkId === null ? null : index.shardOf(networkId, id),
+    networkSince: networkId === null ? null : index.carriedSince(networkId, id),
+    freestShard: index.freestShard(id, announcing.shards),
+  }
 }
 
 export interface LoadBalancerPlan {
@@ -130,12 +137,12 @@ function byShard(
 ): LoadBalancerPlan {
   const { loadBalancer, group, previous } = input
   const { groupId } = announcing
+  const before = previous?.shard?.nodeGroupId === groupId && previous.networkId === network.id ? previous.shard : null
   const { number, reason, refused } = placeShard({
     ...announcing,
     groupName: group.name,
     nodes: group.nodes,
-    previousShard:
-      previous?.shard?.nodeGroupId === groupId && previous.networkId === network.id ? previous.shard.number : null,
+    previousShard: before?.number ?? null,
     needs: neededFeatures(loadBalancer, network.returnPath),
     previousRefusal: refusalOf(previous),
   })
@@ -146,9 +153,11 @@ function byShard(
       ? `The master of shard ${number} of group \`${group.name}\` announces it to its routers: it holds ${network.returnPath === 'gateway' ? "the members' gateway" : 'the address that members see'}.`
       : `Every node of group \`${group.name}\` announces it to its routers.`
   const shown = reason.code === 'Placed' ? { ...reason, message } : reason
+  const shard =
+    before?.number === number ? before : { nodeGroupId: groupId, number, since: announcing.networkSince ?? input.now }
   const placed = remember(
     input,
-    { ownerNodeId: null, shard: { nodeGroupId: groupId, number } },
+    { ownerNodeId: null, shard },
     network.returnPath === 'gateway' && !routed ? explainGateway(shown, network) : shown,
     pools,
   )

@@ -243,6 +243,7 @@ function planSharded(
       groupId: id(0xe01),
       shards,
       networkShard: networkId === null ? null : index.shardOf(networkId, id(0xe01)),
+      networkSince: networkId === null ? null : index.carriedSince(networkId, id(0xe01)),
       freestShard: index.freestShard(id(0xe01), shards),
     },
     previous: index.get(one.id),

@@ -2,6 +2,8 @@ import type { Placement } from '@spout/model'
 
 interface InShard {
   number: number
+  /** RFC 3339: the earliest time that a placement says. */
+  since: string
   loadBalancers: number
 }
 
@@ -12,7 +14,7 @@ interface Load {
 
 /** Which shard each network is in, and how much each shard carries. Fed with placements. */
 export class ShardIndex {
-  /** network id -> group id, in the order in which they came */
+  /** network id -> group id */
   readonly #byNetwork = new Map<string, Map<string, InShard>>()
   /** group id -> shard number */
   readonly #loads = new Map<string, Map<number, Load>>()
@@ -21,9 +23,16 @@ export class ShardIndex {
     return this.#byNetwork.get(networkId)?.get(groupId)?.number ?? null
   }
 
+  since(networkId: string, groupId: string): string | null {
+    return this.#byNetwork.get(networkId)?.get(groupId)?.since ?? null
+  }
+
   first(networkId: string): { readonly groupId: string; readonly number: number } | null {
-    for (const [groupId, { number }] of this.#byNetwork.get(networkId) ?? []) return { groupId, number }
-    return null
+    let first: { readonly groupId: string; readonly number: number; readonly since: string } | null = null
+    for (const [groupId, { number, since }] of this.#byNetwork.get(networkId) ?? [])
+      if (first === null || since < first.since || (since === first.since && groupId < first.groupId))
+        first = { groupId, number, since }
+    return first && { groupId: first.groupId, number: first.number }
   }
 
   freest(groupId: string, shards: number): number {
@@ -34,22 +43,25 @@ export class ShardIndex {
     return best
   }
 
-  /** Counts `after` in place of `before`. An unchanged shard keeps its place in the order. */
+  /** Counts `after` in place of `before`. An unchanged shard changes nothing. */
   replace(before: Placement | null, after: Placement | null): void {
     if (before !== null && after !== null && samePlace(before, after)) return
     if (after !== null) this.#add(after)
     if (before !== null) this.#take(before)
   }
 
-  #add({ networkId, shard }: Placement): void {
+  #add({ networkId, shard, createdAt }: Placement): void {
     if (networkId === null || shard === null) return
-    const { nodeGroupId, number } = shard
+    const { nodeGroupId, number, since = createdAt } = shard
     this.#load(nodeGroupId, number).loadBalancers++
     const groups = this.#byNetwork.get(networkId) ?? new Map<string, InShard>()
     this.#byNetwork.set(networkId, groups)
     const known = groups.get(nodeGroupId)
-    if (known === undefined) groups.set(nodeGroupId, { number, loadBalancers: 1 })
-    else known.loadBalancers++
+    if (known === undefined) groups.set(nodeGroupId, { number, since, loadBalancers: 1 })
+    else {
+      known.loadBalancers++
+      if (since < known.since) known.since = since
+    }
     if (known?.number === number) return
     // The newest placement decides: the network's other load balancers follow.
     if (known !== undefined) {

@@ -37,6 +37,7 @@ const plan = (one: LoadBalancer, returnPath: Network['returnPath']) =>
       groupId: id(9),
       shards: 4,
       networkShard: 3,
+      networkSince: null,
       freestShard: 1,
     },
     previous: null,
