@@ -104,7 +104,7 @@ function plan(
     group,
     announcing,
     previous: before?.placement ?? null,
-    gatewayOwnerId: null,
+    gatewayOwnerIds: [],
     freePoolNumber: (after) => after + 1,
     now: loadBalancer.updatedAt ?? loadBalancer.createdAt,
   })

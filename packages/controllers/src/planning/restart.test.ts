@@ -13,7 +13,7 @@ import {
 } from '../testing/changing-cluster.ts'
 import { ControlPlane } from '../testing/control-plane.ts'
 
-import { loadBalancer, network, node, uuid, vrrpGroup } from '../testing/model.ts'
+import { loadBalancer, network, node, nodeGroup, pool, uuid, vrrpGroup } from '../testing/model.ts'
 
 const L4_ONLY = ['l4.tcp', 'l4.udp', 'dsr']
 
@@ -120,6 +120,42 @@ test('of two groups that carry a network the first one holds its gateways, also 
   const published = plane.published(NODE_IDS)
   await plane.stop()
   const again = await ControlPlane.start(store, plane.clock)
+  expect(again.published(NODE_IDS)).toEqual(published)
+  await again.stop()
+})
+
+test('load balancers stay with the gateway of their network while another that cannot changes', async () => {
+  const store = new MemoryStore()
+  const plane = await ControlPlane.start(store)
+  await plane.put(['nodeGroup', nodeGroup(1)], ['node', node(1)], ['node', node(2)])
+  await plane.put(['network', network(1, { returnPath: 'gateway' })])
+  const features = new Map([
+    [1, ['l4.tcp']],
+    [2, ['l4.tcp', 'l4.udp']],
+  ])
+  const report = async (to: ControlPlane) => {
+    for (const [number, offered] of features) await to.report(uuid('node', number), { features: offered })
+  }
+  await report(plane)
+  const owner = (number: number) => plane.view.get('placement', uuid('lb', number))?.value.ownerNodeId
+  const gateway = (number: number) => (plane.entry(uuid('node', number), 'domain/1') as DomainEntry).gateway
+  const udp = (members: readonly string[]) => {
+    const { listeners, pools, ...rest } = loadBalancer(3)
+    return {
+      ...rest,
+      listeners: listeners.map((listener) => ({ ...listener, protocol: 'udp' as const })),
+      pools: pools.map(() => ({ ...pool(3, members), protocol: 'udp' as const })),
+    }
+  }
+  for (const number of [1, 2]) await plane.put(['loadBalancer', loadBalancer(number)])
+  await plane.put(['loadBalancer', udp(['10.0.0.11'])])
+  await plane.put(['loadBalancer', udp(['10.0.0.11', '10.0.0.12'])])
+  expect([1, 2, 3].map(owner)).toEqual([uuid('node', 1), uuid('node', 1), uuid('node', 2)])
+  expect([gateway(1), gateway(2)]).toEqual([{ via: 'l2' }, null])
+  const published = plane.published(NODE_IDS)
+  await plane.stop()
+  const again = await ControlPlane.start(store)
+  await report(again)
   expect(again.published(NODE_IDS)).toEqual(published)
   await again.stop()
 })

@@ -10,7 +10,7 @@ export interface DomainPublisherOptions {
   /** Of load balancers plans read `NetworkUse` alone: what else they read here would be stale when it changes. */
   readonly view: ViewOf<'network'>
   readonly cluster: Pick<ClusterIndex, 'nodesOf' | 'groupsOfNetwork' | 'hasInnerProxy' | 'isUntracked'>
-  readonly placements: { readonly index: Pick<PlacementIndex, 'gatewayShard' | 'gatewayOwner'> }
+  readonly placements: { readonly index: Pick<PlacementIndex, 'gatewayShard' | 'gatewayOwners'> }
   readonly queue: PlanQueue
   readonly nodeStates: NodeStateTable
   /** For the nodes' own addresses in tenant networks. */
@@ -95,8 +95,9 @@ export class DomainPublisher {
   }
 
   #useOf(networkId: string): NetworkUse {
-    const { cluster, placements } = this.#options
-    const nodeId = placements.index.gatewayOwner(networkId)
+    const { view, cluster, placements } = this.#options
+    const hasGateway = view.get('network', networkId)?.value.returnPath === 'gateway'
+    const [nodeId = null] = hasGateway ? placements.index.gatewayOwners(networkId) : []
     return {
       groupIds: cluster.groupsOfNetwork(networkId),
       holder: placements.index.gatewayShard(networkId) ?? (nodeId === null ? null : { nodeId }),

@@ -20,7 +20,7 @@ import { connectionOf } from './planned-connection.ts'
 export interface LoadBalancerPublisherOptions {
   /** Of a group plans read `CarryingGroups` alone: what else they read here would be stale when it changes. */
   readonly view: ViewOf<'loadBalancer' | 'network'>
-  readonly cluster: Pick<ClusterIndex, 'groupIdOf' | 'nodesOf'>
+  readonly cluster: Pick<ClusterIndex, 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
   readonly carryingGroups: Pick<CarryingGroups, 'of'>
   readonly placements: PlacementLog
   readonly domains: DomainPublisher
@@ -62,11 +62,15 @@ export class LoadBalancerPublisher {
       announcing: announcingIn(group, index, loadBalancer.networkId),
       previous: index.get(id),
       entryBefore: this.#entryOf(id),
-      gatewayOwnerId: network === null ? null : index.gatewayOwner(network.id),
+      gatewayOwnerIds: this.#gatewayOwners(network),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
       now: clock.now().toISOString(),
     })
+    const [gatewayBefore] = this.#gatewayOwners(network)
     await placements.put(plan.placement, loadBalancer.projectId)
+    const [gateway] = this.#gatewayOwners(network)
+    // All that can follow the gateway do.
+    if (network !== null && gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
     // A node must know the domain before it hears of what lives in it.
     if (network !== null) await domains.bringUpToDate(network.id)
     nodeStates.set(loadBalancerKey(id), plan.entries)
@@ -81,6 +85,11 @@ export class LoadBalancerPublisher {
       if (entry?.kind === 'load-balancer') return entry
     }
     return null
+  }
+
+  /** Asked for only where it matters: elsewhere every node may own some. */
+  #gatewayOwners(network: Network | null): readonly string[] {
+    return network?.returnPath === 'gateway' ? this.#options.placements.index.gatewayOwners(network.id) : []
   }
 
   #networkOf({ networkId }: LoadBalancer): Network | null {

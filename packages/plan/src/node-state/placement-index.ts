@@ -13,7 +13,8 @@ export class PlacementIndex {
   readonly #owned = new Map<string, number>()
   readonly #numbers = new Map<string, NumberRuns>()
   readonly #highest = new Map<string, number>()
-  readonly #gateways = new Map<string, { nodeId: string; loadBalancers: number }>()
+  /** network id -> node id -> how many load balancers of the network it owns */
+  readonly #owners = new Map<string, Map<string, number>>()
   readonly #shards = new ShardIndex()
 
   get(loadBalancerId: string): Placement | null {
@@ -77,11 +78,14 @@ export class PlacementIndex {
   }
 
   /**
-   * The owner in the network's newest placement. With return path `gateway` all other load balancers of the network
-   * follow it.
+   * Nodes that own load balancers of the network, those with most of them first. With return path `gateway` the first one
+   * holds the members' gateway. Others are there only while load balancers follow it, or because it cannot carry them.
    */
-  gatewayOwner(networkId: string): string | null {
-    return this.#gateways.get(networkId)?.nodeId ?? null
+  gatewayOwners(networkId: string): readonly string[] {
+    const owners = this.#owners.get(networkId)
+    if (owners === undefined) return []
+    if (owners.size === 1) return [...owners.keys()]
+    return [...owners].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).map(([nodeId]) => nodeId)
   }
 
   /**
@@ -102,10 +106,11 @@ export class PlacementIndex {
     if (owned === 0) this.#owned.delete(ownerNodeId)
     else this.#owned.set(ownerNodeId, owned)
     if (networkId === null) return
-    const gateway = this.#gateways.get(networkId)
-    const loadBalancers = (gateway?.loadBalancers ?? 0) + by
-    if (loadBalancers === 0) this.#gateways.delete(networkId)
-    else
-      this.#gateways.set(networkId, { nodeId: by > 0 ? ownerNodeId : (gateway?.nodeId ?? ownerNodeId), loadBalancers })
+    const owners = this.#owners.get(networkId) ?? new Map<string, number>()
+    const ofNetwork = (owners.get(ownerNodeId) ?? 0) + by
+    if (ofNetwork === 0) owners.delete(ownerNodeId)
+    else owners.set(ownerNodeId, ofNetwork)
+    if (owners.size === 0) this.#owners.delete(networkId)
+    else this.#owners.set(networkId, owners)
   }
 }

@@ -8,7 +8,7 @@ import { planDomain } from './plan-domain.ts'
 export interface NetworkUse {
   /** Groups that carry load balancers of it, sorted: their nodes have the domain. */
   readonly groupIds: readonly string[]
-  /** Who answers for addresses that nodes share: a shard's master, or one node; null while nobody does. */
+  /** Who answers for addresses that nodes share: a shard's master, or with return path `gateway` one node; null: nobody. */
   readonly holder: AddressHolder | null
   /** Whether clients inside the network come to a proxy. */
   readonly hasInnerProxy: boolean
@@ -19,7 +19,7 @@ export interface NetworkUse {
 export type AddressHolder =
   /** `PlacementIndex.gatewayShard`. */
   | { readonly groupId: string; readonly number: number }
-  /** `PlacementIndex.gatewayOwner`. */
+  /** The first of `PlacementIndex.gatewayOwners`. */
   | { readonly nodeId: string }
 
 /** A node of one of `NetworkUse.groupIds`. */

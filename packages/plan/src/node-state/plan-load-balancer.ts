@@ -29,10 +29,10 @@ export interface LoadBalancerPlanInput {
   /** The nodes' last entry. Its unchanged members are reused as the same objects. Nothing else depends on it. */
   readonly entryBefore?: LoadBalancerEntry | null
   /**
-   * `PlacementIndex.gatewayOwner(networkId)`. With return path `gateway` one node has the members' gateway address, so
-   * all load balancers of the network are on it.
+   * `PlacementIndex.gatewayOwners(networkId)`. With return path `gateway` one node has the members' gateway address, so
+   * all load balancers of the network that this node can carry are on it.
    */
-  readonly gatewayOwnerId: string | null
+  readonly gatewayOwnerIds: readonly string[]
   /** `PlacementIndex.freePoolNumber(networkId, after)`. */
   readonly freePoolNumber: (after: number) => number | null
   /** RFC 3339: the time of the placement, if it differs from the previous one. */
@@ -109,11 +109,11 @@ function byOwner(
   entry: LoadBalancerEntry,
 ): LoadBalancerPlan {
   const { loadBalancer, group, previous } = input
-  const shared = network.returnPath === 'gateway' ? input.gatewayOwnerId : null
+  const shared = network.returnPath === 'gateway' ? input.gatewayOwnerIds : []
   const owner = placeOwner({
     groupName: group.name,
     nodes: group.nodes,
-    previousOwnerId: shared ?? previous?.ownerNodeId ?? null,
+    previousOwnerIds: [...shared, ...(previous?.ownerNodeId ? [previous.ownerNodeId] : [])],
     needs: neededFeatures(loadBalancer, network.returnPath),
     previousRefusal: refusalOf(previous),
   })

@@ -43,7 +43,7 @@ function plan(
     announcing: { via: 'l2' },
     previous: index.get(one.id),
     entryBefore,
-    gatewayOwnerId: networkId === null ? null : index.gatewayOwner(networkId),
+    gatewayOwnerIds: networkId === null ? [] : index.gatewayOwners(networkId),
     freePoolNumber: (after) => (networkId === null ? null : index.freePoolNumber(networkId, after)),
     now: NOW,
   })
@@ -247,7 +247,7 @@ function planSharded(
       freestShard: index.freestShard(id(0xe01), shards),
     },
     previous: index.get(one.id),
-    gatewayOwnerId: null,
+    gatewayOwnerIds: [],
     freePoolNumber: (after) => (networkId === null ? null : index.freePoolNumber(networkId, after)),
     now: NOW,
   })

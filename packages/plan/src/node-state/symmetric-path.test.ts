@@ -41,7 +41,7 @@ const plan = (one: LoadBalancer, returnPath: Network['returnPath']) =>
       freestShard: 1,
     },
     previous: null,
-    gatewayOwnerId: null,
+    gatewayOwnerIds: [],
     freePoolNumber: (after) => after + 1,
     now: '2026-01-01T00:00:00.000Z',
   })

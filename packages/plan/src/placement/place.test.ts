@@ -11,7 +11,13 @@ const node = (id: string, fields: Partial<PlannedNode> = {}): PlannedNode => ({
   ...fields,
 })
 const place = (nodes: readonly PlannedNode[], previousOwnerId: string | null, needs: readonly string[] = ['l4.tcp']) =>
-  placeOwner({ groupName: 'default', nodes, previousOwnerId, needs, previousRefusal: null })
+  placeOwner({
+    groupName: 'default',
+    nodes,
+    previousOwnerIds: previousOwnerId === null ? [] : [previousOwnerId],
+    needs,
+    previousRefusal: null,
+  })
 
 describe('placeOwner', () => {
   it.each<[string, readonly PlannedNode[], string | null, string | null, string]>([
@@ -71,7 +77,7 @@ describe('placeOwner', () => {
   it('keeps refusing until a node says what it can do', () => {
     const previousRefusal = { code: 'FeatureUnavailable', message: 'No node of group `default` offers l7.http.' }
     const again = (nodes: readonly PlannedNode[]) =>
-      placeOwner({ groupName: 'default', nodes, previousOwnerId: null, needs: ['l7.http'], previousRefusal })
+      placeOwner({ groupName: 'default', nodes, previousOwnerIds: [], needs: ['l7.http'], previousRefusal })
     expect(again([node('n1', { features: [] })])).toEqual({ nodeId: null, refused: true, reason: previousRefusal })
     expect(again([node('n1', { features: ['l7.http'] })])).toMatchObject({ nodeId: 'n1', refused: false })
     expect(again([])).toMatchObject({ nodeId: null, refused: false, reason: { code: 'NoNodeAvailable' } })

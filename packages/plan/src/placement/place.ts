@@ -18,7 +18,8 @@ export interface PlacementRequest {
   readonly groupName: string
   /** The nodes of the group. */
   readonly nodes: readonly PlannedNode[]
-  readonly previousOwnerId: string | null
+  /** Nodes that it should stay with, the best one first. */
+  readonly previousOwnerIds: readonly string[]
   /** Features that the carrying node must have. */
   readonly needs: readonly string[]
   /** Why it was refused before; null when it was not. Holds until a node says what it can do. */
@@ -45,8 +46,9 @@ export function placeOwner(request: PlacementRequest): Owner {
   const told = connected.filter((node) => node.features.length > 0)
   if (nodes.length > 0 && told.length === 0 && request.previousRefusal !== null)
     return { nodeId: null, refused: true, reason: request.previousRefusal }
-  const owner = nodes.find((node) => node.id === request.previousOwnerId)
-  if (owner !== undefined && canStay(owner, needs)) return kept(owner)
+  const owners = request.previousOwnerIds.flatMap((id) => nodes.find((node) => node.id === id) ?? [])
+  const stay = owners.find((node) => canStay(node, needs))
+  if (stay !== undefined) return kept(stay)
 
   const missing = needs.filter((need) => !connected.some((node) => node.features.includes(need)))
   if (told.length > 0 && missing.length > 0)
@@ -63,6 +65,7 @@ export function placeOwner(request: PlacementRequest): Owner {
     .filter((node) => node.scheduling === 'enabled' && offers(node, needs))
     .reduce<PlannedNode | null>(lessLoaded, null)
   if (target !== null) return placed(target)
+  const [owner] = owners
   const why = whyNobody(groupName, nodes, connected, needs)
   if (owner === undefined) return { nodeId: null, refused: false, reason: why }
   if (owner.connection === 'connected')
