@@ -79,8 +79,8 @@ export class GroupPublisher {
     this.#waiting.delete(groupId)
     const now = new Set(group === null ? [] : nodes.map(({ id }) => id))
     const plan = group === null ? null : this.#plan(group)
-    // A node that has gone to another group is that group's now.
-    const mine = new Set([...before, ...now].filter((id) => now.has(id) || cluster.groupOfNode(id) === null))
+    // A node that has gone to another group is that group's now. The index may still have one that is deleted.
+    const mine = new Set([...before, ...now].filter((id) => now.has(id) || view.get('node', id) === null))
     nodeStates.setOn(mine, 'group', plan?.entries ?? new Map())
     for (const id of mine) nodeStates.setProblems(id, plan?.problems.get(id) ?? [])
     if (view.get('nodeGroup', groupId) === null && now.size === 0) this.#published.delete(groupId)

@@ -140,3 +140,12 @@ test('nodes of an l2 group take part in nothing but a second chance', async () =
   expect(groupOf(plane, N2)).toMatchObject({ vrrp: null, bgp: null, secondChance: { first: '192.0.2.1' } })
   await plane.stop()
 })
+
+test('a node that is deleted while its drain waits takes part in nothing any more', async () => {
+  const plane = await cluster()
+  await schedule(plane, N1, 'draining')
+  expect(groupOf(plane, N1)).not.toBeNull()
+  await plane.delete('node', N1)
+  expect(groupOf(plane, N1)).toBeNull()
+  await plane.stop()
+})
