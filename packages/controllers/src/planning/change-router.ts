@@ -140,7 +140,8 @@ export class ChangeRouter {
     const groupId = this.#cluster.groupOfNode(nodeId)
     // Only a drain depends on liveness: a draining node needs a live successor.
     if (groupId !== null) this.#groups.publish(groupId)
-    if (liveness === 'lost') this.#queue.loadBalancers(this.#placements.ownedBy(nodeId))
+    // What nobody can carry without it is refused now, too.
+    if (liveness === 'lost') this.#planHomeless(groupId)
     if (liveness === 'lost' || liveness === 'disconnected') this.#connected.delete(nodeId)
     if (liveness !== 'connected' || this.#connected.has(nodeId)) return
     this.#connected.add(nodeId)

@@ -67,6 +67,13 @@ describe('placeOwner', () => {
       'n1',
       'Placed',
     ],
+    [
+      'stays on a draining node that has not told what it can do, where no other can do it',
+      [node('n1', { features: ['l7.http'] }), node('n2', { scheduling: 'draining', features: [] })],
+      'n2',
+      'n2',
+      'NoOtherNode',
+    ],
     ['refuses what no node can do', [node('n1', { features: ['l7.http'] })], null, null, 'FeatureUnavailable'],
   ])('%s', (_what, nodes, previous, nodeId, code) => {
     const owner = place(nodes, previous)
@@ -79,6 +86,7 @@ describe('placeOwner', () => {
     const again = (nodes: readonly PlannedNode[]) =>
       placeOwner({ groupName: 'default', nodes, previousOwnerIds: [], needs: ['l7.http'], previousRefusal })
     expect(again([node('n1', { features: [] })])).toEqual({ nodeId: null, refused: true, reason: previousRefusal })
+    expect(again([node('n1', { features: [] }), node('n2')]).reason).toBe(previousRefusal)
     expect(again([node('n1', { features: ['l7.http'] })])).toMatchObject({ nodeId: 'n1', refused: false })
     expect(again([])).toMatchObject({ nodeId: null, refused: false, reason: { code: 'NoNodeAvailable' } })
   })

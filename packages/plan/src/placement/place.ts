@@ -43,15 +43,15 @@ export interface Owner {
 export function placeOwner(request: PlacementRequest): Owner {
   const { nodes, groupName, needs } = request
   const connected = nodes.filter((node) => node.connection === 'connected')
-  const told = connected.filter((node) => node.features.length > 0)
-  if (nodes.length > 0 && told.length === 0 && request.previousRefusal !== null)
+  const missing = needs.filter((need) => !connected.some((node) => node.features.includes(need)))
+  const allTold = connected.length > 0 && connected.every((node) => node.features.length > 0)
+  if (nodes.length > 0 && !allTold && missing.length > 0 && request.previousRefusal !== null)
     return { nodeId: null, refused: true, reason: request.previousRefusal }
   const owners = request.previousOwnerIds.flatMap((id) => nodes.find((node) => node.id === id) ?? [])
   const stay = owners.find((node) => canStay(node, needs))
   if (stay !== undefined) return kept(stay)
 
-  const missing = needs.filter((need) => !connected.some((node) => node.features.includes(need)))
-  if (told.length > 0 && missing.length > 0)
+  if (allTold && missing.length > 0 && !owners.some(mayOffer))
     return {
       nodeId: null,
       refused: true,
@@ -65,7 +65,7 @@ export function placeOwner(request: PlacementRequest): Owner {
     .filter((node) => node.scheduling === 'enabled' && offers(node, needs))
     .reduce<PlannedNode | null>(lessLoaded, null)
   if (target !== null) return placed(target)
-  const [owner] = owners
+  const owner = owners.find(mayOffer) ?? owners[0]
   const why = whyNobody(groupName, nodes, connected, needs)
   if (owner === undefined) return { nodeId: null, refused: false, reason: why }
   if (owner.connection === 'connected')
@@ -91,6 +91,10 @@ const placed = (owner: PlannedNode): Owner => ({
   refused: false,
   reason: { code: 'Placed', message: `Node \`${owner.name}\` announces it.` },
 })
+
+/** It carried them before, and what it can do now it has not said yet. */
+const mayOffer = ({ connection, features }: PlannedNode): boolean =>
+  (connection === 'connected' || connection === 'disconnected') && features.length === 0
 
 function kept(owner: PlannedNode): Owner {
   if (owner.connection === 'connected') return placed(owner)
