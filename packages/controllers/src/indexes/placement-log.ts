@@ -4,13 +4,6 @@ import { PlacementIndex } from '@spout/plan'
 import type { Revision, Store } from '@spout/store'
 import { KeySets } from './key-sets.ts'
 
-/** Key for placements without an owner, in the index by owner. */
-const NOBODY = ''
-/** Key for placements in a shard, whoever its master is. */
-const SHARED = 'shard'
-const placeOf = ({ ownerNodeId, shard, reason }: Placement): string =>
-  ownerNodeId ?? (shard !== null && reason.code === 'Placed' ? SHARED : NOBODY)
-
 /**
  * Placements, in memory for planning and in the store for the next start. A decision is visible to the next plan at
  * once, and is rolled back if the store refuses it. Nothing is published before it is durable.
@@ -20,6 +13,7 @@ export class PlacementLog {
   readonly index = new PlacementIndex()
   readonly #revisions = new Map<string, Revision>()
   readonly #byOwner = new KeySets()
+  readonly #unsettled = new Set<string>()
 
   constructor(store: Store) {
     this.#store = store
@@ -32,9 +26,14 @@ export class PlacementLog {
     }
   }
 
-  /** Load balancers that this node owns; null for those without an owner. */
-  ownedBy(nodeId: string | null): ReadonlySet<string> {
-    return this.#byOwner.of(nodeId ?? NOBODY)
+  /** Load balancers that this node owns. */
+  ownedBy(nodeId: string): ReadonlySet<string> {
+    return this.#byOwner.of(nodeId)
+  }
+
+  /** Load balancers that are not `Placed`: their nodes decide why. */
+  get unsettled(): ReadonlySet<string> {
+    return this.#unsettled
   }
 
   /**
@@ -93,11 +92,14 @@ export class PlacementLog {
 
   #index(placement: Placement): void {
     this.index.put(placement)
-    this.#byOwner.set(placement.id, placeOf(placement))
+    this.#byOwner.set(placement.id, placement.ownerNodeId)
+    if (placement.reason.code === 'Placed') this.#unsettled.delete(placement.id)
+    else this.#unsettled.add(placement.id)
   }
 
   #forget(id: string): void {
     this.index.remove(id)
     this.#byOwner.set(id, null)
+    this.#unsettled.delete(id)
   }
 }

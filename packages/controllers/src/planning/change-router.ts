@@ -109,8 +109,7 @@ export class ChangeRouter {
     if (node === undefined) liveness.forget(id)
     for (const groupId of new Set([before, after])) if (groupId !== null) this.#groups.publish(groupId)
     if (before !== after) for (const groupId of [before, after]) this.#planGroup(groupId)
-    else if (node?.scheduling === 'draining') this.#queue.loadBalancers(this.#placements.ownedBy(id))
-    else if (node?.scheduling === 'enabled') this.#planHomeless(after)
+    else this.#planUnsettled(after)
   }
 
   /** A deleted address needs no plan: it goes with its node or its subnet, and that change is routed. */
@@ -140,14 +139,11 @@ export class ChangeRouter {
     const groupId = this.#cluster.groupOfNode(nodeId)
     // Only a drain depends on liveness: a draining node needs a live successor.
     if (groupId !== null) this.#groups.publish(groupId)
-    // What nobody can carry without it is refused now, too.
-    if (liveness === 'lost') this.#planHomeless(groupId)
+    if (liveness === 'lost') this.#planUnsettled(groupId)
     if (liveness === 'lost' || liveness === 'disconnected') this.#connected.delete(nodeId)
     if (liveness !== 'connected' || this.#connected.has(nodeId)) return
     this.#connected.add(nodeId)
-    this.#planHomeless(this.#cluster.groupOfNode(nodeId))
-    for (const id of this.#placements.ownedBy(nodeId))
-      if (this.#placements.index.get(id)?.reason.code !== 'Placed') this.#queue.loadBalancer(id)
+    this.#planUnsettled(groupId)
   }
 
   #nodeSpoke(nodeId: string): void {
@@ -185,7 +181,7 @@ export class ChangeRouter {
     if (before.join() === features.join()) return
     this.#features.set(nodeId, features)
     const groupId = this.#cluster.groupOfNode(nodeId)
-    this.#planHomeless(groupId)
+    this.#planUnsettled(groupId)
     for (const id of this.#placements.ownedBy(nodeId)) this.#planIfNeeding(id, features)
     if (groupId === null || before.every((feature) => features.includes(feature))) return
     for (const id of this.#cluster.loadBalancersOfGroup(groupId)) this.#planIfNeeding(id, features)
@@ -206,11 +202,11 @@ export class ChangeRouter {
     this.#queue.loadBalancers(this.#cluster.loadBalancersOfGroup(groupId))
   }
 
-  /** What no node carries, or only a node that is lost or shall be rid of it. */
-  #planHomeless(groupId: string | null): void {
+  /** What is not where it should be, and what is on a node that is lost or shall be rid of it. */
+  #planUnsettled(groupId: string | null): void {
     if (groupId === null) return
     const group = this.#cluster.loadBalancersOfGroup(groupId)
-    for (const id of this.#placements.ownedBy(null)) if (group.has(id)) this.#queue.loadBalancer(id)
+    for (const id of this.#placements.unsettled) if (group.has(id)) this.#queue.loadBalancer(id)
     for (const { id, scheduling } of this.#cluster.nodesOf(groupId))
       if (scheduling === 'draining' || this.#options.liveness.of(id) === 'lost')
         this.#queue.loadBalancers(this.#placements.ownedBy(id))

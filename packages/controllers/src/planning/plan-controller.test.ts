@@ -118,7 +118,19 @@ test('what a placement says of its group is planned again when the group says so
   await plane.stop()
 })
 
-test('an added node gets everything of its group', async () => {
+test('why a node keeps what it should be rid of is planned again when nodes change', async () => {
+  const plane = await clusterOfTwo()
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  const code = () => plane.view.get('placement', uuid('lb', 1))?.value.reason.code
+  await plane.put(['node', node(2, { scheduling: 'cordoned' })])
+  await plane.put(['node', node(1, { scheduling: 'draining' })])
+  expect([ownerOf(plane, 1), code()]).toEqual([N1, 'NoOtherNode'])
+  await plane.put(['node', node(1)])
+  expect([ownerOf(plane, 1), code()]).toEqual([N1, 'Placed'])
+  await plane.stop()
+})
+
+test('an added node gets all entries of its group', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])
   await plane.put(['node', node(3)])
