@@ -63,10 +63,10 @@ export class ChangeRouter {
   follow(): void {
     const { liveness, status } = this.#options
     this.#unsubscribe = [
-      this.#view.onChange((changed) => this.#changed(changed)),
+      this.#view.onChange((changed) => this.#route(changed)),
       liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
       status.onChange((kind, id) => {
-        if (kind === 'node') this.#nodeSpoke(id)
+        if (kind === 'node') this.#nodeReported(id)
       }),
     ]
   }
@@ -77,7 +77,7 @@ export class ChangeRouter {
     this.#seeing.clear()
   }
 
-  #changed(changed: readonly { readonly kind: Kind; readonly id: string }[]): void {
+  #route(changed: readonly { readonly kind: Kind; readonly id: string }[]): void {
     for (const { kind, id } of changed) {
       if (kind === 'loadBalancer') this.#loadBalancerChanged(id)
       else if (kind === 'network') this.#networkChanged(id)
@@ -146,7 +146,7 @@ export class ChangeRouter {
     this.#planUnsettled(groupId)
   }
 
-  #nodeSpoke(nodeId: string): void {
+  #nodeReported(nodeId: string): void {
     const { features, fabricAddress } = this.#options.status.node(nodeId)
     this.#featuresChanged(nodeId, features)
     if (fabricAddress === null || this.#seeing.has(nodeId)) return
@@ -161,7 +161,7 @@ export class ChangeRouter {
     const again = () => {
       this.#seeing.delete(nodeId)
       const now = this.#options.status.node(nodeId).fabricAddress
-      if (now !== address) this.#nodeSpoke(nodeId)
+      if (now !== address) this.#nodeReported(nodeId)
     }
     const timer = clock.setTimer(again, SEE_AGAIN_MS)
     this.#seeing.set(nodeId, timer)

@@ -116,13 +116,13 @@ export class PlanController implements Component {
     try {
       // A single plan does not yield: the other work may take longer than the plan.
       if (this.#inHand + this.#queue.keys.size > 1) await this.#letOthersRun()
-      return await this.#reconcileNow(key)
+      return await this.#planAndPublish(key)
     } finally {
       this.#inHand--
     }
   }
 
-  async #reconcileNow(key: string): Promise<Outcome> {
+  async #planAndPublish(key: string): Promise<Outcome> {
     const networkId = networkOfKey(key)
     const id = networkId ?? loadBalancerOfKey(key)!
     try {
