@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import {
   askOn,
+  byLength,
   Caller,
   instanceOf,
   isAlive,
@@ -22,7 +23,8 @@ import { dropAll, failuresOf, holdSome } from './traffic.ts'
 
 // Nothing moves on a busy machine: only what a node does by itself is tested here.
 const SET = ['nodes.announcer=l2', 'liveness.moveAfterMs=600000']
-const KILLS = { agent: 100, proxy: 10 } as const
+const ALL_KILLS = 100
+const KILLS = { agent: byLength(15, ALL_KILLS), proxy: 10 } as const
 const PAUSES = { longestMs: 200, lifeMs: 1_200 } as const
 
 let system: TestSystem
@@ -97,7 +99,7 @@ describe('F2: an agent that is killed again and again', () => {
     const owner = await ownerOf(acme, shop)
     const before = await proxiesOf(system.lab, owner)
     const streams = [askTimed(shop), askTimed(blog)]
-    const watch = await KernelWatch.start(system.lab, 'hundred-kills')
+    const watch = await KernelWatch.start(system.lab, 'kills')
     const random = numbers()
     const { logFile } = await dies(owner)
     const earlier = adoptedIn(logFile).length
@@ -117,7 +119,8 @@ describe('F2: an agent that is killed again and again', () => {
     const asked = (await Promise.all(streams.map((stream) => stream.stop()))).flat()
     expect(failed(asked)).toEqual([])
     recordFault({
-      fault: 'agent: killed 100 times at any moment, under load (F2)',
+      fault: `agent: killed ${KILLS.agent} times at any moment, under load (F2)`,
+      whole: `${ALL_KILLS} kills`,
       outcome: 'no request fails, nothing is changed in the kernel, the proxies are the same processes',
       figure: `0 of ${asked.length} requests failed, 0 transactions and 0 reloads in ${adopted.length} starts that came to the end`,
     })

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  byLength,
   KubernetesApiError,
   msSince,
   nodesInSync,
@@ -27,9 +28,10 @@ import {
 } from './shop.ts'
 import { answeringIn, revive, startWorkload } from './workloads.ts'
 
-/** Ten minutes with SPOUT_LONG_TESTS=1. */
-const OUTAGE_MS = process.env['SPOUT_LONG_TESTS'] === '1' ? 600_000 : 12_000
-const KILLS = 50
+const WHOLE_OUTAGE = 'ten minutes'
+const OUTAGE_MS = byLength(12_000, 600_000)
+const ALL_KILLS = 50
+const KILLS = byLength(12, ALL_KILLS)
 /** A connector takes about half a second to start: some are killed while starting, some at work. */
 const LONGEST_LIFE_MS = 1000
 const QUICK = { 'spout.dev/monitor-delay': '200ms', 'spout.dev/monitor-retries': '2' }
@@ -149,6 +151,7 @@ describe('an API server that is away', () => {
     recordFault({
       fault: 'kubernetes: API server stopped',
       outcome: 'forwarding, VIP failover and health checks go on, nothing is deleted when it is back',
+      whole: WHOLE_OUTAGE,
       figure: `${Math.round(OUTAGE_MS / 1000)} s, over a node's power cut ${noneFailed(failover)}; a dead pod left after ${took}; after it 0 of ${rest.count} failed; a new Service answered ${resumed} after it was back`,
     })
   })
@@ -233,6 +236,7 @@ describe('a connector that is killed', () => {
     recordFault({
       fault: 'kubernetes: connector killed at random moments',
       outcome: 'addresses unchanged, none twice, nothing left over, finalizers in place',
+      whole: `${ALL_KILLS} kills`,
       figure: `${killed} kills, ${change} changes, ${known.size} Services seen, 0 addresses changed, settled ${settled} after the last start, ${noneFailed(met)}`,
     })
     for (const name of names) await lab.cluster.api.delete(`${DEFAULT}/${name}`)

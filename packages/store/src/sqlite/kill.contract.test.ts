@@ -2,13 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { byLength } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Change, Revision, Store } from '../store.ts'
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
 import { StoreChild } from './testing/store-child.ts'
 import type { Pair } from './testing/store-process.ts'
 
-const KILLS = 200
+const KILLS = byLength(40, 200)
 const WRITERS = 8
 /** Counted from before the file is opened: some die in recovery, most at some step of a write. */
 const LONGEST_LIFE_MS = 60

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, it, onTestFinished } from 'vitest'
+import { byLength } from '../long-tests.ts'
 import { writeProgram } from './program-file.ts'
 
-const PROGRAMS = 150
+const PROGRAMS = byLength(30, 150)
 const THREADS = 2
 const STARTS_CHILDREN = `
   const { spawn } = require('node:child_process')
