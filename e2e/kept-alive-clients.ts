@@ -15,7 +15,7 @@ export interface KeptAlive {
   readonly opened: number
 }
 
-const PAUSE_MS = 2
+const PAUSE_MS = 5
 const TIMEOUT_MS = 5_000
 
 const [address = '', port = '', busy = '', idle = ''] = process.argv.slice(2)

@@ -83,12 +83,7 @@ const turnsOf = (pid: number): string | undefined =>
 
 const servingOf = async (who: Tenant, { id }: ShownLoadBalancer) => (await system.loadBalancer(who, id)).status.serving
 /** Slowly, well within the neighbour's own share. */
-const askNeighbour = () =>
-  askOn(async () => {
-    const outcome = await client.http(vipOf(blog), 80, { timeoutMs: 5000 })
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    return outcome
-  })
+const askNeighbour = () => askOn(() => client.http(vipOf(blog), 80, { timeoutMs: 5000 }), 20)
 
 describe('a tenant that wants more than its share of a node', () => {
   it('is told so on its own load balancers and by the figures of the node; its neighbour misses nothing', async () => {
@@ -127,7 +122,9 @@ describe('a tenant that wants more than its share of a node', () => {
     expect(turnsOf(proxy!.pid)).toBe(KNOWS_TURNS ? '100000' : turnsOf(process.pid))
     const neighbour = askNeighbour()
     const before = { periods: throttledPeriods(), seconds: processorSeconds(proxy!), atMs: performance.now() }
-    const greedy = Array.from({ length: CROWD }, () => askOn(() => crowd.http(vipOf(site), 80, { timeoutMs: 20_000 })))
+    const greedy = Array.from({ length: CROWD }, () =>
+      askOn(() => crowd.http(vipOf(site), 80, { timeoutMs: 20_000 }), 0),
+    )
     await waitFor(() => throttledPeriods() - before.periods >= 20, { what: 'the proxy to want more than it has' })
     const isTold = async (who: Tenant, shown: ShownLoadBalancer) =>
       (await servingOf(who, shown)).message.includes('Node node1 holds up its proxy')

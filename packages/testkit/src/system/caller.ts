@@ -161,12 +161,16 @@ const received = (outcome: Outcome<{ received: string }>): Outcome<string> =>
 
 /**
  * Repeats a call until stopped, and keeps the result of every round, so that a gap in the traffic shows as a failure.
+ * @param pauseMs between an answer and the next question: without one, a stream takes most of a processor from everything else
  */
-export function askOn<T>(ask: () => Promise<Outcome<T>>): { stop(): Promise<readonly Outcome<T>[]> } {
+export function askOn<T>(ask: () => Promise<Outcome<T>>, pauseMs = 3): { stop(): Promise<readonly Outcome<T>[]> } {
   const outcomes: Outcome<T>[] = []
   let stopped = false
   const running = (async () => {
-    while (!stopped) outcomes.push(await ask())
+    while (!stopped) {
+      outcomes.push(await ask())
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
   })()
   return {
     stop: async () => {
