@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import type { LoadBalancerEntry } from '@spout/model'
 import { waitFor } from '@spout/testkit'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -359,6 +359,28 @@ describe('the next agent', () => {
     await second.adopt([sampleWanted(webEntry([at(web[0]!)]))])
     expect(portOf(second, 'web-80')).toBe(port)
     expect((await ask({ host, port })).status).toBe(200)
+  })
+})
+
+describe('an agent that is killed while it replaces a process', () => {
+  it('leaves no process running beside that of the next agent', async () => {
+    const first = lab.driver()
+    await put(first, webEntry([at(web[0]!)]))
+    const recorded = await readFile(files.state)
+    const replaced = await pidOf()
+    await put(first, webEntry([at(web[0]!)], {}, { timeouts: { clientMs: 9_000, connectMs: 1_000, memberMs: 9_000 } }))
+    await first.close()
+    await waitFor(async () => (await processesOn(files.config)).length === 1, { what: 'the replaced one to end' })
+    const unrecorded = await pidOf()
+    expect(unrecorded).not.toBe(replaced)
+    // As the kill left it.
+    await writeFile(files.state, recorded)
+    const second = lab.driver()
+    await second.adopt([sampleWanted(webEntry([at(web[1]!)]))])
+    const running = (await processesOn(files.config)).map(({ pid }) => pid)
+    expect(running).toHaveLength(1)
+    expect(running).not.toContain(unrecorded)
+    expect(await answering(portOf(second, 'web-80'))).toEqual(['b'])
   })
 })
 

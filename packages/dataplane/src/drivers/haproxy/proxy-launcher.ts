@@ -4,6 +4,7 @@ import {
   endProcess,
   identifyProcess,
   isRunning,
+  type ProcessIdentity,
   readFileOrNull,
   runsAnotherProgram,
   writeFileAtomically,
@@ -105,7 +106,7 @@ export class ProxyLauncher {
     }
     this.#generation = saved.generation
     this.#bounds = saved.bounds
-    if (!(await isRunning(saved.process))) return { saved, proxy: null }
+    if ((await this.#endUnrecorded(saved.process)) || !(await isRunning(saved.process))) return { saved, proxy: null }
     const { host, place } = this.#given
     // The limits may have changed. If they cannot be set yet (less memory than is in use), the old ones stay.
     await host.confine(place.name, saved.process.pid).catch(() => {})
@@ -151,6 +152,20 @@ export class ProxyLauncher {
   async endReplaced(current: RunningProxy): Promise<void> {
     const replaced = (await processesOn(this.#files.config)).filter(({ pid }) => pid !== current.process.pid)
     await Promise.all(replaced.map((process) => endProcess(process, END_WITHIN_MS)))
+  }
+
+  /**
+   * Ends a replacement that an earlier agent started and could not record before it was killed. Its slots are unknown.
+   * It shares the listening ports with any other process (SO_REUSEPORT), so it would serve new connections with outdated
+   * members. The recorded process listens no more. @returns whether there was one
+   */
+  async #endUnrecorded(recorded: ProcessIdentity): Promise<boolean> {
+    const newest = Number((await readFileOrNull(this.#files.pid))?.toString('utf8'))
+    if (newest === recorded.pid) return false
+    const unrecorded = (await processesOn(this.#files.config)).find(({ pid }) => pid === newest)
+    if (unrecorded === undefined) return false
+    await endProcess(unrecorded, END_WITHIN_MS)
+    return true
   }
 
   /** Ends all processes of the domain and removes its files. */
