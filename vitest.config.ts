@@ -2,9 +2,10 @@ import { defineConfig } from 'vitest/config'
 
 // Projects, fastest first. `unit` does no I/O beyond temporary files; `contract` runs each contract's suite over
 // every implementation with real engines; `lab` needs root and network namespaces; `e2e` starts the whole system.
-// `contract-on-cluster` and `lab-on-cluster` are the contract and lab tests that need a Kubernetes cluster. They are apart so
-// that a whole run can build Kubernetes while the others run. `beside` are the e2e tests that make no node fail, so that two
-// of them may run at once; `beside-cluster` are those of them that need a cluster.
+// `contract-on-cluster`, `lab-on-cluster` and `beside-cluster` are those that need a Kubernetes cluster. They are apart so
+// that a whole run can build Kubernetes while the others run.
+// Each test has a lab of its own: names, addresses and directories carry the lab's number. So e2e tests run side by side,
+// most of them wait nearly all the time. `e2e` is the few that run alone: they measure, or hear adverts every 20 ms.
 const project = (
   name: string,
   include: string[],
@@ -24,10 +25,8 @@ const onACluster = (kind: 'contract' | 'lab'): string[] => [
   ...(kind === 'contract' ? ['apps/cli/src/commands/{explain-service,import-metallb}.contract.test.ts'] : []),
 ]
 
-const BESIDE = [
-  'e2e/{bad-input,dev-up,dsr,flapping,isolation,l4,node-faults,openstack,routed-members,sctp,shares,systemd-units,untracked}.e2e.test.ts',
-]
-const BESIDE_CLUSTER = ['e2e/kubernetes/{contract,dev-up,in-cluster,services}.e2e.test.ts']
+const ALONE = ['e2e/{failover,scale}.e2e.test.ts', 'e2e/kubernetes/{faults,rollouts}.e2e.test.ts']
+const CLUSTER = 'e2e/kubernetes/**/*.e2e.test.ts'
 
 export default defineConfig({
   test: {
@@ -51,12 +50,12 @@ export default defineConfig({
         },
       },
       project('contract', ['{packages,apps}/**/src/**/*.contract.test.ts'], 120_000, 2, onACluster('contract')),
-      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 3, onACluster('lab')),
+      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 5, onACluster('lab')),
       project('contract-on-cluster', onACluster('contract'), 120_000, 2),
       project('lab-on-cluster', onACluster('lab'), 120_000, 2),
-      project('beside', BESIDE, 300_000, 2),
-      project('beside-cluster', BESIDE_CLUSTER, 300_000, 2),
-      project('e2e', ['e2e/**/*.e2e.test.ts'], 300_000, 1, [...BESIDE, ...BESIDE_CLUSTER]),
+      project('beside', ['e2e/*.e2e.test.ts'], 300_000, 3, ALONE),
+      project('beside-cluster', [CLUSTER], 300_000, 2, ALONE),
+      project('e2e', ALONE, 300_000, 1),
     ],
   },
 })

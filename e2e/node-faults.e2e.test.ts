@@ -23,8 +23,8 @@ import { dropAll, failuresOf, holdSome } from './traffic.ts'
 
 // Nothing moves on a busy machine: only what a node does by itself is tested here.
 const SET = ['nodes.announcer=l2', 'liveness.moveAfterMs=600000']
-const ALL_KILLS = 100
-const KILLS = { agent: byLength(15, ALL_KILLS), proxy: 10 } as const
+const ALL_KILLS = { agent: 100, proxy: 10 } as const
+const KILLS = { agent: byLength(15, ALL_KILLS.agent), proxy: byLength(5, ALL_KILLS.proxy) } as const
 const PAUSES = { longestMs: 200, lifeMs: 1_200 } as const
 
 let system: TestSystem
@@ -120,7 +120,7 @@ describe('F2: an agent that is killed again and again', () => {
     expect(failed(asked)).toEqual([])
     recordFault({
       fault: `agent: killed ${KILLS.agent} times at any moment, under load (F2)`,
-      whole: `${ALL_KILLS} kills`,
+      whole: `${ALL_KILLS.agent} kills`,
       outcome: 'no request fails, nothing is changed in the kernel, the proxies are the same processes',
       figure: `0 of ${asked.length} requests failed, 0 transactions and 0 reloads in ${adopted.length} starts that came to the end`,
     })
@@ -168,6 +168,7 @@ describe('F3: a proxy that is killed', () => {
     expect(gapsMs.every((gap) => gap > 0)).toBe(true)
     recordFault({
       fault: `proxy: killed ${KILLS.proxy} times (F3)`,
+      whole: `${ALL_KILLS.proxy} kills`,
       outcome: 'the agent starts the next one with the state of its members; another tenant notices nothing',
       figure: `no answer for ${ms(middle(gapsMs))} (median), at most ${ms(Math.max(...gapsMs))}; 0 of ${asked.length} requests of the other tenant failed`,
     })
