@@ -1,4 +1,4 @@
-/* What every measuring program shares: the one clock, and a place ahead of everybody else on a busy machine. */
+/* What every measuring program shares: the clock, and priority on a busy machine. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 #include <sched.h>
@@ -20,7 +20,7 @@ static inline long long now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* SCHED_FIFO for this thread, so that a busy machine does not fake gaps; false where it is not allowed. */
+/* SCHED_FIFO for this thread, so that a busy machine does not fake gaps; false if not allowed. */
 static inline bool become_realtime(int priority)
 {
 	struct sched_param param = { .sched_priority = priority };

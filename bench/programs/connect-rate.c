@@ -1,7 +1,8 @@
 /*
- * Times TCP connects, each closed by a reset so that it occupies no port afterwards.
+ * Times TCP connects. Each is closed by a reset so that it occupies no port afterwards.
  *
- * connect-rate COUNT PORT ADDRESS...: the addresses take turns. stdout: one number a line, nanoseconds; -1 for a failure.
+ * connect-rate COUNT PORT ADDRESS...: the addresses take turns. stdout: one number a line, nanoseconds; -1 for a
+ * failure.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
- * A member that measures nothing and is never the bottleneck: UDP echo on 9001 (and on COUNT ports from FIRST, where the
- * answer is the port's number), TCP echo on 9000, HTTP on 8080 (200 to every request, kept alive). One thread, ahead of
- * ordinary processes.
+ * A member that measures nothing and is never the bottleneck: UDP echo on 9001 (and on COUNT ports from FIRST, which
+ * answer with their number), TCP echo on 9000, HTTP on 8080 (200 to every request, kept alive). One thread, with
+ * priority over ordinary processes.
  *
- * echo-member [FIRST COUNT]. It says `ready`. A line `push` on stdin: sends `P.......` on every echo connection whose
- * first byte was `I` (idle), and says how many there were. It ends when stdin does.
+ * echo-member [FIRST COUNT]. It prints `ready`. On a line `push` it sends `P.......` on every echo connection whose
+ * first byte was `I` (idle), and prints how many there were. It ends when stdin does.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ static void open_port(int type, int port, enum kind kind)
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (type == SOCK_DGRAM)
-		/* The answer leaves from the address that was asked: with direct server return that is the VIP. */
+		/* The answer leaves from the address that was probed: with direct server return that is the VIP. */
 		setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof(one));
 	if (bind(fd, (struct sockaddr *)&any, sizeof(any)) < 0 || (type == SOCK_STREAM && listen(fd, 4096) < 0)) {
 		perror("bind");

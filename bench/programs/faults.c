@@ -1,8 +1,8 @@
 /*
- * Does harm, quickly and at a known time. One process for all of it, run in the switch's namespace, ahead of ordinary
- * processes: no start of a process and no busy machine lies between two parts of one fault.
+ * Makes faults, quickly and at a known time. One process for all of them, in the switch's namespace, with priority over
+ * ordinary processes: neither process starts nor a busy machine delay the parts of a fault.
  *
- * A line on stdin is a list of verbs with what they are done to, in that order; it says `FROM UNTIL` in ns on
+ * A line on stdin is a list of verbs with their objects, done in that order. The answer is `FROM UNTIL` in ns on
  * CLOCK_MONOTONIC, before the first and after the last, or `error TEXT`.
  *   down DEV... | up DEV...       the interface (its other end loses the carrier)
  *   mute PORT... | unmute PORT... a bridge port neither sends nor forwards; done in microseconds, for power cuts

@@ -1,6 +1,6 @@
 /*
- * Asks an address over HTTP until it answers 200, and says when that was. One process for many questions, so that no
- * start of a process is measured.
+ * Sends HTTP requests to an address until it answers 200, and prints when that was. One process for many measurements,
+ * so that no process start is measured.
  *
  * stdin: `ADDRESS PORT\n`; stdout: `NANOSECONDS ATTEMPTS\n`, the time on CLOCK_MONOTONIC when the status line was read,
  * or `-1 ATTEMPTS` after DEADLINE_MS.
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A SYN that met no listener yet is sent again by the kernel only after a second: begin anew much earlier. */
+/* The kernel repeats a lost SYN only after a second: connect anew much earlier. */
 #define ATTEMPT_MS 10
 #define PAUSE_US 300
 #define DEADLINE_MS 20000

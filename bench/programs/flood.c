@@ -1,9 +1,9 @@
 /*
- * Sends packets whose sources are made up, as fast as allowed, until stdin ends or the time is over; then says how many
- * were sent. `syn`: TCP packets that ask for a connection nobody goes on with. `udp`: each a flow of its own, of 16 bytes.
+ * Sends packets with forged sources, as fast as allowed, until stdin ends or the time is over; then prints how many it
+ * sent. `syn`: TCP SYNs that are never followed up. `udp`: packets of 16 bytes, each a flow of its own.
  *
  * flood syn|udp ADDRESS PORT PER_SECOND SECONDS
- * Sources are 203.0.113.128 to .254 with all ports: the addresses of the lab's client segment that nobody has.
+ * Sources are 203.0.113.128 to .254 with all ports: unused addresses of the lab's client segment.
  */
 #include <arpa/inet.h>
 #include <linux/ip.h>

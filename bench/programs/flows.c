@@ -1,16 +1,17 @@
 /*
  * Many TCP connections to an echo behind an address: idle ones, and busy ones that send 8 bytes every few milliseconds
- * once the last 8 came back. Tells which of them live on after something happened.
+ * once the last 8 came back. Reports which of them survive an event.
  *
  * flows ADDRESS PORT IDLE BUSY BUSY_INTERVAL_MS. Lines on stdin, each answered by one:
- * `open`         closes what was there, opens all; says how many are open, how many took more than one try, and of some
- *                that are not open from which port and why.
- * `heard MS`     waits until every idle flow was sent something by its member; says how many were.
- * `check MS`     sends on every idle flow and waits for the echoes, and for one more echo of every busy flow; says a
+ * `open`         closes old flows and opens all; prints how many are open, how many took more than one try, and for some
+ *                that are not open the port and the reason.
+ * `heard MS`     waits until every idle flow has received data from its member; prints how many have.
+ * `check MS`     sends on every idle flow and waits for the echoes, and for one more echo of every busy flow; prints a
  *                JSON object: idle and busy, each {survived, reset, hung}; slowestMs, until the last idle echo;
  *                pauseMs, the longest pause of a busy flow since `open`; survived and of, over both kinds.
  *
- * A hung flow is one without an echo in time. Linux sends again after 0.2, 0.4, 0.8 ... s, so MS should be some seconds.
+ * A hung flow is one without an echo in time. Linux sends again after 0.2, 0.4, 0.8 ... s, so MS should be some
+ * seconds.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -121,7 +122,7 @@ static void heard(struct flow *f, long long now)
 				broken(f, errno);
 			return;
 		}
-		/* Messages come whole or, after losses, in multiples: a push is told by its first byte. */
+		/* Messages come whole or, after losses, in multiples: a push is known by its first byte. */
 		for (ssize_t at = 0; at < size; at += MESSAGE)
 			if (data[at] == 'P')
 				f->pushed++;

@@ -1,4 +1,4 @@
-/* Wants a core all the time, as an ordinary process. hog SECONDS: ends after that, and when its parent does. */
+/* Keeps a core busy, as an ordinary process. hog SECONDS: ends after that, and when its parent does. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>

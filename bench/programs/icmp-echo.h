@@ -1,4 +1,4 @@
-/* What programs share that ask by echo: checksums, and the kernel's stamps of arrivals. */
+/* What the echo probers share: checksums, and the kernel's arrival timestamps. */
 #ifndef BENCH_ICMP_ECHO_H
 #define BENCH_ICMP_ECHO_H
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include "clock.h"
 
-/* How long answers may be on their way after the last question of a window. */
+/* How long to wait for answers after the last probe of a window. */
 #define STRAGGLERS_NS (300 * MS)
 
 /* RFC 1071, of whole words. */
@@ -23,7 +23,7 @@ static inline uint16_t checksum(const void *data, size_t size)
 	return ~sum;
 }
 
-/* Has the kernel stamp what arrives, and keep much of it. */
+/* Makes the kernel timestamp arrivals, with a large receive buffer. */
 static inline void stamp_arrivals(int fd)
 {
 	int one = 1, space = 8 << 20;
@@ -33,8 +33,8 @@ static inline void stamp_arrivals(int fd)
 }
 
 /*
- * When a message arrived, by CLOCK_MONOTONIC: its stamp, or `now` without one. The kernel stamps the wall clock, which
- * is `ahead` of ours just now.
+ * When a message arrived, by CLOCK_MONOTONIC: its timestamp, or `now` without one. The kernel uses the wall clock,
+ * which is `ahead` of ours at present.
  */
 static inline long long arrival_ns(struct msghdr *message, long long now, long long ahead)
 {

@@ -1,8 +1,8 @@
 /*
- * N clients, each with one kept-alive HTTP connection and a request every few milliseconds, until stdin ends. Then says
- * `REQUESTS FAILED RECONNECTS LONGEST_GAP_MS`, and the same at every line on stdin, from which on it counts anew. The
- * gap is a client's longest time from one answer to the next, an open one included. A connection that ends in good order between two requests is a reconnect, as for any
- * HTTP client; everything else that is no 200 is a failure.
+ * N clients, each with one kept-alive HTTP connection and a request every few milliseconds, until stdin ends. Then, and
+ * at every line on stdin, it prints `REQUESTS FAILED RECONNECTS LONGEST_GAP_MS` and counts anew. The gap is a client's
+ * longest time from one answer to the next, including the one still open. A connection that ends regularly between two
+ * requests is a reconnect, as for any HTTP client; everything else that is no 200 is a failure.
  *
  * keep-alive-clients ADDRESS PORT CLIENTS
  */

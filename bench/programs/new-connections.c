@@ -1,12 +1,12 @@
 /*
- * Clients that ask over HTTP, each request on a connection of its own, and tell when the last one failed.
+ * HTTP clients that open a connection for each request, and report when the last request failed.
  *
  * new-connections ADDRESS PORT CLIENTS PAUSE_US. Lines on stdin:
- * `begin`          counts anew; says `ok`.
- * `end SINCE_NS`   says `REQUESTS FAILED LAST_MS SLOWEST_MS WHY TOOK_MS`: from SINCE_NS (CLOCK_MONOTONIC) until the beginning of the
- *                  last request that failed, -1 for none; how long the slowest took; and of the last one that failed, why
- *                  (`ECONNREFUSED`, the status 503, `closed`, `none`) and how long it took. Without an answer within 2 s one
- *                  has failed.
+ * `begin`          counts anew; prints `ok`.
+ * `end SINCE_NS`   prints `REQUESTS FAILED LAST_MS SLOWEST_MS WHY TOOK_MS`. LAST_MS: from SINCE_NS (CLOCK_MONOTONIC)
+ *                  to the start of the last failed request, -1 for none. WHY and TOOK_MS: its reason (`ECONNREFUSED`,
+ *                  the status 503, `closed`, `none`) and duration. SLOWEST_MS: the slowest request. A request without
+ *                  an answer within 2 s has failed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ static struct sockaddr_in to = { .sin_family = AF_INET };
 static atomic_long requests, failed;
 static atomic_llong last_failed, slowest;
 
-/* Of the last one that failed. */
+/* Of the last failed request. */
 static pthread_mutex_t last_lock = PTHREAD_MUTEX_INITIALIZER;
 static char last_why[32] = "none";
 static double last_took_ms;

@@ -1,6 +1,6 @@
 /*
- * Asks an address over HTTP without a break, by a new connection each time, and remembers of each pod that answered (its
- * name is in the header X-Pod) when that was first and last.
+ * Sends HTTP requests to an address in a loop, each by a new connection, and records for each pod that answered (its
+ * name is in the header X-Pod) the times of its first and last answer.
  *
  * pod-answers ADDRESS PORT PAUSE_US. stdin: `tell\n` or `reset\n`, which forgets everything; stdout, for either: a line
  * of `POD FIRST_NS LAST_NS COUNT`, separated by `;`, then `- 0 0 FAILED`. Times are on CLOCK_MONOTONIC, when the answer

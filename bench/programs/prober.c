@@ -1,18 +1,18 @@
 /*
- * Asks addresses at a steady beat and tells the longest silence. Every address is asked once an interval; with many
- * addresses their turns are spread over it. Arrivals are stamped by the kernel, sending is done by a thread of its own
- * under SCHED_FIFO, and the longest pause of that thread is told beside the gap: a machine that stood still is no outage.
+ * Probes addresses at a steady rate and reports the longest silence. Each address is probed once an interval; the turns
+ * of many addresses are spread over it. The kernel timestamps arrivals. A thread of its own sends, under SCHED_FIFO,
+ * and its longest pause is reported beside the gap: a stalled machine is no outage.
  *
  * prober PORT INTERVAL_US ADDRESS...: UDP to an echo behind each address; PORT 0: ICMP echo. IPv4.
  *
- * It says `ready SOURCE_PORT FIFO`. Lines on stdin:
- * `begin`               starts a window; says its time (ns, CLOCK_MONOTONIC).
- * `last`                when the newest question was sent that has been answered, as `begin`.
- * `end SINCE_NS [all]`  ends it, waits a moment for stragglers and says one JSON object:
+ * It prints `ready SOURCE_PORT FIFO`. Lines on stdin:
+ * `begin`               starts a window; prints its time (ns, CLOCK_MONOTONIC).
+ * `last`                prints when the newest answered probe was sent, on the same clock.
+ * `end SINCE_NS [all]`  ends it, waits a moment for stragglers and prints one JSON object:
  *   sent, lost; gapMs from the last answer before to the first after the longest silence of one address, with
- *   gapFromNs and gapUntilNs; stallMs, the sender's longest pause beyond its beat, stallInGapMs the same within the gap;
- *   backMs: until when the last address answered again, from SINCE_NS to the sending of its first answered question
- *   after a loss; silentMs: to the sending of the last question that was lost; touched: addresses that lost any;
+ *   gapFromNs and gapUntilNs; stallMs, the sender's longest pause beyond its interval, stallInGapMs the same in the gap;
+ *   backMs: from SINCE_NS until the last address answered again (the sending of its first answered probe after a
+ *   loss); silentMs: from SINCE_NS to the sending of the last lost probe; touched: addresses that lost any;
  *   with `all`, back: backMs of every address.
  */
 #include <arpa/inet.h>
@@ -76,7 +76,7 @@ static void *sender(void *unused)
 		long long due = began + ++turn * interval_ns / targets, now = now_ns();
 		struct timespec at;
 
-		/* Questions of a pause are not asked late in a heap: the pause is told. */
+		/* Probes missed in a pause are not sent in a burst later: the pause is reported. */
 		if (now > due + interval_ns) {
 			began = due = now;
 			turn = 0;
@@ -125,7 +125,7 @@ static void *receiver(void *unused)
 	return NULL;
 }
 
-/* The n-th question went to address n % targets. */
+/* The n-th probe went to address n % targets. */
 static void tell(long long since, bool all)
 {
 	uint32_t total = count < MOST_PROBES ? count : MOST_PROBES;

@@ -1,6 +1,6 @@
 /*
- * Asks over kept-alive connections, as many requests a second as allowed in all, until stdin ends or the time is over;
- * then says how many were answered. A connection that ends is opened anew.
+ * Sends requests over kept-alive connections, up to a total rate, until stdin ends or the time is over; then prints how
+ * many were answered. A connection that ends is opened anew.
  *
  * request-burst ADDRESS PORT CONNECTIONS PER_SECOND SECONDS
  */

@@ -1,6 +1,6 @@
 /*
- * Asks an address for `/` by a new connection each time, at a fixed rate, and says how long that took. It runs ahead of
- * everybody else (SCHED_FIFO), so that a busy machine delays what is measured and not the clock that measures it.
+ * Requests `/` from an address at a fixed rate, each time by a new connection, and prints how long that took. It runs
+ * under SCHED_FIFO, so that a busy machine delays the measured system and not the measurement.
  *
  * request-latency ADDRESS PORT
  * stdin: `COUNT INTERVAL_US`; stdout: `COUNT FAILED P50_US P99_US MAX_US`, from before connect() to the first byte of a
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 			} else {
 				took[i] = now_ns() - started;
 			}
-			/* A late answer does not make the next questions come all at once. */
+			/* A late answer does not make the next requests come all at once. */
 			if (due < now_ns())
 				due = now_ns();
 		}

@@ -1,7 +1,7 @@
 /*
- * Clients that begin a request and never end it: each opens a connection and sends a byte of its header every second.
- * One that is refused or closed tries again with the next second. Runs until stdin ends or the time is over; then says
- * `MOST_OPEN OPENED CLOSED_BY_THE_SERVER`.
+ * Clients that begin a request and never finish it: each opens a connection and sends a byte of its header every
+ * second. One that is refused or closed tries again with the next second. Runs until stdin ends or the time is over;
+ * then prints `MOST_OPEN OPENED CLOSED_BY_THE_SERVER`.
  *
  * slow-clients ADDRESS PORT CLIENTS SECONDS
  */
@@ -32,7 +32,7 @@ static bool drip(struct client *c)
 
 	if (sent == 1)
 		c->said++;
-	/* What the server says, a 408 or the end, ends this client. */
+	/* Any answer, a 408 or the end of the stream, ends this client. */
 	return (sent == 1 || errno == EAGAIN || errno == ENOTCONN || errno == EINPROGRESS) &&
 	       recv(c->fd, answer, sizeof(answer), MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == ENOTCONN);
 }

@@ -1,21 +1,21 @@
 /*
- * Asks many addresses by ICMP echo, cheaply: what it measures runs on the same machine and must not be slowed by it.
- * One thread asks in heaps, once a tick, and takes all answers there are; arrivals are stamped by the kernel. Its
- * priority is below that of what elects and moves addresses, and its longest delay is told.
+ * Probes many addresses by ICMP echo, cheaply: the measured system runs on the same machine and must not be slowed.
+ * One thread sends in batches, once a tick, and reads all answers that have come; the kernel timestamps arrivals. Its
+ * priority is below that of what elects and moves addresses, and it reports its longest delay.
  *
- * While nothing is wrong each address is asked once an INTERVAL_MS. After `fault`, those that have not answered a
- * question asked since are asked in turn, BUDGET of them each millisecond: the fewer are left, the more often.
+ * Before a fault each address is probed once an INTERVAL_MS. After `fault`, the addresses that have not answered a
+ * later probe are probed in turn, BUDGET of them each millisecond: the fewer are left, the more often.
  *
  * sweep-prober INTERVAL_MS BUDGET ADDRESS...: all IPv4 or all IPv6.
  *
- * It says `ready REALTIME`. Lines on stdin:
- * `begin`          starts a window; says its time (ns, CLOCK_MONOTONIC).
- * `fault SINCE_NS` a fault was made then; says how many addresses there are.
- * `left`           how many of them have not answered since.
- * `end SINCE_NS`   ends it, waits a moment for stragglers and says one JSON object:
- *   sent, lost; touched: addresses that lost any question; stallMs: its own longest delay, in the window, and
- *   stallInOutageMs from SINCE_NS to the end of the outage. Between these two the last address was back:
- *   silentMs, from SINCE_NS to the sending of the last question that was lost, to any address, and
+ * It prints `ready REALTIME`. Lines on stdin:
+ * `begin`          starts a window; prints its time (ns, CLOCK_MONOTONIC).
+ * `fault SINCE_NS` a fault was made then; prints the number of addresses.
+ * `left`           prints how many of them have not answered since.
+ * `end SINCE_NS`   ends it, waits a moment for stragglers and prints one JSON object:
+ *   sent, lost; touched: addresses that lost any probe; stallMs: its own longest delay, in the window, and
+ *   stallInOutageMs from SINCE_NS to the end of the outage. The last address was back between these two:
+ *   silentMs, from SINCE_NS to the sending of the last lost probe to any address, and
  *   backMs, to the arrival of the last first answer; -1 when one of them never answered.
  */
 #include <arpa/inet.h>
@@ -71,7 +71,7 @@ static void ask(const uint32_t *whom, int many)
 	}
 	for (int done = 0; done < many;) {
 		int got = sendmmsg(fd, messages + done, many - done, MSG_DONTWAIT);
-		/* One that cannot be sent now is a question lost. */
+		/* A probe that cannot be sent now counts as lost. */
 		done += got > 0 ? got : 1;
 	}
 }

@@ -1,8 +1,9 @@
 /*
- * Which member serves a flow: one datagram from each of COUNT source ports from FIRST on, and what came back.
+ * Finds the member that serves each flow: sends a datagram from each of COUNT source ports from FIRST on, and prints
+ * the answers.
  *
- * who-answers ADDRESS PORT FIRST COUNT. At every line on stdin it asks once from each port and says one line: the
- * answers in the order of ports, separated by spaces; `-` where three questions got none.
+ * who-answers ADDRESS PORT FIRST COUNT. For each line on stdin it sends once from each port and prints one line: the
+ * answers in the order of ports, separated by spaces; `-` where three datagrams got none.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -14,12 +14,12 @@ esac
 young=2
 [ "$program" = agent ] && young=1
 [ "$program" = connector ] && young=8
-# The C library keeps what is freed apart for each thread that allocated it.
+# The C library keeps freed memory in an arena per thread: fewer arenas.
 export MALLOC_ARENA_MAX=1
 set -- "$root/node_modules/.bin/node" --max-semi-space-size=$young --no-parallel-scavenge --heap-growing-percent=50 \
   "$root/apps/$program/src/main.ts" "$@"
-# Kubernetes lets privileged containers alone keep mounts for the next one. All else of that the agent gives up before it
-# begins: it has what CapabilityBoundingSet of its unit grants, and nothing that it starts gets more.
+# Kubernetes lets only privileged containers pass mounts on to the next one. The agent drops all other privileges before
+# it starts: it has the capabilities in CapabilityBoundingSet of its unit, and its children get no more.
 if [ "$program" = agent ] && [ "$(id -u)" = 0 ]; then
   granted=net_admin,net_raw,net_bind_service,net_broadcast,sys_admin,setuid,setgid,sys_chroot,chown,fowner,kill
   granted=$granted,dac_override,sys_nice,ipc_lock,sys_resource,sys_ptrace

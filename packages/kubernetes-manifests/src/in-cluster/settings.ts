@@ -27,7 +27,7 @@ const account = (program: keyof typeof ACCOUNTS): string => `${NAMESPACE}/${ACCO
 const links = LINKS.map(({ cidr, router }) => `      - { cidr: '${cidr}', router: '${router}' }`).join('\n')
 
 const HTTP = `http:
-  # The kubelet asks whether it is ready. Figures are for who has the token of Secret ${STATUS_TOKEN}; for nobody while it is not there.
+  # The kubelet probes readiness. Metrics require the token of Secret ${STATUS_TOKEN}; without that Secret they are off.
   host: '::'
   tokenFile: ${STATUS_TOKEN_FILE}
 `
@@ -35,12 +35,12 @@ const HTTP = `http:
 /** Settings of the programs, for people to read and change in the cluster. All settings: docs/configuration.md. */
 export const SETTINGS: Readonly<Record<keyof typeof ACCOUNTS, string>> = {
   [CONTROL_PLANE]: `api:
-  # Both families. HTTPS by the agent link's own authority, which every pod of Spout is given.
+  # Both families. HTTPS with a certificate of the agent link's own authority, which every pod of Spout gets.
   host: '::'
   tls: true
   publicUrl: https://${CONTROL_PLANE_HOST}:${API_PORT}
 status:
-  # Figures are for who has the token of Secret ${STATUS_TOKEN}; for nobody while it is not there.
+  # Metrics require the token of Secret ${STATUS_TOKEN}; without that Secret they are off.
   host: '::'
   tokenFile: ${STATUS_TOKEN_FILE}
 agentLink:
@@ -50,12 +50,12 @@ network:
   # No Service may have an endpoint in these: management, storage.
   managementCidrs: []
 nodes:
-  # How the first node group announces addresses: vrrp or l2. For bgp make a NodeGroup.
+  # How the first node group announces addresses: vrrp or l2. For bgp create a NodeGroup.
   announcer: vrrp
 kubernetes:
   enabled: true
   audience: ${AUDIENCE}
-  # Who the pods of this installation are here, by their service accounts.
+  # Identities of this installation's pods, by service account.
   accounts:
     - { account: ${account(CONNECTOR)}, role: balancer, project: ${PROJECT} }
     - { account: ${account(CONFIGURATION)}, role: admin, project: admin }
@@ -65,7 +65,7 @@ kubernetes:
     project: ${PROJECT}
     name: ${POD_NETWORK}
     physicalNetwork: ${PHYSICAL_NETWORK}
-    # Between each node and itself, never on a wire. Others if the cluster has these addresses somewhere.
+    # Used inside each node, never on a wire. Change them if the cluster uses these addresses.
     links:
 ${links}
 `,
@@ -73,15 +73,15 @@ ${links}
   endpoint: https://${CONTROL_PLANE_HOST}:${API_PORT}
   serviceAccountTokenFile: ${TOKEN_FILE}
 network:
-  # Every pod is reached by way of the load-balancer node itself, wherever it is.
+  # Every pod is reached through the load-balancer node itself.
   name: ${POD_NETWORK}
   routers: [${LINKS.map(({ router }) => `'${router}'`).join(', ')}]
-  # All prefixes that pods have addresses from, if nodes do not say them in spec.podCIDRs (Calico, Cilium).
+  # All pod prefixes, if nodes do not list them in spec.podCIDRs (Calico, Cilium).
   podCidrs: []
 ${HTTP}services:
   # false: Services must name the class spout.dev/load-balancer.
   isDefault: true
-  # Those written by hand could name any namespace's pods. Other controllers that write some are named here.
+  # Slices written by hand could name any namespace's pods. List other controllers that write slices here.
   endpointSlicesBy: [${SLICE_CONTROLLER}]
 `,
   [CONFIGURATION]: `work: configuration
@@ -96,10 +96,10 @@ configuration:
   serviceAccountTokenFile: ${TOKEN_FILE}
   caFile: ${AUTHORITY_FILE}
 fabric:
-  # The interface through which clients come; empty: the one with the node's own address.
+  # The interface that clients come in on; empty: the one with the node's own address.
   interface: ''
 hostSegments: [${PHYSICAL_NETWORK}]
-# No packet of a Service may go there: management, storage.
+# No packet of a Service may go to these prefixes: management, storage.
 protectedCidrs: []
 metrics:
   listen: 127.0.0.1:${AGENT_METRICS_PORT}

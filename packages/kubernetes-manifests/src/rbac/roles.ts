@@ -10,7 +10,7 @@ export interface PolicyRule {
 }
 
 const CLUSTER_UID: PolicyRule = {
-  why: 'Its UID tells this cluster from others.',
+  why: 'Its UID identifies this cluster.',
   apiGroups: [''],
   resources: ['namespaces'],
   resourceNames: ['kube-system'],
@@ -20,14 +20,14 @@ const CLUSTER_UID: PolicyRule = {
 /** Balances Services: `packages/intents/service` in `apps/connector`. */
 export const CONNECTOR_RULES: readonly PolicyRule[] = [
   {
-    why: 'Finalizer and mark; the spec is never written. Kubernetes has no right for those alone.',
+    why: 'Finalizer and mark; the spec is never written. Kubernetes has no right for these two alone.',
     apiGroups: [''],
     resources: ['services'],
     verbs: ['list', 'watch', 'patch'],
   },
   { why: 'Addresses and conditions.', apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
   {
-    why: 'Where the workloads are.',
+    why: 'Endpoints of Services.',
     apiGroups: ['discovery.k8s.io'],
     resources: ['endpointslices'],
     verbs: ['list', 'watch'],
@@ -44,13 +44,13 @@ export const CONNECTOR_RULES: readonly PolicyRule[] = [
 
 /** Only when rules select namespaces by their labels. */
 export const CONNECTOR_NAMESPACE_RULES: readonly PolicyRule[] = [
-  { why: 'Their labels say whose they are.', apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
+  { why: 'Their labels select the project.', apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
 ]
 
 /** Rights in its own namespace. */
 export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
   {
-    why: 'Which connector works: one does, the others wait. A name cannot limit this verb.',
+    why: 'The lease of the leading connector. A name cannot limit this verb.',
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
     verbs: ['create'],
@@ -69,13 +69,13 @@ const written = CRD_DRAFTS.filter(({ kind }) => kind !== 'LoadBalancer').map(({ 
 /** For `packages/intents/kubernetes-config`. */
 export const CONFIG_RULES: readonly PolicyRule[] = [
   {
-    why: 'What is wanted, and the finalizer; the spec is never written.',
+    why: 'Configuration objects and their finalizer; the spec is never written.',
     apiGroups: [GROUP],
     resources: written,
     verbs: ['list', 'watch', 'patch'],
   },
   {
-    why: 'What became of it.',
+    why: 'Their status.',
     apiGroups: [GROUP],
     resources: written.map((plural) => `${plural}/status`),
     verbs: ['patch'],
@@ -93,7 +93,7 @@ export const CONFIG_RULES: readonly PolicyRule[] = [
 /** For people: added to the cluster's own role `view`. */
 export const VIEW_RULES: readonly PolicyRule[] = [
   {
-    why: 'What is configured, and what became of it.',
+    why: 'Configuration objects and their status.',
     apiGroups: [GROUP],
     resources: CRD_DRAFTS.map(({ plural }) => plural),
     verbs: ['get', 'list', 'watch'],

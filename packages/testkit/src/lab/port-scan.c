@@ -1,7 +1,8 @@
 /*
- * Which TCP ports of an address answer: `port-scan ADDRESS` sends a SYN to each from 1 to 65535 and prints the ports that
- * answered with SYN and ACK, one a line, then `closed N silent N`. A port without an answer is asked twice, unless no
- * port answered at all. The kernel resets what opens, because no socket here waits for it. Needs CAP_NET_RAW.
+ * Finds the TCP ports of an address that answer: `port-scan ADDRESS` sends a SYN to each from 1 to 65535 and prints the
+ * ports that answered with SYN and ACK, one a line, then `closed N silent N`. A port without an answer is probed twice,
+ * unless no port answered at all. The kernel resets opened connections, because no socket here expects them. Needs
+ * CAP_NET_RAW.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -73,7 +74,7 @@ static int open_target(const char *text, struct target *target)
 	return 0;
 }
 
-/* An error is of one packet: an ICMP message that came before is told at a later call. */
+/* An error may be of an earlier packet: a call reports the ICMP message that came before it. */
 static void ask(const struct target *target, int port)
 {
 	struct tcphdr header = {0};
@@ -95,7 +96,7 @@ static void ask(const struct target *target, int port)
 		send(target->fd, &header, sizeof(header), 0);
 }
 
-/* Takes what has come until nothing comes for this long. */
+/* Reads packets until none comes for this long. */
 static void listen_for(const struct target *target, int quiet_ms)
 {
 	struct pollfd wait = {.fd = target->fd, .events = POLLIN};
@@ -138,7 +139,7 @@ int main(int count, char **words)
 		for (int port = 1; port < PORTS; port++)
 			if (states[port] == SILENT) {
 				ask(&target, port);
-				/* No more at once than a queue of the way holds. */
+				/* No more at once than a queue on the path holds. */
 				if (++sent % BURST == 0)
 					listen_for(&target, 1);
 			}

@@ -1,5 +1,5 @@
 /*
- * Runs a program that may make the system calls of a list alone: `syscall-filter FILE PROGRAM ARGUMENT…`. FILE has their
+ * Runs a program that may make only the system calls of a list: `syscall-filter FILE PROGRAM ARGUMENT…`. FILE has their
  * numbers, one a line. Any other call fails with EPERM, as under systemd's SystemCallFilter= with
  * SystemCallErrorNumber=EPERM; one of another architecture ends the process. Its children inherit the filter.
  */
@@ -18,7 +18,7 @@
 #elif defined(__aarch64__)
 #define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
 #else
-#error "a filter for this architecture was never tried"
+#error "the filter is not tested on this architecture"
 #endif
 
 static struct sock_filter code[BPF_MAXINSNS];

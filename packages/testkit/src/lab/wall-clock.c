@@ -1,7 +1,7 @@
 /*
- * Preloaded into a process under test: its wall-clock time is the machine's and so many nanoseconds more, which the file
- * named by SPOUT_WALL_CLOCK says and may say anew at any time. Clocks that never jump are left alone, and so is everybody
- * else on the machine. What the kernel itself does by wall-clock time (timerfd, file times) does not jump.
+ * Preloaded into a process under test: shifts its wall-clock time by the nanoseconds in the file named by
+ * SPOUT_WALL_CLOCK, which may change at any time. Clocks that never jump and other processes are not affected. The
+ * kernel's own uses of wall-clock time (timerfd, file times) do not jump.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

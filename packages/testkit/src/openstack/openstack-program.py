@@ -25,7 +25,7 @@ def load():
     os.dup2(out, 1)
     for fd in (out, nowhere):
         os.close(fd)
-    # Of that command, they would say everything twice.
+    # That command's handlers would log everything twice.
     logging.root.handlers.clear()
 
 
@@ -51,7 +51,7 @@ def run(request):
 def serve():
     ends = os.dup(1)
     for line in sys.stdin:
-        # Ended ones are taken away, so that none stays as a zombie.
+        # Reaps ended children, so that none stays as a zombie.
         while True:
             try:
                 if os.waitpid(-1, os.WNOHANG)[0] == 0:
