@@ -6,7 +6,7 @@ import { circlesIn, circlesOfRepository, modulesWithCode } from './circles.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 
-it('no file needs itself by way of others', () => expect(circlesOfRepository(ROOT)).toEqual([]))
+it('no file imports itself through others', () => expect(circlesOfRepository(ROOT)).toEqual([]))
 
 it('a circle is named with all its files', () => {
   const graph = new Map([
@@ -19,7 +19,7 @@ it('a circle is named with all its files', () => {
   expect(circlesIn([new Map()])).toEqual([])
 })
 
-it('reads imports of types, and in C what one header declares for several modules', () => {
+it('reads type imports, and in C a header that declares functions of several modules', () => {
   expect(typescriptImports(ROOT).get('tools/checks/circles.ts')).toContain('tools/source-graph/graph.ts')
   const modules = cModules(ROOT)
   expect(modules.get('native/mover/main')).toContain('native/mover/run')

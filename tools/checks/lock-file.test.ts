@@ -39,7 +39,7 @@ test('every dependency is pinned exactly, and few run in production', () => {
   expect(direct.size).toBeLessThanOrEqual(MOST_DIRECT)
 })
 
-test('the pinned Node.js is one that package.json says the product runs on', () => {
+test('package.json admits the pinned Node.js', () => {
   interface Manifest {
     readonly engines: { readonly node: string }
     readonly optionalDependencies: Readonly<Record<string, string>>

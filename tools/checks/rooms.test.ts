@@ -21,7 +21,7 @@ function violationsOf(files: Readonly<Record<string, string>>, rooms: Parameters
   }
 }
 
-it('names an import that goes up, one beside the folders, and a folder that is not listed', () => {
+it('names an upward import, a file outside of the folders, and an unlisted folder', () => {
   const files = {
     'index.ts': "export * from './high/c.ts'",
     'low/a.ts': "import { c } from '../high/c.ts'",

@@ -21,7 +21,7 @@ describe.each([
   ['control-plane', control],
   ['agent', agent],
 ] as const)('%s', (app, unit) => {
-  test('what it starts is in the repository', () => {
+  test('its program is in the repository', () => {
     const [node, ...rest] = unit.command
     expect(existsSync(here(node ?? ''))).toBe(true)
     expect(rest).toEqual([
@@ -72,7 +72,7 @@ test('the example settings are accepted, and the directories are those that the 
   expect(Object.keys(agentSettings.segments)).toContain(config.network.defaultPhysicalNetwork)
 })
 
-test('what the agent started outlives it', () => {
+test('processes that the agent started outlive it', () => {
   expect(settingOf(agent, 'KillMode')).toBe('process')
   expect(settingOf(agent, 'RuntimeDirectoryPreserve')).toBe('yes')
   expect(settingOf(agent, 'OOMPolicy')).toBe('continue')

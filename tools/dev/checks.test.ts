@@ -11,7 +11,7 @@ it('finds every test file that owns goldens, whatever its tests are called', () 
   expect(owners.every((file) => existsSync(path.join(ROOT, file)))).toBe(true)
 })
 
-it('a check fails with its program, and shows what that said', async () => {
+it('a check fails with its program, and shows its output', async () => {
   const failed = await runCheck({ name: 'types', argv: ['sh', '-c', 'echo "a.ts: wrong" >&2; exit 3'] })
   expect(failed.ok).toBe(false)
   expect(checkLines({ ...failed, seconds: 1.23 })).toBe('FAIL  types (1.2 s)\na.ts: wrong\n')

@@ -14,7 +14,7 @@ const taken = (): Promise<number> =>
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
 
-test('who has a port is named with its command', async () => {
+test('names the process that has a port, with its command', async () => {
   const port = await taken()
   expect(await isFree(port)).toBe(false)
   const holder = await holderOf(port)

@@ -4,7 +4,7 @@ import { otherIdentity } from './spout.ts'
 const account = (user: string, token: string) => ({ user, password: '', project: `of-${user}`, projectId: '', token })
 const access = { endpoint: '', statusUrl: '', admin: account('admin', 'a'), projects: [account('alice', 'b')] }
 
-it('says as whom the command ran when that was not the administrator, and the way out', () => {
+it('says which account ran the command if not the administrator, and how to change it', () => {
   expect(otherIdentity(access, 'a')).toBeNull()
   expect(otherIdentity(access, 'b')).toBe(
     'this ran as alice of project of-alice, because SPOUT_TOKEN is set; for the administrator: eval "$(./dev env --admin)", or unset SPOUT_TOKEN',

@@ -19,7 +19,7 @@ const build = {
   finishedAt: '2026-01-01T00:00:00Z',
 }
 
-test('what was sealed is verified with the key, of all files or some', () => {
+test('verifies sealed files with the key, all or some', () => {
   const { privateKey, publicKey } = keys()
   const envelope = sealed(statementOf(files, build), privateKey)
   expect(refusalOf(envelope, files, publicKey)).toBeNull()

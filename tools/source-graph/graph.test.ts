@@ -15,6 +15,6 @@ it('two circles that share a file are one', () => {
   ])
 })
 
-it('two ways to the same file are no circle, and what is not in the graph is passed over', () => {
+it('two ways to the same file are no circle, and files outside of the graph are skipped', () => {
   expect(circlesOf(graph({ a: 'bc', b: 'd', c: 'd', d: 'z' }))).toEqual([])
 })

@@ -15,7 +15,7 @@ it('leads through workspace packages, by the names that are taken from them', ()
   expect(tests).not.toContain('transport.test.ts')
 })
 
-it('a package that is taken whole, and its index itself, concern all who import it', () => {
+it('a package imported whole, and its index, concern all importers', () => {
   expect(testsOf('packages/net/src/cidr.ts')).toContain('net.test.ts')
   expect(testsOf('packages/kube/src/index.ts')).toContain('faults.contract.test.ts')
 })

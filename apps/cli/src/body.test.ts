@@ -5,7 +5,7 @@ import { listener } from './resources/load-balancers.ts'
 import { pool } from './resources/pools.ts'
 import { addressPool } from './resources/system.ts'
 
-it('puts each flag at its field, numbers as numbers, and leaves out what was not given', () => {
+it('puts each flag into its field, numbers as numbers, and omits absent flags', () => {
   const body = bodyOf(pool.fields, {
     protocol: 'http',
     check: 'http',

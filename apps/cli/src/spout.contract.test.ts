@@ -53,7 +53,7 @@ async function done(who: Pick<Account, 'token'>, words: string, input?: string):
 const shown = async (who: Pick<Account, 'token'>, words: string) => JSON.parse(await done(who, `${words} -o json`))
 
 describe('audit', () => {
-  test('tells who did what through which surface: of the own project, and an administrator of all', async () => {
+  test('lists who did what through which surface: in the own project, for an administrator in all', async () => {
     const octavia = await fetch(`${access.endpoint}/load-balancer/v2.0/lbaas/loadbalancers`, {
       method: 'POST',
       headers: { 'x-auth-token': tenant.token, 'content-type': 'application/json' },
@@ -100,7 +100,7 @@ describe('set', () => {
     await done(tenant, `member create ${name} p two --address 10.0.0.12 --port 80 --weight 3`)
   })
 
-  test('changes what its flags name of a load balancer, a listener, a pool and a member, and shows the result', async () => {
+  test('changes the flagged fields of a load balancer, a listener, a pool and a member, and shows the result', async () => {
     const lb = await done(tenant, `lb set ${name} --description words --enabled no --tags a,b`)
     expect(lb).toMatch(/^NAME +web-/)
     expect(await shown(tenant, `lb show ${name}`)).toMatchObject({
@@ -211,7 +211,7 @@ describe('quotas', () => {
   })
 })
 
-test('an administrator says whose name is meant, wherever one is given', async () => {
+test('an administrator gives the project of a name, wherever a name is given', async () => {
   const spec = { project: 'bolt', user: 'bob', password: 'bob-in-the-lab', segment: 'tenant-b' } as const
   const other = await createTenant(access, { ...spec, returnPath: 'snat' })
   for (const who of [tenant, other]) await done(who, 'lb create shared')

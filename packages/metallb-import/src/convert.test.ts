@@ -48,7 +48,7 @@ describe('a MetalLB configuration', () => {
     expect(kinds).toEqual(expect.arrayContaining(Object.keys(SPECS)))
   })
 
-  it('tells of every field, also of those it does not know', () => {
+  it('reports every field, also unknown ones', () => {
     const { objects } = convert(document('IPAddressPool', '{addresses: [192.0.2.0/30], fresh: 1, "od\\nd": 2}'))
     expect(objects[0]?.notes.map(({ field }) => field)).toEqual(['spec.fresh', 'spec.od?d', null])
   })
@@ -94,7 +94,7 @@ describe('bad input names file, document and field', () => {
     expect(linesOf(text).join('\n')).toContain(words)
   })
 
-  it('tells all at once', () => {
+  it('reports everything at once', () => {
     const text = [document('IPAddressPool', '{}', 'a'), document('IPAddressPool', '{addresses: 1}', 'b')].join('---\n')
     expect(linesOf(text)).toHaveLength(2)
   })

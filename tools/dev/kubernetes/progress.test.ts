@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeDuration, withProgress } from './progress.ts'
 
-test('says that it goes on until it is done', async () => {
+test('reports progress until it is done', async () => {
   const said: number[] = []
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const say = (seconds: number) => {
@@ -13,7 +13,7 @@ test('says that it goes on until it is done', async () => {
   expect(said[1]).toBeGreaterThan(said[0] ?? 0)
 })
 
-test('a failure comes through', async () => {
+test('passes a failure on', async () => {
   const failing = withProgress(Promise.reject(new Error('no compiler')), { everyMs: 1000, say: () => {} })
   await expect(failing).rejects.toThrow('no compiler')
 })

@@ -88,14 +88,14 @@ describe('flags', () => {
   })
 })
 
-it('a drained node owns what it is master of or answers for, not what it holds ready', () => {
+it('a drained node owns addresses that it is master of or answers for, not standby ones', () => {
   const owning = (shards: object[], vips: number) => stillOwned({ status: { shards, announced: 9 } }, vips)
   expect(owning([{ number: 2, state: 'master' }], 7)).toBe('shard 2 and 7 VIPs')
   expect(owning([{ number: 2, state: 'backup' }], 3)).toBe('3 VIPs')
   expect(owning([{ number: 2, state: 'backup' }], 0)).toBeNull()
 })
 
-it('explains an address: who, how, why, and every node’s part', () => {
+it('explains an address: its owner, how, why, and every node’s part', () => {
   const explanation: VipExplanation = {
     address: '198.51.100.16',
     scope: 'fabric',

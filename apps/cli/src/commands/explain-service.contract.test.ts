@@ -31,7 +31,7 @@ async function explain(args: string, env: Readonly<Record<string, string>> = {})
   return { text, error }
 }
 
-test('a refused Service has no load balancer: explain says so, and why', async () => {
+test('explain reports that a refused Service has no load balancer, and the reason', async () => {
   await bed.create('refused', {}, { 'spout.dev/address-pool': 'nowhere' })
   await bed.when('refused', 'a refusal', (one) => condition(one)?.reason === 'PoolNotFound')
   const { error } = await explain('lb shop/refused')
@@ -64,7 +64,7 @@ test('one that works is walked to its members; as data with both halves', async 
   })
 })
 
-test('what cannot be asked is said', async () => {
+test('says why it cannot explain a Service', async () => {
   await bed.api.create('/api/v1/namespaces/shop/services', {
     metadata: { name: 'inside' },
     spec: { ports: [{ port: 80 }] },

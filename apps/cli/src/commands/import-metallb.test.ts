@@ -42,7 +42,7 @@ it('prints the objects of files and directories, and writes nothing', async () =
   )
 })
 
-it('says what cannot be read by file, document and field', async () => {
+it('names file, document and field of what it cannot read', async () => {
   const file = path.join(directory, 'bad.yaml')
   writeFileSync(
     file,
@@ -54,7 +54,7 @@ it('says what cannot be read by file, document and field', async () => {
   await expect(run('--kubeconfig', path.join(directory, 'none'))).rejects.toThrow('cannot be read')
 })
 
-it('says why a file cannot be read, and which has nothing to read', async () => {
+it('says why a file cannot be read, and which file is empty', async () => {
   const none = path.join(directory, 'none')
   await expect(run('-f', none)).rejects.toThrow(`${none}: no such file or directory`)
   await expect(run('-f', path.join(TESTDATA, 'layer2.in.yaml'), none)).rejects.toThrow(none)

@@ -5,7 +5,7 @@ const SINCE = '2026-01-01T00:00:00.000Z'
 const served = (departure: object | null, early = false) =>
   stillServed({ drainedSince: SINCE, status: { departure } }, early)
 
-it('says who is still connected to the proxies of a drained node', () => {
+it('lists clients still connected to the proxies of a drained node', () => {
   expect(served({ since: SINCE, busyProxies: null })).toBe('clients of its proxies')
   expect(served({ since: SINCE, busyProxies: 2 })).toBe('clients of 2 proxies')
   expect(served({ since: SINCE, busyProxies: 0 })).toBeNull()

@@ -9,7 +9,7 @@ it('names the nodes of a move', () => {
   expect(moveText(step(3, 'waiting'), new Map([['a', 'node1']]))).toBe('shard 3: node1 -> b')
 })
 
-it('says what stopped the moves, and how many were not begun', () => {
+it('says why the moves stopped, and how many were not begun', () => {
   expect(stoppedBy([step(1, 'done'), step(2, 'moving'), step(3, 'waiting')])).toBe(null)
   expect(stoppedBy([step(1, 'done'), step(2, 'failed', 'node b is lost'), step(3, 'waiting')])).toBe(
     'shard 2 was not moved: node b is lost; 1 more not begun',

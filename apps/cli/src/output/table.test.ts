@@ -4,7 +4,7 @@ import { renderTable } from './table.ts'
 import { displayWidth, printable } from './width.ts'
 
 describe('renderTable', () => {
-  it('aligns what terminals draw two columns wide and leaves nothing at the end of a line', () => {
+  it('aligns double-width characters and leaves no trailing spaces', () => {
     expect(
       renderTable(
         ['NAME', 'PORT'],

@@ -115,7 +115,7 @@ describe('the definitions', () => {
       expect([as, (await refusal('BgpPeer', peer({ peerASN: as }))) === null]).toEqual([as, isTaken(as)])
   })
 
-  test('refuse changes of what cannot be changed', async () => {
+  test('refuse changes of immutable fields', async () => {
     await bed.create('TenantQuota', 'fixed', { project: 'tenant', limits: { pools: 1 } })
     await bed.change('TenantQuota', 'fixed', { limits: { pools: 2 } })
     await expect(bed.change('TenantQuota', 'fixed', { project: 'other' })).rejects.toThrow('cannot be changed')

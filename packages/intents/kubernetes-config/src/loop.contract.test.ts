@@ -81,7 +81,7 @@ describe('address pools', () => {
     expect(poolNamed('public')).toBeUndefined()
   })
 
-  test('that overlap are told so, and made once they do not; another is not held up', async () => {
+  test('that overlap report it, and are created once they do not; others are not delayed', async () => {
     await bed.create('AddressPool', 'first', one('198.51.100.0/24', '198.51.100.10', '198.51.100.20'))
     await bed.when('AddressPool', 'first', 'ready', isReady)
     await bed.create('AddressPool', 'second', one('198.51.100.0/24', '198.51.100.20', '198.51.100.30'))
@@ -144,7 +144,7 @@ describe('address pools', () => {
     await bed.spout.admission.deleteLoadBalancer(taken.id, { cascade: true })
   })
 
-  test('in use stay when they are deleted, and say who uses them', async () => {
+  test('in use stay when they are deleted, and name their users', async () => {
     await bed.create('AddressPool', 'used', one('203.0.113.0/24', '203.0.113.5', '203.0.113.6'))
     const made = await bed.when('AddressPool', 'used', 'ready', isReady)
     const taken = await loadBalancer('shop', String(made.status?.['id']))
@@ -226,13 +226,13 @@ describe('node groups, BGP peers and advertisements', () => {
     })
   })
 
-  test('somebody who changes one through the API is corrected', async () => {
+  test('changes through the API are undone', async () => {
     const peer = () => bed.spout.view.list('bgpPeer').find(({ name }) => name === 'tor')
     await bed.spout.admission.changeBgpPeer(peer()?.id ?? '', { as: 1 })
     await bed.until('the AS of the object', () => peer()?.as === 64_513)
   })
 
-  test('sessions stand on the peer', async () => {
+  test('show their sessions', async () => {
     const peer = bed.spout.view.list('bgpPeer').find(({ name }) => name === 'tor')
     const group = bed.spout.view.list('nodeGroup').find(({ name }) => name === 'edge')
     const session = (state: BgpSessionReport['state'], lastError: string | null): BgpSessionReport => ({
@@ -280,7 +280,7 @@ describe('node groups, BGP peers and advertisements', () => {
     )
   })
 
-  test('what others name cannot go before them', async () => {
+  test('cannot be deleted while others reference them', async () => {
     await bed.remove('NodeGroup', 'edge')
     await bed.remove('BgpPeer', 'tor')
     const group = await bed.when('NodeGroup', 'edge', 'held', hasReason('InUse'))
@@ -297,7 +297,7 @@ describe('node groups, BGP peers and advertisements', () => {
 describe('quotas', () => {
   const limits = () => bed.spout.admission.quotaOf(bed.project.id).limits
 
-  test('are set, shown with what is used, and go back to what they were', async () => {
+  test('are set, shown with their use, and restored', async () => {
     await bed.spout.admission.setQuota(bed.project.id, { pools: 77 })
     await bed.create('TenantQuota', 'tenant', { project: 'tenant', limits: { pools: 7, members: 9 } })
     const made = await bed.when('TenantQuota', 'tenant', 'ready', isReady)
@@ -328,7 +328,7 @@ describe('quotas', () => {
 })
 
 describe('load balancers', () => {
-  test('are objects to look at: what became of them, and what somebody writes is undone', async () => {
+  test('are read-only objects: they show the state, and foreign writes are undone', async () => {
     const pool = poolNamed('routed')
     const made = await loadBalancer('api', pool?.id ?? '')
     const at = async (what: string, holds: (object: Stated) => boolean) =>

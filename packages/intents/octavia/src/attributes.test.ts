@@ -27,7 +27,7 @@ const described = <D, R>({ word, plural, fields }: Resource<D, R>): string => {
   ].join('\n')
 }
 
-test('ATTRIBUTES.md says what the tables say', async () => {
+test('ATTRIBUTES.md agrees with the tables', async () => {
   const page = [
     '# Attributes of the Octavia v2 API\n\nWritten by `attributes.test.ts` from the tables in `src/resources`; `README.md` says what is refused and how.\nWhere it says `not offered`, only the value that means "not used" (null, empty, `NONE`, `false`) is accepted.\n',
     described(loadBalancerResource),

@@ -120,7 +120,7 @@ test('every error of the table has its words', () => {
   expect(new Set(cases.map(([code]) => code))).toEqual(new Set(Object.keys(ERRORS)))
 })
 
-test('who is at fault goes by the status', () => {
+test('client or server fault follows from the status', () => {
   expect(faultBody(faultOf(new SpoutError('Forbidden', { reason: 'x' })))).toEqual({
     faultcode: 'Client',
     faultstring: 'Policy does not allow this request to be performed.',

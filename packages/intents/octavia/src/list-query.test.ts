@@ -110,7 +110,7 @@ test('pages have a largest size', () => {
   expect(page.links.map(({ rel }) => rel)).toEqual(['next'])
 })
 
-test('a load balancer is asked for by the name in the data model, too, as openstacksdk does', () => {
+test('a load balancer is also found by its name in the data model, as openstacksdk requests it', () => {
   const { filters } = parseListQuery(new URLSearchParams('load_balancer_id=a&name=web'))
   expect(filters).toEqual([
     ['loadbalancer_id', 'a'],

@@ -127,7 +127,7 @@ describe('a load balancer', () => {
     await expect(service.call('GET', `/listeners/${listener.id}`)).resolves.toMatchObject({ status: 404 })
   })
 
-  test('is made with everything below it in one call, and told back in full', async () => {
+  test('is created with all its children in one call, and returned in full', async () => {
     const lb = await newLoadBalancer({
       name: 'graph',
       vip_subnet_id: service.ids.subnet,
@@ -402,7 +402,7 @@ describe('children', () => {
 })
 
 describe('SCTP (API 2.23)', () => {
-  test('listeners stand beside those of TCP and UDP on one port, over pools of their own', async () => {
+  test('listeners share a port with those of TCP and UDP, with pools of their own', async () => {
     const { id } = await newLoadBalancer({ vip_subnet_id: service.ids.subnet })
     const made = []
     for (const protocol of ['TCP', 'UDP', 'SCTP'])
@@ -637,7 +637,7 @@ describe('quotas', () => {
     await expect(service.call('GET', '/quotas', undefined, 'admin')).resolves.toMatchObject({ body: { quotas: [] } })
   })
 
-  test('when met, are told in Octavia’s words', async () => {
+  test('are reported in Octavia’s words', async () => {
     const before = service.admission.quotaOf(service.ids.project)
     await service.admission.setQuota(service.ids.project, { loadBalancers: before.used.loadBalancers })
     const reply = await service.call('POST', '/loadbalancers', { loadbalancer: { vip_subnet_id: service.ids.pool } })

@@ -92,7 +92,7 @@ test.each(cases)('%s', (_, lb, status, words) => {
   expect(said).toMatchObject(words)
 })
 
-test('a list does not ask after members again while their health is as it was', () => {
+test('a list does not read members again while their health is unchanged', () => {
   const lb = lbWith({})
   const pools = new KnownPools()
   const { members, ...rest } = statusOf({ health: { [one]: 'down', [two]: 'down' } })

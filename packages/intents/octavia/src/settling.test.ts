@@ -55,7 +55,7 @@ it('resolves without a node after the longest wait', async () => {
   expect(listeners.size).toBe(0)
 })
 
-it('passes on what it does not wait for, whatever kind of object admission is', async () => {
+it('passes other calls on, whatever kind of object admission is', async () => {
   const { reader } = board()
   const calls: unknown[] = []
   class Recorded {

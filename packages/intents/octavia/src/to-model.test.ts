@@ -44,7 +44,7 @@ describe('requests become drafts of the model', () => {
   })
 })
 
-describe('what a graph may not be', () => {
+describe('invalid graphs', () => {
   const vip = { vip_subnet_id: id('publ') }
   const pool = { name: 'p', protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' }
   const listener = { protocol: 'HTTP', protocol_port: 80 }
@@ -244,7 +244,7 @@ describe('changes', () => {
     annotations: { 'octavia.provider': 'amphora', [`octavia.${id('gone')}.protocol`]: 'HTTPS', 'k8s.owner': 'x' },
   })
 
-  test('an update of the load balancer keeps what it does not name', () => {
+  test('an update of the load balancer keeps omitted fields', () => {
     const edit = readBody(loadBalancerResource, 'update', { loadbalancer: { name: null, tags: ['b', 'b'] } }, stamp)
     expect(ownChange(edit)({ ...lb, description: 'kept' })).toEqual({
       name: '',
@@ -264,7 +264,7 @@ describe('changes', () => {
     expect(change.listeners?.[0]).toBe(lb.listeners[0])
   })
 
-  test('a pool that goes leaves its listeners without one', () => {
+  test('a deleted pool leaves its listeners without one', () => {
     const { listeners, pools } = graphChange(removePool(id('pool')))(lb)
     expect(pools).toEqual([])
     expect(listeners?.[0]?.defaultPoolId).toBeNull()
@@ -344,7 +344,7 @@ describe('changes', () => {
       expect(changed([one, two, three])).toMatchObject({ put: [{ address: '10.0.0.3' }], remove: [] })
     })
 
-    test('additive keeps what is not named', () => {
+    test('additive keeps members that are not named', () => {
       expect(changed([three], true)).toMatchObject({ put: [{ address: '10.0.0.3' }], remove: [] })
     })
 

@@ -43,7 +43,7 @@ describe('model and status become replies', () => {
   })
 })
 
-describe('whatever was asked for', () => {
+describe('for every request', () => {
   const name = fc.string({ maxLength: 20 })
   const member = fc.record({
     address: fc.integer({ min: 1, max: 250 }).map((last) => `10.0.0.${last}`),
@@ -123,7 +123,7 @@ describe('whatever was asked for', () => {
     return loadBalancer.parse({ ...loadBalancerOf(), ...draft, vips: loadBalancerOf().vips })
   }
 
-  test('is told back as it was said', () => {
+  test('is returned as it was requested', () => {
     fc.assert(
       fc.property(graph, (listeners) => {
         const lb = made(listeners)
@@ -152,7 +152,7 @@ describe('whatever was asked for', () => {
   })
 })
 
-test('floating addresses are not told of here', () => {
+test('floating addresses are not shown', () => {
   const lb = loadBalancerOf()
   const own = written(printGraph(snapshotOf(lb, statusOf(), new KnownPools()), lb.vips))
   expect(own).toMatchObject({ vip_port_id: id('port'), additional_vips: [] })

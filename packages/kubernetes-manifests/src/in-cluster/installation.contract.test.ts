@@ -202,7 +202,7 @@ async function rightsOf(account: string, namespace: string): Promise<readonly st
 }
 
 describe('deploy/kubernetes/spout.yaml', () => {
-  it('is accepted by the API server as it stands, and applied again it changes nothing', async () => {
+  it('is accepted by the API server, and changes nothing when applied again', async () => {
     const said = await must([...cluster.kubectl, 'apply', '--filename', FILE])
     expect(
       said
@@ -302,7 +302,7 @@ describe('who enrols no node', () => {
     expect(await enrolled(await tokenOf('agent', { audience: 'vault', pod }))).toBe(401)
   })
 
-  it('what is no token at all, or was changed', async () => {
+  it('texts that are no token, and changed tokens', async () => {
     const token = await tokenOf('agent', { audience: AUDIENCE, pod: await podOn('worker1', 'agent-forged') })
     const [head = '', body = '', signature = ''] = token.split('.')
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as object
@@ -357,7 +357,7 @@ describe('connectors', () => {
   })
 })
 
-it('whoever tries tokens does not make us ask the API server without end', async () => {
+it('guessed tokens cause only a limited number of requests to the API server', async () => {
   await enrolOnce()
   // Whom nobody has tried before: failures are counted by who a token says it is of, and by address.
   const claims = Buffer.from(JSON.stringify({ sub: 'system:serviceaccount:nowhere:nobody' })).toString('base64url')
@@ -374,7 +374,7 @@ it('whoever tries tokens does not make us ask the API server without end', async
   expect(reasons.filter((reason) => reason.includes('too many failed logins'))).toHaveLength(2)
 })
 
-it('a review says pod and node as the API server knows them', async () => {
+it('a review returns the pod and node that the API server knows', async () => {
   const pod = await podOn('worker1', 'reviewed')
   const token = await tokenOf('agent', { audience: AUDIENCE, pod })
   const expected: ReviewedAccount = { namespace: NAMESPACE, name: 'agent', pod, node: 'worker1' }

@@ -68,7 +68,7 @@ it('settings are accepted, and agree with each other and with the objects around
   expect(kubernetes.agents).toBe(`${NAMESPACE}/${ACCOUNTS[AGENT]}`)
 })
 
-it('the image starts programs as the units do, and has what they need', () => {
+it('the image starts programs like the units, and has what they need', () => {
   const [unit, agent] = [productUnit('control-plane'), productUnit('agent')]
   const entrypoint = readFileSync(path.join(ROOT, 'deploy/image/entrypoint.sh'), 'utf8')
   for (const [young, { nodeOptions }] of [

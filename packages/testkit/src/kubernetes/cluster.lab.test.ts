@@ -156,7 +156,7 @@ describe('the Kubernetes test bed', () => {
         ).toBe(0)
   })
 
-  it('tells by healthCheckNodePort which nodes have a pod, with externalTrafficPolicy Local', async () => {
+  it('shows through healthCheckNodePort which nodes have a pod, with externalTrafficPolicy Local', async () => {
     const [pod] = await cluster.pods('app=web')
     const [label, value] = Object.entries(pod?.metadata.labels ?? {}).find(([key]) => key === 'pod-template-hash') ?? []
     const only = { ...LABELS, [label ?? '']: value, alone: 'yes' }
@@ -194,7 +194,7 @@ describe('the Kubernetes test bed', () => {
     })
   })
 
-  it('lets a deleted pod finish what it does, terminating in the EndpointSlice, then gone from it', async () => {
+  it('lets a deleted pod finish its work, terminating in the EndpointSlice, then gone from it', async () => {
     const [pod] = await cluster.readyPods(3, 'app=web')
     const { podIP = '' } = pod?.status ?? {}
     const slow = requestFrom('worker1', podIP, 8080, '/delay?ms=1500')
@@ -216,7 +216,7 @@ describe('the Kubernetes test bed', () => {
     await cluster.readyPods(3, 'app=web')
   })
 
-  it('keeps pods over a kubelet that was killed, and starts again what ends by itself', async () => {
+  it('keeps pods while a killed kubelet restarts, and restarts containers that exit', async () => {
     const pods = await cluster.readyPods(3, 'app=web')
     const mine = pods.find(({ spec }) => spec.nodeName === 'worker1') as Pod
     const address = mine.status?.podIP ?? ''

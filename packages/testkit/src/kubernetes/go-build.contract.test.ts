@@ -45,7 +45,7 @@ describe('a build of Go programs', { timeout: LONGEST_BUILD_MS }, () => {
     expect(builtDirectory(moduleOf('changes', `${HELLO}\n// changed\n`))).not.toBe(before)
   })
 
-  it('says what the compiler said, and leaves nothing that looks built', async () => {
+  it('reports the compiler’s error, and leaves no finished build', async () => {
     const build = moduleOf('wrong', 'package main\n\nfunc main() { nothing() }\n')
     await expect(ensureGoBuild(build, { say })).rejects.toThrow('undefined: nothing')
     expect(readdirSync(build.cache)).toEqual(['lock'])

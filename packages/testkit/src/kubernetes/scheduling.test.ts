@@ -17,7 +17,7 @@ const CORDONED = node('b', { unschedulable: true })
 const TAINTED = node('b', { taints: [{ key: 'role', value: 'edge', effect: 'NoExecute' }] })
 
 describe('the scheduler of the test bed', () => {
-  it('goes round the nodes', () => {
+  it('assigns pods to nodes in turn', () => {
     const nodes = [node('b'), node('a'), node('c')]
     expect(['', 'a', 'b', 'c'].map((last) => chooseNode(pod(), nodes, last))).toEqual(['a', 'b', 'c', 'a'])
     expect(chooseNode(pod(), [], 'a')).toBeNull()

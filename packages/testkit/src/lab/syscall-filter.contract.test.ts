@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => filter?.[Symbol.dispose]())
 
-it('lets through what the lists of systemd have, and takes away what a later one takes away', async () => {
+it('allows the calls in systemd’s lists, and removes those that a later list denies', async () => {
   expect(filter.allowed).toContain('openat')
   expect(filter.allowed).not.toContain('setpriority')
   expect(filter.allowed).not.toContain('ptrace')

@@ -46,15 +46,15 @@ const fields = [
 const at = { path: 'thing_.thing', stamp: countingStamp() }
 const read = (mode: 'create' | 'update', json: unknown) => readObject(fields, mode, json, at)(blank())
 
-test('a creation brings the defaults of what it leaves out, and keeps the rest', () => {
+test('a creation fills in defaults of omitted fields, and keeps the rest', () => {
   expect(read('create', { size: 2 })).toEqual({ name: '', size: 2, note: 'blank', parts: [] })
 })
 
-test('an update touches what it names', () => {
+test('an update changes only the given fields', () => {
   expect(read('update', { size: 3 })).toEqual({ ...blank(), size: 3 })
 })
 
-test('null means the default, or what the row says', () => {
+test('null means the default, or the value in the row', () => {
   expect(read('create', { size: 2, name: null, note: null })).toMatchObject({ name: '', note: null })
 })
 
@@ -81,7 +81,7 @@ test.each(faults)('%s %j is refused in wsme’s words', (mode, json, message) =>
   expect(() => read(mode, json)).toThrow(expect.objectContaining({ status: 400, message }))
 })
 
-test('prints what has something to print, or what is asked for', () => {
+test('prints all printable fields, or the requested ones', () => {
   expect(printObject(fields, blank())).toEqual({ name: 'blank', size: 0, note: 'blank' })
   expect(printObject(fields, blank(), new Set(['size']))).toEqual({ size: 0 })
 })

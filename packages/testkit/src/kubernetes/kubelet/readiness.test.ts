@@ -11,7 +11,7 @@ const after = (probe: object, outcomes: readonly boolean[]): readonly boolean[] 
 }
 
 describe('a readiness probe', () => {
-  it('takes one success and three failures in a row, unless it says otherwise', () => {
+  it('needs one success or three failures in a row by default', () => {
     expect(after({}, [true, false, false, true, false, false, false])).toEqual([
       ...[true, true, true, true],
       ...[true, true, false],
@@ -27,7 +27,7 @@ describe('a readiness probe', () => {
     expect(readiness.ready).toBe(false)
   })
 
-  it('refuses what it cannot ask, by name', () => {
+  it('refuses unsupported probes by name', () => {
     const container: Container = { name: 'web', image: 'web', ports: [{ name: 'http', containerPort: 8080 }] }
     expect(() => ask(container, '127.0.0.1', {})).toThrow('container web: readinessProbe: only httpGet and tcpSocket')
     expect(() => ask(container, '127.0.0.1', { tcpSocket: { port: 'https' } })).toThrow('no port is named https')
