@@ -1,3 +1,4 @@
+import { ANNOUNCER_NAMES, DEFAULT_ANNOUNCER } from '@spout/model'
 import { parseCidr } from '@spout/net'
 import { secret } from '@spout/runtime/config'
 import { isLoopback } from '@spout/runtime/loopback'
@@ -122,7 +123,7 @@ export const controlPlaneConfig = z.strictObject({
   }).prefault({}),
   nodes: section({
     /** The announcer of the default group, which the first start creates. Later the group's own setting counts. */
-    announcer: z.enum(['l2', 'vrrp', 'bgp']).default('vrrp'),
+    announcer: z.enum(ANNOUNCER_NAMES).default(DEFAULT_ANNOUNCER),
     /** The AS of that group's nodes, if they announce by `bgp`. */
     localAs: z.number().int().min(1).max(4_294_967_294).nullable().default(null),
   }).prefault({}),

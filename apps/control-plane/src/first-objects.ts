@@ -1,3 +1,4 @@
+import { announcerNamed } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import { type Authenticator, bootstrap, bootstrapAccounts } from '@spout/server'
 import { adminPassword } from './admin-password.ts'
@@ -24,12 +25,13 @@ export async function ensureFirstObjects(
       password: adminPassword(config.stateDirectory, config.admin.password),
     },
   )
+  const { needs } = announcerNamed(config.nodes.announcer)
   if (view.list('nodeGroup').length === 0)
     await admission.createNodeGroup({
       name: 'default',
       description: 'Nodes without a group of their own',
       announcer: config.nodes.announcer,
-      ...(config.nodes.announcer === 'bgp' && { bgp: { localAs: config.nodes.localAs ?? 0 } }),
+      ...(needs !== undefined && { [needs.settings]: { localAs: config.nodes.localAs ?? 0 } }),
     })
   await bootstrapAccounts({ admission, view, clock }, home?.serviceAccounts.accounts ?? [])
   if (home !== null) await ensurePodNetwork({ admission, view }, config.kubernetes)

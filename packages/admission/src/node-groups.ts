@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import {
+  announcerNamed,
   defaultGroupOf,
   groupBgpSettings,
+  hasShards,
   type NodeGroup,
   type PlannedMove,
   parseAs,
@@ -73,8 +75,8 @@ export async function rebalanceNodeGroup(
 ): Promise<NodeGroup> {
   return transact(context, () => {
     const stored = find(context, 'nodeGroup', id, 'node group')
-    if (stored.value.announcer === 'l2')
-      throw new SpoutError('InvalidField', { field: 'announcer', reason: 'l2 has no shards' })
+    if (!hasShards(stored.value))
+      throw new SpoutError('InvalidField', { field: 'announcer', reason: `${stored.value.announcer} has no shards` })
     const next: NodeGroup = { ...stored.value, rebalance: { askedAt: timestampOf(context.now()), moves: [...moves] } }
     return { writes: [putOver('nodeGroup', stored, next)], result: next }
   })
@@ -130,8 +132,10 @@ function refuseTakenName(context: AdmissionContext, claim: Claim, name: string, 
 
 /** Checks the rules between fields, and gives every shard a unique router id. */
 function settle(context: AdmissionContext, claim: Claim, group: NodeGroup, explicit: boolean): NodeGroup {
-  if (group.announcer === 'bgp' && group.bgp === null) throw new SpoutError('MissingField', { field: 'bgp.localAs' })
-  if (group.announcer === 'l2') return { ...group, vrrp: { ...group.vrrp, routerIds: [] } }
+  const { needs } = announcerNamed(group.announcer)
+  if (needs !== undefined && group[needs.settings] === null)
+    throw new SpoutError('MissingField', { field: `${needs.settings}.${needs.field}` })
+  if (!hasShards(group)) return { ...group, vrrp: { ...group.vrrp, routerIds: [] } }
   const { shards, routerIds, excludedRouterIds } = group.vrrp
   const others = new Map(
     context.view

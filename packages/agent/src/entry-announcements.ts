@@ -1,4 +1,5 @@
 import type { Announcement, Announcer } from '@spout/dataplane'
+import { awaitsMember, shardOfAnnounce } from '@spout/model/announce'
 import type { DomainEntry, LoadBalancerEntry, NodeStateEntry } from '@spout/model/node-state'
 
 type Wishes = ReadonlyMap<string, readonly Announcement[]>
@@ -13,7 +14,7 @@ const identity = ({ address, scope, domain, by }: Announcement): string =>
 /** The announcements that an entry wants from this node, given the members that are down. */
 export const wishesOf = (entry: LoadBalancerEntry, down: ReadonlySet<string>): readonly Announcement[] =>
   entry.vips.flatMap(({ address, scope, announce: by }) =>
-    by === null || (by.via === 'bgp' && by.policy === 'healthy' && !hasMemberUp(entry, down))
+    by === null || (awaitsMember(by) && !hasMemberUp(entry, down))
       ? []
       : [{ address, scope, domain: entry.domain, by }],
   )
@@ -23,11 +24,11 @@ const hasMemberUp = ({ pools }: LoadBalancerEntry, down: ReadonlySet<string>): b
 
 /**
  * The shared addresses of a domain that an announcer moves between the nodes of a group: its gateways, or with return
- * path `snat` the address that members see. With `l2` the planner assigns them to nodes, and they are bound as the
+ * path `snat` the address that members see. Without a shard the planner assigns them to nodes, and they are bound as the
  * domain's own addresses.
  */
 export const gatewayWishes = ({ number, gateway, subnets, returnPath }: DomainEntry): readonly Announcement[] =>
-  gateway === null || gateway.via === 'l2'
+  gateway === null || shardOfAnnounce(gateway) === null
     ? []
     : subnets.flatMap(({ gatewayIp, sharedAddress }) => {
         const address = returnPath === 'gateway' ? gatewayIp : sharedAddress

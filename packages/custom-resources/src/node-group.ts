@@ -1,5 +1,13 @@
 import { AGE_COLUMN, type CrdDraft, conditionsSchema } from '@spout/kube'
-import { DEFAULT_SECOND_CHANCE_S, groupBgpSettings, nodeGroup, vrrpSettings } from '@spout/model'
+import {
+  ANNOUNCERS,
+  announcersInWords,
+  DEFAULT_ANNOUNCER,
+  DEFAULT_SECOND_CHANCE_S,
+  groupBgpSettings,
+  nodeGroup,
+  vrrpSettings,
+} from '@spout/model'
 import { z } from 'zod'
 import { asn, RESERVED_ASN } from './bgp-words.ts'
 import { GROUP, idOfApi, ready, reason, VERSION, whenSet } from './words.ts'
@@ -8,8 +16,8 @@ const { profile, shards, routerIds, excludedRouterIds } = vrrpSettings.shape
 
 export const nodeGroupSpec = z.strictObject({
   announcer: nodeGroup.shape.announcer
-    .default('vrrp')
-    .describe('How addresses are made known: l2 and vrrp on the segment, bgp to routers.'),
+    .default(DEFAULT_ANNOUNCER)
+    .describe(`How addresses are made known: ${announcersInWords()}.`),
   vrrp: z
     .strictObject({
       profile: profile.unwrap().optional().describe('How fast a silent master is given up.'),
@@ -65,13 +73,17 @@ export const nodeGroupCrd: CrdDraft = {
         AGE_COLUMN,
       ],
       rules: {
-        spec: [
-          {
-            rule: "self.announcer != 'bgp' || has(self.bgp)",
-            message: 'announcer bgp needs it',
-            fieldPath: '.bgp',
-          },
-        ],
+        spec: ANNOUNCERS.flatMap(({ name, needs }) =>
+          needs === undefined
+            ? []
+            : [
+                {
+                  rule: `self.announcer != '${name}' || has(self.${needs.settings})`,
+                  message: `announcer ${name} needs it`,
+                  fieldPath: `.${needs.settings}`,
+                },
+              ],
+        ),
         'spec.vrrp': [
           whenSet(
             'routerIds',

@@ -4,6 +4,18 @@
  * It is neutral: terms of Octavia, Kubernetes or the Gateway API stay in their intent's folder. It is pure: no I/O, no
  * state.
  */
+export * from './announce.ts'
+export type { AnnouncerDescriptor } from './announcers/announcer.ts'
+export { type BgpAnnounce, type GroupBgp, groupBgpSettings } from './announcers/bgp.ts'
+export * from './announcers/registry.ts'
+export {
+  type GroupVrrp,
+  MOST_SHARDS,
+  VRRP_PROFILES,
+  type VrrpAnnounce,
+  type VrrpProfile,
+  vrrpSettings,
+} from './announcers/vrrp.ts'
 export * from './audit-record.ts'
 export * from './bgp.ts'
 export * from './check-kinds.ts'

@@ -1,42 +1,8 @@
 import { z } from 'zod'
-import { asNumber } from './bgp.ts'
+import { groupBgpSettings } from './announcers/bgp.ts'
+import { ANNOUNCER_NAMES, type AnnouncerName, announcerNamed } from './announcers/registry.ts'
+import { MOST_SHARDS, vrrpSettings } from './announcers/vrrp.ts'
 import { metaShape, timestamp, uuid } from './scalars.ts'
-
-/**
- * How a group's nodes announce VIPs. `l2`: the planner picks one node per network. `vrrp`: the nodes elect a master per
- * shard. `bgp`: every node announces to its routers.
- */
-export const ANNOUNCERS = ['l2', 'vrrp', 'bgp'] as const
-export type AnnouncerName = (typeof ANNOUNCERS)[number]
-
-/** How fast a silent master is replaced, and how much timing precision that needs from the machines. */
-export const VRRP_PROFILES = ['default', 'fast', 'relaxed'] as const
-export type VrrpProfile = (typeof VRRP_PROFILES)[number]
-
-export const MOST_SHARDS = 16
-
-/** A VRID (RFC 5798 section 5.2.3). */
-const routerId = z.number().int().min(1).max(255)
-
-export const vrrpSettings = z.strictObject({
-  profile: z.enum(VRRP_PROFILES).default('default'),
-  /** How many parts of the group's VIPs can move independently. All VIPs of a tenant network are in one shard. */
-  shards: z.number().int().min(1).max(MOST_SHARDS).default(4),
-  /** One per shard, by shard number; unique over all groups. Empty for announcer `l2`. */
-  routerIds: z.array(routerId).max(MOST_SHARDS).default([]),
-  /** Ids that other routers on the segment use. No shard gets one. */
-  excludedRouterIds: z.array(routerId).max(255).default([]),
-})
-export type GroupVrrp = z.infer<typeof vrrpSettings>
-
-export const groupBgpSettings = z.strictObject({
-  localAs: asNumber,
-  /** `healthy` announces an address only while its load balancer has a member that is up. */
-  policy: z.enum(['always', 'healthy']).default('healthy'),
-  /** How long a draining node asks routers to prefer others before it withdraws its routes. */
-  drainSeconds: z.number().int().min(0).max(3600).default(10),
-})
-export type GroupBgp = z.infer<typeof groupBgpSettings>
 
 /** How long a drained node keeps serving its proxies' connections. 0 ends them with the move. */
 const secondChanceSeconds = z.number().int().min(0).max(3600)
@@ -53,7 +19,7 @@ export type PlannedMove = z.infer<typeof plannedMove>
 /** Nodes that can replace each other. */
 export const nodeGroup = z.strictObject({
   ...metaShape,
-  announcer: z.enum(ANNOUNCERS),
+  announcer: z.enum(ANNOUNCER_NAMES),
   vrrp: vrrpSettings.prefault({}),
   /** Required by announcer `bgp`. Such a group also has shards, for addresses inside tenant networks. */
   bgp: groupBgpSettings.nullable().default(null),
@@ -78,7 +44,13 @@ export const nodeGroup = z.strictObject({
 })
 export type NodeGroup = z.infer<typeof nodeGroup>
 
-/** Whether load balancers of this project may name the group. */
+/** The announcer that a group can use: without the settings that its own needs, the one that elects. */
+export function announcerInUse(group: Pick<NodeGroup, 'announcer' | 'bgp'>): AnnouncerName {
+  const { name, needs, electedBy } = announcerNamed(group.announcer)
+  return needs !== undefined && group[needs.settings] === null ? (electedBy ?? name) : name
+}
+
+/** Whether a load balancer of this project may name the group. */
 export const mayUseGroup = ({ projectIds }: Pick<NodeGroup, 'projectIds'>, projectId: string | null): boolean =>
   projectIds === undefined || (projectId !== null && projectIds.includes(projectId))
 

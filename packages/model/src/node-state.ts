@@ -7,8 +7,11 @@
  * same input gives the same bytes (`entryHash`).
  */
 
+import type { Announce } from './announcers/registry.ts'
 import type { CheckType } from './check-kinds.ts'
 import type { ListenerProtocol } from './protocols.ts'
+
+export type { Announce } from './announcers/registry.ts'
 
 /** Incremented when entries change incompatibly. An agent refuses versions that it does not know. */
 export const NODE_STATE_VERSION = 1
@@ -249,21 +252,6 @@ export interface BgpAdvertisement {
 }
 
 export type NodeStateEntry = GroupEntry | DomainEntry | LoadBalancerEntry
-
-/**
- * How and when this node announces an address. `l2`: always, the planner chose this node. `vrrp`: while this node is
- * master of the shard. `bgp`: on every node of the group; with policy `healthy` only while a member is up; with a shard
- * only while this node is its master, because members' replies come back to it.
- */
-export type Announce =
-  | { readonly via: 'l2' }
-  | { readonly via: 'vrrp'; readonly shard: number }
-  | {
-      readonly via: 'bgp'
-      readonly advertisement: number
-      readonly policy: 'always' | 'healthy'
-      readonly shard: number | null
-    }
 
 export interface NodeVip {
   readonly address: string

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MOST_SHARDS } from './node-group.ts'
+import { MOST_SHARDS } from './announcers/vrrp.ts'
 import { metaShape, timestamp, uuid } from './scalars.ts'
 
 /**
@@ -12,7 +12,7 @@ export const placement = z.strictObject({
   networkId: uuid.nullable(),
   /** The node that announces the VIPs; null when none can, and where nodes elect it among themselves. */
   ownerNodeId: uuid.nullable(),
-  /** Its shard, in groups that announce by `vrrp` or `bgp`. */
+  /** Its shard, in groups with shards. */
   shard: z
     .strictObject({
       nodeGroupId: uuid,

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { findAnnouncer } from '@spout/model'
 import { colourStatus } from '../output/status-colour.ts'
 import { printable } from '../output/width.ts'
 import { type Problem, problemText } from '../resources/nodes.ts'
@@ -64,8 +65,8 @@ function wayText({ announcer, shard, nodeGroup, routerId, profile, policy, shard
     return `${announcer}: shard ${shard} of ${group} (router id ${routerId ?? '-'}, profile ${profile ?? '-'}), ${
       shardState === null ? 'not reported by any node' : `${shardState.state}, master ${shardState.master ?? 'none'}`
     }`
-  if (announcer === 'bgp')
-    return `bgp: every node of ${group}, ${policy === 'healthy' ? 'while a member is up' : 'always'}`
+  if (findAnnouncer(announcer)?.announcedBy === 'every-node')
+    return `${announcer}: every node of ${group}, ${policy === 'healthy' ? 'while a member is up' : 'always'}`
   return `${announcer}: one node of ${group}, chosen by the planner`
 }
 

@@ -1,3 +1,4 @@
+import { announcerNamesInWords, DEFAULT_ANNOUNCER, findAnnouncer } from '@spout/model'
 import { at, column, commaList, type Field, numberList, type Resource, type Row, wholeNumber } from './resource.ts'
 
 interface Shard {
@@ -89,6 +90,9 @@ export const node: Resource = {
   verbs: ['list', 'show', 'set', 'delete'],
 }
 
+/** Also by an announcer that only the server knows: most have shards. */
+const isSharded = ({ announcer }: Row): boolean => findAnnouncer(String(announcer))?.electedBy !== null
+
 /** Ids of the projects that may use it. */
 function projectsOf({ projectIds }: Row): unknown {
   if (!Array.isArray(projectIds)) return 'all'
@@ -97,7 +101,11 @@ function projectsOf({ projectIds }: Row): unknown {
 
 const groupFields: readonly Field[] = [
   { flags: '--description <text>', description: 'free text', field: 'description' },
-  { flags: '--announcer <announcer>', description: 'l2, vrrp or bgp; vrrp unless named', field: 'announcer' },
+  {
+    flags: '--announcer <announcer>',
+    description: `${announcerNamesInWords()}; ${DEFAULT_ANNOUNCER} unless named`,
+    field: 'announcer',
+  },
   { flags: '--profile <profile>', description: 'of vrrp: default, fast or relaxed', field: 'vrrp.profile' },
   {
     flags: '--shards <count>',
@@ -158,8 +166,8 @@ export const nodeGroup: Resource = {
   columns: [
     column('NAME', 'name'),
     column('ANNOUNCER', 'announcer'),
-    { title: 'SHARDS', value: (row) => (row.announcer === 'l2' ? null : at(row, 'vrrp.shards')) },
-    { title: 'PROFILE', value: (row) => (row.announcer === 'l2' ? null : at(row, 'vrrp.profile')) },
+    { title: 'SHARDS', value: (row) => (isSharded(row) ? at(row, 'vrrp.shards') : null) },
+    { title: 'PROFILE', value: (row) => (isSharded(row) ? at(row, 'vrrp.profile') : null) },
     column('LOCAL AS', 'bgp.localAs'),
     column('ROUTER IDS', 'vrrp.routerIds', true),
     column('EXCLUDED IDS', 'vrrp.excludedRouterIds', true),

@@ -1,4 +1,11 @@
-import { groupBgpSettings, type NodeGroup, nodeGroup, type PlannedMove, vrrpSettings } from '@spout/model'
+import {
+  DEFAULT_ANNOUNCER,
+  groupBgpSettings,
+  type NodeGroup,
+  nodeGroup,
+  type PlannedMove,
+  vrrpSettings,
+} from '@spout/model'
 import { z } from 'zod'
 
 const optionalVrrp = z
@@ -14,7 +21,7 @@ const optionalBgp = groupBgpSettings.partial({ policy: true, drainSeconds: true 
 export const nodeGroupDraft = z.strictObject({
   name: nodeGroup.shape.name.min(1),
   description: nodeGroup.shape.description.default(''),
-  announcer: nodeGroup.shape.announcer.default('vrrp'),
+  announcer: nodeGroup.shape.announcer.default(DEFAULT_ANNOUNCER),
   vrrp: optionalVrrp.default({}),
   bgp: optionalBgp.nullable().default(null),
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds,

@@ -1,10 +1,12 @@
 import {
   fabricAddressOf,
+  hasShards,
   loadBalancerKey,
   MOST_WATCHED,
   type Node,
   type NodeGroup,
   type Sight,
+  shardOfAnnounce,
   type WatchedNode,
 } from '@spout/model'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -41,7 +43,7 @@ interface Missed {
 }
 
 /**
- * Provides the second sign of death in an `l2` group, where the planner moves addresses: other nodes of the group
+ * Provides the second sign of death in a group without shards, where the planner moves addresses: other nodes of the group
  * report whether a silent node still answers for its addresses on the fabric. If it does, it has only lost the control
  * plane, and moving an address would give it two owners.
  */
@@ -64,8 +66,8 @@ export class PeerWatch {
   /** Updates which nodes are silent and which nodes probe them, and passes results to liveness. */
   update(group: NodeGroup): void {
     const before = this.#missed.get(group.id)
-    if (before === undefined && (group.announcer !== 'l2' || this.#options.liveness.doubtful.size === 0)) return
-    if (group.announcer !== 'l2') {
+    if (before === undefined && (hasShards(group) || this.#options.liveness.doubtful.size === 0)) return
+    if (hasShards(group)) {
       this.#missed.delete(group.id)
       this.#watches.delete(group.id)
       for (const nodeId of before?.keys() ?? []) this.#options.liveness.testify(nodeId, null)
@@ -129,7 +131,9 @@ export class PeerWatch {
       const key = loadBalancerKey(id)
       const entry = nodeStates.get(node.id, key)?.entry
       if (entry?.kind !== 'load-balancer') continue
-      const vip = entry.vips.find(({ scope, announce }) => scope === 'fabric' && announce?.via === 'l2')
+      const vip = entry.vips.find(
+        ({ scope, announce }) => scope === 'fabric' && announce !== null && shardOfAnnounce(announce) === null,
+      )
       if (vip === undefined) continue
       if (status.confirmedHash(node.id, key) !== null) confirmed.push(vip.address)
       else if (wanted.length < VIPS) wanted.push(vip.address)

@@ -1,4 +1,4 @@
-import { type Announce, isLoadBalancerKey } from '@spout/model'
+import { isLoadBalancerKey, shardOfAnnounce } from '@spout/model'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { NodeReports } from '../reports/node-reports.ts'
 
@@ -49,13 +49,10 @@ export class AnnouncedVips {
       if (entry?.kind !== 'load-balancer') continue
       for (const { address, announce } of entry.vips) {
         if (!announced.includes(address)) continue
-        const shard = shardOf(announce)
+        const shard = announce && shardOfAnnounce(announce)
         if (shard === null || masterOf.has(shard)) count++
       }
     }
     return count
   }
 }
-
-const shardOf = (announce: Announce | null): number | null =>
-  announce === null || announce.via === 'l2' ? null : announce.shard

@@ -1,5 +1,12 @@
 import type { ModelView } from '@spout/admission/contract'
-import { entryHash, fabricAddressOf, type NodeGroup, type OwnershipReader, type StatusReader } from '@spout/model'
+import {
+  entryHash,
+  fabricAddressOf,
+  hasShards,
+  type NodeGroup,
+  type OwnershipReader,
+  type StatusReader,
+} from '@spout/model'
 import {
   type GroupNode,
   type GroupPlan,
@@ -105,7 +112,7 @@ export class GroupPublisher {
   #plan(group: NodeGroup): GroupPlan {
     const input = this.#input(group)
     const plan = this.#planDrains(group, input)
-    const step = group.announcer === 'l2' ? null : moveUnderWay(stepsOf(group, this.#options))
+    const step = hasShards(group) ? moveUnderWay(stepsOf(group, this.#options)) : null
     if (step === null) return plan
     const againAtMs = soonest(plan.againAtMs, input.nowMs + LOOK_AGAIN_MS)
     if (!this.#mayBegin(group, step, input, plan)) {
@@ -140,7 +147,7 @@ export class GroupPublisher {
   /** A drained node keeps its addresses until the others know where to forward packets of its connections. */
   #planDrains(group: NodeGroup, input: GroupPlanInput): GroupPlan {
     const { nodes, nowMs } = input
-    if (group.announcer === 'l2' || !nodes.some(({ scheduling }) => scheduling === 'draining')) return planGroup(input)
+    if (!hasShards(group) || !nodes.some(({ scheduling }) => scheduling === 'draining')) return planGroup(input)
     const plan = planGroup(input)
     const candidates = nodes.filter((node) => !this.#begun.has(drainOf(node)))
     const held = heldBack(nodes, (node) => this.#knows(plan, node), nowMs)

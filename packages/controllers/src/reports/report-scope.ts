@@ -5,6 +5,7 @@ import {
   type EntryReport,
   GROUP_KEY,
   type GroupEntry,
+  hasShards,
   isLoadBalancerKey,
   type LoadBalancer,
   loadBalancerKey,
@@ -192,7 +193,7 @@ export class ReportScope {
   #shards(nodeId: string, shards: NonNullable<NodeReport['shards']>): NodeReport['shards'] {
     const { view } = this.#options
     const group = view.get('nodeGroup', view.get('node', nodeId)?.value.nodeGroupId ?? '')?.value
-    const most = group === undefined || group.announcer === 'l2' ? 0 : group.vrrp.shards
+    const most = group === undefined || !hasShards(group) ? 0 : group.vrrp.shards
     return this.#kept(nodeId, 'shards', shards, (shard) => (shard.number <= most ? shard : null))
   }
 

@@ -1,5 +1,5 @@
 import type { NodeGroupAdmission } from '@spout/admission/contract'
-import type { NodeGroup } from '@spout/model'
+import { hasShards, type NodeGroup } from '@spout/model'
 import { moveUnderWay, planRebalance } from '@spout/plan'
 import type { Component, Logger, Timer } from '@spout/runtime'
 import { nodesOf, type ShardMovesOptions, stepsOf } from './shard-moves.ts'
@@ -47,7 +47,7 @@ export class Rebalancer implements Component {
   /** Checks every group that asks for it. */
   async look(): Promise<void> {
     for (const group of this.#options.view.list('nodeGroup'))
-      if ((group.rebalanceAfterSeconds ?? 0) > 0 && group.announcer !== 'l2') await this.#lookAt(group)
+      if ((group.rebalanceAfterSeconds ?? 0) > 0 && hasShards(group)) await this.#lookAt(group)
       else this.#quiet.delete(group.id)
   }
 

@@ -1,13 +1,16 @@
 import type { HashedEntry } from '@spout/admission/contract'
-import type {
-  Announce,
-  EntryReport,
-  LoadBalancer,
-  LoadBalancerStatus,
-  NodeStateEntry,
-  NodeVip,
-  Placement,
-  ShardStatus,
+import {
+  type Announce,
+  awaitsMember,
+  type EntryReport,
+  isAnnouncedByEveryNode,
+  type LoadBalancer,
+  type LoadBalancerStatus,
+  type NodeStateEntry,
+  type NodeVip,
+  type Placement,
+  type ShardStatus,
+  shardOfAnnounce,
 } from '@spout/model'
 import type { Liveness } from '../liveness/node-liveness.ts'
 
@@ -106,7 +109,7 @@ function onNode(
   if (first === undefined) return { ...active('Programmed', done), confirmedBy: nodeId }
   const addresses = silent.map(({ address }) => address).join(', ')
   // The node itself knows when a member is up. Until then there is nothing to announce.
-  if (silent.every(({ announce }) => announce?.via === 'bgp' && announce.policy === 'healthy'))
+  if (silent.every(({ announce }) => announce !== null && awaitsMember(announce)))
     return {
       ...active('Withheld', `${addresses} is programmed; it is announced while a member is up`),
       confirmedBy: nodeId,
@@ -122,10 +125,11 @@ const announcedBy = (entry: NodeStateEntry, counts: (announce: Announce) => bool
 
 /** Whether only the shard's master announces it, by whatever announcer. */
 export const followsShard = (announce: Announce | null): boolean =>
-  announce !== null && announce.via !== 'l2' && announce.shard !== null
+  announce !== null && shardOfAnnounce(announce) !== null
 
 /** Whether every node announces it to its routers. */
-export const isRouted = (announce: Announce | null): boolean => announce?.via === 'bgp' && announce.shard === null
+export const isRouted = (announce: Announce | null): boolean =>
+  announce !== null && shardOfAnnounce(announce) === null && isAnnouncedByEveryNode({ announcer: announce.via })
 
 const SEVERITY = { active: 0, pending: 1, error: 2 } as const
 

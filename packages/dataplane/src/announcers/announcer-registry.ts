@@ -1,4 +1,4 @@
-import type { Announce } from '@spout/model/node-state'
+import { shardOfAnnounce } from '@spout/model/announce'
 import { Mutex } from '@spout/runtime'
 import type { Announcement, AnnouncementDifference, Announcer } from '../contracts/announcer.ts'
 
@@ -182,6 +182,6 @@ const always: IsDue = () => true
 const waiting = (wanted: readonly Announcement[], isDue: IsDue): Outcomes =>
   wanted.filter((each) => !isDue(each)).map((announcement) => ({ announcement, error: null }))
 
-const shardOf = ({ by }: { readonly by: Announce }): number | null => ('shard' in by ? by.shard : null)
+const shardOf = ({ by }: Announcement): number | null => shardOfAnnounce(by)
 
 const keyOf = ({ address, scope, domain }: Announcement): string => `${scope}/${domain}/${address}`

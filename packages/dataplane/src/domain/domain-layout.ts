@@ -1,3 +1,4 @@
+import { shardOfAnnounce } from '@spout/model/announce'
 import type { DomainEntry } from '@spout/model/node-state'
 import { ipBits, parseCidr } from '@spout/net'
 import type { WholeTable } from '../nft/whole-table.ts'
@@ -44,7 +45,8 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
   const segmentAddresses = domain.subnets.flatMap(({ cidr, nodeAddress, gatewayIp }) => {
     const { prefix, version } = parseCidr(cidr)
     const node = { address: nodeAddress, prefix }
-    if (!isGateway || domain.gateway?.via !== 'l2' || gatewayIp === null) return [node]
+    if (!isGateway || domain.gateway === null || shardOfAnnounce(domain.gateway) !== null || gatewayIp === null)
+      return [node]
     gateways.push(gatewayIp)
     // A host prefix, since an address with the subnet's prefix would be secondary to the node address and be removed
     // with it.

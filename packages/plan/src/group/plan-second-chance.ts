@@ -1,4 +1,4 @@
-import type { NodeGroup, SecondChance } from '@spout/model'
+import { isAnnouncedByEveryNode, type NodeGroup, type SecondChance } from '@spout/model'
 import { type GroupNode, hasSuccessor } from './group-node.ts'
 
 /** How long a drain waits for the other nodes to confirm that they know of it. */
@@ -15,29 +15,29 @@ export interface SecondChancePlan {
 
 /**
  * Where a node sends what comes for connections of the proxy that it does not have: to the node that was drained last,
- * from there to the one drained before it, and so on. With BGP routers may deal any node's flows anew when a node goes or
- * comes back, so the others follow. Every node sends on along the one order, so a packet comes to an end. A node that is
+ * from there to the one drained before it, and so on. Where every node announces, routers may deal any node's flows anew when
+ * a node goes or comes back, so the others follow. Every node sends on along the one order, so a packet comes to an end. A node that is
  * lost has lost its connections too, and one that saw off all clients has none.
  * @param nodes the nodes of the group that exist, silent ones too, in order of their ids
  */
 export function planSecondChance(
-  { announcer, secondChanceSeconds: seconds }: Pick<NodeGroup, 'announcer' | 'secondChanceSeconds'>,
+  group: Pick<NodeGroup, 'announcer' | 'secondChanceSeconds'>,
   nodes: readonly GroupNode[],
   nowMs: number,
 ): SecondChancePlan {
+  const seconds = group.secondChanceSeconds
+  const dealtAnew = isAnnouncedByEveryNode(group)
   const isLately = (time: string | null): time is string => time !== null && nowMs < endsAtMs(time, seconds)
   const moved = (node: GroupNode): readonly string[] =>
-    [node.drainedSince, node.movedSince ?? null, announcer === 'bgp' ? node.schedulingSince : null].filter(isLately)
+    [node.drainedSince, node.movedSince ?? null, dealtAnew ? node.schedulingSince : null].filter(isLately)
   const moves = nodes.flatMap(moved).sort(byTime)
   const since = moves.at(-1)
   if (since === undefined) return { byNode: new Map(), againAtMs: null }
-  // With its addresses a node gives its clients up, also when it is back before they came again. With BGP one that comes
-  // back takes clients from all others.
+  // With its addresses a node gives its clients up, also when it is back before they came again. Where every
+  // node announces, one that comes back takes clients from all others.
   const left = (node: GroupNode): readonly (string | null)[] => [
     node.scheduling === 'draining' || node.departed !== true ? node.drainedSince : null,
-    ...(announcer === 'bgp' ? nodes.filter((one) => one !== node && isBack(one)) : []).map(
-      (one) => one.schedulingSince,
-    ),
+    ...(dealtAnew ? nodes.filter((one) => one !== node && isBack(one)) : []).map((one) => one.schedulingSince),
   ]
   // A shard that was handed over leaves connections behind, as a drain does.
   const leftAt = ({ drainedSince, departed, movedSince = null }: GroupNode): string | null =>
@@ -49,7 +49,7 @@ export function planSecondChance(
   const drained = present.filter((node) => leftAt(node) !== null)
   const newestFirst = drained.toSorted((a, b) => byTime(leftAt(b) ?? '', leftAt(a) ?? ''))
   const others = present.filter((node) => node.connection === 'connected' && !drained.includes(node))
-  const order = [...newestFirst, ...(announcer === 'bgp' ? others : [])]
+  const order = [...newestFirst, ...(dealtAnew ? others : [])]
     .filter(({ fabricAddress }) => fabricAddress !== null)
     .slice(0, MOST_HOPS)
   const byNode = new Map<string, SecondChance>()

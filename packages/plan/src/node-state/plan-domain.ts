@@ -5,6 +5,7 @@ import {
   domainKey,
   type Network,
   NODE_STATE_VERSION,
+  shardOfAnnounce,
 } from '@spout/model'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
 
@@ -29,8 +30,9 @@ export function planDomain(
   gateway: Announce | null,
   { sharedAddresses = new Map(), allAddresses, untracked = false }: DomainUse = {},
 ): DomainEntry {
+  const isInShard = gateway !== null && shardOfAnnounce(gateway) !== null
   // Only one node at a time may use a shared address: the one that has the network's VIPs.
-  const shared = network.returnPath === 'snat' && gateway?.via === 'vrrp' ? sharedAddresses : new Map<string, string>()
+  const shared = network.returnPath === 'snat' && isInShard ? sharedAddresses : new Map<string, string>()
   const tunnelled = tunnelledSubnets(network)
   const routes = reachedRoutes(network, nodeAddresses)
   return {

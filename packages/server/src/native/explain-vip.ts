@@ -1,3 +1,4 @@
+import { isAnnouncedByEveryNode } from '@spout/model'
 import type { NativeContext } from './context.ts'
 import { announcersOf, type KnownVip, wayOf } from './known-vip.ts'
 
@@ -25,7 +26,7 @@ export function explainVip(context: NativeContext, known: KnownVip, operator: bo
     decision: placement?.reason ?? { code: 'NotPlannedYet', message: 'It is not planned yet.' },
     routerId: shard === null ? null : (group?.vrrp.routerIds[shard.number - 1] ?? null),
     profile: shard === null ? null : (group?.vrrp.profile ?? null),
-    policy: announcer === 'bgp' ? (group?.bgp?.policy ?? null) : null,
+    policy: isAnnouncedByEveryNode({ announcer }) ? (group?.bgp?.policy ?? null) : null,
     shardState: told && {
       state: told.state,
       master: told.ownerNodeId === null ? null : nameOf(told.ownerNodeId),

@@ -1,12 +1,13 @@
-import type {
-  Listener,
-  LoadBalancer,
-  LoadBalancerStatus,
-  Member,
-  NodeConnection,
-  Placement,
-  Pool,
-  ServiceStats,
+import {
+  hasShards,
+  type Listener,
+  type LoadBalancer,
+  type LoadBalancerStatus,
+  type Member,
+  type NodeConnection,
+  type Placement,
+  type Pool,
+  type ServiceStats,
 } from '@spout/model'
 import { isPanicking } from '@spout/plan'
 import type { NativeContext } from './context.ts'
@@ -79,7 +80,7 @@ function connectionsOutlive(
   const groupId = placement?.shard?.nodeGroupId
   const group = groupId === undefined ? undefined : view.get('nodeGroup', groupId)?.value
   const nodes = view.list('node').filter(({ nodeGroupId }) => nodeGroupId === groupId)
-  return group !== undefined && group.announcer !== 'l2' && group.flowsKey !== undefined && nodes.length > 1
+  return group !== undefined && hasShards(group) && group.flowsKey !== undefined && nodes.length > 1
     ? `return path snat, flows replicated between the group's nodes: established connections outlive a node, ${but}`
     : 'return path snat, flows known to their node alone: established connections end with it'
 }

@@ -1,5 +1,13 @@
 import type { ObjectOf } from '@spout/admission/contract'
-import { defaultGroupOf, ipText, type LoadBalancer, parseAs, SpoutError } from '@spout/model'
+import {
+  ANNOUNCER_WITHOUT_GROUP,
+  announcerNamed,
+  defaultGroupOf,
+  ipText,
+  type LoadBalancer,
+  parseAs,
+  SpoutError,
+} from '@spout/model'
 import { needsSymmetricPath } from '@spout/plan'
 import { mayKnow } from '../authn/access.ts'
 import { queryValue } from '../http/query.ts'
@@ -75,14 +83,15 @@ export function announcersOf(context: NativeContext, known: KnownVip): readonly 
  */
 export function wayOf(context: NativeContext, { loadBalancer, vip, group }: KnownVip) {
   const shard = context.view.get('placement', loadBalancer.id)?.value.shard ?? null
-  const announcer = group?.announcer ?? 'l2'
-  if (announcer === 'bgp' && vip.scope === 'fabric') {
+  const announcer = group?.announcer ?? ANNOUNCER_WITHOUT_GROUP
+  const { announcedBy, electedBy } = announcerNamed(announcer)
+  if (announcedBy === 'every-node' && vip.scope === 'fabric') {
     const network =
       loadBalancer.networkId === null ? undefined : context.view.get('network', loadBalancer.networkId)?.value
     const symmetric = network !== undefined && needsSymmetricPath(loadBalancer, network)
     return { announcer, shard: symmetric && shard !== null ? { ...shard } : null } as const
   }
-  return announcer === 'l2' || shard === null
+  return electedBy === null || shard === null
     ? ({ announcer, shard: null } as const)
-    : ({ announcer: 'vrrp', shard: { ...shard } } as const)
+    : ({ announcer: electedBy, shard: { ...shard } } as const)
 }

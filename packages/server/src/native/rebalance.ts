@@ -1,4 +1,4 @@
-import { plannedMove, SpoutError, timestamp, uuid } from '@spout/model'
+import { hasShards, plannedMove, SpoutError, timestamp, uuid } from '@spout/model'
 import { balancedNodes, planRebalance, rebalanceSteps } from '@spout/plan'
 import { z } from 'zod'
 import type { NativeContext } from './context.ts'
@@ -55,7 +55,8 @@ export const rebalanceRoutes: readonly Route[] = [
 function groupOf({ view }: NativeContext, id: string): string {
   const group = uuid.safeParse(id).success ? view.get('nodeGroup', id)?.value : undefined
   if (group === undefined) throw new SpoutError('NotFound', { what: 'Node group', id })
-  if (group.announcer === 'l2') throw new SpoutError('InvalidField', { field: 'announcer', reason: 'l2 has no shards' })
+  if (!hasShards(group))
+    throw new SpoutError('InvalidField', { field: 'announcer', reason: `${group.announcer} has no shards` })
   return group.id
 }
 

@@ -1,3 +1,4 @@
+import { ANNOUNCER_NAMES } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
 import { queryValue } from '../http/query.ts'
@@ -22,7 +23,7 @@ const shownVip = z.strictObject({
   loadBalancerId: z.string(),
   loadBalancerName: z.string(),
   nodeGroup: z.string().nullable(),
-  announcer: z.enum(['l2', 'vrrp', 'bgp']),
+  announcer: z.enum(ANNOUNCER_NAMES),
   shard: z.number().nullable(),
   state: z.enum(['announced', 'not-announced', 'two-owners']),
   /** Names of the nodes that announce it. */

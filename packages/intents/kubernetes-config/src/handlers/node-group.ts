@@ -1,4 +1,5 @@
 import type { NodeGroupSpec } from '@spout/custom-resources'
+import { DEFAULT_ANNOUNCER, hasShards } from '@spout/model'
 import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
 import type { Brought } from './handler.ts'
@@ -19,12 +20,12 @@ export const nodeGroupKind = (api: NativeObjects): DocumentKind<NodeGroupSpec> =
   facts: (document) => factsOf(document as Group, api),
 })
 
-function wantedGroup({ announcer = 'vrrp', vrrp = {}, bgp, ...rest }: NodeGroupSpec): Settings {
-  // A group without VRRP has no router ids.
+function wantedGroup({ announcer = DEFAULT_ANNOUNCER, vrrp = {}, bgp, ...rest }: NodeGroupSpec): Settings {
+  // A group without shards has no router ids.
   const { routerIds, ...others } = vrrp
   return {
     announcer,
-    vrrp: { ...DEFAULTS, ...others, ...(announcer === 'l2' || routerIds === undefined ? {} : { routerIds }) },
+    vrrp: { ...DEFAULTS, ...others, ...(!hasShards({ announcer }) || routerIds === undefined ? {} : { routerIds }) },
     bgp: bgp === undefined ? null : { ...BGP_DEFAULTS, ...renamed(bgp) },
     secondChanceSeconds: rest.secondChanceSeconds ?? 300,
     rebalanceAfterSeconds: rest.rebalanceAfterSeconds ?? 0,

@@ -1,0 +1,47 @@
+import type { AnnouncerDescriptor } from './announcer.ts'
+import { type BgpAnnounce, bgp } from './bgp.ts'
+import { type L2Announce, l2 } from './l2.ts'
+import { type VrrpAnnounce, vrrp } from './vrrp.ts'
+
+/** Every announcer there is. A new one is a file beside this one and a word in each of these two lines. */
+const DESCRIPTORS = [l2, vrrp, bgp] as const
+export type Announce = L2Announce | VrrpAnnounce | BgpAnnounce
+
+export type AnnouncerName = (typeof DESCRIPTORS)[number]['name']
+type Descriptor = AnnouncerDescriptor & { readonly name: AnnouncerName; readonly electedBy: AnnouncerName | null }
+
+export const ANNOUNCERS: readonly Descriptor[] = DESCRIPTORS
+export const ANNOUNCER_NAMES: readonly AnnouncerName[] = DESCRIPTORS.map(({ name }) => name)
+
+/** Of a group whose maker names none. */
+export const DEFAULT_ANNOUNCER: AnnouncerName = vrrp.name
+/** Where there is no group. */
+export const ANNOUNCER_WITHOUT_GROUP: AnnouncerName = l2.name
+
+const BY_NAME: ReadonlyMap<string, Descriptor> = new Map(ANNOUNCERS.map((one) => [one.name, one]))
+
+export const announcerNamed = (name: AnnouncerName): Descriptor => BY_NAME.get(name)!
+
+/** The same of a name that may come from a server of another version. */
+export const findAnnouncer = (name: string): Descriptor | undefined => BY_NAME.get(name)
+
+type Group = { readonly announcer: AnnouncerName }
+
+/** Whether the group's VIPs are in shards, whose masters its nodes elect. */
+export const hasShards = ({ announcer }: Group): boolean => announcerNamed(announcer).electedBy !== null
+
+/** Whether all nodes of the group announce at once what none of them must carry alone. */
+export const isAnnouncedByEveryNode = ({ announcer }: Group): boolean =>
+  announcerNamed(announcer).announcedBy === 'every-node'
+
+/** `l2 and vrrp on the segment, bgp to routers`. */
+export const announcersInWords = (): string =>
+  [...Map.groupBy(ANNOUNCERS, ({ place }) => place)].map(([place, all]) => `${listed(all, 'and')} ${place}`).join(', ')
+
+/** `l2, vrrp or bgp`. */
+export const announcerNamesInWords = (): string => listed(ANNOUNCERS, 'or')
+
+function listed(announcers: readonly Descriptor[], last: 'and' | 'or'): string {
+  const names = announcers.map(({ name }) => name)
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${last} ${names.at(-1)}`
+}
