@@ -223,7 +223,7 @@ test('a token works once, and only with the control plane that gave it', async (
   await expect(enrol(plane.url, token, 'whatever')).rejects.toThrow('401')
 })
 
-test('an agent whose answer was lost enrols with the same token when it starts again', async () => {
+test('an agent whose response was lost enrols with the same token when it restarts', async () => {
   const plane = await startControlPlane(new MemoryStore())
   const token = await enrolmentToken(plane)
   const file = join(directory, 'identity.json')

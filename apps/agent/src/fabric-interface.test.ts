@@ -14,7 +14,7 @@ test('an interface that is named is taken; else the one that has the address', a
   expect(await findFabricInterface(settings({ interface: '', address: '127.0.0.1' }))).toBe(loopback?.[0])
 })
 
-test('nothing is guessed', async () => {
+test('an interface is never guessed', async () => {
   await expect(findFabricInterface(settings({ interface: '' }))).rejects.toThrow('fabric.interface: is empty')
   const nobody = settings({ interface: '', address: '192.0.2.77' })
   await expect(findFabricInterface(nobody)).rejects.toThrow('fabric.address: no interface has 192.0.2.77')

@@ -24,7 +24,7 @@ async function serve(listen: string, figures = () => FIGURES): Promise<StatusSer
   return metrics
 }
 
-test.each(['127.0.0.1', '[::1]'])('figures are served on %s, and nothing else is', async (host) => {
+test.each(['127.0.0.1', '[::1]'])('metrics are served on %s, and nothing else', async (host) => {
   const { port } = await serve(`${host}:0`)
   const answer = await fetch(`http://${host}:${port}/metrics`)
   expect(answer.headers.get('content-type')).toContain('text/plain')
@@ -48,7 +48,7 @@ test.each(['127.0.0.1', '[::1]'])('figures are served on %s, and nothing else is
   expect((await fetch(`http://${host}:${port}/metrics`, { method: 'POST' })).status).toBe(404)
 })
 
-test('an agent is ready once its node has what it shall have and can take over', async () => {
+test('an agent is ready when its node has everything and can take over', async () => {
   let figures: AgentFigures = { ...FIGURES, inSync: false }
   const { port } = await serve('127.0.0.1:0', () => figures)
   const ask = async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BrokenKeys } from './broken-keys.ts'
 
-test('says that the node carries nothing while all load balancers are broken, and counts them only while some are', () => {
+test('reports that the node carries nothing while all load balancers are broken, and counts them only while some are', () => {
   const said: string[] = []
   let counted = 0
   const broken = new BrokenKeys((healthy, reason) => said.push(`${healthy} ${reason}`))

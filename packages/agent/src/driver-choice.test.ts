@@ -80,7 +80,7 @@ describe('choice of drivers', () => {
     expect(told).toEqual(['fast: -lb/a', 'packets: +lb/a'])
   })
 
-  it('tells the packet path of the proxyPorts of the proxy before it', async () => {
+  it('gives the packet path the proxy ports of the proxy before it', async () => {
     await apply([proxy(), packets()], [wantedOf('a', ['http'])])
     expect(told).toEqual(['proxy: +lb/a', 'packets: +lb/a to l0'])
   })

@@ -60,7 +60,7 @@ class Segment {
 }
 
 describe.each([false, true])('announcements, told by the difference: %s', (byDifference) => {
-  test('an address that another entry wants too stays', async () => {
+  test('an address stays while another entry wants it', async () => {
     const segment = new Segment()
     const announcements = new EntryAnnouncements(segment.announcer(byDifference))
     await announcements.adopt(new Map())
@@ -74,7 +74,7 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
     expect(segment.announced.size).toBe(0)
   })
 
-  test('a refused address counts as wanted anew, and nothing changed when the announcer throws', async () => {
+  test('a refused address is announced again, and nothing changes if the announcer throws', async () => {
     const segment = new Segment()
     const announcements = new EntryAnnouncements(segment.announcer(byDifference))
     await announcements.adopt(new Map())
@@ -94,7 +94,7 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
     expect(segment.announced.size).toBe(2)
   })
 
-  test('what somebody else took is told, once', async () => {
+  test('a lost address is reported once', async () => {
     const segment = new Segment()
     const announcements = new EntryAnnouncements(segment.announcer(byDifference))
     await announcements.adopt(new Map())
@@ -129,7 +129,7 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
   })
 })
 
-test('who is told the difference is not told of the others', async () => {
+test('an announcer that takes differences does not get the other addresses', async () => {
   const segment = new Segment()
   const announcements = new EntryAnnouncements(segment.announcer(true))
   const many = Array.from({ length: 1000 }, (_, n) => [`lb/${n}`, [one(`10.0.${n >> 8}.${n & 255}`)]] as const)
@@ -140,7 +140,7 @@ test('who is told the difference is not told of the others', async () => {
   expect(segment.told).toBe(2)
 })
 
-test('an address that this node held in silence comes from another one of the group', () => {
+test('an address that this node held without announcing it is taken over from another node', () => {
   const entry = loadBalancerEntry('a')
   const [vip] = entry.vips
   const more = { ...entry, vips: [...entry.vips, { ...vip!, address: '192.0.2.200' }] }

@@ -52,7 +52,7 @@ async function* broken(...batches: readonly StateLine[][]): AsyncGenerator<reado
   throw new Error('connection reset')
 }
 
-test('connects again with back-off that grows until a full set arrived', async () => {
+test('reconnects with a back-off that grows until a full set has arrived', async () => {
   const refused = () => broken()
   const player = play([refused, refused, refused, () => lines([{ type: 'synced' }]), refused])
   await player.clock.advance(10_000)
@@ -69,7 +69,7 @@ test('a server that always breaks off halfway is not hammered', async () => {
   await player.stop()
 })
 
-test('each connection begins anew, and without a link nothing is called', async () => {
+test('each connection starts again, and without a link nothing is called', async () => {
   const player = play([() => broken([{ type: 'heartbeat' }]), () => broken(), () => lines([{ type: 'synced' }])])
   await player.clock.advance(10_000)
   expect(player.seen).toEqual(['connect', 'heartbeat', 'connect', 'synced'])

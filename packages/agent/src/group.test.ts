@@ -91,15 +91,15 @@ async function sync(...entries: NodeStateEntry[]): Promise<void> {
 
 const sharded = loadBalancerEntry('a', { vips: [{ address: '192.0.2.1', scope: 'fabric', announce: SHARD }] })
 
-describe('the part of the node in its group', () => {
-  test('comes first, whatever the order on the wire, and the gateway follows its domain', async () => {
+describe("the node's membership in its group", () => {
+  test('is applied first, whatever the order on the wire, and the gateway follows its domain', async () => {
     await sync(sharded, domainEntry(1, { gateway: SHARD }), group)
     expect(node.take()).toEqual(['group 1 shards', 'domain+ 1', 'announce 10.0.0.1', 'put lb/a', 'announce 192.0.2.1'])
     expect(reports.get('group')).toMatchObject({ state: 'programmed' })
     expect(reports.get('domain/1')).toMatchObject({ state: 'programmed', announced: ['10.0.0.1'] })
   })
 
-  test('that an announcer refuses is reported in its words, stops nothing, and is tried again', async () => {
+  test("is reported with the announcer's error if it is refused, stops nothing, and is retried", async () => {
     node.groupRefused = 'vrrp.source: is not on the fabric'
     await sync(group, domainEntry(1), loadBalancerEntry('b'))
     expect(reports.get('group')).toMatchObject({
@@ -153,7 +153,7 @@ test('with policy healthy an address is wanted only while a member is up', () =>
 })
 
 describe('a node whose data plane is lost', () => {
-  test('gives up once all it carried cannot be mended, and takes part again when it can', async () => {
+  test('releases its addresses when nothing can be repaired, and takes part again when it can', async () => {
     await sync(domainEntry(1), loadBalancerEntry('b'))
     node.take()
     node.programmed.delete('lb/b')
@@ -167,7 +167,7 @@ describe('a node whose data plane is lost', () => {
     expect(node.take()).toContain('healthy')
   })
 
-  test('stays while it carries others', async () => {
+  test('keeps its addresses while it carries other load balancers', async () => {
     await sync(domainEntry(1), loadBalancerEntry('b'), loadBalancerEntry('cc'))
     node.take()
     node.programmed.delete('lb/b')

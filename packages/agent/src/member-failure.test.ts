@@ -83,7 +83,7 @@ describe('slow start', () => {
     }
   }
 
-  test('goes in steps, and over a restart of the agent without one change', async () => {
+  test('rises in steps, and a restart of the agent changes nothing', async () => {
     const node = new RecordedNode()
     const first = await agent(node)
     await first.sync(['m1', 'm2'])
@@ -189,7 +189,7 @@ describe('traffic', () => {
     health.close()
   })
 
-  test('without a monitor, time alone brings it back, and nothing is told of it then', async () => {
+  test('a member without a monitor returns after a time, and nothing is reported then', async () => {
     const { clock, told, health, down } = feed({ passive })
     health.traffic([failed('m1', 0)])
     health.traffic([failed('m1', 3)])

@@ -24,7 +24,7 @@ const many = new Map(Array.from({ length: 100 }, (_, n) => wantedOf(`b${n}`)).ma
 const make = (key: string): WantedEntry | null => many.get(key) ?? null
 
 describe('prepared entries', () => {
-  test('drivers are told of the first keys, in order, and get the same objects later', async () => {
+  test('drivers prepare the first keys, in order, and get the same objects later', async () => {
     const driver = new EagerDriver(new RecordedNode())
     const prepared = new PreparedEntries(new DriverChoice([driver]))
     const keys = ['lb/unknown', ...many.keys()]
@@ -52,7 +52,7 @@ describe('prepared entries', () => {
     expect(prepared.take(changed)).toBe(changed)
   })
 
-  test('nothing is told once the pass is over', async () => {
+  test('nothing is prepared after the pass', async () => {
     const driver = new EagerDriver(new RecordedNode())
     const prepared = new PreparedEntries(new DriverChoice([driver]))
     prepared.begin(many.keys(), 80, make).end()

@@ -85,7 +85,7 @@ const vip = (address: string, announce: Announce | null = { via: 'l2' }) => ({
 })
 
 describe('order', () => {
-  test('domain, data plane, announcement; and backwards', async () => {
+  test('domain, data plane, announcement; removal in reverse', async () => {
     const node = new RecordedNode()
     const process = await Process.start(node)
     const entry = loadBalancerEntry('a', { vips: [vip('192.0.2.1')] })
@@ -100,7 +100,7 @@ describe('order', () => {
     await process.end()
   })
 
-  test('an address is announced when the state file knows whose it is: whoever is killed then leaves no stranger', async () => {
+  test('an address is announced after the state file has its owner, so that a killed agent leaves no unknown address', async () => {
     const node = new RecordedNode()
     const process = await Process.start(node)
     await process.sync(domainEntry(1))
@@ -113,7 +113,7 @@ describe('order', () => {
     await process.end()
   })
 
-  test('what it is told to drop is confirmed, also what never came to it', async () => {
+  test('a removal is confirmed, even of an entry that never arrived', async () => {
     const node = new RecordedNode()
     const process = await Process.start(node)
     await process.sync(domainEntry(1))
@@ -145,7 +145,7 @@ describe('order', () => {
     await process.end()
   })
 
-  test('nothing is removed whose address could not be withdrawn', async () => {
+  test('an entry whose address could not be withdrawn is not removed', async () => {
     const node = new RecordedNode()
     const process = await Process.start(node)
     await process.sync(
@@ -270,7 +270,7 @@ test('a restart with nothing changed touches nothing and confirms everything', a
   await second.end()
 })
 
-test('what the kernel lost while the agent was away is mended at the start', async () => {
+test('what the kernel lost while no agent ran is repaired at the start', async () => {
   const node = new RecordedNode()
   const first = await Process.start(node)
   await first.sync(domainEntry(1), loadBalancerEntry('a'), loadBalancerEntry('bb'))
@@ -317,7 +317,7 @@ test('a new node begins with what has arrived, and is in sync with all of it', a
   await process.end()
 })
 
-test('what began on a new node and was cut short is not new to the next process', async () => {
+test('after an interrupted start on a new node, the next process does not treat it as new', async () => {
   const node = new RecordedNode()
   const first = await Process.start(node)
   first.reconciler.begin()
@@ -351,7 +351,7 @@ test('with its state file lost, an agent touches nothing until it knows everythi
   await second.end()
 })
 
-test('an entry of a version to come is refused, and what it replaces stays', async () => {
+test('an entry of a newer version is refused, and its previous state stays', async () => {
   const node = new RecordedNode()
   const process = await Process.start(node)
   await process.sync(domainEntry(1), loadBalancerEntry('a'))
@@ -363,7 +363,7 @@ test('an entry of a version to come is refused, and what it replaces stays', asy
   await process.end()
 })
 
-test('however changes, failures and restarts come, the node ends as the last full set says', async () => {
+test('after any changes, failures and restarts the node has the last full set', async () => {
   const ids = ['a', 'bb', 'ccc', 'dddd']
   const step = fc.oneof(
     fc.record({

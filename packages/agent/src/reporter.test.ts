@@ -70,7 +70,7 @@ class Peer {
   }
 }
 
-test('counts what it has to tell, and whether it arrived', async () => {
+test('counts reports that arrived and failed', async () => {
   const peer = new Peer()
   const { reporter } = peer
   reporter.entry(entry('lb/a'))
@@ -93,7 +93,7 @@ test('counts what it has to tell, and whether it arrived', async () => {
   await reporter.stop()
 })
 
-test('a change is told at once, and silence is broken every heartbeat', async () => {
+test('a change is reported at once, and otherwise every heartbeat', async () => {
   const peer = new Peer()
   peer.reporter.start()
   await peer.clock.advance(0)
@@ -132,7 +132,7 @@ test('what changes while a report is under way is merged into the next', async (
   await peer.reporter.stop()
 })
 
-test('what did not arrive is told again, the newest of it', async () => {
+test('what did not arrive is reported again, in its newest state', async () => {
   const peer = new Peer()
   peer.down = true
   peer.reporter.start()
@@ -146,7 +146,7 @@ test('what did not arrive is told again, the newest of it', async () => {
   await peer.reporter.stop()
 })
 
-test('asked to, it tells everything; and is in sync only when nothing is left to tell', async () => {
+test('it reports everything on request, and is in sync only when all is reported', async () => {
   const peer = new Peer()
   for (let index = 0; index < 5000; index++) peer.reporter.entry(entry(`lb/${index}`))
   peer.reporter.inSync(true)
@@ -178,7 +178,7 @@ test('counters travel with the heartbeat, and only those that changed', async ()
   await peer.reporter.stop()
 })
 
-test('however reports are lost and asked for again, the control plane ends up knowing what is', async () => {
+test('after any losses and requests the control plane has the current state', async () => {
   const step = fc.oneof(
     fc.record({
       do: fc.constant('entry' as const),

@@ -5,7 +5,7 @@ import { domainEntry } from './testing/entries.ts'
 
 const by = { via: 'vrrp', shard: 2 } as const
 
-test('what moves with a shard is the gateway, or with return path snat what members see, never a gateway of others', () => {
+test('the gateway moves with a shard, or with return path snat the address that members see', () => {
   const addresses = (change: Partial<DomainEntry>) =>
     gatewayWishes({ ...domainEntry(1), ...change }).map(({ address }) => address)
   const subnets = [

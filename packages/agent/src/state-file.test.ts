@@ -37,7 +37,7 @@ const generations = (file: StateFile) =>
     ]),
   )
 
-test('what was put is there after a restart, the last word of each key', async () => {
+test('the last record of each key is there after a restart', async () => {
   const file = await opened()
   const domain = domainEntry(1)
   file.put(domain.key, entryHash(domain), domain, new Set())
@@ -70,7 +70,7 @@ test('one change among many costs one small append', async () => {
   await file.close()
 })
 
-test('what was handed over is there though the process says no more', async () => {
+test('a record that was handed over survives a kill', async () => {
   const file = await opened()
   put(file, 'a', 1)
   put(file, 'b', 1)
@@ -81,7 +81,7 @@ test('what was handed over is there though the process says no more', async () =
   await file.close()
 })
 
-test('saying the same again writes nothing', async () => {
+test('the same record again writes nothing', async () => {
   const file = await opened()
   put(file, 'a', 1, ['m1'])
   await file.flush()
@@ -92,7 +92,7 @@ test('saying the same again writes nothing', async () => {
   await file.close()
 })
 
-test('the journal is rewritten as it fills with what is outdated, changes meanwhile included', async () => {
+test('the journal is rewritten when most of it is outdated, including changes meanwhile', async () => {
   const file = await opened()
   for (let index = 0; index < 500; index++) put(file, `lb-${index}`, 1)
   await file.flush()
@@ -108,7 +108,7 @@ test('the journal is rewritten as it fills with what is outdated, changes meanwh
   await again.close()
 })
 
-test('a torn tail loses what was torn and nothing else, and later changes are kept', async () => {
+test('a torn last line loses only its own record, and later changes are kept', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 12 }),
@@ -141,7 +141,7 @@ test('a torn tail loses what was torn and nothing else, and later changes are ke
   )
 })
 
-test('a rotten line is left out, the others count', async () => {
+test('a damaged line is left out, the others count', async () => {
   const file = await opened()
   for (const id of ['a', 'b', 'c']) put(file, id, 1)
   await file.close()
@@ -165,7 +165,7 @@ test('whatever follows a record, it is read back or refused, never misread', () 
   )
 })
 
-test('a disk that refuses is reported and made good later', async () => {
+test('a failed write is reported and repaired later', async () => {
   const errors: unknown[] = []
   const file = new StateFile(path, (error) => errors.push(error))
   await file.load()
@@ -189,7 +189,7 @@ test('a disk that refuses is reported and made good later', async () => {
   await again.close()
 })
 
-test('of a large entry what changed is written, and it is whole again after a restart', async () => {
+test('a large entry is written as edits, and is complete after a restart', async () => {
   const member = (n: number) => ({
     ...{ id: `m${n}`, address: `10.0.${n >> 8}.${n & 255}`, port: 80, weight: 1, backup: false },
     ...{ checkAddress: `10.0.${n >> 8}.${n & 255}`, checkPort: 80 },

@@ -20,7 +20,7 @@ const edit = (from: LoadBalancerEntry, to: LoadBalancerEntry) =>
 
 const [first, second, third] = [entry(1, ['m1']), entry(2, ['m1', 'm2']), entry(3, ['m2'])]
 
-test('a change of what is here makes it what the control plane has', () => {
+test("an edit of a known version gives the control plane's version", () => {
   const wanted = new WantedState()
   wanted.begin()
   wanted.take([put(first!), { type: 'synced' }])
@@ -29,7 +29,7 @@ test('a change of what is here makes it what the control plane has', () => {
   expect(wanted.get('lb/a')).toEqual({ hash: entryHash(third!), entry: third })
 })
 
-test('one of what is not here changes nothing and is told, and what came with it counts', () => {
+test('an edit of an unknown version changes nothing and is reported; other lines count', () => {
   const wanted = new WantedState()
   wanted.begin()
   wanted.take([put(first!), { type: 'synced' }])
@@ -39,7 +39,7 @@ test('one of what is not here changes nothing and is told, and what came with it
   expect(wanted.get('lb/a')?.entry).toEqual(first)
 })
 
-test('changes that come twice, late or out of order change nothing and are told', () => {
+test('edits that come twice, late or out of order change nothing and are reported', () => {
   const wanted = new WantedState()
   wanted.begin()
   wanted.take([put(first!), { type: 'synced' }])

@@ -20,7 +20,7 @@ const counted = (change: Partial<MemberTraffic> = {}): MemberTraffic => ({
 })
 
 describe('nextStreak', () => {
-  it('counts failures as long as nothing succeeds', () => {
+  it('counts failures until a success', () => {
     const sample = fc.record({
       connected: fc.nat(3),
       notConnected: fc.nat(3),
@@ -50,7 +50,7 @@ describe('nextStreak', () => {
     )
   })
 
-  it('begins anew with a new process', () => {
+  it('starts again with a new process', () => {
     const before = { seen: counted({ notConnected: 90 }), failures: 4 }
     expect(nextStreak(before, counted({ notConnected: 3 }), 'connection').failures).toBe(0)
   })
@@ -76,7 +76,7 @@ describe('mayTakeOut', () => {
   ])('of %i members with %j down and at most %i %%: %s', (count, down, percent, may) => {
     expect(mayTakeOut(of(count), new Set(down), `m${count - 1}`, percent)).toBe(may)
   })
-  it('never has a pool panic, and spares backups and who takes nothing', () => {
+  it('never brings a pool to the panic threshold, and skips backups and members of weight 0', () => {
     expect(mayTakeOut(of(2, { panicThreshold: 60 }), new Set(), 'm0', 100)).toBe(false)
     const spare = pool(5, [member('a', '10.0.0.1'), member('b', '10.0.0.2'), member('x', '10.0.0.3', { backup: true })])
     expect(mayTakeOut(spare, new Set(), 'x', 100)).toBe(false)
@@ -138,7 +138,7 @@ describe('PassiveChecks', () => {
     expect(told.at(-1)).toBe('m1 in')
   })
 
-  it('leaves it to its check once that finds it down', async () => {
+  it('leaves it to its check when that finds it down', async () => {
     const { clock, down, records, told, checks } = setUp()
     records.set('m1', { successes: 7, inRow: 7 })
     checks.take([counted()])
@@ -149,7 +149,7 @@ describe('PassiveChecks', () => {
     expect(told.at(-1)).toBe('m1 in')
   })
 
-  it('goes by time alone where there is no check', async () => {
+  it('returns it after a time if it has no check', async () => {
     const { clock, told, checks } = setUp({ check: null })
     checks.take([counted()])
     checks.take([counted({ notConnected: 5 })])
@@ -157,7 +157,7 @@ describe('PassiveChecks', () => {
     expect(told).toEqual(['m1 5 connections in a row failed', 'm1 in'])
   })
 
-  it('never takes out so many that the rest could not bear it', () => {
+  it('never takes out more members than allowed', () => {
     const { told, checks } = setUp({}, 3)
     const all = ['m1', 'm2', 'm3']
     checks.take(all.map((memberId) => counted({ memberId })))
@@ -165,7 +165,7 @@ describe('PassiveChecks', () => {
     expect(told).toEqual(['m1 50 connections in a row failed'])
   })
 
-  it('is not moved by bad requests while others are served', () => {
+  it('is not affected by bad requests while others succeed', () => {
     const { told, checks } = setUp({ passive: { ...passive, on: 'response' } })
     let answered = 0
     for (let badAnswers = 0; badAnswers < 10_000; badAnswers += 100)
@@ -175,7 +175,7 @@ describe('PassiveChecks', () => {
     expect(told).toEqual(['m1 200 requests in a row failed'])
   })
 
-  it('lets everybody in when it is no longer asked for, and watches nothing then', () => {
+  it('lets all members in when it is disabled, and then watches nothing', () => {
     const { clock, told, checks, entry } = setUp()
     checks.take([counted()])
     checks.take([counted({ notConnected: 5 })])

@@ -29,7 +29,7 @@ const of = (owner: string): number => begun.filter((one) => one.startsWith(`${ow
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('places', () => {
-  it('each owner has some of its own when all common ones are taken', async () => {
+  it('each owner has places of its own when all common ones are taken', async () => {
     const gate = gateOf({ most: 10, mostOfOwner: 8, ownShare: 2 })
     for (let n = 0; n < 100; n++) void ask(gate, 'greedy', `${n}`)
     for (let n = 0; n < 100; n++) void ask(gate, 'second', `${n}`)
@@ -41,7 +41,7 @@ describe('places', () => {
     expect(gate.delayed).toBeGreaterThan(0)
   })
 
-  it('what is free is dealt in turns', async () => {
+  it('free places are given in turns', async () => {
     const gate = gateOf({ most: 4, mostOfOwner: 4, ownShare: 0 })
     for (const owner of ['a', 'b']) for (let n = 0; n < 50; n++) void ask(gate, owner, `${n}`)
     await settled()
@@ -52,7 +52,7 @@ describe('places', () => {
     expect(Math.abs(of('b') - (of('a') - 4))).toBeLessThanOrEqual(1)
   })
 
-  it('an abort frees the place at once, and one that waits is forgotten', async () => {
+  it('an abort frees the place at once, and a waiting probe is forgotten', async () => {
     const gate = gateOf({ most: 1, mostOfOwner: 1, ownShare: 1 })
     const gone = new AbortController()
     const first = ask(gate, 'a', 'silent', gone.signal)
@@ -70,7 +70,7 @@ describe('places', () => {
 })
 
 describe('rates', () => {
-  it('an owner begins so many in a second, and others are not slowed by it', async () => {
+  it('the rate of one owner is limited, and others are not slowed', async () => {
     const gate = gateOf({ perSecond: 10 })
     const all = Array.from({ length: 30 }, (_, n) => ask(gate, 'a', `${n}`))
     await settled()
@@ -87,7 +87,7 @@ describe('rates', () => {
     gate.close()
   })
 
-  it('an endpoint is asked so often in a second, by whatever pools, and does not hold up those behind it', async () => {
+  it('the rate to one endpoint is limited over all pools, and does not delay the next ones', async () => {
     const gate = gateOf({ perSecondOfTarget: 5 })
     for (let n = 0; n < 20; n++) void ask(gate, 'a', 'one')
     void ask(gate, 'a', 'other')

@@ -65,7 +65,7 @@ function setUp(change: Partial<ProberOptions> = {}) {
 }
 
 describe('Prober', () => {
-  it('probes an endpoint once for all who ask, and tells each', async () => {
+  it('probes an endpoint once for all subscribers, and notifies each', async () => {
     const { clock, check, changes, prober } = setUp()
     check.down.add('10.0.0.1')
     prober.put('lb/1', [probe(who('m1', 'p1')), probe(who('m2', 'p2'))])
@@ -107,7 +107,7 @@ describe('Prober', () => {
     expect(check.runs).toHaveLength(5)
   })
 
-  it('does not restart for who comes and goes, and ends with the last', async () => {
+  it('does not restart when subscribers come and go, and ends with the last', async () => {
     const { clock, check, prober } = setUp()
     prober.put('lb/1', [probe(who('m1'))])
     await clock.advance(400)
@@ -134,7 +134,7 @@ describe('Prober', () => {
     expect(check.runs.length).toBe(6)
   })
 
-  it('runs no more at a time than allowed, and gets round to all', async () => {
+  it('runs at most the maximum at a time, and reaches all', async () => {
     const { clock, check, prober } = setUp({ limits: { ...PROBE_LIMITS, most: 3, ownShare: 3 } })
     check.durationMs = 10
     const many = Array.from({ length: 20 }, (_, index) => probe(who(`m${index}`), { address: `10.0.0.${index}` }))
@@ -147,7 +147,7 @@ describe('Prober', () => {
     expect(check.running).toBe(0)
   })
 
-  it('sees that a member died as quickly beside another tenant whose members never answer, also once those are gone', async () => {
+  it('detects a dead member as quickly beside another tenant whose members never answer, also once those are gone', async () => {
     const { clock, check, prober } = setUp()
     const silent = Array.from({ length: 10_000 }, (_, index) =>
       probe(who(`s${index}`, 'silent', 'other'), { domain: 2, address: '10.0.0.250', port: index + 1 }),
@@ -190,7 +190,7 @@ describe('Prober', () => {
     prober.close()
   })
 
-  it('gives the place of a probe back at once when nobody wants it any more', async () => {
+  it('frees the place of a probe at once when it is no longer wanted', async () => {
     const { clock, check, prober } = setUp({ limits: { ...PROBE_LIMITS, most: 1, ownShare: 1, mostOfOwner: 1 } })
     check.slow.set('10.0.0.250', 3_600_000)
     prober.put('lb/silent', [probe(who('s'), { address: '10.0.0.250' })])
@@ -201,7 +201,7 @@ describe('Prober', () => {
     expect(prober.health('lb/1')).toMatchObject([{ health: 'up' }])
   })
 
-  it('learns nothing from a probe that could not be made', async () => {
+  it('ignores a probe that could not be made', async () => {
     const { clock, check, prober } = setUp()
     prober.put('lb/1', [probe(who('m1'))])
     await clock.advance(600)
@@ -227,7 +227,7 @@ describe('Prober', () => {
     expect(next.health('lb/1')).toMatchObject([before, { memberId: 'm2', health: 'unknown' }])
   })
 
-  it('leaves endpoints unknown that nobody can check', () => {
+  it('leaves endpoints unknown without a check for them', () => {
     const { prober } = setUp()
     prober.put('lb/1', [probe(who('m1'), { spec: { ...spec, type: 'ping' } })])
     expect(prober.size).toBe(0)
@@ -263,7 +263,7 @@ describe('members that flap', () => {
     return seen
   }
 
-  it('each second change no verdict where three results in a row decide, and do where one does', async () => {
+  it('every second do not change their health with fall and rise of 3, and do with 1', async () => {
     expect(await verdicts(1, 1)).toBeGreaterThan(MEMBERS)
     const seen = await verdicts(3, 3)
     expect(seen).toBe(0)
@@ -317,7 +317,7 @@ describe('probesOf', () => {
 })
 
 describe('a probe', () => {
-  it('never comes later than the interval says', async () => {
+  it('never starts later than its interval', async () => {
     for (const random of [0, 0.5, 0.999]) {
       const { clock, check, prober } = setUp({ random: () => random })
       prober.put('lb/1', [probe(who('m1'))])
@@ -331,7 +331,7 @@ describe('a probe', () => {
     }
   })
 
-  it('that was late because the machine stood still counts for nothing, once', async () => {
+  it('that was late because the machine was stalled is ignored, once', async () => {
     const { clock, check, prober } = setUp()
     prober.put('lb/1', [probe(who('m1'), { spec: { ...spec, fall: 1 } })])
     await clock.advance(600)

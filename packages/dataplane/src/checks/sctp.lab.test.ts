@@ -168,7 +168,7 @@ describe('SCTP checks by spout-helper', () => {
     expect((await helper.stats()).probesInFlight).toBe(0)
   })
 
-  it('say nothing of a target whose namespace is gone, or that is none', async () => {
+  it('give no result for a target whose namespace does not exist', async () => {
     const at = (netns: string) => helper.sctp({ netns, address: ADDRESS[4], port: 1, timeoutMs: 10 })
     await expect(at(`${netnsPath(domain)}-absent`)).rejects.toThrow('No such file')
     await expect(run(0)).rejects.toThrow('port')

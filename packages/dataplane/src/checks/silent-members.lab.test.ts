@@ -32,7 +32,7 @@ afterAll(async () => {
   await helper.close()
 })
 
-it('silent members of one tenant, with time-outs of hours, hide no death of another’s, and are given up when they go', async () => {
+it('silent members of one tenant, with time-outs of hours, do not hide a dead member of another, and are cancelled when they are removed', async () => {
   const told: MemberHealth[] = []
   const prober = new Prober({
     checks: [udpCheck(helper, () => undefined), tcpCheck(helper, () => undefined)],

@@ -57,7 +57,7 @@ describe('shareAt', () => {
 })
 
 describe('SlowStarts', () => {
-  it('raises a member that comes back, in steps, and nobody else', async () => {
+  it('raises a member that comes back in steps, and no other', async () => {
     const { clock, put, now, seen } = follower()
     put(entryOf(['m1', 'm2']))
     expect(now()).toEqual({})
@@ -75,7 +75,7 @@ describe('SlowStarts', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('raises a member that joins, and begins anew when it falls again', async () => {
+  it('raises a member that joins, and starts again when it goes down again', async () => {
     const { clock, put, now } = follower()
     put(entryOf(['m1']))
     put(entryOf(['m1', 'm2']))
@@ -94,7 +94,7 @@ describe('SlowStarts', () => {
     expect(seen[1]).toBe(seen[0])
   })
 
-  it('is not for who is there when a pool gets it, nor for pools without it', async () => {
+  it('does not apply to existing members of a pool that gets one, or to pools without one', async () => {
     const clock = new FakeClock()
     const starts = new SlowStarts({ clock, onStep: () => {} })
     const plain = entryOf(['m1', 'm2'], null)
@@ -104,14 +104,14 @@ describe('SlowStarts', () => {
     expect(starts.shares(entryOf(['m1', 'm2', 'm3']), new Set(), entryOf(['m1', 'm2', 'm3'])).size).toBe(0)
   })
 
-  it('begins with members that are whole, but for those that turn out to be down', () => {
+  it('starts with full shares, except for members that are down', () => {
     const { put, now } = follower()
     put(entryOf(['m1', 'm2']), ['m2'])
     put(entryOf(['m1', 'm2']))
     expect(now()).toEqual({ m2: 10 })
   })
 
-  it('goes on after a restart where it was, and never again for who was long up', async () => {
+  it('continues after a restart, and does not restart for members that were up', async () => {
     const { clock, starts, put, now } = follower()
     starts.restore(entryOf(['m1', 'm2', 'm3']), new Set(['m3']), new Map([['m2', 55]]))
     put(entryOf(['m1', 'm2', 'm3']), ['m3'])

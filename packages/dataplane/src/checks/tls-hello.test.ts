@@ -46,7 +46,7 @@ describe('tlsHelloCheck', () => {
     expect(send).toEqual(await clientHello())
   })
 
-  it('says something of whatever comes, and takes nothing but the begin of a hello for one', () => {
+  it('gives a reason for any answer, and accepts only the start of a ServerHello', () => {
     const ends = fc.constantFrom<End>('full', 'closed', 'timeout', 'reset')
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 7 }), ends, (bytes, end) => {

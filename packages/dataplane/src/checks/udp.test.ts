@@ -9,7 +9,7 @@ const answered: UdpResult = { answered: true, durationMs: 1 }
 const silent: UdpResult = { answered: false, reason: 'timed out', durationMs: 500 }
 const refused: UdpResult = { answered: false, reason: 'connection refused', durationMs: 1 }
 
-it('takes silence for health, but not behind a refusal, which a host does not repeat at once', async () => {
+it('takes silence for health, but not soon after a refusal, which a host does not repeat at once', async () => {
   let nowMs = 0
   let result: UdpResult = answered
   const check = udpCheck(

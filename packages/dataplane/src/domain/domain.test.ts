@@ -79,7 +79,7 @@ describe('layout', () => {
     },
   )
 
-  it('hangs a network of the node itself on root, which is the router', () => {
+  it('connects a network of the node itself to root, which is the router', () => {
     expect(layOutDomain(hosting, hosted).segment).toEqual({
       hostLink: 'ab1h7',
       hostAddresses: [

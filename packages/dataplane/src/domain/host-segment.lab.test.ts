@@ -95,7 +95,7 @@ it('probes pods from the domain', async () => {
     }
 })
 
-it('lets nobody in from outside, and the domain reaches nothing of the node itself', async () => {
+it('lets nothing in from outside, and the domain does not reach the node itself', async () => {
   await lab.run('pod1', `ip route replace ${LINK[0].cidr} via 10.244.1.1`)
   await lab.run('client', `ip route replace ${LINK[0].cidr} via 10.9.0.1`)
   const listening = lab.adopt('node1-itself', lab.namespace('node1'))
@@ -112,7 +112,7 @@ it('lets nobody in from outside, and the domain reaches nothing of the node itse
   expect(outcome).toMatchObject({ connected: false })
 })
 
-it('a new process changes nothing of it; what is lost is found and made again', async () => {
+it('a new process changes nothing; lost parts are found and created again', async () => {
   await balance('pod1', 'pod2')
   await node.die()
   node = await start()
@@ -126,7 +126,7 @@ it('a new process changes nothing of it; what is lost is found and made again', 
   await waitFor(async () => (await client.connect(VIP[4], 80)) === 'pod1 10.244.1.1', { what: 'the pod to answer' })
 })
 
-it('goes without a trace', async () => {
+it('is removed completely', async () => {
   expect(await node.domains.apply({ put: [], remove: [entry.key] }, signal)).toEqual([])
   expect(await lab.run('node1', 'ip -o link show')).not.toContain(`${node.config.instance}h1`)
   expect(await lab.run('node1', 'ip route show')).not.toContain('100.127.')

@@ -105,7 +105,7 @@ describe.each([
     }
   })
 
-  it('may speak as what a route leads to, and as nothing else', async () => {
+  it('may send from addresses behind its routes, and no others', async () => {
     await balance(entry)
     await lab.run('router', `ip route replace ${VIP[4]} via 10.0.0.250`)
     await lab.run('router', `ip -6 route replace ${VIP[6]} via fd01::250`)
@@ -153,7 +153,7 @@ describe('routes that change', () => {
     expect(node.domains.counters.changes).toBe(0)
   })
 
-  it('go with the last one, and who was behind it is a stranger again', async () => {
+  it('are removed with the last one, and addresses behind it are refused again', async () => {
     await balance(gateway)
     expect(await client.connect(VIP[4], 80)).toBe('pod 10.9.0.9')
     await domain(domainEntry(1))

@@ -30,7 +30,7 @@ describe('routesOf', () => {
     ])
   })
 
-  it('announces the prefix in the place of the address, and discards what else is in it', () => {
+  it('announces the prefix instead of the address, and discards other packets to it', () => {
     expect(short(announce('192.0.2.9', 4))).toEqual([
       '255 192.0.2.9/32 local 2147418112',
       '254 192.0.2.0/24 blackhole 2147418112',

@@ -94,7 +94,7 @@ describe('BgpAnnouncer', () => {
     })
   })
 
-  it('announces a prefix while an address in it is announced, and lets nothing of it go round', async () => {
+  it('announces a prefix while an address in it is announced, without a routing loop', async () => {
     const advertisements = [{ ...PLAIN, aggregateLength4: 24, aggregateLength6: 64 }]
     await first.configure(settingsOf(1, { advertisements }), signal)
     await first.apply([announcement('192.0.2.1'), announcement('192.0.2.2'), announcement(V6)], signal)
@@ -193,7 +193,7 @@ describe('BgpAnnouncer', () => {
     await expect.poll(async () => (await first.sessions())[0]?.bfd, SOON).toBe('up')
   })
 
-  it('speaks with whoever is there, without an address', async () => {
+  it('speaks with any neighbour, without an address', async () => {
     const [, linkLocal = ''] =
       /inet6 (fe80\S+)\//.exec(await lab.run('node1', 'ip -6 address show dev fab0 scope link')) ?? []
     await lab.startRouter([neighborOf(1, { address: linkLocal, interface: 'fab0', bfd })])
@@ -211,7 +211,7 @@ describe('BgpAnnouncer', () => {
       })
   })
 
-  it('tells the sessions that change', async () => {
+  it('reports changed sessions', async () => {
     const heard: (string | undefined)[] = []
     const stop = first.onSessionChange(([session]) => heard.push(session?.state))
     await first.configure(settingsOf(1), signal)

@@ -118,7 +118,7 @@ describe('steadyTimes', () => {
   const steadied = (own: Partial<BgpSession>, of: Partial<BgpSession> = {}) =>
     steadyTimes([{ ...up, ...of }], [{ ...up, ...own }])[0]!
 
-  it('keeps a time that was only reckoned anew', () => {
+  it('keeps a time that was only computed again', () => {
     expect(steadied({ since: '2026-11-21T15:37:07.747Z' }).since).toBe(up.since)
     const bfd = { bfd: 'up', bfdSince: '2026-11-21T15:37:08.000Z' } as const
     expect(steadied({ ...bfd, bfdSince: '2026-11-21T15:37:07.951Z' }, bfd).bfdSince).toBe(bfd.bfdSince)

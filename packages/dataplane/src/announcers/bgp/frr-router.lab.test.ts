@@ -74,7 +74,7 @@ describe.skipIf(SKIPPED !== '')(`a router that runs FRR${SKIPPED}`, () => {
     await hops().toEqual(['10.9.0.2'])
   })
 
-  it('leaves a node out when BFD says so, and takes it again', async () => {
+  it('removes a node when BFD loses it, and adds it again', async () => {
     const began = performance.now()
     await lab.cable('node1', 'down')
     await hops().toEqual(['10.9.0.2'])

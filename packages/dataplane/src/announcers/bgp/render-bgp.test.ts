@@ -45,7 +45,7 @@ describe('renderBfd', () => {
     look(text)
   })
 
-  it('is not there when nobody wants it', () => {
+  it('is null if no peer uses BFD', () => {
     expect(renderBfd(NAMED_SETTINGS.plain!, place, new Map())).toBeNull()
   })
 

@@ -42,7 +42,7 @@ beforeEach(() => {
   watch.add((sessions) => heard.push(sessions.map(({ state }) => state).join()))
 })
 
-it('tells what changed its meaning, not which state a session that does not come up is in', async () => {
+it('reports relevant changes, not each state of a session that does not come up', async () => {
   watch.start()
   await clock.advance(2000)
   now = [session({ state: 'connect', lastError: 'no answer' })]
@@ -52,7 +52,7 @@ it('tells what changed its meaning, not which state a session that does not come
   expect(heard).toEqual(['established', 'connect'])
 })
 
-it('tells that no session is left when there is nothing more to look at', async () => {
+it('reports that no session is left', async () => {
   watch.start()
   await clock.advance(1000)
   watch.end()
@@ -63,7 +63,7 @@ it('tells that no session is left when there is nothing more to look at', async 
   expect(heard).toEqual(['established', '', 'established'])
 })
 
-it('looks once a second, also when it is begun anew while a look is under way, and says nothing more once stopped', async () => {
+it('reads once a second, also when restarted during a read, and reports nothing once stopped', async () => {
   onLook = () => {
     watch.stop()
     watch.start()

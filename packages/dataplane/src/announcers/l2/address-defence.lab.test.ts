@@ -144,7 +144,7 @@ describe('an address of this node that somebody else claims', () => {
     expect(announcer.counters.defended).toBe(1)
   })
 
-  it('costs no more for a flood of claims than a hundred a second', async () => {
+  it('answers at most a hundred claims a second in a flood', async () => {
     const many = Array.from({ length: 150 }, (_, index) => announce('tenant', `10.0.1.${index}`))
     await announcer.apply(many, signal)
     await claim('red9', 'eth0', 'flood', ...many.map(({ address }) => address))

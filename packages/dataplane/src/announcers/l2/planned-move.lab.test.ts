@@ -85,7 +85,7 @@ async function look(): Promise<void> {
 }
 
 describe.each(MOVED)('$address that moves from one node to the other', (moved) => {
-  it('is claimed by nobody when the former owner spoke last and let go', async () => {
+  it('is no conflict when the former owner sent last and released it', async () => {
     await takenOver(moved)
     await former.apply([], signal)
     expect(former.conflicts()).toEqual([])
@@ -96,7 +96,7 @@ describe.each(MOVED)('$address that moves from one node to the other', (moved) =
     expect(time.timers).toEqual([])
   })
 
-  it('is claimed by the former owner when that one goes on to answer for it', async () => {
+  it('is a conflict when the former owner still answers for it', async () => {
     await takenOver(moved)
     for (let second = 1; second <= SETTLED_AFTER_MS / 1000; second++) {
       expect(heir.conflicts()).toEqual([])
@@ -110,7 +110,7 @@ describe.each(MOVED)('$address that moves from one node to the other', (moved) =
     expect(heir.counters.dismissed).toBe(0)
   })
 
-  it('is claimed by whoever says so once the move has settled, at once', async () => {
+  it('is a conflict at once when another host claims it after the move has settled', async () => {
     await former.apply([moved], signal)
     await former.apply([], signal)
     await heir.apply([{ ...moved, takeover: true }], signal)

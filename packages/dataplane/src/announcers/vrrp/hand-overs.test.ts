@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { HandOvers } from './hand-overs.ts'
 
-it('makes each planned move once, however often it is told of it, and goes on after one that failed', async () => {
+it('makes each planned move once, however often it is ordered, and continues after a failed one', async () => {
   const made: number[] = []
   const warned: unknown[] = []
   const log = { debug: () => {}, info: () => {}, warn: (fields: object) => warned.push(fields), error: () => {} }

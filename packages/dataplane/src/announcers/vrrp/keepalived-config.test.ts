@@ -81,7 +81,7 @@ describe('keepalivedConfig', () => {
     expect(() => keepalivedConfig(settings(fields), place)).toThrow(words)
   })
 
-  it('takes no text from anywhere that could end a word of the configuration', () => {
+  it('accepts no text that could end a word of the configuration', () => {
     const word = fc.oneof(fc.string(), fc.constantFrom('x y', 'a;b', '"', '}\n', '$(id)', '$X', '!x', '#x'))
     fc.assert(
       fc.property(word, (text) => {

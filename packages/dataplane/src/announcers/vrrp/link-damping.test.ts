@@ -28,7 +28,7 @@ const look = (states: readonly ShardStateName[], gaveUp: readonly number[] = [])
   )
 const written = () => readFileSync(file, 'utf8')
 
-it('begins with the link lost and ends when it has held for long enough', async () => {
+it('begins when the link is lost and ends when it has been up for long enough', async () => {
   look(['master', 'backup'])
   expect(written()).toBe('0\n')
   look(['fault', 'fault'])
@@ -54,7 +54,7 @@ it('begins anew with each flap', async () => {
   expect(damping.damped).toBe(false)
 })
 
-it('is not for shards that the node gave up itself, nor for one that begins in fault', async () => {
+it('does not begin for shards that the node gave up itself, or that start in fault', async () => {
   look(['fault', 'fault'])
   look(['backup', 'master'])
   look(['backup', 'fault'], [2])

@@ -279,7 +279,7 @@ describe('spout-mover', () => {
     expect(mover.shard(0)?.sinceMs).toBeGreaterThanOrEqual(before)
   })
 
-  it('does the difference when the table changes', async () => {
+  it('applies the difference when the table changes', async () => {
     await begin(['0 10.51.0.1 - fab0', '0 10.51.0.2 - fab0', '1 10.51.0.3 - fab0'])
     await mover.become(0, 'MASTER', 'master')
     using heard = await capture('arp and host 10.51.0.2 or host 10.51.0.4')
@@ -292,7 +292,7 @@ describe('spout-mover', () => {
     expect(await bound()).toEqual(['10.51.0.4'])
   })
 
-  it('sweeps what a mover left that was killed, also what the table no longer has', async () => {
+  it('removes what a killed mover left, also what the table no longer has', async () => {
     await begin(['0 10.51.0.1 - fab0', '0 10.51.0.2 - fab0'])
     await mover.become(0, 'MASTER', 'master')
     await mover.kill()
@@ -395,7 +395,7 @@ describe('spout-mover', () => {
     expect(mover.shard(0)?.lastMove).toMatchObject({ to: 'backup', reason: 'conflict' })
   })
 
-  it('is not disturbed by lines that mean nothing', async () => {
+  it('ignores invalid lines', async () => {
     await begin([
       'freeze soon',
       'router 0 256',
@@ -418,7 +418,7 @@ describe('spout-mover', () => {
     expect(mover.state().shards.map(({ shard }) => shard)).toEqual([0])
   })
 
-  it('keeps the table it has when the next is none', async () => {
+  it('keeps its table when the next one is invalid', async () => {
     await begin(['0 10.51.0.1 - fab0'])
     await mover.become(0, 'MASTER', 'master')
     writeFileSync(path.join(mover.directory, 'addresses'), 'no generation\n')
@@ -441,7 +441,7 @@ describe('spout-mover', () => {
     expect(mover.state().failed).toEqual([])
   })
 
-  it('binds again on an interface that was made anew', async () => {
+  it('binds again on an interface that was created again', async () => {
     await lab.run('node1', 'ip link add name mv0 type veth peer name mv1')
     try {
       await lab.run('node1', 'ip link set dev mv0 up')
@@ -529,7 +529,7 @@ describe('spout-mover on a node that forwards IPv6', () => {
     }
   })
 
-  it('sweeps what a mover left that was killed, also halves and what the table no longer has', async () => {
+  it('removes what a killed mover left, also half entries and what the table no longer has', async () => {
     await begin([`0 ${address} - fab0`, '0 fd09::5102 - fab0', '0 fd09::5103 - fab0'])
     await mover.become(0, 'MASTER', 'master')
     await mover.kill()

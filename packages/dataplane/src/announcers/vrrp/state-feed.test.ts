@@ -24,12 +24,12 @@ const account = (generation: number) =>
   JSON.stringify({ pid: 7, generation, shards: [], failed: [], swept: 0, conflicts: 0 })
 
 describe('StateFeed', () => {
-  it('knows nothing before there is an account', async () => {
+  it('has no state before the file exists', async () => {
     await feed.open()
     expect(feed.state).toBeNull()
   })
 
-  it('hears of an account that is replaced, and waits for the one that is asked for', async () => {
+  it('notices a replaced state, and waits for the requested one', async () => {
     await feed.open()
     const third = feed.until(({ generation }) => generation === 3, 'not there', 10_000)
     for (const generation of [1, 2, 3]) replace(account(generation))
@@ -37,7 +37,7 @@ describe('StateFeed', () => {
     expect((await feed.until(({ generation }) => generation === 3, 'not there', 10_000)).generation).toBe(3)
   })
 
-  it('takes an account that is none for none', async () => {
+  it('ignores a file that is no state', async () => {
     replace('{"pid":1')
     await feed.open()
     expect(feed.state).toBeNull()
@@ -46,7 +46,7 @@ describe('StateFeed', () => {
     expect(await changed).toMatchObject({ generation: 4 })
   })
 
-  it('gives up with words, or with the reason of the signal', async () => {
+  it('fails with a message, or with the reason of the signal', async () => {
     await feed.open()
     await expect(feed.until(() => false, 'it is not there', 1)).rejects.toThrow('it is not there within 1 ms')
     const abort = new AbortController()

@@ -161,7 +161,7 @@ const isolate = (place: string, on: boolean) =>
   ])
 
 describe('two nodes', () => {
-  it('share the shards out, and each address is found at its owner alone', async () => {
+  it('share the shards, and each address is only at its owner', async () => {
     expect(states(first)).toEqual(['master', 'backup'])
     expect(states(second)).toEqual(['backup', 'master'])
     for (const { address, scope } of WANTED) if (scope === 'fabric') await reach(address)
@@ -311,7 +311,7 @@ describe('two nodes', () => {
     await expectOwners(second, second)
   })
 
-  it('sweep what a dead node had bound before anything else', async () => {
+  it('remove what a dead node had bound before anything else', async () => {
     await first.dropAgent()
     const guard = (await readFile(`${first.directory}/lock`, 'utf8')).trim().split(' ').map(Number)
     signalAll([...guard.toReversed(), ...(await daemonsOf(first)).slice(0, 2)], 'SIGKILL')
@@ -322,7 +322,7 @@ describe('two nodes', () => {
     await expectOwners(second, second)
   })
 
-  it('give up politely when drained, and take part again as backup', async () => {
+  it('release their shards when drained, and take part again as backup', async () => {
     await first.announcer.configure(settingsOf(0, { yield: true }), signal)
     await expectOwners(second, second)
     await expect.poll(() => states(first), WITHIN).toEqual(['fault', 'fault'])
@@ -354,7 +354,7 @@ describe('two nodes', () => {
     expect(seen.flat().map(({ state }) => state)).toContain('fault')
   })
 
-  it('do not listen to a speaker that is none of their peers', async () => {
+  it('ignore a speaker that is no peer', async () => {
     const stranger = new VrrpNode(lab, 'client', 'eth0')
     try {
       const before = nodes().map(moves)

@@ -59,7 +59,7 @@ describe('a link that flaps', () => {
     })
   })
 
-  it('says nothing any more of what it had to say when it was cut', async () => {
+  it('sends no queued adverts after it was cut', async () => {
     const before = pair.shard(pair.second, 1).takeovers
     await pair.cable(pair.first, 'down')
     await expect.poll(() => pair.states(pair.second), WITHIN).toEqual(['master', 'master'])
@@ -77,7 +77,7 @@ describe('a link that flaps', () => {
     expect(pair.shard(pair.second, 1)).toMatchObject({ takeovers: before + 1 })
   })
 
-  it('moves it away once also behind a switch whose port waits before it passes frames', async () => {
+  it('moves it away once also behind a switch whose port waits before it forwards', async () => {
     let moves = 0
     for (let flap = 0; flap < FLAPS; flap++) {
       const owner = pair.shard(pair.second, 1)
@@ -155,7 +155,7 @@ describe('a daemon that is killed', () => {
   })
 })
 
-describe('what a node is told and cannot do', () => {
+describe('what a node that gets invalid settings', () => {
   it('is refused with a reason, and what was in force stays', async () => {
     const before = [pair.moves(), await readFile(`${pair.first.directory}/keepalived.conf`, 'utf8')]
     const began = performance.now()

@@ -39,7 +39,7 @@ function watched() {
   return { state, watch }
 }
 
-test('what was refused before the first look is no news; what is refused after it is, for a minute', async () => {
+test('refusals before the first read are not reported; later ones are, for a minute', async () => {
   const { state, watch } = watched()
   state.refused.set(1, 1_000)
   expect(await watch.look()).toEqual([])
@@ -54,7 +54,7 @@ test('what was refused before the first look is no news; what is refused after i
   expect(watch.figures().packets?.refused).toBe(1)
 })
 
-test('one that is refused again and again is told in the same words, until a minute after the last time', async () => {
+test('a domain with repeated refusals has the same report until a minute after the last one', async () => {
   const { state, watch } = watched()
   await watch.look()
   state.refused.set(2, 5)
@@ -68,7 +68,7 @@ test('one that is refused again and again is told in the same words, until a min
   expect(await watch.look()).toEqual([])
 })
 
-test('one that has all and was refused nothing for a minute says so', async () => {
+test('a domain without refusals for a minute is within its share', async () => {
   const uses = { refused: 0, isOver: true }
   const state = { nowMs: 0 }
   const read = async (): Promise<readonly ShareUse[]> => [{ share: 'memory', limit: 9, used: 9, ...uses }]
@@ -87,7 +87,7 @@ test('one that has all and was refused nothing for a minute says so', async () =
   expect(await refused(130_000)).toEqual([])
 })
 
-test('a count that begins anew is counted on, and a full table says so by itself', async () => {
+test('a count that restarts continues, and a full table is reported by itself', async () => {
   const { state, watch } = watched()
   state.refused.set(1, 50)
   await watch.look()
@@ -110,7 +110,7 @@ test('a domain that cannot be read hides no other, and one that is gone is forgo
   expect(await watch.look()).toEqual([])
 })
 
-test('looking takes a hundredth of the time at most', async () => {
+test('reading takes at most a hundredth of the time', async () => {
   const { state, watch } = watched()
   state.lookTakesMs = 10
   const readsAt = async (nowMs: number) => {

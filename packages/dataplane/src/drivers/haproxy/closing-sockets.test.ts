@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { countClosing } from './closing-sockets.ts'
 
-it('counts connections that the kernel alone still has', () => {
+it('counts connections that only the kernel still has', () => {
   const line = (at: number, state: string): string =>
     `   ${at}: 016433C6:0050 0A7100CB:D431 ${state} 00000000:00000000 00:00000000 00000000     0        0 0 1 0000000000000000`
   const states = ['01', '04', '05', '06', '08', '09', '0A', '0B']

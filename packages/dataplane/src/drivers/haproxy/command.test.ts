@@ -45,7 +45,7 @@ describe('commandText', () => {
 })
 
 describe('renderEntry', () => {
-  it('names nothing by what a tenant wrote', () => {
+  it('contains no tenant text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 12 }), (text) => {
         const entry = sampleEntry(
@@ -58,7 +58,7 @@ describe('renderEntry', () => {
     )
   })
 
-  it('knows a server by its endpoint, however its member is called', () => {
+  it("names a server by its endpoint, whatever its member's id", () => {
     const named = (id: string) =>
       renderEntry({
         entry: sampleEntry('web', [sampleService('web-80')], [samplePool(1, { members: [sampleMember(1, { id })] })]),
@@ -69,7 +69,7 @@ describe('renderEntry', () => {
 })
 
 describe('refusal', () => {
-  it('tells success in the words of each command from refusal', () => {
+  it('distinguishes success and refusal of each command', () => {
     const add: Command = { do: 'add-server', backend: 1, server }
     expect(refusal(add, 'New server registered.')).toBeNull()
     expect(refusal(add, 'Already exists a server with the same name in backend.')).toContain('Already exists')

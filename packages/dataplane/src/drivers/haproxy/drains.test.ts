@@ -40,7 +40,7 @@ it('tries to delete until nobody is connected; past the deadline it ends connect
   expect(drains.size).toBe(0)
 })
 
-it('has the deadline of the pool that a server was in', async () => {
+it("uses the deadline of the server's pool", async () => {
   const clock = new FakeClock()
   const drains = new Drains(5_000, clock)
   drains.keep(placed({ drainMs: 60_000 }))

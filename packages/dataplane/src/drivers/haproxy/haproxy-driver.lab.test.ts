@@ -71,7 +71,7 @@ async function answeringWith(port: number, expected: readonly string[]): Promise
 }
 
 describe('http', () => {
-  it('is balanced over both families, and nobody is asked when there is no pool', async () => {
+  it('is balanced over both families, and answers 503 without a pool', async () => {
     const driver = lab.driver()
     await put(driver, webEntry(web.map((member) => at(member))))
     const port = portOf(driver, 'web-80')
@@ -161,7 +161,7 @@ describe('http', () => {
 })
 
 describe('tcp-proxy', () => {
-  it('carries connections, tells members of the client, and closes where nobody is', async () => {
+  it("carries connections, passes the client's address, and closes without a member", async () => {
     const echo = await started(tcpMember('echo'))
     const driver = lab.driver()
     const service = (id: string, pool: number | null) => sampleService(id, { protocol: 'tcp-proxy', port: 7, pool })
@@ -270,7 +270,7 @@ describe('a busy service', () => {
 })
 
 describe('counters', () => {
-  it('begin at zero, also behind a port that somebody asked while nobody had it', async () => {
+  it('begin at zero, even if a client used the port before it had an owner', async () => {
     const driver = lab.driver()
     await put(driver, webEntry([at(web[0]!)]))
     const port = portOf(driver, 'web-80')! + 1
@@ -328,7 +328,7 @@ describe('the next agent', () => {
     expect(await answering(port)).toEqual(['a', 'b', 'c'])
   })
 
-  it('removes what nobody wants any more with its first apply', async () => {
+  it('removes unwanted content with its first apply', async () => {
     const first = lab.driver()
     const other = sampleEntry(
       'other',
@@ -385,7 +385,7 @@ describe('an agent that is killed while it replaces a process', () => {
 })
 
 describe('what goes wrong', () => {
-  it('is found when somebody else changed the process, and put right', async () => {
+  it('is detected and repaired when somebody else changed the process', async () => {
     const driver = lab.driver()
     await put(driver, webEntry([at(web[0]!)]))
     await show(`del map ${files.map('backend')} f0`)
@@ -396,7 +396,7 @@ describe('what goes wrong', () => {
     expect(await driver.observe()).toEqual([])
   })
 
-  it('fails the entry that the proxy refuses, in its words, and no other', async () => {
+  it('fails the entry that the proxy refuses, with its error text, and no other', async () => {
     const driver = lab.driver()
     const good = webEntry([at(web[0]!)])
     await put(driver, good)
@@ -427,7 +427,7 @@ describe('what goes wrong', () => {
     expect(await answering(portOf(driver, 'other-80'))).toEqual(['c'])
   })
 
-  it('is told when the proxy cannot start', async () => {
+  it('is reported when the proxy cannot start', async () => {
     const driver = lab.driver({ options: { executable: '/bin/false' } })
     const [applied] = await driver.apply({ put: [sampleWanted(webEntry([at(web[0]!)]))], remove: [] })
     expect(applied).toMatchObject({ key: 'lb/web', state: 'failed', reason: 'ProxyUnavailable' })
@@ -435,7 +435,7 @@ describe('what goes wrong', () => {
 })
 
 describe('a domain', () => {
-  it('has its process ahead, as its own user in its own place, and leaves nothing behind', async () => {
+  it('has its process in advance, as its own user in its own namespace, and leaves nothing behind', async () => {
     const driver = lab.driver({ options: { firstUid: 70_000 } })
     await driver.startDomain(sampleDomain())
     const pid = await pidOf()

@@ -24,7 +24,7 @@ it.each([
   expect(refusal).toMatch(/install .*2\.6\.12-1\+deb12u1/)
 })
 
-it('refuses what is older than anything that was tried', () => {
+it('refuses versions older than any that was tested', () => {
   expect(refusalOf(said('2.4.30'))).toBe('HAProxy 2.4.30 is older than 2.6.12: install that or later')
 })
 
@@ -35,11 +35,11 @@ it.each(['2.6.12-1+deb12u1', '2.6.12-1+deb12u4', '2.6.15', '2.8.2', '2.8.5-1ubun
   },
 )
 
-it('is not the judge of what it does not understand', () => {
+it('accepts a version text that it does not understand', () => {
   expect(refusalOf('something else')).toBeNull()
 })
 
-it('takes the build of this machine, and one that is not there; of a bad one it says which and what to install', async () => {
+it('accepts the build of this machine and a missing program; for a bad build it names it and what to install', async () => {
   await refuseKnownBad('/usr/sbin/haproxy')
   await refuseKnownBad('/nowhere/haproxy')
   const directory = mkdtempSync(join(tmpdir(), 'spout-bad-'))

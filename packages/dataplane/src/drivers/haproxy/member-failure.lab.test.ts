@@ -133,7 +133,7 @@ it.each(['round-robin', 'least-connections', 'source-ip'] as const)(
 describe('traffic', () => {
   const passive = { on: 'response', failures: 3, holdMs: 1_000, maxDownPercent: 50 } as const
 
-  it('is told of watched pools alone, and what became of it', async () => {
+  it('is counted for watched pools only', async () => {
     let how: 'good' | 'bad' | 'cut' | 'late' = 'good'
     const server = http.createServer((_, response) => {
       if (how === 'cut') response.destroy()

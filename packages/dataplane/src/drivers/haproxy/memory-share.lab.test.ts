@@ -34,7 +34,7 @@ async function narrowTo(memoryBytes: number): Promise<void> {
   await host.confine(lab.place.name, pid())
 }
 
-it('a proxy that has nearly all its memory is told of, and one that the kernel ended for wanting more', async () => {
+it('a proxy that uses nearly all its memory is reported, and one that the kernel killed', async () => {
   const driver = lab.driver({ options: { sourceShare: 1, requestWithinMs: 60_000 } })
   const server = sampleMember(1, { id: 'web', address: MEMBER_ADDRESS, port: member.port })
   const entry = sampleEntry('web', [sampleService('web')], [samplePool(1, { members: [server] })])

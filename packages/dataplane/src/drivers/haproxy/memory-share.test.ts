@@ -30,7 +30,7 @@ test.each([
   expect(watch.figures().memory).toEqual({ refused: 0, mostUsed: usedBytes / 1000, over: told.length })
 })
 
-test('a proxy that was ended is told so, however little the next one has', async () => {
+test('a killed proxy is reported, however little memory the next one uses', async () => {
   const { groups, watch } = watched()
   groups.set('ab-d7', { usedBytes: 960, limitBytes: 1000, oomKills: 4 })
   await watch.look()

@@ -27,12 +27,12 @@ const commandsFor = (before: PlacedEntry, want: PlacedEntry): readonly Command[]
 }
 
 describe('planChanges', () => {
-  it('has nothing to do where all is as wanted', () => {
+  it('has no commands if nothing differs', () => {
     const want = placed([server('a'), server('b', { ready: false })])
     expect(commandsFor(want, want)).toEqual([])
   })
 
-  it('adds a server, then has it take traffic', () => {
+  it('adds a server, then enables it', () => {
     expect(commandsFor(placed([]), placed([server('a')]))).toEqual([
       { do: 'add-server', backend: 1, server: server('a') },
       { do: 'set-ready', backend: 1, server: 'a', ready: true },
@@ -60,7 +60,7 @@ describe('planChanges', () => {
     ])
   })
 
-  it('raises before it turns and lowers last', () => {
+  it('raises weights before it switches frontends, and lowers them last', () => {
     const before = placed([server('old')])
     const want: PlacedEntry = {
       frontends: [{ slot: 1, values: { backend: 'b2' } }],
@@ -100,7 +100,7 @@ describe('planChanges', () => {
     backends: slotted(fc.record({ servers })),
   })
 
-  it('reaches what is wanted from anything, and then rests', () => {
+  it('reaches the wanted content from any other, and then plans nothing', () => {
     /** Empty slots are not told apart from slots that never were. */
     const normal = (content: ReturnType<typeof contentOf>) => ({
       frontends: new Map([...content.frontends].filter(([, held]) => Object.keys(held).length > 0)),

@@ -29,7 +29,7 @@ test.each([
   expect(await use.read(7)).toMatchObject([{ isOver, refused: now.throttled }])
 })
 
-test('a domain that was forgotten begins anew', async () => {
+test('a domain that was forgotten starts again', async () => {
   const { groups, use } = using()
   groups.set('ab-d7', { periods: 10, throttled: 10 })
   await use.read(7)

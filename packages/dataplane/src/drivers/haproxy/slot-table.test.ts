@@ -42,7 +42,7 @@ describe('SlotTable', () => {
     expect(slots.take('y', 'a').id).toBe(0)
   })
 
-  it('tells what runs out, and drops what nobody uses', () => {
+  it('finds shapes that run out, and drops unused ones', () => {
     const slots = table(100, [...stock('a', 4), ...stock('b', 2, 4)])
     expect(slots.scarce()).toEqual([])
     for (const owner of ['1', '2', '3', '4']) slots.take(owner, 'a')
@@ -51,7 +51,7 @@ describe('SlotTable', () => {
     expect(slots.slots.map(({ shape }) => shape)).toEqual(['a', 'a', 'a', 'a'])
   })
 
-  it('keeps its books over any history', () => {
+  it('is consistent after any history', () => {
     const owner = fc.constantFrom('o1', 'o2', 'o3', 'o4', 'o5', 'o6')
     const shape = fc.constantFrom('a', 'b', 'c')
     const step = fc.oneof(

@@ -115,7 +115,7 @@ describe('connections of a proxy', () => {
     await waitFor(() => slow.closed() === 1, { what: 'the eleventh to be turned away' })
   })
 
-  it('are told as a share: how many there are, that it takes no more, and those that found no place to wait', async () => {
+  it('are reported as a share: their number, that the proxy is full, and those that the queue dropped', async () => {
     const { driver, web } = await proxy({ maxConnections: 40, sourceShare: 1 })
     const use = async () => (await connectionShare((domain) => driver.connections(domain)).read(7))[0]!
     const before = (await use()).refused!
@@ -138,12 +138,12 @@ describe('connections of a proxy', () => {
     expect(await use()).toMatchObject({ isOver: false })
   })
 
-  it('of a domain without a proxy are nothing to tell of', async () => {
+  it('of a domain without a proxy are not reported', async () => {
     const { driver } = await proxy()
     expect(await connectionShare((domain) => driver.connections(domain)).read(8)).toEqual([])
   })
 
-  it('are all for one source where the operator says so', async () => {
+  it('may all belong to one source if so configured', async () => {
     const { web } = await proxy({ maxConnections: 40, sourceShare: 1 })
     const slow = enter({ host, port: web }, SLOW)
     slow.enter(await lab.source(2), 39)

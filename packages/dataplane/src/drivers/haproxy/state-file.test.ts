@@ -21,19 +21,19 @@ it('is read as it was written', async () => {
   expect(await readState(await saved())).toMatchObject(STATE)
 })
 
-it.each(['', 'null', '{', '\0\0\0\0', '[]', '"state"'])('is taken for none where it holds %j', async (text) => {
+it.each(['', 'null', '{', '\0\0\0\0', '[]', '"state"'])('is ignored if it holds %j', async (text) => {
   const path = await saved()
   writeFileSync(path, text)
   expect(await readState(path)).toBeNull()
 })
 
-it('is taken for none where its end is missing', async () => {
+it('is ignored if its end is missing', async () => {
   const path = await saved()
   truncateSync(path, 20)
   expect(await readState(path)).toBeNull()
 })
 
-it('says nothing that was not written, whichever byte of it rots', async () => {
+it('is never misread, whichever byte is damaged', async () => {
   const path = await saved()
   const whole = readFileSync(path)
   for (let at = 0; at < whole.length; at++) {
@@ -45,7 +45,7 @@ it('says nothing that was not written, whichever byte of it rots', async () => {
   }
 })
 
-it('is read where an agent wrote it that had no checksums', async () => {
+it('is read if an agent without checksums wrote it', async () => {
   const path = await saved()
   writeFileSync(path, JSON.stringify({ version: 2, ...STATE }))
   expect(await readState(path)).toMatchObject(STATE)

@@ -18,7 +18,7 @@ const pack = (records: readonly (readonly [key: number, value: number])[]): Buff
 const unpack = (bytes: Buffer, size: number): number[] =>
   Array.from({ length: bytes.length / size }, (_, at) => bytes.readUInt32BE(at * size + 4))
 
-test('of a table whose slots stand in their places, those that changed', () => {
+test('of a table with the same slots: the changed ones', () => {
   const table = Array.from({ length: 4096 }, (_, slot) => [slot, slot % 100] as const)
   const { deletes, adds } = difference(SHAPE, pack(table), pack(table.with(77, [77, 9]).with(4095, [4095, 9])))
   expect(unpack(deletes, SHAPE.keyBytes)).toEqual([77, 4095])
@@ -30,7 +30,7 @@ test('of a table whose slots stand in their places, those that changed', () => {
   )
 })
 
-test('property: deleting and adding makes the one of the other, and touches nothing else', () => {
+test('property: deleting and adding turns one into the other, and touches nothing else', () => {
   const records = fc.uniqueArray(fc.tuple(fc.nat(30), fc.nat(3)), { selector: ([key]) => key })
   fc.assert(
     fc.property(records, records, (before, after) => {

@@ -264,7 +264,7 @@ describe('return path dsr', () => {
 })
 
 describe('two nodes of return path dsr', () => {
-  it('deal every flow alike, so that a flow may change nodes with every packet', async () => {
+  it('pick the same member for each flow, so that a flow may change nodes with every packet', async () => {
     await put()
     await leadTo('node1')
     const flows = [...(await openFlows(24)), ...(await openFlows(24, VIP[6]))]
@@ -314,7 +314,7 @@ describe('the forwarding table', () => {
     await closeAll(flows)
   })
 
-  it('works again when the segment was lost and made anew', async () => {
+  it('works again when the segment was lost and created again', async () => {
     await put()
     await leadTo('node1')
     await inDomain('node1', 'ip link delete dev segment')
@@ -453,7 +453,7 @@ describe('members behind routers', () => {
     expect(await neighbours()).toEqual(['10.8.1.11'])
   })
 
-  it('are refused where one cannot be told from another, and stop nobody else', async () => {
+  it('are refused if two cannot be distinguished, and stop no other entry', async () => {
     await putFar(far.slice(0, 1))
     const like = (id: string, address: string, vipAddress: string): WantedEntry =>
       wanted(id, domainWithTunnel('node1'), {
@@ -477,7 +477,7 @@ describe('members behind routers', () => {
     expect(await neighbours()).toEqual(['10.8.1.11'])
   })
 
-  it('are no way into the domain', async () => {
+  it('do not lead into the domain', async () => {
     await putFar()
     const domain = nodes.node1.domains.namespace(1)
     const counter = `table netdev heard { counter frames { }

@@ -138,7 +138,7 @@ describe('what belongs to no connection', () => {
     await expect.poll(() => seen(42_000)).toEqual(expected)
   })
 
-  it('goes nowhere as anything else, or from anybody else', async () => {
+  it('is dropped in any other form, or from any other host', async () => {
     const put = [{ ...blue, gateway: { via: 'l2' } as const }]
     expect(await first.domains.apply({ put, remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
     for (const flags of ['S', 'SA', '', 'F', 'FS', 'FPU', 'SFRA', 'FRA', 'SRA'])

@@ -443,7 +443,7 @@ describe('restarts', () => {
     await node.driver.apply({ put: [], remove: [] }, signal)
   })
 
-  it('of the helper under a transaction leave no doubt', async () => {
+  it('of the helper during a transaction leave a known state', async () => {
     const large = Array.from({ length: 40 }, (_, id) =>
       wanted(`h${id}`, red, {
         vips: [vip(`10.9.1.${id}`)],

@@ -225,7 +225,7 @@ describe('the proxy', () => {
     for (const address of ['10.9.0.100', 'fd09::100']) expect(await insider.connect(address, 80)).not.toMatch(/^red1/)
   })
 
-  it("does not get in the way of balanced flows that bear the node's address too", async () => {
+  it("does not disturb balanced flows that have the node's address too", async () => {
     const snat = domainEntry(1, { returnPath: 'snat', gateway: null })
     await node.domains.apply({ put: [snat], remove: [] }, signal)
     await put(proxied('plain', 80), service('balanced', 81, 7))
@@ -295,7 +295,7 @@ describe('a domain that tracks nothing', () => {
     }
   })
 
-  it('is a router for nobody', async () => {
+  it('routes nothing', async () => {
     await putInto(untracked, proxied('plain', 80))
     await client.serve(9001)
     // A member, by its gateway; and the proxy, were it somebody else's.
