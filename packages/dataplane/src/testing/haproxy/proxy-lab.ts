@@ -76,14 +76,14 @@ export class ProxyLab {
   async lead(from: number, to: number): Promise<void> {
     const rule = `meta l4proto tcp tcp dport ${from} tproxy ip to ${this.place.address4}:${to} accept`
     const table = [
-      'table inet redirect {',
-      'chain redirect {',
+      'table inet proxied {',
+      'chain proxied {',
       'type filter hook prerouting priority raw',
       rule,
       '}',
       '}',
     ]
-    const text = ['add table inet redirect', 'delete table inet redirect', ...table].join('\n')
+    const text = ['add table inet proxied', 'delete table inet proxied', ...table].join('\n')
     await must(['ip', 'netns', 'exec', `${ID}-d7`, 'nft', text])
   }
 
