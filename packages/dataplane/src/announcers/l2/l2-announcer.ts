@@ -210,13 +210,13 @@ export class L2Announcer implements Announcer {
     }
     const bound = group.filter((each) => !errors.has(keyOf(each)))
     for (const each of bound) this.#hold(each)
-    // First: another node of ours may hold an address still and defend it; whoever hears that one has the last word.
+    // First, since another node may still hold and defend the address. Hosts believe the last announcement.
     const takenOver = new Set(bound.filter(({ takeover }) => takeover).map(addressOf))
     await this.#defence.hold(place, bound.map(addressOf), takenOver)
     try {
       await announceAddresses(this.#helper, place, bound.map(addressOf))
     } catch (error) {
-      // Bound it is, so it answers when asked; neighbours with an old entry learn of it later.
+      // The address is bound, so it answers requests. Neighbours with an old entry learn of it later.
       this.#log.warn({ dev: place.dev, error: String(error) }, 'addresses not announced')
     }
     return errors
@@ -225,11 +225,11 @@ export class L2Announcer implements Announcer {
   async #unbind(place: Place, group: readonly Announcement[]): Promise<void> {
     try {
       this.#changes++
-      // First: who takes an address over may announce it already.
+      // First, since the node that takes the address over may announce it already.
       await this.#fallSilent(place, group)
       await this.#helper.addr({ netns: place.netns, changes: group.map((each) => change('delete', place, each)) })
     } catch (error) {
-      // With its domain or interface gone the address is gone too.
+      // If the domain or interface is gone, so is the address.
       this.#seen = null
       if (!(error instanceof HelperError)) throw error
       this.#log.warn({ dev: place.dev, error: error.message }, 'addresses not unbound')
@@ -237,13 +237,13 @@ export class L2Announcer implements Announcer {
     for (const each of group) this.#release(each)
   }
 
-  /** Neither defends the addresses nor goes on announcing them. */
+  /** Stops defending the addresses, and cancels the remaining announcements. */
   async #fallSilent(place: Place, group: readonly Announcement[]): Promise<void> {
     await this.#defence.release(place, group.map(addressOf))
     try {
       await stopAnnouncing(this.#helper, place, group.map(addressOf))
     } catch (error) {
-      // An interface that is gone says nothing any more.
+      // A missing interface announces nothing.
       if (!(error instanceof HelperError)) throw error
     }
   }
