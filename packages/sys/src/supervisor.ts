@@ -4,30 +4,30 @@ import type { Log } from './log.ts'
 import { restartPauseMs } from './restart-pause.ts'
 
 export interface SupervisorOptions {
-  /** Of the process, for logs. */
+  /** Name of the process, for logs. */
   readonly name: string
   readonly log: Log
   readonly clock: Clock
-  /** `end` and `start` run in it, so that they never meet what else the owner does with the process. */
+  /** Serializes `end` and `start` with the owner's other operations on the process. */
   readonly mutex: Mutex
-  /** Ends what is left of a lost process, at once; what replaces it may have to wait. */
+  /** Ends the remains of a lost process at once, while the restart may be delayed. */
   readonly end?: () => Promise<void>
-  /** Makes the process work again. */
+  /** Starts the process. */
   readonly start: () => Promise<void>
-  /** For a process whose end nobody tells: whether it works, asked every so often. It runs beside `mutex`. */
+  /** For a process whose end is not reported: checks periodically whether it works. Runs outside `mutex`. */
   readonly look?: { readonly everyMs: number; readonly isWhole: () => Promise<boolean> }
 }
 
 type State = 'idle' | 'watching' | 'restarting' | 'closed'
 
 /**
- * Keeps a process of this machine working: one that is lost is started again, at once after a life of some length, ever
- * later while lives are short or starts fail. The owner has the process itself: how it is found, started and ended.
+ * Keeps a process of this machine running. A lost process is restarted, at once after a long lifetime, and with a
+ * growing delay while lifetimes are short or starts fail. The owner finds, starts and ends the process.
  */
 export class Supervisor {
   readonly #given: SupervisorOptions
   #state: State = 'idle'
-  /** Changes with the state: what was begun before is void. */
+  /** Changes with the state, which cancels what was begun before. */
   #turn = 0
   #timer: Timer | null = null
   #startedMs = 0
@@ -37,14 +37,14 @@ export class Supervisor {
     this.#given = given
   }
 
-  /** The owner started the process, or found it running: it is watched. A restart that was due is not done. */
+  /** The owner started or found the process: watches it. Cancels a pending restart. */
   started(): void {
     if (this.#state === 'closed') return
     this.#startedMs = this.#given.clock.monotonicMs()
     this.#lookLater(this.#enter('watching'))
   }
 
-  /** The process shall run, whether it does or not: the next look tells. */
+  /** The process should run. The next check tells whether it does. */
   watch(): void {
     if (this.#state === 'idle') this.started()
   }
@@ -57,12 +57,12 @@ export class Supervisor {
     if (this.#state === 'watching') this.#restart(this.#given.clock.monotonicMs() - this.#startedMs, why)
   }
 
-  /** The process need not run any more, until `started` or `watch`. */
+  /** The process may end, until `started` or `watch`. */
   stop(): void {
     if (this.#state !== 'closed') this.#enter('idle')
   }
 
-  /** Leaves the process as it is, for good. */
+  /** Leaves the process as it is. */
   close(): void {
     this.#enter('closed')
   }
@@ -81,7 +81,7 @@ export class Supervisor {
 
   async #look(turn: number, isWhole: () => Promise<boolean>): Promise<void> {
     const { log, name } = this.#given
-    // What cannot be told is no reason to end a process that may work.
+    // A failed check is no reason to end a process that may work.
     const whole = await isWhole().catch((error: unknown) => {
       log.warn({ process: name, error: String(error) }, 'whether a process works cannot be told')
       return true
