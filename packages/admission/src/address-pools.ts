@@ -96,10 +96,10 @@ export async function deleteAddressPool(context: AdmissionContext, id: string): 
     const used = addresses.filter(isInUse).length
     const inUseBy = (user: string) => new SpoutError('InUse', { what: 'address pool', id: stored.value.name, user })
     if (used > 0) throw inUseBy(`${used} ${used === 1 ? 'address' : 'addresses'} taken from it`)
-    const said = context.view
+    const advertisement = context.view
       .list('bgpAdvertisement')
       .find(({ addressPoolIds }) => addressPoolIds?.includes(id) === true)
-    if (said !== undefined) throw inUseBy(`BGP advertisement ${said.name}`)
+    if (advertisement !== undefined) throw inUseBy(`BGP advertisement ${advertisement.name}`)
     const resting = addresses.flatMap((address) => context.view.get('address', address.id) ?? [])
     return {
       writes: [deleteOf('addressPool', stored), ...resting.map((address) => deleteOf('address', address))],

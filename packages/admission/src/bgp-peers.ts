@@ -40,9 +40,13 @@ export async function deleteBgpPeer(context: AdmissionContext, id: string): Prom
     const stored = find(context, 'bgpPeer', id, 'BGP peer')
     const heir = context.view.list('bgpPeer').find(({ templateId }) => templateId === id)
     if (heir !== undefined) throw new SpoutError('InUse', { what: 'BGP peer', id, user: `BGP peer ${heir.name}` })
-    const said = context.view.list('bgpAdvertisement').find(({ peerIds }) => peerIds?.includes(id) === true)
-    if (said !== undefined)
-      throw new SpoutError('InUse', { what: 'BGP peer', id, user: `BGP advertisement ${said.name || said.id}` })
+    const advertisement = context.view.list('bgpAdvertisement').find(({ peerIds }) => peerIds?.includes(id) === true)
+    if (advertisement !== undefined)
+      throw new SpoutError('InUse', {
+        what: 'BGP peer',
+        id,
+        user: `BGP advertisement ${advertisement.name || advertisement.id}`,
+      })
     return { writes: [deleteOf('bgpPeer', stored)], result: undefined }
   })
 }

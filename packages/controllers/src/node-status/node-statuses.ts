@@ -30,13 +30,13 @@ export class NodeStatuses {
 
   of(id: string): NodeStatus {
     const { view, nodeStates, reports } = this.#options
-    const said = reports.node(id)
+    const report = reports.node(id)
     const problems = [...nodeStates.problems(id), ...this.#refusedByNode(id)]
     const connection = nodeConnection(id, this.#options)
-    if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
-    const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = said
-    const { fabricAddress, lacksFabricAddress } = said
-    const claimed = said.addressConflicts.filter(({ address }) => this.#addresses.has(id, address))
+    if (report === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
+    const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = report
+    const { fabricAddress, lacksFabricAddress } = report
+    const claimed = report.addressConflicts.filter(({ address }) => this.#addresses.has(id, address))
     const addressConflicts = conflictsOf(id, claimed, this.#ownedAddresses())
     const node = view.get('node', id)?.value ?? null
     const counts = this.#announced
@@ -78,9 +78,9 @@ export class NodeStatuses {
 
   /** The group entry failed on the node. The message is the announcer's. */
   #refusedByNode(id: string): NodeStatus['problems'] {
-    const said = this.#options.reports.entry(id, GROUP_KEY)
-    if (said === null || said.state === 'programmed') return []
-    return [{ code: said.reason ?? 'GroupRefused', message: said.message ?? '' }]
+    const report = this.#options.reports.entry(id, GROUP_KEY)
+    if (report === null || report.state === 'programmed') return []
+    return [{ code: report.reason ?? 'GroupRefused', message: report.message ?? '' }]
   }
 
   *#ownedAddresses(): Iterable<{ readonly address: string; readonly ownerNodeId: string | null }> {

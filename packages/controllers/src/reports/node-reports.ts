@@ -139,9 +139,9 @@ export class NodeReports {
       node.stale = new Set(node.entries.keys())
       node.staleAnnouncer = true
     }
-    const wordsBefore = wordsOf(node)
+    const textBefore = comparableText(node)
     const overBefore = node.overShares
-    const shards = shardsTold(node, report)
+    const shards = newShards(node, report)
     const shardsAreOld = node.staleAnnouncer && report.shards === undefined && !report.inSync
     node.sequence = report.sequence
     node.inSync = report.inSync
@@ -158,7 +158,7 @@ export class NodeReports {
       removed: report.removed,
       whole: report.inSync,
       loadBalancers: mergeMembers(node, report.members, isMember),
-      node: known === undefined || wordsBefore !== wordsOf(node),
+      node: known === undefined || textBefore !== comparableText(node),
       stats: report.stats,
       announced,
       shards,
@@ -193,7 +193,7 @@ const newNode = (): NodeView => ({
 })
 
 /** The node's report on itself, as a text to compare. Counters are left out, because they change all the time. */
-const wordsOf = ({ flows, ...view }: NodeView): string =>
+const comparableText = ({ flows, ...view }: NodeView): string =>
   JSON.stringify([
     ...[
       view.inSync,
@@ -209,16 +209,19 @@ const wordsOf = ({ flows, ...view }: NodeView): string =>
   ])
 
 /** The reported shards if they are new. A restarted agent that is in sync and reported none has none. */
-function shardsTold(node: NodeView, report: NodeReport): readonly ShardReport[] | null {
-  const told = report.shards ?? (node.staleAnnouncer && report.inSync ? [] : null)
-  return told !== null && JSON.stringify(told) !== JSON.stringify(node.shards) ? told : null
+function newShards(node: NodeView, report: NodeReport): readonly ShardReport[] | null {
+  const reported = report.shards ?? (node.staleAnnouncer && report.inSync ? [] : null)
+  return reported !== null && JSON.stringify(reported) !== JSON.stringify(node.shards) ? reported : null
 }
 
 /** Domains whose report changed. */
 function differing(before: readonly OverShareReport[], after: readonly OverShareReport[]): ReadonlySet<number> {
-  const wordOf = ({ domain, share, limit, refused }: OverShareReport) => `${domain} ${share} ${limit} ${refused}`
-  const [known, told] = [new Set(before.map(wordOf)), new Set(after.map(wordOf))]
-  const changed = [...before.filter((one) => !told.has(wordOf(one))), ...after.filter((one) => !known.has(wordOf(one)))]
+  const textOf = ({ domain, share, limit, refused }: OverShareReport) => `${domain} ${share} ${limit} ${refused}`
+  const [known, reported] = [new Set(before.map(textOf)), new Set(after.map(textOf))]
+  const changed = [
+    ...before.filter((one) => !reported.has(textOf(one))),
+    ...after.filter((one) => !known.has(textOf(one))),
+  ]
   return new Set(changed.map(({ domain }) => domain))
 }
 

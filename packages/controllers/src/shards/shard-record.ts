@@ -45,7 +45,7 @@ export class ShardRecord {
   }
 
   /** @returns the takeover that this report shows; null if none */
-  told(nodeId: string, report: ShardReport, nowMs: number): VipMove | null {
+  report(nodeId: string, report: ShardReport, nowMs: number): VipMove | null {
     const before = this.#claims.get(nodeId)
     const same = before?.report.state === report.state && before.report.since === report.since
     this.#claims.set(nodeId, { report, claimedAtMs: same ? before.claimedAtMs : nowMs, heardAtMs: nowMs })
@@ -127,14 +127,14 @@ export class ShardRecord {
 
   #takeover(nodeId: string, { since, lastMove }: ShardReport): VipMove {
     const from = this.#lastOwner?.nodeId === nodeId ? null : this.#lastOwner
-    const said = lastMove?.to === 'master' ? lastMove : null
+    const reported = lastMove?.to === 'master' ? lastMove : null
     return {
       at: since,
       event: 'taken',
       nodeId,
       fromNodeId: from?.nodeId ?? null,
-      reason: said?.reason ?? null,
-      durationMs: said?.silentMs ?? between(from?.releasedAt ?? null, since),
+      reason: reported?.reason ?? null,
+      durationMs: reported?.silentMs ?? between(from?.releasedAt ?? null, since),
     }
   }
 }

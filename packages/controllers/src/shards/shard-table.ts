@@ -72,13 +72,13 @@ export class ShardTable {
     const nowMs = this.#nowMs()
     if (shards === null) this.#each(groupId, (record) => record.heard(nodeId, nowMs))
     else {
-      const told = new Set(shards.map(({ number }) => number))
+      const reported = new Set(shards.map(({ number }) => number))
       this.#each(groupId, (record, number) => {
-        if (!told.has(number)) this.#moved(groupId, number, record.forget(nodeId, nowMs))
+        if (!reported.has(number)) this.#moved(groupId, number, record.forget(nodeId, nowMs))
       })
       for (const report of shards) {
         const record = this.#recordFor(groupId, report.number)
-        this.#moved(groupId, report.number, record.told(nodeId, report, nowMs))
+        this.#moved(groupId, report.number, record.report(nodeId, report, nowMs))
       }
     }
     this.#each(groupId, (record, number) => this.#review(groupId, number, record))

@@ -72,8 +72,8 @@ export class Carriers {
       // Reports from when there was a monitor mean nothing without one.
       if (pool.monitor === null || !pool.monitor.enabled) continue
       for (const member of pool.members) {
-        const word = owner?.get(member.id) ?? worst(others.flatMap((said) => said.get(member.id) ?? []))
-        if (word !== undefined) health.set(member.id, word)
+        const report = owner?.get(member.id) ?? worst(others.flatMap((members) => members.get(member.id) ?? []))
+        if (report !== undefined) health.set(member.id, report)
       }
     }
     return health
@@ -120,8 +120,8 @@ export class Carriers {
 
 const SEVERITY = { down: 2, unknown: 1, up: 0 } as const
 
-const worst = (words: readonly MemberHealth[]): MemberHealth | undefined =>
-  words.reduce<MemberHealth | undefined>(
-    (bad, word) => (bad === undefined || SEVERITY[word.health] > SEVERITY[bad.health] ? word : bad),
+const worst = (reports: readonly MemberHealth[]): MemberHealth | undefined =>
+  reports.reduce<MemberHealth | undefined>(
+    (bad, report) => (bad === undefined || SEVERITY[report.health] > SEVERITY[bad.health] ? report : bad),
     undefined,
   )

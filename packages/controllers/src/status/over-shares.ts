@@ -25,10 +25,10 @@ const limitText = (share: ShareName, limit: number): string =>
 /** Adds to the serving state that a node drops or delays traffic. The worse state wins. */
 export function withOverShares(serving: Serving, over: readonly OverShareOnNode[]): Serving {
   if (over.length === 0) return serving
-  const told = over.map(({ nodeName, share, limit, refused = false }) => {
+  const messages = over.map(({ nodeName, share, limit, refused = false }) => {
     return `Node ${nodeName} ${WORDS[share](limitText(share, limit), refused)}.`
   })
-  const message = `${told.join(' ')} ${serving.message}`
+  const message = `${messages.join(' ')} ${serving.message}`
   if (serving.state === 'yes') return { ...serving, state: 'partly', reason: 'OverShare', message }
-  return { ...serving, message: `${serving.message} ${told.join(' ')}` }
+  return { ...serving, message: `${serving.message} ${messages.join(' ')}` }
 }

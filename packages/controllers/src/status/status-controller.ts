@@ -112,13 +112,13 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     ]
   }
 
-  report(nodeId: string, told: NodeReport): { readonly resend: boolean } {
+  report(nodeId: string, report: NodeReport): { readonly resend: boolean } {
     const { clock, liveness } = this.#options
     liveness.heardOf(nodeId)
     const at = clock.now().toISOString()
     const isMember = (id: string) => this.#options.view.child(id) !== null
-    const difference = this.#reports.merge(nodeId, this.#scope.within(nodeId, told), at, isMember)
-    this.#scope.merged(nodeId, told, difference.whole && !difference.resend)
+    const difference = this.#reports.merge(nodeId, this.#scope.within(nodeId, report), at, isMember)
+    this.#scope.merged(nodeId, report, difference.whole && !difference.resend)
     if (difference.keys.size > 0 || difference.shards !== null) this.#nodes.nodeChanged(nodeId)
     this.withdrawals.reported(nodeId, difference)
     if (!difference.shardsAreOld) this.#shards.report(nodeId, difference.shards)
@@ -192,8 +192,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   }
 
   confirmedHash(nodeId: string, key: string): string | null {
-    const said = this.#reports.entry(nodeId, key)
-    return said?.state === 'programmed' ? said.hash : null
+    const report = this.#reports.entry(nodeId, key)
+    return report?.state === 'programmed' ? report.hash : null
   }
 
   shards(nodeGroupId: string): readonly ShardStatus[] {

@@ -44,7 +44,7 @@ export class Withdrawals implements WithdrawalReader {
   readonly #startedMs: number
   readonly #leaving = new Map<string, Leaving>()
   /** Nodes that have reported everything they carry since this process started. */
-  readonly #told = new Set<string>()
+  readonly #reportedAll = new Set<string>()
   readonly #listeners = new Set<() => void>()
   readonly #unsubscribe: readonly (() => void)[]
 
@@ -86,8 +86,8 @@ export class Withdrawals implements WithdrawalReader {
 
   /** A report was merged. */
   reported(nodeId: string, { keys, removed, whole }: Pick<ReportDifference, 'keys' | 'removed' | 'whole'>): void {
-    const isNew = whole && !this.#told.has(nodeId)
-    if (isNew) this.#told.add(nodeId)
+    const isNew = whole && !this.#reportedAll.has(nodeId)
+    if (isNew) this.#reportedAll.add(nodeId)
     for (const key of new Set([...removed, ...keys])) {
       const id = loadBalancerOfKey(key)
       const leaving = id === null ? undefined : this.#leaving.get(id)
@@ -126,7 +126,7 @@ export class Withdrawals implements WithdrawalReader {
   }
 
   #nodeGone(nodeId: string): void {
-    this.#told.delete(nodeId)
+    this.#reportedAll.delete(nodeId)
     for (const { nodes } of this.#leaving.values()) nodes.delete(nodeId)
     this.#settleAll()
   }
@@ -153,7 +153,7 @@ export class Withdrawals implements WithdrawalReader {
     const nodes = view.list('node').map((node) => node.id)
     return nodes.filter(
       (nodeId) =>
-        isWaitedFor(nodeId) && (!this.#told.has(nodeId) || reports.entry(nodeId, loadBalancerKey(id)) !== null),
+        isWaitedFor(nodeId) && (!this.#reportedAll.has(nodeId) || reports.entry(nodeId, loadBalancerKey(id)) !== null),
     )
   }
 

@@ -38,12 +38,12 @@ export function placeShard(request: ShardRequest): PlacedShard {
       refused: false,
       reason: { code: 'NoNodeAvailable', message: `There is no node in group \`${groupName}\`.` },
     }
-  const told = nodes.filter(({ features }) => features.length > 0)
-  if (told.length === 0 && request.previousRefusal !== null)
+  const reporting = nodes.filter(({ features }) => features.length > 0)
+  if (reporting.length === 0 && request.previousRefusal !== null)
     return { number, refused: true, reason: request.previousRefusal }
-  const able = told.some(({ features }) => needs.every((need) => features.includes(need)))
-  if (told.length > 0 && !able) {
-    const missing = needs.filter((need) => !told.some(({ features }) => features.includes(need)))
+  const able = reporting.some(({ features }) => needs.every((need) => features.includes(need)))
+  if (reporting.length > 0 && !able) {
+    const missing = needs.filter((need) => !reporting.some(({ features }) => features.includes(need)))
     const what = missing.length > 0 ? missing.join(', ') : `all of ${needs.join(', ')}`
     return {
       number,

@@ -33,10 +33,10 @@ test("bytes buffered for a project's readers are summed; a closed reader no long
 })
 
 test('sent bytes are charged to the project', () => {
-  const told: string[] = []
+  const sent: string[] = []
   const streams = new OpenStreams({ mostOfProject: 1, mostBytesOfProject: 1 }, (project, bytes) =>
-    told.push(`${project} ${bytes}`),
+    sent.push(`${project} ${bytes}`),
   )
-  streams.open('a').told(7)
-  expect(told).toEqual(['a 7'])
+  streams.open('a').sent(7)
+  expect(sent).toEqual(['a 7'])
 })

@@ -10,7 +10,7 @@ export interface StreamLimits {
 /** One open watch and the bytes it buffers. */
 export interface OpenStream {
   /** Counts bytes that were sent to the reader. */
-  told(bytes: number): void
+  sent(bytes: number): void
   /**
    * Sets how many bytes are buffered. @returns false when the project has too many: then this reader must be cut off
    */
@@ -21,15 +21,15 @@ export interface OpenStream {
 /** Counts each project's watches, and the bytes buffered for slow readers. */
 export class OpenStreams {
   readonly #limits: StreamLimits
-  readonly #onTold: (project: string, bytes: number) => void
+  readonly #onSent: (project: string, bytes: number) => void
   readonly #projects = new Map<string, Map<OpenStream, number>>()
 
   /**
-   * @param onTold charges sent bytes to the project's share, because a stream is one request however long it is open
+   * @param onSent charges sent bytes to the project's share, because a stream is one request however long it is open
    */
-  constructor(limits: StreamLimits, onTold: (project: string, bytes: number) => void = () => {}) {
+  constructor(limits: StreamLimits, onSent: (project: string, bytes: number) => void = () => {}) {
     this.#limits = limits
-    this.#onTold = onTold
+    this.#onSent = onSent
   }
 
   /** @throws SpoutError TooManyRequests */
@@ -43,7 +43,7 @@ export class OpenStreams {
       })
     this.#projects.set(project, streams)
     const stream: OpenStream = {
-      told: (bytes) => this.#onTold(project, bytes),
+      sent: (bytes) => this.#onSent(project, bytes),
       holds: (bytes) => {
         if (!streams.has(stream)) return false
         streams.set(stream, bytes)

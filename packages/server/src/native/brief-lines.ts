@@ -8,7 +8,7 @@ import type { Revision } from '@spout/store'
 export class BriefLines {
   readonly #status: Pick<StatusReader, 'summary'>
   /** Objects as last sent. They share all but their own fields with the view. */
-  readonly #told = new Map<string, LoadBalancer & { readonly status: LoadBalancerSummary }>()
+  readonly #sent = new Map<string, LoadBalancer & { readonly status: LoadBalancerSummary }>()
 
   constructor(status: Pick<StatusReader, 'summary'>) {
     this.#status = status
@@ -16,9 +16,9 @@ export class BriefLines {
 
   of(document: LoadBalancer, type: 'ADDED' | 'MODIFIED', revision?: Revision): object | null {
     const { id } = document
-    const before = this.#told.get(id)
+    const before = this.#sent.get(id)
     const object = { ...document, status: this.#status.summary(id) }
-    this.#told.set(id, object)
+    this.#sent.set(id, object)
     const edits = before === undefined ? null : editsBetween(before, object)
     const at = revision === undefined ? {} : { revision }
     if (edits === null) return { type, object, ...at }
@@ -27,6 +27,6 @@ export class BriefLines {
   }
 
   forget(id: string): void {
-    this.#told.delete(id)
+    this.#sent.delete(id)
   }
 }

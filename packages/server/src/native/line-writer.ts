@@ -57,7 +57,7 @@ export function lineWriter(raw: ServerResponse, { signal, over, stream, turn, cu
     })
   const writeText = async (text: string): Promise<void> => {
     if (signal.aborted) return
-    stream.told(text.length)
+    stream.sent(text.length)
     if (raw.write(text)) return
     if (!stream.holds(raw.writableLength)) return cut()
     if (!over.aborted) await untilTaken()

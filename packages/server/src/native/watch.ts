@@ -44,9 +44,9 @@ export async function watchCollection<K extends Kind>(
   const turn = () => context.turns.next(shareOf(principal))
   const writeAnyhow = lineWriter(raw, { signal, over, stream, turn, cutOff: () => gone.abort() })
   const write: WriteLine = (make) => writeAnyhow(() => (reader.lost.aborted ? null : make()))
-  const told = from === null ? new Set<string>() : null
+  const sent = from === null ? new Set<string>() : null
   const lines = linesOf(collection, context, queryValue(request, 'brief') === '1')
-  const unsubscribe = followStatus(collection, context, call, told, lines, write)
+  const unsubscribe = followStatus(collection, context, call, sent, lines, write)
   try {
     const start = (from ?? (await context.store.revision())) as Revision
     if (from === null) {
@@ -54,7 +54,7 @@ export async function watchCollection<K extends Kind>(
       for (const object of context.view.list(collection.kind))
         if (collection.visible(principal, object)) {
           await write(() => {
-            told?.add(object.id)
+            sent?.add(object.id)
             return lines.of(object, 'ADDED')
           })
           if (over.aborted) break
@@ -62,8 +62,8 @@ export async function watchCollection<K extends Kind>(
       await write(() => ({ type: 'BOOKMARK', revision: start }))
     }
     for await (const change of context.store.watch({ kinds: [collection.kind], from: start, signal: over })) {
-      if (change.type === 'delete') told?.delete(change.ref.id)
-      await writeChange(collection, context, call, change, told, lines, write)
+      if (change.type === 'delete') sent?.delete(change.ref.id)
+      await writeChange(collection, context, call, change, sent, lines, write)
     }
     if (reader.refusal !== null) throw reader.refusal
   } catch (thrown) {
@@ -104,7 +104,7 @@ async function writeChange<K extends Kind>(
   context: NativeContext,
   { principal }: Call<undefined>,
   change: Change,
-  told: Set<string> | null,
+  sent: Set<string> | null,
   lines: Lines<K>,
   write: WriteLine,
 ): Promise<void> {
@@ -120,7 +120,7 @@ async function writeChange<K extends Kind>(
     const object = context.view.get(kind, change.object.id)?.value
     // It was deleted meanwhile. The line about that follows.
     if (object === undefined || !visible(principal, object)) return null
-    told?.add(object.id)
+    sent?.add(object.id)
     return lines.of(object, object.updatedAt === null ? 'ADDED' : 'MODIFIED', change.object.revision)
   })
 }
@@ -133,7 +133,7 @@ function followStatus<K extends Kind>(
   collection: Collection<K>,
   context: NativeContext,
   { principal }: Call<undefined>,
-  told: ReadonlySet<string> | null,
+  sent: ReadonlySet<string> | null,
   lines: Lines<K>,
   write: WriteLine,
 ): () => void {
@@ -147,7 +147,7 @@ function followStatus<K extends Kind>(
       due.delete(id)
       const object = context.view.get(kind, id)?.value
       // The reader has not got the object yet. Its first line will show the status.
-      if (object === undefined || told?.has(id) === false || !visible(principal, object)) return null
+      if (object === undefined || sent?.has(id) === false || !visible(principal, object)) return null
       return lines.of(object, 'MODIFIED')
     })
   })
