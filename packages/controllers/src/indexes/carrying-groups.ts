@@ -2,7 +2,10 @@ import type { ModelView } from '@spout/admission/contract'
 import { sameJson } from '@spout/model'
 import { type CarryingGroup, carryingGroup } from '@spout/plan'
 
-/** Groups as plans of load balancers read them. Plans read what `refresh` compared, so none is made from what was not. */
+/**
+ * The groups as plans of load balancers read them. Plans read only what `refresh` compared, so a change of anything
+ * they read is noticed.
+ */
 export class CarryingGroups {
   readonly #view: ModelView
   readonly #known = new Map<string, CarryingGroup>()
@@ -15,7 +18,7 @@ export class CarryingGroups {
     return this.#known.get(groupId) ?? carryingGroup(groupId, null, [])
   }
 
-  /** Reads a group again. @returns whether what it carries must be planned again */
+  /** Reads a group again. @returns whether its load balancers must be planned again */
   refresh(groupId: string): boolean {
     const before = this.of(groupId)
     const group = this.#view.get('nodeGroup', groupId)?.value

@@ -31,7 +31,7 @@ export class PlacementLog {
     return this.#byOwner.of(nodeId)
   }
 
-  /** Load balancers that are not `Placed`: their nodes decide why. */
+  /** Load balancers whose reason is not `Placed`. It depends on the nodes, so it may end when they change. */
   get unsettled(): ReadonlySet<string> {
     return this.#unsettled
   }

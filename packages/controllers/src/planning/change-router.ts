@@ -202,7 +202,7 @@ export class ChangeRouter {
     this.#queue.loadBalancers(this.#cluster.loadBalancersOfGroup(groupId))
   }
 
-  /** What is not where it should be, and what is on a node that is lost or shall be rid of it. */
+  /** Plans load balancers that are not where they should be, or are on a node that is lost or draining. */
   #planUnsettled(groupId: string | null): void {
     if (groupId === null) return
     const group = this.#cluster.loadBalancersOfGroup(groupId)

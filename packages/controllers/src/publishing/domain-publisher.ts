@@ -7,7 +7,7 @@ import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { PlanQueue } from './plan-queue.ts'
 
 export interface DomainPublisherOptions {
-  /** Of load balancers plans read `NetworkUse` alone: what else they read here would be stale when it changes. */
+  /** Of load balancers a domain's plan may read only `NetworkUse`. Anything else read here would become stale. */
   readonly view: ViewOf<'network'>
   readonly cluster: Pick<ClusterIndex, 'nodesOf' | 'groupsOfNetwork' | 'hasInnerProxy' | 'isUntracked'>
   readonly placements: { readonly index: Pick<PlacementIndex, 'gatewayShard' | 'gatewayOwners'> }
@@ -20,7 +20,7 @@ export interface DomainPublisherOptions {
 
 interface PublishedDomain {
   readonly key: string
-  /** What its entries were made from. */
+  /** The inputs of its last publication. */
   readonly use: NetworkUse
 }
 
@@ -53,7 +53,7 @@ export class DomainPublisher {
     return published === undefined || !sameJson(published.use, this.#useOf(networkId))
   }
 
-  /** Resolves when nodes were told of the network as it is then. */
+  /** Resolves when the network's domain is published, as the network is then. */
   async publish(networkId: string): Promise<void> {
     const work = this.#publish(networkId)
     this.#underWay.set(networkId, work)
@@ -64,7 +64,7 @@ export class DomainPublisher {
     }
   }
 
-  /** Waiting for node addresses takes time, and the network's use may change meanwhile: then others may be missing. */
+  /** Allocating node addresses takes time. If the network's use changes meanwhile, other addresses may be missing. */
   async #publish(networkId: string): Promise<void> {
     let use: NetworkUse
     do {
@@ -110,7 +110,7 @@ export class DomainPublisher {
     return groupIds.flatMap((groupId) => this.#options.cluster.nodesOf(groupId))
   }
 
-  /** A subnet that has none left is left out of the domain: its nodes do without. */
+  /** If a subnet has no free address, the node's domain leaves the subnet out. */
   async #ensureAddresses(networkId: string, use: NetworkUse): Promise<void> {
     const { view, admission, queue, log } = this.#options
     const network = view.get('network', networkId)?.value

@@ -86,7 +86,7 @@ export class GroupPublisher {
     this.#waiting.delete(groupId)
     const now = new Set(group === null ? [] : nodes.map(({ id }) => id))
     const plan = group === null ? null : this.#plan(group)
-    // A node that has gone to another group is that group's now. The index may still have one that is deleted.
+    // A node that moved to another group is left to that group. The index may still contain a deleted node.
     const mine = new Set([...before, ...now].filter((id) => now.has(id) || view.get('node', id) === null))
     nodeStates.setOn(mine, 'group', plan?.entries ?? new Map())
     for (const id of mine) nodeStates.setProblems(id, plan?.problems.get(id) ?? [])

@@ -18,7 +18,7 @@ import type { PlanQueue } from './plan-queue.ts'
 import { connectionOf } from './planned-connection.ts'
 
 export interface LoadBalancerPublisherOptions {
-  /** Of a group plans read `CarryingGroups` alone: what else they read here would be stale when it changes. */
+  /** Of a group a plan may read only `CarryingGroups`. Anything else read here would become stale. */
   readonly view: ViewOf<'loadBalancer' | 'network'>
   readonly cluster: Pick<ClusterIndex, 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
   readonly carryingGroups: Pick<CarryingGroups, 'of'>
@@ -69,9 +69,9 @@ export class LoadBalancerPublisher {
     const [gatewayBefore] = this.#gatewayOwners(network)
     await placements.put(plan.placement, loadBalancer.projectId)
     const [gateway] = this.#gatewayOwners(network)
-    // All that can follow the gateway do.
+    // All load balancers that can follow the gateway are planned again.
     if (network !== null && gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
-    // A node must know the domain before it hears of what lives in it.
+    // A node must know the domain before it gets load balancers in it.
     if (network !== null) await domains.bringUpToDate(network.id)
     nodeStates.set(loadBalancerKey(id), plan.entries)
     if (networkBefore !== network?.id) queue.network(networkBefore)
@@ -87,7 +87,7 @@ export class LoadBalancerPublisher {
     return null
   }
 
-  /** Asked for only where it matters: elsewhere every node may own some. */
+  /** Computed only where the gateway is on one node: elsewhere every node may own some load balancers. */
   #gatewayOwners(network: Network | null): readonly string[] {
     return network?.returnPath === 'gateway' ? this.#options.placements.index.gatewayOwners(network.id) : []
   }

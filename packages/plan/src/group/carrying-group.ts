@@ -2,8 +2,8 @@ import { type BgpAdvertisementIntent, DEFAULT_GROUP_NAME, type GroupBgp, type No
 import { type AdvertisementsByPool, advertisementsByPool } from './advertisements.ts'
 
 /**
- * Everything that plans of load balancers read of the group that carries them, beside its nodes. Whoever plans takes a
- * group as this value, and plans again when the value differs: a field that is added here is compared without further work.
+ * Everything that a load balancer's plan reads of its group, except the nodes. A changed value makes the load balancers
+ * be planned again. A field added here is compared automatically.
  */
 export interface CarryingGroup {
   readonly id: string
@@ -11,11 +11,11 @@ export interface CarryingGroup {
   readonly announcing: GroupAnnouncing
 }
 
-/** How the group makes addresses known. */
+/** How the group announces addresses. */
 export type GroupAnnouncing =
-  /** One node announces: the planner chooses it. */
+  /** One node announces. The planner chooses it. */
   | { readonly via: 'l2' }
-  /** The nodes settle it by shard, among themselves. */
+  /** The nodes elect a master per shard. */
   | { readonly via: 'vrrp'; readonly shards: number }
   /**
    * Every node announces the VIPs from address pools, except those that need a symmetric path (`needsSymmetricPath`).
@@ -29,8 +29,8 @@ export type GroupAnnouncing =
     }
 
 /**
- * @param group null where no group of that id is stored
- * @param advertisements all that are stored
+ * @param group null if there is no group with that id
+ * @param advertisements all stored ones
  */
 export const carryingGroup = (
   id: string,

@@ -14,11 +14,11 @@ export interface SecondChancePlan {
 }
 
 /**
- * Where a node sends what comes for connections of the proxy that it does not have: to the node that was drained last,
- * from there to the one drained before it, and so on. Where every node announces, routers may deal any node's flows anew when
- * a node goes or comes back, so the others follow. Every node sends on along the one order, so a packet comes to an end. A node that is
- * lost has lost its connections too, and one that saw off all clients has none.
- * @param nodes the nodes of the group that exist, silent ones too, in order of their ids
+ * Where a node forwards packets of proxied connections that it does not know: to the node that was drained last, from
+ * there to the one drained before it, and so on. Where every node announces, routers may move any node's flows when a
+ * node goes or returns, so the other nodes follow. All nodes use the same order, so a packet comes to an end. A lost
+ * node has lost its connections, and a node whose clients have all gone has none.
+ * @param nodes the existing nodes of the group, silent ones too, by id
  */
 export function planSecondChance(
   group: Pick<NodeGroup, 'announcer' | 'secondChanceSeconds'>,
@@ -33,8 +33,8 @@ export function planSecondChance(
   const moves = nodes.flatMap(moved).sort(byTime)
   const since = moves.at(-1)
   if (since === undefined) return { byNode: new Map(), againAtMs: null }
-  // With its addresses a node gives its clients up, also when it is back before they came again. Where every
-  // node announces, one that comes back takes clients from all others.
+  // A node gives up its clients with its addresses, even if it returns before they do. Where every node announces, a
+  // returning node takes clients from all others.
   const left = (node: GroupNode): readonly (string | null)[] => [
     node.scheduling === 'draining' || node.departed !== true ? node.drainedSince : null,
     ...(dealtAnew ? nodes.filter((one) => one !== node && isBack(one)) : []).map((one) => one.schedulingSince),
