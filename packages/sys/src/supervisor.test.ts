@@ -69,9 +69,9 @@ test('a process is looked at until a look finds it gone, and again once it was s
   let whole = true
   let looks = 0
   const { clock, did, supervisor } = supervised({
-    look: {
+    check: {
       everyMs: 1_000,
-      isWhole: async () => {
+      isHealthy: async () => {
         looks++
         if (looks === 2) throw new Error('who knows')
         return whole

@@ -4,30 +4,30 @@ import type { Log } from './log.ts'
 import { restartPauseMs } from './restart-pause.ts'
 
 export interface SupervisorOptions {
-  /** Name of the process, for logs. */
+  /** Name of the process in logs. */
   readonly name: string
   readonly log: Log
   readonly clock: Clock
-  /** Serializes `end` and `start` with the owner's other operations on the process. */
+  /** `end` and `start` run in it, so that they do not overlap with other work of the owner on the process. */
   readonly mutex: Mutex
-  /** Ends the remains of a lost process at once, while the restart may be delayed. */
+  /** Ends what is left of a lost process. Called at once, before the back-off. */
   readonly end?: () => Promise<void>
   /** Starts the process. */
   readonly start: () => Promise<void>
-  /** For a process whose end is not reported: checks periodically whether it works. Runs outside `mutex`. */
-  readonly look?: { readonly everyMs: number; readonly isWhole: () => Promise<boolean> }
+  /** Periodic health check, for a process whose end causes no event. It runs outside of `mutex`. */
+  readonly check?: { readonly everyMs: number; readonly isHealthy: () => Promise<boolean> }
 }
 
 type State = 'idle' | 'watching' | 'restarting' | 'closed'
 
 /**
- * Keeps a process of this machine running. A lost process is restarted, at once after a long lifetime, and with a
- * growing delay while lifetimes are short or starts fail. The owner finds, starts and ends the process.
+ * Restarts a process that dies or stops working. The back-off is zero after a lifetime of a second, and grows while
+ * lifetimes are shorter or starts fail. The owner holds the process: it finds, starts and ends it.
  */
 export class Supervisor {
   readonly #given: SupervisorOptions
   #state: State = 'idle'
-  /** Changes with the state, which cancels what was begun before. */
+  /** Incremented with each change of state. Work that began in an earlier one is dropped. */
   #turn = 0
   #timer: Timer | null = null
   #startedMs = 0
@@ -37,32 +37,32 @@ export class Supervisor {
     this.#given = given
   }
 
-  /** The owner started or found the process: watches it. Cancels a pending restart. */
+  /** The owner started the process, or found it running. Watches it, and cancels a pending restart. */
   started(): void {
     if (this.#state === 'closed') return
     this.#startedMs = this.#given.clock.monotonicMs()
-    this.#lookLater(this.#enter('watching'))
+    this.#checkLater(this.#enter('watching'))
   }
 
-  /** The process should run. The next check tells whether it does. */
+  /** The process should run. If it does not, the next check restarts it. */
   watch(): void {
     if (this.#state === 'idle') this.started()
   }
 
   /**
-   * The process is gone, or does not work. Changes nothing unless it is watched.
-   * @param why for the log
+   * The process died, or does not work. Ignored unless it is watched.
+   * @param why fields for the log
    */
   lost(why: object = {}): void {
     if (this.#state === 'watching') this.#restart(this.#given.clock.monotonicMs() - this.#startedMs, why)
   }
 
-  /** The process may end, until `started` or `watch`. */
+  /** Stops watching, until `started` or `watch`. */
   stop(): void {
     if (this.#state !== 'closed') this.#enter('idle')
   }
 
-  /** Leaves the process as it is. */
+  /** Stops watching for good. The process continues. */
   close(): void {
     this.#enter('closed')
   }
@@ -74,27 +74,27 @@ export class Supervisor {
     return ++this.#turn
   }
 
-  #lookLater(turn: number): void {
-    const { clock, look } = this.#given
-    if (look !== undefined) this.#timer = clock.setTimer(() => void this.#look(turn, look.isWhole), look.everyMs)
+  #checkLater(turn: number): void {
+    const { clock, check } = this.#given
+    if (check !== undefined) this.#timer = clock.setTimer(() => void this.#check(turn, check.isHealthy), check.everyMs)
   }
 
-  async #look(turn: number, isWhole: () => Promise<boolean>): Promise<void> {
+  async #check(turn: number, isHealthy: () => Promise<boolean>): Promise<void> {
     const { log, name } = this.#given
     // A failed check is no reason to end a process that may work.
-    const whole = await isWhole().catch((error: unknown) => {
-      log.warn({ process: name, error: String(error) }, 'whether a process works cannot be told')
+    const healthy = await isHealthy().catch((error: unknown) => {
+      log.warn({ process: name, error: String(error) }, 'the process cannot be checked')
       return true
     })
     if (turn !== this.#turn) return
-    if (whole) this.#lookLater(turn)
+    if (healthy) this.#checkLater(turn)
     else this.lost()
   }
 
   #restart(livedMs: number, why: object): void {
     const { log, name, clock, end } = this.#given
     this.#pauseMs = restartPauseMs(this.#pauseMs, livedMs)
-    log.warn({ process: name, pauseMs: this.#pauseMs, ...why }, 'process lost')
+    log.warn({ process: name, pauseMs: this.#pauseMs, ...why }, 'the process died or does not work; restarting it')
     const turn = this.#enter('restarting')
     const startLater = () => {
       if (turn === this.#turn) this.#timer = clock.setTimer(() => void this.#start(turn), this.#pauseMs)

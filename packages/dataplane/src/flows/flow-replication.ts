@@ -70,7 +70,7 @@ export class FlowReplication {
       mutex: this.#mutex,
       end: () => this.#end(),
       start: () => this.#start(),
-      look: { everyMs: LOOK_EVERY_MS, isWhole: () => this.#isWhole() },
+      check: { everyMs: LOOK_EVERY_MS, isHealthy: () => this.#isHealthy() },
     })
   }
 
@@ -193,7 +193,7 @@ export class FlowReplication {
   }
 
   /** Whether the process runs and makes progress. */
-  async #isWhole(): Promise<boolean> {
+  async #isHealthy(): Promise<boolean> {
     const running = this.#running
     if (running === null || !(await isRunning(running))) return false
     const state = await this.state()

@@ -43,7 +43,7 @@ export class Keeper {
       mutex: this.#mutex,
       end: () => this.#end(),
       start: () => this.#start(),
-      look: { everyMs: LOOK_EVERY_MS, isWhole: () => this.#isWhole() },
+      check: { everyMs: LOOK_EVERY_MS, isHealthy: () => this.#isHealthy() },
     })
   }
 
@@ -100,7 +100,7 @@ export class Keeper {
     await this.#mutex.idle()
   }
 
-  async #isWhole(): Promise<boolean> {
+  async #isHealthy(): Promise<boolean> {
     if (++this.#looks % LOOKS_PER_TRIM === 0) await this.#trimLog()
     if (this.#running === null || !(await isRunning(this.#running))) return false
     const pid = this.#given.moverPid()
