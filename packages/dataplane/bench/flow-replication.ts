@@ -107,11 +107,11 @@ try {
 
   async function measure(program: Program): Promise<object> {
     await using running = await (program === 'spout-flows' ? startSpout(one, two) : startConntrackd(lab, program))
-    await using began = await FlowEvents.start(lab.namespace('node1'), 'UPDATES')
-    await using arrived = await FlowEvents.start(lab.namespace('node2'), 'NEW')
+    await using began = new FlowEvents(lab.namespace('node1'), 'UPDATES')
+    await using arrived = new FlowEvents(lab.namespace('node2'), 'NEW')
     const before = await Promise.all(running.pids.map(processorUs))
     const opened = Number(await client.say(`open ${flows} ${rate}`))
-    // What is lost is told as lost, not waited for without end.
+    // Some events may not be seen, so the wait has an end.
     const isWhole = async () => arrived.seenMs.size >= opened && began.seenMs.size >= opened
     await waitFor(isWhole, { what: 'all flows', timeoutMs: 5_000 }).catch(() => {})
     const spent = await Promise.all(running.pids.map(processorUs))
