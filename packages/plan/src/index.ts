@@ -4,12 +4,9 @@
  * It decides which slot a member serves, which address is free, what a quota allows, which node announces, and what
  * each node gets. It does no I/O and reads no clock. An impossible request is a reason in the result, not an exception.
  */
-export {
-  type CarryingGroup,
-  carryingGroup,
-} from './group/carrying-group.ts'
-export type { GroupNode } from './group/group-node.ts'
-export { isSelected } from './group/plan-bgp.ts'
+export { isSelected } from './announcers/bgp/plan-bgp.ts'
+export type { GroupNode } from './announcers/group-node.ts'
+export { type CarryingGroup, carryingGroup } from './group/carrying-group.ts'
 export { type GroupPlan, type GroupPlanInput, planGroup } from './group/plan-group.ts'
 export { heldBack } from './group/plan-second-chance.ts'
 export {

@@ -1,5 +1,5 @@
 import { type BgpAdvertisementIntent, DEFAULT_GROUP_NAME, type GroupBgp, type NodeGroup } from '@spout/model'
-import { type AdvertisementsByPool, advertisementsByPool } from './advertisements.ts'
+import { type AdvertisementsByPool, advertisementsByPool } from '../announcers/bgp/advertisements.ts'
 
 /**
  * Everything that a load balancer's plan reads of its group, except the nodes. A changed value makes the load balancers

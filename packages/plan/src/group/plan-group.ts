@@ -8,12 +8,12 @@ import {
   type PlannedMove,
   type WatchedNode,
 } from '@spout/model'
+import { planBgp } from '../announcers/bgp/plan-bgp.ts'
+import type { GroupNode } from '../announcers/group-node.ts'
+import { planVrrp } from '../announcers/vrrp/plan-vrrp.ts'
 import type { Reason } from '../reason.ts'
-import type { GroupNode } from './group-node.ts'
-import { planBgp } from './plan-bgp.ts'
 import { planFlows } from './plan-flows.ts'
 import { planSecondChance } from './plan-second-chance.ts'
-import { planVrrp } from './plan-vrrp.ts'
 
 export interface GroupPlanInput {
   readonly group: NodeGroup

@@ -1,7 +1,7 @@
 import type { NodeGroup } from '@spout/model'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import type { GroupNode } from './group-node.ts'
+import type { GroupNode } from '../announcers/group-node.ts'
 import { heldBack, planSecondChance } from './plan-second-chance.ts'
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z')

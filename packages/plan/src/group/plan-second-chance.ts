@@ -1,5 +1,5 @@
 import { isAnnouncedByEveryNode, type NodeGroup, type SecondChance } from '@spout/model'
-import { type GroupNode, hasSuccessor } from './group-node.ts'
+import { type GroupNode, hasSuccessor } from '../announcers/group-node.ts'
 
 /** How long a drain waits for the other nodes to confirm that they know of it. */
 const KNOWN_WITHIN_MS = 2000

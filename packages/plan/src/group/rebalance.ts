@@ -1,5 +1,5 @@
 import type { Node, NodeGroup, NodeStatus, PlannedMove, ShardStatus } from '@spout/model'
-import type { GroupNode } from './group-node.ts'
+import type { GroupNode } from '../announcers/group-node.ts'
 
 /** A node of a group that may get shards. */
 export interface BalancedNode extends Pick<GroupNode, 'id' | 'name' | 'scheduling' | 'connection'> {

@@ -1,4 +1,4 @@
-import type { BfdProfile, BfdSettings, VrrpProfile, VrrpSettings } from '@spout/model'
+import type { VrrpProfile, VrrpSettings } from '@spout/model'
 
 type VrrpTiming = Pick<VrrpSettings, 'advertMs' | 'missedAdverts'>
 
@@ -12,12 +12,3 @@ export const VRRP_TIMING: Readonly<Record<VrrpProfile, VrrpTiming>> = {
   fast: { advertMs: 10, missedAdverts: 3 },
   relaxed: { advertMs: 100, missedAdverts: 5 },
 }
-
-const BFD_PROFILES: Readonly<Record<Exclude<BfdSettings, object>, BfdProfile | null>> = {
-  none: null,
-  default: { minTransmitMs: 80, minReceiveMs: 80, multiplier: 3 },
-  fast: { minTransmitMs: 8, minReceiveMs: 8, multiplier: 3 },
-}
-
-export const bfdProfile = (settings: BfdSettings): BfdProfile | null =>
-  typeof settings === 'string' ? BFD_PROFILES[settings] : settings

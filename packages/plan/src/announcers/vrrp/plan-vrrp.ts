@@ -1,7 +1,7 @@
 import type { NodeGroup, PlannedMove, VrrpSettings, VrrpShard } from '@spout/model'
-import type { Reason } from '../reason.ts'
-import { familyOf, type GroupNode, hasSuccessor } from './group-node.ts'
-import { VRRP_TIMING } from './profiles.ts'
+import type { Reason } from '../../reason.ts'
+import { familyOf, type GroupNode, hasSuccessor } from '../group-node.ts'
+import { VRRP_TIMING } from './timing.ts'
 
 /** RFC 5798 section 5.2.4: 255 is for the owner of the address, 0 announces the end of mastership. */
 const HIGHEST_PRIORITY = 254

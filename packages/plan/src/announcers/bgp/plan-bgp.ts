@@ -8,9 +8,9 @@ import {
   type GroupBgp,
   PLAIN_ADVERTISEMENT,
 } from '@spout/model'
-import type { Reason } from '../reason.ts'
-import { familyOf, type GroupNode, hasSuccessor } from './group-node.ts'
-import { bfdProfile } from './profiles.ts'
+import type { Reason } from '../../reason.ts'
+import { familyOf, type GroupNode, hasSuccessor } from '../group-node.ts'
+import { bfdProfile } from './bfd-profile.ts'
 
 export interface BgpPart {
   readonly settings: BgpSettings
