@@ -6,8 +6,9 @@
  */
 export { isSelected } from './announcers/bgp/plan-bgp.ts'
 export type { GroupNode } from './announcers/group-node.ts'
+export type { GroupPlanInput } from './announcers/group-plan-input.ts'
 export { type CarryingGroup, carryingGroup } from './group/carrying-group.ts'
-export { type GroupPlan, type GroupPlanInput, planGroup } from './group/plan-group.ts'
+export { type GroupPlan, planGroup } from './group/plan-group.ts'
 export { heldBack } from './group/plan-second-chance.ts'
 export {
   balancedNodes,

@@ -9,7 +9,10 @@ import type { PlanQueue } from './plan-queue.ts'
 export interface DomainPublisherOptions {
   /** Of load balancers a domain's plan may read only `NetworkUse`. Anything else read here would become stale. */
   readonly view: ViewOf<'network'>
-  readonly cluster: Pick<ClusterIndex, 'nodesOf' | 'groupsOfNetwork' | 'hasInnerProxy' | 'isUntracked'>
+  readonly cluster: Pick<
+    ClusterIndex,
+    'group' | 'groupOfNode' | 'nodesOf' | 'groupsOfNetwork' | 'hasInnerProxy' | 'isUntracked'
+  >
   readonly placements: { readonly index: Pick<PlacementIndex, 'gatewayShard' | 'gatewayOwners'> }
   readonly queue: PlanQueue
   readonly nodeStates: NodeStateTable
@@ -98,9 +101,13 @@ export class DomainPublisher {
     const { view, cluster, placements } = this.#options
     const hasGateway = view.get('network', networkId)?.value.returnPath === 'gateway'
     const [nodeId = null] = hasGateway ? placements.index.gatewayOwners(networkId) : []
+    const shard = placements.index.gatewayShard(networkId)
+    const groupId = nodeId === null ? null : cluster.groupOfNode(nodeId)
+    const announcer = groupId === null ? undefined : cluster.group(groupId)?.announcer
+    const nodeHolder = nodeId === null ? null : { nodeId, announcer }
     return {
       groupIds: cluster.groupsOfNetwork(networkId),
-      holder: placements.index.gatewayShard(networkId) ?? (nodeId === null ? null : { nodeId }),
+      holder: shard === null ? nodeHolder : { ...shard, announcer: cluster.group(shard.groupId)?.announcer },
       hasInnerProxy: cluster.hasInnerProxy(networkId),
       untracked: cluster.isUntracked(networkId),
     }

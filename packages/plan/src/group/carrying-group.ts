@@ -1,5 +1,5 @@
-import { type BgpAdvertisementIntent, DEFAULT_GROUP_NAME, type GroupBgp, type NodeGroup } from '@spout/model'
-import { type AdvertisementsByPool, advertisementsByPool } from '../announcers/bgp/advertisements.ts'
+import { type BgpAdvertisementIntent, DEFAULT_GROUP_NAME, hasShards, type NodeGroup } from '@spout/model'
+import { type AnnounceTerms, announceTerms } from '../announcers/registry.ts'
 
 /**
  * Everything that a load balancer's plan reads of its group, except the nodes. A changed value makes the load balancers
@@ -11,22 +11,9 @@ export interface CarryingGroup {
   readonly announcing: GroupAnnouncing
 }
 
-/** How the group announces addresses. */
-export type GroupAnnouncing =
-  /** One node announces. The planner chooses it. */
-  | { readonly via: 'l2' }
-  /** The nodes elect a master per shard. */
-  | { readonly via: 'vrrp'; readonly shards: number }
-  /**
-   * Every node announces the VIPs from address pools, except those that need a symmetric path (`needsSymmetricPath`).
-   * Those and the VIPs inside tenant networks are announced by their shard's master.
-   */
-  | {
-      readonly via: 'bgp'
-      readonly shards: number
-      readonly policy: GroupBgp['policy']
-      readonly advertisements: AdvertisementsByPool
-    }
+/** What announcements are made of and, where the group's nodes elect, how many shards it has. */
+export type GroupAnnouncing = AnnounceTerms | Sharded
+export type Sharded = AnnounceTerms & { readonly shards: number }
 
 /**
  * @param group null if there is no group with that id
@@ -36,17 +23,9 @@ export const carryingGroup = (
   id: string,
   group: NodeGroup | null,
   advertisements: readonly BgpAdvertisementIntent[],
-): CarryingGroup => ({
-  id,
-  name: group?.name ?? DEFAULT_GROUP_NAME,
-  announcing: group === null ? { via: 'l2' } : announcingOf(group, advertisements),
-})
+): CarryingGroup => ({ id, name: group?.name ?? DEFAULT_GROUP_NAME, announcing: announcingOf(group, advertisements) })
 
-function announcingOf(
-  { announcer, vrrp: { shards }, bgp }: NodeGroup,
-  advertisements: readonly BgpAdvertisementIntent[],
-): GroupAnnouncing {
-  if (announcer === 'l2') return { via: 'l2' }
-  if (announcer === 'vrrp' || bgp === null) return { via: 'vrrp', shards }
-  return { via: 'bgp', shards, policy: bgp.policy, advertisements: advertisementsByPool(advertisements) }
+function announcingOf(group: NodeGroup | null, advertisements: readonly BgpAdvertisementIntent[]): GroupAnnouncing {
+  const terms = announceTerms(group, advertisements)
+  return group === null || !hasShards(group) ? terms : { ...terms, shards: group.vrrp.shards }
 }

@@ -4,9 +4,10 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { advertisementsByPool } from '../announcers/bgp/advertisements.ts'
 import type { GroupNode } from '../announcers/group-node.ts'
+import type { GroupPlanInput } from '../announcers/group-plan-input.ts'
 import { shardPriorities } from '../announcers/vrrp/plan-vrrp.ts'
 import { id } from '../testing/documents.ts'
-import { type GroupPlanInput, planGroup } from './plan-group.ts'
+import { planGroup } from './plan-group.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
 const meta = (number: number, name: string) => ({

@@ -1,4 +1,5 @@
-import type { Announce, DomainEntry, Network, Node } from '@spout/model'
+import type { Announce, AnnouncerName, DomainEntry, Network, Node } from '@spout/model'
+import { announceInside } from '../announcers/registry.ts'
 import { planDomain } from './plan-domain.ts'
 
 /**
@@ -18,9 +19,14 @@ export interface NetworkUse {
 
 export type AddressHolder =
   /** `PlacementIndex.gatewayShard`. */
-  | { readonly groupId: string; readonly number: number }
+  | ({ readonly groupId: string; readonly number: number } & HeldBy)
   /** The first of `PlacementIndex.gatewayOwners`. */
-  | { readonly nodeId: string }
+  | ({ readonly nodeId: string } & HeldBy)
+
+interface HeldBy {
+  /** The announcer of its group. Absent where there is no group. */
+  readonly announcer?: AnnouncerName | undefined
+}
 
 /** A node of one of `NetworkUse.groupIds`. */
 export interface CarryingNode extends Pick<Node, 'id' | 'nodeGroupId'> {
@@ -55,8 +61,9 @@ export const sharesAddresses = ({ returnPath }: Pick<Network, 'returnPath'>, { h
 
 function gatewayOn({ id, nodeGroupId }: CarryingNode, holder: AddressHolder | null): Announce | null {
   if (holder === null) return null
-  if ('groupId' in holder) return holder.groupId === nodeGroupId ? { via: 'vrrp', shard: holder.number } : null
-  return holder.nodeId === id ? { via: 'l2' } : null
+  if ('groupId' in holder)
+    return holder.groupId === nodeGroupId ? announceInside(holder.announcer, holder.number) : null
+  return holder.nodeId === id ? announceInside(holder.announcer, null) : null
 }
 
 const addressesOf = (nodes: readonly CarryingNode[]): DomainEntry['nodeAddresses'] =>

@@ -1,5 +1,6 @@
 import {
   type Announce,
+  isAnnouncedByEveryNode,
   isProxied,
   type LoadBalancer,
   type LoadBalancerEntry,
@@ -11,7 +12,8 @@ import {
   type Service,
   sameJson,
 } from '@spout/model'
-import type { CarryingGroup, GroupAnnouncing } from '../group/carrying-group.ts'
+import { announceInside, announceVip } from '../announcers/registry.ts'
+import type { CarryingGroup, GroupAnnouncing, Sharded } from '../group/carrying-group.ts'
 import { type PlannedNode, placeOwner } from '../placement/place.ts'
 import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
@@ -39,10 +41,8 @@ export interface LoadBalancerPlanInput {
   readonly now: string
 }
 
-/** How the group makes addresses known, with the shards that a group has which settles it by them. */
-export type Announcing =
-  | Extract<GroupAnnouncing, { readonly via: 'l2' }>
-  | (Exclude<GroupAnnouncing, { readonly via: 'l2' }> & Sharding)
+/** How the group makes addresses known and, where its nodes elect, by which shards. */
+export type Announcing = GroupAnnouncing | (Sharded & Sharding)
 
 export interface Sharding {
   readonly groupId: string
@@ -60,7 +60,7 @@ export function announcingIn(
   index: Pick<PlacementIndex, 'shardOf' | 'carriedSince' | 'freestShard'>,
   networkId: string | null,
 ): Announcing {
-  if (announcing.via === 'l2') return announcing
+  if (!('shards' in announcing)) return announcing
   return {
     ...announcing,
     groupId: id,
@@ -96,9 +96,9 @@ export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan
     network.number,
     pools.map(({ node }) => node),
   )
-  return input.announcing.via === 'l2'
-    ? byOwner(input, network, placed, entry)
-    : byShard(input, input.announcing, network, placed, entry)
+  return 'groupId' in input.announcing
+    ? byShard(input, input.announcing, network, placed, entry)
+    : byOwner(input, network, placed, entry)
 }
 
 /** One node announces. The others have the same entry and are silent. */
@@ -120,7 +120,7 @@ function byOwner(
   const reason = network.returnPath === 'gateway' ? explainGateway(owner.reason, network) : owner.reason
   const placed = remember(input, { ownerNodeId: owner.nodeId, shard: null }, reason, pools)
   if (owner.refused) return { ...placed, entries: new Map() }
-  const announcing = announced(entry, loadBalancer.enabled ? () => ({ via: 'l2' }) : null)
+  const announcing = announced(entry, loadBalancer.enabled ? (at) => announceAt(input, at, null) : null)
   return {
     ...placed,
     entries: new Map(group.nodes.map((node) => [node.id, node.id === owner.nodeId ? announcing : entry])),
@@ -130,7 +130,7 @@ function byOwner(
 /** All nodes of the group have the same entry. The shard's master announces without being told. */
 function byShard(
   input: LoadBalancerPlanInput,
-  announcing: Exclude<Announcing, { readonly via: 'l2' }>,
+  announcing: Sharded & Sharding,
   network: Network,
   pools: Placement['pools'],
   entry: LoadBalancerEntry,
@@ -146,7 +146,8 @@ function byShard(
     needs: neededFeatures(loadBalancer, network.returnPath),
     previousRefusal: refusalOf(previous),
   })
-  const routed = announcing.via === 'bgp' && loadBalancer.vips.some(({ scope }) => scope === 'fabric')
+  const routed =
+    isAnnouncedByEveryNode({ announcer: announcing.via }) && loadBalancer.vips.some(({ scope }) => scope === 'fabric')
   const message = !routed
     ? reason.message
     : needsSymmetricPath(loadBalancer, network)
@@ -162,24 +163,26 @@ function byShard(
     pools,
   )
   if (refused) return { ...placed, entries: new Map() }
-  const told = announced(
-    entry,
-    loadBalancer.enabled
-      ? (at) => {
-          const { scope = 'tenant', poolId = null } = loadBalancer.vips[at] ?? {}
-          if (announcing.via !== 'bgp' || scope !== 'fabric') return { via: 'vrrp', shard: number }
-          const { byPool, otherwise } = announcing.advertisements
-          const advertisement = byPool[poolId ?? ''] ?? otherwise
-          const shard = needsSymmetricPath(loadBalancer, network) ? number : null
-          return { via: 'bgp', advertisement, policy: announcing.policy, shard }
-        }
-      : null,
-  )
+  const fabricShard = routed && !needsSymmetricPath(loadBalancer, network) ? null : number
+  const told = announced(entry, loadBalancer.enabled ? (at) => announceAt(input, at, number, fabricShard) : null)
   return { ...placed, entries: new Map(group.nodes.map((node) => [node.id, told])) }
 }
 
 const refusalOf = (previous: Placement | null): Reason | null =>
   previous?.reason.code === 'FeatureUnavailable' ? previous.reason : null
+
+/** @param shard of the load balancer; null where it has none. @param fabricShard the same for addresses of the fabric */
+function announceAt(
+  { loadBalancer: { vips }, announcing }: LoadBalancerPlanInput,
+  at: number,
+  shard: number | null,
+  fabricShard = shard,
+): Announce {
+  const { scope = 'tenant', poolId = null } = vips[at] ?? {}
+  return scope === 'tenant'
+    ? announceInside(announcing.via, shard)
+    : announceVip(announcing, { scope, poolId }, fabricShard)
+}
 
 const explainGateway = (reason: Reason, network: Network): Reason =>
   reason.code === 'Placed'

@@ -1,0 +1,38 @@
+import type { GroupBgp } from '@spout/model'
+import type { AnnouncerPlanner } from '../announcer-planner.ts'
+import { vrrpPlanner } from '../vrrp/planner.ts'
+import { type AdvertisementsByPool, advertisementsByPool } from './advertisements.ts'
+import { planBgp } from './plan-bgp.ts'
+
+export interface BgpTerms {
+  readonly via: 'bgp'
+  readonly policy: GroupBgp['policy']
+  readonly advertisements: AdvertisementsByPool
+}
+
+/** Every node tells its routers of the fabric's addresses; no router knows those inside tenant networks. */
+export const bgpPlanner: AnnouncerPlanner<BgpTerms> = {
+  terms: ({ bgp }, advertisements) => ({
+    via: 'bgp',
+    policy: bgp?.policy ?? 'healthy',
+    advertisements: advertisementsByPool(advertisements),
+  }),
+  announce: ({ policy, advertisements: { byPool, otherwise } }, { poolId }, shard) => ({
+    via: 'bgp',
+    advertisement: byPool[poolId ?? ''] ?? otherwise,
+    policy,
+    shard,
+  }),
+  announceInside: vrrpPlanner.announceInside,
+  parts: (input) => {
+    const { group, nodes, heldBack = new Set() } = input
+    const { bgp, id: groupId } = group
+    if (bgp === null) return new Map()
+    return new Map(
+      nodes.map((node) => {
+        const { settings, ...part } = planBgp({ ...input, bgp, groupId, node, heldBack: heldBack.has(node.id) })
+        return [node.id, { fields: { bgp: settings }, ...part }]
+      }),
+    )
+  },
+}

@@ -1,0 +1,12 @@
+import type { AnnouncerPlanner } from '../announcer-planner.ts'
+
+export interface L2Terms {
+  readonly via: 'l2'
+}
+
+/** The node that the planner chose announces at once; nodes need no part in a group for it. */
+export const l2Planner: AnnouncerPlanner<L2Terms> = {
+  terms: () => ({ via: 'l2' }),
+  announce: () => ({ via: 'l2' }),
+  announceInside: () => ({ via: 'l2' }),
+}

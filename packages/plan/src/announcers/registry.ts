@@ -1,0 +1,61 @@
+import {
+  ANNOUNCER_WITHOUT_GROUP,
+  type Announce,
+  type AnnouncerName,
+  announcerInUse,
+  announcerNamed,
+  type BgpAdvertisementIntent,
+  DEFAULT_ANNOUNCER,
+  hasShards,
+  type NodeGroup,
+} from '@spout/model'
+import type { AnnouncedVip, AnnouncerPart, AnnouncerPlanner } from './announcer-planner.ts'
+import { bgpPlanner } from './bgp/planner.ts'
+import type { GroupPlanInput } from './group-plan-input.ts'
+import { l2Planner } from './l2/planner.ts'
+import { vrrpPlanner } from './vrrp/planner.ts'
+
+/** How each announcer is planned. A new one is a word in this line. */
+const BY_NAME = { l2: l2Planner, vrrp: vrrpPlanner, bgp: bgpPlanner }
+
+type TermsOf = { readonly [N in AnnouncerName]: ReturnType<(typeof BY_NAME)[N]['terms']> }
+const PLANNERS: { readonly [N in AnnouncerName]: AnnouncerPlanner<TermsOf[N]> } = BY_NAME
+
+/** What every announcement of a group is made of; `via` names the announcer. Plain data. */
+export type AnnounceTerms = TermsOf[AnnouncerName]
+
+/** Of the group that carries a load balancer; null where there is none. */
+export function announceTerms(
+  group: Pick<NodeGroup, 'announcer' | 'bgp'> | null,
+  advertisements: readonly BgpAdvertisementIntent[],
+): AnnounceTerms {
+  if (group === null) return PLANNERS[ANNOUNCER_WITHOUT_GROUP].terms({ bgp: null }, advertisements)
+  return PLANNERS[announcerInUse(group)].terms(group, advertisements)
+}
+
+/** How a node announces an address. @param shard whose master alone announces it; null where that is not so */
+export function announceVip<N extends AnnouncerName>(
+  terms: TermsOf[N] & { readonly via: N },
+  vip: AnnouncedVip,
+  shard: number | null,
+): Announce {
+  return PLANNERS[terms.via].announce(terms, vip, shard)
+}
+
+/**
+ * How a node answers for an address inside a tenant network. While a group changes to another kind of announcer, what
+ * was placed before is announced as it was placed.
+ */
+export function announceInside(announcer: AnnouncerName | undefined, shard: number | null): Announce {
+  const placed = shard === null ? ANNOUNCER_WITHOUT_GROUP : DEFAULT_ANNOUNCER
+  const fits = announcer !== undefined && hasShards({ announcer }) === (shard !== null)
+  return PLANNERS[fits ? announcer : placed].announceInside(shard)
+}
+
+/** Nodes' parts in their group, by id, of every announcer that the group uses. */
+export function announcerParts(input: GroupPlanInput): readonly ReadonlyMap<string, AnnouncerPart>[] {
+  const name = announcerInUse(input.group)
+  const { electedBy } = announcerNamed(name)
+  const names = new Set(electedBy === null ? [name] : [electedBy, name])
+  return [...names].flatMap((one) => PLANNERS[one].parts?.(input) ?? [])
+}
