@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { NodeAgent } from '@spout/agent'
-import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedNode } from '@spout/agent/testing'
+import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedGroup, RecordedNode } from '@spout/agent/testing'
 import { createAgentLink } from '@spout/client/agent-link'
 import { enrol } from '@spout/client/enrolment'
 import { silentLogger, systemClock } from '@spout/runtime'
@@ -19,18 +19,7 @@ const ENROLLED_AT_ONCE = 8
 const MOST_ATTEMPTS = 5
 
 /** A node's own address on a fabric that does not exist; each has another. */
-class ScaleAnnouncer extends RecordedAnnouncer {
-  readonly #address: string
-
-  constructor(node: RecordedNode, index: number) {
-    super(node)
-    this.#address = `100.64.${index >> 8}.${index & 255}`
-  }
-
-  override async fabricAddress(): Promise<string> {
-    return this.#address
-  }
-}
+const fabricAddressOf = (index: number): string => `100.64.${index >> 8}.${index & 255}`
 
 const PEM = /-----BEGIN (PRIVATE KEY|CERTIFICATE REQUEST)-----[^-]+-----END \1-----\n/g
 
@@ -83,7 +72,10 @@ async function agentOf(index: number, token: string, { key, csr }: Awaited<Retur
     }),
     domains: new RecordedDomains(node),
     drivers: [new RecordedDriver(node)],
-    announcer: new ScaleAnnouncer(node, index),
+    announcer: new RecordedAnnouncer(node),
+    group: new RecordedGroup(node),
+    flows: async () => null,
+    fabricAddress: async () => fabricAddressOf(index),
     checks: [],
     clock: systemClock,
     random: Math.random,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StoreAdmission, StoreView } from '@spout/admission'
 import { NodeAgent } from '@spout/agent'
-import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedNode } from '@spout/agent/testing'
+import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedGroup, RecordedNode } from '@spout/agent/testing'
 import { enrol } from '@spout/client/enrolment'
 import { NodeLiveness, NodeStateTable, PlanController, StatusController } from '@spout/controllers'
 import { silentLogger, systemClock } from '@spout/runtime'
@@ -104,6 +104,9 @@ async function startAgent(identity: NodeIdentity, node: RecordedNode): Promise<N
     domains: new RecordedDomains(node),
     drivers: [new RecordedDriver(node)],
     announcer: new RecordedAnnouncer(node),
+    group: new RecordedGroup(node),
+    flows: async () => null,
+    fabricAddress: async () => '192.0.2.254',
     checks: [],
     clock: systemClock,
     random: Math.random,

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Domains } from '@spout/agent'
 import {
+  AnnouncerRegistry,
   BgpAnnouncer,
   connectionShare,
   type DataPlaneDriver,
@@ -11,6 +12,8 @@ import {
   type EntryFollower,
   FabricAddress,
   FlowReplication,
+  flowsOfGroup,
+  GroupMembership,
   HaproxyDriver,
   type HealthCheck,
   healthChecks,
@@ -20,16 +23,19 @@ import {
   NeighbourWatch,
   NetworkShareUse,
   NftablesDriver,
-  NodeAnnouncers,
   networkShares,
   ProcessorUse,
   ProxyDrain,
+  proxyDrainOfGroup,
   proxyPlaceOf,
   refuseKnownBad,
   SecondChance,
   ShardProxyDrains,
   ShareWatch,
   SystemHost,
+  secondChanceOfGroup,
+  shardOwnership,
+  shardProxyDrainsOfGroup,
   VipSteering,
   VrrpAnnouncer,
 } from '@spout/dataplane'
@@ -47,7 +53,11 @@ export interface DataPlane extends Component {
   readonly drivers: readonly DataPlaneDriver[]
   /** Follow the entries of all drivers, in this order. */
   readonly followers: readonly EntryFollower[]
-  readonly announcer: NodeAnnouncers
+  readonly announcers: AnnouncerRegistry
+  /** The node's membership in its group, the announcers included. */
+  readonly group: GroupMembership
+  readonly flows: FlowReplication
+  readonly fabricAddress: FabricAddress
   readonly checks: readonly HealthCheck[]
   /** Watches how much tenant networks use of the node. */
   readonly shares: ShareWatch
@@ -79,20 +89,24 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
   const memberFlows = new MemberFlows({ ...machine, drainFile: join(config.stateDirectory, 'drains.json') })
   const flows = new FlowReplication({ ...machine, ...config.flows })
   const secondChance = new SecondChance(machine)
-  const announcer = createAnnouncer(config, machine, { flows, secondChance, haproxy })
+  const announcers = createAnnouncers(config, machine)
+  const group = createGroupMembership(machine, { announcers, flows, secondChance, haproxy })
   return {
     name: 'data-plane',
     helper,
     domains: withFlows(withoutProxies(domains, haproxy), flows),
     drivers: [haproxy, nftables],
     followers: [steering, memberFlows, secondChance],
-    announcer,
+    announcers,
+    group,
+    flows,
+    fabricAddress: new FabricAddress(machine),
     checks: healthChecks(helper, (domain) => domains.netns(domain)),
     shares: createShareWatch(config, machine, domains, proxies),
     start: () => {},
     /** Releases our handles. Everything that is programmed stays in force. */
     stop: async () => {
-      for (const part of [announcer, secondChance, memberFlows, steering, nftables, haproxy]) await part.close()
+      for (const part of [group, secondChance, memberFlows, steering, nftables, haproxy]) await part.close()
       await helper.close()
     },
   }
@@ -142,30 +156,43 @@ async function openProxies({ haproxy: settings }: AgentConfig, machine: Machine)
   return { haproxy, host, place }
 }
 
-function createAnnouncer(
-  { vrrp, bgp }: AgentConfig,
+function createAnnouncers({ vrrp, bgp }: AgentConfig, machine: Machine): AnnouncerRegistry {
+  const elector = new VrrpAnnouncer({
+    ...machine,
+    directory: vrrp.directory,
+    moverPath: vrrp.mover,
+    keepalivedPath: vrrp.executable,
+  })
+  return new AnnouncerRegistry(
+    [new L2Announcer(machine), elector, new BgpAnnouncer({ ...machine, ...bgp, runDirectory: bgp.directory })],
+    shardOwnership(elector),
+  )
+}
+
+function createGroupMembership(
   machine: Machine,
   {
+    announcers,
+    flows,
+    secondChance,
     haproxy: proxies,
-    ...surviving
-  }: { readonly flows: FlowReplication; readonly secondChance: SecondChance; readonly haproxy: HaproxyDriver },
-): NodeAnnouncers {
+  }: {
+    readonly announcers: AnnouncerRegistry
+    readonly flows: FlowReplication
+    readonly secondChance: SecondChance
+    readonly haproxy: HaproxyDriver
+  },
+): GroupMembership {
   const { clock, log } = machine
-  const fabricAddress = new FabricAddress(machine)
-  return new NodeAnnouncers({
-    l2: new L2Announcer(machine),
-    neighbours: new NeighbourWatch(machine),
-    vrrp: new VrrpAnnouncer({
-      ...machine,
-      directory: vrrp.directory,
-      moverPath: vrrp.mover,
-      keepalivedPath: vrrp.executable,
-    }),
-    bgp: new BgpAnnouncer({ ...machine, ...bgp, runDirectory: bgp.directory }),
-    ...surviving,
-    proxyDrain: new ProxyDrain({ proxies, log, clock }),
-    shardProxyDrains: new ShardProxyDrains({ proxies, log, clock }),
-    fabricAddress: () => fabricAddress.read(),
+  return new GroupMembership({
+    first: [secondChanceOfGroup(secondChance)],
+    followers: [
+      flowsOfGroup(flows),
+      announcers,
+      new NeighbourWatch(machine),
+      proxyDrainOfGroup(new ProxyDrain({ proxies, log, clock }), announcers),
+      shardProxyDrainsOfGroup(new ShardProxyDrains({ proxies, log, clock }), announcers),
+    ],
   })
 }
 

@@ -11,7 +11,13 @@ import { wishesOf } from './entry-announcements.ts'
 import { NodeReconciler } from './reconcile-node.ts'
 import { StateFile } from './state-file.ts'
 import { domainEntry, loadBalancerEntry, memberEntry, putLine } from './testing/entries.ts'
-import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedNode } from './testing/recorded-node.ts'
+import {
+  RecordedAnnouncer,
+  RecordedDomains,
+  RecordedDriver,
+  RecordedGroup,
+  RecordedNode,
+} from './testing/recorded-node.ts'
 
 const SHARD: Announce = { via: 'vrrp', shard: 1 }
 
@@ -60,6 +66,7 @@ async function start(): Promise<void> {
     drivers: [new RecordedDriver(node)],
     followers: [],
     announcer: new RecordedAnnouncer(node),
+    group: new RecordedGroup(node),
     state,
     onReport: (report) => reports.set(report.key, report),
     onRemoved: (key) => reports.delete(key),

@@ -11,7 +11,13 @@ import { MemberHealthFeed } from './member-health-feed.ts'
 import { NodeReconciler } from './reconcile-node.ts'
 import { StateFile } from './state-file.ts'
 import { domainEntry, loadBalancerEntry, memberEntry, putLine } from './testing/entries.ts'
-import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedNode } from './testing/recorded-node.ts'
+import {
+  RecordedAnnouncer,
+  RecordedDomains,
+  RecordedDriver,
+  RecordedGroup,
+  RecordedNode,
+} from './testing/recorded-node.ts'
 
 const pool = (ids: readonly string[], changes: Partial<NodePool> = {}): NodePool => ({
   id: 'p1',
@@ -47,6 +53,7 @@ describe('slow start', () => {
       drivers: [new RecordedDriver(node)],
       followers: [],
       announcer: new RecordedAnnouncer(node),
+      group: new RecordedGroup(node),
       state,
       onReport: () => {},
       onRemoved: () => {},

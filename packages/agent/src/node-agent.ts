@@ -1,11 +1,18 @@
 import type { AgentLink } from '@spout/client/agent-link'
-import type { DataPlaneDriver, EntryFollower, ProbeLimits, ProberOptions, ShareWatch } from '@spout/dataplane'
-import type { ServiceStats } from '@spout/model/node-report'
+import type {
+  Announcer,
+  DataPlaneDriver,
+  EntryFollower,
+  GroupFollower,
+  ProbeLimits,
+  ProberOptions,
+  ShareWatch,
+} from '@spout/dataplane'
+import type { FlowsReport, ServiceStats } from '@spout/model/node-report'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Domains } from './domains.ts'
 import type { AgentFigures } from './figures.ts'
 import { followLink } from './follow-link.ts'
-import type { GroupMembership } from './group-membership.ts'
 import { MemberHealthFeed } from './member-health-feed.ts'
 import { NodeReconciler } from './reconcile-node.ts'
 import { Reporter } from './reporter.ts'
@@ -21,7 +28,14 @@ export interface NodeAgentOptions {
   readonly drivers: readonly DataPlaneDriver[]
   /** Followers of load-balancer entries besides drivers. Default none. */
   readonly followers?: readonly EntryFollower[]
-  readonly announcer: GroupMembership
+  /** All announcers of the node as one. */
+  readonly announcer: Announcer
+  /** The node's membership in its group. */
+  readonly group: GroupFollower
+  /** The state of flow replication; null if flows are not replicated. */
+  readonly flows: () => Promise<FlowsReport | null>
+  /** The node's address on the fabric; null if it has none. */
+  readonly fabricAddress: () => Promise<string | null>
   readonly checks: ProberOptions['checks']
   /** Default: the prober's own limits. */
   readonly probeLimits?: ProbeLimits
@@ -37,8 +51,6 @@ export interface NodeAgentOptions {
 
 const OBSERVE_EVERY_MS = 2000
 const STATS_EVERY_MS = 5000
-/** At most this many address conflicts are reported. */
-const MOST_CONFLICTS = 100
 /** How often traffic counters are read, if a pool is watched. */
 const TRAFFIC_EVERY_MS = 250
 const STOP_GRACE_MS = 3000
@@ -79,6 +91,7 @@ export class NodeAgent implements Component {
       drivers: options.drivers,
       followers: options.followers ?? [],
       announcer: options.announcer,
+      group: options.group,
       state: this.#state,
       onReport: (report) => this.#reporter.entry(report),
       onRemoved: (key) => this.#reporter.removed(key),
@@ -105,7 +118,7 @@ export class NodeAgent implements Component {
       { event: 'adopted', entries: this.#state.entries.size, ...this.counters },
       'took over the state of the last agent',
     )
-    await this.#followAnnouncer()
+    await this.#followGroup()
     this.#reporter.start()
     this.#following = followLink(
       {
@@ -164,19 +177,11 @@ export class NodeAgent implements Component {
   }
 
   /** Reports the state of the group membership whenever it changes. */
-  async #followAnnouncer(): Promise<void> {
-    const { announcer } = this.#options
-    this.#unsubscribe.push(
-      announcer.onShards((shards) => this.#reporter.tell({ shards })),
-      announcer.onProxyDrain((departure) => this.#reporter.tell({ departure })),
-      announcer.onSights((sights) => this.#reporter.tell({ sights })),
-      announcer.onBgpSessions((bgpSessions) => this.#reporter.tell({ bgpSessions })),
-      announcer.onAddressConflicts((conflicts) =>
-        this.#reporter.tell({ addressConflicts: conflicts.slice(0, MOST_CONFLICTS) }),
-      ),
-    )
-    this.#reporter.tell({ shards: announcer.shards(), bgpSessions: await announcer.bgpSessions() })
-    this.#reporter.tell({ departure: announcer.proxyDrain() })
+  async #followGroup(): Promise<void> {
+    const { group } = this.#options
+    const end = group.onReport?.((report) => this.#reporter.tell(report))
+    if (end !== undefined) this.#unsubscribe.push(end)
+    this.#reporter.tell((await group.report?.()) ?? {})
     await this.#lookAtFlows()
     this.#every('flows', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#lookAtFlows())
     await this.#lookAtFabric()
@@ -185,7 +190,7 @@ export class NodeAgent implements Component {
 
   async #lookAtFlows(): Promise<void> {
     try {
-      this.#reporter.tell({ flows: await this.#options.announcer.flows() })
+      this.#reporter.tell({ flows: await this.#options.flows() })
     } catch (error) {
       this.#options.log.debug({ event: 'flows-unknown', err: error }, 'the state of flow replication cannot be read')
     }
@@ -193,7 +198,7 @@ export class NodeAgent implements Component {
 
   async #lookAtFabric(): Promise<void> {
     try {
-      this.#reporter.tell({ fabricAddress: await this.#options.announcer.fabricAddress() })
+      this.#reporter.tell({ fabricAddress: await this.#options.fabricAddress() })
     } catch (error) {
       this.#options.log.warn(
         { event: 'fabric-unknown', err: error },

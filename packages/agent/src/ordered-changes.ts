@@ -1,4 +1,4 @@
-import type { Announcement, EntryFollower, SlowStarts, WantedEntry } from '@spout/dataplane'
+import type { Announcement, EntryFollower, GroupFollower, SlowStarts, WantedEntry } from '@spout/dataplane'
 import { domainKey, domainOfKey, GROUP_KEY, isLoadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry } from '@spout/model/node-state'
 import { applyEntries, applyToDomains, failureOf } from './apply-result.ts'
@@ -6,7 +6,6 @@ import type { Domains } from './domains.ts'
 import type { DriverChoice } from './driver-choice.ts'
 import { type EntryAnnouncements, gatewayWishes, markTakeovers, wishesOf } from './entry-announcements.ts'
 import type { EntryStatuses } from './entry-statuses.ts'
-import type { GroupMembership } from './group-membership.ts'
 import { PreparedEntries } from './prepared-entries.ts'
 import type { StateFile } from './state-file.ts'
 import { type Held, unreadable, type WantedState } from './wanted-state.ts'
@@ -15,7 +14,7 @@ export interface OrderedChangesOptions {
   readonly domains: Domains
   readonly choice: DriverChoice
   readonly followers: readonly EntryFollower[]
-  readonly announcer: Pick<GroupMembership, 'configure'>
+  readonly group: Pick<GroupFollower, 'follow'>
   readonly announcements: EntryAnnouncements
   readonly wanted: WantedState
   readonly statuses: EntryStatuses
@@ -80,7 +79,7 @@ export class OrderedChanges {
 
   /** Configures the group membership. If an announcer refuses its settings, it keeps the old ones. */
   async applyGroup(signal: AbortSignal): Promise<void> {
-    const { announcer, statuses, wanted } = this.#options
+    const { group, statuses, wanted } = this.#options
     const held = wanted.get(GROUP_KEY)
     if (held !== undefined && (held.entry.kind !== 'group' || unreadable(held.entry) !== null))
       return statuses.fail(GROUP_KEY, {
@@ -91,7 +90,7 @@ export class OrderedChanges {
     // A node that never had a group has nothing to end.
     if (entry === null && statuses.get(GROUP_KEY) === undefined) return
     try {
-      await announcer.configure(entry, signal)
+      await group.follow(entry, signal)
     } catch (error) {
       return statuses.fail(GROUP_KEY, failureOf('GroupRefused', error))
     }

@@ -12,7 +12,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NodeReconciler } from './reconcile-node.ts'
 import { StateFile } from './state-file.ts'
 import { domainEntry, loadBalancerEntry, putLine } from './testing/entries.ts'
-import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedNode } from './testing/recorded-node.ts'
+import {
+  RecordedAnnouncer,
+  RecordedDomains,
+  RecordedDriver,
+  RecordedGroup,
+  RecordedNode,
+} from './testing/recorded-node.ts'
 
 let directory: string
 beforeEach(async () => {
@@ -38,6 +44,7 @@ class Process {
       drivers: [new RecordedDriver(node)],
       followers: [],
       announcer: new RecordedAnnouncer(node),
+      group: new RecordedGroup(node),
       state: this.state,
       onReport: (report) => this.reports.set(report.key, report),
       onRemoved: (key) => {

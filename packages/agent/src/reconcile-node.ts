@@ -1,5 +1,12 @@
 import type { StateLine } from '@spout/client/agent-link'
-import { type DataPlaneDriver, type EntryFollower, SlowStarts, type WantedEntry } from '@spout/dataplane'
+import {
+  type Announcer,
+  type DataPlaneDriver,
+  type EntryFollower,
+  type GroupFollower,
+  SlowStarts,
+  type WantedEntry,
+} from '@spout/dataplane'
 import { domainKey, isLoadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry } from '@spout/model/node-state'
 import { withProxyPorts } from './apply-result.ts'
@@ -7,7 +14,6 @@ import type { Domains } from './domains.ts'
 import { DriverChoice } from './driver-choice.ts'
 import { EntryAnnouncements, gatewayWishes, wishesOf } from './entry-announcements.ts'
 import { EntryStatuses, type EntryStatusesOptions } from './entry-statuses.ts'
-import type { GroupMembership } from './group-membership.ts'
 import { lostKeys } from './lost-keys.ts'
 import { OrderedChanges } from './ordered-changes.ts'
 import { type Held, unreadable, WantedState } from './wanted-state.ts'
@@ -19,7 +25,8 @@ export interface NodeReconcilerOptions
   readonly drivers: readonly DataPlaneDriver[]
   /** Follow the entries of all drivers, in this order. */
   readonly followers: readonly EntryFollower[]
-  readonly announcer: GroupMembership
+  readonly announcer: Announcer
+  readonly group: Pick<GroupFollower, 'follow'>
   readonly onInSync: (inSync: boolean) => void
 }
 
@@ -68,7 +75,7 @@ export class NodeReconciler {
           { event: 'node-health', healthy, reason },
           healthy ? 'the node can carry traffic' : 'the node cannot carry traffic',
         )
-        announcer.setHealthy(healthy, reason)
+        announcer.setHealthy?.(healthy, reason)
       },
     })
     this.#slowStarts = new SlowStarts({ clock: options.clock, onStep: (keys) => this.look(keys) })

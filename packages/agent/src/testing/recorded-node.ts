@@ -1,8 +1,7 @@
-import type { Announcement, Applied, DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+import type { Announcement, Announcer, Applied, DataPlaneDriver, GroupFollower, WantedEntry } from '@spout/dataplane'
 import { domainOfKey } from '@spout/model/entry-keys'
 import type { DomainEntry, GroupEntry } from '@spout/model/node-state'
 import type { Domains } from '../domains.ts'
-import type { GroupMembership } from '../group-membership.ts'
 
 /** What stays on a node while its agent comes and goes, and the order in which it was changed. */
 export class RecordedNode {
@@ -136,7 +135,7 @@ export class RecordedDriver implements DataPlaneDriver<string> {
   }
 }
 
-export class RecordedAnnouncer implements GroupMembership {
+export class RecordedAnnouncer implements Announcer {
   readonly name = 'recorded'
   readonly #node: RecordedNode
 
@@ -168,57 +167,27 @@ export class RecordedAnnouncer implements GroupMembership {
     return [...this.#node.announced.values()]
   }
 
-  async configure(entry: Pick<GroupEntry, 'vrrp' | 'bgp'> | null): Promise<void> {
-    if (this.#node.groupRefused !== null) throw new Error(this.#node.groupRefused)
-    this.#node.log.push(entry === null ? 'group none' : `group ${entry.vrrp?.shards.length ?? 0} shards`)
-  }
-
   setHealthy(healthy: boolean): void {
     this.#node.log.push(healthy ? 'healthy' : 'unhealthy')
   }
 
-  async fabricAddress(): Promise<string> {
-    return '192.0.2.254'
+  async close(): Promise<void> {}
+}
+
+export class RecordedGroup implements GroupFollower {
+  readonly #node: RecordedNode
+
+  constructor(node: RecordedNode) {
+    this.#node = node
   }
 
-  shards(): readonly [] {
-    return []
+  async follow(entry: GroupEntry | null): Promise<void> {
+    if (this.#node.groupRefused !== null) throw new Error(this.#node.groupRefused)
+    this.#node.log.push(entry === null ? 'group none' : `group ${entry.vrrp?.shards.length ?? 0} shards`)
   }
 
-  proxyDrain(): null {
-    return null
-  }
-
-  onProxyDrain(): () => void {
-    return () => {}
-  }
-
-  onSights(): () => void {
-    return () => {}
-  }
-
-  onShards(): () => void {
-    return () => {}
-  }
-
-  addressConflicts(): readonly [] {
-    return []
-  }
-
-  onAddressConflicts(): () => void {
-    return () => {}
-  }
-
-  async flows(): Promise<null> {
-    return null
-  }
-
-  async bgpSessions(): Promise<readonly []> {
-    return []
-  }
-
-  onBgpSessions(): () => void {
-    return () => {}
+  async report() {
+    return { shards: [], bgpSessions: [], departure: null }
   }
 
   async close(): Promise<void> {}

@@ -1,6 +1,9 @@
 import { shardOfAnnounce } from '@spout/model/announce'
+import type { GroupEntry } from '@spout/model/node-state'
 import { Mutex } from '@spout/runtime'
 import type { Announcement, AnnouncementDifference, Announcer } from '../contracts/announcer.ts'
+import type { GroupFollower, GroupReport } from '../contracts/group-follower.ts'
+import { followAll, onReportOf, reportOf } from './followers.ts'
 
 type Outcomes = Awaited<ReturnType<Announcer['apply']>>
 type IsDue = (announcement: Announcement) => boolean
@@ -9,6 +12,8 @@ type IsDue = (announcement: Announcement) => boolean
 export interface ShardOwnership {
   /** Shards that this node masters. */
   mastered(): ReadonlySet<number>
+  /** Whether another node is known to own the shard. False while its state is unknown: its addresses may be here. */
+  hasReleased(shard: number): boolean
   /** @returns a function that unsubscribes */
   onChange(listener: () => void): () => void
 }
@@ -17,7 +22,7 @@ export interface ShardOwnership {
  * Combines the announcers of a node. Each gets the announcements whose `by.via` is its name. Announcements of a shard
  * that an announcer follows (`Announcer.followsShards`) are made only while this node is the shard's master.
  */
-export class AnnouncerRegistry implements Announcer {
+export class AnnouncerRegistry implements Announcer, GroupFollower {
   readonly name = 'node'
   readonly #announcers: readonly Announcer[]
   readonly #shards: ShardOwnership
@@ -160,6 +165,48 @@ export class AnnouncerRegistry implements Announcer {
       this.#observed.parts.every((part, index) => part === parts[index])
     if (!same) this.#observed = { parts, whole: parts.flat() }
     return this.#observed!.whole
+  }
+
+  /** An announcer that refuses its settings keeps the old ones and stops no other. @throws AggregateError of the refusals */
+  follow(entry: GroupEntry | null, signal: AbortSignal): Promise<void> {
+    return followAll(this.#announcers, entry, signal)
+  }
+
+  report(): Promise<GroupReport> {
+    return reportOf(this.#announcers)
+  }
+
+  /** @returns a function that unsubscribes */
+  onReport(listener: (report: GroupReport) => void): () => void {
+    return onReportOf(this.#announcers, listener)
+  }
+
+  /** Sets whether the node can carry traffic. While it cannot, it owns no shard. */
+  setHealthy(healthy: boolean, reason: string): void {
+    for (const announcer of this.#announcers) announcer.setHealthy?.(healthy, reason)
+  }
+
+  /** Whether no new connection of a client reaches this node. */
+  async ownsNothing(): Promise<boolean> {
+    for (const announcer of this.#announcers) {
+      const attracts = announcer.attracts === undefined ? (await announcer.observe()).length > 0 : announcer.attracts()
+      if (attracts) return false
+    }
+    return true
+  }
+
+  /** Whether the node has released everything that it was told to release. */
+  async hasReleasedAll(): Promise<boolean> {
+    for (const announcer of this.#announcers) {
+      const said = announcer.hasReleased?.() ?? null
+      if (said !== null) return said
+    }
+    return this.ownsNothing()
+  }
+
+  /** Whether another node is known to own the shard. */
+  hasReleasedShard(shard: number): boolean {
+    return this.#shards.hasReleased(shard)
   }
 
   /** Domains of client-facing addresses that move with the shard. */

@@ -1,4 +1,5 @@
 import type { Announce } from '@spout/model/node-state'
+import type { GroupFollower } from './group-follower.ts'
 
 /** An address that this node announces on a segment. */
 export interface Announcement {
@@ -28,9 +29,10 @@ export interface AnnouncementDifference {
 
 /**
  * Tells the network which addresses this node owns. It is given the whole wanted set and applies the difference.
- * The agent adds an address after the data plane confirmed it, and withdraws it before the data plane removes it.
+ * The agent adds an address after the data plane confirmed it, and withdraws it before the data plane removes it. An
+ * announcer that is configured by the node's group has `follow`; one with a state to report has `report` and `onReport`.
  */
-export interface Announcer {
+export interface Announcer extends Partial<Omit<GroupFollower, 'close'>> {
   /** The `by.via` of its announcements. */
   readonly name: string
   /** If true, announcements that name a shard are made only while this node is the shard's master. Default false. */
@@ -45,5 +47,11 @@ export interface Announcer {
   change?(difference: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]>
   /** What is announced now. Returns the same array object when nothing changed, which saves the caller a comparison. */
   observe(): Promise<readonly Announcement[]>
+  /** Whether clients' new connections may reach this node by it. Default: while it announces anything. */
+  attracts?(): boolean
+  /** Whether the node has released what the group's settings told it to release; null (the default) if they say nothing. */
+  hasReleased?(): boolean | null
+  /** Sets whether the node can carry traffic. While it cannot, the announcer releases addresses that other nodes can take. */
+  setHealthy?(healthy: boolean, reason: string): void
   close(): Promise<void>
 }

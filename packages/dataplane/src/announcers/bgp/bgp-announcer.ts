@@ -1,14 +1,16 @@
 import { join } from 'node:path'
-import type { BgpSettings } from '@spout/model/node-state'
+import type { BgpSettings, GroupEntry } from '@spout/model/node-state'
 import { Mutex } from '@spout/runtime'
 import { makeRunDirectory } from '@spout/sys'
 import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
+import type { GroupReport } from '../../contracts/group-follower.ts'
 import { rootNetns } from '../../domain/domain-config.ts'
 import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
 import { routesOf, type WantedRoute } from './announced-routes.ts'
 import { BgpDaemons } from './bgp-daemons.ts'
 import type { BgpSession } from './bgp-session.ts'
 import { checkBgpSettings } from './check-settings.ts'
+import { reportedSession } from './node-report.ts'
 import { type BgpOptions, DEFAULT_ANNOUNCE_TABLE } from './options.ts'
 import { SessionWatch } from './session-watch.ts'
 import { readSettings, removeSettings, writeSettings } from './settings-file.ts'
@@ -29,6 +31,8 @@ export class BgpAnnouncer implements Announcer {
   readonly #watch: SessionWatch
   #daemons: BgpDaemons | null = null
   #settings: BgpSettings | null = null
+  /** What the group's settings tell routers; null without settings. */
+  #drain: BgpSettings['drain'] | null = null
   /** The addresses that were announced when the kernel had this mark. */
   #seen: { readonly mark: string; present: readonly Announcement[] | null } | null = null
   readonly #mutex = new Mutex()
@@ -70,6 +74,30 @@ export class BgpAnnouncer implements Announcer {
       await writeSettings(this.#settingsFile, settings)
       await this.#place([...this.#wanted.values()], [], signal)
     })
+  }
+
+  follow(entry: Pick<GroupEntry, 'bgp'> | null, signal: AbortSignal): Promise<void> {
+    const settings = entry?.bgp ?? null
+    this.#drain = settings?.drain ?? null
+    return this.configure(settings, signal)
+  }
+
+  async report(): Promise<GroupReport> {
+    return { bgpSessions: (await this.sessions()).map(reportedSession) }
+  }
+
+  /** @returns a function that unsubscribes */
+  onReport(listener: (report: GroupReport) => void): () => void {
+    return this.onSessionChange((sessions) => listener({ bgpSessions: sessions.map(reportedSession) }))
+  }
+
+  attracts(): boolean {
+    return this.#drain !== null && this.#drain !== 'withdrawn'
+  }
+
+  /** While routers are only asked to prefer others, this node may still get new connections. */
+  hasReleased(): boolean | null {
+    return this.#drain === null ? null : this.#drain !== 'prefer-others'
   }
 
   /** Takes over daemons and routes of an earlier process. The next `apply` adds missing routes of `previous`. */

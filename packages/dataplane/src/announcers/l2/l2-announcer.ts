@@ -2,6 +2,7 @@ import { ipBits, parseIp } from '@spout/net'
 import { type Clock, Mutex, systemClock } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
+import type { GroupReport } from '../../contracts/group-follower.ts'
 import { announceAddresses, stopAnnouncing } from '../../domain/announce-addresses.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { domainNames, SEGMENT } from '../../domain/domain-names.ts'
@@ -23,6 +24,9 @@ interface Place {
   readonly netns?: string
   readonly dev: string
 }
+
+/** Of addresses that somebody else claims: more say no more. */
+const MOST_REPORTED = 100
 
 /**
  * Announces addresses on a segment. Binds an address after duplicate detection, so that the kernel answers ARP and
@@ -74,6 +78,11 @@ export class L2Announcer implements Announcer {
   /** Calls back when conflicts change. @returns a function that unsubscribes */
   onConflicts(listener: (conflicts: readonly AddressConflict[]) => void): () => void {
     return this.#defence.onChange(listener)
+  }
+
+  /** @returns a function that ends it */
+  onReport(listener: (report: GroupReport) => void): () => void {
+    return this.onConflicts((conflicts) => listener({ addressConflicts: conflicts.slice(0, MOST_REPORTED) }))
   }
 
   /** Records which addresses of `previous` are bound. The next `apply` binds the others. */

@@ -55,6 +55,6 @@ it.each([
     watch.configure([])
     expect(seen).toEqual([])
   } finally {
-    watch.close()
+    await watch.close()
   }
 })

@@ -1,7 +1,8 @@
 import type { Sight } from '@spout/model/node-report'
-import type { WatchedNode } from '@spout/model/node-state'
+import type { GroupEntry, WatchedNode } from '@spout/model/node-state'
 import type { Clock, Timer } from '@spout/runtime'
 import type { NativeHelper } from '@spout/sys'
+import type { GroupFollower, GroupReport } from '../../contracts/group-follower.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 
 export interface NeighbourWatchOptions {
@@ -28,7 +29,7 @@ const MISSES = 2
  * Watches whether nodes of the group that do not report still answer on the fabric, by ARP probes (RFC 5227 section
  * 2.1.1) and neighbour solicitations, which change no neighbour table. Probes only while a node does not report.
  */
-export class NeighbourWatch {
+export class NeighbourWatch implements GroupFollower {
   readonly #options: NeighbourWatchOptions
   readonly #looked = new Map<string, Looked>()
   readonly #listeners = new Set<(sights: readonly Sight[]) => void>()
@@ -39,6 +40,15 @@ export class NeighbourWatch {
 
   constructor(options: NeighbourWatchOptions) {
     this.#options = options
+  }
+
+  async follow(entry: Pick<GroupEntry, 'watch'> | null): Promise<void> {
+    this.configure(entry?.watch ?? [])
+  }
+
+  /** @returns a function that ends it */
+  onReport(listener: (report: GroupReport) => void): () => void {
+    return this.onChange((sights) => listener({ sights }))
   }
 
   /** Watches exactly these nodes. Keeps the result of a node that stays. */
@@ -60,7 +70,7 @@ export class NeighbourWatch {
     return () => this.#listeners.delete(listener)
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true
     this.#timer?.clear()
     this.#timer = null

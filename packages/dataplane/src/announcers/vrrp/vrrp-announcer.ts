@@ -1,7 +1,8 @@
-import type { VrrpSettings } from '@spout/model/node-state'
+import type { GroupEntry, VrrpSettings } from '@spout/model/node-state'
 import { type Clock, Mutex, pause, systemClock } from '@spout/runtime'
 import { findLink, type Log, makeRunDirectory, type NativeHelper } from '@spout/sys'
 import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
+import type { GroupReport } from '../../contracts/group-follower.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { loadAdvertFilter, removeAdvertFilter } from './advert-filter.ts'
 import { VrrpRefused } from './check-settings.ts'
@@ -14,6 +15,7 @@ import { keepalivedConfig } from './keepalived-config.ts'
 import { Keeper } from './keeper.ts'
 import { LinkDamping } from './link-damping.ts'
 import type { MoverShard } from './mover-state.ts'
+import { reportedShard } from './node-report.ts'
 import { ShardAddresses } from './shard-addresses.ts'
 import { type ShardReport, shardReport, stoppedReport } from './shard-report.ts'
 import { StateFeed } from './state-feed.ts'
@@ -134,6 +136,24 @@ export class VrrpAnnouncer implements Announcer {
       await this.#open()
       await (settings === null ? this.#leave() : this.#join(settings))
     })
+  }
+
+  follow(entry: Pick<GroupEntry, 'vrrp'> | null, signal: AbortSignal): Promise<void> {
+    return this.configure(entry?.vrrp ?? null, signal)
+  }
+
+  async report(): Promise<GroupReport> {
+    return { shards: this.shards().map(reportedShard) }
+  }
+
+  /** @returns a function that unsubscribes */
+  onReport(listener: (report: GroupReport) => void): () => void {
+    return this.onShardChange((shards) => listener({ shards: shards.map(reportedShard) }))
+  }
+
+  /** The addresses of a stopped shard may still be here. */
+  attracts(): boolean {
+    return this.shards().some(({ state }) => state === 'master' || state === 'stopped')
   }
 
   /**

@@ -1,7 +1,8 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { Announcement } from '../contracts/announcer.ts'
-import type { ShardOwnershipProbe } from '../second-chance/shard-proxy-drains.ts'
-import { NodeAnnouncers, type NodeAnnouncersOptions } from './node-announcers.ts'
+import { AnnouncerRegistry } from './announcer-registry.ts'
+import { shardOwnership } from './vrrp/ownership.ts'
+import type { VrrpAnnouncer } from './vrrp/vrrp-announcer.ts'
 
 const VIP = '198.51.100.16'
 const following: Announcement = {
@@ -23,9 +24,7 @@ let shardChanged: () => void
 let asked: number
 /** What happens while BGP changes something. */
 let meanwhile: () => void
-/** What those that see clients of a shard off may ask. */
-let probe: ShardOwnershipProbe
-let node: NodeAnnouncers
+let node: AnnouncerRegistry
 
 /** An announcer that writes down what it is told. */
 const recorded = (name: string) => ({
@@ -41,7 +40,6 @@ const recorded = (name: string) => ({
   },
   observe: async () => [],
   close: async () => {},
-  configure: async () => {},
 })
 const addresses = (announcements: readonly Announcement[]): string => announcements.map(({ address }) => address).join()
 
@@ -61,20 +59,8 @@ beforeEach(() => {
       return () => {}
     },
   }
-  const options = {
-    ...{
-      l2: recorded('l2'),
-      vrrp,
-      bgp: { ...recorded('bgp'), followsShards: true },
-      flows: recorded('flows'),
-      secondChance: recorded('chance'),
-    },
-    proxyDrain: recorded('proxyDrain'),
-    shardProxyDrains: { configure: (_settings: unknown, given: ShardOwnershipProbe) => (probe = given) },
-    fabricAddress: async () => null,
-    neighbours: { configure: () => {}, onChange: () => () => {}, close: () => {} },
-  }
-  node = new NodeAnnouncers(options as unknown as NodeAnnouncersOptions)
+  const ownership = shardOwnership(vrrp as unknown as Pick<VrrpAnnouncer, 'shards' | 'onShardChange'>)
+  node = new AnnouncerRegistry([recorded('l2'), vrrp, { ...recorded('bgp'), followsShards: true }], ownership)
 })
 
 it('withdraws at once what it lost while no agent ran, and nothing else', async () => {
@@ -126,19 +112,47 @@ it('announces what it becomes master of while it changes something else', async 
 
 it('tells of a shard that was handed over whether it has gone, and whose addresses went with it', async () => {
   const signal = new AbortController().signal
-  await node.configure(null, signal)
   const byVrrp: Announcement = { ...following, address: '198.51.100.18', domain: 2, by: { via: 'vrrp', shard: 2 } }
   const elsewhere: Announcement = { ...byVrrp, address: '198.51.100.19', domain: 3, by: { via: 'vrrp', shard: 1 } }
   const inside: Announcement = { ...byVrrp, address: '10.0.0.1', domain: 4, scope: 'tenant' }
   await node.apply([following, { ...everywhere, domain: 5 }, byVrrp, elsewhere, inside], signal)
-  expect([...probe.domainsOf(2)].sort()).toEqual([1, 2, 4])
+  expect([...node.domainsOf(2)].sort()).toEqual([1, 2, 4])
   await node.change({ come: [], go: [byVrrp] }, signal)
-  expect([...probe.domainsOf(2)].sort()).toEqual([1, 4])
+  expect([...node.domainsOf(2)].sort()).toEqual([1, 4])
   const released = (['master', 'backup', 'fault', 'stopped'] as const).map((next) => {
     state = next
-    return probe.hasReleased(2)
+    return node.hasReleasedShard(2)
   })
   expect(released).toEqual([false, true, true, false])
   // Of one that nobody knows nobody can say.
-  expect(probe.hasReleased(7)).toBe(false)
+  expect(node.hasReleasedShard(7)).toBe(false)
+})
+
+it.each([
+  ['it announces something', [following], [], false],
+  ['an announcer that announces nothing still attracts', [], [true], false],
+  ['none announces or attracts', [], [false], true],
+] as const)('whether it owns nothing when %s', async (_when, observed, attracting, nothing) => {
+  const ownership = { mastered: () => new Set<number>(), hasReleased: () => false, onChange: () => () => {} }
+  const registry = new AnnouncerRegistry(
+    [
+      { ...recorded('a'), observe: async () => observed },
+      ...attracting.map((attracts) => ({
+        ...recorded('b'),
+        // What it announces is not what it is asked for.
+        observe: async () => [everywhere],
+        attracts: () => attracts,
+      })),
+    ],
+    ownership,
+  )
+  expect(await registry.ownsNothing()).toBe(nothing)
+  expect(await registry.hasReleasedAll()).toBe(nothing)
+})
+
+it.each([true, false])('an announcer with a part says whether all is released: %s', async (released) => {
+  const ownership = { mastered: () => new Set<number>(), hasReleased: () => false, onChange: () => () => {} }
+  const asked = { ...recorded('a'), observe: async () => [following], hasReleased: () => null }
+  const registry = new AnnouncerRegistry([asked, { ...recorded('b'), hasReleased: () => released }], ownership)
+  expect(await registry.hasReleasedAll()).toBe(released)
 })

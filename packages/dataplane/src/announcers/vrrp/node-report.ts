@@ -1,0 +1,20 @@
+import type { ShardReport } from '@spout/model/node-report'
+import type { ShardReport as LocalShard } from './shard-report.ts'
+
+/** A shard as the control plane is told of it. */
+export const reportedShard = ({ shard, state, since, takeovers, lastMove }: LocalShard): ShardReport => ({
+  number: shard,
+  state,
+  since,
+  takeovers,
+  lastMove:
+    lastMove === null
+      ? null
+      : {
+          at: lastMove.at,
+          from: lastMove.to === 'master' ? 'backup' : 'master',
+          to: lastMove.to,
+          reason: lastMove.reason,
+          silentMs: lastMove.silentMs,
+        },
+})
