@@ -1,7 +1,7 @@
 import type { Announcement, Announcer } from '@spout/dataplane'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EntryAnnouncements, markTakeovers, wishesOf } from './entry-announcements.ts'
+import { announcementsOf, EntryAnnouncements, markTakeovers } from './entry-announcements.ts'
 import { loadBalancerEntry } from './testing/entries.ts'
 
 const one = (address: string, shard?: number): Announcement => ({
@@ -79,18 +79,18 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
     const announcements = new EntryAnnouncements(segment.announcer(byDifference))
     await announcements.adopt(new Map())
     segment.refused.add('192.0.2.1')
-    const wishes = new Map([['lb/a', [one('192.0.2.1'), one('192.0.2.2')]]])
-    expect(await announcements.apply(wishes, signal)).toEqual(new Map([['lb/a', '192.0.2.1: in use']]))
+    const requested = new Map([['lb/a', [one('192.0.2.1'), one('192.0.2.2')]]])
+    expect(await announcements.apply(requested, signal)).toEqual(new Map([['lb/a', '192.0.2.1: in use']]))
     expect(announcements.announced('lb/a')).toEqual(['192.0.2.2'])
     // Words that begin with the address name it already.
     segment.words = '192.0.2.1 is in use'
-    expect(await announcements.apply(wishes, signal)).toEqual(new Map([['lb/a', '192.0.2.1 is in use']]))
+    expect(await announcements.apply(requested, signal)).toEqual(new Map([['lb/a', '192.0.2.1 is in use']]))
     segment.refused.clear()
     segment.fails = true
-    await expect(announcements.apply(wishes, signal)).rejects.toThrow('no answer')
+    await expect(announcements.apply(requested, signal)).rejects.toThrow('no answer')
     expect(announcements.announced('lb/a')).toEqual(['192.0.2.2'])
     segment.fails = false
-    expect(await announcements.apply(wishes, signal)).toEqual(new Map())
+    expect(await announcements.apply(requested, signal)).toEqual(new Map())
     expect(segment.announced.size).toBe(2)
   })
 
@@ -98,21 +98,21 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
     const segment = new Segment()
     const announcements = new EntryAnnouncements(segment.announcer(byDifference))
     await announcements.adopt(new Map())
-    const wishes = new Map([['lb/a', [one('192.0.2.1'), one('192.0.2.2')]]])
-    await announcements.apply(wishes, signal)
+    const requested = new Map([['lb/a', [one('192.0.2.1'), one('192.0.2.2')]]])
+    await announcements.apply(requested, signal)
     expect(await announcements.observe()).toEqual([])
     segment.announced.delete(name(one('192.0.2.2')))
     expect(await announcements.observe()).toEqual(['lb/a'])
     expect(await announcements.observe()).toEqual([])
-    await announcements.apply(wishes, signal)
+    await announcements.apply(requested, signal)
     expect(segment.announced.size).toBe(2)
     expect(await announcements.observe()).toEqual([])
   })
 
   test('whatever changes, the segment has what the entries want', async () => {
-    const wish = fc.tuple(fc.constantFrom('lb/a', 'lb/b', 'lb/c'), fc.uniqueArray(fc.nat(4), { maxLength: 3 }))
+    const requested = fc.tuple(fc.constantFrom('lb/a', 'lb/b', 'lb/c'), fc.uniqueArray(fc.nat(4), { maxLength: 3 }))
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(wish, { maxLength: 3 }), { maxLength: 12 }), async (rounds) => {
+      fc.asyncProperty(fc.array(fc.array(requested, { maxLength: 3 }), { maxLength: 12 }), async (rounds) => {
         const segment = new Segment()
         const announcements = new EntryAnnouncements(segment.announcer(byDifference))
         await announcements.adopt(new Map())
@@ -145,8 +145,8 @@ test('an address that this node held without announcing it is taken over from an
   const [vip] = entry.vips
   const more = { ...entry, vips: [...entry.vips, { ...vip!, address: '192.0.2.200' }] }
   const silent = { ...more, vips: more.vips.map((each, index) => (index === 0 ? { ...each, announce: null } : each)) }
-  const wishes = wishesOf(more, new Set())
-  expect(markTakeovers(wishes, undefined)).toBe(wishes)
-  expect(markTakeovers(wishes, more)).toBe(wishes)
-  expect(markTakeovers(wishes, silent)).toEqual([{ ...wishes[0], takeover: true }, wishes[1]])
+  const requested = announcementsOf(more, new Set())
+  expect(markTakeovers(requested, undefined)).toBe(requested)
+  expect(markTakeovers(requested, more)).toBe(requested)
+  expect(markTakeovers(requested, silent)).toEqual([{ ...requested[0], takeover: true }, requested[1]])
 })

@@ -2,7 +2,7 @@ import type { Announcement, Announcer } from '@spout/dataplane'
 import { awaitsMember, shardOfAnnounce } from '@spout/model/announce'
 import type { DomainEntry, LoadBalancerEntry, NodeStateEntry } from '@spout/model/node-state'
 
-type Wishes = ReadonlyMap<string, readonly Announcement[]>
+type RequestedAnnouncements = ReadonlyMap<string, readonly Announcement[]>
 
 /**
  * Identity of an announcement. It includes how the address is announced: a change of that withdraws it and announces it
@@ -12,7 +12,7 @@ const identity = ({ address, scope, domain, by }: Announcement): string =>
   `${scope}/${domain}/${address}/${Object.values(by).join('/')}`
 
 /** The announcements that an entry wants from this node, given the members that are down. */
-export const wishesOf = (entry: LoadBalancerEntry, down: ReadonlySet<string>): readonly Announcement[] =>
+export const announcementsOf = (entry: LoadBalancerEntry, down: ReadonlySet<string>): readonly Announcement[] =>
   entry.vips.flatMap(({ address, scope, announce: by }) =>
     by === null || (awaitsMember(by) && !hasMemberUp(entry, down))
       ? []
@@ -27,7 +27,7 @@ const hasMemberUp = ({ pools }: LoadBalancerEntry, down: ReadonlySet<string>): b
  * path `snat` the address that members see. Without a shard the planner assigns them to nodes, and they are bound as the
  * domain's own addresses.
  */
-export const gatewayWishes = ({ number, gateway, subnets, returnPath }: DomainEntry): readonly Announcement[] =>
+export const gatewayAnnouncements = ({ number, gateway, subnets, returnPath }: DomainEntry): readonly Announcement[] =>
   gateway === null || shardOfAnnounce(gateway) === null
     ? []
     : subnets.flatMap(({ gatewayIp, sharedAddress }) => {
@@ -41,12 +41,14 @@ export const gatewayWishes = ({ number, gateway, subnets, returnPath }: DomainEn
  * @param before the entry as this node last had it
  */
 export function markTakeovers(
-  wishes: readonly Announcement[],
+  requested: readonly Announcement[],
   before: NodeStateEntry | undefined,
 ): readonly Announcement[] {
-  if (before?.kind !== 'load-balancer') return wishes
+  if (before?.kind !== 'load-balancer') return requested
   const silent = new Set(before.vips.filter((vip) => vip.announce === null).map(({ address }) => address))
-  return silent.size === 0 ? wishes : wishes.map((one) => (silent.has(one.address) ? { ...one, takeover: true } : one))
+  return silent.size === 0
+    ? requested
+    : requested.map((one) => (silent.has(one.address) ? { ...one, takeover: true } : one))
 }
 
 /**
@@ -60,7 +62,7 @@ export class EntryAnnouncements {
    * Counts the entries that want an announcement, by its identity. While an address moves between two entries, both
    * want it.
    */
-  readonly #wishers = new Map<string, number>()
+  readonly #requesters = new Map<string, number>()
   /** The last result of the announcer's `observe` in which nothing was missing. */
   #whole: readonly Announcement[] | null = null
 
@@ -69,10 +71,10 @@ export class EntryAnnouncements {
   }
 
   /** @returns keys with an address that is no longer announced as before */
-  async adopt(previous: Wishes): Promise<readonly string[]> {
+  async adopt(previous: RequestedAnnouncements): Promise<readonly string[]> {
     await this.#announcer.adopt([...previous.values()].flat())
     this.#byKey.clear()
-    this.#wishers.clear()
+    this.#requesters.clear()
     for (const [key, announcements] of previous) this.#set(key, announcements)
     return this.observe()
   }
@@ -83,8 +85,8 @@ export class EntryAnnouncements {
   }
 
   /** The announcements of a key that remain if only these are still wanted. */
-  remaining(key: string, wishes: readonly Announcement[]): readonly Announcement[] {
-    return this.differ(key, wishes) ? common(this.#of(key), wishes) : wishes
+  remaining(key: string, requested: readonly Announcement[]): readonly Announcement[] {
+    return this.differ(key, requested) ? common(this.#of(key), requested) : requested
   }
 
   differ(key: string, wanted: readonly Announcement[]): boolean {
@@ -97,7 +99,7 @@ export class EntryAnnouncements {
    * @returns the announcer's error texts, by key with a refused address
    * @throws what the announcer threw; nothing counts as changed then
    */
-  async apply(changes: Wishes, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  async apply(changes: RequestedAnnouncements, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const differing = [...changes].filter(([key, wanted]) => this.differ(key, wanted))
     if (differing.length === 0) return new Map()
     const outcomes =
@@ -123,7 +125,7 @@ export class EntryAnnouncements {
     return gone.map(([key]) => key)
   }
 
-  #wholeWith(changes: Wishes): readonly Announcement[] {
+  #wholeWith(changes: RequestedAnnouncements): readonly Announcement[] {
     const whole: Announcement[] = []
     for (const [key, announcements] of this.#byKey) if (!changes.has(key)) whole.push(...announcements)
     for (const announcements of changes.values()) whole.push(...announcements)
@@ -131,11 +133,11 @@ export class EntryAnnouncements {
   }
 
   #difference(changes: readonly (readonly [string, readonly Announcement[]])[]) {
-    const turns = new Map<string, { readonly one: Announcement; wishers: number }>()
+    const turns = new Map<string, { readonly one: Announcement; requesters: number }>()
     const count = (announcements: readonly Announcement[], step: 1 | -1) => {
       for (const one of announcements) {
-        const turn = turns.get(identity(one)) ?? { one, wishers: 0 }
-        turn.wishers += step
+        const turn = turns.get(identity(one)) ?? { one, requesters: 0 }
+        turn.requesters += step
         turns.set(identity(one), turn)
       }
     }
@@ -144,21 +146,21 @@ export class EntryAnnouncements {
       count(wanted, 1)
     }
     const [come, go]: [Announcement[], Announcement[]] = [[], []]
-    for (const [name, { one, wishers }] of turns) {
-      const before = this.#wishers.get(name) ?? 0
-      if (before === 0 && wishers > 0) come.push(one)
-      if (before > 0 && before + wishers === 0) go.push(one)
+    for (const [name, { one, requesters }] of turns) {
+      const before = this.#requesters.get(name) ?? 0
+      if (before === 0 && requesters > 0) come.push(one)
+      if (before > 0 && before + requesters === 0) go.push(one)
     }
     return { come, go }
   }
 
   #set(key: string, announcements: readonly Announcement[]): void {
     for (const one of this.#of(key)) {
-      const left = this.#wishers.get(identity(one))! - 1
-      if (left === 0) this.#wishers.delete(identity(one))
-      else this.#wishers.set(identity(one), left)
+      const left = this.#requesters.get(identity(one))! - 1
+      if (left === 0) this.#requesters.delete(identity(one))
+      else this.#requesters.set(identity(one), left)
     }
-    for (const one of announcements) this.#wishers.set(identity(one), (this.#wishers.get(identity(one)) ?? 0) + 1)
+    for (const one of announcements) this.#requesters.set(identity(one), (this.#requesters.get(identity(one)) ?? 0) + 1)
     if (announcements.length === 0) this.#byKey.delete(key)
     else this.#byKey.set(key, announcements)
     this.#whole = null
@@ -182,8 +184,8 @@ export class EntryAnnouncements {
   }
 }
 
-function common(announced: readonly Announcement[], wishes: readonly Announcement[]): readonly Announcement[] {
-  const wanted = new Set(wishes.map(identity))
+function common(announced: readonly Announcement[], requested: readonly Announcement[]): readonly Announcement[] {
+  const wanted = new Set(requested.map(identity))
   return announced.filter((one) => wanted.has(identity(one)))
 }
 

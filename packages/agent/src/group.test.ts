@@ -7,7 +7,7 @@ import type { Announce, GroupEntry, NodeStateEntry } from '@spout/model/node-sta
 import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { wishesOf } from './entry-announcements.ts'
+import { announcementsOf } from './entry-announcements.ts'
 import { NodeReconciler } from './reconcile-node.ts'
 import { StateFile } from './state-file.ts'
 import { domainEntry, loadBalancerEntry, memberEntry, putLine } from './testing/entries.ts'
@@ -154,7 +154,8 @@ test('with policy healthy an address is wanted only while a member is up', () =>
       ],
       pools: [pool as never],
     })
-  const wanted = (policy: 'always' | 'healthy', ...down: string[]) => wishesOf(entry(policy), new Set(down)).length
+  const wanted = (policy: 'always' | 'healthy', ...down: string[]) =>
+    announcementsOf(entry(policy), new Set(down)).length
   expect([wanted('healthy'), wanted('healthy', 'm1'), wanted('healthy', 'm1', 'm2')]).toEqual([1, 1, 0])
   expect(wanted('always', 'm1', 'm2')).toBe(1)
 })

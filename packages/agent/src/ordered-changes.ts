@@ -4,7 +4,7 @@ import type { DomainEntry } from '@spout/model/node-state'
 import { applyEntries, applyToDomains, failureOf } from './apply-result.ts'
 import type { Domains } from './domains.ts'
 import type { DriverChoice } from './driver-choice.ts'
-import { type EntryAnnouncements, gatewayWishes, markTakeovers, wishesOf } from './entry-announcements.ts'
+import { announcementsOf, type EntryAnnouncements, gatewayAnnouncements, markTakeovers } from './entry-announcements.ts'
 import type { EntryStatuses } from './entry-statuses.ts'
 import { PreparedEntries } from './prepared-entries.ts'
 import type { StateFile } from './state-file.ts'
@@ -126,10 +126,12 @@ export class OrderedChanges {
   /** Announces gateway addresses that follow a shard, as if they were VIPs. */
   async #announceGateways(put: readonly Put[], signal: AbortSignal): Promise<void> {
     const { statuses } = this.#options
-    const wishes = put.flatMap(([key, { entry }]) =>
-      entry.kind === 'domain' && statuses.get(key)?.entry === entry ? [[key, gatewayWishes(entry)] as const] : [],
+    const requested = put.flatMap(([key, { entry }]) =>
+      entry.kind === 'domain' && statuses.get(key)?.entry === entry
+        ? [[key, gatewayAnnouncements(entry)] as const]
+        : [],
     )
-    await this.#announce(new Map(wishes), signal)
+    await this.#announce(new Map(requested), signal)
   }
 
   async #changeLoadBalancers(put: readonly Put[], gone: readonly string[], signal: AbortSignal): Promise<void> {
@@ -153,7 +155,7 @@ export class OrderedChanges {
   ): Promise<ReadonlySet<string>> {
     const { announcements, statuses } = this.#options
     const changes = new Map<string, readonly Announcement[]>(gone.map((key) => [key, []]))
-    for (const { key, entry, down } of put) changes.set(key, announcements.remaining(key, wishesOf(entry, down)))
+    for (const { key, entry, down } of put) changes.set(key, announcements.remaining(key, announcementsOf(entry, down)))
     try {
       await announcements.apply(changes, signal)
       return NONE
@@ -174,29 +176,29 @@ export class OrderedChanges {
       if (failure === undefined) this.#forget(key)
       else statuses.fail(key, failure)
     }
-    const wishes = new Map<string, readonly Announcement[]>()
+    const requested = new Map<string, readonly Announcement[]>()
     for (const { key, hash, entry, down, shares } of ready) {
       if (failures.has(key)) continue
-      wishes.set(key, markTakeovers(wishesOf(entry, down), statuses.get(key)?.entry))
+      requested.set(key, markTakeovers(announcementsOf(entry, down), statuses.get(key)?.entry))
       statuses.confirm(key, { hash, entry }, down, shares)
     }
     for (const [key, failure] of failures) if (wanted.get(key) !== undefined) statuses.fail(key, failure)
-    await this.#announce(wishes, signal)
+    await this.#announce(requested, signal)
   }
 
   /** Announces the addresses of confirmed entries, which completes these entries. */
-  async #announce(wishes: ReadonlyMap<string, readonly Announcement[]>, signal: AbortSignal): Promise<void> {
+  async #announce(requested: ReadonlyMap<string, readonly Announcement[]>, signal: AbortSignal): Promise<void> {
     const { announcements, statuses, state } = this.#options
     // The next process must know the owner of an address that this one bound, even if this one is killed.
-    if ([...wishes].some(([key, wanted]) => announcements.differ(key, wanted))) await state.handedOver()
+    if ([...requested].some(([key, wanted]) => announcements.differ(key, wanted))) await state.handedOver()
     let refused: ReadonlyMap<string, string>
     try {
-      refused = await announcements.apply(wishes, signal)
+      refused = await announcements.apply(requested, signal)
     } catch (error) {
       const { message } = failureOf('AnnounceFailed', error)
-      refused = new Map(Array.from(wishes.keys(), (key) => [key, message]))
+      refused = new Map(Array.from(requested.keys(), (key) => [key, message]))
     }
-    for (const key of wishes.keys()) if (!refused.has(key)) statuses.done(key)
+    for (const key of requested.keys()) if (!refused.has(key)) statuses.done(key)
     for (const [key, message] of refused) statuses.fail(key, { reason: 'AnnounceFailed', message })
   }
 

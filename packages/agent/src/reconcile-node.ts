@@ -12,7 +12,7 @@ import type { DomainEntry } from '@spout/model/node-state'
 import { withProxyPorts } from './apply-result.ts'
 import type { Domains } from './domains.ts'
 import { DriverChoice } from './driver-choice.ts'
-import { EntryAnnouncements, gatewayWishes, wishesOf } from './entry-announcements.ts'
+import { announcementsOf, EntryAnnouncements, gatewayAnnouncements } from './entry-announcements.ts'
 import { EntryStatuses, type EntryStatusesOptions } from './entry-statuses.ts'
 import { lostKeys } from './lost-keys.ts'
 import { OrderedChanges } from './ordered-changes.ts'
@@ -121,8 +121,8 @@ export class NodeReconciler {
     for (const follower of followers) await this.#adoptPart(follower, entries)
     for (const { key, hash, entry, down, shares } of previous)
       this.#statuses.confirm(key, { hash, entry }, down, shares)
-    const gateways = Array.from(up.values(), (domain) => [domain.key, gatewayWishes(domain)] as const)
-    const addresses = previous.map(({ key, entry, down }) => [key, wishesOf(entry, down)] as const)
+    const gateways = Array.from(up.values(), (domain) => [domain.key, gatewayAnnouncements(domain)] as const)
+    const addresses = previous.map(({ key, entry, down }) => [key, announcementsOf(entry, down)] as const)
     this.look(await this.#announcements.adopt(new Map([...gateways, ...addresses])))
     for (const { key } of [...up.values(), ...previous]) this.#statuses.done(key)
     // Last, so that a daemon that starts for it finds its addresses ready to be announced.

@@ -1,13 +1,13 @@
 import type { DomainEntry } from '@spout/model/node-state'
 import { expect, test } from 'vitest'
-import { gatewayWishes } from './entry-announcements.ts'
+import { gatewayAnnouncements } from './entry-announcements.ts'
 import { domainEntry } from './testing/entries.ts'
 
 const by = { via: 'vrrp', shard: 2 } as const
 
 test('the gateway moves with a shard, or with return path snat the address that members see', () => {
   const addresses = (change: Partial<DomainEntry>) =>
-    gatewayWishes({ ...domainEntry(1), ...change }).map(({ address }) => address)
+    gatewayAnnouncements({ ...domainEntry(1), ...change }).map(({ address }) => address)
   const subnets = [
     { cidr: '10.0.0.0/24', nodeAddress: '10.0.0.254', gatewayIp: '10.0.0.1', sharedAddress: '10.0.0.252' },
   ]

@@ -16,7 +16,7 @@ export type Liveness = 'new' | 'connected' | 'disconnected' | 'lost'
  * What other nodes see of a silent node on the fabric: it answers for its addresses, it does not, or they have not
  * reported yet. Null: no node can be asked.
  */
-export type Testimony = 'answers' | 'silent' | 'awaited'
+export type PeerSight = 'answers' | 'silent' | 'awaited'
 
 interface Watched {
   lastHeardMs: number
@@ -24,11 +24,11 @@ interface Watched {
   timer: Timer | null
   /** Silent for long enough that other nodes are asked about it. */
   isMissed: boolean
-  testimony: Testimony | null
+  peerSight: PeerSight | null
 }
 
 /** How long beyond `moveAfterMs` to wait for the nodes that were asked. An older agent may not know the question. */
-const TESTIMONY_WITHIN_MS = 2000
+const PEER_SIGHT_WITHIN_MS = 2000
 
 /** Limit of the time that a silent node gets, in multiples of `moveAfterMs`, however often that time restarts. */
 const MOST_TIMES = 12
@@ -102,11 +102,11 @@ export class NodeLiveness {
   }
 
   /** Sets what other nodes see of a doubtful node; null when none can be asked. */
-  testify(nodeId: string, testimony: Testimony | null): void {
+  setPeerSight(nodeId: string, peerSight: PeerSight | null): void {
     const watched = this.#nodes.get(nodeId)
-    if (watched === undefined || !this.#doubtful.has(nodeId) || watched.testimony === testimony) return
-    watched.testimony = testimony
-    if (watched.liveness === 'lost' && testimony !== null && testimony !== 'silent') {
+    if (watched === undefined || !this.#doubtful.has(nodeId) || watched.peerSight === peerSight) return
+    watched.peerSight = peerSight
+    if (watched.liveness === 'lost' && peerSight !== null && peerSight !== 'silent') {
       // As if it had only just been overdue, so that the other nodes have time to report.
       watched.lastHeardMs = this.#awake.ms() - this.#options.moveAfterMs
       this.#become(nodeId, watched, 'disconnected')
@@ -133,10 +133,10 @@ export class NodeLiveness {
     const silentMs = this.#silentMs(watched)
     const missedAfterMs = Math.min(disconnectedAfterMs, moveAfterMs)
     if (silentMs >= missedAfterMs) this.#miss(nodeId, watched)
-    // A listener may have called `testify`.
+    // A listener may have called `setPeerSight`.
     if (watched.timer !== null) return
     if (silentMs >= moveAfterMs && this.#isDead(watched, silentMs)) {
-      if (watched.testimony !== null) this.#doubtful.delete(nodeId)
+      if (watched.peerSight !== null) this.#doubtful.delete(nodeId)
       this.#become(nodeId, watched, 'lost')
     } else if (silentMs >= moveAfterMs && watched.liveness === 'new') this.#become(nodeId, watched, 'disconnected')
     if (watched.liveness === 'lost' || watched.timer !== null) return
@@ -144,8 +144,8 @@ export class NodeLiveness {
       ? missedAfterMs
       : silentMs < moveAfterMs
         ? moveAfterMs
-        : watched.testimony === 'awaited'
-          ? moveAfterMs + TESTIMONY_WITHIN_MS
+        : watched.peerSight === 'awaited'
+          ? moveAfterMs + PEER_SIGHT_WITHIN_MS
           : null
     if (deadlineMs === null) return
     watched.timer = clock.setTimer(() => this.#arm(nodeId, watched), Math.max(1, deadlineMs - silentMs))
@@ -160,9 +160,9 @@ export class NodeLiveness {
     else this.#tell(nodeId)
   }
 
-  #isDead({ testimony }: Watched, silentMs: number): boolean {
-    if (testimony === 'awaited') return silentMs >= this.#options.moveAfterMs + TESTIMONY_WITHIN_MS
-    return testimony !== 'answers'
+  #isDead({ peerSight }: Watched, silentMs: number): boolean {
+    if (peerSight === 'awaited') return silentMs >= this.#options.moveAfterMs + PEER_SIGHT_WITHIN_MS
+    return peerSight !== 'answers'
   }
 
   #silentMs({ liveness, lastHeardMs }: Watched): number {
@@ -184,4 +184,4 @@ export class NodeLiveness {
   }
 }
 
-const HEARD = { isMissed: false, testimony: null } as const
+const HEARD = { isMissed: false, peerSight: null } as const

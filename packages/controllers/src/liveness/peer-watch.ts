@@ -12,7 +12,7 @@ import {
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
-import type { NodeLiveness, Testimony } from './node-liveness.ts'
+import type { NodeLiveness, PeerSight } from './node-liveness.ts'
 
 /** Reads what nodes see of silent ones. */
 export interface SightReader {
@@ -39,7 +39,7 @@ const NOBODY: ReadonlyMap<string, readonly WatchedNode[]> = new Map()
 
 interface Missed {
   readonly watched: WatchedNode
-  readonly witnesses: readonly string[]
+  readonly probers: readonly string[]
 }
 
 /**
@@ -70,7 +70,7 @@ export class PeerWatch {
     if (hasShards(group)) {
       this.#missed.delete(group.id)
       this.#watches.delete(group.id)
-      for (const nodeId of before?.keys() ?? []) this.#options.liveness.testify(nodeId, null)
+      for (const nodeId of before?.keys() ?? []) this.#options.liveness.setPeerSight(nodeId, null)
       return
     }
     const nodes = this.#options.cluster.nodesOf(group.id)
@@ -80,9 +80,9 @@ export class PeerWatch {
       if (!this.#options.liveness.doubtful.has(node.id)) continue
       const watched = before?.get(node.id)?.watched ?? this.#watched(node)
       if (watched === null) continue
-      const witnesses = this.#witnesses(nodes, index, loads)
-      for (const id of witnesses) loads.set(id, [...(loads.get(id) ?? []), watched])
-      missed.set(node.id, { watched, witnesses })
+      const probers = this.#probers(nodes, index, loads)
+      for (const id of probers) loads.set(id, [...(loads.get(id) ?? []), watched])
+      missed.set(node.id, { watched, probers })
     }
     if (missed.size === 0) {
       this.#missed.delete(group.id)
@@ -96,12 +96,12 @@ export class PeerWatch {
 
   /** A node of the group reported. */
   reported(groupId: string): void {
-    for (const [nodeId, { witnesses }] of this.#missed.get(groupId) ?? [])
-      this.#options.liveness.testify(nodeId, this.#testimony(nodeId, witnesses))
+    for (const [nodeId, { probers }] of this.#missed.get(groupId) ?? [])
+      this.#options.liveness.setPeerSight(nodeId, this.#peerSightOf(nodeId, probers))
   }
 
-  #testimony(nodeId: string, witnesses: readonly string[]): Testimony | null {
-    const said = witnesses.map(
+  #peerSightOf(nodeId: string, probers: readonly string[]): PeerSight | null {
+    const said = probers.map(
       (id) => this.#options.status.sights(id).find((sight) => sight.nodeId === nodeId)?.answers ?? null,
     )
     if (said.includes(true)) return 'answers'
@@ -110,7 +110,7 @@ export class PeerWatch {
   }
 
   /** The next connected nodes of the group, so that they stay the same while they are connected. */
-  #witnesses(nodes: readonly Node[], index: number, loads: ReadonlyMap<string, readonly unknown[]>): readonly string[] {
+  #probers(nodes: readonly Node[], index: number, loads: ReadonlyMap<string, readonly unknown[]>): readonly string[] {
     const found: string[] = []
     for (let step = 1; step < nodes.length && found.length < WITNESSES; step++) {
       const { id } = nodes[(index + step) % nodes.length] as Node

@@ -72,7 +72,7 @@ function factsOf(document: ApiObject, { used, resting }: { readonly used: number
   const told = `${free} of ${total} addresses are free${resting === 0 ? '' : `, ${resting} rest`}.`
   return {
     fields: { addresses: { total, used, resting, free } },
-    verdicts: [
+    conditions: [
       free === 0
         ? { type: 'Exhausted', status: 'True', reason: 'NoAddressFree', message: told }
         : // Counts have fields of their own: in a condition, every address would cause a write.

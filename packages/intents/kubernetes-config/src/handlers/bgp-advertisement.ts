@@ -26,7 +26,7 @@ export const bgpAdvertisementKind: DocumentKind<BgpAdvertisementSpec> = {
     aggregateLength6: 'aggregationLengthV6',
   },
   wanted: wantedAdvertisement,
-  facts: async () => ({ fields: {}, verdicts: [] }),
+  facts: async () => ({ fields: {}, conditions: [] }),
 }
 
 async function wantedAdvertisement(spec: BgpAdvertisementSpec, api: NativeObjects) {

@@ -2,7 +2,7 @@ import { type BgpPeerSpec, MOST_SESSIONS } from '@spout/custom-resources'
 import { type BgpSessionReport, bgpPeer, parseAs } from '@spout/model'
 import type { NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
-import type { Brought, Verdict } from './handler.ts'
+import type { Brought, ConditionState } from './handler.ts'
 
 type Session = BgpSessionReport & { readonly nodeName: string }
 
@@ -93,7 +93,7 @@ export function factsOf(sessions: readonly Session[]): Brought {
         ...(lastError === null ? {} : { lastError: lastError.slice(0, 1024) }),
       })),
     },
-    verdicts: [
+    conditions: [
       established_(
         sessions,
         sorted.filter((one) => !up(one)),
@@ -102,7 +102,7 @@ export function factsOf(sessions: readonly Session[]): Brought {
   }
 }
 
-function established_(sessions: readonly Session[], down: readonly Session[]): Verdict {
+function established_(sessions: readonly Session[], down: readonly Session[]): ConditionState {
   const type = 'Established'
   if (sessions.length === 0)
     return { type, status: 'Unknown', reason: 'NoSession', message: 'No node has told of a session with it.' }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Refused } from '@spout/client/native-api'
 import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import { inWordsOf } from './field-words.ts'
-import { type Brought, type ConfigObject, type Handler, isReady, READY, type Verdict } from './handler.ts'
+import { type Brought, type ConditionState, type ConfigObject, type Handler, isReady, READY } from './handler.ts'
 
 /** What differs between kinds that are objects of the native API. */
 export interface DocumentKind<Spec> {
@@ -114,8 +114,8 @@ export class DocumentHandler<Spec extends object> implements Handler {
     throw new Refused('NameTaken', `Another ${this.#kind.what} named ${name} exists, ${whose}: it is left as it is.`)
   }
 
-  async #told(document: ApiObject, ready: Verdict): Promise<Brought> {
-    const { fields, verdicts } = await this.#kind.facts(document)
-    return { fields: { id: document.id, ...fields }, verdicts: [ready, ...verdicts] }
+  async #told(document: ApiObject, ready: ConditionState): Promise<Brought> {
+    const { fields, conditions } = await this.#kind.facts(document)
+    return { fields: { id: document.id, ...fields }, conditions: [ready, ...conditions] }
   }
 }

@@ -13,12 +13,12 @@ export interface ConfigStatus {
 }
 
 /** A condition without its times. */
-export type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+export type ConditionState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
 /** The result for an object: fields of its status, and its conditions. */
 export interface Brought {
   readonly fields: Readonly<Record<string, unknown>>
-  readonly verdicts: readonly Verdict[]
+  readonly conditions: readonly ConditionState[]
   /** Nothing was changed yet: call again once this status is written. */
   readonly again?: true
 }
@@ -32,8 +32,13 @@ export interface Handler {
 }
 
 export const READY = 'Ready'
-export const isReady = (reason: string, message: string): Verdict => ({ type: READY, status: 'True', reason, message })
-export const notReady = (reason: string, message: string): Verdict => ({
+export const isReady = (reason: string, message: string): ConditionState => ({
+  type: READY,
+  status: 'True',
+  reason,
+  message,
+})
+export const notReady = (reason: string, message: string): ConditionState => ({
   type: READY,
   status: 'False',
   reason,

@@ -46,6 +46,6 @@ async function factsOf({ id, vrrp }: Group, api: NativeObjects): Promise<Brought
   const connected = nodes.filter(({ status }) => (status as { connection: string }).connection === 'connected').length
   return {
     fields: { nodes: { total: nodes.length, connected }, routerIds: vrrp.routerIds },
-    verdicts: [],
+    conditions: [],
   }
 }

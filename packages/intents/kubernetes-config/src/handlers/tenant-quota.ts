@@ -36,8 +36,8 @@ export class TenantQuotaHandler implements Handler {
     const missing = Object.keys(limits).filter((name) => !Object.hasOwn(known, name)) as QuotaResource[]
     if (missing.length > 0) {
       const previous = { ...known, ...pick(before.limits, missing) }
-      const verdict = notReady('Preparing', 'The previous limits are noted first.')
-      return { fields: { projectId, previous, ...before }, verdicts: [verdict], again: true }
+      const condition = notReady('Preparing', 'The previous limits are noted first.')
+      return { fields: { projectId, previous, ...before }, conditions: [condition], again: true }
     }
     const dropped = Object.keys(known).filter((name) => !Object.hasOwn(limits, name)) as QuotaResource[]
     const change = Object.fromEntries(
@@ -50,7 +50,7 @@ export class TenantQuotaHandler implements Handler {
     const previous = pick(known, Object.keys(limits) as QuotaResource[])
     return {
       fields: { projectId, previous, limits: after.limits, used: after.used },
-      verdicts: [isReady('Set', 'The limits are as requested.')],
+      conditions: [isReady('Set', 'The limits are as requested.')],
     }
   }
 

@@ -151,8 +151,8 @@ export class ConfigController {
       await objects.addFinalizer(object, FINALIZER)
       return retryAfter(AGAIN_MS)
     }
-    const { fields, verdicts, again } = await this.#brought(handler, object)
-    await objects.writeStatus(object, statusOf(object, fields, verdicts, this.#options.clock.now()))
+    const { fields, conditions, again } = await this.#brought(handler, object)
+    await objects.writeStatus(object, statusOf(object, fields, conditions, this.#options.clock.now()))
     return retryAfter(again ? AGAIN_MS : everyMs)
   }
 
@@ -164,7 +164,7 @@ export class ConfigController {
       if (!(error instanceof Refused)) throw error
       const { conditions = [], ...fields } = object.status ?? {}
       const others = conditions.filter(({ type }) => type !== READY)
-      return { fields, verdicts: [notReady(error.code, error.message), ...others.map(verdictOf)] }
+      return { fields, conditions: [notReady(error.code, error.message), ...others.map(stateOf)] }
     }
   }
 
@@ -174,9 +174,9 @@ export class ConfigController {
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       const { conditions = [], ...fields } = object.status ?? {}
-      const others = conditions.filter(({ type }) => type !== READY).map(verdictOf)
-      const verdict = notReady(error.code, `Cannot be deleted yet. ${error.message}`)
-      await objects.writeStatus(object, statusOf(object, fields, [verdict, ...others], this.#options.clock.now()))
+      const others = conditions.filter(({ type }) => type !== READY).map(stateOf)
+      const condition = notReady(error.code, `Cannot be deleted yet. ${error.message}`)
+      await objects.writeStatus(object, statusOf(object, fields, [condition, ...others], this.#options.clock.now()))
       return retryAfter(Math.min(1000, this.#options.everyMs ?? EVERY_MS))
     }
     await objects.removeFinalizer(object, FINALIZER)
@@ -184,7 +184,7 @@ export class ConfigController {
   }
 }
 
-const verdictOf = ({ type, status, reason, message }: Brought['verdicts'][number]) => ({
+const stateOf = ({ type, status, reason, message }: Brought['conditions'][number]) => ({
   type,
   status,
   reason,

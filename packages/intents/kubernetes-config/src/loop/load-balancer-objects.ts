@@ -127,8 +127,8 @@ export class LoadBalancerObjects {
       const current = same ? object : await this.#objects.apply(id, spec)
       // Without an answer, the watch will show it.
       if (current === null) return retryAfter(AGAIN_MS)
-      const { fields, verdict } = shownAs(shown)
-      await this.#objects.writeStatus(current, statusOf(current, fields, [verdict], this.#options.clock.now()))
+      const { fields, condition } = shownAs(shown)
+      await this.#objects.writeStatus(current, statusOf(current, fields, [condition], this.#options.clock.now()))
       return done
     } catch (error) {
       return failed((error as Error).message)
@@ -152,5 +152,5 @@ export function shownAs({ vips, generation, pools, status }: ShownLoadBalancer) 
     },
   }
   const state = { active: 'True', pending: 'Unknown', error: 'False' } as const
-  return { fields, verdict: { type: 'Programmed', status: state[provisioning], reason, message } as const }
+  return { fields, condition: { type: 'Programmed', status: state[provisioning], reason, message } as const }
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Condition, KubeObject } from '@spout/kube'
-import type { ConfigStatus, Verdict } from '../handlers/handler.ts'
+import type { ConditionState, ConfigStatus } from '../handlers/handler.ts'
 
 interface Stated extends KubeObject {
   readonly status?: ConfigStatus
@@ -10,14 +10,14 @@ interface Stated extends KubeObject {
 export function statusOf(
   { metadata, status }: Stated,
   fields: Readonly<Record<string, unknown>>,
-  verdicts: readonly Verdict[],
+  states: readonly ConditionState[],
   now: Date,
 ): ConfigStatus {
   const time = `${now.toISOString().slice(0, 19)}Z`
-  const conditions = verdicts.map((verdict): Condition => {
-    const before = status?.conditions?.find(({ type }) => type === verdict.type)
-    const lastTransitionTime = before?.status === verdict.status ? before.lastTransitionTime : time
-    return { ...verdict, observedGeneration: metadata.generation ?? 0, lastTransitionTime }
+  const conditions = states.map((state): Condition => {
+    const before = status?.conditions?.find(({ type }) => type === state.type)
+    const lastTransitionTime = before?.status === state.status ? before.lastTransitionTime : time
+    return { ...state, observedGeneration: metadata.generation ?? 0, lastTransitionTime }
   })
   return { ...fields, conditions }
 }
