@@ -4,8 +4,8 @@ import { SpoutError } from '@spout/model'
 import { silentLogger } from '@spout/runtime'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { answerWithProblems } from '../native/problem.ts'
 import { type Answer, createServer, mount } from './host.ts'
+import { answerWithProblems } from './problem.ts'
 
 let app: FastifyInstance
 let answers: Answer[]

@@ -1,7 +1,7 @@
 import { loadBalancer } from '@spout/model'
 import { z } from 'zod'
+import { problemIn, problemSchema } from '../http/problem.ts'
 import { createOwn, creation } from './load-balancers.ts'
-import { problemIn, problemSchema } from './problem.ts'
 import { type Route, route } from './route.ts'
 import { shownLoadBalancer } from './shown.ts'
 

@@ -1,11 +1,11 @@
 import type { Endpoint } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, type Member, member, pool, SpoutError, uuid } from '@spout/model'
 import { z } from 'zod'
+import { problemIn, problemSchema } from '../http/problem.ts'
 import { find } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { memberDraft, Parts } from './load-balancer-draft.ts'
 import { LOAD_BALANCERS } from './load-balancers.ts'
-import { problemIn, problemSchema } from './problem.ts'
 import { type Call, type Route, route } from './route.ts'
 
 const MOST_MEMBERS = 10_000

@@ -1,10 +1,10 @@
 import { auditRecord, healthMonitor, KINDS, listener, member, pool, publicNodeGroup, subnet } from '@spout/model'
 import { z } from 'zod'
 import { isBalancing } from '../authn/balancer.ts'
+import { problemSchema } from '../http/problem.ts'
 import { listenerDraft, memberDraft, monitorDraft, poolDraft } from './load-balancer-draft.ts'
 import { creation } from './load-balancers.ts'
 import { memberChangeDraft } from './member-changes.ts'
-import { problemSchema } from './problem.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes.ts'
 

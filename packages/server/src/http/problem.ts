@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { SpoutError } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { errorOf, HTTP_STATUS, retryAfterOf } from '../http/error-of.ts'
+import { errorOf, HTTP_STATUS, retryAfterOf } from './error-of.ts'
 
 /** RFC 9457, with what a program needs: the error's code, the field, and whether retrying can help. */
 export const problemSchema = z.strictObject({
