@@ -112,15 +112,51 @@ describe('budgets', () => {
     expect(order).toEqual(['greedy', 'greedy'])
   })
 
-  test('the queue of a share is limited, and refuses at once when full', async () => {
+  const refused = () => order.filter((one) => one.includes('TooManyRequests')).length
+
+  test('the queue of a share is limited, and what exceeds it is refused no sooner than what waits in vain', async () => {
     await spend('greedy', 1000)
     const all = Array.from({ length: 60 }, () => ask('greedy'))
-    await round()
-    expect(order.filter((one) => one.includes('TooManyRequests'))).toHaveLength(10)
     expect(shares.waiting).toBe(50)
+    await clock.advance(990)
+    await round()
+    expect(refused()).toBe(0)
+    await clock.advance(110)
+    await Promise.all(all)
+    expect([refused(), shares.waiting]).toEqual([60, 0])
+  })
+
+  test('requests that are to be refused are limited too: one more is refused at once', async () => {
+    shares.close()
+    shares = new RequestShares({ clock, perSecond: 10, burst: 100, mostWaiting: 5, mostRefusals: 3 })
+    await spend('greedy', 1000)
+    const all = Array.from({ length: 10 }, () => ask('greedy'))
+    await round()
+    expect(refused()).toBe(2)
     await clock.advance(1100)
     await Promise.all(all)
-    expect(shares.waiting).toBe(0)
+    expect(refused()).toBe(10)
+  })
+
+  test('one request is refused in each round, and others start between', async () => {
+    await spend('greedy', 1000)
+    const all = Array.from({ length: 60 }, () => ask('greedy'))
+    await clock.advance(1100)
+    const before = refused()
+    all.push(ask('quiet'))
+    await round()
+    expect(refused() - before).toBeLessThanOrEqual(2)
+    expect(order).toContain('quiet')
+    await Promise.all(all)
+    expect(refused()).toBe(60)
+  })
+
+  test('a server that closes leaves no request without an answer', async () => {
+    await spend('greedy', 1000)
+    const all = Array.from({ length: 60 }, () => ask('greedy'))
+    shares.close()
+    await Promise.all(all)
+    expect(order).toHaveLength(61)
   })
 
   test('a debt is limited: after the time of two bursts every share is served again', async () => {

@@ -1,5 +1,6 @@
 import { SpoutError } from '@spout/model'
 import type { Clock, Timer } from '@spout/runtime'
+import { Refusals } from './refusals.ts'
 
 export interface ShareLimits {
   /** Units per second that a share regains. A request costs one, and more for its bytes. */
@@ -10,7 +11,7 @@ export interface ShareLimits {
 
 export interface RequestSharesOptions extends ShareLimits {
   readonly clock: Clock
-  /** Limit of waiting requests of one share. Default 256. */
+  /** Limit of requests of one share that wait for their turn. One more is refused, after `longestWaitMs`. Default 256. */
   readonly mostWaiting?: number
   /**
    * How long a request waits before it is refused. Default 1 s: a client that asks in a loop is slowed instead of
@@ -19,6 +20,8 @@ export interface RequestSharesOptions extends ShareLimits {
   readonly longestWaitMs?: number
   /** Requests that start in one round of the event loop, over all shares. Default: one of each share. */
   readonly mostOfRound?: number
+  /** Limit of requests that are to be refused, over all shares. One more is refused at once. Default 10,000. */
+  readonly mostRefusals?: number
   /** How many shares are remembered. Default 10,000. */
   readonly mostShares?: number
 }
@@ -41,6 +44,7 @@ interface Share {
 const LOOK_EVERY_MS = 10
 /** A share that started a request this recently counts as active. */
 const ASKS_FOR_MS = 100
+const LONGEST_WAIT_MS = 1000
 
 interface Began {
   readonly who: string | null
@@ -66,9 +70,11 @@ export class RequestShares {
   #latestOther = NEVER
   #round: NodeJS.Immediate | null = null
   #look: Timer | null = null
+  readonly #refusals: Refusals
 
   constructor(options: RequestSharesOptions) {
     this.#options = options
+    this.#refusals = new Refusals(options.clock)
   }
 
   /** How many requests wait now, over all shares. */
@@ -89,7 +95,7 @@ export class RequestShares {
       this.#serve(who, share)
       return Promise.resolve()
     }
-    if (share.waiting.length >= (this.#options.mostWaiting ?? 256)) return Promise.reject(tooMany(share))
+    if (share.waiting.length >= (this.#options.mostWaiting ?? 256)) return this.#refuseLater(share)
     return new Promise((go, refuse) => {
       share.waiting.push({ sinceMs: this.#nowMs(), go, refuse })
       this.#busy.add(who)
@@ -110,11 +116,19 @@ export class RequestShares {
   }
 
   close(): void {
+    for (const refuse of this.#refusals.close()) refuse()
     if (this.#round !== null) clearImmediate(this.#round)
     this.#look?.clear()
     for (const share of this.#shares.values())
       for (const { refuse } of share.waiting.splice(0))
         refuse(new SpoutError('Unavailable', { what: 'The server', reason: 'it is closing' }))
+  }
+
+  /** A refusal takes as long as a wait in vain: who ignores it cannot ask again at once. */
+  #refuseLater(share: Share): Promise<never> {
+    const { mostRefusals = 10_000, longestWaitMs = LONGEST_WAIT_MS } = this.#options
+    if (this.#refusals.size >= mostRefusals) return Promise.reject(tooMany(share))
+    return new Promise((_, refuse) => this.#refusals.add(() => refuse(tooMany(share)), longestWaitMs))
   }
 
   get #roomInRound(): number {
@@ -157,6 +171,11 @@ export class RequestShares {
     this.#nextRound()
   }
 
+  #refuse(share: Share): void {
+    const refuse = share.waiting.shift()?.refuse
+    if (refuse !== undefined) this.#refusals.add(() => refuse(tooMany(share)))
+  }
+
   #nextRound(): void {
     this.#round ??= setImmediate(() => {
       this.#round = null
@@ -178,7 +197,7 @@ export class RequestShares {
   }
 
   #serveWaiting(): void {
-    const { longestWaitMs = 1000, clock } = this.#options
+    const { longestWaitMs = LONGEST_WAIT_MS, clock } = this.#options
     const nowMs = this.#nowMs()
     const served = this.#fullest(this.#roomInRound)
     for (const [who, share] of served) {
@@ -190,7 +209,7 @@ export class RequestShares {
       const share = this.#shares.get(who)
       // A request whose share has units waits for its turn, however long the server is busy.
       while (share !== undefined && share.units <= 0 && (share.waiting[0]?.sinceMs ?? nowMs) + longestWaitMs <= nowMs)
-        share.waiting.shift()?.refuse(tooMany(share))
+        this.#refuse(share)
       if (share === undefined || share.waiting.length === 0) this.#busy.delete(who)
     }
     if (served.length > 0 || this.#busy.size === 0 || this.#look !== null) return
