@@ -3,7 +3,7 @@ import { Mutex } from '@spout/runtime'
 import type { Log, NativeHelper } from '@spout/sys'
 import type { Applied } from '../contracts/driver.ts'
 import { loadTable } from '../nft/whole-table.ts'
-import { announceAddresses } from './announce-addresses.ts'
+import { announceAddresses, stopAnnouncing } from './announce-addresses.ts'
 import { checkDomainConfig, type DomainConfig, rootNetns, sharesOf } from './domain-config.ts'
 import { type DomainLayout, type InterfaceAddress, layOutDomain } from './domain-layout.ts'
 import {
@@ -222,9 +222,16 @@ export class DomainSet {
       (extra) => former.some((own) => sameAddress(own, extra)) || layout.foreignGateways.includes(extra.address),
     )
     if (add.length + remove.length === 0) return []
+    const at = { netns: layout.names.netns, dev }
+    // The node that takes a gateway over announces it already. A later round of this node would take the replies back.
+    await stopAnnouncing(
+      this.#helper,
+      at,
+      remove.map(({ address }) => address),
+    )
     await this.#change(
       this.#helper.addr({
-        netns: layout.names.netns,
+        netns: at.netns,
         changes: [
           ...remove.map((address) => ({ do: 'delete' as const, dev, ...address })),
           ...add.map((address) => ({ do: 'add' as const, dev, ...address })),
