@@ -127,6 +127,17 @@ describe("a client's port used again", () => {
     await (await openAt(2_000_000_000)).reset()
   })
 
+  it('opens although the SYN+ACK passed another node, in a flow of the connection before', async () => {
+    const before = await openFrom(41_060)
+    await moveRequests(second)
+    await say('hello', before)
+    await resetAll(before)
+    const again = openFrom(41_060)
+    await expect.poll(() => nodes.trackedBy(second, before, 'SYN_SENT'), PATIENT).toEqual(CLIENT)
+    await moveReplies(second)
+    await resetAll(await again)
+  })
+
   it('opens where the requests of the connection before took one node and its replies another', async () => {
     const opened = await openFrom(41_040)
     await moveReplies(second)

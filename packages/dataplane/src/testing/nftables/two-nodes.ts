@@ -95,9 +95,10 @@ export class TwoNodes implements AsyncDisposable {
     )
   }
 
-  /** Who began the TCP flows to these ports that the node tracks: their sources. */
-  async trackedBy(node: LabNode, opened: readonly OpenFlow[]): Promise<readonly string[]> {
-    const lists = ['ipv4', 'ipv6'].map((family) => this.inDomain(node, `conntrack -L -p tcp -f ${family}`))
+  /** Who began the TCP flows of these ports that the node tracks, in this state or any: their sources. */
+  async trackedBy(node: LabNode, opened: readonly OpenFlow[], state?: 'SYN_SENT'): Promise<readonly string[]> {
+    const inState = state === undefined ? '' : ` --state ${state}`
+    const lists = ['ipv4', 'ipv6'].map((family) => this.inDomain(node, `conntrack -L -p tcp -f ${family}${inState}`))
     const ports = new Set(opened.map(({ sourcePort }) => String(sourcePort)))
     return (await Promise.all(lists))
       .flatMap((list) => list.split('\n'))
