@@ -7,7 +7,7 @@ import { FAST_PORTS, memberAddress, startFastMember } from '@spout/testkit'
 import { createTree, untilActive } from './bed/octavia.ts'
 import { type SpoutBed, withSpout } from './bed/spout-bed.ts'
 import { apiAttacks } from './neighbour/api-attacks.ts'
-import type { Attack } from './neighbour/attack.ts'
+import { type Attack, NOBODY } from './neighbour/attack.ts'
 import { checkAttack } from './neighbour/check-attack.ts'
 import { OtherMachines } from './neighbour/other-machines.ts'
 import { trafficAttacks } from './neighbour/traffic-attacks.ts'
@@ -89,6 +89,7 @@ await withSpout({ nodes: ['node1'], members: false }, async (bed) => {
     http: await loadBalancer(bed, attacker, 'attacked-l7', 'HTTP'),
   }
   const attacks = [
+    NOBODY,
     ...(await trafficAttacks(lab, others, {
       tcp: targets.tcp.address,
       udp: targets.udp.address,
@@ -111,8 +112,8 @@ await withSpout({ nodes: ['node1'], members: false }, async (bed) => {
 
 for (const plane of ['data', 'api'] as const) {
   const of = outcomes.filter(({ attack }) => attack.plane === plane)
-  if (of.length === 0) continue
-  const worst = Math.max(...of.map((outcome) => outcome.worst))
+  if (of.every(({ attack }) => attack === NOBODY)) continue
+  const worst = Math.max(...of.filter(({ attack }) => attack !== NOBODY).map((outcome) => outcome.worst))
   const failed = of.reduce((sum, outcome) => sum + outcome.failed, 0)
   printRow(
     {

@@ -11,3 +11,10 @@ export interface Running {
   /** Ends it; resolves with a description of what the attacker achieved. */
   end(): Promise<string>
 }
+
+/** Nobody attacks: its ratio is what the machine itself does to the figures of the others. */
+export const NOBODY: Attack = {
+  name: 'nobody',
+  plane: 'data',
+  begin: async () => ({ end: async () => 'no attacker' }),
+}
