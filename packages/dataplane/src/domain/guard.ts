@@ -84,6 +84,7 @@ const trackedChains = (
   DECLARE_REFUSED,
   ...chain('begun', 'type nat hook prerouting priority dstnat - 1; policy accept;', [newFlowRule(shares)]),
   ...chain('refused', 'type nat hook input priority 100; policy drop;', refusedRules(domain)),
+  ...chain('early', 'type filter hook input priority filter; policy accept;', [EARLY_ACK_RULE]),
   ...chain('source', 'type nat hook postrouting priority srcnat + 1; policy accept;', [
     ...neverForwarded(protectedCidrs),
     ...sourceRules(domain),
@@ -160,6 +161,13 @@ function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): r
     ...(domain.returnPath === 'gateway' ? replyFirst : []),
   ]
 }
+
+/**
+ * Drops a client's ACK of a flow whose SYN passed here and whose SYN+ACK passed another node. Conntrack calls it invalid
+ * while it waits for the SYN+ACK. The member repeats that after a second, when its replies pass this node. The kernel
+ * would answer the ACK with a reset, which ends the connection.
+ */
+const EARLY_ACK_RULE = `ct state invalid meta mark 0 iifname "${UPLINK}" tcp flags & (fin | syn | rst | ack) == ack drop`
 
 /**
  * Source NAT to the node's address, or to the address that the nodes share, where replies would not return through this

@@ -82,20 +82,14 @@ function answerByHand(version: 4 | 6): string {
   return `${whoseAnswer(version)} ${write} meta mark set ${hex(ANSWERED_MARK)}`
 }
 
-const UNKNOWN_TO_FLOW = `ct state invalid meta mark 0 iifname "${UPLINK}"`
-
 /**
  * Marks a client's FIN of a flow that is unknown here. Rules cannot translate it, since a slot's member is one value of
  * address and port, which only nat can split. The guard changes the kernel's response so that it brings the client's
  * next packet. Proxied connections have their sockets here; their packets are untracked or have a mark.
- *
- * Drops a client's ACK of a flow whose SYN passed here and whose SYN+ACK passed another node. The member repeats its
- * SYN+ACK after a second, when its replies pass this node. The kernel would end the connection by a reset.
  */
 const unheardFins = (): readonly string[] => [
   ...chain('delivered', 'type filter hook input priority filter; policy accept;', [
-    `${UNKNOWN_TO_FLOW} tcp flags & (fin | syn | rst | ack) == (fin | ack) goto unheard`,
-    `${UNKNOWN_TO_FLOW} tcp flags & (fin | syn | rst | ack) == ack drop`,
+    `ct state invalid meta mark 0 iifname "${UPLINK}" tcp flags & (fin | syn | rst | ack) == (fin | ack) goto unheard`,
   ]),
   ...chain('unheard', null, [
     ...([4, 6] as const).map((version) => `meta mark set ${serviceKey(version)} map @service${version}`),
