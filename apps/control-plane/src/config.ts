@@ -1,4 +1,4 @@
-import { ANNOUNCER_NAMES, DEFAULT_ANNOUNCER } from '@spout/model'
+import { ANNOUNCER_NAMES, CONFIGURED_ANNOUNCERS, DEFAULT_ANNOUNCER, requiredSettings } from '@spout/model'
 import { parseCidr } from '@spout/net'
 import { secret } from '@spout/runtime/config'
 import { isLoopback } from '@spout/runtime/loopback'
@@ -17,6 +17,13 @@ function isCidr(text: string): boolean {
     return false
   }
 }
+
+const requiredSettingsShape = Object.fromEntries(
+  CONFIGURED_ANNOUNCERS.flatMap(({ settings }) => requiredSettings(settings)).map(({ field, schema }) => [
+    field,
+    schema.nullable().default(null),
+  ]),
+)
 
 /** Every setting of the control plane with its default. `docs/configuration.md` explains them. */
 export const controlPlaneConfig = z.strictObject({
@@ -124,8 +131,8 @@ export const controlPlaneConfig = z.strictObject({
   nodes: section({
     /** The announcer of the default group, which the first start creates. Later the group's own setting counts. */
     announcer: z.enum(ANNOUNCER_NAMES).default(DEFAULT_ANNOUNCER),
-    /** The AS of that group's nodes, if they announce by `bgp`. */
-    localAs: z.number().int().min(1).max(4_294_967_294).nullable().default(null),
+    /** The announcers' settings that have no default, for that group. */
+    ...requiredSettingsShape,
   }).prefault({}),
   /** The cluster that this control plane runs in. */
   kubernetes: section({

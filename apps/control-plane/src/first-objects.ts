@@ -1,4 +1,4 @@
-import { announcerNamed } from '@spout/model'
+import { announcerNamed, requiredSettings } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import { type Authenticator, bootstrap, bootstrapAccounts } from '@spout/server'
 import { adminPassword } from './admin-password.ts'
@@ -25,14 +25,24 @@ export async function ensureFirstObjects(
       password: adminPassword(config.stateDirectory, config.admin.password),
     },
   )
-  const { needs } = announcerNamed(config.nodes.announcer)
   if (view.list('nodeGroup').length === 0)
     await admission.createNodeGroup({
       name: 'default',
       description: 'Nodes without a group of their own',
-      announcer: config.nodes.announcer,
-      ...(needs !== undefined && { [needs.settings]: { localAs: config.nodes.localAs ?? 0 } }),
+      ...firstAnnouncer(config.nodes),
     })
   await bootstrapAccounts({ admission, view, clock }, home?.serviceAccounts.accounts ?? [])
   if (home !== null) await ensurePodNetwork({ admission, view }, config.kubernetes)
+}
+
+/** The announcer, and its settings that have no default. */
+function firstAnnouncer({ announcer, ...given }: ControlPlaneConfig['nodes']) {
+  const { settings } = announcerNamed(announcer)
+  const required = settings === undefined ? [] : requiredSettings(settings)
+  if (required.length === 0) return { announcer }
+  const values: Readonly<Record<string, unknown>> = given
+  return {
+    announcer,
+    [announcer]: Object.fromEntries(required.map(({ field }) => [field, values[field] ?? undefined])),
+  }
 }

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import {
   announcerNamed,
+  CONFIGURED_ANNOUNCERS,
   defaultGroupOf,
-  groupBgpSettings,
+  type GroupSettings,
   hasShards,
+  lacksSettings,
   type NodeGroup,
   type PlannedMove,
   parseAs,
   SpoutError,
-  vrrpSettings,
 } from '@spout/model'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
@@ -29,8 +30,7 @@ export async function createNodeGroup(context: AdmissionContext, input: NodeGrou
     const whole: NodeGroup = {
       ...newMeta(context, draft),
       announcer: draft.announcer,
-      vrrp: parseAs(vrrpSettings, draft.vrrp, 'vrrp'),
-      bgp: draft.bgp && parseAs(groupBgpSettings, draft.bgp, 'bgp'),
+      ...completeSettings({}, draft),
       secondChanceSeconds: draft.secondChanceSeconds,
       ...(draft.rebalanceAfterSeconds !== undefined && { rebalanceAfterSeconds: draft.rebalanceAfterSeconds }),
       ...checkedProjects(context, draft.projectIds === undefined && !isDefault ? [] : draft.projectIds),
@@ -49,22 +49,37 @@ export async function changeNodeGroup(
   const change = parseAs(nodeGroupChange, input)
   return transact(context, (claim) => {
     const stored = find(context, 'nodeGroup', id, 'node group')
-    const { vrrp, bgp, projectIds, ...plain } = change
+    const { projectIds, ...plain } = change
     const { projectIds: projectsBefore, ...before } = stored.value
     if (plain.name !== undefined && plain.name !== stored.value.name) refuseTakenName(context, claim, plain.name, id)
     const whole: NodeGroup = {
       ...before,
       ...plain,
       ...checkedProjects(context, projectIds === undefined ? projectsBefore : projectIds),
-      vrrp: parseAs(vrrpSettings, { ...stored.value.vrrp, ...vrrp }, 'vrrp'),
-      bgp:
-        bgp === undefined ? stored.value.bgp : bgp && parseAs(groupBgpSettings, { ...stored.value.bgp, ...bgp }, 'bgp'),
+      ...completeSettings(before, change),
       flowsKey: stored.value.flowsKey ?? newKey(context),
       updatedAt: timestampOf(context.now()),
     }
-    const next = settle(context, claim, whole, vrrp?.routerIds !== undefined)
+    const next = settle(context, claim, whole, change.vrrp?.routerIds !== undefined)
     return { writes: [putOver('nodeGroup', stored, next)], result: next }
   })
+}
+
+/**
+ * The settings of every announcer after a request. Fields that it leaves out keep their values.
+ * @throws SpoutError MissingField, InvalidField
+ */
+function completeSettings(
+  before: Partial<GroupSettings>,
+  requested: Pick<NodeGroupChange, keyof GroupSettings>,
+): GroupSettings {
+  const fields = CONFIGURED_ANNOUNCERS.map(({ name, settings }) => {
+    const kept = before[name] ?? null
+    const own = requested[name]
+    if (own === undefined) return [name, kept]
+    return [name, own && parseAs(settings.schema, { ...kept, ...own }, name)]
+  })
+  return Object.fromEntries(fields) as GroupSettings
 }
 
 /** Requests moves of shards. They replace the previous request. */
@@ -132,9 +147,8 @@ function refuseTakenName(context: AdmissionContext, claim: Claim, name: string, 
 
 /** Checks the rules between fields, and gives every shard a unique router id. */
 function settle(context: AdmissionContext, claim: Claim, group: NodeGroup, explicit: boolean): NodeGroup {
-  const { needs } = announcerNamed(group.announcer)
-  if (needs !== undefined && group[needs.settings] === null)
-    throw new SpoutError('MissingField', { field: `${needs.settings}.${needs.field}` })
+  const { name, settings } = announcerNamed(group.announcer)
+  if (settings !== undefined && lacksSettings(group)) parseAs(settings.schema, {}, name)
   if (!hasShards(group)) return { ...group, vrrp: { ...group.vrrp, routerIds: [] } }
   const { shards, routerIds, excludedRouterIds } = group.vrrp
   const others = new Map(

@@ -3,6 +3,7 @@
  * custom resource definitions. `intents/kubernetes-config` acts on the objects.
  */
 export * from './address-pool.ts'
+export { renamedSettings, settingsOfSpec } from './announcer-settings.ts'
 export * from './bgp-advertisement.ts'
 export * from './bgp-peer.ts'
 export * from './definitions.ts'

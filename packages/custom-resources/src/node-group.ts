@@ -1,39 +1,14 @@
 import { AGE_COLUMN, type CrdDraft, conditionsSchema } from '@spout/kube'
-import {
-  ANNOUNCERS,
-  announcersInWords,
-  DEFAULT_ANNOUNCER,
-  DEFAULT_SECOND_CHANCE_S,
-  groupBgpSettings,
-  nodeGroup,
-  vrrpSettings,
-} from '@spout/model'
+import { announcersInWords, DEFAULT_ANNOUNCER, DEFAULT_SECOND_CHANCE_S, nodeGroup } from '@spout/model'
 import { z } from 'zod'
-import { asn, RESERVED_ASN } from './bgp-words.ts'
-import { GROUP, idOfApi, ready, reason, VERSION, whenSet } from './words.ts'
-
-const { profile, shards, routerIds, excludedRouterIds } = vrrpSettings.shape
+import { announcerRules, announcerSettingsShape } from './announcer-settings.ts'
+import { GROUP, idOfApi, ready, reason, VERSION } from './words.ts'
 
 export const nodeGroupSpec = z.strictObject({
   announcer: nodeGroup.shape.announcer
     .default(DEFAULT_ANNOUNCER)
     .describe(`How addresses are made known: ${announcersInWords()}.`),
-  vrrp: z
-    .strictObject({
-      profile: profile.unwrap().optional().describe('How fast a silent master is given up.'),
-      shards: shards.unwrap().optional().describe('Parts of the group whose addresses move on their own.'),
-      routerIds: routerIds.unwrap().min(1).optional().describe('One VRID per shard; left out, free ones are taken.'),
-      excludedRouterIds: excludedRouterIds.unwrap().optional().describe('VRIDs that others use on the segment.'),
-    })
-    .optional(),
-  bgp: z
-    .strictObject({
-      localASN: asn.describe("The AS of the group's nodes."),
-      policy: groupBgpSettings.shape.policy.unwrap().optional().describe('healthy: only while a member is up.'),
-      drainSeconds: groupBgpSettings.shape.drainSeconds.unwrap().optional(),
-    })
-    .optional()
-    .describe('Needed by announcer bgp.'),
+  ...announcerSettingsShape,
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds
     .unwrap()
     .default(DEFAULT_SECOND_CHANCE_S)
@@ -72,33 +47,7 @@ export const nodeGroupCrd: CrdDraft = {
         reason,
         AGE_COLUMN,
       ],
-      rules: {
-        spec: ANNOUNCERS.flatMap(({ name, needs }) =>
-          needs === undefined
-            ? []
-            : [
-                {
-                  rule: `self.announcer != '${name}' || has(self.${needs.settings})`,
-                  message: `announcer ${name} needs it`,
-                  fieldPath: `.${needs.settings}`,
-                },
-              ],
-        ),
-        'spec.vrrp': [
-          whenSet(
-            'routerIds',
-            '(self.routerIds.size() == (has(self.shards) ? self.shards : 4) && self.routerIds.all(id, self.routerIds.exists_one(other, other == id)))',
-            'must have a different one for each shard',
-          ),
-        ],
-        'spec.bgp': [
-          {
-            rule: `!(self.localASN in ${RESERVED_ASN})`,
-            message: 'is reserved: no router may have it',
-            fieldPath: '.localASN',
-          },
-        ],
-      },
+      rules: announcerRules,
     },
   ],
 }

@@ -7,7 +7,28 @@
 export * from './announce.ts'
 export type { AnnouncerDescriptor } from './announcers/announcer.ts'
 export { type BgpAnnounce, type GroupBgp, groupBgpSettings } from './announcers/bgp.ts'
-export * from './announcers/registry.ts'
+export * from './announcers/group-settings.ts'
+export {
+  ANNOUNCER_NAMES,
+  ANNOUNCER_WITHOUT_GROUP,
+  ANNOUNCERS,
+  type AnnouncerName,
+  type AnnouncerParts,
+  announcerNamed,
+  announcerNamesInWords,
+  announcersInWords,
+  DEFAULT_ANNOUNCER,
+  findAnnouncer,
+  hasShards,
+  isAnnouncedByEveryNode,
+} from './announcers/registry.ts'
+export {
+  type AnnouncerSettings,
+  jsonSchemaOf,
+  requiredSettings,
+  type Setting,
+  settingsOf,
+} from './announcers/settings.ts'
 export {
   type GroupVrrp,
   MOST_SHARDS,

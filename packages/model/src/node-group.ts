@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { groupBgpSettings } from './announcers/bgp.ts'
-import { ANNOUNCER_NAMES, type AnnouncerName, announcerNamed } from './announcers/registry.ts'
-import { MOST_SHARDS, vrrpSettings } from './announcers/vrrp.ts'
+import { groupSettingsShape } from './announcers/group-settings.ts'
+import { ANNOUNCER_NAMES } from './announcers/registry.ts'
+import { MOST_SHARDS } from './announcers/vrrp.ts'
 import { metaShape, timestamp, uuid } from './scalars.ts'
 
 /** How long a drained node keeps serving its proxies' connections. 0 ends them with the move. */
@@ -20,9 +20,8 @@ export type PlannedMove = z.infer<typeof plannedMove>
 export const nodeGroup = z.strictObject({
   ...metaShape,
   announcer: z.enum(ANNOUNCER_NAMES),
-  vrrp: vrrpSettings.prefault({}),
-  /** Required by announcer `bgp`. Such a group also has shards, for addresses inside tenant networks. */
-  bgp: groupBgpSettings.nullable().default(null),
+  /** Each announcer's settings, in a field of its name. */
+  ...groupSettingsShape,
   secondChanceSeconds: secondChanceSeconds.default(DEFAULT_SECOND_CHANCE_S),
   /**
    * The planned moves that were requested last. They run one after the other until one fails or times out. The new
@@ -43,12 +42,6 @@ export const nodeGroup = z.strictObject({
     .optional(),
 })
 export type NodeGroup = z.infer<typeof nodeGroup>
-
-/** The announcer that a group can use: without the settings that its own needs, the one that elects. */
-export function announcerInUse(group: Pick<NodeGroup, 'announcer' | 'bgp'>): AnnouncerName {
-  const { name, needs, electedBy } = announcerNamed(group.announcer)
-  return needs !== undefined && group[needs.settings] === null ? (electedBy ?? name) : name
-}
 
 /** Whether a load balancer of this project may name the group. */
 export const mayUseGroup = ({ projectIds }: Pick<NodeGroup, 'projectIds'>, projectId: string | null): boolean =>

@@ -7,11 +7,18 @@
  * same input gives the same bytes (`entryHash`).
  */
 
-import type { Announce } from './announcers/registry.ts'
+import type { Announce, AnnouncerParts } from './announcers/registry.ts'
 import type { CheckType } from './check-kinds.ts'
 import type { ListenerProtocol } from './protocols.ts'
 
+export type {
+  BfdProfile,
+  BgpAdvertisement,
+  BgpPeerSettings,
+  BgpSettings,
+} from './announcers/bgp.ts'
 export type { Announce } from './announcers/registry.ts'
+export type { VrrpSettings, VrrpShard } from './announcers/vrrp.ts'
 
 /** Incremented when entries change incompatibly. An agent refuses versions that it does not know. */
 export const NODE_STATE_VERSION = 1
@@ -96,14 +103,12 @@ export interface LoadBalancerEntry {
 
 /**
  * The node's part in its group's announcements: one entry per node, with key `group`. Its size does not grow with
- * tenants. A null announcer is switched off.
+ * tenants. An announcer that is null or absent is switched off.
  */
-export interface GroupEntry {
+export interface GroupEntry extends AnnouncerParts {
   readonly kind: 'group'
   readonly version: typeof NODE_STATE_VERSION
   readonly key: 'group'
-  readonly vrrp: VrrpSettings | null
-  readonly bgp: BgpSettings | null
   readonly flows: FlowSettings | null
   /** What happens to the proxies' connections after a planned move. Absent: no recent move. */
   readonly secondChance?: SecondChance
@@ -156,99 +161,6 @@ export interface FlowSettings {
   readonly port: number
   /** The group's secret, 64 hex digits. It authenticates every datagram. */
   readonly key: string
-}
-
-/** VRRPv3 (RFC 5798) with unicast peers. The VIPs of a shard follow its state on the node itself. */
-export interface VrrpSettings {
-  /** Fabric addresses of this node and of the group's other nodes, of one family. */
-  readonly source: string
-  readonly peers: readonly string[]
-  /** Interval between adverts: a multiple of 10 ms, 10 to 40,950 (RFC 5798 section 5.2.7). */
-  readonly advertMs: number
-  /** How many adverts in a row must be missed before another node takes over. RFC 5798 says 3. */
-  readonly missedAdverts: number
-  readonly shards: readonly VrrpShard[]
-  /** The node is drained: it gives up its shards and takes none. */
-  readonly yield: boolean
-}
-
-export interface VrrpShard {
-  /** 1 to 16, the same on every node of the group. */
-  readonly number: number
-  /** VRID, 1 to 255; unique over all groups. */
-  readonly routerId: number
-  /** 1 to 254, different on each node of a shard. It only decides the first master: there is no preemption. */
-  readonly priority: number
-  /**
-   * If the node owns the shard, it gives it up once. The value is the time of the request (RFC 3339) and identifies it.
-   */
-  readonly handOver?: string
-}
-
-export interface BgpSettings {
-  /** BGP identifier (RFC 6286): dotted IPv4, unique among the routers of an AS. */
-  readonly routerId: string
-  /** 1 to 4,294,967,294. */
-  readonly localAs: number
-  readonly peers: readonly BgpPeerSettings[]
-  readonly advertisements: readonly BgpAdvertisement[]
-  /**
-   * `none`; `prefer-others`: announce with GRACEFUL_SHUTDOWN (RFC 8326) and local preference 0; `withdrawn`: keep the
-   * sessions, announce nothing.
-   */
-  readonly drain: 'none' | 'prefer-others' | 'withdrawn'
-}
-
-export interface BgpPeerSettings {
-  /** The peer's id in the model. */
-  readonly id: string
-  /** Null is an unnumbered session (link-local address of the only neighbour on the fabric interface). */
-  readonly address: string | null
-  readonly port: number
-  readonly as: number
-  /** Null: the kernel chooses. */
-  readonly sourceAddress: string | null
-  /** Hops to the peer. 1 is directly connected; more is a multihop session. */
-  readonly hops: number
-  /**
-   * GTSM (RFC 5082): packets with a lower TTL than `hops` allows are dropped. The peer must do the same. Default false.
-   */
-  readonly ttlSecurity?: boolean
-  /** TCP MD5 signature (RFC 2385); printable ASCII, at most 80 characters. */
-  readonly md5Secret: string | null
-  readonly holdTimeS: number
-  readonly keepaliveTimeS: number
-  readonly connectRetryS: number
-  /** Address families announced over the session. */
-  readonly families: readonly ('ipv4' | 'ipv6')[]
-  readonly bfd: BfdProfile | null
-  /** Graceful restart (RFC 4724): how long the peer keeps our routes. Null is off. */
-  readonly gracefulRestartS: number | null
-  /** Prefixes from the peer beyond this number are dropped. Routes from a peer are never used. */
-  readonly prefixLimit: number
-}
-
-/** RFC 5880. */
-export interface BfdProfile {
-  readonly minTransmitMs: number
-  readonly minReceiveMs: number
-  readonly multiplier: number
-}
-
-/** How an address is announced. `Announce.advertisement` refers to it by number. */
-export interface BgpAdvertisement {
-  /** 1 to 1,000. */
-  readonly number: number
-  /** `AS:VALUE` (RFC 1997) or `AS:VALUE:VALUE` (large, RFC 8092). */
-  readonly communities: readonly string[]
-  /** Null is the default. */
-  readonly localPreference: number | null
-  readonly med: number | null
-  /** Announces the prefix of this length around the address instead of the address; null is /32 and /128. */
-  readonly aggregateLength4: number | null
-  readonly aggregateLength6: number | null
-  /** Ids of the peers that it is sent to; null is all. */
-  readonly peerIds: readonly string[] | null
 }
 
 export type NodeStateEntry = GroupEntry | DomainEntry | LoadBalancerEntry

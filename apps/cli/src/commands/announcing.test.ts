@@ -67,6 +67,39 @@ describe('tables', () => {
   })
 })
 
+describe('groups', () => {
+  const settings = { vrrp: { shards: 4, profile: 'fast', routerIds: [7], excludedRouterIds: [9] }, bgp: null }
+  const bgp = { localAs: 64_500, policy: 'healthy', drainSeconds: 10 }
+
+  it('with the settings that their announcer uses, one of another version too', () => {
+    const rows = [
+      { name: 'a', announcer: 'l2', ...settings },
+      { name: 'b', announcer: 'vrrp', ...settings },
+      { name: 'c', announcer: 'bgp', ...settings, bgp },
+      { name: 'd', announcer: 'later', ...settings },
+    ]
+    expect(printList(rows, nodeGroup.columns, TABLE)).toBe(
+      [
+        'NAME  ANNOUNCER  SHARDS  PROFILE  LOCAL AS',
+        'a     l2         -       -        -',
+        'b     vrrp       4       fast     -',
+        'c     bgp        4       fast     64500',
+        'd     later      4       fast     -',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('with more of them in a wide list', () => {
+    const wide = { ...TABLE, format: 'wide' } as const
+    const [title, values] = printList([{ name: 'c', announcer: 'bgp', ...settings, bgp }], nodeGroup.columns, wide)
+      .split('\n')
+      .map((line) => line.split(/ {2,}/))
+    expect(title?.slice(5, 9)).toEqual(['ROUTER IDS', 'EXCLUDED IDS', 'POLICY', 'DRAIN S'])
+    expect(values?.slice(5, 9)).toEqual(['7', '9', 'healthy', '10'])
+  })
+})
+
 describe('flags', () => {
   it('of groups, peers and advertisements become the body of a change', () => {
     expect(bodyOf(nodeGroup.fields, { announcer: 'bgp', localAs: '64500', excludeRouterIds: '1,2' })).toEqual({

@@ -1,5 +1,6 @@
-import { announcerNamesInWords, DEFAULT_ANNOUNCER, findAnnouncer } from '@spout/model'
-import { at, column, commaList, type Field, numberList, type Resource, type Row, wholeNumber } from './resource.ts'
+import { announcerNamesInWords, DEFAULT_ANNOUNCER } from '@spout/model'
+import { announcerColumns, announcerFields } from './announcer-settings.ts'
+import { at, column, commaList, type Field, type Resource, type Row, wholeNumber } from './resource.ts'
 
 interface Shard {
   readonly number: number
@@ -90,9 +91,6 @@ export const node: Resource = {
   verbs: ['list', 'show', 'set', 'delete'],
 }
 
-/** Also by an announcer that only the server knows: most have shards. */
-const isSharded = ({ announcer }: Row): boolean => findAnnouncer(String(announcer))?.electedBy !== null
-
 /** Ids of the projects that may use it. */
 function projectsOf({ projectIds }: Row): unknown {
   if (!Array.isArray(projectIds)) return 'all'
@@ -106,37 +104,7 @@ const groupFields: readonly Field[] = [
     description: `${announcerNamesInWords()}; ${DEFAULT_ANNOUNCER} unless named`,
     field: 'announcer',
   },
-  { flags: '--profile <profile>', description: 'of vrrp: default, fast or relaxed', field: 'vrrp.profile' },
-  {
-    flags: '--shards <count>',
-    description: 'parts of the VIPs that move on their own, 1 to 16',
-    field: 'vrrp.shards',
-    parse: wholeNumber,
-  },
-  {
-    flags: '--router-ids <ids>',
-    description: 'one VRRP router id per shard, comma-separated; given out unless named',
-    field: 'vrrp.routerIds',
-    parse: numberList,
-  },
-  {
-    flags: '--exclude-router-ids <ids>',
-    description: 'VRRP router ids that others use on the segment, comma-separated',
-    field: 'vrrp.excludedRouterIds',
-    parse: numberList,
-  },
-  { flags: '--local-as <as>', description: "of bgp: the nodes' own AS", field: 'bgp.localAs', parse: wholeNumber },
-  {
-    flags: '--policy <policy>',
-    description: 'of bgp: always, or healthy (while a member is up)',
-    field: 'bgp.policy',
-  },
-  {
-    flags: '--drain-seconds <s>',
-    description: 'of bgp: how long a draining node asks routers to prefer other nodes',
-    field: 'bgp.drainSeconds',
-    parse: wholeNumber,
-  },
+  ...announcerFields,
   {
     flags: '--second-chance-seconds <s>',
     description: "how long a drained node goes on with its proxies' connections (default 300, 0 for not at all)",
@@ -166,13 +134,8 @@ export const nodeGroup: Resource = {
   columns: [
     column('NAME', 'name'),
     column('ANNOUNCER', 'announcer'),
-    { title: 'SHARDS', value: (row) => (isSharded(row) ? at(row, 'vrrp.shards') : null) },
-    { title: 'PROFILE', value: (row) => (isSharded(row) ? at(row, 'vrrp.profile') : null) },
-    column('LOCAL AS', 'bgp.localAs'),
-    column('ROUTER IDS', 'vrrp.routerIds', true),
-    column('EXCLUDED IDS', 'vrrp.excludedRouterIds', true),
-    column('POLICY', 'bgp.policy', true),
-    column('DRAIN S', 'bgp.drainSeconds', true),
+    ...announcerColumns(false),
+    ...announcerColumns(true),
     column('CHANCE S', 'secondChanceSeconds', true),
     column('REBALANCE S', 'rebalanceAfterSeconds', true),
     { title: 'PROJECTS', wide: true, value: projectsOf },

@@ -1,29 +1,12 @@
-import {
-  DEFAULT_ANNOUNCER,
-  groupBgpSettings,
-  type NodeGroup,
-  nodeGroup,
-  type PlannedMove,
-  vrrpSettings,
-} from '@spout/model'
+import { DEFAULT_ANNOUNCER, type NodeGroup, nodeGroup, type PlannedMove } from '@spout/model'
 import { z } from 'zod'
-
-const optionalVrrp = z
-  .strictObject({
-    profile: vrrpSettings.shape.profile.unwrap(),
-    shards: vrrpSettings.shape.shards.unwrap(),
-    routerIds: vrrpSettings.shape.routerIds.unwrap(),
-    excludedRouterIds: vrrpSettings.shape.excludedRouterIds.unwrap(),
-  })
-  .partial()
-const optionalBgp = groupBgpSettings.partial({ policy: true, drainSeconds: true })
+import { settingsChangeShape, settingsDraftShape } from './announcer-settings.ts'
 
 export const nodeGroupDraft = z.strictObject({
   name: nodeGroup.shape.name.min(1),
   description: nodeGroup.shape.description.default(''),
   announcer: nodeGroup.shape.announcer.default(DEFAULT_ANNOUNCER),
-  vrrp: optionalVrrp.default({}),
-  bgp: optionalBgp.nullable().default(null),
+  ...settingsDraftShape,
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds,
   rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
   /** Null opens the group to all projects. Absent: closed, except for the default group. */
@@ -37,14 +20,7 @@ export const nodeGroupChange = z
     name: nodeGroup.shape.name.min(1),
     description: nodeGroup.shape.description,
     announcer: nodeGroup.shape.announcer,
-    vrrp: optionalVrrp,
-    bgp: groupBgpSettings
-      .extend({
-        policy: groupBgpSettings.shape.policy.unwrap(),
-        drainSeconds: groupBgpSettings.shape.drainSeconds.unwrap(),
-      })
-      .partial()
-      .nullable(),
+    ...settingsChangeShape,
     secondChanceSeconds: nodeGroup.shape.secondChanceSeconds.unwrap(),
     rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
     /** Null opens the group to all projects. */

@@ -1,3 +1,5 @@
+import type { AnnouncerSettings } from './settings.ts'
+
 /**
  * What an announcer promises, for code that must know more of it than its name. Pure data: the control plane, the
  * command line and the Kubernetes kinds ask these fields and compare no name.
@@ -17,12 +19,8 @@ export interface AnnouncerDescriptor {
    * Null: the group has no shards, and the announcer does that itself. Only `chosen-node` does without shards.
    */
   readonly electedBy: string | null
-  /** The settings of `NodeGroup` without which no group can announce by it. Left out: it has defaults for all. */
-  readonly needs?: {
-    readonly settings: 'bgp'
-    /** The field in them that has no default. */
-    readonly field: string
-  }
+  /** The settings of its own. Left out: it has none. */
+  readonly settings?: AnnouncerSettings
   /** Where it makes addresses known, as words behind its name. */
   readonly place: string
 }

@@ -1,11 +1,13 @@
 import type { AnnouncerDescriptor } from './announcer.ts'
-import { type BgpAnnounce, bgp } from './bgp.ts'
+import { type BgpAnnounce, type BgpPart, bgp } from './bgp.ts'
 import { type L2Announce, l2 } from './l2.ts'
-import { type VrrpAnnounce, vrrp } from './vrrp.ts'
+import { type VrrpAnnounce, type VrrpPart, vrrp } from './vrrp.ts'
 
-/** Every announcer there is. A new one is a file beside this one and a word in each of these two lines. */
-const DESCRIPTORS = [l2, vrrp, bgp] as const
+/** Every announcer there is. A new one is a file beside this one and a word in each of these three lines. */
+export const DESCRIPTORS = [l2, vrrp, bgp] as const
 export type Announce = L2Announce | VrrpAnnounce | BgpAnnounce
+/** Fields of a node's `GroupEntry`. An announcer added later has an optional one, so that other entries stay as they are. */
+export type AnnouncerParts = VrrpPart & BgpPart
 
 export type AnnouncerName = (typeof DESCRIPTORS)[number]['name']
 type Descriptor = AnnouncerDescriptor & { readonly name: AnnouncerName; readonly electedBy: AnnouncerName | null }

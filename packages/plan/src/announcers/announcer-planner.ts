@@ -1,4 +1,4 @@
-import type { Announce, BgpAdvertisementIntent, GroupEntry, LoadBalancer, NodeGroup } from '@spout/model'
+import type { Announce, AnnouncerParts, BgpAdvertisementIntent, GroupSettings, LoadBalancer } from '@spout/model'
 import type { Reason } from '../reason.ts'
 import type { GroupPlanInput } from './group-plan-input.ts'
 
@@ -7,7 +7,7 @@ export type AnnouncedVip = Pick<LoadBalancer['vips'][number], 'scope' | 'poolId'
 /** One announcer's part of a node's entry `group`. */
 export interface AnnouncerPart {
   /** Its own fields of the entry; empty when the node takes no part. */
-  readonly fields: Partial<Pick<GroupEntry, 'vrrp' | 'bgp'>>
+  readonly fields: Partial<AnnouncerParts>
   /** What keeps the node from announcing as its group shall. */
   readonly problems: readonly Reason[]
   /** Milliseconds since 1970 when it changes by time alone; null when it does not. */
@@ -19,8 +19,11 @@ export interface AnnouncerPart {
  * @typeParam Terms plain data, `via` and what else every announcement of a group is made of
  */
 export interface AnnouncerPlanner<Terms> {
-  /** While they stay the same, so do the announcements of the group's load balancers, but for their shards. */
-  terms(group: Pick<NodeGroup, 'bgp'>, advertisements: readonly BgpAdvertisementIntent[]): Terms
+  /**
+   * While they stay the same, so do the announcements of the group's load balancers, but for their shards.
+   * @param group null where there is no group
+   */
+  terms(group: GroupSettings | null, advertisements: readonly BgpAdvertisementIntent[]): Terms
   /**
    * How a node announces an address of the fabric.
    * @param shard whose master alone announces it; null where that is not so

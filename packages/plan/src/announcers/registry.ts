@@ -26,10 +26,10 @@ export type AnnounceTerms = TermsOf[AnnouncerName]
 
 /** Of the group that carries a load balancer; null where there is none. */
 export function announceTerms(
-  group: Pick<NodeGroup, 'announcer' | 'bgp'> | null,
+  group: NodeGroup | null,
   advertisements: readonly BgpAdvertisementIntent[],
 ): AnnounceTerms {
-  if (group === null) return PLANNERS[ANNOUNCER_WITHOUT_GROUP].terms({ bgp: null }, advertisements)
+  if (group === null) return PLANNERS[ANNOUNCER_WITHOUT_GROUP].terms(null, advertisements)
   return PLANNERS[announcerInUse(group)].terms(group, advertisements)
 }
 

@@ -1,5 +1,5 @@
-import type { NodeGroupSpec } from '@spout/custom-resources'
-import { DEFAULT_ANNOUNCER, hasShards } from '@spout/model'
+import { type NodeGroupSpec, renamedSettings, settingsOfSpec } from '@spout/custom-resources'
+import { DEFAULT_ANNOUNCER, DEFAULT_SECOND_CHANCE_S, hasShards } from '@spout/model'
 import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
 import type { Brought } from './handler.ts'
@@ -7,32 +7,29 @@ import type { Brought } from './handler.ts'
 type Group = ApiObject & { readonly vrrp: { readonly routerIds: readonly number[] } }
 type Settings = Readonly<Record<string, unknown>>
 
-const DEFAULTS = { profile: 'default', shards: 4, excludedRouterIds: [] } as const
-const BGP_DEFAULTS = { policy: 'healthy', drainSeconds: 10 } as const
-
 export const nodeGroupKind = (api: NativeObjects): DocumentKind<NodeGroupSpec> => ({
   kind: 'NodeGroup',
   path: '/node-groups',
   what: 'node group',
-  fieldNames: { 'bgp.localAs': 'bgp.localASN' },
+  fieldNames: renamedSettings,
   wanted: async (spec) => wantedGroup(spec),
   settled: settledGroup,
   facts: (document) => factsOf(document as Group, api),
 })
 
-function wantedGroup({ announcer = DEFAULT_ANNOUNCER, vrrp = {}, bgp, ...rest }: NodeGroupSpec): Settings {
+function wantedGroup({ announcer = DEFAULT_ANNOUNCER, ...spec }: NodeGroupSpec): Settings {
+  const settings = settingsOfSpec(spec)
+  const { routerIds, ...others } = settings.vrrp ?? {}
   // A group without shards has no router ids.
-  const { routerIds, ...others } = vrrp
+  const areNamed = spec.vrrp?.['routerIds'] !== undefined && hasShards({ announcer })
   return {
     announcer,
-    vrrp: { ...DEFAULTS, ...others, ...(!hasShards({ announcer }) || routerIds === undefined ? {} : { routerIds }) },
-    bgp: bgp === undefined ? null : { ...BGP_DEFAULTS, ...renamed(bgp) },
-    secondChanceSeconds: rest.secondChanceSeconds ?? 300,
-    rebalanceAfterSeconds: rest.rebalanceAfterSeconds ?? 0,
+    ...settings,
+    vrrp: areNamed ? { ...others, routerIds } : others,
+    secondChanceSeconds: spec.secondChanceSeconds ?? DEFAULT_SECOND_CHANCE_S,
+    rebalanceAfterSeconds: spec.rebalanceAfterSeconds ?? 0,
   }
 }
-
-const renamed = ({ localASN, ...bgp }: NonNullable<NodeGroupSpec['bgp']>) => ({ localAs: localASN, ...bgp })
 
 /** Router ids that were not named have been assigned; a group without automatic rebalancing has no pause. */
 function settledGroup(document: ApiObject, wanted: Settings): Settings {

@@ -12,9 +12,9 @@ export interface BgpTerms {
 
 /** Every node tells its routers of the fabric's addresses; no router knows those inside tenant networks. */
 export const bgpPlanner: AnnouncerPlanner<BgpTerms> = {
-  terms: ({ bgp }, advertisements) => ({
+  terms: (group, advertisements) => ({
     via: 'bgp',
-    policy: bgp?.policy ?? 'healthy',
+    policy: group?.bgp?.policy ?? 'healthy',
     advertisements: advertisementsByPool(advertisements),
   }),
   announce: ({ policy, advertisements: { byPool, otherwise } }, { poolId }, shard) => ({
