@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { renderOpenApi } from '@spout/server'
+import { renderAnnouncers } from './announcers.ts'
 import { renderErrors } from './errors.ts'
 
 /** The generated pages of docs/reference/, with their generators. */
 const PAGES: Readonly<Record<string, () => string>> = {
+  'announcers.md': renderAnnouncers,
   'errors.md': renderErrors,
   'openapi.json': renderOpenApi,
 }

@@ -75,9 +75,8 @@ export const announcerSettingsShape = Object.fromEntries(
   }),
 ) as unknown as { readonly [N in ConfiguredAnnouncer]: z.ZodOptional<z.ZodType<Values, Values>> }
 
-function schemaOf({ schema, isRequired, words: { description } }: Setting): z.ZodType {
-  const field = isRequired ? schema : schema.optional()
-  return description === undefined ? field : field.describe(description)
+function schemaOf({ schema, isRequired, words }: Setting): z.ZodType {
+  return (isRequired ? schema : schema.optional()).describe(words.description)
 }
 
 export const announcerRules: CelRules = { spec: ALL.flatMap(whenNeeded), ...RULES }

@@ -29,6 +29,7 @@ export const bgp = {
       column: { title: 'POLICY', wide: true },
     },
     drainSeconds: {
+      description: 'How long a draining node asks routers to prefer other nodes before it announces nothing.',
       option: {
         flags: '--drain-seconds <s>',
         help: 'of bgp: how long a draining node asks routers to prefer other nodes',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** How people meet one setting of an announcer. */
 export interface SettingWords {
   /** A sentence for references: what it decides. */
-  readonly description?: string
+  readonly description: string
   /** Of `spout node-group create` and `set`: its flags as Commander reads them, and its line of the help. */
   readonly option: { readonly flags: string; readonly help: string }
   /** Of `spout node-group list` and `show`. `wide`: in `show` and a wide list only. */
