@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { CHECK_TYPES } from '@spout/model'
+import { ANNOUNCER_NAMES, CHECK_TYPES } from '@spout/model'
 import { describe, expect, it, test } from 'vitest'
 
 // CONTRIBUTING.md says where a new part is registered. The compiler asks for some of it, and this for what it cannot see.
@@ -23,6 +23,25 @@ describe.each(foldersOf('packages/dataplane/src/drivers'))('driver %s', (name) =
   })
   it('has a row in the page of drivers', () => {
     expect(textOf('docs/drivers.md')).toMatch(new RegExp(String.raw`^\| ${name} \|`, 'm'))
+  })
+})
+
+describe.each(ANNOUNCER_NAMES)('announcer %s', (name) => {
+  const exported = new RegExp(String.raw`(\w+Announcer)\b[^\n]* from './announcers/${name}/`).exec(
+    textOf('packages/dataplane/src/index.ts'),
+  )?.[1]
+
+  it('has a folder with a README', () => {
+    expect(textOf(`packages/dataplane/src/announcers/${name}/README.md`)).toMatch(/^# /)
+  })
+  it('is built by the agent', () => {
+    expect(textOf('apps/agent/src/data-plane.ts')).toContain(`new ${exported}(`)
+  })
+  it('has a row in the test matrix', () => {
+    expect(textOf('packages/dataplane/src/announcers/announcers.lab.test.ts')).toContain(`describeAnnouncer('${name}'`)
+  })
+  it('has a column in the page of announcers', () => {
+    expect(textOf('docs/announcing.md')).toMatch(new RegExp(String.raw`^\| \|.* \`${name}\` `, 'm'))
   })
 })
 

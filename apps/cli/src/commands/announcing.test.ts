@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { bodyOf } from '../body.ts'
 import { printList } from '../output/print.ts'
+import { announcerColumns } from '../resources/announcer-settings.ts'
 import { bgpAdvertisement, bgpPeer } from '../resources/bgp.ts'
 import { node, nodeGroup } from '../resources/nodes.ts'
+import type { Column } from '../resources/resource.ts'
 import { MOVE_COLUMNS, vip } from '../resources/vips.ts'
 import { explainVipText, type VipExplanation } from './explain-vip-text.ts'
 import { stillOwned } from './node-scheduling.ts'
@@ -78,25 +80,26 @@ describe('groups', () => {
       { name: 'c', announcer: 'bgp', ...settings, bgp },
       { name: 'd', announcer: 'later', ...settings },
     ]
-    expect(printList(rows, nodeGroup.columns, TABLE)).toBe(
+    const titles = ['NAME', 'SHARDS', 'PROFILE', 'LOCAL AS', 'EXCLUDED IDS']
+    const columns = nodeGroup.columns.filter(({ title }) => titles.includes(title))
+    expect(printList(rows, columns, { ...TABLE, format: 'wide' })).toBe(
       [
-        'NAME  ANNOUNCER  SHARDS  PROFILE  LOCAL AS',
-        'a     l2         -       -        -',
-        'b     vrrp       4       fast     -',
-        'c     bgp        4       fast     64500',
-        'd     later      4       fast     -',
+        'NAME  SHARDS  PROFILE  LOCAL AS  EXCLUDED IDS',
+        'a     -       -        -         -',
+        'b     4       fast     -         9',
+        'c     4       fast     64500     9',
+        'd     4       fast     -         9',
         '',
       ].join('\n'),
     )
   })
 
-  it('with more of them in a wide list', () => {
-    const wide = { ...TABLE, format: 'wide' } as const
-    const [title, values] = printList([{ name: 'c', announcer: 'bgp', ...settings, bgp }], nodeGroup.columns, wide)
-      .split('\n')
-      .map((line) => line.split(/ {2,}/))
-    expect(title?.slice(5, 9)).toEqual(['ROUTER IDS', 'EXCLUDED IDS', 'POLICY', 'DRAIN S'])
-    expect(values?.slice(5, 9)).toEqual(['7', '9', 'healthy', '10'])
+  it('with some settings in a wide list only', () => {
+    const titlesOf = (columns: readonly Column[]) => columns.map(({ title }) => title)
+    const [narrow, wide] = [false, true].map((wide) => titlesOf(announcerColumns(wide)))
+    expect(narrow).toEqual(expect.arrayContaining(['SHARDS', 'PROFILE', 'LOCAL AS']))
+    expect(wide).toEqual(expect.arrayContaining(['ROUTER IDS', 'EXCLUDED IDS', 'POLICY', 'DRAIN S']))
+    expect(titlesOf(nodeGroup.columns.filter((each) => each.wide))).toEqual(expect.arrayContaining(wide ?? []))
   })
 })
 

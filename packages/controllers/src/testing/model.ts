@@ -1,4 +1,12 @@
-import type { BgpAdvertisementIntent, LoadBalancer, Network, Node, NodeGroup, Pool } from '@spout/model'
+import {
+  type BgpAdvertisementIntent,
+  type LoadBalancer,
+  type Network,
+  type Node,
+  type NodeGroup,
+  nodeGroup as nodeGroupSchema,
+  type Pool,
+} from '@spout/model'
 import { listenerOf, loadBalancerOf, memberOf, metaOf, poolOf } from '@spout/testkit/model'
 
 /** A UUID that shows what it stands for: `uuid('node', 3)`. */
@@ -11,11 +19,7 @@ export const uuid = (
 }
 
 export const nodeGroup = (number: number, name = 'default', changes: Partial<NodeGroup> = {}): NodeGroup => ({
-  ...metaOf(uuid('group', number), name),
-  announcer: 'l2',
-  vrrp: { profile: 'default', shards: 4, routerIds: [], excludedRouterIds: [] },
-  bgp: null,
-  secondChanceSeconds: 300,
+  ...nodeGroupSchema.parse({ ...metaOf(uuid('group', number), name), announcer: 'l2' }),
   ...changes,
 })
 
