@@ -115,7 +115,7 @@ function byOwner(
     nodes: group.nodes,
     previousOwnerIds: [...shared, ...(previous?.ownerNodeId ? [previous.ownerNodeId] : [])],
     needs: neededFeatures(loadBalancer, network.returnPath),
-    previousRefusal: refusalOf(previous),
+    previous,
   })
   const reason = network.returnPath === 'gateway' ? explainGateway(owner.reason, network) : owner.reason
   const placed = remember(input, { ownerNodeId: owner.nodeId, shard: null }, reason, pools)

@@ -16,7 +16,7 @@ const place = (nodes: readonly PlannedNode[], previousOwnerId: string | null, ne
     nodes,
     previousOwnerIds: previousOwnerId === null ? [] : [previousOwnerId],
     needs,
-    previousRefusal: null,
+    previous: null,
   })
 
 describe('placeOwner', () => {
@@ -82,13 +82,39 @@ describe('placeOwner', () => {
   })
 
   it('keeps refusing until a node says what it can do', () => {
-    const previousRefusal = { code: 'FeatureUnavailable', message: 'No node of group `default` offers l7.http.' }
+    const reason = { code: 'FeatureUnavailable', message: 'No node of group `default` offers l7.http.' }
     const again = (nodes: readonly PlannedNode[]) =>
-      placeOwner({ groupName: 'default', nodes, previousOwnerIds: [], needs: ['l7.http'], previousRefusal })
-    expect(again([node('n1', { features: [] })])).toEqual({ nodeId: null, refused: true, reason: previousRefusal })
-    expect(again([node('n1', { features: [] }), node('n2')]).reason).toBe(previousRefusal)
+      placeOwner({
+        groupName: 'default',
+        nodes,
+        previousOwnerIds: [],
+        needs: ['l7.http'],
+        previous: { ownerNodeId: null, reason },
+      })
+    expect(again([node('n1', { features: [] })])).toEqual({ nodeId: null, refused: true, reason })
+    expect(again([node('n1', { features: [] }), node('n2')]).reason).toBe(reason)
     expect(again([node('n1', { features: ['l7.http'] })])).toMatchObject({ nodeId: 'n1', refused: false })
     expect(again([])).toMatchObject({ nodeId: null, refused: false, reason: { code: 'NoNodeAvailable' } })
+  })
+
+  it('keeps the reason why no other node has it until its owner says what it can do', () => {
+    const reason = {
+      code: 'NoOtherNode',
+      message: 'Node `n1` keeps it: no schedulable node of group `default` offers all of l7.http.',
+    }
+    const others = [node('n2', { scheduling: 'draining', features: ['l7.http'] })]
+    const again = (owner: PlannedNode, previousOwnerId = 'n1') =>
+      placeOwner({
+        groupName: 'default',
+        nodes: [owner, ...others],
+        previousOwnerIds: ['n1'],
+        needs: ['l7.http'],
+        previous: { ownerNodeId: previousOwnerId, reason },
+      })
+    expect(again(node('n1', { features: [] }))).toEqual({ nodeId: 'n1', refused: false, reason })
+    expect(again(node('n1'))).toEqual({ nodeId: 'n1', refused: false, reason })
+    expect(again(node('n1', { features: ['l7.http'] })).reason.code).toBe('Placed')
+    expect(again(node('n1', { features: [] }), 'n2').reason.code).toBe('Placed')
   })
 
   it.each([

@@ -1,4 +1,4 @@
-import type { Node } from '@spout/model'
+import type { Node, Placement } from '@spout/model'
 import type { Reason } from '../reason.ts'
 
 /** A node as the planner sees it. */
@@ -22,8 +22,8 @@ export interface PlacementRequest {
   readonly previousOwnerIds: readonly string[]
   /** Features that the carrying node must have. */
   readonly needs: readonly string[]
-  /** Why it was refused before; null when it was not. Holds until a node says what it can do. */
-  readonly previousRefusal: Reason | null
+  /** The previous placement; null without one. Its reason holds until a node says what it can do. */
+  readonly previous: Pick<Placement, 'ownerNodeId' | 'reason'> | null
 }
 
 export interface Owner {
@@ -41,15 +41,15 @@ export interface Owner {
  *   has them when it returns.
  */
 export function placeOwner(request: PlacementRequest): Owner {
-  const { nodes, groupName, needs } = request
+  const { nodes, groupName, needs, previous } = request
   const connected = nodes.filter((node) => node.connection === 'connected')
   const missing = needs.filter((need) => !connected.some((node) => node.features.includes(need)))
   const allTold = connected.length > 0 && connected.every((node) => node.features.length > 0)
-  if (nodes.length > 0 && !allTold && missing.length > 0 && request.previousRefusal !== null)
-    return { nodeId: null, refused: true, reason: request.previousRefusal }
+  if (nodes.length > 0 && !allTold && missing.length > 0 && previous?.reason.code === 'FeatureUnavailable')
+    return { nodeId: null, refused: true, reason: previous.reason }
   const owners = request.previousOwnerIds.flatMap((id) => nodes.find((node) => node.id === id) ?? [])
   const stay = owners.find((node) => canStay(node, needs))
-  if (stay !== undefined) return kept(stay)
+  if (stay !== undefined) return stay.id === previous?.ownerNodeId ? keptBecause(stay, previous.reason) : kept(stay)
 
   if (allTold && missing.length > 0 && !owners.some(mayOffer))
     return {
@@ -100,6 +100,12 @@ function kept(owner: PlannedNode): Owner {
   if (owner.connection === 'connected') return placed(owner)
   const message = `Node \`${owner.name}\` does not report at the moment; it keeps forwarding what it has.`
   return { nodeId: owner.id, refused: false, reason: { code: 'WaitingForNode', message } }
+}
+
+/** `NoOtherNode` holds until the owner reports its features. Else each restart would store two other reasons. */
+function keptBecause(owner: PlannedNode, before: Reason): Owner {
+  const isOpen = owner.connection === 'connected' && owner.features.length === 0
+  return isOpen && before.code === 'NoOtherNode' ? { nodeId: owner.id, refused: false, reason: before } : kept(owner)
 }
 
 function lessLoaded(best: PlannedNode | null, node: PlannedNode): PlannedNode {
