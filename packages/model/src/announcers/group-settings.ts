@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { AnnouncerDescriptor } from './announcer.ts'
-import { ANNOUNCERS, type AnnouncerName, announcerNamed, type DESCRIPTORS } from './registry.ts'
+import { ANNOUNCERS, type AnnouncerName, announcerNamed, type KnownDescriptor } from './registry.ts'
 import { type AnnouncerSettings, requiredSettings } from './settings.ts'
 
-type Configured = Extract<(typeof DESCRIPTORS)[number], { readonly settings: AnnouncerSettings }>
+type Configured = Extract<KnownDescriptor, { readonly settings: AnnouncerSettings }>
 /** An announcer that has settings, and the field of `NodeGroup` that holds them. */
 export type ConfiguredAnnouncer = Configured['name']
 export type SettingsSchema<N extends ConfiguredAnnouncer> = Extract<

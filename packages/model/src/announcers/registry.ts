@@ -4,12 +4,14 @@ import { type L2Announce, l2 } from './l2.ts'
 import { type VrrpAnnounce, type VrrpPart, vrrp } from './vrrp.ts'
 
 /** Every announcer there is. A new one is a file beside this one and a word in each of these three lines. */
-export const DESCRIPTORS = [l2, vrrp, bgp] as const
+const DESCRIPTORS = [l2, vrrp, bgp] as const
 export type Announce = L2Announce | VrrpAnnounce | BgpAnnounce
 /** Fields of a node's `GroupEntry`. An announcer added later has an optional one, so that other entries stay as they are. */
 export type AnnouncerParts = VrrpPart & BgpPart
 
-export type AnnouncerName = (typeof DESCRIPTORS)[number]['name']
+/** The descriptors with their literal types: names, and schemas of settings. */
+export type KnownDescriptor = (typeof DESCRIPTORS)[number]
+export type AnnouncerName = KnownDescriptor['name']
 type Descriptor = AnnouncerDescriptor & { readonly name: AnnouncerName; readonly electedBy: AnnouncerName | null }
 
 export const ANNOUNCERS: readonly Descriptor[] = DESCRIPTORS
