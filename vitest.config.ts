@@ -31,9 +31,9 @@ const CLUSTER = 'e2e/kubernetes/**/*.e2e.test.ts'
 export default defineConfig({
   test: {
     pool: 'threads',
-    // What vitest makes of a source is kept by its content.
-    fsModuleCache: true,
-    fsModuleCachePath: 'build/vitest-cache',
+    // Node.js itself loads the sources, as it does in production. vite's loader would compile each source once more, and make
+    // each use of an import a call of a getter.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // A report has the message alone: `[ Array(1) ]` would not say what was in it.
     chaiConfig: { truncateThreshold: 2000 },
     projects: [
