@@ -1,4 +1,5 @@
 import type { BgpAdvertisement, BgpPeerSettings, BgpSettings } from '@spout/model/node-state'
+import { codePoint } from '@spout/testkit/code-point'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NAMED_SETTINGS, place } from '../../testing/bgp/named-settings.ts'
@@ -77,7 +78,7 @@ describe('checkBgpSettings', () => {
 describe('quoted', () => {
   it('keeps a text within its quotation marks or refuses it', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: codePoint }), (text) => {
         try {
           expect(quoted('x', text)).toMatch(/^"[\x20\x21\x23-\x7e]*"$/)
         } catch (error) {

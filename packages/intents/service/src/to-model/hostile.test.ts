@@ -1,4 +1,5 @@
 import type { Service } from '@spout/kube'
+import { codePoint } from '@spout/testkit/code-point'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { planUnit, type UnitInput } from '../controller/unit-plan.ts'
@@ -48,7 +49,7 @@ const CORPUS = [
 
 const hostile = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...CORPUS) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 64 }) },
+  { weight: 1, arbitrary: fc.string({ unit: codePoint, maxLength: 64 }) },
   {
     weight: 1,
     arbitrary: fc
