@@ -11,7 +11,8 @@ export class FakeClock implements Clock {
   #epochMs: number
   #elapsedMs = 0
   #order = 0
-  readonly #pending = new Set<Pending>()
+  /** In the order in which they fire. */
+  readonly #pending: Pending[] = []
 
   constructor(start = new Date('2026-01-01T00:00:00.000Z')) {
     this.#epochMs = start.getTime()
@@ -27,13 +28,13 @@ export class FakeClock implements Clock {
 
   setTimer(callback: () => void, delayMs: number): Timer {
     const timer: Pending = { at: this.#elapsedMs + Math.max(0, delayMs), order: this.#order++, callback }
-    this.#pending.add(timer)
-    return { clear: () => this.#pending.delete(timer) }
+    this.#pending.splice(this.#placeOf(timer), 0, timer)
+    return { clear: () => this.#remove(timer) }
   }
 
   /** How many timers are set and have not fired. */
   get timers(): number {
-    return this.#pending.size
+    return this.#pending.length
   }
 
   /** Changes wall-clock time only, as a correction of the system clock does. */
@@ -51,9 +52,9 @@ export class FakeClock implements Clock {
     const end = this.#elapsedMs + byMs
     await settled()
     for (;;) {
-      const next = this.#earliest()
-      if (next === null || next.at > end) break
-      this.#pending.delete(next)
+      const next = this.#pending[0]
+      if (next === undefined || next.at > end) break
+      this.#pending.shift()
       this.#elapsedMs = Math.max(this.#elapsedMs, next.at)
       next.callback()
       await settled()
@@ -61,10 +62,20 @@ export class FakeClock implements Clock {
     this.#elapsedMs = end
   }
 
-  #earliest(): Pending | null {
-    let earliest: Pending | null = null
-    for (const timer of this.#pending) if (earliest === null || isBefore(timer, earliest)) earliest = timer
-    return earliest
+  #remove(timer: Pending): void {
+    const place = this.#placeOf(timer)
+    if (this.#pending[place] === timer) this.#pending.splice(place, 1)
+  }
+
+  /** Where it stands in the list, or would stand. */
+  #placeOf(timer: Pending): number {
+    let [from, to] = [0, this.#pending.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (isBefore(this.#pending[middle]!, timer)) from = middle + 1
+      else to = middle
+    }
+    return from
   }
 }
 
