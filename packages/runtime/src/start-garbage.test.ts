@@ -8,7 +8,8 @@ const MODULE = join(import.meta.dirname, 'start-garbage.ts')
 function collected(garbageMb: number, heldMb: number): readonly [before: number, after: number] {
   const program = `
     const { collectStartGarbage } = await import(${JSON.stringify(MODULE)})
-    const fill = (mb) => Array.from({ length: mb }, () => Array.from({ length: 128 * 1024 - 8 }, (_, n) => n + 0.5))
+    const megabyte = Array.from({ length: 128 * 1024 - 8 }, (_, n) => n + 0.5)
+    const fill = (mb) => Array.from({ length: mb }, () => megabyte.slice())
     const held = fill(${heldMb})
     fill(${garbageMb})
     const mb = () => process.memoryUsage().heapUsed / 2 ** 20
