@@ -30,7 +30,7 @@ const CLUSTER = 'e2e/kubernetes/**/*.e2e.test.ts'
 
 export default defineConfig({
   test: {
-    pool: 'threads',
+    pool: 'forks',
     // Node.js itself loads the sources, as it does in production. vite's loader would compile each source once more, and make
     // each use of an import a call of a getter.
     experimental: { viteModuleRunner: false, nodeLoader: false },
