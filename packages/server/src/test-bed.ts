@@ -158,6 +158,12 @@ async function inject(app: FastifyInstance, method: Method, url: string, payload
   return { status: reply.statusCode, body, headers: reply.headers }
 }
 
+/**
+ * Of all test beds of a process: each would start a thread of its own, in 30 ms. A hash at full cost takes 100 ms of a core.
+ * The tests of passwords use that.
+ */
+const PASSWORDS = new Passwords({ log2N: 4 })
+
 /** For tests: the surfaces over a real admission, view and memory store, with an administrator in project `admin`. */
 export async function openTestBed(
   clock: Clock = systemClock,
@@ -176,8 +182,7 @@ export async function openTestBed(
   const admission = new StoreAdmission({ store, view, now: () => clock.now().getTime() })
   const authenticator = new Authenticator({
     ...{ store, view, clock, log },
-    // A hash at full cost takes 100 ms of a core. The tests of passwords use that.
-    passwords: new Passwords({ log2N: 4 }),
+    passwords: PASSWORDS,
     ...(serviceAccounts && { serviceAccounts }),
     ...(limits.tokenBounds && { tokenBounds: limits.tokenBounds }),
   })
