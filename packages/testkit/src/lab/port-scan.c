@@ -1,6 +1,6 @@
 /*
- * Finds the TCP ports of an address that answer: `port-scan ADDRESS` sends a SYN to each from 1 to 65535 and prints the
- * ports that answered with SYN and ACK, one a line, then `closed N silent N`. A port without an answer is probed twice,
+ * Finds the TCP ports of an address that answer: `port-scan ADDRESS LAST PORT...` sends a SYN to each port from 1 to LAST
+ * and to those named, and prints the ports that answered with SYN and ACK, one a line, then `closed N silent N`. A port without an answer is probed twice,
  * unless no port answered at all. The kernel resets opened connections, because no socket here expects them. Needs
  * CAP_NET_RAW.
  */
@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ struct target {
 	uint32_t pseudo_sum;
 };
 
-static unsigned char states[PORTS];
+static unsigned char wanted[PORTS], states[PORTS];
 static int answers;
 
 static uint32_t sum_words(const void *data, size_t bytes)
@@ -125,9 +126,22 @@ int main(int count, char **words)
 	struct target target = {0};
 	int closed = 0, silent = 0;
 
-	if (count != 2) {
-		fprintf(stderr, "usage: port-scan ADDRESS\n");
+	if (count < 3) {
+		fprintf(stderr, "usage: port-scan ADDRESS LAST PORT...\n");
 		return 2;
+	}
+	for (int at = 2; at < count; at++) {
+		char *end;
+		long port = strtol(words[at], &end, 10);
+
+		if (*end != '\0' || port < 1 || port >= PORTS) {
+			fprintf(stderr, "port-scan: not a port: %s\n", words[at]);
+			return 2;
+		}
+		if (at == 2)
+			memset(wanted + 1, 1, (size_t)port);
+		else
+			wanted[port] = 1;
 	}
 	if (open_target(words[1], &target) != 0) {
 		fprintf(stderr, "port-scan: %s: %s\n", words[1], strerror(errno));
@@ -137,7 +151,7 @@ int main(int count, char **words)
 		int sent = 0;
 
 		for (int port = 1; port < PORTS; port++)
-			if (states[port] == SILENT) {
+			if (wanted[port] && states[port] == SILENT) {
 				ask(&target, port);
 				/* No more at once than a queue on the path holds. */
 				if (++sent % BURST == 0)
@@ -150,7 +164,7 @@ int main(int count, char **words)
 		if (states[port] == OPEN)
 			printf("%d\n", port);
 		closed += states[port] == CLOSED;
-		silent += states[port] == SILENT;
+		silent += wanted[port] && states[port] == SILENT;
 	}
 	printf("closed %d silent %d\n", closed, silent);
 	return 0;

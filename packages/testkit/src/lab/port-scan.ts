@@ -6,7 +6,13 @@ import { must } from './run.ts'
 
 const SOURCE = path.resolve(import.meta.dirname, 'port-scan.c')
 
-/** Answers of the TCP ports 1 to 65535 of an address. */
+/** Which ports: from 1 to `last`, and those of `also`. */
+export interface ScannedPorts {
+  readonly last: number
+  readonly also: readonly number[]
+}
+
+/** Answers of TCP ports of an address. */
 export interface PortScan {
   /** Ports that accepted a connection. */
   readonly open: readonly number[]
@@ -15,7 +21,7 @@ export interface PortScan {
   readonly silent: number
 }
 
-/** Scans every TCP port of an address; a second or two for an address that does not answer. Compiles its program. */
+/** Scans TCP ports of an address; all of one that does not answer take a second or two. Compiles its program. */
 export class PortScanner implements Disposable {
   readonly #directory: string
   readonly #program: string
@@ -33,8 +39,8 @@ export class PortScanner implements Disposable {
   }
 
   /** Scans from a place of the lab. @throws Error when that place has no route to the address */
-  async scan(lab: Lab, place: string, address: string): Promise<PortScan> {
-    const lines = (await lab.must(place, [this.#program, address])).trim().split('\n')
+  async scan(lab: Lab, place: string, address: string, { last, also }: ScannedPorts): Promise<PortScan> {
+    const lines = (await lab.must(place, [this.#program, address, ...[last, ...also].map(String)])).trim().split('\n')
     const [, closed = '', silent = ''] = /^closed (\d+) silent (\d+)$/.exec(lines.at(-1) ?? '') ?? []
     return { open: lines.slice(0, -1).map(Number), closed: Number(closed), silent: Number(silent) }
   }
