@@ -56,7 +56,7 @@ export default defineConfig({
         2,
         onACluster('contract'),
       ),
-      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 3, onACluster('lab')),
+      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 5, onACluster('lab')),
       project('contract-on-cluster', onACluster('contract'), 120_000, 2),
       project('lab-on-cluster', onACluster('lab'), 120_000, 2),
       project('beside', ['e2e/*.e2e.test.ts'], 300_000, 3, ALONE),
