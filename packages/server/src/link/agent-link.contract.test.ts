@@ -10,7 +10,7 @@ import { createAgentLink, enrol, type LinkIdentity, LinkRefused, type StateLine 
 import { type AuditRecord, EDITS_VERSION, entryHash, type NodeReport, type NodeStateEntry } from '@spout/model'
 import { type Clock, silentLogger, systemClock } from '@spout/runtime'
 import { LineSplitter } from '@spout/runtime/ndjson'
-import { recordFault } from '@spout/testkit'
+import { recordFault, waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../test-bed.ts'
 import { AgentLink } from './agent-link.ts'
@@ -72,7 +72,19 @@ class Table implements NodeStates {
 
 /** The clock of the link, which a test may set ahead. */
 let aheadMs = 0
-const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) }
+/** How often the link looks for expired certificates. */
+const LOOK_MS = 20
+/** Looks that are to come once the test lets them; null for at once. */
+let heldLooks: (() => void)[] | null = null
+const clock: Clock = {
+  ...systemClock,
+  now: () => new Date(Date.now() + aheadMs),
+  setTimer: (callback, delayMs) =>
+    systemClock.setTimer(() => {
+      if (heldLooks !== null && delayMs === LOOK_MS) heldLooks.push(callback)
+      else callback()
+    }, delayMs),
+}
 const DAY_MS = 86_400_000
 
 const table = new Table()
@@ -90,7 +102,7 @@ beforeAll(async () => {
   link = new AgentLink({
     ...{ authority, store: bed.store, view: bed.view, admission: bed.admission, states: table, reports: sink },
     ...{ clock, log: silentLogger(), listen: { host: '127.0.0.1', port: 0 }, hosts: ['127.0.0.1'] },
-    ...{ audit: bed.audit, lookForExpiredMs: 20 },
+    ...{ audit: bed.audit, lookForExpiredMs: LOOK_MS },
   })
   await link.start()
   url = `https://127.0.0.1:${link.port}`
@@ -364,6 +376,7 @@ test('enrolments and renewals are in the audit log, reports and secrets are not'
 describe('a certificate that expires', () => {
   afterEach(() => {
     aheadMs = 0
+    heldLooks = null
   })
 
   test('is refused on an open connection, and ends its state stream; a renewed one continues', async () => {
@@ -374,8 +387,14 @@ describe('a certificate that expires', () => {
     const lines = linkOf(silent).state(never)[Symbol.asyncIterator]()
     await until(lines, (line) => line.type === 'synced')
     const ended = refusal(until(lines, () => false))
+    // A look ends the open connection, perhaps before the report is answered.
+    const looks: (() => void)[] = []
+    heldLooks = looks
     aheadMs = 91 * DAY_MS
     expect(await refusal(client.report(report(2), never))).toBe(401)
+    await waitFor(() => looks.length > 0, { what: 'the link to look for expired certificates' })
+    heldLooks = null
+    for (const look of looks) look()
     // It asks for nothing, and is ended all the same.
     expect(await ended).not.toBe(401)
     aheadMs = 0
