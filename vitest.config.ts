@@ -53,7 +53,7 @@ export default defineConfig({
         'contract',
         ['{packages,apps}/**/src/**/*.contract.test.ts', 'tools/**/*.contract.test.ts'],
         120_000,
-        2,
+        3,
         onACluster('contract'),
       ),
       project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 5, onACluster('lab')),
