@@ -30,6 +30,7 @@ const CLUSTER = 'e2e/kubernetes/**/*.e2e.test.ts'
 
 export default defineConfig({
   test: {
+    // A test starts many programs, and a fork copies the page tables of its whole process: processes must be small.
     pool: 'forks',
     // Node.js itself loads the sources, as it does in production. vite's loader would compile each source once more, and make
     // each use of an import a call of a getter.
