@@ -26,7 +26,7 @@ export function requireRole(principal: Principal, role: Role): void {
 }
 
 /** Whether the caller may know that objects of this project exist. */
-export const mayKnow = (principal: Principal, projectId: string): boolean =>
+export const mayAccess = (principal: Principal, projectId: string): boolean =>
   isAdmin(principal) || projectId === principal.projectId
 
 /**
@@ -47,12 +47,12 @@ export function listScope(principal: Principal, wanted: string | null): string |
 export function ownerOfNew(principal: Principal, wanted: string | null): string {
   requireRole(principal, 'member')
   const projectId = wanted ?? principal.projectId
-  if (projectId === null || !mayKnow(principal, projectId)) throw policyForbidden()
+  if (projectId === null || !mayAccess(principal, projectId)) throw policyForbidden()
   return projectId
 }
 
 /** @throws OctaviaFault 403, not 404: quotas are named by project, so there is no object to hide */
 export function requireProject(principal: Principal, projectId: string): void {
   requireRole(principal, 'reader')
-  if (!mayKnow(principal, projectId)) throw policyForbidden()
+  if (!mayAccess(principal, projectId)) throw policyForbidden()
 }

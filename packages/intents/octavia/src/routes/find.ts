@@ -1,6 +1,6 @@
 import type { ChildRef } from '@spout/admission/contract'
 import type { LoadBalancer, Vip } from '@spout/model'
-import { listScope, mayKnow, requireRole } from '../access.ts'
+import { listScope, mayAccess, requireRole } from '../access.ts'
 import { type Snapshot, snapshotOf } from '../snapshot.ts'
 import { notFound, OctaviaFault } from '../wire/fault.ts'
 import type { Call } from './route.ts'
@@ -11,7 +11,7 @@ import type { Call } from './route.ts'
 export function findLoadBalancer(call: Call, id: string, role: 'reader' | 'member'): LoadBalancer {
   requireRole(call.principal, role)
   const lb = call.context.view.get('loadBalancer', id)?.value
-  if (lb === undefined || !mayKnow(call.principal, lb.projectId)) throw notFound('Load Balancer', id)
+  if (lb === undefined || !mayAccess(call.principal, lb.projectId)) throw notFound('Load Balancer', id)
   return lb
 }
 
@@ -32,7 +32,7 @@ export function findChild(call: Call, kind: ChildRef['kind'], id: string, role: 
   requireRole(call.principal, role)
   const ref = call.context.view.child(id)
   const lb = ref?.kind === kind ? call.context.view.get('loadBalancer', ref.loadBalancerId)?.value : undefined
-  if (ref === null || lb === undefined || !mayKnow(call.principal, lb.projectId)) throw notFound(CHILD_WORDS[kind], id)
+  if (ref === null || lb === undefined || !mayAccess(call.principal, lb.projectId)) throw notFound(CHILD_WORDS[kind], id)
   return { lb, ref }
 }
 
