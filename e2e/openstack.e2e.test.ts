@@ -302,7 +302,7 @@ describe('the other tenant', () => {
         headers: { 'x-auth-token': bolt.token, 'content-type': 'application/json' },
         ...(method === 'PUT' ? { body: JSON.stringify({ loadbalancer: { name: 'mine' } }) } : {}),
       })
-      expect([method, path, answer.status]).toEqual([method, path, 404])
+      expect([method, path, answer.status]).toEqual([method, path, 403])
       expect(await answer.text()).not.toContain('shop-')
     }
     await served(await addressOf(acme, 'shop'), membersOf('tenant-a'))

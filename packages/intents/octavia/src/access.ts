@@ -25,7 +25,7 @@ export function requireRole(principal: Principal, role: Role): void {
   if (principal.projectId === null && !isAdmin(principal)) throw policyForbidden()
 }
 
-/** Whether the caller may know that objects of this project exist. */
+/** Whether objects of this project are open to the caller. */
 export const mayAccess = (principal: Principal, projectId: string): boolean =>
   isAdmin(principal) || projectId === principal.projectId
 

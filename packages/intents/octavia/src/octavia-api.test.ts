@@ -654,15 +654,81 @@ describe('who may not', () => {
     ['reader', 'GET', 200],
     ['reader', 'PUT', 403],
     ['reader', 'DELETE', 403],
-    ['stranger', 'GET', 404],
-    ['stranger', 'PUT', 404],
-    ['stranger', 'DELETE', 404],
+    ['stranger', 'GET', 403],
+    ['stranger', 'PUT', 403],
+    ['stranger', 'DELETE', 403],
     ['unscoped', 'GET', 403],
     ['admin', 'GET', 200],
   ])('%s %s somebody’s load balancer: %i', async (who, method, status) => {
     const { id } = await newLoadBalancer()
     const body = method === 'PUT' ? { loadbalancer: { name: 'x' } } : undefined
     await expect(service.call(method, `/loadbalancers/${id}`, body, who)).resolves.toMatchObject({ status })
+  })
+
+  test('another project’s objects are forbidden in Octavia’s words, unknown ones are not found', async () => {
+    const lb = await newLoadBalancer()
+    const listener = await service.make('/listeners', 'listener', {
+      loadbalancer_id: lb.id,
+      protocol: 'TCP',
+      protocol_port: 80,
+    })
+    const pool = await service.make('/pools', 'pool', {
+      listener_id: listener.id,
+      protocol: 'TCP',
+      lb_algorithm: 'ROUND_ROBIN',
+    })
+    const member = await service.make(`/pools/${pool.id}/members`, 'member', { address: '10.0.6.1', protocol_port: 80 })
+    const probe = { type: 'TCP', delay: 5, timeout: 3, max_retries: 3 }
+    const monitor = await service.make('/healthmonitors', 'healthmonitor', { pool_id: pool.id, ...probe })
+    const before = service.view.get('loadBalancer', lb.id)
+    const requests: readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, object?][] = [
+      ['GET', `/loadbalancers/${lb.id}/status`],
+      ['GET', `/loadbalancers/${lb.id}/stats`],
+      ['PUT', `/loadbalancers/${lb.id}/failover`],
+      ['DELETE', `/loadbalancers/${lb.id}?cascade=true`],
+      ...[
+        [`/listeners/${listener.id}`, 'listener'],
+        [`/pools/${pool.id}`, 'pool'],
+        [`/pools/${pool.id}/members/${member.id}`, 'member'],
+        [`/healthmonitors/${monitor.id}`, 'healthmonitor'],
+      ].flatMap(([path = '', root = '']): [['GET', string], ['PUT', string, object], ['DELETE', string]] => [
+        ['GET', path],
+        ['PUT', path, { [root]: { name: 'mine' } }],
+        ['DELETE', path],
+      ]),
+      ['GET', `/listeners/${listener.id}/stats`],
+      ['POST', '/listeners', { listener: { loadbalancer_id: lb.id, protocol: 'TCP', protocol_port: 81 } }],
+      ['POST', '/pools', { pool: { loadbalancer_id: lb.id, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' } }],
+      ['POST', '/healthmonitors', { healthmonitor: { pool_id: pool.id, ...probe } }],
+      ['GET', `/pools/${pool.id}/members`],
+      ['POST', `/pools/${pool.id}/members`, { member: { address: '10.0.6.2', protocol_port: 80 } }],
+      ['PUT', `/pools/${pool.id}/members`, { members: [] }],
+    ]
+    for (const [method, path, body] of requests) {
+      const refused = await service.call(method, path, body, 'stranger')
+      expect([method, path, refused.status, refused.body]).toEqual([
+        method,
+        path,
+        403,
+        {
+          faultcode: 'Client',
+          faultstring: 'Policy does not allow this request to be performed.',
+          debuginfo: null,
+        },
+      ])
+    }
+    expect(service.view.get('loadBalancer', lb.id)).toEqual(before)
+    for (const path of ['loadbalancers', 'listeners', 'pools', 'healthmonitors', `pools/${pool.id}/members`])
+      expect(await service.call('GET', `/${path}/${NOBODY}`)).toMatchObject({ status: 404 })
+    const lists = await Promise.all(
+      [`/loadbalancers?id=${lb.id}`, `/listeners?loadbalancer_id=${lb.id}`, `/pools?id=${pool.id}`].map((path) =>
+        service.call('GET', path, undefined, 'stranger'),
+      ),
+    )
+    for (const { status, body } of lists) {
+      expect(status).toBe(200)
+      expect(Object.values(body as Record<string, unknown>)).toEqual([[], []])
+    }
   })
 
   test('only administrators create for another project', async () => {

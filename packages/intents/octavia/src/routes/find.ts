@@ -2,16 +2,20 @@ import type { ChildRef } from '@spout/admission/contract'
 import type { LoadBalancer, Vip } from '@spout/model'
 import { listScope, mayAccess, requireRole } from '../access.ts'
 import { type Snapshot, snapshotOf } from '../snapshot.ts'
-import { notFound, OctaviaFault } from '../wire/fault.ts'
+import { notFound, OctaviaFault, policyForbidden } from '../wire/fault.ts'
 import type { Call } from './route.ts'
 
-/** Finds objects for the caller: objects of other projects are 404, without a hint that they exist. */
+/**
+ * Finds objects for the caller. Objects of other projects are 403, as in Octavia. That an object exists is no secret
+ * worth keeping here: its id is random, so only somebody who was told it can ask.
+ */
 
-/** @throws OctaviaFault 403 without the role, 404 */
+/** @throws OctaviaFault 404; 403 without the role, or for another project's load balancer */
 export function findLoadBalancer(call: Call, id: string, role: 'reader' | 'member'): LoadBalancer {
   requireRole(call.principal, role)
   const lb = call.context.view.get('loadBalancer', id)?.value
-  if (lb === undefined || !mayAccess(call.principal, lb.projectId)) throw notFound('Load Balancer', id)
+  if (lb === undefined) throw notFound('Load Balancer', id)
+  if (!mayAccess(call.principal, lb.projectId)) throw policyForbidden()
   return lb
 }
 
@@ -27,16 +31,17 @@ const CHILD_WORDS: Readonly<Record<ChildRef['kind'], string>> = {
   healthMonitor: 'Health Monitor',
 }
 
-/** @throws OctaviaFault 403 without the role, 404 */
+/** @throws OctaviaFault 404; 403 without the role, or for another project's object */
 export function findChild(call: Call, kind: ChildRef['kind'], id: string, role: 'reader' | 'member'): FoundChild {
   requireRole(call.principal, role)
   const ref = call.context.view.child(id)
   const lb = ref?.kind === kind ? call.context.view.get('loadBalancer', ref.loadBalancerId)?.value : undefined
-  if (ref === null || lb === undefined || !mayAccess(call.principal, lb.projectId)) throw notFound(CHILD_WORDS[kind], id)
+  if (ref === null || lb === undefined) throw notFound(CHILD_WORDS[kind], id)
+  if (!mayAccess(call.principal, lb.projectId)) throw policyForbidden()
   return { lb, ref }
 }
 
-/** A member of this very pool. @throws OctaviaFault 403 without the role, 404 */
+/** A member of this very pool. @throws OctaviaFault 404; 403 as for the pool */
 export function findMember(call: Call, role: 'reader' | 'member'): FoundChild {
   findChild(call, 'pool', call.id, role)
   const found = findChild(call, 'member', call.childId, role)
