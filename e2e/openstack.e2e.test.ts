@@ -290,7 +290,7 @@ describe('the other tenant', () => {
   it('sees nothing and can change nothing', async () => {
     const { id: shop } = await shownAs(acme, 'shop')
     expect(await bob.list('loadbalancer list')).toMatchObject([{ name: 'blog' }])
-    expect(await bob.refused(`loadbalancer show ${shop}`)).toContain('Unable to locate')
+    expect(await bob.refused(`loadbalancer show ${shop}`)).toContain('Policy does not allow')
     for (const [method, path] of [
       ['GET', `loadbalancers/${shop}`],
       ['GET', `loadbalancers/${shop}/status`],
