@@ -120,6 +120,7 @@ function newAddress(context: AdmissionContext, source: Omit<Source, 'space'>, ip
   const address: Address = {
     ...meta,
     id: addressKey(source.holderId, text),
+    tags: [],
     portId,
     address: text,
     scope: source.scope,
@@ -145,6 +146,7 @@ export function systemAddress(
   const address: Address = {
     ...meta,
     id: addressKey(place.networkId, text),
+    tags: [],
     portId,
     address: text,
     scope: 'tenant',
@@ -182,6 +184,7 @@ export function releaseWrite(context: AdmissionContext, address: Address): Write
     ...stored.value,
     name: '',
     description: '',
+    tags: [],
     portId: context.random.uuid(),
     ownerId: null,
     updatedAt: timestampOf(nowMs),

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Address, nameText, parseAs, SpoutError } from '@spout/model'
 import { z } from 'zod'
 import { ownWrite, releaseWrite, takeAddress } from './addresses.ts'
-import { type AdmissionContext, transact } from './context.ts'
+import { type AdmissionContext, putOver, timestampOf, transact } from './context.ts'
+import { type AddressText, addressText } from './contract/address-admission.ts'
 import type { VipRequest } from './contract/load-balancer-admission.ts'
 import { vipRequest } from './load-balancer-draft.ts'
 import type { LoadBalancers } from './load-balancers.ts'
@@ -34,6 +36,24 @@ const addressOf = (context: AdmissionContext, portId: string, what: string): Add
   const address = context.view.addressByPort(portId)
   if (address === null) throw new SpoutError('NotFound', { what, id: portId })
   return address
+}
+
+/** Changes name, description and tags of an address; nothing is written if they stay. */
+export async function changeAddressText(
+  context: AdmissionContext,
+  portId: string,
+  change: (current: Address) => AddressText,
+): Promise<Address> {
+  return transact(context, () => {
+    const current = addressOf(context, portId, 'port')
+    const stored = context.view.get('address', current.id)
+    if (stored === null) throw new SpoutError('NotFound', { what: 'port', id: portId })
+    const fields = Object.entries(parseAs(addressText, change(current))).filter(([, value]) => value !== undefined)
+    const next: Address = { ...current, ...Object.fromEntries(fields) }
+    if (isDeepStrictEqual(next, current)) return { writes: [], result: current }
+    const dated = { ...next, updatedAt: timestampOf(context.now()) }
+    return { writes: [putOver('address', stored, dated)], result: dated }
+  })
 }
 
 /** Binds a floating IP to a port and the port's load balancer, if it has one; null unbinds it. */

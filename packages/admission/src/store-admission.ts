@@ -17,7 +17,7 @@ import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './network
 import { ensureNodeAddresses, ensureSharedAddresses } from './node-addresses.ts'
 import { changeNodeGroup, createNodeGroup, deleteNodeGroup, rebalanceNodeGroup } from './node-groups.ts'
 import { changeNode, createEnrolmentToken, deleteNode, enrolNamedNode, enrolNode, seeFabricAddress } from './nodes.ts'
-import { bindFloating, releaseAddress, reserveAddress } from './ports.ts'
+import { bindFloating, changeAddressText, releaseAddress, reserveAddress } from './ports.ts'
 import { createProject, deleteProject, setQuota } from './projects.ts'
 import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './users.ts'
 
@@ -85,6 +85,8 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
 
   reserveAddress: Admission['reserveAddress'] = (projectId, request, use, text) =>
     reserveAddress(this.#context, projectId, request, use, text)
+  changeAddressText: Admission['changeAddressText'] = (portId, change) =>
+    changeAddressText(this.#context, portId, change)
   bindFloating: Admission['bindFloating'] = (portId, targetPortId) =>
     bindFloating(this.#context, this.#loadBalancers, portId, targetPortId)
   releaseAddress: Admission['releaseAddress'] = (portId) => releaseAddress(this.#context, this.#loadBalancers, portId)

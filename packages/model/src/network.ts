@@ -64,6 +64,17 @@ export const addressPool = z.strictObject({
 })
 export type AddressPool = z.infer<typeof addressPool>
 
+/** Neutron's limits. A filter separates tags by commas, so that a tag with one could not be found. */
+export const addressTags = z
+  .array(
+    z
+      .string()
+      .min(1)
+      .max(60)
+      .regex(/^[^,]+$/, 'contains a comma'),
+  )
+  .max(50)
+
 /**
  * One address in use or in quarantine. `id` is derived from `holderId` and the address (`addressKey`), so that two
  * writers of the same address collide in the store.
@@ -71,6 +82,7 @@ export type AddressPool = z.infer<typeof addressPool>
 export const address = z.strictObject({
   ...metaShape,
   id: z.string().max(128),
+  tags: addressTags.default([]),
   /** The id that clients use: a port or floating IP in the Neutron facade. */
   portId: uuid,
   address: ipText,

@@ -1,4 +1,4 @@
-import { type Address, type AddressPool, addressPool } from '@spout/model'
+import { type Address, type AddressPool, addressPool, addressTags, nameText } from '@spout/model'
 import { z } from 'zod'
 import type { VipRequest } from './load-balancer-admission.ts'
 
@@ -8,6 +8,12 @@ export type AddressPoolDraft = z.input<typeof addressPoolDraft>
 /** The only changes of a pool. Other ranges could exclude addresses in use. */
 export const addressPoolChange = z.strictObject({ draining: z.boolean().optional() })
 export type AddressPoolChange = z.input<typeof addressPoolChange>
+
+/** What a project writes on an address for itself. Nothing depends on it. */
+export const addressText = z
+  .strictObject({ name: nameText, description: z.string().max(255), tags: addressTags })
+  .partial()
+export type AddressText = z.input<typeof addressText>
 
 /** Writes of address pools, and of addresses without a load balancer. */
 export interface AddressAdmission {
@@ -23,6 +29,12 @@ export interface AddressAdmission {
     use: 'port' | 'floating',
     text: { readonly name: string; readonly description: string },
   ): Promise<Address>
+  /**
+   * Changes what its project wrote on an address. Fields that are absent keep their values.
+   * @param change computed from the stored address, and again if another writer was faster
+   * @throws SpoutError NotFound, InvalidField
+   */
+  changeAddressText(portId: string, change: (current: Address) => AddressText): Promise<Address>
   /** Binds a floating IP to the load balancer whose VIP has this port, as an additional VIP; null unbinds it. */
   bindFloating(portId: string, targetPortId: string | null): Promise<Address>
   releaseAddress(portId: string): Promise<void>

@@ -19,6 +19,7 @@ const address = (number: number, quarantineUntil: string | null): Address => ({
   holderId: uuid('other', 1),
   subnetId: null,
   projectId: uuid('project', 1),
+  tags: [],
   use: 'vip',
   ownerId: null,
   quarantineUntil,

@@ -1,5 +1,5 @@
 import type { Principal, VipRequest } from '@spout/admission/contract'
-import { parseAs, SpoutError, uuid } from '@spout/model'
+import { type Address, parseAs, SpoutError, uuid } from '@spout/model'
 import { cidrContains, isIp, parseCidr, parseIp } from '@spout/net'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
@@ -8,6 +8,7 @@ import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { addressesOf, networkOrPool, ownAddress } from './scope.ts'
 import { shownFloatingIp, shownPort } from './shown.ts'
+import { addressTagRoutes } from './tag-routes.ts'
 
 const text = z.string().max(255)
 const named = { name: text.default(''), description: text.default('') }
@@ -37,6 +38,8 @@ const portDraft = z.strictObject({
 /** Terraform writes a VIP port's security groups back. The set is always empty. */
 const portChange = z.strictObject({
   port: z.strictObject({
+    name: text.optional(),
+    description: text.optional(),
     security_groups: noGroups,
     port_security_enabled: z.boolean().optional(),
     allowed_address_pairs: z.array(z.never()).optional(),
@@ -56,7 +59,11 @@ const floatingDraft = z.strictObject({
   }),
 })
 const floatingChange = z.strictObject({
-  floatingip: z.strictObject({ port_id: uuid.nullable(), fixed_ip_address: ip.nullish() }),
+  floatingip: z.strictObject({
+    description: text.optional(),
+    port_id: uuid.nullish(),
+    fixed_ip_address: ip.nullish(),
+  }),
 })
 
 type ById = { Params: { id: string } }
@@ -64,6 +71,7 @@ type ById = { Params: { id: string } }
 /** Ports and floating IPs: two views of the same addresses. */
 export function addressRoutes(scope: FastifyInstance, context: NetworkContext): void {
   portRoutes(scope, context)
+  addressTagRoutes(scope, context)
   floatingIpRoutes(scope, context)
 }
 
@@ -95,8 +103,9 @@ function portRoutes(scope: FastifyInstance, context: NetworkContext): void {
     const principal = await authenticate(request)
     requireRole(principal, 'member')
     const address = ownAddress(context, principal, request.params.id, 'Port')
-    parseAs(portChange, request.body)
-    return { port: shownPort(address) }
+    const { name, description } = parseAs(portChange, request.body).port
+    const words = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) }
+    return { port: shownPort(await admission.changeAddressText(address.portId, () => words)) }
   })
 
   scope.delete<ById>('/v2.0/ports/:id', async (request, reply) => {
@@ -142,12 +151,13 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
       })
     if (wanted.subnet_id != null && wanted.subnet_id !== found.pool.id)
       throw new SpoutError('ReferenceNotFound', { field: 'floatingip.subnet_id', what: 'Subnet', id: wanted.subnet_id })
-    const target = wanted.port_id == null ? null : ownAddress(context, principal, wanted.port_id, 'Port').portId
+    const target = wanted.port_id == null ? null : ownAddress(context, principal, wanted.port_id, 'Port')
+    requireFixedAddress(wanted.fixed_ip_address, target)
     const vip = { from: 'pool', poolId: found.pool.id, address: wanted.floating_ip_address ?? null } as const
     const words = { name: '', description: wanted.description }
     const reserved = await admission.reserveAddress(projectId, vip, 'floating', words)
     try {
-      const floating = target === null ? reserved : await admission.bindFloating(reserved.portId, target)
+      const floating = target === null ? reserved : await admission.bindFloating(reserved.portId, target.portId)
       return reply.code(201).send({ floatingip: shownFloatingIp(view, floating) })
     } catch (error) {
       // Release a floating IP that could not be bound as requested, because the client never learns its id.
@@ -160,9 +170,14 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
     const principal = await authenticate(request)
     requireRole(principal, 'member')
     const floating = ownAddress(context, principal, request.params.id, 'FloatingIP')
-    const { port_id: portId } = parseAs(floatingChange, request.body).floatingip
-    const target = portId === null ? null : ownAddress(context, principal, portId, 'Port').portId
-    return { floatingip: shownFloatingIp(view, await admission.bindFloating(floating.portId, target)) }
+    const { floatingip: change } = parseAs(floatingChange, request.body)
+    const portId = wantedPort(change, floating)
+    const target = portId === null ? null : ownAddress(context, principal, portId, 'Port')
+    requireFixedAddress(change.fixed_ip_address, target)
+    const { description } = change
+    if (description !== undefined) await admission.changeAddressText(floating.portId, () => ({ description }))
+    const bound = await admission.bindFloating(floating.portId, target?.portId ?? null)
+    return { floatingip: shownFloatingIp(view, bound) }
   })
 
   scope.delete<ById>('/v2.0/floatingips/:id', async (request, reply) => {
@@ -171,6 +186,24 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
     const floating = ownAddress(context, principal, request.params.id, 'FloatingIP')
     await admission.releaseAddress(floating.portId)
     return reply.code(204).send()
+  })
+}
+
+/**
+ * The port that a floating IP has after a change: the named one, or none. A change of something else keeps the port. An
+ * empty change takes it away: so does Neutron, and cloud-provider-openstack relies on it.
+ */
+function wantedPort(change: z.output<typeof floatingChange>['floatingip'], floating: Address): string | null {
+  if (change.port_id !== undefined) return change.port_id
+  return Object.keys(change).length === 0 ? null : floating.ownerId
+}
+
+/** A port has one address, so that naming it is allowed and naming another one is a mistake. */
+function requireFixedAddress(named: string | null | undefined, target: Address | null): void {
+  if (named == null || named === target?.address) return
+  throw new SpoutError('InvalidField', {
+    field: 'floatingip.fixed_ip_address',
+    reason: target === null ? 'needs a port_id' : `is not ${target.address}, the address of the port`,
   })
 }
 

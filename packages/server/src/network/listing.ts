@@ -27,11 +27,23 @@ export function narrowed(request: FastifyRequest, item: Shown): Shown {
   return Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name)))
 }
 
+/** Each value is a comma-separated list. `not-…` is the opposite of the filter of the same name. */
+const hasAll = (tags: readonly unknown[], wanted: readonly string[]): boolean =>
+  wanted.flatMap((text) => text.split(',')).every((tag) => tags.includes(tag))
+const hasAny = (tags: readonly unknown[], wanted: readonly string[]): boolean =>
+  wanted.flatMap((text) => text.split(',')).some((tag) => tags.includes(tag))
+
+const TAG_FILTERS: Readonly<Record<string, typeof hasAll>> = {
+  tags: hasAll,
+  'tags-any': hasAny,
+  'not-tags': (tags, wanted) => !hasAll(tags, wanted),
+  'not-tags-any': (tags, wanted) => !hasAny(tags, wanted),
+}
+
 function matches(item: Shown, name: string, values: readonly string[]): boolean {
   if (name === 'fixed_ips') return values.every((value) => matchesFixedIp(item[name], value))
-  // Lists of tags are empty: `tags` must all be present, `not-tags` must not.
-  if (name === 'tags' || name === 'tags-any') return false
-  if (name === 'not-tags' || name === 'not-tags-any') return true
+  const tagFilter = TAG_FILTERS[name]
+  if (tagFilter !== undefined) return tagFilter(Array.isArray(item['tags']) ? item['tags'] : [], values)
   if (!Object.hasOwn(item, name))
     throw new SpoutError('InvalidField', { field: name, reason: 'is not an attribute to filter by' })
   return values.some((value) => equals(item[name], value))

@@ -7,10 +7,19 @@ import type { Shown } from './listing.ts'
 /** Neutron's times have no fraction. */
 const time = (text: string): string => text.replace(/\.\d{3}Z$/, 'Z')
 
-const common = (object: { name: string; description: string; createdAt: string; updatedAt: string | null }) => ({
+interface Described {
+  readonly name: string
+  readonly description: string
+  /** Only addresses have tags. */
+  readonly tags?: readonly string[]
+  readonly createdAt: string
+  readonly updatedAt: string | null
+}
+
+const common = (object: Described) => ({
   name: object.name,
   description: object.description,
-  tags: [],
+  tags: object.tags ?? [],
   revision_number: 1,
   created_at: time(object.createdAt),
   updated_at: time(object.updatedAt ?? object.createdAt),

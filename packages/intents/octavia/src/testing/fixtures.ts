@@ -174,6 +174,7 @@ export const directory: NetworkDirectory = {
           projectId: PROJECT,
           use: 'port',
           ownerId: wanted === id('port', 8) ? id('lb', 9) : null,
+          tags: [],
           quarantineUntil: null,
         }
       : null,
