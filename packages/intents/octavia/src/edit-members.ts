@@ -89,7 +89,6 @@ function wantedByEndpoint(
 /** @returns nothing when the edit changes nothing */
 function editedMember(member: Member, edit: Edit<OctaviaMember>, now: string): readonly Member[] {
   const { model } = edit({ model: member })
-  if (model.subnetId !== member.subnetId) throw validationFailure(`subnet_id of member ${member.id} cannot be changed.`)
   return sameFields(model, member) ? [] : [{ ...model, updatedAt: now }]
 }
 

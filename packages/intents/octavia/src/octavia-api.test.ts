@@ -525,6 +525,44 @@ describe('the whole set of members', () => {
     expect(service.view.get('loadBalancer', lb)?.revision).toBe(before?.revision)
   })
 
+  test('adds, changes and takes away the subnet of members that are there; without one it stays', async () => {
+    const network = await service.admission.createNetwork({
+      projectId: service.ids.project,
+      name: 'second',
+      description: '',
+      returnPath: 'snat',
+      segment: { physicalNetwork: 'physnet1', vlan: 102 },
+    })
+    const second = await service.admission.addSubnet(network.id, {
+      name: 'second-v4',
+      description: '',
+      cidr: '10.8.0.0/24',
+      gatewayIp: null,
+      nodeRange: null,
+    })
+    const { pool, put } = await poolWith([member('10.0.3.1')])
+    const subnetOf = async () => {
+      const { body } = await service.call('GET', `/pools/${pool}/members?fields=subnet_id`)
+      return (body as { members: { subnet_id: string | null }[] }).members[0]?.subnet_id
+    }
+    expect(await subnetOf()).toBeNull()
+    await expect(put([member('10.0.3.1', { subnet_id: service.ids.subnet })])).resolves.toMatchObject({ status: 202 })
+    expect(await subnetOf()).toBe(service.ids.subnet)
+    await expect(put([member('10.0.3.1', { weight: 5 })])).resolves.toMatchObject({ status: 202 })
+    expect(await subnetOf()).toBe(service.ids.subnet)
+    await expect(put([member('10.0.3.1', { subnet_id: second.id })])).resolves.toMatchObject({
+      status: 400,
+      body: { faultstring: expect.stringMatching(/^Validation failure: .*10\.0\.3\.1 is not in 10\.8\.0\.0\/24/) },
+    })
+    await expect(put([member('10.0.3.1', { subnet_id: NOBODY })])).resolves.toMatchObject({
+      status: 400,
+      body: { faultstring: `Subnet ${NOBODY} not found.` },
+    })
+    expect(await subnetOf()).toBe(service.ids.subnet)
+    await expect(put([member('10.0.3.1', { subnet_id: null })])).resolves.toMatchObject({ status: 202 })
+    expect(await subnetOf()).toBeNull()
+  })
+
   test('a thousand members are one write', async () => {
     const { lb, pool, put } = await poolWith([])
     const { generation } = service.view.get('loadBalancer', lb)?.value ?? { generation: 0 }
@@ -1002,6 +1040,12 @@ describe('bad input', () => {
       () => member({ address: '127.0.0.1' }),
       400,
       '127.0.0.1 is not a valid option for member address',
+    ],
+    [
+      'a member of IPv6 in a subnet of IPv4',
+      () => member({ address: 'fd00::9', subnet_id: subnet }),
+      400,
+      /^Validation failure: .*fd00::9 is not in 10\.0\.0\.0\/16/,
     ],
     ['no such subnet', () => member({ subnet_id: NOBODY }), 400, `Subnet ${NOBODY} not found.`],
     [

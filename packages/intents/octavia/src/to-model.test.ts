@@ -352,6 +352,14 @@ describe('changes', () => {
       expect(changed([two, one])).toEqual({ poolId: id('pool'), put: [], remove: [] })
     })
 
+    test('another subnet is a change of a member that stays', () => {
+      expect(changed([{ ...one, subnet_id: id('subn') }, two])).toEqual({
+        poolId: id('pool'),
+        put: [{ ...lb.pools[0]?.members[0], subnetId: id('subn'), updatedAt: stamp.now }],
+        remove: [],
+      })
+    })
+
     test('an empty set removes all', () => {
       expect(changed([])).toEqual({ poolId: id('pool'), put: [], remove: lb.pools[0]?.members })
     })
@@ -371,12 +379,6 @@ describe('changes', () => {
         ],
         409,
         'Another member on this pool is already using ip 10.0.0.9 on protocol_port 80',
-      ],
-      [
-        'another subnet',
-        [{ ...one, subnet_id: id('subn') }],
-        400,
-        `Validation failure: subnet_id of member ${id('memb', 1)} cannot be changed.`,
       ],
     ])('refuses %s', (_, members, status, message) => {
       expect(() => changed(members)).toThrow(expect.objectContaining({ status, message }))

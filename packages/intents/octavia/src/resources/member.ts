@@ -73,6 +73,7 @@ const fields: readonly Field<OctaviaMember, MemberReading>[] = [
   row('subnet_id', nullable(uuid), {
     since: 0,
     create: 'optional',
+    ifNull: null,
     write: (member, subnetId) => ({ ...member, model: { ...member.model, subnetId } }),
     read: ({ model }) => model.subnetId,
   }),
