@@ -812,6 +812,11 @@ describe('bad input', () => {
   })
 
   type Request = readonly ['POST' | 'PUT', string, unknown]
+  const loadBalancer = (fields: object): Request => [
+    'POST',
+    '/loadbalancers',
+    { loadbalancer: { vip_subnet_id: subnet, ...fields } },
+  ]
   const listener = (fields: object): Request => [
     'POST',
     '/listeners',
@@ -836,6 +841,54 @@ describe('bad input', () => {
 
   const cases: readonly [string, () => Request, number, string | RegExp][] = [
     ['no body', () => ['POST', '/loadbalancers', undefined], 400, 'Missing argument: "load_balancer"'],
+    [
+      'a name of 256 characters',
+      () => loadBalancer({ name: 'x'.repeat(256) }),
+      400,
+      /attribute name\. Value: 'x+.*'\. Value should have a maximum character requirement of 255$/,
+    ],
+    [
+      'a description of 256 characters',
+      () => ['PUT', `/loadbalancers/${lb}`, { loadbalancer: { description: 'x'.repeat(256) } }],
+      400,
+      /attribute description\. Value: 'x+.*'\. Value should have a maximum character requirement of 255$/,
+    ],
+    [
+      'a tag of 256 characters',
+      () => listener({ tags: ['a', 'x'.repeat(256)] }),
+      400,
+      /attribute tags\. Value: .*Value should have a maximum character requirement of 255$/,
+    ],
+    ['101 tags', () => pool({ tags: Array.from({ length: 101 }, (_, at) => `t${at}`) }), 400, /at most 100 items$/],
+    [
+      'a provider of 65 characters',
+      () => loadBalancer({ provider: 'x'.repeat(65) }),
+      400,
+      /attribute provider\. Value: 'x{65}'\. Value should have a maximum character requirement of 64$/,
+    ],
+    ['a provider of elsewhere', () => loadBalancer({ provider: 'f5' }), 400, "Provider 'f5' is not enabled."],
+    [
+      'a subnet that is no UUID',
+      () => loadBalancer({ vip_subnet_id: 'x' }),
+      400,
+      "Invalid input for field/attribute vip_subnet_id. Value: 'x'. Value should be UUID format",
+    ],
+    [
+      'a project that is too long for a UUID',
+      () => loadBalancer({ project_id: 'x'.repeat(37) }),
+      400,
+      /attribute project_id\. Value: 'x{37}'\. Value should have a maximum character requirement of 36$/,
+    ],
+    ['no such port', () => loadBalancer({ vip_port_id: NOBODY }), 400, `Port ${NOBODY} not found.`],
+    ['no such network', () => loadBalancer({ vip_network_id: NOBODY }), 400, `Network ${NOBODY} not found.`],
+    [
+      'a VIP from nowhere',
+      () => loadBalancer({ vip_subnet_id: null }),
+      400,
+      'Validation failure: VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.',
+    ],
+    ['security groups', () => loadBalancer({ vip_sg_ids: [NOBODY] }), 400, `Security Group ${NOBODY} not found.`],
+    ['a flavor', () => loadBalancer({ flavor_id: NOBODY }), 400, 'Validation failure: Invalid flavor_id.'],
     ['broken JSON', () => ['POST', '/listeners', '{"listener":'], 400, 'Request is not in valid JSON format'],
     [
       'another root',
@@ -1192,8 +1245,21 @@ describe('bad input', () => {
     ['/loadbalancers?sort=name:up', "Supplied sort direction 'up' is not valid."],
     ['/loadbalancers?limit=few', "Supplied pagination limit 'few' is not valid."],
     [`/loadbalancers?marker=${NOBODY}`, `Supplied pagination marker '${NOBODY}' is not valid.`],
+    ['/listeners?marker=', "Supplied pagination marker '' is not valid."],
+    ['/loadbalancers?sort=name:asc:desc', "Supplied sort key 'name:asc:desc' is not valid."],
+    ['/loadbalancers?sort=,', "Supplied sort key '' is not valid."],
+    ['/loadbalancers?%ff=1', 'One or more arguments are either duplicate or invalid'],
+    ['/loadbalancers?__proto__=1', 'One or more arguments are either duplicate or invalid'],
   ])('%s', async (path, faultstring) => {
     await expect(service.call('GET', path)).resolves.toMatchObject({ status: 400, body: { faultstring } })
+  })
+
+  test.each(['x', '..%2f..%2fetc', '%00'])('an id that is none is not found: %s', async (id) => {
+    for (const path of ['loadbalancers', 'listeners', 'pools', 'healthmonitors'])
+      expect(await service.call('GET', `/${path}/${id}`)).toMatchObject({
+        status: 404,
+        body: { faultcode: 'Client', faultstring: expect.stringMatching(/not found\.$/), debuginfo: null },
+      })
   })
 
   test('an unknown path, and a client that takes no JSON', async () => {
