@@ -192,3 +192,11 @@ test('a port is renamed, described and tagged', async () => {
   expect((await ask('PUT', `ports/${portId}/tags`, { tags: ['x'] })).body).toEqual({ tags: ['x'] })
   expect((await ask('GET', `ports/${portId}`)).body.port).toMatchObject({ name: 'vip', tags: ['x'] })
 })
+
+test('security groups and the ports of instances do not exist', async () => {
+  expect((await ask('POST', 'security-groups', { security_group: { name: 'x' } })).status).toBe(404)
+  expect((await ask('GET', 'security-groups?name=x')).body).toEqual({ security_groups: [] })
+  expect((await ask('GET', 'ports?device_id=3f1c0d0e-9d3b-4a53-8f0e-6f8a3f6f0c11')).body).toEqual({ ports: [] })
+  const found = await ask('GET', `ports?device_id=lb-${loadBalancerId}`)
+  expect(found.body.ports).toMatchObject([{ id: portId, device_owner: 'Octavia' }])
+})
