@@ -1,0 +1,164 @@
+import type { RouteCondition } from '@spout/model'
+import { matchRoutes, type RoutedRequest } from '@spout/testkit/match-routes'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type CompiledHost, compileRoutes, type Outcome, unreachableRoutes } from './compile-routes.ts'
+import { hostClassKey } from './host-classes.ts'
+import { lookupText } from './path-classes.ts'
+
+interface Route {
+  readonly conditions: readonly RouteCondition[]
+}
+
+/** Finds the route as a proxy does: one lookup for each kind of host class, then the longest text. */
+function lookUp(hosts: readonly CompiledHost<Route>[], { method, host, path }: RoutedRequest): Route | null {
+  const name = (host ?? '').split(/[:/]/)[0]!.toLowerCase().replace(/\.+$/, '')
+  const behind = name.includes('.') ? name.slice(name.indexOf('.') + 1) : ''
+  const labels = behind.split('.')
+  const keys = [
+    hostClassKey({ is: 'exact', name }),
+    ...(behind === '' ? [] : [hostClassKey({ is: 'one-label', name: behind })]),
+    ...labels.map((_, at) => hostClassKey({ is: 'any-labels', name: labels.slice(at).join('.') })),
+    hostClassKey({ is: 'any', name: '' }),
+  ]
+  const byKey = new Map(hosts.map((one) => [hostClassKey(one.host), one.paths]))
+  const paths = keys.map((key) => byKey.get(key)).find((rows) => rows !== undefined)!
+  const text = path === null ? '.' : `${path}/.`
+  const found = paths
+    .map((row) => ({ row, key: lookupText(row.path) }))
+    .map(({ row, key }) => ({ row, key: `${key.text}${key.ends ? '.' : ''}` }))
+    .filter(({ key }) => text.startsWith(key))
+    .toSorted((a, b) => b.key.length - a.key.length)[0]!
+  return choose(found.row.outcome, method)
+}
+
+const choose = (outcome: Outcome<Route>, method: string): Route | null =>
+  'route' in outcome ? outcome.route : outcome.methods.has(method) ? outcome.methods.get(method)! : outcome.other
+
+const on = (compare: 'exact' | 'one-label' | 'any-labels', values: string[], not = false): RouteCondition => ({
+  on: 'host',
+  compare,
+  values,
+  not,
+})
+const path = (compare: 'exact' | 'elements' | 'prefix', values: string[], not = false): RouteCondition => ({
+  on: 'path',
+  compare,
+  values,
+  not,
+})
+const methods = (values: ('GET' | 'POST' | 'PUT')[], not = false): RouteCondition => ({ on: 'method', values, not })
+const route = (...conditions: RouteCondition[]): Route => ({ conditions })
+
+const names = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'))
+const paths = fc
+  .array(fc.constantFrom('/', 'a', 'b', '/a', '/b'), { maxLength: 4 })
+  .map((parts) => `/${parts.join('')}`)
+const listOf = <T>(one: fc.Arbitrary<T>) => fc.uniqueArray(one, { minLength: 1, maxLength: 3 })
+const rarely = fc.boolean().chain((first) => (first ? fc.boolean() : fc.constant(false)))
+
+const condition: fc.Arbitrary<RouteCondition> = fc.oneof(
+  fc
+    .tuple(fc.constantFrom('exact', 'one-label', 'any-labels'), listOf(names), rarely)
+    .map(([compare, values, not]) => on(compare, values, not)),
+  fc
+    .tuple(fc.constantFrom('exact', 'elements', 'prefix'), listOf(paths), rarely)
+    .map(([compare, values, not]) => path(compare, values, not)),
+  fc.tuple(listOf(fc.constantFrom('GET', 'POST', 'PUT')), rarely).map(([values, not]) => methods(values, not)),
+)
+const table = fc.array(
+  fc.array(condition, { maxLength: 4 }).map((conditions) => route(...conditions)),
+  { maxLength: 12 },
+)
+const request: fc.Arbitrary<RoutedRequest> = fc.record({
+  method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE'),
+  host: fc.option(
+    fc.tuple(names, fc.constantFrom('', ':80', '.', '.:8080'), fc.boolean()).map(([name, rest, upper]) => {
+      const host = `${name}${rest}`
+      return upper ? host.toUpperCase() : host
+    }),
+  ),
+  path: fc.option(paths, { freq: 20 }),
+})
+
+describe('compiled routes', () => {
+  test('take the same requests as trying one route after the other', () => {
+    fc.assert(
+      fc.property(table, fc.array(request, { minLength: 20, maxLength: 60 }), (routes, requests) => {
+        const compiled = compileRoutes(routes)!
+        for (const one of requests) {
+          const at = matchRoutes(routes, one)
+          expect(lookUp(compiled, one), JSON.stringify(one)).toBe(at === null ? null : routes[at])
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('of the reference agree with the words of the documentation', () => {
+    const rows: readonly (readonly [RouteCondition, Partial<RoutedRequest>, boolean])[] = [
+      [on('exact', ['a.example.com']), { host: 'A.example.com:80' }, true],
+      [on('exact', ['a.example.com']), { host: 'a.example.com.' }, true],
+      [on('exact', ['example.com']), { host: 'a.example.com' }, false],
+      [on('one-label', ['example.com']), { host: 'a.example.com' }, true],
+      [on('one-label', ['example.com']), { host: 'b.a.example.com' }, false],
+      [on('one-label', ['example.com']), { host: 'example.com' }, false],
+      [on('any-labels', ['example.com']), { host: 'b.a.example.com' }, true],
+      [on('any-labels', ['example.com']), { host: 'example.com' }, false],
+      [on('any-labels', ['example.com']), { host: 'notexample.com' }, false],
+      [on('exact', ['a.example.com'], true), { host: null }, true],
+      [path('elements', ['/foo']), { path: '/foo' }, true],
+      [path('elements', ['/foo/']), { path: '/foo' }, true],
+      [path('elements', ['/foo']), { path: '/foo/bar' }, true],
+      [path('elements', ['/foo']), { path: '/foobar' }, false],
+      [path('prefix', ['/foo']), { path: '/foobar' }, true],
+      [path('prefix', ['/foo/']), { path: '/foo' }, false],
+      [path('exact', ['/foo']), { path: '/foo/' }, false],
+      [path('exact', ['/foo']), { path: '/Foo' }, false],
+      [path('exact', ['/foo'], true), { path: null }, true],
+      [methods(['GET']), { method: 'get' }, false],
+    ]
+    for (const [condition, given, expected] of rows) {
+      const one = { method: 'GET', host: null, path: '/', ...given }
+      expect(matchRoutes([route(condition)], one) === 0, JSON.stringify([condition, given])).toBe(expected)
+    }
+  })
+
+  test('contain those of wildcards and without a host, so that no lookup goes back', () => {
+    const routes = [
+      route(on('exact', ['a.example.com']), path('elements', ['/x'])),
+      route(on('any-labels', ['example.com']), path('elements', ['/y'])),
+      route(),
+    ]
+    const rows = compileRoutes(routes)!.map(({ host, paths }) => [
+      `${host.is} ${host.name}`,
+      paths.map(({ path: { is, text }, outcome }) => `${is} ${text}: ${routes.indexOf(choose(outcome, '')!)}`),
+    ])
+    expect(Object.fromEntries(rows)).toEqual({
+      'any ': ['prefix : 2'],
+      'exact a.example.com': ['prefix : 2', 'prefix /x/: 0', 'prefix /y/: 1'],
+      'any-labels example.com': ['prefix : 2', 'prefix /y/: 1'],
+    })
+  })
+
+  test('name routes that no request reaches', () => {
+    const routes = [
+      route(on('one-label', ['example.com'])),
+      route(on('exact', ['a.example.com'])),
+      route(path('elements', ['/a'])),
+      route(path('exact', ['/a/b']), methods(['GET'])),
+      route(methods(['GET']), methods(['POST'])),
+    ]
+    expect(unreachableRoutes(routes, compileRoutes(routes)!).map((one) => routes.indexOf(one))).toEqual([1, 3, 4])
+  })
+
+  test('are bounded where many hosts meet many routes without one', () => {
+    const hosts = Array.from({ length: 5_000 }, (_, at) =>
+      route(on('exact', [`h${at}.example.com`]), path('elements', ['/a'])),
+    )
+    const others = Array.from({ length: 5_000 }, (_, at) => route(path('elements', [`/p${at}`])))
+    expect(compileRoutes([...hosts, ...others])).toBeNull()
+    expect(compileRoutes([...hosts, route()])).toHaveLength(5_001)
+    expect(compileRoutes(others)).toHaveLength(1)
+  })
+})
