@@ -63,6 +63,7 @@ async function liftQuota({ endpoint, admin }: SystemAccess, projectId: string): 
     pools: UNLIMITED,
     members: UNLIMITED,
     healthMonitors: UNLIMITED,
+    routes: UNLIMITED,
     addresses: UNLIMITED,
   }
   await callApi(endpoint, admin.token, 'PUT', `/projects/${projectId}/quota`, { limits })

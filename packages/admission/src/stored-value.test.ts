@@ -79,6 +79,7 @@ const aListener = () => ({
   port: 80,
   connectionLimit: null,
   defaultPoolId: null,
+  routes: [],
   timeouts: { clientMs: 1, connectMs: 1, memberMs: 1, inspectMs: 0 },
   insertHeaders: [],
   allowedCidrs: null,

@@ -46,11 +46,13 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   const forwarded = domain.returnPath === 'dsr' ? ' dsr' : ''
   if (entry.services.length === 0) return [`l4.tcp${forwarded}`]
   const needs = new Set<string>()
-  for (const { protocol, pool } of entry.services) {
+  for (const { protocol, pool, routes } of entry.services) {
     needs.add(`l4.${transportOf(protocol)}${forwarded}`)
     if (!isProxied(protocol)) continue
     const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
-    needs.add(`l7.${protocol}${spoken === 'none' ? '' : ' l7.proxy-protocol'}`)
+    needs.add(
+      `l7.${protocol}${spoken === 'none' ? '' : ' l7.proxy-protocol'}${routes === undefined ? '' : ' l7.routes'}`,
+    )
   }
   return [...needs].sort()
 }

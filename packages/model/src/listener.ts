@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { httpRoutes } from './http-route.ts'
 import { LISTENER_PROTOCOLS } from './protocols.ts'
 import { looseCidrText, metaShape, port, tags, uuid } from './scalars.ts'
 
@@ -31,7 +32,17 @@ export const listener = z.strictObject({
   enabled: z.boolean(),
   protocol: z.enum(LISTENER_PROTOCOLS),
   port,
+  /** Where connections go, and requests that no route takes. */
   defaultPoolId: uuid.nullable(),
+  /** Of protocol `http` only. */
+  routes: httpRoutes.default([]),
   ...listenerOptions,
 })
 export type Listener = z.infer<typeof listener>
+
+/** The pools that a listener sends to: its default and those of its routes. */
+export const poolIdsOf = ({ defaultPoolId, routes }: Pick<Listener, 'defaultPoolId' | 'routes'>): readonly string[] => {
+  const ids = new Set(defaultPoolId === null ? [] : [defaultPoolId])
+  for (const { action } of routes) if (action.type === 'forward') for (const { poolId } of action.pools) ids.add(poolId)
+  return [...ids]
+}

@@ -3,12 +3,14 @@
  *
  * It is a set of small versioned entries, not one document, so that a change is sent alone: one entry per domain, one
  * per load balancer and one for the node's part in its group. Entries are plain data that we generate: ids, numbers,
- * canonical addresses. Tenant text appears only in HTTP probe fields, which the model restricts to printable ASCII. The
+ * canonical addresses. Tenant text appears only in fields of HTTP probes and
+ * routes, which the model restricts to printable ASCII. The
  * same input gives the same bytes (`entryHash`).
  */
 
 import type { Announce, AnnouncerParts } from './announcers/registry.ts'
 import type { CheckType } from './check-kinds.ts'
+import type { RedirectAction, RespondAction, RouteCondition } from './http-route.ts'
 import type { ListenerProtocol } from './protocols.ts'
 
 export type {
@@ -186,6 +188,21 @@ export interface Service {
   readonly allowedCidrs: readonly string[] | null
   readonly timeouts: { readonly clientMs: number; readonly connectMs: number; readonly memberMs: number }
   readonly insertHeaders: readonly ('x-forwarded-for' | 'x-forwarded-port' | 'x-forwarded-proto')[]
+  /** HTTP: the first whose conditions all hold takes a request; `pool` gets the others. Absent: there are none. */
+  readonly routes?: readonly NodeRoute[]
+}
+
+export interface NodeRoute {
+  /** The route's id in the model. */
+  readonly id: string
+  readonly conditions: readonly RouteCondition[]
+  readonly action: NodeForward | RedirectAction | RespondAction
+}
+
+/** `pool` as `Service.pool`: its share of the requests gets 503 where it is null. */
+export interface NodeForward {
+  readonly type: 'forward'
+  readonly pools: readonly { readonly pool: number | null; readonly weight: number }[]
 }
 
 export interface NodePool {
@@ -268,8 +285,10 @@ export interface CheckSpec {
   } | null
 }
 
-const MANY_MEMBERS = 64
+const MANY = 64
 
 /** Whether changes of the entry are sent and journalled as edits. */
 export const isLargeEntry = (entry: NodeStateEntry): boolean =>
-  entry.kind === 'load-balancer' && entry.pools.some(({ members }) => members.length > MANY_MEMBERS)
+  entry.kind === 'load-balancer' &&
+  (entry.pools.some(({ members }) => members.length > MANY) ||
+    entry.services.some(({ routes }) => routes !== undefined && routes.length > MANY))

@@ -20,6 +20,8 @@ export const quotaLimits = z.strictObject({
   pools: count,
   members: count,
   healthMonitors: count,
+  /** Routes of HTTP listeners. */
+  routes: count,
   networks: count,
   addresses: count,
   bytes,
@@ -28,18 +30,25 @@ export type QuotaLimits = z.infer<typeof quotaLimits>
 export type QuotaResource = keyof QuotaLimits
 export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaResource[]
 
-/** Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. */
-export const quota = z.strictObject({ ...metaShape, limits: quotaLimits.partial({ bytes: true }) })
+/** Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. Routes came later. */
+export const quota = z.strictObject({ ...metaShape, limits: quotaLimits.partial({ bytes: true, routes: true }) })
 export type Quota = z.infer<typeof quota>
 
-const COUNTS = { loadBalancers: 100, listeners: 500, pools: 500, members: 5000, healthMonitors: 500 } as const
+const COUNTS = {
+  loadBalancers: 100,
+  listeners: 500,
+  pools: 500,
+  members: 5000,
+  healthMonitors: 500,
+  routes: 1000,
+} as const
 
 /**
  * Bytes for this many objects: far more than they need unless names, descriptions and tags are long. A larger quota of
  * members comes with more bytes.
  */
 export const roomFor = (limits: Readonly<Record<keyof typeof COUNTS, number>>): number =>
-  2048 * limits.members +
+  2048 * (limits.members + limits.routes) +
   4096 * (limits.listeners + limits.pools + limits.healthMonitors) +
   8192 * (limits.loadBalancers + 1)
 

@@ -19,6 +19,7 @@ export {
 } from './group/rebalance.ts'
 export { effectiveDown, effectiveMembers, isPanicking } from './health/effective-members.ts'
 export { servingOf } from './health/serving.ts'
+export { compileRoutes, unreachableRoutes } from './http-routes/compile-routes.ts'
 export { AddressIndex, type Rest } from './ipam/address-index.ts'
 export {
   type AddressSpace,

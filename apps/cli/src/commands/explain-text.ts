@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { colourStatus } from '../output/status-colour.ts'
 import { printable } from '../output/width.ts'
+import { routeLines } from './explain-route-text.ts'
 import type { ExplainedListener, ExplainedPool, Explanation } from './explanation.ts'
 
 const RETURN_PATHS: Readonly<Record<string, string>> = {
@@ -49,18 +50,23 @@ const confirmed = ({ generation, confirmedGeneration, confirmedAt }: Explanation
       : 'no node has confirmed it yet'
 
 const unusedPools = ({ listeners, pools }: Explanation): readonly ExplainedPool[] =>
-  pools.filter((pool) => !listeners.some(({ poolId }) => poolId === pool.id))
+  pools.filter((pool) => !listeners.some((listener) => poolsOf(listener).has(pool.id)))
+
+/** Ids of a listener's default pool and of those of its routes. */
+const poolsOf = ({ poolId, routes }: ExplainedListener): ReadonlySet<string | null> =>
+  new Set([poolId, ...routes.flatMap(({ action }) => action.pools?.map((share) => share.poolId) ?? [])])
 
 function listenerLines(
   listener: ExplainedListener,
   pools: readonly ExplainedPool[],
   status: (text: string) => string,
 ): readonly string[] {
-  const pool = pools.find(({ id }) => id === listener.poolId)
+  const used = poolsOf(listener)
   const allowed = listener.allowedCidrs ? `, only from ${listener.allowedCidrs.join(', ') || 'nobody'}` : ''
   return [
     `  listen ${called(listener)}: ${listener.protocol} ${listener.port}${allowed}${listener.why ? `; ${listener.why}` : ''}`,
-    ...(pool ? poolLines(pool, status) : []),
+    ...routeLines(listener.routes, pools),
+    ...pools.filter(({ id }) => used.has(id)).flatMap((pool) => poolLines(pool, status)),
   ]
 }
 

@@ -38,7 +38,30 @@ export interface Explanation {
   }
 }
 
+export interface ExplainedRoute {
+  readonly id: string
+  readonly name: string
+  readonly enabled: boolean
+  readonly reached: boolean
+  readonly conditions: readonly {
+    readonly on: string
+    readonly compare?: string
+    readonly values: readonly string[]
+    readonly not: boolean
+  }[]
+  readonly action: {
+    readonly type: string
+    readonly code?: number
+    readonly scheme?: string | null
+    readonly host?: string | null
+    readonly port?: number | null
+    readonly path?: string | null
+    readonly pools?: readonly { readonly poolId: string; readonly weight: number }[]
+  }
+}
+
 export interface ExplainedListener {
+  readonly routes: readonly ExplainedRoute[]
   readonly name: string
   readonly id: string
   readonly protocol: string

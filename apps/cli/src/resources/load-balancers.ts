@@ -1,4 +1,5 @@
 import { INSERT_HEADERS, LISTENER_PROTOCOLS } from '@spout/model'
+import { jsonIn } from '../json-file.ts'
 import {
   at,
   column,
@@ -95,6 +96,7 @@ export const listener: Resource = {
     column('PORT', 'port'),
     column('POOL', 'defaultPoolId'),
     column('ENABLED', 'enabled'),
+    count('ROUTES', 'routes', true),
     column('LIMIT', 'connectionLimit', true),
     { title: 'ALLOWED', wide: true, value: allowed },
     column('HEADERS', 'insertHeaders', true),
@@ -121,6 +123,12 @@ export const listener: Resource = {
       description: "sources that may connect, comma-separated, or 'all'; '' admits nobody",
       field: 'allowedCidrs',
       parse: (text) => (text === 'all' ? null : commaList(text)),
+    },
+    {
+      flags: '--routes <file>',
+      description: "routes of an HTTP listener, in order, as a JSON list; '-' is the standard input",
+      field: 'routes',
+      parse: (file) => jsonIn(file, '--routes'),
     },
     {
       flags: '--insert-headers <names>',

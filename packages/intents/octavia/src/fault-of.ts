@@ -127,6 +127,7 @@ const QUOTA_WORDS: Readonly<Record<QuotaResource, string>> = {
   pools: 'Pool',
   members: 'Member',
   healthMonitors: 'Health Monitor',
+  routes: 'L7 Policy',
   networks: 'Network',
   addresses: 'Address',
   bytes: 'Storage Bytes',

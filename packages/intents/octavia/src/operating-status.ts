@@ -1,4 +1,12 @@
-import type { Listener, LoadBalancer, LoadBalancerStatus, Member, Pool, Serving } from '@spout/model'
+import {
+  type Listener,
+  type LoadBalancer,
+  type LoadBalancerStatus,
+  type Member,
+  type Pool,
+  poolIdsOf,
+  type Serving,
+} from '@spout/model'
 import type { OperatingStatus } from './words.ts'
 
 /** The status of a pool, from its members, by pool id. */
@@ -34,7 +42,7 @@ export function operatingStatuses(
 ): (id: string) => OperatingStatus {
   const statuses = new Map<string, OperatingStatus>()
   const running = lb.enabled && status.confirmedGeneration > 0
-  const used = new Set(lb.listeners.flatMap(({ defaultPoolId }) => (defaultPoolId === null ? [] : [defaultPoolId])))
+  const used = new Set(lb.listeners.flatMap(poolIdsOf))
   const pools = known.of(lb, status)
 
   for (const pool of lb.pools) {

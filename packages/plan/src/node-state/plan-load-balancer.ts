@@ -9,6 +9,7 @@ import {
   NODE_STATE_VERSION,
   type NodePool,
   type Placement,
+  poolIdsOf,
   type Service,
   sameJson,
 } from '@spout/model'
@@ -18,6 +19,7 @@ import { type PlannedNode, placeOwner } from '../placement/place.ts'
 import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
+import { planRoutes } from './node-routes.ts'
 import type { PlacementIndex } from './placement-index.ts'
 import { needsSymmetricPath } from './symmetric-path.ts'
 
@@ -200,9 +202,11 @@ export function neededFeatures(
   const needs = new Set<string>()
   // Every node can translate addresses. An older one may not know how to forward without that.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
-  for (const { protocol } of loadBalancer.listeners)
+  for (const { protocol, routes } of loadBalancer.listeners) {
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
-  const used = new Set(loadBalancer.listeners.map((listener) => listener.defaultPoolId))
+    if (routes.length > 0) needs.add('l7.routes')
+  }
+  const used = new Set(loadBalancer.listeners.flatMap(poolIdsOf))
   for (const pool of loadBalancer.pools)
     if (used.has(pool.id) && proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
   return [...needs].sort()
@@ -267,6 +271,7 @@ const service = (listener: LoadBalancer['listeners'][number], numbers: ReadonlyM
     memberMs: listener.timeouts.memberMs,
   },
   insertHeaders: listener.insertHeaders,
+  ...planRoutes(listener.routes, numbers),
 })
 
 const announced = (entry: LoadBalancerEntry, how: ((at: number) => Announce) | null): LoadBalancerEntry => ({

@@ -9,6 +9,7 @@ export const NO_USAGE: Usage = Object.freeze({
   pools: 0,
   members: 0,
   healthMonitors: 0,
+  routes: 0,
   networks: 0,
   addresses: 0,
   bytes: 0,
@@ -29,6 +30,7 @@ export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>)
     pools: loadBalancer.pools.length,
     members,
     healthMonitors,
+    routes: loadBalancer.listeners.reduce((sum, { routes }) => sum + routes.length, 0),
   }
 }
 
@@ -38,6 +40,7 @@ const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Us
   pools: each(a.pools, b.pools),
   members: each(a.members, b.members),
   healthMonitors: each(a.healthMonitors, b.healthMonitors),
+  routes: each(a.routes, b.routes),
   networks: each(a.networks, b.networks),
   addresses: each(a.addresses, b.addresses),
   bytes: each(a.bytes, b.bytes),

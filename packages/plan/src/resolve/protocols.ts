@@ -1,4 +1,4 @@
-import { isProxied, type Listener, type LoadBalancer, type NodePool, type Pool } from '@spout/model'
+import { isProxied, type Listener, type LoadBalancer, type NodePool, type Pool, poolIdsOf } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
 /**
@@ -18,36 +18,49 @@ const modeOf = (listener: Listener): NodePool['mode'] =>
 
 /** How a pool is balanced: as its listeners require, or without one as its protocol says. */
 export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool): NodePool['mode'] {
-  const listener = loadBalancer.listeners.find((one) => one.defaultPoolId === pool.id)
+  // Only listeners of that protocol may use it.
+  if (pool.protocol === 'http') return 'http'
+  const listener = loadBalancer.listeners.find((one) => poolIdsOf(one).includes(pool.id))
   if (listener !== undefined) return modeOf(listener)
   if (pool.protocol === 'tcp' || pool.protocol === 'udp' || pool.protocol === 'sctp') return 'l4'
-  return pool.protocol === 'http' ? 'http' : 'tcp-proxy'
+  return 'tcp-proxy'
 }
 
 /** Invalid references from listeners to pools. */
 export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<Problem> {
   const pools = new Map(loadBalancer.pools.map((pool) => [pool.id, pool]))
   const firstUser = new Map<string, Listener>()
-  for (const [index, listener] of loadBalancer.listeners.entries()) {
-    if (listener.defaultPoolId === null) continue
-    const field = `listeners[${index}].defaultPoolId`
-    const pool = pools.get(listener.defaultPoolId)
-    if (pool === undefined) {
-      yield problem('ReferenceNotFound', { field, what: 'pool', id: listener.defaultPoolId })
-      continue
+  for (const [index, listener] of loadBalancer.listeners.entries())
+    for (const [field, id] of references(listener, `listeners[${index}]`)) {
+      const pool = pools.get(id)
+      if (pool === undefined) {
+        yield problem('ReferenceNotFound', { field, what: 'pool', id })
+        continue
+      }
+      if (!POOLS_OF[listener.protocol].includes(pool.protocol))
+        yield problem('InvalidField', {
+          field,
+          reason: `a listener of protocol ${listener.protocol} cannot use pool ${pool.id} of protocol ${pool.protocol}`,
+        })
+      const user = firstUser.get(pool.id)
+      // A pool is balanced in one way only: slots of the packet path and a proxy's own choice would disagree.
+      if (user !== undefined && modeOf(user) !== modeOf(listener))
+        yield problem('Unsupported', {
+          field,
+          reason: `pool ${pool.id} is balanced as listener ${user.id} of protocol ${user.protocol} needs; a listener of protocol ${listener.protocol} needs a pool of its own`,
+        })
+      firstUser.set(pool.id, user ?? listener)
     }
-    if (!POOLS_OF[listener.protocol].includes(pool.protocol))
-      yield problem('InvalidField', {
-        field,
-        reason: `a listener of protocol ${listener.protocol} cannot use pool ${pool.id} of protocol ${pool.protocol}`,
-      })
-    const user = firstUser.get(pool.id)
-    // A pool is balanced in one way only: slots of the packet path and a proxy's own choice would disagree.
-    if (user !== undefined && modeOf(user) !== modeOf(listener))
-      yield problem('Unsupported', {
-        field,
-        reason: `pool ${pool.id} is balanced as listener ${user.id} of protocol ${user.protocol} needs; a listener of protocol ${listener.protocol} needs a pool of its own`,
-      })
-    firstUser.set(pool.id, user ?? listener)
-  }
+}
+
+/** The pools that a listener names, and where. */
+function* references(
+  { defaultPoolId, routes }: Listener,
+  field: string,
+): Generator<readonly [field: string, poolId: string]> {
+  if (defaultPoolId !== null) yield [`${field}.defaultPoolId`, defaultPoolId]
+  for (const [at, { action }] of routes.entries())
+    if (action.type === 'forward')
+      for (const [place, { poolId }] of action.pools.entries())
+        yield [`${field}.routes[${at}].action.pools[${place}].poolId`, poolId]
 }

@@ -12,6 +12,7 @@ import { type Problem, problem } from '../reason.ts'
 import { failureProblems } from './failure-settings.ts'
 import { type MemberContext, memberNetwork } from './member-network.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
+import { routeProblems } from './route-problems.ts'
 
 export interface ResolveContext extends MemberContext {
   /** The load balancer's present network. */
@@ -54,6 +55,8 @@ function* documentProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools
   yield* idProblems(loadBalancer)
   yield* portProblems(loadBalancer)
   yield* poolReferenceProblems(loadBalancer)
+  for (const [index, listener] of loadBalancer.listeners.entries())
+    yield* routeProblems(listener, `listeners[${index}].routes`)
   for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)
 }
 

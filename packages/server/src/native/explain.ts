@@ -9,7 +9,7 @@ import {
   type Pool,
   type ServiceStats,
 } from '@spout/model'
-import { isPanicking } from '@spout/plan'
+import { compileRoutes, isPanicking, unreachableRoutes } from '@spout/plan'
 import type { NativeContext } from './context.ts'
 import { announcersOf, vipsOf } from './known-vip.ts'
 
@@ -107,11 +107,22 @@ const explainListener = (loadBalancer: LoadBalancer, listener: Listener, stats: 
     ? 'the load balancer is disabled'
     : !listener.enabled
       ? 'the listener is disabled'
-      : listener.defaultPoolId === null
+      : listener.defaultPoolId === null && listener.routes.length === 0
         ? 'it has no pool: connections are refused'
         : null,
   stats: stats ?? null,
+  routes: explainRoutes(listener.routes),
 })
+
+/** Routes in their order. One that is not reached takes no request, because earlier ones take all of its. */
+function explainRoutes(routes: Listener['routes']) {
+  const enabled = routes.filter((route) => route.enabled)
+  const unreachable = new Set(unreachableRoutes(enabled, compileRoutes(enabled) ?? []))
+  return routes.map((route) => {
+    const { id, name, conditions, action } = route
+    return { id, name, enabled: route.enabled, reached: route.enabled && !unreachable.has(route), conditions, action }
+  })
+}
 
 function explainPool(pool: Pool, status: LoadBalancerStatus) {
   const isDown = (member: Member) => status.members.get(member.id)?.health === 'down'

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import {
   type HealthMonitor,
+  type HttpRoute,
   healthMonitor,
   httpProbe,
   type Listener,
   type LoadBalancer,
   listener,
   listenerOptions,
-  loadBalancer,
   type Member,
+  MOST_ROUTES,
   member,
   type Pool,
   passiveCheck,
@@ -20,16 +21,8 @@ import {
   uuid,
 } from '@spout/model'
 import { z } from 'zod'
-
-const text = {
-  /** Names an existing part. If absent, the part is matched by its unique fields, else it is new. */
-  id: uuid.optional(),
-  name: z.string().max(255).default(''),
-  description: z.string().max(255).default(''),
-  tags: loadBalancer.shape.tags.default([]),
-}
-/** Read-only fields. They are accepted and ignored, so that what was read can be written back. */
-const echoed = { createdAt: z.unknown().optional(), updatedAt: z.unknown().optional() }
+import { echoed, text } from './part-fields.ts'
+import { actionOf, poolNamed, type RouteDraft, routeDraft } from './route-draft.ts'
 
 export const memberDraft = z.strictObject({
   ...text,
@@ -99,6 +92,7 @@ export const listenerDraft = z.strictObject({
   defaultPoolId: uuid.nullable().default(null),
   /** The name of a pool of the same load balancer, for a pool whose id is not known yet. */
   defaultPool: z.string().max(255).optional(),
+  routes: z.array(routeDraft).max(MOST_ROUTES).default([]),
   ...listenerOptions,
 })
 
@@ -153,13 +147,30 @@ export class Parts {
     const sameEndpoint = (known: Listener) =>
       known.port === draft.port && transportOf(known.protocol) === transportOf(draft.protocol)
     const known = match(listeners, draft.id, sameEndpoint, `${path}id`, 'Listener')
-    const { createdAt: _created, updatedAt: _updated, id: _id, defaultPool, ...own } = draft
-    if (defaultPool === undefined) return this.#stamp(known, own)
-    if (own.defaultPoolId !== null)
+    const { createdAt: _created, updatedAt: _updated, id: _id, defaultPool, routes: routeDrafts, ...own } = draft
+    const routes = this.#routes(routeDrafts, known?.routes ?? [], pools, `${path}routes`)
+    if (defaultPool !== undefined && own.defaultPoolId !== null)
       throw new SpoutError('InvalidField', { field: `${path}defaultPool`, reason: 'stands beside defaultPoolId' })
-    const named = pools.find((pool) => pool.name === defaultPool)
-    if (named === undefined) throw unknown(`${path}defaultPool`, 'Pool', defaultPool)
-    return this.#stamp(known, { ...own, defaultPoolId: named.id })
+    const defaultPoolId =
+      defaultPool === undefined ? own.defaultPoolId : poolNamed(pools, defaultPool, `${path}defaultPool`).id
+    const stamped = this.#stamp<Omit<Listener, 'routes'>>(known && withoutRoutes(known), { ...own, defaultPoolId })
+    return { ...stamped, routes }
+  }
+
+  #routes(
+    drafts: readonly RouteDraft[],
+    current: readonly HttpRoute[],
+    pools: readonly Pool[],
+    path: string,
+  ): HttpRoute[] {
+    const byId = new Map(current.map((known) => [known.id, known]))
+    const byName = new Map(current.map((known) => [known.name, known]))
+    return drafts.map((draft, at) => {
+      const { createdAt: _created, updatedAt: _updated, id, action, ...own } = draft
+      const known = id !== undefined ? byId.get(id) : draft.name === '' ? undefined : byName.get(draft.name)
+      if (id !== undefined && known === undefined) throw unknown(`${path}[${at}].id`, 'Route', id)
+      return this.#stamp<HttpRoute>(known, { ...own, action: actionOf(action, pools, `${path}[${at}].action`) })
+    })
   }
 
   #monitor(draft: z.output<typeof monitorDraft>, known: HealthMonitor | null, field: string): HealthMonitor {
@@ -185,6 +196,11 @@ export class Parts {
 
 /** A pool is updated by what it says itself: its members and its monitor have times of their own. */
 function ownFields({ members: _members, monitor: _monitor, ...own }: Pool): Omit<Pool, 'members' | 'monitor'> {
+  return own
+}
+
+/** A listener is updated by what it says itself: its routes have times of their own. */
+function withoutRoutes({ routes: _routes, ...own }: Listener): Omit<Listener, 'routes'> {
   return own
 }
 

@@ -7,6 +7,7 @@ import {
   type Pool,
   parseAs,
   pool,
+  poolIdsOf,
   SpoutError,
   sendsRequest,
 } from '@spout/model'
@@ -63,7 +64,7 @@ export const POOLS: PartKind<Pool, typeof poolDraft> = {
     return monitor !== null && type !== undefined && !sendsRequest(type) ? { monitor: { ...monitor, http: null } } : {}
   },
   refuseRemoval: ({ id }, current) => {
-    const user = current.listeners.find((known) => known.defaultPoolId === id)
+    const user = current.listeners.find((known) => poolIdsOf(known).includes(id))
     if (user !== undefined) throw new SpoutError('InUse', { what: 'Pool', id, user: `listener ${user.id}` })
   },
 }

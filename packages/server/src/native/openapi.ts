@@ -1,4 +1,14 @@
-import { auditRecord, healthMonitor, KINDS, listener, member, pool, publicNodeGroup, subnet } from '@spout/model'
+import {
+  auditRecord,
+  healthMonitor,
+  httpRoute,
+  KINDS,
+  listener,
+  member,
+  pool,
+  publicNodeGroup,
+  subnet,
+} from '@spout/model'
 import { z } from 'zod'
 import { isBalancing } from '../authn/balancer.ts'
 import { problemSchema } from '../http/problem.ts'
@@ -6,6 +16,7 @@ import { listenerDraft, memberDraft, monitorDraft, poolDraft } from './load-bala
 import { creation } from './load-balancers.ts'
 import { memberChangeDraft } from './member-changes.ts'
 import type { Route } from './route.ts'
+import { routeDraft } from './route-draft.ts'
 import { ROUTES } from './routes.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -19,6 +30,8 @@ const NAMED = {
   AuditRecord: auditRecord,
   HealthMonitor: healthMonitor,
   HealthMonitorDraft: monitorDraft,
+  HttpRoute: httpRoute,
+  HttpRouteDraft: routeDraft,
   Listener: listener,
   ListenerDraft: listenerDraft,
   LoadBalancerDraft: creation,

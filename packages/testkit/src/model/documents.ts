@@ -54,6 +54,7 @@ export const listenerOf = (id: string, port: number, fields: Partial<Listener> =
   protocol: 'tcp',
   port,
   defaultPoolId: null,
+  routes: [],
   ...LISTENER_DEFAULTS,
   ...fields,
 })

@@ -1,4 +1,5 @@
-import { backendName, frontendName, type MapName, type ProxyContent } from './content.ts'
+import { backendName, frontendName, type ProxyContent, rowKey, rowsOf } from './content.ts'
+import type { MapName, RowMap, ValueMap } from './maps.ts'
 import type { RenderedServer } from './render.ts'
 
 /**
@@ -11,8 +12,21 @@ export type Command =
   | { readonly do: 'set-ready'; readonly backend: number; readonly server: string; readonly ready: boolean }
   | { readonly do: 'del-server'; readonly backend: number; readonly server: string }
   | { readonly do: 'shutdown-sessions'; readonly backend: number; readonly server: string }
-  | { readonly do: 'add-map' | 'set-map'; readonly map: MapName; readonly frontend: number; readonly value: string }
-  | { readonly do: 'del-map'; readonly map: MapName; readonly frontend: number }
+  | ({ readonly do: 'add-map' | 'set-map'; readonly value: string } & MapPlace)
+  | ({ readonly do: 'del-map' } & MapPlace)
+
+/** A frontend's value, or its row with this key. */
+type MapPlace = ValuePlace | RowPlace
+interface ValuePlace {
+  readonly map: ValueMap
+  readonly frontend: number
+  readonly key?: undefined
+}
+interface RowPlace {
+  readonly map: RowMap
+  readonly frontend: number
+  readonly key: string
+}
 
 /** Characters of the commands' tokens. All tokens are our own; this is a second check. */
 const TOKEN = /^[A-Za-z0-9./:_\][-]+$/
@@ -50,13 +64,16 @@ export function commandText(command: Command, mapPath: (map: MapName) => string)
       return line('shutdown sessions server', serverPath(command.backend, command.server))
     case 'add-map':
       // The payload form, since in a plain line a `;` would begin another command.
-      return `add map ${token(mapPath(command.map))} <<\n${token(frontendName(command.frontend))} ${token(command.value)}\n\n`
+      return `add map ${token(mapPath(command.map))} <<\n${token(keyOf(command))} ${token(command.value)}\n\n`
     case 'set-map':
-      return line('set map', mapPath(command.map), frontendName(command.frontend), command.value)
+      return line('set map', mapPath(command.map), keyOf(command), command.value)
     case 'del-map':
-      return line('del map', mapPath(command.map), frontendName(command.frontend))
+      return line('del map', mapPath(command.map), keyOf(command))
   }
 }
+
+const keyOf = ({ frontend, key }: MapPlace): string =>
+  key === undefined ? frontendName(frontend) : rowKey(frontend, key)
 
 const serverPath = (backend: number, server: string): string => `${backendName(backend)}/${server}`
 
@@ -96,6 +113,10 @@ export function refusal(command: Command, reply: string): string | null {
 
 /** Updates `content` after an accepted command. */
 export function follow(content: ProxyContent, command: Command): void {
+  if ('map' in command && command.key !== undefined) {
+    followRow(content, command)
+    return
+  }
   if ('map' in command) {
     const { [command.map]: _, ...others } = content.frontends.get(command.frontend) ?? {}
     const values = command.do === 'del-map' ? others : { ...others, [command.map]: command.value }
@@ -112,4 +133,14 @@ export function follow(content: ProxyContent, command: Command): void {
   else if (command.do === 'set-ready') servers.set(name, { ...state, ready: command.ready })
   else if (command.do === 'del-server') servers.delete(name)
   if (servers.size === 0) content.backends.delete(command.backend)
+}
+
+function followRow({ rows }: ProxyContent, command: Extract<Command, RowPlace>): void {
+  const maps = rows.get(command.frontend) ?? new Map()
+  const held = rowsOf(maps, command.map)
+  if (command.do === 'del-map') held.delete(command.key)
+  else held.set(command.key, command.value)
+  if (held.size === 0) maps.delete(command.map)
+  if (maps.size > 0) rows.set(command.frontend, maps)
+  else rows.delete(command.frontend)
 }

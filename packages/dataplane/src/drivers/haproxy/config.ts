@@ -1,6 +1,8 @@
 import { serverWords } from './command.ts'
-import { backendName, type FrontendValues, frontendName, MAPS, type MapName, type PlacedEntry } from './content.ts'
+import { backendName, frontendName, type PlacedEntry, type PlacedFrontend, rowKey } from './content.ts'
+import { MAPS, type MapName } from './maps.ts'
 import type { RenderedServer } from './render.ts'
+import { answerBackends, routeRules } from './route-rules.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
 import type { Slot } from './slot-table.ts'
 import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
@@ -41,19 +43,23 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...sourceTable(settings),
     ...defaultsSections({ settings, frontends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
+    ...answerBackends(settings.mapPath),
     ...backends.flatMap((slot) => backendSection(slot, servers.get(slot.id) ?? [])),
   ].join('\n')}\n`
 }
 
-/** Renders the map files: a line `<frontend> <value>` for each frontend with a value. */
+/** Renders the map files: lines `<frontend> <value>` and `<frontend>/<key> <value>`. */
 export function renderMaps(entries: readonly PlacedEntry[]): Readonly<Record<MapName, string>> {
   const rows = entries.flatMap((entry) => entry.frontends).sort((a, b) => a.slot - b.slot)
-  const textOf = (map: MapName): string => rows.map(({ slot, values }) => mapLine(slot, values, map)).join('')
+  const textOf = (map: MapName): string => rows.map((frontend) => mapLines(frontend, map)).join('')
   return Object.fromEntries(MAPS.map((map) => [map, textOf(map)])) as Record<MapName, string>
 }
 
-const mapLine = (slot: number, values: FrontendValues, map: MapName): string =>
-  values[map] === undefined ? '' : `${frontendName(slot)} ${values[map]}\n`
+function mapLines({ slot, values, rows }: PlacedFrontend, map: MapName): string {
+  if (map === 'backend' || map === 'defaults')
+    return values[map] === undefined ? '' : `${frontendName(slot)} ${values[map]}\n`
+  return [...(rows?.get(map) ?? [])].map(([key, value]) => `${rowKey(slot, key)} ${value}\n`).join('')
+}
 
 const globalSection = (settings: ProcessSettings): readonly string[] => [
   'global',
@@ -106,6 +112,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
       ...(forwarded.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => HEADERS[each]),
+      ...(mode === 'http' ? routeRules(settings.mapPath) : []),
     ]),
     'defaults http-backend',
     '    mode http',
@@ -130,7 +137,7 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     `    timeout client ${timeoutText(shape.clientMs)}`,
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
     // Without an answer no backend exists, which gives 503.
-    `    use_backend %[${target(settings)}]`,
+    `    use_backend %[${shape.mode === 'http' ? 'var(txn.target)' : target(settings)}]`,
   ]
 }
 

@@ -1,19 +1,22 @@
-import type { RenderedEntry, RenderedServer } from './render.ts'
+import type { RowMap, ValueMap } from './maps.ts'
+import type { RenderedEntry, RenderedFrontend, RenderedServer } from './render.ts'
+import { ROUTED } from './routed.ts'
 import type { BackendShape, FrontendShape } from './shape.ts'
 import type { SlotTable } from './slot-table.ts'
 
-/** The maps of a process. A frontend looks up its backend and settings under its own name. */
-export const MAPS = ['backend'] as const
-export type MapName = (typeof MAPS)[number]
-
 /** The map values of a frontend slot. Absent: no value. */
-export type FrontendValues = Readonly<Partial<Record<MapName, string>>>
+export type FrontendValues = Readonly<Partial<Record<ValueMap, string>>>
+
+/** Values by key, by map. */
+export type FrontendRows = ReadonlyMap<RowMap, ReadonlyMap<string, string>>
 
 export type ServerState = Pick<RenderedServer, 'weight' | 'ready'>
 
 export interface PlacedFrontend {
   readonly slot: number
   readonly values: FrontendValues
+  /** Absent: none. */
+  readonly rows?: FrontendRows
 }
 
 export interface PlacedBackend {
@@ -29,13 +32,14 @@ export interface PlacedEntry {
 
 export const NOTHING_PLACED: PlacedEntry = { frontends: [], backends: [] }
 
-/** The content of a process at run time: map values by frontend slot, servers by backend slot and name. */
+/** The content of a process at run time: map values and rows by frontend slot, servers by backend slot and name. */
 export interface ProxyContent {
   readonly frontends: Map<number, FrontendValues>
+  readonly rows: Map<number, Map<RowMap, Map<string, string>>>
   readonly backends: Map<number, Map<string, ServerState>>
 }
 
-export const emptyContent = (): ProxyContent => ({ frontends: new Map(), backends: new Map() })
+export const emptyContent = (): ProxyContent => ({ frontends: new Map(), rows: new Map(), backends: new Map() })
 
 /** The tables from which slots are assigned. */
 export interface ProxySlots {
@@ -45,6 +49,8 @@ export interface ProxySlots {
 
 export const frontendName = (slot: number): string => `f${slot}`
 export const backendName = (slot: number): string => `b${slot}`
+/** The key of a frontend's row in its map. */
+export const rowKey = (slot: number, key: string): string => `${frontendName(slot)}/${key}`
 
 /**
  * Assigns slots to an entry. Owners that have one keep it.
@@ -57,12 +63,37 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
     servers,
   }))
   const slotOf = new Map(backends.map(({ owner, slot }) => [owner, slot]))
-  const frontends = entry.frontends.map(({ service, shape, backend }) => {
-    const target = backend === null ? undefined : slotOf.get(backend)
-    const values: FrontendValues = target === undefined ? {} : { backend: backendName(target) }
-    return { slot: slots.frontends.take(service, shape).id, values }
-  })
+  const nameOf = (owner: string | null): string | undefined => {
+    const slot = owner === null ? undefined : slotOf.get(owner)
+    return slot === undefined ? undefined : backendName(slot)
+  }
+  const frontends = entry.frontends.map((frontend) => ({
+    slot: slots.frontends.take(frontend.service, frontend.shape).id,
+    ...contentIn(frontend, nameOf),
+  }))
   return { frontends, backends: backends.map(({ slot, servers }) => ({ slot, servers })) }
+}
+
+function contentIn(
+  { backend, routes }: RenderedFrontend,
+  nameOf: (owner: string | null) => string | undefined,
+): Pick<PlacedFrontend, 'values' | 'rows'> {
+  const name = nameOf(backend)
+  if (routes === undefined) return { values: name === undefined ? {} : { backend: name } }
+  const rows = new Map<RowMap, Map<string, string>>()
+  for (const { map, key, to } of routes.rows) {
+    const value = 'text' in to ? to.text : (nameOf(to.backend) ?? 'none')
+    rowsOf(rows, map).set(key, value)
+  }
+  const kind = routes.wildcards ? ROUTED.wildcards : ROUTED.named
+  return { values: { backend: kind, ...(name === undefined ? {} : { defaults: name }) }, rows }
+}
+
+/** The rows of a map, which are made if there are none yet. */
+export function rowsOf(rows: Map<RowMap, Map<string, string>>, map: RowMap): Map<string, string> {
+  const known = rows.get(map) ?? new Map<string, string>()
+  rows.set(map, known)
+  return known
 }
 
 /** Releases the slots that `before` has and `after` does not need. */
@@ -81,7 +112,10 @@ export function releaseSlots(
 export function contentOf(entries: Iterable<PlacedEntry>): ProxyContent {
   const content = emptyContent()
   for (const { frontends, backends } of entries) {
-    for (const { slot, values } of frontends) content.frontends.set(slot, values)
+    for (const { slot, values, rows } of frontends) {
+      content.frontends.set(slot, values)
+      if (rows !== undefined) content.rows.set(slot, new Map([...rows].map(([map, all]) => [map, new Map(all)])))
+    }
     for (const { slot, servers } of backends)
       content.backends.set(slot, new Map(servers.map(({ name, weight, ready }) => [name, { weight, ready }])))
   }

@@ -44,6 +44,9 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
   graceMs: 60_000,
 }
 
-/** Equal for processes with the same limits for clients. */
+/** Incremented when the text of the configuration changes, so that an agent replaces the process of an earlier one. */
+const CONFIGURATION = 2
+
+/** Equal for processes with the same configuration apart from their slots. */
 export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs }: HaproxyOptions): string =>
-  `${maxConnections}/${sourceShare}/${requestWithinMs}`
+  `${CONFIGURATION}/${maxConnections}/${sourceShare}/${requestWithinMs}`

@@ -1,11 +1,14 @@
 import type { Command } from './command.ts'
-import { MAPS, type PlacedEntry, type ProxyContent } from './content.ts'
+import type { FrontendValues, PlacedEntry, ProxyContent } from './content.ts'
+import { VALUE_MAPS } from './maps.ts'
+import { ROUTED } from './routed.ts'
+import { rowChanges } from './row-changes.ts'
 
 /** The commands of one entry, in an order that breaks no traffic. */
 export interface Changes {
   /** New and returning servers, and weights. Nothing is removed yet. */
   readonly raise: readonly Command[]
-  /** Frontends switch to their backends. */
+  /** Frontends turn to their backends and routes. Rows that lead nowhere any more are removed at last. */
   readonly turn: readonly Command[]
   /** Servers get no new connections, and are deleted if they have none. */
   readonly lower: readonly Command[]
@@ -40,28 +43,48 @@ export function planChanges(have: ProxyContent, before: PlacedEntry, want: Place
     for (const name of present?.keys() ?? []) if (!wanted.has(name)) lower.push(...removal(have, backend, name))
   }
 
-  for (const { slot: frontend, values } of want.frontends) {
+  const obsolete: Command[] = []
+  for (const { slot: frontend, values, rows } of want.frontends) {
     const present = have.frontends.get(frontend) ?? {}
-    for (const map of MAPS) {
+    const changes = VALUE_MAPS.flatMap((map): Command[] => {
       const value = values[map]
-      if (value === present[map]) continue
-      if (value === undefined) turn.push({ do: 'del-map', map, frontend })
-      else turn.push({ do: present[map] === undefined ? 'add-map' : 'set-map', map, frontend, value })
-    }
+      if (value === present[map]) return []
+      if (value === undefined) return [{ do: 'del-map', map, frontend }]
+      return [{ do: present[map] === undefined ? 'add-map' : 'set-map', map, frontend, value }]
+    })
+    const row = rowChanges(have, frontend, rows)
+    const at = (place: ReturnType<typeof placeAmongRows>) =>
+      changes.filter((change) => placeAmongRows(change, present) === place)
+    turn.push(...at('before'), ...row.put, ...at('between').toReversed())
+    obsolete.push(...row.remove, ...at('after'))
   }
 
   const frontends = new Set(want.frontends.map(({ slot }) => slot))
   for (const { slot: frontend } of before.frontends) {
     if (frontends.has(frontend)) continue
-    for (const map of MAPS)
+    obsolete.push(...rowChanges(have, frontend, undefined).remove)
+    for (const map of VALUE_MAPS)
       if (have.frontends.get(frontend)?.[map] !== undefined) turn.push({ do: 'del-map', map, frontend })
   }
+  turn.push(...obsolete)
   const backends = new Set(want.backends.map(({ slot }) => slot))
   for (const { slot: backend } of before.backends) {
     if (backends.has(backend)) continue
     for (const name of have.backends.get(backend)?.keys() ?? []) lower.push(...removal(have, backend, name))
   }
   return { raise, turn, lower }
+}
+
+/**
+ * When a frontend's value changes: before its rows are put, between that and the removal of others, or after it. Names
+ * behind first labels are looked up as long as there are rows for them, and a default is there as long as rows lead to it.
+ */
+function placeAmongRows(change: Command, { backend }: FrontendValues): 'before' | 'between' | 'after' {
+  if (!('map' in change)) return 'between'
+  if (change.map === 'defaults') return change.do === 'del-map' ? 'after' : 'between'
+  if (!('value' in change)) return 'between'
+  if (backend === ROUTED.named && change.value === ROUTED.wildcards) return 'before'
+  return backend === ROUTED.wildcards && change.value === ROUTED.named ? 'after' : 'between'
 }
 
 /**

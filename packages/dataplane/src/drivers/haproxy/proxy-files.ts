@@ -2,7 +2,7 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeRunDirectory } from '@spout/sys'
 import { type ProcessPlan, renderConfig, renderMaps } from './config.ts'
-import { MAPS, type MapName } from './content.ts'
+import { MAPS, type MapName } from './maps.ts'
 
 /** The files of one domain's proxy, in a directory that only root can enter. */
 export interface ProxyFiles {

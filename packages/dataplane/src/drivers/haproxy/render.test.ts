@@ -7,11 +7,13 @@ import {
   sampleEntry,
   sampleMember,
   samplePool,
+  sampleRoute,
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
 import { type ProcessSettings, renderConfig, renderMaps } from './config.ts'
-import { MAPS, placeEntry } from './content.ts'
+import { placeEntry } from './content.ts'
+import { MAPS } from './maps.ts'
 import { DEFAULT_OPTIONS } from './options.ts'
 import { initialSlots, slotTables } from './proxy-slots.ts'
 import { renderEntry } from './render.ts'
@@ -95,6 +97,44 @@ const CASES = {
         NASTY,
         [sampleService(NASTY, { insertHeaders: ['x-forwarded-for'] })],
         [samplePool(1, { id: NASTY, members: [sampleMember(1, { id: NASTY })] })],
+      ),
+    ),
+  ],
+  routes: [
+    sampleWanted(
+      sampleEntry(
+        'shop',
+        [
+          sampleService('shop-80', {
+            routes: [
+              sampleRoute(1, { type: 'forward', pools: [{ pool: 1, weight: 1 }] }, [
+                { on: 'host', compare: 'exact', values: ['shop.example.com'], not: false },
+                { on: 'path', compare: 'elements', values: ["/a;b'"], not: false },
+              ]),
+              sampleRoute(
+                2,
+                {
+                  type: 'forward',
+                  pools: [
+                    { pool: 1, weight: 2 },
+                    { pool: 7, weight: 1 },
+                  ],
+                },
+                [{ on: 'host', compare: 'one-label', values: ['example.com'], not: false }],
+              ),
+              sampleRoute(3, { type: 'respond', code: 403 }, [
+                { on: 'host', compare: 'any-labels', values: ['example.com'], not: false },
+                { on: 'method', values: ['POST'], not: false },
+              ]),
+              sampleRoute(
+                4,
+                { type: 'redirect', code: 308, scheme: 'https', host: 'new.example.com', port: 8443, path: '/?a=b' },
+                [{ on: 'path', compare: 'exact', values: ['/old'], not: false }],
+              ),
+            ],
+          }),
+        ],
+        [samplePool(1)],
       ),
     ),
   ],

@@ -3,6 +3,7 @@ import { isProxied } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../contracts/driver.ts'
+import { type RenderedRoutes, renderRoutes } from './route-rows.ts'
 import { serverIdentity, withUniqueIds } from './server-identity.ts'
 import {
   type BackendShape,
@@ -28,6 +29,8 @@ export interface RenderedFrontend {
   readonly shape: FrontendShape
   /** `RenderedBackend.owner`. Null answers 503 (HTTP) or closes the connection (TCP). */
   readonly backend: string | null
+  /** Absent: it has none. */
+  readonly routes?: RenderedRoutes
 }
 
 export interface RenderedBackend {
@@ -75,9 +78,16 @@ export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>
     .filter(({ protocol }) => isProxied(protocol))
     .map((service): RenderedFrontend => {
       const mode = modeOf(service)
-      const pool = service.pool === null ? undefined : pools.get(service.pool)
-      const backend = pool === undefined ? null : renderBackend(pool, mode, service.timeouts, down)
-      if (backend !== null && !backends.has(backend.owner)) backends.set(backend.owner, backend)
+      const owners = new Map<number, string | null>()
+      const backendOf = (number: number): string | null => {
+        const known = owners.get(number)
+        if (known !== undefined) return known
+        const pool = pools.get(number)
+        const backend = pool === undefined ? null : renderBackend(pool, mode, service.timeouts, down)
+        if (backend !== null && !backends.has(backend.owner)) backends.set(backend.owner, backend)
+        owners.set(number, backend?.owner ?? null)
+        return backend?.owner ?? null
+      }
       return {
         service: service.id,
         shape: {
@@ -86,7 +96,8 @@ export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>
           forwarded:
             mode === 'http' ? FORWARDED.filter((each) => service.insertHeaders.includes(`x-forwarded-${each}`)) : [],
         },
-        backend: backend?.owner ?? null,
+        backend: service.pool === null ? null : backendOf(service.pool),
+        ...(service.routes === undefined ? {} : { routes: renderRoutes(service.routes, backendOf) }),
       }
     })
   return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }

@@ -1,7 +1,8 @@
 import { type Clock, pause } from '@spout/runtime'
 import { isRunning, type ProcessIdentity } from '@spout/sys'
 import { type Command, commandText, follow, refusal } from './command.ts'
-import { backendName, frontendName, MAPS, type ProxyContent } from './content.ts'
+import { backendName, frontendName, type ProxyContent } from './content.ts'
+import { MAPS } from './maps.ts'
 import type { ProxyFiles } from './proxy-files.ts'
 import {
   type FrontendCounters,
@@ -141,5 +142,5 @@ async function readContent(socket: StatsSocket, files: ProxyFiles): Promise<Prox
     (typeof MAPS)[number],
     string
   >
-  return { backends: parseServers(servers), frontends: parseMaps(texts) }
+  return { backends: parseServers(servers), ...parseMaps(texts) }
 }

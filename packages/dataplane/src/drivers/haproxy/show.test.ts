@@ -63,7 +63,7 @@ describe('show', () => {
   })
 
   it('map', () => {
-    expect(parseMaps({ backend: '0x563b641e2aa0 f0 b0\n0x563b641e2b80 f1 b1' })).toEqual(
+    expect(parseMaps({ backend: '0x563b641e2aa0 f0 b0\n0x563b641e2b80 f1 b1' }).frontends).toEqual(
       new Map([
         [0, { backend: 'b0' }],
         [1, { backend: 'b1' }],

@@ -1,5 +1,6 @@
 import type { MemberTraffic } from '../../contracts/driver.ts'
-import { type FrontendValues, MAPS, type MapName, type ProxyContent, type ServerState } from './content.ts'
+import { emptyContent, type ProxyContent, rowsOf, type ServerState } from './content.ts'
+import { type MapName, ROW_MAPS, VALUE_MAPS } from './maps.ts'
 
 /** Parses output of the runtime API. Sections that are not ours are skipped. */
 
@@ -100,14 +101,25 @@ export function parseServers(text: string): ProxyContent['backends'] {
 }
 
 /** `show map <file>` of each map: `<reference> <key> <value>` per line. */
-export function parseMaps(texts: Readonly<Record<MapName, string>>): ProxyContent['frontends'] {
-  const frontends = new Map<number, FrontendValues>()
-  for (const map of MAPS) {
-    for (const line of texts[map].split('\n')) {
-      const [, key, value] = line.split(' ')
-      const slot = slotOf('f', key)
-      if (slot !== null && value !== undefined) frontends.set(slot, { ...frontends.get(slot), [map]: value })
+export function parseMaps(texts: Readonly<Partial<Record<MapName, string>>>): Pick<ProxyContent, 'frontends' | 'rows'> {
+  const { frontends, rows } = emptyContent()
+  for (const map of VALUE_MAPS)
+    for (const [slot, , value] of mapLines(texts[map])) frontends.set(slot, { ...frontends.get(slot), [map]: value })
+  for (const map of ROW_MAPS)
+    for (const [slot, key, value] of mapLines(texts[map])) {
+      const known = rows.get(slot) ?? new Map()
+      rows.set(slot, known)
+      rowsOf(known, map).set(key, value)
     }
+  return { frontends, rows }
+}
+
+/** Slot of the frontend, the rest of the key, and the value. */
+function* mapLines(text = ''): Generator<readonly [slot: number, key: string, value: string]> {
+  for (const line of text.split('\n')) {
+    const [, name = '', value] = line.split(' ')
+    const end = name.includes('/') ? name.indexOf('/') : name.length
+    const slot = slotOf('f', name.slice(0, end))
+    if (slot !== null && value !== undefined) yield [slot, name.slice(end + 1), value]
   }
-  return frontends
 }

@@ -146,12 +146,12 @@ export class SlotAssignments {
   }
 
   /** Content of a process that belongs to no entry. */
-  unheld({ frontends, backends }: ProxyContent): PlacedEntry {
+  unheld({ frontends, rows, backends }: ProxyContent): PlacedEntry {
     const frontendsHeld = new Set(this.placed.flatMap((placed) => placed.frontends.map(({ slot }) => slot)))
     const backendsHeld = new Set(this.placed.flatMap((placed) => placed.backends.map(({ slot }) => slot)))
     return {
-      frontends: [...frontends]
-        .map(([slot, values]) => ({ slot, values }))
+      frontends: [...new Set([...frontends.keys(), ...rows.keys()])]
+        .map((slot) => ({ slot, values: {} }))
         .filter(({ slot }) => !frontendsHeld.has(slot)),
       backends: [...backends.keys()]
         .map((slot) => ({ slot, servers: [] }))

@@ -15,7 +15,7 @@ export interface SavedState {
   /** Numbers the processes of this domain; part of the stats socket's name. */
   readonly generation: number
   readonly process: ProcessIdentity
-  /** Limits for clients of the process (`boundsOf`); absent in older files. */
+  /** `boundsOf` of the process; absent in older files. */
   readonly bounds?: string
   /** The addresses that the process listens on. A process with other addresses is not adopted. */
   readonly addresses: readonly string[]

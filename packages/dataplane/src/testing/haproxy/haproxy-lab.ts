@@ -66,7 +66,7 @@ export async function haproxyLab(): Promise<DriverLab> {
   const backendOf = async (wanted: WantedEntry) => {
     const [maps = '', servers = ''] = await say(`show map ${files.map('backend')}`, 'show servers state')
     const slot = frontEnd(wanted).port - DEFAULT_OPTIONS.firstPort
-    const backend = parseMaps({ backend: maps }).get(slot)?.backend ?? ''
+    const backend = parseMaps({ backend: maps }).frontends.get(slot)?.backend ?? ''
     return { backend, servers: parseServers(servers).get(Number(backend.slice(1))) ?? new Map() }
   }
   let undo: string | null = null

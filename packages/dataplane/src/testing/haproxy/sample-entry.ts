@@ -1,4 +1,4 @@
-import type { DomainEntry, LoadBalancerEntry, NodeMember, NodePool, Service } from '@spout/model'
+import type { DomainEntry, LoadBalancerEntry, NodeMember, NodePool, NodeRoute, Service } from '@spout/model'
 import { domainKey, loadBalancerKey } from '@spout/model/entry-keys'
 import type { WantedEntry } from '../../contracts/driver.ts'
 
@@ -52,6 +52,12 @@ export const sampleService = (id: string, change: Partial<Service> = {}): Servic
   insertHeaders: [],
   ...change,
 })
+
+export const sampleRoute = (
+  number: number,
+  action: NodeRoute['action'],
+  conditions: NodeRoute['conditions'] = [],
+): NodeRoute => ({ id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`, conditions, action })
 
 export const sampleEntry = (
   id: string,

@@ -41,6 +41,7 @@ export const blankListener = (stamp: Stamp): ListenerSpec => ({
     protocol: 'tcp',
     port: 0,
     defaultPoolId: null,
+    routes: [],
     ...LISTENER_DEFAULTS,
   },
   protocol: 'TCP',

@@ -1,0 +1,44 @@
+import { printable } from '../output/width.ts'
+import type { ExplainedPool, ExplainedRoute } from './explanation.ts'
+
+/** More are not printed; `--json` has all. */
+const MOST_PRINTED = 50
+
+/** A listener's routes, a line each, in the order in which they are tried. */
+export function routeLines(routes: readonly ExplainedRoute[], pools: readonly ExplainedPool[]): readonly string[] {
+  const more = routes.length - MOST_PRINTED
+  return [
+    ...routes.slice(0, MOST_PRINTED).map((route) => `    route  ${routeText(route, pools)}`),
+    ...(more > 0 ? [`    and ${more} more routes`] : []),
+  ]
+}
+
+function routeText(route: ExplainedRoute, pools: readonly ExplainedPool[]): string {
+  const conditions = route.conditions.map(conditionText).join(' and ') || 'every request'
+  const why = !route.enabled ? '; disabled' : route.reached ? '' : '; never reached: earlier routes take its requests'
+  const name = route.name === '' ? '' : `${printable(route.name)}: `
+  return `${name}${printable(conditions)} -> ${printable(actionText(route.action, pools))}${why}`
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  exact: '',
+  'one-label': 'one label before ',
+  'any-labels': 'any labels before ',
+  elements: 'under ',
+  prefix: 'beginning with ',
+}
+
+const conditionText = ({ on, compare = 'exact', values, not }: ExplainedRoute['conditions'][number]): string =>
+  `${on} ${not ? 'not ' : ''}${WORDS[compare] ?? `${compare} `}${values.join(' or ')}`
+
+function actionText(action: ExplainedRoute['action'], pools: readonly ExplainedPool[]): string {
+  if (action.type === 'respond') return `${action.code}`
+  if (action.type === 'redirect') {
+    const { scheme, host, port, path } = action
+    return `${action.code} ${scheme ?? 'http'}://${host ?? '(host)'}${port ? `:${port}` : ''}${path ?? '(path)'}`
+  }
+  const shares = action.pools ?? []
+  const called = (id: string): string => pools.find((pool) => pool.id === id)?.name || id
+  const weightOf = (weight: number): string => (shares.length > 1 ? ` (weight ${weight})` : '')
+  return shares.map(({ poolId, weight }) => `pool ${called(poolId)}${weightOf(weight)}`).join(', ')
+}

@@ -1,0 +1,9 @@
+/** Maps in which a frontend has one value, under its own name: its backend; with routes, that of what none takes. */
+export const VALUE_MAPS = ['backend', 'defaults'] as const
+/** Maps in which a frontend has rows, under its own name and a key. Rows lead to rows of maps before theirs. */
+export const ROW_MAPS = ['answers', 'shares', 'methods', 'paths'] as const
+/** The maps of a process. */
+export const MAPS = [...VALUE_MAPS, ...ROW_MAPS] as const
+export type ValueMap = (typeof VALUE_MAPS)[number]
+export type RowMap = (typeof ROW_MAPS)[number]
+export type MapName = ValueMap | RowMap

@@ -1,0 +1,198 @@
+import type { NodeRoute, RouteCondition } from '@spout/model'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  sampleEntry,
+  samplePool,
+  sampleRoute,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
+import { type Command, commandText, follow } from './command.ts'
+import { contentOf, NOTHING_PLACED, type PlacedEntry, type ProxyContent, placeEntry } from './content.ts'
+import { DEFAULT_OPTIONS } from './options.ts'
+import { planChanges } from './plan-changes.ts'
+import { initialSlots, slotTables } from './proxy-slots.ts'
+import { renderEntry } from './render.ts'
+import { bucketsOf, renderRoutes } from './route-rows.ts'
+
+const onHost = (value: string): RouteCondition => ({ on: 'host', compare: 'exact', values: [value], not: false })
+const onPath = (value: string): RouteCondition => ({ on: 'path', compare: 'prefix', values: [value], not: false })
+const forward = (...weights: number[]): NodeRoute['action'] => ({
+  type: 'forward',
+  pools: weights.map((weight, at) => ({ pool: at + 1, weight })),
+})
+
+/** @param routes null for a listener without any */
+const placed = (routes: readonly NodeRoute[] | null): PlacedEntry =>
+  placeEntry(
+    renderEntry(
+      sampleWanted(
+        sampleEntry(
+          'web',
+          [sampleService('web-80', routes === null ? {} : { routes })],
+          [samplePool(1), samplePool(2)],
+        ),
+      ),
+    ),
+    slotTables(initialSlots(), DEFAULT_OPTIONS),
+  )
+
+const commandsFor = (before: PlacedEntry, want: PlacedEntry): readonly Command[] => {
+  const { raise, turn, lower } = planChanges(contentOf([before]), before, want)
+  return [...raise, ...turn, ...lower]
+}
+
+/** The lookups of a request, as the rules of a frontend make them. */
+function answerOf(content: ProxyContent, host: string, path: string): string {
+  const values = content.frontends.get(0)
+  const rows = content.rows.get(0)
+  if (!values?.backend?.startsWith('routes')) return values?.backend ?? 'none'
+  const hex = `${Buffer.from(path).toString('hex').toUpperCase()}2F.`
+  const longest = (key: string): string | undefined =>
+    [...(rows?.get('paths') ?? [])]
+      .filter(([prefix]) => key.startsWith(prefix))
+      .sort(([a], [b]) => b.length - a.length)[0]?.[1]
+  const labels = values.backend === 'routes-wildcards' ? host.split('.').slice(1) : []
+  const names = labels.map((_, at) => labels.slice(at).join('.'))
+  const classes = [host, ...names.slice(0, 1).map((name) => `1:${name}`), ...names.map((name) => `n:${name}`), ':']
+  const target = classes.map((name) => longest(`${name}/${hex}`)).find((found) => found !== undefined) ?? 'default'
+  if (target === 'default') return values.defaults ?? 'none'
+  if (target.startsWith('w'))
+    return JSON.stringify([...(rows?.get('shares') ?? [])].filter(([key]) => key.startsWith(target)))
+  if (target.startsWith('a')) return String(rows?.get('answers')?.get(`${target}/code`))
+  return target
+}
+
+describe('routes in maps', () => {
+  test('put no text of a tenant into a command, whatever the model let through', () => {
+    const mapPath = (map: string): string => `/run/d7/${map}.map`
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.string(), fc.string({ minLength: 8 }), (host, path, target) => {
+        const routes = [
+          sampleRoute(1, { type: 'redirect', code: 301, scheme: null, host: null, port: null, path: target }, [
+            onPath(`/${path}`),
+          ]),
+          sampleRoute(2, forward(1), [onHost(host)]),
+        ]
+        const commands = commandsFor(NOTHING_PLACED, placed(routes))
+        const texts: string[] = []
+        try {
+          for (const command of commands) texts.push(commandText(command, mapPath))
+        } catch (error) {
+          // A host name that the model should have refused is refused once more.
+          expect(error).toBeInstanceOf(RangeError)
+          expect(host).not.toMatch(/^[a-z0-9_.-]+$/)
+        }
+        for (const text of texts) {
+          expect(text).toMatch(/^[a-z]+ (map|server) [^\n]+\n([A-Za-z0-9/._:[\]-]+ [A-Za-z0-9/._:[\]-]+\n\n)?$/)
+          expect(text).not.toMatch(/[;"'\\#\r\0]/)
+          expect(text).not.toContain(target)
+        }
+      }),
+    )
+  })
+
+  test('need no command where nothing differs, and only those of the route that does', () => {
+    const shop = sampleRoute(1, forward(1), [onHost('shop.example.com')])
+    const blog = sampleRoute(2, forward(1), [onHost('blog.example.com')])
+    expect(commandsFor(placed([shop, blog]), placed([shop, blog]))).toEqual([])
+    expect(commandsFor(placed([shop]), placed([shop, blog]))).toEqual([
+      { do: 'add-map', map: 'paths', frontend: 0, key: 'blog.example.com/', value: 'b0' },
+    ])
+    expect(commandsFor(placed([shop, blog]), placed([blog]))).toEqual([
+      { do: 'del-map', map: 'paths', frontend: 0, key: 'shop.example.com/' },
+    ])
+  })
+
+  test('are in place before a listener turns to them, and removed after it turned back', () => {
+    const bare = placed(null)
+    const routed = placed([sampleRoute(1, forward(1), [onHost('a.example.com')])])
+    const turns = (commands: readonly Command[]): readonly string[] =>
+      commands.map((one) => ('map' in one ? `${one.do} ${one.map} ${'value' in one ? one.value : ''}` : one.do))
+    expect(turns(commandsFor(bare, routed))).toEqual([
+      'add-map paths b0',
+      'add-map paths default',
+      'add-map defaults b0',
+      'set-map backend routes',
+    ])
+    expect(turns(commandsFor(routed, bare))).toEqual([
+      'set-map backend b0',
+      'del-map paths ',
+      'del-map paths ',
+      'del-map defaults ',
+    ])
+  })
+
+  test('answer a request by the old table or the new one at every moment of a change', () => {
+    const hosts = fc
+      .tuple(fc.constantFrom('exact', 'one-label', 'any-labels'), fc.constantFrom('a', 'b.a', 'c.b.a'))
+      .map(([compare, value]): RouteCondition => ({ on: 'host', compare, values: [value], not: false }))
+    const paths = fc.constantFrom('/', '/a', '/a/b', '/a/b/c', '/ab')
+    const action = fc.oneof(
+      fc.constantFrom(forward(1), forward(0, 1), forward(2, 1)),
+      fc.constantFrom(403, 404).map((code): NodeRoute['action'] => ({ type: 'respond', code })),
+    )
+    const condition = fc.oneof(hosts, paths.map(onPath))
+    const table = fc.option(
+      fc.array(
+        fc
+          .tuple(action, fc.array(condition, { maxLength: 2 }))
+          .map(([to, conditions]) => sampleRoute(1, to, conditions)),
+        { maxLength: 5 },
+      ),
+      { freq: 8 },
+    )
+    fc.assert(
+      fc.property(table, table, (first, second) => {
+        const [before, after] = [placed(first), placed(second)]
+        const content = contentOf([before])
+        const requests = ['a', 'b.a', 'c.b.a', 'd.c.b.a', 'x'].flatMap((host) =>
+          ['/', '/a', '/a/b', '/a/b/c', '/a/b/c/d', '/ab', '/x'].map((path) => [host, path] as const),
+        )
+        const old = requests.map(([host, path]) => answerOf(contentOf([before]), host, path))
+        const next = requests.map(([host, path]) => answerOf(contentOf([after]), host, path))
+        for (const command of commandsFor(before, after)) {
+          follow(content, command)
+          for (const [at, [host, path]] of requests.entries()) {
+            const now = answerOf(content, host, path)
+            expect([old[at], next[at]], `${host}${path} after ${JSON.stringify(command)}`).toContain(now)
+          }
+        }
+        expect(content).toEqual(contentOf([after]))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('take as many buckets as the weights need', () => {
+    expect(bucketsOf([1])).toEqual([1])
+    expect(bucketsOf([50, 50])).toEqual([1, 1])
+    expect(bucketsOf([90, 10, 0])).toEqual([9, 1, 0])
+    expect(bucketsOf([255, 1])).toEqual([255, 1])
+    expect(bucketsOf([999_999, 1])).toEqual([255, 1])
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 1, maxLength: 16 }), (weights) => {
+        fc.pre(weights.some((weight) => weight > 0))
+        const buckets = bucketsOf(weights)
+        const [all, sum] = [buckets, weights].map((list) => list.reduce((total, one) => total + one, 0)) as [
+          number,
+          number,
+        ]
+        expect(all).toBeLessThanOrEqual(256)
+        for (const [at, weight] of weights.entries()) {
+          expect(buckets[at]! > 0).toBe(weight > 0)
+          expect(Math.abs(buckets[at]! / all - weight / sum)).toBeLessThan(0.07)
+        }
+      }),
+    )
+  })
+
+  test('cannot be made of a table that the control plane refuses', () => {
+    const routes = Array.from({ length: 600 }, (_, at) => [
+      sampleRoute(at, forward(1), [onHost(`h${at}.example.com`), onPath('/a')]),
+      sampleRoute(at, forward(1), [onPath(`/p${at}`)]),
+    ]).flat()
+    expect(() => renderRoutes(routes, () => 'b')).toThrow(RangeError)
+  })
+})

@@ -1,0 +1,93 @@
+import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
+import type { MapName } from './maps.ts'
+import { KIND_PREFIXES } from './route-rows.ts'
+import { ROUTED } from './routed.ts'
+
+/**
+ * Rules of an HTTP frontend that find the backend of a request, as variable `txn.target`. They are the same for every
+ * frontend: what differs is in maps. A frontend without routes pays for the first two.
+ *
+ * - `<frontend>/<host>/<path>` is looked up in `paths`. A path is in hexadecimal, and `/` and `.` follow it as the end
+ *   mark, so the longest key that the request begins with is the row of its class.
+ * - Without a row the host is not named. Then the names behind its first label are tried, the longest first, and at last
+ *   the rows for all hosts. `:` is in no host name.
+ */
+export function routeRules(mapPath: (map: MapName) => string): readonly string[] {
+  const set = (name: string, expression: string, condition = ''): string =>
+    `    http-request set-var(txn.${name}) ${expression}${condition}`
+  const isSet = (name: string): string => `{ var(txn.${name}) -m found }`
+  const begins = (name: string, text: string): string => ` if { var(txn.${name}) -m beg ${text} }`
+  const inPaths = (kind: string, name: string | null): string => {
+    const start = name === null ? `concat(/${kind}/)` : `concat(/${kind},txn.${name},/)`
+    return `fe_name,${start},concat(,txn.path),map_beg(${mapPath('paths')})`
+  }
+  const tried = ` if ${isSet('domain')} !${isSet('target')}`
+  return [
+    set('target', `fe_name,map(${mapPath('backend')})`),
+    `    http-request allow unless { var(txn.target) -m beg ${ROUTED.named} }`,
+    // Without port and last dot. A comma does not end it, as it does for `hdr`.
+    set('host', 'req.fhdr(host,1),field(1,:/),rtrim(.),lower'),
+    // Behind the first label. A name without a dot has nothing there.
+    set('domain', 'var(txn.host),field(2,.,0)', ` if { var(txn.target) -m str ${ROUTED.wildcards} }`),
+    '    http-request unset-var(txn.target)',
+    // `OPTIONS *` has none, and so no end mark.
+    set('path', 'path,hex,concat(2F.)'),
+    set('target', inPaths('', 'host')),
+    set('target', inPaths(KIND_PREFIXES['one-label'], 'domain'), tried),
+    ...Array.from({ length: MOST_WILDCARD_LABELS }, (_, at) => MOST_WILDCARD_LABELS - at).flatMap((labels) => [
+      // All of it where it has fewer labels.
+      set('suffix', `var(txn.domain),field(-1,.,${labels})`, tried),
+      set('target', inPaths(KIND_PREFIXES['any-labels'], 'suffix'), tried),
+    ]),
+    set('target', inPaths(KIND_PREFIXES.any, null), ` unless ${isSet('target')}`),
+    set('choice', 'var(txn.target)', begins('target', 'm')),
+    set('method', 'method', ` if ${isSet('choice')}`),
+    set(
+      'target',
+      `fe_name,concat(/,txn.choice,/),concat(,txn.method),map(${mapPath('methods')})`,
+      ` if ${isSet('choice')}`,
+    ),
+    set('target', `fe_name,concat(/,txn.choice,/any),map(${mapPath('methods')})`, begins('target', 'm')),
+    set('shares', 'var(txn.target)', begins('target', 'w')),
+    set('size', `fe_name,concat(/,txn.shares,/size),map(${mapPath('shares')})`, ` if ${isSet('shares')}`),
+    set('bucket', 'rand,mod(txn.size)', ` if ${isSet('size')}`),
+    set(
+      'target',
+      `fe_name,concat(/,txn.shares,/),concat(,txn.bucket),map(${mapPath('shares')})`,
+      ` if ${isSet('size')}`,
+    ),
+    set('answer', 'var(txn.target)', begins('target', 'a')),
+    set('target', `fe_name,concat(/,txn.answer),map(${mapPath('answers')})`, ` if ${isSet('answer')}`),
+    '    http-request unset-var(txn.target) if { var(txn.target) -m str default }',
+    set('target', `fe_name,map(${mapPath('defaults')})`, ` unless ${isSet('target')}`),
+  ]
+}
+
+/** The backends of requests that are answered here, by what the map `answers` says of `txn.answer`. */
+export function answerBackends(mapPath: (map: MapName) => string): readonly string[] {
+  const part = (name: string, rest = ''): string =>
+    `    http-request set-var(txn.${name}) fe_name,concat(/,txn.answer,/${name}),map(${mapPath('answers')})${rest}`
+  const backend = (name: string): readonly string[] => [
+    `backend ${name} from http-backend`,
+    '    timeout connect 1ms',
+    '    timeout server 1ms',
+    part('code'),
+  ]
+  return [
+    ...backend('respond'),
+    ...RESPONSE_CODES.map((code) => `    http-request return status ${code} if { var(txn.code) -m str ${code} }`),
+    ...backend('redirect'),
+    part('scheme'),
+    // The request's own, IPv6 addresses included. HTTP/1.0 may have none.
+    '    http-request set-var(txn.host) req.fhdr(host,1),regsub(:[0-9]*$,)',
+    part('host'),
+    '    http-request return status 400 unless { var(txn.host) -m len gt 0 }',
+    part('port'),
+    '    http-request set-var(txn.path) pathq',
+    part('path', ',ub64dec'),
+    ...REDIRECT_CODES.map(
+      (code) =>
+        `    http-request redirect location %[var(txn.scheme)]%[var(txn.host)]%[var(txn.port)]%[var(txn.path)] code ${code} if { var(txn.code) -m str ${code} }`,
+    ),
+  ]
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
+
+let bed: TestBed
+let admin: string
+let member: string
+let projectId: string
+let poolId: string
+
+beforeAll(async () => {
+  bed = await openTestBed()
+  admin = await bed.adminLogin()
+  projectId = (await bed.admission.createProject({ name: 'one', description: '' })).id
+  member = (await bed.login('m', projectId, 'member')).token
+  const pool = { name: 'public', ranges: [{ first: '198.51.100.1', last: '198.51.100.250' }], cidr: '198.51.100.0/24' }
+  poolId = (await call('POST', '/address-pools', pool, admin)).body.id
+  const network = await call('POST', '/networks', { name: 'inside' })
+  await call('POST', `/networks/${network.body.id}/subnets`, { cidr: '10.9.0.0/24' })
+})
+afterAll(() => bed.close())
+
+const call = (method: Method, path: string, payload?: unknown, token = member) =>
+  bed.askNative(method, path, token, payload)
+
+const CART = {
+  name: 'cart',
+  conditions: [{ on: 'path', compare: 'elements', values: ['/cart'] }],
+  action: { type: 'forward', pools: [{ pool: 'cart' }] },
+}
+const HTTPS = { name: 'https', action: { type: 'redirect', code: 308, scheme: 'https' } }
+
+async function create(routes: unknown) {
+  const answer = await call('POST', '/load-balancers', {
+    name: 'web',
+    vips: [{ from: 'pool', poolId }],
+    pools: [
+      { name: 'cart', protocol: 'http', members: [{ address: '10.9.0.11', port: 80 }] },
+      { name: 'rest', protocol: 'http' },
+      { name: 'l4', protocol: 'tcp' },
+    ],
+    listeners: [{ name: 'l', protocol: 'http', port: 80, defaultPool: 'rest', routes }],
+  })
+  const path = `/load-balancers/${answer.body.id}`
+  return { ...answer, path, listener: `${path}/listeners/${answer.body.listeners?.[0].id}` }
+}
+
+test('routes are created with their listener, name pools by name, and keep their ids and times', async () => {
+  const { status, body, listener } = await create([CART, HTTPS])
+  expect(status).toBe(201)
+  const [cart, https] = body.listeners[0].routes
+  expect(cart).toMatchObject({
+    name: 'cart',
+    enabled: true,
+    conditions: [{ on: 'path', compare: 'elements', values: ['/cart'], not: false }],
+    action: { type: 'forward', pools: [{ poolId: body.pools[0].id, weight: 1 }] },
+    updatedAt: null,
+  })
+  expect(https.action).toEqual({ type: 'redirect', code: 308, scheme: 'https', host: null, port: null, path: null })
+
+  const moved = await call('PATCH', listener, { routes: [https, { ...CART, enabled: false }] })
+  expect(moved.status).toBe(200)
+  expect(moved.body.routes).toEqual([https, { ...cart, enabled: false, updatedAt: expect.any(String) }])
+  expect(moved.body.updatedAt).toBeNull()
+
+  const renamed = await call('PATCH', listener, { name: 'web' })
+  expect(renamed.body.routes).toEqual(moved.body.routes)
+  expect((await call('PATCH', listener, { routes: [] })).body.routes).toEqual([])
+})
+
+test.each([
+  [[{ ...CART, action: { type: 'forward', pools: [{ pool: 'none' }] } }], 'action.pools[0].pool'],
+  [[{ ...CART, action: { type: 'forward', pools: [{ weight: 1 }] } }], 'action.pools[0].poolId'],
+  [[{ ...CART, action: { type: 'forward', pools: [{ pool: 'l4' }] } }], 'action.pools[0].poolId'],
+  [[{ ...CART, conditions: [{ on: 'host', compare: 'exact', values: ['a;b'] }] }], 'conditions[0].values[0]'],
+  [[{ ...CART, conditions: [{ on: 'cookie', name: 'a', values: ['b'] }] }], 'conditions[0].on'],
+  [[{ ...CART, filters: [] }], 'filters'],
+])('%j is refused at %s', async (routes, field) => {
+  const { status, body } = await create(routes)
+  expect(status).toBe(400)
+  expect(body.field).toBe(`listeners[0].routes[0].${field}`)
+})
+
+test('a pool of a route cannot be removed', async () => {
+  const { body, path } = await create([CART])
+  const refused = await call('DELETE', `${path}/pools/${body.pools[0].id}`)
+  expect(refused.body).toMatchObject({ status: 409, detail: expect.stringContaining('is in use by listener') })
+})
+
+test('routes count against a quota', async () => {
+  const { listener } = await create([CART])
+  const { used } = (await call('GET', `/projects/${projectId}/quota`, undefined, admin)).body
+  await call('PUT', `/projects/${projectId}/quota`, { limits: { routes: used.routes + 1 } }, admin)
+  expect((await call('PATCH', listener, { routes: [CART, HTTPS] })).status).toBe(200)
+  const refused = await call('PATCH', listener, { routes: [CART, HTTPS, { action: { type: 'respond', code: 404 } }] })
+  expect(refused.body).toMatchObject({ status: 403, detail: expect.stringContaining('Quota for routes is') })
+  await call('PUT', `/projects/${projectId}/quota`, { limits: { routes: 1000 } }, admin)
+})
+
+test('explain shows routes in order, and which are never reached', async () => {
+  const { path } = await create([HTTPS, CART, { ...CART, name: 'off', enabled: false }])
+  const { listeners } = (await call('GET', `${path}/explain`)).body
+  expect(listeners[0].routes.map(({ name, reached }: Record<string, unknown>) => [name, reached])).toEqual([
+    ['https', true],
+    ['cart', false],
+    ['off', false],
+  ])
+})
