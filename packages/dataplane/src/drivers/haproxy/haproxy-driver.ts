@@ -12,6 +12,7 @@ import type {
 } from '../../contracts/driver.ts'
 import type { ProxyConnections } from './connection-share.ts'
 import { DomainProxy } from './domain-proxy.ts'
+import { KnownRoutes } from './known-routes.ts'
 import { endLeftProxies } from './left-proxies.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
@@ -38,6 +39,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly #clock: Clock
   readonly #counters = { transactions: 0, reloads: 0 }
   readonly #proxies = new Map<number, DomainProxy>()
+  readonly #routes = new KnownRoutes()
   /** The wanted entries, by key. */
   readonly #held = new Map<string, RenderedEntry>()
   /** Listener id -> domain number. */
@@ -60,7 +62,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   render(wanted: WantedEntry): RenderedEntry {
-    return renderEntry(wanted)
+    return renderEntry(wanted, (routes, backendOf) => this.#routes.render(routes, backendOf))
   }
 
   /** Starts the proxy of a domain before its first service, which then takes milliseconds. */

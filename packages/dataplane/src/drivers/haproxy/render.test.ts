@@ -177,7 +177,11 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
   }
 
   it('renders the entry', async () => {
-    const text = `${JSON.stringify(wanted.map(renderEntry), null, 2)}\n`
+    const text = `${JSON.stringify(
+      wanted.map((one) => renderEntry(one)),
+      null,
+      2,
+    )}\n`
     await expect(text).toMatchFileSnapshot(`testdata/${name}.entry.json`)
   })
 

@@ -69,9 +69,13 @@ export interface RenderedServer {
 
 /**
  * Renders what an entry needs of the proxy, without services that the proxy does not serve. Pure.
+ * @param routesOf renders routes; it may know some
  * @throws RangeError, AddressSyntaxError for invalid values, which would break the configuration of other entries
  */
-export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>): RenderedEntry {
+export function renderEntry(
+  { entry, down }: Pick<WantedEntry, 'entry' | 'down'>,
+  routesOf: typeof renderRoutes = renderRoutes,
+): RenderedEntry {
   const pools = new Map(entry.pools.map((pool) => [pool.number, pool]))
   const backends = new Map<string, RenderedBackend>()
   const frontends = entry.services
@@ -97,7 +101,7 @@ export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>
             mode === 'http' ? FORWARDED.filter((each) => service.insertHeaders.includes(`x-forwarded-${each}`)) : [],
         },
         backend: service.pool === null ? null : backendOf(service.pool),
-        ...(service.routes === undefined ? {} : { routes: renderRoutes(service.routes, backendOf) }),
+        ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf) }),
       }
     })
   return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }
