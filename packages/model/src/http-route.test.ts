@@ -99,7 +99,7 @@ describe('a route', () => {
     [host('*.example.com'), 'values[0]: is not a host name'],
     [host('a'.repeat(64)), 'values[0]: is not a host name'],
     [host(`${'a.'.repeat(130)}a`), 'values[0]: must have at most 253 characters'],
-    [host('example.com', 'suffix'), 'compare: '],
+    [host('example.com', 'suffix'), 'compare: must be one of exact, one-label, any-labels'],
     [host(7), 'values[0]: must be text'],
     [host('a.'.repeat(MOST_WILDCARD_LABELS).concat('a'), 'any-labels'), 'must have at most 8 labels'],
     [path('a'), 'values[0]: must begin with /'],
@@ -107,7 +107,7 @@ describe('a route', () => {
     [path('/', 'regex'), 'compare: must be one of exact, elements, prefix'],
     [[{ on: 'method', values: ['get'] }], 'values[0]: must be one of GET,'],
     [[{ on: 'method', values: [] }], 'values: must have at least 1 items'],
-    [[{ on: 'header', name: 'x', values: ['y'] }], 'conditions[0].on: '],
+    [[{ on: 'header', name: 'x', values: ['y'] }], 'conditions[0].on: must be one of host, path, method'],
     [[{ on: 'method', values: ['GET'], compare: 'exact' }], 'conditions[0].compare'],
     [Array.from({ length: 17 }, () => path('/')[0]), 'conditions: must have at most 16 items'],
   ])('refuses %j and says why', (conditions, reason) => {
@@ -115,7 +115,7 @@ describe('a route', () => {
   })
 
   test.each([
-    [{ type: 'mirror' }, 'action.type: '],
+    [{ type: 'mirror' }, 'action.type: must be one of forward, redirect, respond'],
     [{ type: 'forward', pools: [] }, 'action.pools: must have at least 1 items'],
     [{ type: 'forward', pools: [{ poolId: 'web' }] }, 'action.pools[0].poolId: is not a UUID'],
     [{ type: 'forward', pools: [{ poolId: POOL, weight: 0 }] }, 'action.pools: must have a weight above 0'],

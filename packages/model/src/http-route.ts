@@ -44,13 +44,17 @@ const wildcardValues = valuesOf(
 )
 
 /** The `Host` of the request, without port and last dot, in lower case. */
-const hostCondition = z.discriminatedUnion('compare', [
-  z.strictObject({ on: z.literal('host'), compare: z.literal('exact'), values: hostValues, not }),
-  /** For `example.com`: `a.example.com`, but neither `example.com` nor `b.a.example.com`. */
-  z.strictObject({ on: z.literal('host'), compare: z.literal('one-label'), values: wildcardValues, not }),
-  /** For `example.com`: `a.example.com` and `b.a.example.com`, but not `example.com`. */
-  z.strictObject({ on: z.literal('host'), compare: z.literal('any-labels'), values: wildcardValues, not }),
-])
+const hostCondition = z.discriminatedUnion(
+  'compare',
+  [
+    z.strictObject({ on: z.literal('host'), compare: z.literal('exact'), values: hostValues, not }),
+    /** For `example.com`: `a.example.com`, but neither `example.com` nor `b.a.example.com`. */
+    z.strictObject({ on: z.literal('host'), compare: z.literal('one-label'), values: wildcardValues, not }),
+    /** For `example.com`: `a.example.com` and `b.a.example.com`, but not `example.com`. */
+    z.strictObject({ on: z.literal('host'), compare: z.literal('any-labels'), values: wildcardValues, not }),
+  ],
+  { error: 'must be one of exact, one-label, any-labels' },
+)
 
 const pathCondition = z.strictObject({
   on: z.literal('path'),
@@ -64,7 +68,9 @@ const pathCondition = z.strictObject({
 const methodCondition = z.strictObject({ on: z.literal('method'), values: valuesOf(z.enum(HTTP_METHODS)), not })
 
 /** A condition holds when one of its values fits. */
-export const routeCondition = z.discriminatedUnion('on', [hostCondition, pathCondition, methodCondition])
+export const routeCondition = z.discriminatedUnion('on', [hostCondition, pathCondition, methodCondition], {
+  error: 'must be one of host, path, method',
+})
 export type RouteCondition = z.infer<typeof routeCondition>
 
 const codeOf = (codes: readonly number[]) =>
@@ -100,7 +106,9 @@ export const redirectAction = z.strictObject({
 /** An answer without a body. */
 export const respondAction = z.strictObject({ type: z.literal('respond'), code: codeOf(RESPONSE_CODES) })
 
-export const routeAction = z.discriminatedUnion('type', [forwardAction, redirectAction, respondAction])
+export const routeAction = z.discriminatedUnion('type', [forwardAction, redirectAction, respondAction], {
+  error: 'must be one of forward, redirect, respond',
+})
 export type RouteAction = z.infer<typeof routeAction>
 export type ForwardAction = z.infer<typeof forwardAction>
 export type RedirectAction = z.infer<typeof redirectAction>

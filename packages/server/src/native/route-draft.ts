@@ -31,7 +31,9 @@ export const routeDraft = z.strictObject({
   ...text,
   ...echoed,
   ...routeOptions,
-  action: z.discriminatedUnion('type', [forwardDraft, redirectAction, respondAction]),
+  action: z.discriminatedUnion('type', [forwardDraft, redirectAction, respondAction], {
+    error: 'must be one of forward, redirect, respond',
+  }),
 })
 export type RouteDraft = z.output<typeof routeDraft>
 
