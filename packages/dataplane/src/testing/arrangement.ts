@@ -1,9 +1,13 @@
+import { execOk } from '@spout/sys'
 import { run } from '../domain/run.ts'
 import { labInstance, labPrefix } from './lab-names.ts'
 import { Peer } from './peer-client.ts'
 
 /** Ports the members of the lab serve, over TCP and UDP. */
 export const MEMBER_PORTS = [8080, 8081]
+
+/** A quarter of a million packets take a while on a busy machine. */
+const LONGEST_COMMAND_MS = 60_000
 
 /**
  * Two nodes between a fabric and two tenant segments whose members have the same addresses:
@@ -57,7 +61,8 @@ export class Arrangement implements AsyncDisposable {
 
   /** Runs a command in a place. */
   run(place: string, command: string): Promise<string> {
-    return run('ip', ['netns', 'exec', this.namespace(place), ...command.split(' ')])
+    const argv = ['ip', 'netns', 'exec', this.namespace(place), ...command.split(' ')] as const
+    return execOk(argv, { timeoutMs: LONGEST_COMMAND_MS })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
