@@ -5,8 +5,9 @@ import type { Logger } from '@spout/runtime/logger'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, fastify, LogController } from 'fastify'
 import { type AuditOptions, auditRequests } from '../audit/audit-requests.ts'
 import { clientAddress, type ProxyTrust } from './client-address.ts'
+import type { JsonLimits } from './json-scanner.ts'
 import { acceptProxyHeaders } from './proxy-protocol.ts'
-import { acceptStrictJson, type NulInText } from './strict-json.ts'
+import { acceptStrictJson } from './strict-json.ts'
 import { wellFormedUrl } from './well-formed-url.ts'
 
 export interface HostOptions {
@@ -19,7 +20,8 @@ export interface HostOptions {
   readonly closeGraceMs?: number
   /** Proxies in front of us, and how they name the client. Without it the connection's other end is the client. */
   readonly proxies?: ProxyTrust
-  readonly nulInText?: NulInText
+  /** Limits of what a body contains, those of the API by default. */
+  readonly jsonLimits?: JsonLimits
   /** Where requests are audited. */
   readonly audit?: AuditOptions
   /** TLS settings; absent: plain HTTP. */
@@ -51,6 +53,14 @@ export type Gate = (scope: FastifyInstance, open: (pattern: string) => boolean) 
 /** The limit of oslo's sizelimit middleware. OpenStack's surfaces answer larger bodies with 413. */
 export const OPENSTACK_BODY_LIMIT_BYTES = 114_688
 export const NATIVE_BODY_LIMIT_BYTES = 1_048_576
+
+/** What the largest documents need: 20,000 members with all their fields, all annotations of a load balancer. */
+export const API_JSON_LIMITS: JsonLimits = {
+  nulInText: 'refused',
+  mostTextBytes: 32_768,
+  mostNames: 10_000,
+  mostValues: 262_144,
+}
 
 const MAX_HEADER_BYTES = 16_384
 const HEADERS_TIMEOUT_MS = 10_000
@@ -93,7 +103,7 @@ export function createServer(options: HostOptions): FastifyInstance {
   const app: FastifyInstance = options.https
     ? (fastify({ ...common, https: { ...options.https, ...limits } }) as unknown as FastifyInstance)
     : fastify({ ...common, http: limits })
-  acceptStrictJson(app, options.nulInText ?? 'refused')
+  acceptStrictJson(app, options.jsonLimits ?? API_JSON_LIMITS)
   if (options.proxies !== undefined && options.proxies.trustedProxies.length > 0)
     trust(app, options.proxies, options.log)
   if (options.audit !== undefined) auditRequests(app, options.audit)

@@ -1,78 +1,59 @@
-import { SpoutError } from '@spout/model'
-import type { FastifyInstance } from 'fastify'
-
-/** Whether text may contain U+0000. Many programs end a text there, so it is refused unless text is passed through. */
-export type NulInText = 'refused' | 'taken'
-
-const MAX_DEPTH = 64
-/** Names that could change every object of the process if parsed JSON is merged carelessly. */
-const POISONOUS = new Set(['__proto__', 'constructor', 'prototype'])
+import type { Readable } from 'node:stream'
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { type JsonLimits, JsonScanner, malformed } from './json-scanner.ts'
 
 /**
- * Parses a JSON body.
- * @throws SpoutError MalformedJson for invalid UTF-8, invalid JSON, nesting beyond 64 levels and names that could reach
- * a prototype; InvalidField for text with U+0000
+ * Reads and parses a JSON body. It is scanned as it arrives; one that is refused is never parsed or kept. The rest of it
+ * is read all the same, because a client that is still sending may not see an answer.
+ * @returns undefined for an empty body
+ * @throws SpoutError MalformedJson for invalid UTF-8 and invalid JSON, and what `JsonScanner.take` throws; fastify's own
+ * errors for a body beyond the limit, which is read no further, and for one that ends early
  */
-export function parseStrictJson(body: Uint8Array, nul: NulInText = 'refused'): unknown {
-  let text: string
-  let value: unknown
+export async function readStrictJson(body: Readable, limitBytes: number, limits: JsonLimits): Promise<unknown> {
+  const scanner = new JsonScanner(limits)
+  let pieces: Buffer[] = []
+  let refusal: unknown = null
+  let bytes = 0
+  for await (const piece of piecesOf(body)) {
+    bytes += piece.length
+    if (bytes > limitBytes) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
+    if (refusal !== null) continue
+    pieces.push(piece)
+    try {
+      scanner.take(piece)
+    } catch (error) {
+      refusal = error
+      pieces = []
+    }
+  }
+  if (refusal !== null) throw refusal
+  return bytes === 0 ? undefined : parse(Buffer.concat(pieces))
+}
+
+/** The stream stays open whatever becomes of the reading: the answer has to go out on its connection. */
+async function* piecesOf(body: Readable): AsyncGenerator<Buffer, undefined> {
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    value = JSON.parse(text)
+    for await (const piece of body.iterator({ destroyOnReturn: false })) yield piece
+  } catch {
+    throw new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH()
+  }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (error) {
     // The parser's message can quote the body, and a body can contain a password.
-    const reason = error instanceof SyntaxError ? 'it does not parse' : 'it is not UTF-8'
-    throw new SpoutError('MalformedJson', { reason })
-  }
-  refuseHostileShapes(value)
-  // Valid JSON can only contain it escaped.
-  if (nul === 'refused' && text.includes('\\u0000')) refuseNul(value, '')
-  return value
-}
-
-/** The depth is limited already. @throws SpoutError InvalidField naming the first text with U+0000 */
-function refuseNul(value: unknown, path: string): void {
-  if (typeof value === 'string' && value.includes('\0')) throw hasNul(path)
-  if (typeof value !== 'object' || value === null) return
-  for (const [name, field] of Object.entries(value)) {
-    if (name.includes('\0')) throw hasNul(path)
-    const place = Array.isArray(value) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
-    refuseNul(field, place)
-  }
-}
-
-const hasNul = (field: string): SpoutError =>
-  new SpoutError('InvalidField', { field: field || '(body)', reason: 'must not contain the character U+0000' })
-
-function refuseHostileShapes(root: unknown): void {
-  let level: unknown[] = [root]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) throw new SpoutError('MalformedJson', { reason: `it is nested deeper than ${MAX_DEPTH}` })
-    const next: unknown[] = []
-    for (const value of level) {
-      if (typeof value !== 'object' || value === null) continue
-      if (Array.isArray(value)) {
-        for (const item of value) next.push(item)
-        continue
-      }
-      for (const [name, field] of Object.entries(value)) {
-        if (POISONOUS.has(name)) throw new SpoutError('MalformedJson', { reason: `the name ${name} is not allowed` })
-        next.push(field)
-      }
-    }
-    level = next
+    throw malformed(error instanceof SyntaxError ? 'it does not parse' : 'it is not UTF-8')
   }
 }
 
 /** Only JSON bodies are read. An empty one counts as none: OpenStack's clients send DELETE with a content type. */
-export function acceptStrictJson(app: FastifyInstance, nul: NulInText): void {
+export function acceptStrictJson(app: FastifyInstance, limits: JsonLimits): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: string | Buffer) => {
-      const bytes = typeof body === 'string' ? Buffer.from(body) : body
-      return bytes.length === 0 ? undefined : parseStrictJson(bytes, nul)
-    },
-  )
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, body: Readable) => {
+    const limitBytes = request.routeOptions.bodyLimit ?? 0
+    if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
+    return readStrictJson(body, limitBytes, limits)
+  })
 }

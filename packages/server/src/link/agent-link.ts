@@ -57,7 +57,14 @@ const STALLED_READER_MS = 15_000
 const SMALL_LIMIT_BYTES = 65_536
 const SSL_OP_NO_TICKET = 1 << 14
 const ENROL_PATH = '/agent/v1/enrol'
-
+/** Nodes are ours, and a report has a name for each member: only its bytes are limited. */
+const REPORT_JSON_LIMITS = {
+  // A report is not lost because the kernel or a proxy put U+0000 into a message.
+  nulInText: 'taken',
+  mostTextBytes: REPORT_LIMIT_BYTES,
+  mostNames: REPORT_LIMIT_BYTES,
+  mostValues: REPORT_LIMIT_BYTES,
+} as const
 /** A node reports every second. Its first report after our restart may be megabytes. */
 const NODE_SHARE = { perSecond: 1000, burst: 5000 } as const
 /** A rack of nodes may enrol from one address. */
@@ -119,8 +126,7 @@ export class AgentLink implements Component {
       log,
       ...(audit && { audit: { sink: audit, view, clock } }),
       bodyLimitBytes: SMALL_LIMIT_BYTES,
-      // A report is not lost because the kernel or a proxy put U+0000 into a message.
-      nulInText: 'taken',
+      jsonLimits: REPORT_JSON_LIMITS,
       https: {
         ...(await this.#serverCertificate.context()),
         handshakeTimeout: HANDSHAKE_MS,
