@@ -27,7 +27,7 @@ const MOST_OF_ROUND = 4
 export interface Limits {
   readonly gate: Gate
   readonly streams: OpenStreams
-  /** Schedules the pieces of long answers, over all surfaces. */
+  /** Schedules the pieces of long bodies and long answers, over all surfaces. */
   readonly turns: RoundTurns
   /** Limits the connections of a server. */
   watch(server: Server): void
@@ -45,12 +45,13 @@ export function openLimits(
     burst: config.strangerRequestsPerSecond * STRANGER_BURST_SECONDS,
   }
   const shares = new RequestShares({ clock, mostOfRound: MOST_OF_ROUND, ...project })
+  const turns = new RoundTurns({ clock, othersAsk: (who) => shares.othersAsk(who) })
   return {
-    gate: apiGate({ authenticator, shares, bodies: new BodyBudget(BODIES), project, stranger }),
+    gate: apiGate({ authenticator, shares, bodies: new BodyBudget(BODIES), turns, project, stranger }),
     streams: new OpenStreams({ mostOfProject: config.watches, mostBytesOfProject: MOST_STREAM_BYTES }, (who, bytes) =>
       shares.charge(who, bytes / BYTES_OF_A_UNIT),
     ),
-    turns: new RoundTurns({ clock, othersAsk: (who) => shares.othersAsk(who) }),
+    turns,
     watch: (server) =>
       limitConnections(server, {
         ...{ most: config.connections, mostOfSource: config.connectionsOfAddress },

@@ -214,7 +214,7 @@ export async function openTestBed(
   const plenty = { perSecond: 100_000, burst: 100_000 }
   const shares = new RequestShares({ clock: systemClock, ...plenty })
   const bodies = new BodyBudget({ mostBytes: 64 * 1024 * 1024, mostBytesOfOne: 8 * 1024 * 1024 })
-  const gate = apiGate({ authenticator, shares, bodies, project: plenty, stranger: plenty })
+  const gate = apiGate({ authenticator, shares, bodies, turns, project: plenty, stranger: plenty })
   const credentialsPerUser = limits.credentialsPerUser ?? 100
   mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES, credentialsPerUser }), gate)
   mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }), gate)

@@ -26,6 +26,9 @@ let shares: RequestShares
 let bodies: BodyBudget
 let port: number
 let finish: (() => void) | null
+let turn: () => Promise<void>
+/** Whose `/s/put` was handled. */
+let handled: (string | undefined)[]
 const sockets: Socket[] = []
 
 beforeEach(async () => {
@@ -33,10 +36,12 @@ beforeEach(async () => {
   shares = new RequestShares({ clock, perSecond: 10, burst: 1000 })
   bodies = new BodyBudget({ mostBytes: 10 * MIB, mostBytesOfOne: 4 * MIB })
   finish = null
+  turn = async () => {}
+  handled = []
   app = createServer({ log: silentLogger(), closeGraceMs: 50 })
   const gate: Parameters<typeof mount>[2] = (scope, open) =>
     admitByHeaders(scope, {
-      ...{ shares, bodies, strangerOf: () => ({ who: 'stranger' }) },
+      ...{ shares, bodies, strangerOf: () => ({ who: 'stranger' }), turn: () => turn() },
       askerOf: (request) => {
         const { authorization } = request.headers
         if (open(request.routeOptions.url ?? '')) return { who: 'stranger' }
@@ -51,7 +56,10 @@ beforeEach(async () => {
     plugin: async (scope: FastifyInstance) => {
       answerWithProblems(scope)
       scope.post('/login', async () => ({}))
-      scope.post('/put', async () => ({}))
+      scope.post('/put', async ({ headers }) => {
+        handled.push(headers.authorization)
+        return {}
+      })
       scope.post('/slow', () => new Promise<object>((resolve) => (finish = () => resolve({}))))
       scope.get('/large', async () => ({ text: 'x'.repeat(16_384 * 1500) }))
       scope.get('/streamed', (_request, reply) => reply.send(Readable.from(pieces(16_384, 1500))))
@@ -149,6 +157,61 @@ describe('bodies being read', () => {
     expect(bodies.bytes).toBe(2)
     finish?.()
     await waitFor(() => said().startsWith('HTTP/1.1 200') && bodies.bytes === 0, { what: 'the answer' })
+  })
+})
+
+describe('a long body', () => {
+  const put = (who: string, body: object) =>
+    fetch(`http://127.0.0.1:${port}/s/put`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: who },
+      body: JSON.stringify(body),
+    })
+
+  test('is read and parsed in turns, and a short one of another client goes ahead', async () => {
+    const held: (() => void)[] = []
+    turn = () => new Promise((go) => held.push(go))
+    const tags = Array.from({ length: 5000 }, () => 'a tag')
+    const long = [1, 2, 3].map(() => put('greedy', { tags }))
+    await waitFor(() => held.length === 3, { what: 'the long ones to wait' })
+    expect((await put('quiet', { name: 'short' })).status).toBe(200)
+    expect(handled).toEqual(['quiet'])
+    let turns = 0
+    while (handled.length < 4) {
+      await waitFor(() => held.length > 0 || handled.length === 4, { what: 'the next turn' })
+      if (held.length === 0) break
+      turns++
+      held.shift()?.()
+    }
+    expect((await Promise.all(long)).map(({ status }) => status)).toEqual([200, 200, 200])
+    // 40 kB each, and its end.
+    expect(turns).toBeGreaterThanOrEqual(3 * 4)
+  })
+
+  test('is refused where a text in it is too long, and its client gets the answer', async () => {
+    const answer = await put('one', { tags: ['short', 'x'.repeat(3 * MIB)] })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({
+      code: 'InvalidField',
+      field: 'tags[1]',
+      detail: 'Field tags[1]: must be at most 32768 bytes as JSON',
+    })
+    expect(handled).toEqual([])
+    await waitFor(() => bodies.bytes === 0, { what: 'its room to be free' })
+  })
+
+  test('whose client goes away costs no more than its turns', async () => {
+    const { socket } = await connected()
+    let turns = 0
+    turn = async () => {
+      turns++
+    }
+    socket.write(`${head('/s/put', MIB, 'Authorization: one\r\n')}{"tags":[`)
+    await waitFor(() => turns > 0, { what: 'its beginning to be read' })
+    socket.destroy()
+    await waitFor(() => bodies.bytes === 0, { what: 'its room to be free' })
+    expect(handled).toEqual([])
+    expect((await put('one', { tags: [] })).status).toBe(200)
   })
 })
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { SpoutError } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BodyBudget } from './body-budget.ts'
@@ -20,10 +21,14 @@ export interface AdmitOptions {
   readonly askerOf: (request: FastifyRequest) => Asker
   /** The share that a refused request counts to: that of its address. */
   readonly strangerOf: (request: FastifyRequest) => Asker
+  /** Resolves when the next piece of a long body may be read or parsed. Without it nothing waits. */
+  readonly turn?: (who: string) => Promise<void>
 }
 
 /** How much of a refused body is read and discarded to keep the connection. A longer one closes it. */
 const MOST_UNREAD_BYTES = 65_536
+/** A longer body waits for turns, because to validate it can take milliseconds. */
+const MOST_WITHOUT_TURNS_BYTES = 4096
 /** A request costs one unit, and one more per this many bytes. */
 export const BYTES_OF_A_UNIT = 16_384
 
@@ -33,7 +38,7 @@ export const BYTES_OF_A_UNIT = 16_384
  * is closed.
  */
 export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): void {
-  const { shares, bodies, askerOf, strangerOf } = options
+  const { shares, bodies, askerOf, strangerOf, turn } = options
   const askers = new WeakMap<FastifyRequest, Asker>()
 
   scope.addHook('onRequest', async (request, reply) => {
@@ -58,6 +63,11 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
     shares.charge(asker.who, bytes / BYTES_OF_A_UNIT)
     reply.raw.once('close', release)
   })
+  scope.addHook('preParsing', async (request, _reply, body) => {
+    const asker = askers.get(request)
+    if (turn === undefined || asker === undefined || bodyBytes(request) <= MOST_WITHOUT_TURNS_BYTES) return body
+    return Readable.from(inTurns(body, () => turn(asker.who)))
+  })
   scope.addHook('onSend', async (request, reply, payload) => {
     const asker = askers.get(request)
     if (asker !== undefined) {
@@ -70,6 +80,16 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
     }
     if (!request.raw.complete && bodyBytes(request) > MOST_UNREAD_BYTES) reply.header('connection', 'close')
   })
+}
+
+/** A turn for each piece, and a last one for the end, when the body is parsed and validated. */
+async function* inTurns(body: Readable, turn: () => Promise<void>): AsyncGenerator<Buffer, undefined> {
+  for await (const sent of body.iterator({ destroyOnReturn: false }))
+    for (let at = 0; at < sent.length; at += BYTES_OF_A_UNIT) {
+      await turn()
+      yield sent.subarray(at, at + BYTES_OF_A_UNIT)
+    }
+  await turn()
 }
 
 /** An injected request has no connection, and a socket that counts nothing. */

@@ -7,12 +7,15 @@ import type { Gate } from '../http/host.ts'
 import { type Asker, admitByHeaders } from './admit.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { RequestShares, ShareLimits } from './request-shares.ts'
+import type { RoundTurns } from './round-turns.ts'
 import { shareOf } from './share-of.ts'
 
 export interface ApiGateOptions {
   readonly authenticator: Authenticator
   readonly shares: RequestShares
   readonly bodies: BodyBudget
+  /** Schedules the pieces of long bodies, and those of long answers. */
+  readonly turns: RoundTurns
   /** Limits of each project. */
   readonly project: ShareLimits
   /** Limits of each address without a token. */
@@ -23,7 +26,7 @@ export interface ApiGateOptions {
 const OPERATORS_FACTOR = 10
 
 /** The gate of the surfaces that tenants reach. The token's project is the share of a request. */
-export function apiGate({ authenticator, shares, bodies, project, stranger }: ApiGateOptions): Gate {
+export function apiGate({ authenticator, shares, bodies, turns, project, stranger }: ApiGateOptions): Gate {
   const operator: ShareLimits = {
     perSecond: project.perSecond * OPERATORS_FACTOR,
     burst: project.burst * OPERATORS_FACTOR,
@@ -43,6 +46,7 @@ export function apiGate({ authenticator, shares, bodies, project, stranger }: Ap
       shares,
       bodies,
       strangerOf,
+      turn: (who) => turns.next(who),
       askerOf: (request) => (open(request.routeOptions.url ?? '') ? strangerOf(request) : known(request)),
     })
 }
