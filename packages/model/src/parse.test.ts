@@ -157,6 +157,22 @@ describe('parseAs', () => {
       expect(refused.message).toContain(reason)
     })
   })
+  it('looks at no item of a list behind the first wrong one', () => {
+    let looks = 0
+    const item = () => ({
+      get address() {
+        looks++
+        return undefined
+      },
+    })
+    const items = Array.from({ length: 1000 }, item)
+    expect(() =>
+      parseAs(z.strictObject({ items: z.array(z.strictObject({ address: z.string() })) }), { items }),
+    ).toThrow('Field items[0].address is required')
+    // Reading the message's value again included.
+    expect(looks).toBeLessThan(10)
+  })
+
   it('needs at least one range in a pool', () => {
     const pool = { ...meta, ranges: [], cidr: '10.0.0.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 }
     expect(refusal(() => parseAs(addressPool, pool)).field).toBe('ranges')
