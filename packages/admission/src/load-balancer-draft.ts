@@ -46,7 +46,8 @@ const plainFields = z.strictObject({ name, description, tags, enabled, annotatio
 
 /**
  * The fields of a change that differ from the current document. Listeners, pools and members that are the same objects
- * as in the current document were validated before, so adding a member costs one member's validation.
+ * as in the current document were validated before, and so was a pool that differs only in its members. So adding a
+ * member costs one member's validation.
  * @throws SpoutError UnknownField, ImmutableField, MissingField, InvalidField
  */
 export function parseChange(current: LoadBalancer, change: LoadBalancerChange): LoadBalancerChange {
@@ -68,14 +69,21 @@ export function parseChange(current: LoadBalancer, change: LoadBalancerChange): 
 /** The model's limits, for lists whose items are validated one by one. */
 export const MOST = { listeners: 1000, pools: 1000, members: 10_000 } as const
 
-function listOf<T>(input: readonly T[], most: number, path: string): readonly T[] {
-  parseAs(z.array(z.unknown()).max(most), input, path)
+/** Made once: making a schema takes longer than using it. */
+const LISTS = {
+  listeners: z.array(z.unknown()).max(MOST.listeners),
+  pools: z.array(z.unknown()).max(MOST.pools),
+  members: z.array(z.unknown()).max(MOST.members),
+} as const
+
+function listOf<T>(input: readonly T[], what: keyof typeof LISTS, path: string): readonly T[] {
+  parseAs(LISTS[what], input, path)
   return input
 }
 
 function parseListeners(current: LoadBalancer, input: LoadBalancer['listeners']): LoadBalancer['listeners'] {
   const known = new Set<unknown>(current.listeners)
-  return listOf(input, MOST.listeners, 'listeners').map((one, index) =>
+  return listOf(input, 'listeners', 'listeners').map((one, index) =>
     known.has(one) ? one : parseAs(listener, one, `listeners[${index}]`),
   )
 }
@@ -83,18 +91,30 @@ function parseListeners(current: LoadBalancer, input: LoadBalancer['listeners'])
 function parsePools(current: LoadBalancer, input: LoadBalancer['pools']): LoadBalancer['pools'] {
   const known = new Set<unknown>(current.pools)
   const knownMembers = new Set<unknown>(current.pools.flatMap((one) => one.members))
-  return listOf(input, MOST.pools, 'pools').map((one, index) =>
-    known.has(one) ? one : parsePool(one, `pools[${index}]`, knownMembers),
-  )
+  return listOf(input, 'pools', 'pools').map((one, index) => {
+    if (known.has(one)) return one
+    const before = current.pools.find(({ id }) => id === one?.id)
+    return parsePool(one, `pools[${index}]`, before, knownMembers)
+  })
 }
 
-function parsePool(input: Pool, path: string, knownMembers: ReadonlySet<unknown>): Pool {
+function parsePool(input: Pool, path: string, before: Pool | undefined, knownMembers: ReadonlySet<unknown>): Pool {
   if (!Array.isArray(input?.members)) return parseAs(pool, input, path)
-  const members = listOf(input.members, MOST.members, `${path}.members`)
+  const members = listOf(input.members, 'members', `${path}.members`)
   return {
-    ...parseAs(pool, { ...input, members: [] }, path),
+    ...(hasFieldsOf(input, before) ? before : parseAs(pool, { ...input, members: [] }, path)),
     members: members.map(
       (one, index): Member => (knownMembers.has(one) ? one : parseAs(member, one, `${path}.members[${index}]`)),
     ),
   }
+}
+
+/** Whether it is the known pool with other members: all other fields are the same values and objects. */
+function hasFieldsOf(input: Pool, before: Pool | undefined): before is Pool {
+  if (before === undefined) return false
+  const fields = Object.keys(input) as (keyof Pool)[]
+  return (
+    fields.length === Object.keys(before).length &&
+    fields.every((field) => field === 'members' || (Object.hasOwn(before, field) && input[field] === before[field]))
+  )
 }
