@@ -41,6 +41,22 @@ describe('WorkQueue', () => {
     expect(await queue.take()).toBe('a')
   })
 
+  test('what was added before the work began is part of it', async () => {
+    const queue = new WorkQueue()
+    queue.add('a')
+    await queue.take()
+    queue.add('a')
+    queue.begin('a')
+    queue.done('a', 'ok')
+    expect(queue.size).toBe(0)
+    queue.add('a')
+    await queue.take()
+    queue.begin('a')
+    queue.add('a')
+    queue.done('a', 'ok')
+    expect(queue.waiting).toBe(1)
+  })
+
   test('failures back off by doubling and are forgotten after a success', async () => {
     const clock = new FakeClock()
     const queue = new WorkQueue({ clock, firstRetryMs: 100, maxRetryMs: 300, random: () => 1 })

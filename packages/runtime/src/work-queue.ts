@@ -94,6 +94,14 @@ export class WorkQueue {
   }
 
   /**
+   * The work on a key begins only now, long after it was taken, and sees everything up to now: it need not come back
+   * for what was added until now.
+   */
+  begin(key: string): void {
+    this.#again.delete(key)
+  }
+
+  /**
    * Ends the work on a key. After `failed` it comes back after a pause that grows with each failure in a row; with
    * `retryAfterMs`, after that time. If it was added meanwhile, it comes back at once.
    */

@@ -1,3 +1,4 @@
+import { FakeClock } from '@spout/runtime/fake-clock'
 import { describe, expect, test } from 'vitest'
 import { GroupCommit } from './group-commit.ts'
 
@@ -29,6 +30,47 @@ describe('GroupCommit', () => {
       [1, 2],
       [11, 12],
     ])
+  })
+
+  test('after a flush of a slow disk others have as long, and what they submit is one flush', async () => {
+    const clock = new FakeClock()
+    const batches: (readonly number[])[] = []
+    const slow = (batch: readonly number[]) => {
+      batches.push(batch)
+      clock.stall(10)
+      return batch.map((value) => ({ value }))
+    }
+    const commits = new GroupCommit<number, number>(slow, 100, clock)
+    const first = commits.submit(0)
+    const others: Promise<number>[] = []
+    for (let turn = 1; turn <= 8; turn++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      clock.stall(3)
+      others.push(commits.submit(turn))
+    }
+    await Promise.all([first, ...others])
+    expect(batches[0]).toEqual([0])
+    // Others work 3 ms in each turn, so 10 ms are over in the fourth.
+    expect(batches[1]!.length).toBeGreaterThanOrEqual(3)
+    expect(batches.flat()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
+  test('in an idle process a commit does not wait for others', async () => {
+    const clock = new FakeClock()
+    const flush = (batch: readonly number[]) => {
+      clock.stall(1000)
+      return batch.map((value) => ({ value }))
+    }
+    const commits = new GroupCommit<number, number>(flush, 100, clock)
+    let turns = 0
+    const count = () => {
+      turns++
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    for (let item = 0; item < 5; item++) await commits.submit(item)
+    clearImmediate(counting)
+    expect(turns).toBeLessThan(20)
   })
 
   test('a long queue is flushed in order, one batch a turn', async () => {
