@@ -10,7 +10,7 @@ export interface ScopedSession extends Session {
 }
 
 /** Collections whose objects belong to projects. */
-const OWNED: ReadonlySet<string> = new Set(['/load-balancers', '/networks', '/addresses'])
+const OWNED: ReadonlySet<string> = new Set(['/load-balancers', '/networks', '/addresses', '/certificates'])
 
 /** @param project its name or id; left out: names are looked for in everything that the token may see */
 export async function scopedTo(session: Session, project: string | undefined): Promise<ScopedSession> {

@@ -15,6 +15,7 @@ import type { Noun } from './nouns/noun.ts'
 import { listeners, members, pools, subnets } from './nouns/parts.ts'
 import { users } from './nouns/users.ts'
 import { bgpAdvertisement, bgpPeer } from './resources/bgp.ts'
+import { certificate } from './resources/certificates.ts'
 import { listener, loadBalancer } from './resources/load-balancers.ts'
 import { node, nodeGroup } from './resources/nodes.ts'
 import { member, pool } from './resources/pools.ts'
@@ -34,6 +35,7 @@ const NOUNS: readonly (readonly [Resource, Noun])[] = [
   [nodeGroup, collection(nodeGroup)],
   [bgpPeer, collection(bgpPeer)],
   [bgpAdvertisement, collection(bgpAdvertisement)],
+  [certificate, collection(certificate)],
   [project, collection(project)],
   [user, users(user)],
   [token, collection(token, completeToken)],

@@ -166,6 +166,21 @@ export const controlPlaneConfig = z.strictObject({
       .nullable()
       .default(null),
   }).prefault({}),
+  /** Tenants' certificates. */
+  certificates: section({
+    /**
+     * The keys that private keys are sealed with in the store, 64 hexadecimal digits each, separated by commas or white
+     * space. The first seals, all open.
+     */
+    sealingKeys: secret.optional(),
+    /** A file with them. Empty: `<stateDirectory>/sealing-keys`, which the first start makes. */
+    sealingKeysFile: z.string().default(''),
+  })
+    .refine(({ sealingKeys, sealingKeysFile }) => sealingKeys === undefined || sealingKeysFile === '', {
+      path: ['sealingKeysFile'],
+      error: 'and certificates.sealingKeys exclude each other: set one of them',
+    })
+    .prefault({}),
   tokens: section({
     lifetimeSeconds: z.number().int().min(60).max(2_592_000).default(28_800),
     /** Tokens of one user by password, and of each application credential. Issuing one more deletes the oldest. */

@@ -17,6 +17,7 @@ import {
 } from '@spout/server'
 import { describeAnnouncements } from './announcement-metrics.ts'
 import { apiCertificate, apiTls } from './api-certificate.ts'
+import { describeTenantCertificates } from './certificate-metrics.ts'
 import type { HomeCluster } from './cluster/home-cluster.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { type ControlLoops, createControlLoops } from './control-loops.ts'
@@ -56,6 +57,7 @@ export async function startControlPlane(
   const metrics = new Metrics()
   describeObjects(metrics, { view, status, planner, link, audit })
   describeAnnouncements(metrics, { view, status })
+  describeTenantCertificates(metrics, { view, clock, unopened: () => model.unopenedCertificates })
   const certificate = config.api.tls ? apiCertificate(config, { authority, ...around }) : null
   describeCertificate(metrics, certificate)
   const https = certificate && (await apiTls(certificate))

@@ -1,20 +1,26 @@
 import path from 'node:path'
 import { StoreAdmission, StoreView } from '@spout/admission'
 import type { Logger } from '@spout/runtime/logger'
+import type { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore, SqliteStore, type Store } from '@spout/store'
 import type { ControlPlaneConfig } from './config.ts'
+import { openSealingKeys } from './sealing-keys.ts'
 
 /** The model: its store, its view in memory, and the only way to write it. */
 export interface ModelStore {
   readonly store: Store
   readonly view: StoreView
   readonly admission: StoreAdmission
+  readonly sealing: SealingKeys
+  /** How many certificates no configured sealing key opens, as found at the start. */
+  readonly unopenedCertificates: number
   /** Ends the view's watch. */
   closeView(): void
 }
 
 /** @throws SpoutError StoreUnavailable */
 export async function openModelStore(config: ControlPlaneConfig, log: Logger): Promise<ModelStore> {
+  const sealing = openSealingKeys(config.stateDirectory, config.certificates)
   const closing = new AbortController()
   const store = await openStore(config)
   const view = await StoreView.open(store, {
@@ -23,8 +29,14 @@ export async function openModelStore(config: ControlPlaneConfig, log: Logger): P
       log.error({ event: 'object-invalid', ...ref, err: error }, 'a stored object was left out'),
     onListenerError: (error) => log.error({ event: 'listener-failed', bug: true, err: error }),
   })
-  const admission = new StoreAdmission({ store, view, managementCidrs: config.network.managementCidrs })
-  return { store, view, admission, closeView: () => closing.abort() }
+  const admission = new StoreAdmission({ store, view, sealing, managementCidrs: config.network.managementCidrs })
+  const unopenedCertificates = await admission.sealAnew()
+  if (unopenedCertificates > 0)
+    log.error(
+      { event: 'certificates-unopened', count: unopenedCertificates },
+      'no configured sealing key opens the private keys of these certificates',
+    )
+  return { store, view, admission, sealing, unopenedCertificates, closeView: () => closing.abort() }
 }
 
 const openStore = (config: ControlPlaneConfig): Promise<Store> | Store =>

@@ -1,6 +1,14 @@
-import { type Address, type ApplicationCredential, addressKey, type LoadBalancer, type Network } from '@spout/model'
+import {
+  type Address,
+  type ApplicationCredential,
+  addressKey,
+  type Certificate,
+  type LoadBalancer,
+  type Network,
+} from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import { AddressIndex, addUsage, NO_USAGE, NumberRuns, subtractUsage, type Usage, usageOf } from '@spout/plan'
+import { usageOfCertificate } from './certificate-usage.ts'
 import type { ModelView } from './contract/view.ts'
 import { usageOfCredential } from './credential-usage.ts'
 import { DocumentSizes } from './document-sizes.ts'
@@ -47,6 +55,7 @@ export class AdmissionIndex {
     for (const network of view.list('network')) this.#replaceNetwork(network.id, network)
     for (const loadBalancer of view.list('loadBalancer')) this.#replaceLoadBalancer(loadBalancer.id, loadBalancer)
     for (const credential of view.list('applicationCredential')) this.#replaceCredential(credential.id, credential)
+    for (const certificate of view.list('certificate')) this.#replaceCertificate(certificate.id, certificate)
     this.#learnNodes()
     this.#unsubscribe = view.onChange((changed) => {
       if (changed.some(({ kind }) => kind === 'node')) this.#learnNodes()
@@ -54,6 +63,7 @@ export class AdmissionIndex {
         if (kind === 'address') this.#replaceAddress(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'network') this.#replaceNetwork(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'loadBalancer') this.#replaceLoadBalancer(id, this.#view.get(kind, id)?.value ?? null)
+        if (kind === 'certificate') this.#replaceCertificate(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'applicationCredential') this.#replaceCredential(id, this.#view.get(kind, id)?.value ?? null)
       }
     })
@@ -194,6 +204,10 @@ export class AdmissionIndex {
   #replaceCredential(id: string, next: ApplicationCredential | null): void {
     const counted = next && { projectId: next.projectId, usage: usageOfCredential(next) }
     this.#count(`applicationCredential/${id}`, counted)
+  }
+
+  #replaceCertificate(id: string, next: Certificate | null): void {
+    this.#count(`certificate/${id}`, next && { projectId: next.projectId, usage: usageOfCertificate(next) })
   }
 
   #replaceAddress(id: string, next: Address | null): void {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Kind, type QuotaResource, SpoutError } from '@spout/model'
 import { randomSecret } from '@spout/runtime/random-secret'
+import type { SealingKeys } from '@spout/runtime/sealing-keys'
 import type { Store, Write } from '@spout/store'
 import type { AdmissionIndex } from './admission-index.ts'
 import type { Claim, Claims } from './claims.ts'
@@ -26,6 +27,8 @@ export interface AdmissionContext {
   readonly index: AdmissionIndex
   readonly claims: Claims
   readonly deny: DenyList
+  /** Seals private keys; null: none can be stored. */
+  readonly sealing: SealingKeys | null
   readonly random: RandomSource
   /** Milliseconds since 1970. */
   readonly now: () => number

@@ -28,6 +28,7 @@ export async function deleteProject(context: AdmissionContext, id: string): Prom
       ['load balancers', view.list('loadBalancer', { projectId: id }).length],
       ['networks', view.list('network', { projectId: id }).length],
       ['addresses', view.list('address', { projectId: id }).filter(isInUse).length],
+      ['certificates', view.list('certificate', { projectId: id }).length],
       ['application credentials', view.list('applicationCredential', { projectId: id }).length],
     ] as const
     const children = owned.flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []))

@@ -1,10 +1,12 @@
 import { DEFAULT_QUOTA, limitsOf, type QuotaResource } from '@spout/model'
 import { Mutex } from '@spout/runtime'
+import type { SealingKeys } from '@spout/runtime/sealing-keys'
 import type { Store } from '@spout/store'
 import { changeAddressPool, createAddressPool, deleteAddressPool } from './address-pools.ts'
 import { AdmissionIndex } from './admission-index.ts'
 import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
 import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
+import { changeCertificate, createCertificate, deleteCertificate, sealAnew } from './certificates.ts'
 import { Claims } from './claims.ts'
 import { type AdmissionContext, type RandomSource, systemRandom } from './context.ts'
 import type { Admission } from './contract/admission.ts'
@@ -32,6 +34,8 @@ export interface StoreAdmissionOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number
   readonly random?: RandomSource
+  /** Seals private keys. Without it certificates cannot be written. */
+  readonly sealing?: SealingKeys
 }
 
 /**
@@ -45,7 +49,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   /** Two runs at once would each give a node an address. */
   readonly #ensuring = new Mutex()
 
-  constructor({ store, view, defaultQuota, managementCidrs, now, random }: StoreAdmissionOptions) {
+  constructor({ store, view, defaultQuota, managementCidrs, now, random, sealing }: StoreAdmissionOptions) {
     const index = new AdmissionIndex(view)
     this.#context = {
       store,
@@ -54,6 +58,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
       claims: new Claims(index, (projectId) => this.quotaOf(projectId).limits),
       deny: new DenyList(index, managementCidrs ?? []),
       random: random ?? systemRandom,
+      sealing: sealing ?? null,
       now: now ?? Date.now,
       defaultQuota: defaultQuota ?? DEFAULT_QUOTA,
     }
@@ -114,6 +119,10 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
     changeBgpAdvertisement(this.#context, id, change)
   deleteBgpAdvertisement: Admission['deleteBgpAdvertisement'] = (id) => deleteBgpAdvertisement(this.#context, id)
 
+  createCertificate: Admission['createCertificate'] = (draft) => createCertificate(this.#context, draft)
+  changeCertificate: Admission['changeCertificate'] = (id, change) => changeCertificate(this.#context, id, change)
+  deleteCertificate: Admission['deleteCertificate'] = (id) => deleteCertificate(this.#context, id)
+
   createEnrolmentToken: Admission['createEnrolmentToken'] = (draft) => createEnrolmentToken(this.#context, draft)
   enrolNode: Admission['enrolNode'] = (secret, certificateSha256, request = null) =>
     enrolNode(this.#context, secret, certificateSha256, request)
@@ -138,6 +147,11 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
 
   sharedAddresses(networkId: string): ReadonlyMap<string, string> {
     return this.nodeAddresses(networkId, networkId)
+  }
+
+  /** Seals anew what older sealing keys sealed. @returns how many certificates no key can open */
+  sealAnew(): Promise<number> {
+    return sealAnew(this.#context)
   }
 
   async seeFabricAddress(nodeId: string, address: string): Promise<void> {

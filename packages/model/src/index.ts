@@ -39,6 +39,7 @@ export {
 } from './announcers/vrrp.ts'
 export * from './audit-record.ts'
 export * from './bgp.ts'
+export * from './certificate.ts'
 export * from './check-kinds.ts'
 export { EDITS_VERSION, type Edit, edited, editsBetween } from './edits.ts'
 export * from './entry-hash.ts'

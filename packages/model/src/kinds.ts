@@ -1,4 +1,5 @@
 import { bgpAdvertisement, bgpPeer } from './bgp.ts'
+import { certificate } from './certificate.ts'
 import { loadBalancer } from './load-balancer.ts'
 import { address, addressPool, network } from './network.ts'
 import { enrolmentToken, node } from './node.ts'
@@ -17,6 +18,7 @@ export const KINDS = {
   enrolmentToken,
   bgpPeer,
   bgpAdvertisement,
+  certificate,
   placement,
   project,
   quota,

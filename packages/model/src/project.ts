@@ -6,7 +6,7 @@ export const project = z.strictObject({ ...metaShape, enabled: z.boolean() })
 export type Project = z.infer<typeof project>
 
 const count = z.number().int().min(0).max(1_000_000)
-/** Limits the JSON size of load balancers and networks with everything in them, and of application credentials. */
+/** Limits the JSON size of load balancers and networks with everything in them, application credentials and certificates. */
 const bytes = z
   .number()
   .int()
@@ -24,14 +24,21 @@ export const quotaLimits = z.strictObject({
   routes: count,
   networks: count,
   addresses: count,
+  certificates: count,
   bytes,
 })
 export type QuotaLimits = z.infer<typeof quotaLimits>
 export type QuotaResource = keyof QuotaLimits
 export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaResource[]
 
-/** Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. Routes came later. */
-export const quota = z.strictObject({ ...metaShape, limits: quotaLimits.partial({ bytes: true, routes: true }) })
+/**
+ * Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. Earlier versions
+ * stored no limits of routes and certificates.
+ */
+export const quota = z.strictObject({
+  ...metaShape,
+  limits: quotaLimits.partial({ bytes: true, routes: true, certificates: true }),
+})
 export type Quota = z.infer<typeof quota>
 
 const COUNTS = {
@@ -52,7 +59,13 @@ export const roomFor = (limits: Readonly<Record<keyof typeof COUNTS, number>>): 
   4096 * (limits.listeners + limits.pools + limits.healthMonitors) +
   8192 * (limits.loadBalancers + 1)
 
-export const DEFAULT_QUOTA: QuotaLimits = { ...COUNTS, networks: 20, addresses: 200, bytes: roomFor(COUNTS) }
+export const DEFAULT_QUOTA: QuotaLimits = {
+  ...COUNTS,
+  networks: 20,
+  addresses: 200,
+  certificates: 100,
+  bytes: roomFor(COUNTS),
+}
 
 /** A project's limits. @param own those set for it */
 export const limitsOf = (own: Partial<QuotaLimits>, defaults: QuotaLimits = DEFAULT_QUOTA): QuotaLimits => {

@@ -17,6 +17,7 @@ import {
   type WithdrawalReader,
 } from '@spout/model'
 import { type Clock, type Logger, Secret, silentLogger, systemClock } from '@spout/runtime'
+import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
 import type { FastifyInstance } from 'fastify'
 import { AuditLog } from './audit/audit-log.ts'
@@ -179,7 +180,8 @@ export async function openTestBed(
   const store = new MemoryStore()
   const stop = new AbortController()
   const view = await StoreView.open(store, { signal: stop.signal })
-  const admission = new StoreAdmission({ store, view, now: () => clock.now().getTime() })
+  const sealing = SealingKeys.parse(SealingKeys.generate())
+  const admission = new StoreAdmission({ store, view, sealing, now: () => clock.now().getTime() })
   const authenticator = new Authenticator({
     ...{ store, view, clock, log },
     passwords: PASSWORDS,

@@ -1,5 +1,6 @@
 import type { AddressAdmission } from './address-admission.ts'
 import type { BgpAdmission } from './bgp-admission.ts'
+import type { CertificateAdmission } from './certificate-admission.ts'
 import type { LoadBalancerAdmission } from './load-balancer-admission.ts'
 import type { NetworkAdmission } from './network-admission.ts'
 import type { NodeAdmission } from './node-admission.ts'
@@ -18,4 +19,5 @@ export interface Admission
     ProjectAdmission,
     NodeGroupAdmission,
     BgpAdmission,
+    CertificateAdmission,
     NodeAdmission {}

@@ -5,6 +5,7 @@
 export * from './address-admission.ts'
 export * from './admission.ts'
 export * from './bgp-admission.ts'
+export * from './certificate-admission.ts'
 export * from './load-balancer-admission.ts'
 export * from './network-admission.ts'
 export * from './node-address-admission.ts'

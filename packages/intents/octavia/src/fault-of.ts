@@ -130,6 +130,7 @@ const QUOTA_WORDS: Readonly<Record<QuotaResource, string>> = {
   routes: 'L7 Policy',
   networks: 'Network',
   addresses: 'Address',
+  certificates: 'Certificate',
   bytes: 'Storage Bytes',
 }
 const quotaWord = (resource: string): string =>

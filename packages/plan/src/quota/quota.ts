@@ -12,6 +12,7 @@ export const NO_USAGE: Usage = Object.freeze({
   routes: 0,
   networks: 0,
   addresses: 0,
+  certificates: 0,
   bytes: 0,
 })
 
@@ -43,6 +44,7 @@ const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Us
   routes: each(a.routes, b.routes),
   networks: each(a.networks, b.networks),
   addresses: each(a.addresses, b.addresses),
+  certificates: each(a.certificates, b.certificates),
   bytes: each(a.bytes, b.bytes),
 })
 

@@ -30,6 +30,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   loadbalancers: 'loadBalancer',
   networks: 'network',
   addresses: 'address',
+  certificates: 'certificate',
 }
 const CHILDREN: ReadonlySet<string> = new Set(['listeners', 'pools', 'members', 'healthmonitors'])
 

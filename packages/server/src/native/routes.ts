@@ -1,5 +1,6 @@
 import { auditRoutes } from './audit.ts'
 import { bgpRoutes } from './bgp.ts'
+import { certificateRoutes } from './certificates.ts'
 import { loadBalancerBatchRoutes } from './load-balancer-batch.ts'
 import { loadBalancerMemberRoutes } from './load-balancer-members.ts'
 import { loadBalancerPartRoutes } from './load-balancer-parts.ts'
@@ -27,6 +28,7 @@ export const ROUTES: readonly Route[] = [
   ...nodeRoutes,
   ...rebalanceRoutes,
   ...bgpRoutes,
+  ...certificateRoutes,
   ...vipRoutes,
   ...projectRoutes,
   ...auditRoutes,

@@ -1,5 +1,6 @@
 import {
   type BgpPeer,
+  type Certificate,
   type EnrolmentToken,
   type LoadBalancer,
   type LoadBalancerStatus,
@@ -8,6 +9,7 @@ import {
   REDACTED_SECRET,
   type Token,
   type User,
+  validityOf,
 } from '@spout/model'
 import { JsonMap } from '../http/json-pieces.ts'
 import type { NativeContext } from './context.ts'
@@ -41,6 +43,15 @@ export const shownNodeGroup = (_context: NativeContext, { flowsKey: _, ...group 
 export const shownBgpPeer = (_context: NativeContext, { md5Secret, ...peer }: BgpPeer) => ({
   ...peer,
   md5Secret: md5Secret === null || md5Secret === '' ? md5Secret : REDACTED_SECRET,
+})
+
+/** Never shows the private key, not even sealed. */
+export const shownCertificate = (
+  { clock }: Pick<NativeContext, 'clock'>,
+  { sealedKey: _, ...certificate }: Certificate,
+) => ({
+  ...certificate,
+  status: validityOf(certificate, clock.now().getTime()),
 })
 
 /** Never shows the password's hash. */

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { SpoutError } from '@spout/model'
+import { column, commaList, type Resource } from './resource.ts'
+
+/** The content of a file. The text itself is never an argument: others could read it in the list of processes. */
+const fileOf =
+  (field: string) =>
+  (file: string): string => {
+    try {
+      return readFileSync(file, 'utf8')
+    } catch (error) {
+      throw new SpoutError('InvalidField', { field, reason: (error as Error).message })
+    }
+  }
+
+export const certificate: Resource = {
+  noun: 'certificate',
+  title: 'certificate',
+  summary: 'certificates of listeners that end TLS',
+  path: '/certificates',
+  within: [],
+  columns: [
+    column('NAME', 'name'),
+    column('NAMES', 'names'),
+    column('STATE', 'status.state'),
+    column('EXPIRES', 'notAfter'),
+    column('KEY', 'keyType'),
+    column('ISSUER', 'issuer', true),
+    column('SUBJECT', 'subject', true),
+    column('FROM', 'notBefore', true),
+    column('SHA-256', 'fingerprint', true),
+    column('MESSAGE', 'status.message', true),
+    column('PROJECT', 'projectId', true),
+    column('ID', 'id', true),
+  ],
+  fields: [
+    { flags: '--description <text>', description: 'free text', field: 'description' },
+    { flags: '--tags <tags>', description: 'comma-separated', field: 'tags', parse: commaList },
+    {
+      flags: '--chain <file>',
+      description: 'PEM: the certificate and those that issued it',
+      required: true,
+      field: 'chain',
+      parse: fileOf('chain'),
+    },
+    {
+      flags: '--key <file>',
+      description: 'PEM: its private key, without a passphrase',
+      required: true,
+      field: 'key',
+      parse: fileOf('key'),
+    },
+  ],
+  verbs: ['list', 'show', 'create', 'set', 'delete'],
+}

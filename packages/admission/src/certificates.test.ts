@@ -1,0 +1,111 @@
+import { SealingKeys } from '@spout/runtime/sealing-keys'
+import { issueCertificate } from '@spout/testkit/tls'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { StoreAdmission } from './store-admission.ts'
+import { type Office, openOffice, refusal } from './testing/office.ts'
+
+const one = issueCertificate({ names: ['a.example'] })
+const two = issueCertificate({ names: ['b.example'] })
+const OLD = SealingKeys.generate()
+const NEW = SealingKeys.generate()
+
+let office: Office
+beforeEach(async () => {
+  office = await openOffice({ sealing: SealingKeys.parse(OLD), now: Date.now })
+})
+afterEach(() => office.close())
+
+const draft = (of = one) => ({ projectId: office.project.id, name: 'web', chain: of.certificate, key: of.key })
+const stored = () => office.store.list('certificate')
+const keyLine = (pem: string): string => pem.split('\n')[1]!
+
+test('a certificate is stored with its key sealed', async () => {
+  const { id, names, sealedKey } = await office.admission.createCertificate(draft())
+  expect(names).toEqual(['a.example'])
+  const text = JSON.stringify(await stored())
+  expect(text).toContain(id)
+  expect(text).not.toContain('PRIVATE')
+  expect(text).not.toContain(keyLine(one.key))
+  expect(SealingKeys.parse(OLD).open(sealedKey, id)).toContain(keyLine(one.key))
+})
+
+test('is replaced under the same id, with another content', async () => {
+  const before = await office.admission.createCertificate(draft())
+  const after = await office.admission.changeCertificate(before.id, { chain: two.certificate, key: two.key })
+  expect(after).toMatchObject({ id: before.id, name: 'web', names: ['b.example'] })
+  expect(after.contentId).not.toBe(before.contentId)
+  expect(SealingKeys.parse(OLD).open(after.sealedKey, before.id)).toContain(keyLine(two.key))
+})
+
+test('another name does not touch chain and key', async () => {
+  const before = await office.admission.createCertificate(draft())
+  const after = await office.admission.changeCertificate(before.id, { name: 'shop' })
+  expect(after).toMatchObject({ name: 'shop', contentId: before.contentId, sealedKey: before.sealedKey })
+})
+
+describe('refused, and nothing stored', () => {
+  test.each<[string, object, object]>([
+    ['half a replacement', { chain: two.certificate }, { code: 'MissingField', field: 'key' }],
+    ['the other half', { key: two.key }, { code: 'MissingField', field: 'chain' }],
+    ['a key of another certificate', { chain: two.certificate, key: one.key }, { code: 'InvalidField', field: 'key' }],
+    ['a field that does not exist', { sealedKey: 'x' }, { code: 'UnknownField' }],
+  ])('%s', async (_what, change, error) => {
+    const before = await office.admission.createCertificate(draft())
+    expect(await refusal(office.admission.changeCertificate(before.id, change))).toMatchObject(error)
+    expect(office.view.get('certificate', before.id)?.value).toEqual(before)
+  })
+
+  test('more than the quota, of certificates and of bytes', async () => {
+    await office.admission.setQuota(office.project.id, { certificates: 1 })
+    const { id } = await office.admission.createCertificate(draft())
+    expect(await refusal(office.admission.createCertificate(draft()))).toMatchObject({ code: 'OverQuota' })
+    await office.admission.setQuota(office.project.id, { certificates: 5, bytes: 1000 })
+    expect(await refusal(office.admission.createCertificate(draft()))).toMatchObject({ code: 'OverQuota' })
+    expect(office.admission.quotaOf(office.project.id).used.certificates).toBe(1)
+    await office.admission.deleteCertificate(id)
+    expect(office.admission.quotaOf(office.project.id).used.certificates).toBe(0)
+  })
+
+  test('a project that does not exist, and one that still owns a certificate', async () => {
+    const projectId = '6f1c3b1e-6a4e-4c56-9f0b-000000000009'
+    expect(await refusal(office.admission.createCertificate({ ...draft(), projectId }))).toMatchObject({
+      code: 'ReferenceNotFound',
+    })
+    await office.admission.createCertificate({ ...draft(), projectId: office.stranger.id })
+    const error = await refusal(office.admission.deleteProject(office.stranger.id))
+    expect(error.message).toContain('1 certificates')
+  })
+
+  test('any certificate where no sealing key is configured', async () => {
+    const { store, view, project } = office
+    const admission = new StoreAdmission({ store, view })
+    expect(await refusal(admission.createCertificate(draft()))).toMatchObject({ code: 'Unavailable' })
+    expect(view.list('certificate', { projectId: project.id })).toEqual([])
+    admission.close()
+  })
+})
+
+describe('a rotation of the sealing key', () => {
+  test('seals everything anew with the first key, and changes nothing else', async () => {
+    const before = await office.admission.createCertificate(draft())
+    const { store, view } = office
+    const rotating = new StoreAdmission({ store, view, sealing: SealingKeys.parse(`${NEW} ${OLD}`) })
+    expect(await rotating.sealAnew()).toBe(0)
+    const after = view.get('certificate', before.id)!.value
+    expect({ ...after, sealedKey: '' }).toEqual({ ...before, sealedKey: '' })
+    expect(SealingKeys.parse(NEW).open(after.sealedKey, before.id)).toContain(keyLine(one.key))
+    const revision = await store.revision()
+    expect(await rotating.sealAnew()).toBe(0)
+    expect(await store.revision()).toBe(revision)
+    rotating.close()
+  })
+
+  test('counts what no key opens, and leaves it as it is', async () => {
+    const before = await office.admission.createCertificate(draft())
+    const { store, view } = office
+    const without = new StoreAdmission({ store, view, sealing: SealingKeys.parse(NEW) })
+    expect(await without.sealAnew()).toBe(1)
+    expect(view.get('certificate', before.id)?.value).toEqual(before)
+    without.close()
+  })
+})

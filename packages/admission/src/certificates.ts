@@ -1,0 +1,100 @@
+import { type Certificate, parseAs, SpoutError } from '@spout/model'
+import { SealBroken, type SealingKeys } from '@spout/runtime/sealing-keys'
+import { usageOfCertificate } from './certificate-usage.ts'
+import type { Claim } from './claims.ts'
+import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import {
+  type CertificateChange,
+  type CertificateDraft,
+  certificateChange,
+  certificateDraft,
+} from './contract/certificate-admission.ts'
+import { readCertificate } from './read-certificate.ts'
+
+export async function createCertificate(context: AdmissionContext, input: CertificateDraft): Promise<Certificate> {
+  const { chain, key, ...draft } = parseAs(certificateDraft, input)
+  const sealing = sealingOf(context)
+  const { content, keyPem } = readCertificate({ chain, key }, context.now())
+  return transact(context, (claim) => {
+    if (context.view.get('project', draft.projectId) === null)
+      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
+    const meta = newMeta(context, draft)
+    const created: Certificate = { ...draft, ...meta, ...content, sealedKey: sealing.seal(keyPem, meta.id) }
+    claimRoom(claim, created)
+    return { writes: [putNew('certificate', created)], result: created }
+  })
+}
+
+export async function changeCertificate(
+  context: AdmissionContext,
+  id: string,
+  input: CertificateChange,
+): Promise<Certificate> {
+  const { chain, key, ...change } = parseAs(certificateChange, input)
+  for (const [field, one, other] of [
+    ['key', key, chain],
+    ['chain', chain, key],
+  ] as const)
+    if (one === undefined && other !== undefined) throw new SpoutError('MissingField', { field })
+  const fresh = chain === undefined || key === undefined ? null : readCertificate({ chain, key }, context.now())
+  return transact(context, (claim) => {
+    const stored = find(context, 'certificate', id, 'certificate')
+    const replaced = fresh === null ? {} : { ...fresh.content, sealedKey: sealingOf(context).seal(fresh.keyPem, id) }
+    const next: Certificate = {
+      ...stored.value,
+      ...(change.name === undefined ? {} : { name: change.name }),
+      ...(change.description === undefined ? {} : { description: change.description }),
+      ...(change.tags === undefined ? {} : { tags: change.tags }),
+      ...replaced,
+      updatedAt: timestampOf(context.now()),
+    }
+    claimRoom(claim, next)
+    return { writes: [putOver('certificate', stored, next)], result: next }
+  })
+}
+
+export async function deleteCertificate(context: AdmissionContext, id: string): Promise<void> {
+  await transact(context, () => {
+    const stored = find(context, 'certificate', id, 'certificate')
+    return { writes: [deleteOf('certificate', stored)], result: undefined }
+  })
+}
+
+/**
+ * Seals anew what older sealing keys sealed, so that they can be removed from the configuration.
+ * @returns how many certificates no configured key can open
+ */
+export async function sealAnew(context: AdmissionContext): Promise<number> {
+  const { sealing } = context
+  if (sealing === null) return 0
+  let closed = 0
+  for (const { id, sealedKey } of context.view.list('certificate')) {
+    if (sealing.isNewest(sealedKey)) continue
+    try {
+      sealing.open(sealedKey, id)
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error
+      closed++
+      continue
+    }
+    await transact(context, () => {
+      const stored = context.view.get('certificate', id)
+      if (stored === null || sealing.isNewest(stored.value.sealedKey)) return { writes: [], result: undefined }
+      const sealed = sealing.seal(sealing.open(stored.value.sealedKey, id), id)
+      return { writes: [putOver('certificate', stored, { ...stored.value, sealedKey: sealed })], result: undefined }
+    })
+  }
+  return closed
+}
+
+const claimRoom = (claim: Claim, next: Certificate): void =>
+  claim.quota(next.projectId, [{ key: `certificate/${next.id}`, usage: usageOfCertificate(next) }])
+
+function sealingOf({ sealing }: AdmissionContext): SealingKeys {
+  if (sealing === null)
+    throw new SpoutError('Unavailable', {
+      what: 'Certificates',
+      reason: 'no key is configured that private keys are sealed with',
+    })
+  return sealing
+}

@@ -1,0 +1,30 @@
+import { type Certificate, certificate } from '@spout/model'
+import { z } from 'zod'
+
+/** PEM, as it is given. Its errors name the field and never quote it. */
+const pem = z.string().min(1).max(100_000)
+
+export const certificateDraft = certificate
+  .pick({ projectId: true, name: true, description: true, tags: true })
+  .extend({
+    name: certificate.shape.name.min(1),
+    description: certificate.shape.description.default(''),
+    tags: certificate.shape.tags.default([]),
+    /** The certificate and those that issued it, in any order. */
+    chain: pem,
+    /** The private key of one of them. */
+    key: pem,
+  })
+export type CertificateDraft = z.input<typeof certificateDraft>
+
+/** Fields that are absent keep their values. Chain and key are replaced together. */
+export const certificateChange = certificateDraft.omit({ projectId: true }).partial()
+export type CertificateChange = z.input<typeof certificateChange>
+
+/** Writes of certificates. The private key is sealed before it is stored, and no result has it in clear. */
+export interface CertificateAdmission {
+  createCertificate(draft: CertificateDraft): Promise<Certificate>
+  changeCertificate(id: string, change: CertificateChange): Promise<Certificate>
+  /** Refused while a listener uses it. */
+  deleteCertificate(id: string): Promise<void>
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { metaShape, tags, timestamp, uuid } from './scalars.ts'
+
+/**
+ * Limit of a chain and its key together, as PEM in bytes. HAProxy 2.6 takes a payload at run time of at most one buffer
+ * (`tune.bufsize`, 16,384 bytes), with the command in it.
+ */
+export const MOST_CERTIFICATE_BYTES = 15_000
+
+/** The certificate of a listener that ends TLS: the chain in the open, and its private key sealed. */
+export const certificate = z.strictObject({
+  ...metaShape,
+  projectId: uuid,
+  tags,
+  /** PEM, from the leaf on. Encoded by us from what was parsed. */
+  chain: z.string().max(MOST_CERTIFICATE_BYTES),
+  /** The private key as PKCS#8 PEM, sealed for this object's id. Never shown. */
+  sealedKey: z.string().max(2 * MOST_CERTIFICATE_BYTES),
+  /** Names one version of chain and key: the start of a SHA-256 over both, hex. */
+  contentId: z.string().regex(/^[0-9a-f]{32}$/),
+  /** DNS names and addresses that it is for, of its subject alternative names. */
+  names: z.array(z.string().max(253)).max(1000),
+  subject: z.string().max(1024),
+  issuer: z.string().max(1024),
+  notBefore: timestamp,
+  notAfter: timestamp,
+  /** `rsa-2048`, `ecdsa-p256`, `ed25519` and the like. */
+  keyType: z.string().max(32),
+  /** SHA-256 of the leaf, hex. */
+  fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
+})
+export type Certificate = z.infer<typeof certificate>
+
+/** How long before its end a certificate is `expiring`. */
+export const EXPIRING_DAYS = 30
+const DAY_MS = 86_400_000
+
+export interface CertificateValidity {
+  readonly state: 'valid' | 'not-yet-valid' | 'expiring' | 'expired'
+  readonly message: string
+}
+
+/** Whether a certificate can be used at a time, in milliseconds since 1970. */
+export function validityOf(
+  { notBefore, notAfter }: Pick<Certificate, 'notBefore' | 'notAfter'>,
+  nowMs: number,
+): CertificateValidity {
+  const leftMs = Date.parse(notAfter) - nowMs
+  if (leftMs <= 0) return { state: 'expired', message: `It expired at ${notAfter}; clients refuse it.` }
+  if (Date.parse(notBefore) > nowMs)
+    return { state: 'not-yet-valid', message: `It is valid from ${notBefore}; until then clients refuse it.` }
+  const days = Math.floor(leftMs / DAY_MS)
+  if (leftMs <= EXPIRING_DAYS * DAY_MS)
+    return { state: 'expiring', message: `It expires at ${notAfter}, in ${days} days: replace it.` }
+  return { state: 'valid', message: `It is valid until ${notAfter}.` }
+}

@@ -1,0 +1,69 @@
+import { certificateChange, certificateDraft } from '@spout/admission/contract'
+import { certificate, uuid } from '@spout/model'
+import { z } from 'zod'
+import { mayKnow, projectForNew } from '../authn/access.ts'
+import { type Collection, find } from './collection.ts'
+import type { NativeContext } from './context.ts'
+import { readRoutes } from './read-routes.ts'
+import { type Call, type Route, route } from './route.ts'
+import { shownCertificate } from './shown.ts'
+
+/** A certificate as the API answers it: the key is not in it, sealed or not. */
+const publicCertificate = certificate.omit({ sealedKey: true }).extend({
+  status: z.strictObject({
+    state: z.enum(['valid', 'not-yet-valid', 'expiring', 'expired']),
+    message: z.string(),
+  }),
+})
+
+const CERTIFICATES: Collection<'certificate'> = {
+  kind: 'certificate',
+  path: '/certificates',
+  what: 'Certificate',
+  access: 'reader',
+  schema: publicCertificate,
+  visible: (principal, object) => mayKnow(principal, object.projectId),
+  show: shownCertificate,
+}
+
+const own = (context: NativeContext, { principal, params }: Pick<Call<unknown>, 'principal' | 'params'>): string =>
+  find(CERTIFICATES, context, principal, params.id ?? '').id
+
+export const certificateRoutes: readonly Route[] = [
+  ...readRoutes(CERTIFICATES),
+  route({
+    method: 'POST',
+    path: '/certificates',
+    tag: 'certificates',
+    summary: 'Store a certificate: `chain` and `key` as PEM; `key` is never shown again',
+    access: 'member',
+    body: certificateDraft.extend({ projectId: uuid.optional() }),
+    answer: { status: 201, schema: publicCertificate },
+    handle: async (context, { principal, body }) =>
+      shownCertificate(
+        context,
+        await context.admission.createCertificate({ ...body, projectId: projectForNew(principal, body.projectId) }),
+      ),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/certificates/:id',
+    tag: 'certificates',
+    summary: 'Change a certificate; `chain` and `key` replace it, together; absent fields stay',
+    access: 'member',
+    body: certificateChange,
+    answer: { status: 200, schema: publicCertificate },
+    handle: async (context, call) =>
+      shownCertificate(context, await context.admission.changeCertificate(own(context, call), call.body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/certificates/:id',
+    tag: 'certificates',
+    summary: 'Delete a certificate that no listener uses',
+    access: 'member',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, call) => context.admission.deleteCertificate(own(context, call)),
+  }),
+]
