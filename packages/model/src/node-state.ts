@@ -11,7 +11,7 @@
 import type { Announce, AnnouncerParts } from './announcers/registry.ts'
 import type { CheckType } from './check-kinds.ts'
 import type { RedirectAction, RespondAction, RouteCondition } from './http-route.ts'
-import type { ListenerProtocol } from './protocols.ts'
+import type { ServiceProtocol } from './protocols.ts'
 
 export type {
   BfdProfile,
@@ -178,7 +178,7 @@ export interface NodeVip {
 export interface Service {
   /** The listener's id. */
   readonly id: string
-  readonly protocol: ListenerProtocol
+  readonly protocol: ServiceProtocol
   readonly port: number
   /** `NodePool.number`; null refuses connections (L4: reset, HTTP: 503). */
   readonly pool: number | null
@@ -190,6 +190,8 @@ export interface Service {
   readonly insertHeaders: readonly ('x-forwarded-for' | 'x-forwarded-port' | 'x-forwarded-proto')[]
   /** HTTP: the first whose conditions all hold takes a request; `pool` gets the others. Absent: there are none. */
   readonly routes?: readonly NodeRoute[]
+  /** How TLS is ended; with protocol `https` alone. */
+  readonly tls?: ServiceTls
 }
 
 export interface NodeRoute {
@@ -203,6 +205,17 @@ export interface NodeRoute {
 export interface NodeForward {
   readonly type: 'forward'
   readonly pools: readonly { readonly pool: number | null; readonly weight: number }[]
+}
+
+/** The certificates' content is not in the entry: the node asks for what it lacks. */
+export interface ServiceTls {
+  /** At least one. `contentId` names one version of chain and key. */
+  readonly certificates: readonly { readonly id: string; readonly contentId: string }[]
+  /** Clients that name no host of a certificate get the first one, or an alert. */
+  readonly unknownNames: 'default' | 'refuse'
+  readonly minVersion: '1.2' | '1.3'
+  /** Application protocols that are negotiated (ALPN, RFC 7301), by preference. Empty: none. */
+  readonly alpn: readonly ('h2' | 'http/1.1')[]
 }
 
 export interface NodePool {

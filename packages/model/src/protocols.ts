@@ -4,9 +4,12 @@
  */
 export const LISTENER_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'tcp-proxy'] as const
 export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
+/** What nodes carry. `https` is HTTP whose TLS the proxy ends; listeners cannot have it yet. */
+export type ServiceProtocol = ListenerProtocol | 'https'
 
 /** Whether the L7 proxy terminates the connection. */
-export const isProxied = (protocol: ListenerProtocol): boolean => protocol === 'http' || protocol === 'tcp-proxy'
+export const isProxied = (protocol: ServiceProtocol): boolean =>
+  protocol === 'http' || protocol === 'https' || protocol === 'tcp-proxy'
 
 /**
  * Whether the kernel must track a listener's connections. Balanced connections are translated. Connection limits and allow
@@ -17,7 +20,7 @@ export const isTracked = ({
   connectionLimit,
   allowedCidrs,
 }: {
-  readonly protocol: ListenerProtocol
+  readonly protocol: ServiceProtocol
   readonly connectionLimit: number | null
   readonly allowedCidrs: readonly string[] | null
 }): boolean => !isProxied(protocol) || connectionLimit !== null || allowedCidrs !== null
@@ -28,5 +31,5 @@ export const PROTOCOL_NUMBERS = { icmp: 1, tcp: 6, udp: 17, sctp: 132 } as const
 export type Transport = Exclude<keyof typeof PROTOCOL_NUMBERS, 'icmp'>
 
 /** The transport protocol of a listener. Listeners of one load balancer may share a port over different ones. */
-export const transportOf = (protocol: ListenerProtocol): Transport =>
+export const transportOf = (protocol: ServiceProtocol): Transport =>
   protocol === 'udp' || protocol === 'sctp' ? protocol : 'tcp'

@@ -1,12 +1,15 @@
 import { backendName, frontendName, type ProxyContent, rowKey, rowsOf } from './content.ts'
 import type { MapName, RowMap, ValueMap } from './maps.ts'
 import type { RenderedServer } from './render.ts'
+import { followTls, isTlsCommand, type TlsCommand, tlsRefusal } from './tls-command.ts'
 
 /**
  * One change of a running process. Plain data, so that a plan can be compared and counted, and applied to the known
  * content.
  */
-export type Command =
+export type Command = PlainCommand | TlsCommand
+
+type PlainCommand =
   | { readonly do: 'add-server'; readonly backend: number; readonly server: RenderedServer }
   | { readonly do: 'set-weight'; readonly backend: number; readonly server: string; readonly weight: number }
   | { readonly do: 'set-ready'; readonly backend: number; readonly server: string; readonly ready: boolean }
@@ -43,7 +46,7 @@ export const serverWords = (server: RenderedServer): readonly string[] => [
 ]
 
 /** Formats a command for the runtime API. `mapPath` gives the file name by which the process knows a map. */
-export function commandText(command: Command, mapPath: (map: MapName) => string): string {
+export function commandText(command: PlainCommand, mapPath: (map: MapName) => string): string {
   switch (command.do) {
     case 'add-server': {
       // A new server begins in maintenance. The keyword `enabled` of 2.6 shows it as up, but it gets no traffic.
@@ -88,7 +91,7 @@ function token(word: string): string {
   return word
 }
 
-const ACCEPTED: Readonly<Record<Command['do'], string>> = {
+const ACCEPTED: Readonly<Record<PlainCommand['do'], string>> = {
   'add-server': 'New server registered.',
   'set-weight': '',
   'set-ready': '',
@@ -102,17 +105,22 @@ const ACCEPTED: Readonly<Record<Command['do'], string>> = {
 /** Replies about something that does not exist. Somebody else removed it, which is what removal wants. */
 const ABSENT: ReadonlySet<string> = new Set(['Key not found.', 'No such server.'])
 
-const removes = (command: Command): boolean =>
+const removes = (command: PlainCommand): boolean =>
   command.do === 'del-map' || command.do === 'del-server' || (command.do === 'set-ready' && !command.ready)
 
 /** The proxy's error text if it refused; null if it succeeded. Each command has its own reply for success. */
 export function refusal(command: Command, reply: string): string | null {
+  if (isTlsCommand(command)) return tlsRefusal(command, reply)
   if (reply === ACCEPTED[command.do] || (removes(command) && ABSENT.has(reply))) return null
   return reply === '' ? 'no answer' : reply
 }
 
 /** Updates `content` after an accepted command. */
 export function follow(content: ProxyContent, command: Command): void {
+  if (isTlsCommand(command)) {
+    followTls(content.tls, command)
+    return
+  }
   if ('map' in command && command.key !== undefined) {
     followRow(content, command)
     return

@@ -23,6 +23,8 @@ export interface ProcessSettings extends SourceBounds {
   /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
   readonly mapPath: (map: MapName) => string
+  /** The list of certificates of a frontend slot. */
+  readonly listPath: (slot: number) => string
 }
 
 export interface ProcessPlan {
@@ -75,6 +77,10 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   `    stats socket ${settings.statsSocket} mode 600 level admin expose-fd listeners`,
   // The agent keeps a connection open. Its end tells that the process died.
   '    stats timeout 24d',
+  // Forward secrecy and AEAD alone (RFC 9325). TLS 1.3 has no others.
+  '    ssl-default-bind-ciphers ECDHE+AESGCM:ECDHE+CHACHA20',
+  // Tickets resume sessions without a cache, which would take megabytes of every tenant's process.
+  '    tune.ssl.cachesize 0',
 ]
 
 const target = ({ mapPath }: ProcessSettings): string => `fe_name,map(${mapPath('backend')})`
@@ -88,8 +94,10 @@ const HEADERS: Readonly<Record<Forwarded, readonly string[]>> = {
   for: ['    http-request del-header X_Forwarded_For', '    http-request set-header X-Forwarded-For %[src]'],
   // Connections keep their original destination address and port.
   port: ['    http-request del-header X_Forwarded_Port', '    http-request set-header X-Forwarded-Port %[dst_port]'],
+  // %[ssl_fc] would cost every request.
   proto: ['    http-request del-header X_Forwarded_Proto', '    http-request set-header X-Forwarded-Proto http'],
 }
+const PROTO_OF_TLS = HEADERS.proto.map((line) => line.replace(/http$/, 'https'))
 const CONNECTION = [
   '    http-request set-header Connection upgrade if { req.hdr(upgrade) -m found }',
   '    http-request del-header Connection unless { req.hdr(upgrade) -m found }',
@@ -101,7 +109,7 @@ const REDISPATCH = '    option redispatch 1'
 function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' | 'frontends'>): readonly string[] {
   const kinds = new Map(frontends.map(({ shape }) => [frontendKind(shape), shape]))
   return [
-    ...[...kinds].flatMap(([kind, { mode, forwarded }]) => [
+    ...[...kinds].flatMap(([kind, { mode, forwarded, tls }]) => [
       `defaults ${kind}-frontend`,
       `    mode ${mode}`,
       // A replaced process closes each connection after a response that says so, and idle ones at their time-out.
@@ -111,7 +119,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
       ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
       ...(forwarded.length > 0 ? CONNECTION : []),
-      ...forwarded.flatMap((each) => HEADERS[each]),
+      ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
       ...(mode === 'http' ? routeRules(settings.mapPath) : []),
     ]),
     'defaults http-backend',
@@ -131,7 +139,7 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
   return [
     `frontend ${frontendName(id)} from ${frontendKind(shape)}-frontend`,
     ...settings.addresses.map((address) => {
-      return `    bind ${address.includes(':') ? `[${address}]` : address}:${port} transparent`
+      return `    bind ${address.includes(':') ? `[${address}]` : address}:${port} transparent${tlsWords(id, shape, settings)}`
     }),
     ...sourceRules(settings),
     `    timeout client ${timeoutText(shape.clientMs)}`,
@@ -139,6 +147,18 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     // Without an answer no backend exists, which gives 503.
     `    use_backend %[${shape.mode === 'http' ? 'var(txn.target)' : target(settings)}]`,
   ]
+}
+
+/** Names of certificates (SNI) are looked up in the frontend's own list. */
+function tlsWords(id: number, { tls }: FrontendShape, { listPath }: ProcessSettings): string {
+  if (tls === undefined) return ''
+  const { minVersion, alpn, unknownNames } = tls
+  return [
+    ` ssl crt-list ${listPath(id)}`,
+    `ssl-min-ver TLSv${minVersion}`,
+    ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),
+    ...(unknownNames === 'refuse' ? ['strict-sni'] : []),
+  ].join(' ')
 }
 
 /** An idle connection is kept as long as a silent one, but not longer than clients keep one for their next request. */

@@ -3,6 +3,7 @@ import type { RenderedEntry, RenderedFrontend, RenderedServer } from './render.t
 import { ROUTED } from './routed.ts'
 import type { BackendShape, FrontendShape } from './shape.ts'
 import type { SlotTable } from './slot-table.ts'
+import { emptyTlsContent, type FrontendCertificates, type TlsContent, tlsContentOf } from './tls-content.ts'
 
 /** The map values of a frontend slot. Absent: no value. */
 export type FrontendValues = Readonly<Partial<Record<ValueMap, string>>>
@@ -17,6 +18,7 @@ export interface PlacedFrontend {
   readonly values: FrontendValues
   /** Absent: none. */
   readonly rows?: FrontendRows
+  readonly certificates?: FrontendCertificates
 }
 
 export interface PlacedBackend {
@@ -37,9 +39,15 @@ export interface ProxyContent {
   readonly frontends: Map<number, FrontendValues>
   readonly rows: Map<number, Map<RowMap, Map<string, string>>>
   readonly backends: Map<number, Map<string, ServerState>>
+  readonly tls: TlsContent
 }
 
-export const emptyContent = (): ProxyContent => ({ frontends: new Map(), rows: new Map(), backends: new Map() })
+export const emptyContent = (): ProxyContent => ({
+  frontends: new Map(),
+  rows: new Map(),
+  backends: new Map(),
+  tls: emptyTlsContent(),
+})
 
 /** The tables from which slots are assigned. */
 export interface ProxySlots {
@@ -70,6 +78,7 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
   const frontends = entry.frontends.map((frontend) => ({
     slot: slots.frontends.take(frontend.service, frontend.shape).id,
     ...contentIn(frontend, nameOf),
+    ...(frontend.certificates === undefined ? {} : { certificates: frontend.certificates }),
   }))
   return { frontends, backends: backends.map(({ slot, servers }) => ({ slot, servers })) }
 }
@@ -110,11 +119,13 @@ export function releaseSlots(
 
 /** The content of a process that was just started with these entries. */
 export function contentOf(entries: Iterable<PlacedEntry>): ProxyContent {
-  const content = emptyContent()
-  for (const { frontends, backends } of entries) {
+  const all = [...entries]
+  const tls = tlsContentOf(all.flatMap(({ frontends }) => frontends))
+  const content = { ...emptyContent(), tls }
+  for (const { frontends, backends } of all) {
     for (const { slot, values, rows } of frontends) {
       content.frontends.set(slot, values)
-      if (rows !== undefined) content.rows.set(slot, new Map([...rows].map(([map, all]) => [map, new Map(all)])))
+      if (rows !== undefined) content.rows.set(slot, new Map([...rows].map(([map, each]) => [map, new Map(each)])))
     }
     for (const { slot, servers } of backends)
       content.backends.set(slot, new Map(servers.map(({ name, weight, ready }) => [name, { weight, ready }])))

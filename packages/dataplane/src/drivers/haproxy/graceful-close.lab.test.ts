@@ -25,7 +25,7 @@ beforeAll(async () => {
   echo = await member(tcpMember('e'))
 })
 
-const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`)
+const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 const SINCE = '2026-01-01T00:00:00.000Z'
 

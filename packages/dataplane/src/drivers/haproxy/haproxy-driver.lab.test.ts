@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 /** From RFC 6455 section 1.3. */
 const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13'
-const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`)
+const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)
 
 const pidOf = async (): Promise<number> => (await processesOn(files.config))[0]!.pid
 

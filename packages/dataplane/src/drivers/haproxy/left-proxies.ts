@@ -8,7 +8,7 @@ import { endProcessesOn } from './proxy-process.ts'
 export async function endLeftProxies(runDirectory: string, known: ReadonlySet<string>, host: ProxyHost): Promise<void> {
   const names = await readdir(runDirectory).catch(() => [])
   for (const name of names.filter((name) => !known.has(name))) {
-    const files = proxyFiles(join(runDirectory, name))
+    const files = proxyFiles(join(runDirectory, name), runDirectory)
     await endProcessesOn(files.config)
     await host.release(name)
     await removeProxyFiles(files)

@@ -4,6 +4,8 @@ export interface HaproxyOptions {
   readonly executable: string
   /** Memory-backed directory for configurations, sockets and state. Short: a socket's path has 107 bytes. */
   readonly runDirectory: string
+  /** Memory-backed directory of the node's certificates, `<content id>.pem` each. The agent fills it. */
+  readonly certificateDirectory: string
   /** A domain's proxy runs as user and group `firstUid + number`. */
   readonly firstUid: number
   /** Local port of a process's first frontend slot. */
@@ -31,6 +33,7 @@ export interface HaproxyOptions {
 export const DEFAULT_OPTIONS: HaproxyOptions = {
   executable: '/usr/sbin/haproxy',
   runDirectory: '/run/spout/haproxy',
+  certificateDirectory: '/run/spout/certificates',
   firstUid: 0x2000_0000,
   firstPort: 20_000,
   mostFrontends: 12_000,

@@ -1,8 +1,10 @@
 import type { Command } from './command.ts'
 import type { FrontendValues, PlacedEntry, ProxyContent } from './content.ts'
 import { VALUE_MAPS } from './maps.ts'
+import { planTlsChanges } from './plan-tls-changes.ts'
 import { ROUTED } from './routed.ts'
 import { rowChanges } from './row-changes.ts'
+import { isTlsCommand } from './tls-command.ts'
 
 /** The commands of one entry, in an order that breaks no traffic. */
 export interface Changes {
@@ -59,6 +61,10 @@ export function planChanges(have: ProxyContent, before: PlacedEntry, want: Place
     obsolete.push(...row.remove, ...at('after'))
   }
 
+  const tls = planTlsChanges(have.tls, before.frontends, want.frontends)
+  raise.push(...tls.raise)
+  lower.push(...tls.lower)
+
   const frontends = new Set(want.frontends.map(({ slot }) => slot))
   for (const { slot: frontend } of before.frontends) {
     if (frontends.has(frontend)) continue
@@ -100,4 +106,4 @@ const removal = (have: ProxyContent, backend: number, server: string): readonly 
 
 /** Whether the changes are more than servers that still drain. */
 export const disturbs = ({ raise, turn, lower }: Changes): boolean =>
-  raise.length > 0 || turn.length > 0 || lower.some((command) => command.do === 'set-ready')
+  raise.length > 0 || turn.length > 0 || lower.some((command) => command.do === 'set-ready' || isTlsCommand(command))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { makeRunDirectory } from '@spout/sys'
 import { type ProcessPlan, renderConfig, renderMaps } from './config.ts'
 import { MAPS, type MapName } from './maps.ts'
+import { type TlsFiles, tlsFiles, writeTlsFiles } from './tls-files.ts'
 
 /** The files of one domain's proxy, in a directory that only root can enter. */
 export interface ProxyFiles {
@@ -17,9 +18,11 @@ export interface ProxyFiles {
   readonly map: (map: MapName) => string
   /** Each process has its own socket, so that both can be used during a replacement. */
   readonly statsSocket: (generation: number) => string
+  readonly tls: TlsFiles
 }
 
-export const proxyFiles = (directory: string): ProxyFiles => ({
+/** @param certificates the node's directory of certificates */
+export const proxyFiles = (directory: string, certificates: string): ProxyFiles => ({
   directory,
   config: join(directory, 'haproxy.cfg'),
   pid: join(directory, 'pid'),
@@ -28,10 +31,14 @@ export const proxyFiles = (directory: string): ProxyFiles => ({
   root: join(directory, 'root'),
   map: (map) => join(directory, `${map}.map`),
   statsSocket: (generation) => join(directory, `s${generation}`),
+  tls: tlsFiles(directory, certificates),
 })
 
-/** Writes the files that a process reads at its start. It has read all of them when the start is confirmed. */
-export async function writeProxyFiles(files: ProxyFiles, plan: ProcessPlan): Promise<void> {
+/**
+ * Writes the files that a process reads at its start. It has read all of them when the start is confirmed.
+ * @returns removes those that should not stay
+ */
+export async function writeProxyFiles(files: ProxyFiles, plan: ProcessPlan): Promise<() => Promise<void>> {
   await makeRunDirectory(files.directory, 0o700)
   await mkdir(files.root, { recursive: true })
   await chmod(files.root, 0o555)
@@ -40,6 +47,7 @@ export async function writeProxyFiles(files: ProxyFiles, plan: ProcessPlan): Pro
     writeFile(files.config, renderConfig(plan), { mode: 0o600 }),
     ...MAPS.map((map) => writeFile(files.map(map), maps[map], { mode: 0o600 })),
   ])
+  return writeTlsFiles(files.tls, plan.frontends, plan.entries)
 }
 
 export const removeProxyFiles = (files: ProxyFiles): Promise<void> =>

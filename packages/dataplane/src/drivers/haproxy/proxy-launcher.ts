@@ -42,7 +42,7 @@ export class ProxyLauncher {
 
   constructor(given: ProxyLauncherOptions) {
     this.#given = given
-    this.#files = proxyFiles(`${given.options.runDirectory}/${given.place.name}`)
+    this.#files = proxyFiles(`${given.options.runDirectory}/${given.place.name}`, given.options.certificateDirectory)
   }
 
   /**
@@ -58,13 +58,13 @@ export class ProxyLauncher {
     const { host, options, place } = this.#given
     const generation = ++this.#generation
     this.#bounds = boundsOf(options)
-    await writeProxyFiles(this.#files, {
+    const tidy = await writeProxyFiles(this.#files, {
       settings: this.#settings(generation),
       frontends: slots.frontends.slots,
       backends: slots.backends.slots,
       entries,
     })
-    await host.run(place, [
+    const argv = [
       options.executable,
       // Keeps buffers beyond the thread's cache for the next request, instead of returning them to the allocator.
       '-dMglobal',
@@ -72,7 +72,12 @@ export class ProxyLauncher {
       ...(replaced === null
         ? []
         : ['-x', this.#files.statsSocket(replaced.generation), '-sf', String(replaced.process.pid)]),
-    ])
+    ] as const
+    try {
+      await host.run(place, argv)
+    } finally {
+      await tidy()
+    }
     try {
       const process = await identifyProcess(Number(await readFile(this.#files.pid, 'utf8')))
       if (process === null) throw new ProxyLost('the proxy ended right after its start')
@@ -90,7 +95,7 @@ export class ProxyLauncher {
 
   /** Reconnects to a process that closed the connection but still runs. @throws ProxyLost */
   reattach(proxy: RunningProxy): Promise<RunningProxy> {
-    return this.#attach(proxy.process, proxy.generation, null)
+    return this.#attach(proxy.process, proxy.generation, proxy.content.tls)
   }
 
   /**
@@ -108,10 +113,11 @@ export class ProxyLauncher {
     this.#bounds = saved.bounds
     if ((await this.#endUnrecorded(saved.process)) || !(await isRunning(saved.process))) return { saved, proxy: null }
     const { host, place } = this.#given
+    const fallbacks = new Map(saved.fallbacks ?? [])
     // The limits may have changed. If they cannot be set yet (less memory than is in use), the old ones stay.
     await host.confine(place.name, saved.process.pid).catch(() => {})
     try {
-      return { saved, proxy: await this.#attach(saved.process, saved.generation, null) }
+      return { saved, proxy: await this.#attach(saved.process, saved.generation, { fallbacks }) }
     } catch {
       // It runs but does not answer, and its ports are needed.
       await this.#terminate()
@@ -131,6 +137,7 @@ export class ProxyLauncher {
     return writeState(this.#files.state, {
       ...{ generation, process, addresses: this.#addresses, ...state },
       ...(this.#bounds === undefined ? {} : { bounds: this.#bounds }),
+      ...(proxy.content.tls.fallbacks.size === 0 ? {} : { fallbacks: [...proxy.content.tls.fallbacks] }),
     })
   }
 
@@ -207,6 +214,7 @@ export class ProxyLauncher {
       requestWithinMs: options.requestWithinMs,
       leaveAfterMs: options.leaveAfterMs,
       mapPath: this.#files.map,
+      listPath: this.#files.tls.list,
     }
   }
 }

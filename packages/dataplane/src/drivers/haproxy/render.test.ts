@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ServiceTls } from '@spout/model'
+import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   sampleEntry,
@@ -17,8 +19,15 @@ import { MAPS } from './maps.ts'
 import { DEFAULT_OPTIONS } from './options.ts'
 import { initialSlots, slotTables } from './proxy-slots.ts'
 import { renderEntry } from './render.ts'
+import { tlsFiles, writeTlsFiles } from './tls-files.ts'
 
 const NASTY = 'x\n  stats socket /tmp/owned level admin; set maxconn global 7 # %[env(HOME)] \\ "\''
+
+const tls = (change: Partial<ServiceTls>): ServiceTls => ({
+  certificates: ['a', 'b'].map((one) => ({ id: one, contentId: one.repeat(32) })),
+  ...{ unknownNames: 'default', minVersion: '1.2', alpn: ['http/1.1', 'h2'] },
+  ...change,
+})
 
 const CASES = {
   empty: [],
@@ -49,6 +58,27 @@ const CASES = {
         ],
       ),
       ['m2'],
+    ),
+  ],
+  tls: [
+    sampleWanted(
+      sampleEntry(
+        'shop',
+        [
+          sampleService('shop-443', {
+            protocol: 'https',
+            port: 443,
+            insertHeaders: ['x-forwarded-proto'],
+            tls: tls({}),
+          }),
+          sampleService('shop-444', {
+            protocol: 'https',
+            port: 444,
+            tls: tls({ unknownNames: 'refuse', minVersion: '1.3', alpn: [] }),
+          }),
+        ],
+        [samplePool(1)],
+      ),
     ),
   ],
   timeouts: [
@@ -149,6 +179,9 @@ const CASES = {
   ],
 } as const
 
+const issued = issueCertificate({ names: ['a.example'] })
+const pem = issued.certificate + issued.key
+
 describe.each(Object.entries(CASES))('%s', (name, wanted) => {
   let directory: string
   beforeAll(() => {
@@ -168,6 +201,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
     mapPath: (map) => `${base}/${map}.map`,
+    listPath: (slot) => `${base}/f${slot}.list`,
   })
 
   const plan = (base: string) => {
@@ -193,8 +227,12 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     for (const word of ['owned', 'set maxconn', 'env(HOME)']) expect(text).not.toContain(word)
   })
 
-  it('is accepted by haproxy', () => {
+  it('is accepted by haproxy', async () => {
     const process = plan(directory)
+    const files = tlsFiles(directory, directory)
+    for (const { certificates } of process.entries.flatMap(({ frontends }) => frontends))
+      for (const contentId of certificates?.named ?? []) writeFileSync(files.certificate(contentId), pem)
+    await writeTlsFiles(files, process.frontends, process.entries)
     const maps = renderMaps(process.entries)
     for (const map of MAPS) writeFileSync(`${directory}/${map}.map`, maps[map])
     writeFileSync(`${directory}/haproxy.cfg`, renderConfig(process))

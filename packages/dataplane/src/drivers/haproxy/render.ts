@@ -1,4 +1,4 @@
-import type { NodePool, Service } from '@spout/model'
+import type { NodePool, Service, ServiceTls } from '@spout/model'
 import { isProxied } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
@@ -12,7 +12,9 @@ import {
   FORWARDED,
   type FrontendShape,
   type ProxyMode,
+  type TlsShape,
 } from './shape.ts'
+import type { FrontendCertificates } from './tls-content.ts'
 
 /** What one load balancer needs of the proxy, before slots are assigned. Contains only ids, numbers and addresses. */
 export interface RenderedEntry {
@@ -31,6 +33,8 @@ export interface RenderedFrontend {
   readonly backend: string | null
   /** Absent: it has none. */
   readonly routes?: RenderedRoutes
+  /** Of a frontend that ends TLS. */
+  readonly certificates?: FrontendCertificates
 }
 
 export interface RenderedBackend {
@@ -99,16 +103,39 @@ export function renderEntry(
           clientMs: within(0, service.timeouts.clientMs, LONGEST_MS),
           forwarded:
             mode === 'http' ? FORWARDED.filter((each) => service.insertHeaders.includes(`x-forwarded-${each}`)) : [],
+          ...(service.tls === undefined ? {} : { tls: tlsShape(service.tls) }),
         },
         backend: service.pool === null ? null : backendOf(service.pool),
         ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf) }),
+        ...(service.tls === undefined ? {} : { certificates: certificatesOf(service.tls) }),
       }
     })
   return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }
 }
 
 /** The mode of the backend is the listener's: a pool with the PROXY protocol may carry HTTP. */
-const modeOf = (service: Service): ProxyMode => (service.protocol === 'http' ? 'http' : 'tcp')
+const modeOf = ({ protocol, tls }: Service): ProxyMode => {
+  if ((protocol === 'https') !== (tls !== undefined))
+    throw new RangeError(`a service of protocol ${protocol} ${tls === undefined ? 'needs certificates' : 'has none'}`)
+  return protocol === 'http' || protocol === 'https' ? 'http' : 'tcp'
+}
+
+const PROTOCOLS = ['h2', 'http/1.1'] as const
+
+const tlsShape = ({ minVersion, alpn, unknownNames }: ServiceTls): TlsShape => ({
+  minVersion: minVersion === '1.3' ? '1.3' : '1.2',
+  alpn: PROTOCOLS.filter((each) => alpn.includes(each)),
+  unknownNames: unknownNames === 'refuse' ? 'refuse' : 'default',
+})
+
+function certificatesOf({ certificates, unknownNames }: ServiceTls): FrontendCertificates {
+  const all = certificates.map(({ contentId }) => contentId)
+  for (const contentId of all)
+    if (!/^[0-9a-f]{32}$/.test(contentId)) throw new RangeError(`${JSON.stringify(contentId)} is no content id`)
+  const [first, ...others] = all
+  if (first === undefined) throw new RangeError('a service that ends TLS has no certificate')
+  return unknownNames === 'refuse' ? { fallback: null, named: all } : { fallback: first, named: others }
+}
 
 const BALANCE: Readonly<Record<NodePool['algorithm'], Balance>> = {
   'round-robin': 'roundrobin',

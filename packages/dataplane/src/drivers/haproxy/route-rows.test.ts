@@ -16,6 +16,7 @@ import { planChanges } from './plan-changes.ts'
 import { initialSlots, slotTables } from './proxy-slots.ts'
 import { renderEntry } from './render.ts'
 import { bucketsOf, renderRoutes } from './route-rows.ts'
+import { isTlsCommand } from './tls-command.ts'
 
 const onHost = (value: string): RouteCondition => ({ on: 'host', compare: 'exact', values: [value], not: false })
 const onPath = (value: string): RouteCondition => ({ on: 'path', compare: 'prefix', values: [value], not: false })
@@ -82,7 +83,7 @@ describe('routes in maps', () => {
         const commands = commandsFor(NOTHING_PLACED, placed(routes))
         const texts: string[] = []
         try {
-          for (const command of commands) texts.push(commandText(command, mapPath))
+          for (const command of commands) if (!isTlsCommand(command)) texts.push(commandText(command, mapPath))
         } catch (error) {
           // A host name that the model should have refused is refused once more.
           expect(error).toBeInstanceOf(RangeError)

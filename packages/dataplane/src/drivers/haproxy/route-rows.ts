@@ -103,10 +103,9 @@ class RowSet {
       this.add('answers', name, action.type)
       this.add('answers', `${name}/code`, String(action.code))
       if (action.type === 'respond') return
-      const scheme = action.scheme ?? 'http'
-      this.add('answers', `${name}/scheme`, `${scheme}://`)
+      if (action.scheme !== null) this.add('answers', `${name}/scheme`, `${action.scheme}://`)
       if (action.host !== null) this.add('answers', `${name}/host`, action.host)
-      if (action.port !== null && action.port !== DEFAULT_PORTS[scheme])
+      if (action.port !== null && (action.scheme === null || action.port !== DEFAULT_PORTS[action.scheme]))
         this.add('answers', `${name}/port`, `:${action.port}`)
       if (action.path !== null) this.add('answers', `${name}/path`, Buffer.from(action.path).toString('base64url'))
     })

@@ -77,6 +77,8 @@ export function answerBackends(mapPath: (map: MapName) => string): readonly stri
     ...backend('respond'),
     ...RESPONSE_CODES.map((code) => `    http-request return status ${code} if { var(txn.code) -m str ${code} }`),
     ...backend('redirect'),
+    '    http-request set-var(txn.scheme) str(http://)',
+    '    http-request set-var(txn.scheme) str(https://) if { ssl_fc }',
     part('scheme'),
     // The request's own, IPv6 addresses included. HTTP/1.0 may have none.
     '    http-request set-var(txn.host) req.fhdr(host,1),regsub(:[0-9]*$,)',

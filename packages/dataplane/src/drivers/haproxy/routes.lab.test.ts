@@ -272,7 +272,7 @@ describe('routes', () => {
       (await get(port, 'a.example.com', '/', 'POST')).status,
     ]
     expect(await answers()).toEqual(['b', 410])
-    const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`)
+    const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)
     process.kill((await processesOn(files.config))[0]!.pid, 'SIGKILL')
     await expect.poll(() => answers().catch(() => null), { timeout: 10_000 }).toEqual(['b', 410])
   })

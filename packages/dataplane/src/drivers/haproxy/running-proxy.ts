@@ -14,6 +14,10 @@ import {
   type ServerCounters,
 } from './show.ts'
 import { StatsSocket } from './stats-socket.ts'
+import { isTlsCommand, payloadOf, tlsCommandText } from './tls-command.ts'
+import type { TlsContent } from './tls-content.ts'
+import { readPem } from './tls-files.ts'
+import { parseCertificateList, parseCertificateLists, parseCertificates } from './tls-show.ts'
 
 const LOOK_EVERY_MS = 2
 /** Each costs the process a walk over all its sections. */
@@ -42,7 +46,7 @@ export class RunningProxy {
   }
 
   /**
-   * @param content its known content; null to read it from the process
+   * @param content its known content; of another process the fallback certificates alone, which it cannot be asked for
    * @param onLost called once when the process is gone, or closed the connection
    * @throws ProxyLost
    */
@@ -50,12 +54,13 @@ export class RunningProxy {
     process: ProcessIdentity,
     generation: number,
     files: ProxyFiles,
-    content: ProxyContent | null,
+    content: ProxyContent | Pick<TlsContent, 'fallbacks'>,
     onLost: () => void,
   ): Promise<RunningProxy> {
     const socket = await StatsSocket.connect(files.statsSocket(generation), onLost)
     try {
-      return new RunningProxy(process, generation, files, socket, content ?? (await readContent(socket, files)))
+      const known = 'backends' in content ? content : await readContent(socket, files, content.fallbacks)
+      return new RunningProxy(process, generation, files, socket, known)
     } catch (error) {
       socket.close()
       throw error
@@ -89,17 +94,28 @@ export class RunningProxy {
    * @throws ProxyLost
    */
   async execute(commands: readonly Command[]): Promise<readonly (string | null)[]> {
-    const replies = await this.#socket.execute(commands.map((command) => commandText(command, this.#files.map)))
+    const texts = await Promise.all(commands.map((command) => this.#textOf(command)))
+    const replies = await this.#socket.execute(texts.filter((text) => text !== null))
+    let next = 0
     return commands.map((command, index) => {
-      const refused = refusal(command, replies[index] ?? '')
+      const refused =
+        texts[index] === null ? 'its certificate is not on this node' : refusal(command, replies[next++] ?? '')
       if (refused === null) follow(this.#content, command)
       return refused
     })
   }
 
+  /** Null if the command needs a file that is not there. */
+  async #textOf(command: Command): Promise<string | null> {
+    if (!isTlsCommand(command)) return commandText(command, this.#files.map)
+    const payload = payloadOf(command)
+    const pem = payload === undefined ? '' : await readPem(this.#files.tls, payload)
+    return pem === null ? null : tlsCommandText(command, this.#files.tls, pem)
+  }
+
   /** Reads the real content from the process. @throws ProxyLost */
   async refresh(): Promise<void> {
-    this.#content = await readContent(this.#socket, this.#files)
+    this.#content = await readContent(this.#socket, this.#files, this.#content.tls.fallbacks)
   }
 
   /** Counters of all frontends, by slot. @throws ProxyLost */
@@ -133,14 +149,32 @@ export class RunningProxy {
   }
 }
 
-async function readContent(socket: StatsSocket, files: ProxyFiles): Promise<ProxyContent> {
-  const [servers = '', ...maps] = await socket.execute([
+/** @param fallbacks as last set: HAProxy tells of a certificate what it says of itself, not which one of ours it is */
+async function readContent(
+  socket: StatsSocket,
+  files: ProxyFiles,
+  fallbacks: TlsContent['fallbacks'],
+): Promise<ProxyContent> {
+  const [servers = '', certificates = '', lists = '', ...maps] = await socket.execute([
     'show servers state\n',
+    'show ssl cert\n',
+    'show ssl crt-list\n',
     ...MAPS.map((map) => `show map ${files.map(map)}\n`),
   ])
   const texts = Object.fromEntries(MAPS.map((map, index) => [map, maps[index] ?? ''])) as Record<
     (typeof MAPS)[number],
     string
   >
-  return { backends: parseServers(servers), ...parseMaps(texts) }
+  const slots = parseCertificateLists(lists)
+  const inLists = await socket.execute(slots.map((slot) => `show ssl crt-list -n ${files.tls.list(slot)}\n`))
+  const listed = slots.map((slot, index) => [slot, parseCertificateList(inLists[index] ?? '')] as const)
+  return {
+    backends: parseServers(servers),
+    ...parseMaps(texts),
+    tls: {
+      stored: parseCertificates(certificates),
+      listed: new Map(listed.filter(([, contents]) => contents.size > 0)),
+      fallbacks: new Map(fallbacks),
+    },
+  }
 }

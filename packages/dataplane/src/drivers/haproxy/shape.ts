@@ -12,6 +12,15 @@ export type Balance = 'roundrobin' | 'leastconn' | 'source' | 'source-port'
 export const FORWARDED = ['for', 'port', 'proto'] as const
 export type Forwarded = (typeof FORWARDED)[number]
 
+/** How a frontend ends TLS. */
+export interface TlsShape {
+  readonly minVersion: '1.2' | '1.3'
+  /** In order of preference. */
+  readonly alpn: readonly ('h2' | 'http/1.1')[]
+  /** Whether a client that names no host of a certificate gets the fallback certificate or an alert. */
+  readonly unknownNames: 'default' | 'refuse'
+}
+
 export interface FrontendShape {
   readonly mode: ProxyMode
   readonly clientMs: number
@@ -19,6 +28,8 @@ export interface FrontendShape {
    * In the order of `FORWARDED`. Part of the shape, since rules that look up a map cost every request a few per cent.
    */
   readonly forwarded: readonly Forwarded[]
+  /** Absent: it does not speak TLS. */
+  readonly tls?: TlsShape
 }
 
 export interface BackendShape {
@@ -28,12 +39,19 @@ export interface BackendShape {
   readonly memberMs: number
 }
 
-/** `http`, `http-for-port`: the shape without its time-outs. */
-export const frontendKind = ({ mode, forwarded }: Pick<FrontendShape, 'mode' | 'forwarded'>): string =>
-  [mode, ...forwarded].join('-')
+/** `http`, `http-for-port`, `https-proto`: what the rules of a frontend depend on. */
+export const frontendKind = ({ mode, forwarded, tls }: Pick<FrontendShape, 'mode' | 'forwarded' | 'tls'>): string =>
+  [tls === undefined ? mode : `${mode}s`, ...forwarded].join('-')
 
-/** `http/50000`, `http-for-port/50000`. */
-export const frontendShapeKey = (shape: FrontendShape): string => `${frontendKind(shape)}/${shape.clientMs}`
+/** `http/50000`, `http-for-port/50000`, `https/50000/1.2/h2,http/1.1/default`. */
+export const frontendShapeKey = (shape: FrontendShape): string =>
+  [frontendKind(shape), shape.clientMs, ...(shape.tls === undefined ? [] : tlsWords(shape.tls))].join('/')
+
+const tlsWords = ({ minVersion, alpn, unknownNames }: TlsShape): readonly string[] => [
+  minVersion,
+  alpn.join(),
+  unknownNames,
+]
 
 /** `http/roundrobin/5000/50000`. */
 export const backendShapeKey = ({ mode, balance, connectMs, memberMs }: BackendShape): string =>
@@ -55,12 +73,19 @@ const CHOICES: readonly (readonly Forwarded[])[] = Array.from({ length: 1 << FOR
   FORWARDED.filter((_, index) => (bits & (1 << index)) !== 0),
 )
 
+/** The TLS settings of a listener that sets none. */
+const USUAL_TLS: TlsShape = { minVersion: '1.2', alpn: ['h2', 'http/1.1'], unknownNames: 'default' }
+
 export const FRONTEND_STOCK: readonly Stock<FrontendShape>[] = [
   ...CHOICES.map((forwarded) => ({
     shape: { mode: 'http' as const, clientMs, forwarded },
     count: forwarded.length === 0 ? 8 : 2,
   })),
   { shape: { mode: 'tcp', clientMs, forwarded: [] }, count: 4 },
+  ...[[], [...FORWARDED]].map((forwarded) => ({
+    shape: { mode: 'http' as const, clientMs, forwarded, tls: USUAL_TLS },
+    count: 2,
+  })),
 ]
 
 export const BACKEND_STOCK: readonly Stock<BackendShape>[] = [

@@ -146,11 +146,11 @@ export class SlotAssignments {
   }
 
   /** Content of a process that belongs to no entry. */
-  unheld({ frontends, rows, backends }: ProxyContent): PlacedEntry {
+  unheld({ frontends, rows, backends, tls }: ProxyContent): PlacedEntry {
     const frontendsHeld = new Set(this.placed.flatMap((placed) => placed.frontends.map(({ slot }) => slot)))
     const backendsHeld = new Set(this.placed.flatMap((placed) => placed.backends.map(({ slot }) => slot)))
     return {
-      frontends: [...new Set([...frontends.keys(), ...rows.keys()])]
+      frontends: [...new Set([...frontends.keys(), ...rows.keys(), ...tls.listed.keys(), ...tls.fallbacks.keys()])]
         .map((slot) => ({ slot, values: {} }))
         .filter(({ slot }) => !frontendsHeld.has(slot)),
       backends: [...backends.keys()]
@@ -162,6 +162,14 @@ export class SlotAssignments {
 
 /** Whether slots change owners. */
 export const changesOwners = ({ before, after }: Move): boolean => ownersIn(before) !== ownersIn(after)
+
+/** Whether a listener gets another fallback certificate, which the process cannot be asked for. */
+export const changesFallbacks = ({ before, after }: Move): boolean => fallbacksIn(before) !== fallbacksIn(after)
+
+const fallbacksIn = (entry: RenderedEntry | undefined): string =>
+  entry?.frontends
+    .flatMap(({ service, certificates }) => (certificates ? [service, certificates.fallback] : []))
+    .join() ?? ''
 
 const ownersIn = (entry: RenderedEntry | undefined): string =>
   [

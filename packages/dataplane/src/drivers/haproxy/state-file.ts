@@ -21,6 +21,8 @@ export interface SavedState {
   readonly addresses: readonly string[]
   readonly frontends: readonly Slot<FrontendShape>[]
   readonly backends: readonly Slot<BackendShape>[]
+  /** By frontend slot: the content id of its fallback certificate. Absent in older files, and if there is none. */
+  readonly fallbacks?: readonly (readonly [slot: number, contentId: string])[]
   /** Counters of a slot when its owner got it. */
   readonly baselines: readonly (readonly [slot: number, counters: FrontendCounters])[]
 }

@@ -28,7 +28,7 @@ export async function haproxyLab(): Promise<DriverLab> {
   const parent = labPrefix()
   const namespace = `${parent}-d${red.number}`
   const runDirectory = await mkdtemp(join(tmpdir(), 'spt-'))
-  const files = proxyFiles(join(runDirectory, namespace))
+  const files = proxyFiles(join(runDirectory, namespace), runDirectory)
   const host = await SystemHost.probe(parent)
   const drivers: HaproxyDriver[] = []
   const peers: Peer[] = []

@@ -34,6 +34,7 @@ const silentLog = { debug: () => {}, info: () => {}, warn: () => {} }
 export class ProxyLab {
   readonly cgroup = ID
   readonly runDirectory = mkdtempSync(join(tmpdir(), 'spt-'))
+  readonly certificateDirectory = mkdtempSync(join(tmpdir(), 'spt-certs-'))
   readonly place: ProxyPlace = {
     name: `${ID}-d7`,
     namespace: `${ID}-d7`,
@@ -103,7 +104,12 @@ export class ProxyLab {
       host: this.host,
       log: silentLog,
       ...change,
-      options: { runDirectory: this.runDirectory, sweepEveryMs: 20, ...change.options },
+      options: {
+        runDirectory: this.runDirectory,
+        certificateDirectory: this.certificateDirectory,
+        sweepEveryMs: 20,
+        ...change.options,
+      },
     })
     this.#drivers.push(driver)
     return driver
@@ -118,7 +124,8 @@ export class ProxyLab {
   async down(): Promise<void> {
     await this.clear()
     if (existsSync(`/run/netns/${ID}-d7`)) await must(['ip', 'netns', 'delete', `${ID}-d7`])
-    rmSync(this.runDirectory, { recursive: true, force: true })
+    for (const directory of [this.runDirectory, this.certificateDirectory])
+      rmSync(directory, { recursive: true, force: true })
     for (const controller of ['memory', 'pids', 'cpu'])
       await rmdir(`/sys/fs/cgroup/${controller}/${this.cgroup}`).catch(() => {})
   }

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { planTlsChanges } from './plan-tls-changes.ts'
+import { followTls } from './tls-command.ts'
+import { emptyTlsContent, type FrontendCertificates, type TlsContent, tlsContentOf } from './tls-content.ts'
+
+const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string]
+const at = (slot: number, fallback: string | null, ...named: readonly string[]) => ({
+  slot,
+  certificates: { fallback, named } satisfies FrontendCertificates,
+})
+const words = (
+  have: TlsContent,
+  ...[before, want]: [Parameters<typeof tlsContentOf>[0], Parameters<typeof tlsContentOf>[0]]
+) => {
+  const { raise, lower } = planTlsChanges(have, [...before], [...want])
+  for (const command of [...raise, ...lower]) followTls(have, command)
+  const wordOf = (command: (typeof raise)[number]) =>
+    [command.do, ...('slot' in command ? [`f${command.slot}`] : []), command.contentId?.[0] ?? 'placeholder'].join(' ')
+  return [raise.map(wordOf), lower.map(wordOf)]
+}
+
+test('a new listener gets its certificates, each told once, and nothing more', () => {
+  const have = emptyTlsContent()
+  const want = [at(1, A, B), at(2, null, B)]
+  expect(words(have, [], want)).toEqual([
+    [
+      ...['new-certificate b', 'set-certificate b', 'commit-certificate b', 'list-certificate f1 b'],
+      ...['list-certificate f2 b', 'set-fallback f1 a', 'commit-fallback f1 a'],
+    ],
+    [],
+  ])
+  expect(have).toEqual(tlsContentOf(want))
+  expect(words(have, want, want)).toEqual([[], []])
+})
+
+test('a replaced certificate: the new one first, then the old one leaves', () => {
+  const before = [at(1, null, A)]
+  expect(words(tlsContentOf(before), before, [at(1, null, B)])).toEqual([
+    ['new-certificate b', 'set-certificate b', 'commit-certificate b', 'list-certificate f1 b'],
+    ['unlist-certificate f1 a', 'delete-certificate a'],
+  ])
+})
+
+test('two that change places: each is served all the time', () => {
+  const before = [at(1, A, B)]
+  expect(words(tlsContentOf(before), before, [at(1, B, A)])).toEqual([
+    [
+      'new-certificate a',
+      'set-certificate a',
+      'commit-certificate a',
+      'list-certificate f1 a',
+      'set-fallback f1 b',
+      'commit-fallback f1 b',
+    ],
+    ['unlist-certificate f1 b', 'delete-certificate b'],
+  ])
+})
+
+test('a listener that goes leaves no key behind, but what another one uses', () => {
+  const [one, other] = [[at(1, A, B, C)], [at(2, null, C)]] as const
+  const have = tlsContentOf([...one, ...other])
+  words(have, one, [])
+  expect(have).toEqual(tlsContentOf(other))
+})

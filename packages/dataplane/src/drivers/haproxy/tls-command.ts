@@ -1,0 +1,115 @@
+import type { TlsContent } from './tls-content.ts'
+import { isListed } from './tls-content.ts'
+import type { TlsFiles } from './tls-files.ts'
+
+/** One change of the certificates of a running process. */
+export type TlsCommand =
+  | { readonly do: 'new-certificate' | 'commit-certificate' | 'delete-certificate'; readonly contentId: string }
+  | { readonly do: 'set-certificate'; readonly contentId: string }
+  | { readonly do: 'list-certificate' | 'unlist-certificate'; readonly slot: number; readonly contentId: string }
+  /** A null content is the placeholder. */
+  | { readonly do: 'set-fallback' | 'commit-fallback'; readonly slot: number; readonly contentId: string | null }
+
+const TLS_COMMANDS: ReadonlySet<string> = new Set<TlsCommand['do']>([
+  'new-certificate',
+  'set-certificate',
+  'commit-certificate',
+  'delete-certificate',
+  'list-certificate',
+  'unlist-certificate',
+  'set-fallback',
+  'commit-fallback',
+])
+
+export const isTlsCommand = <C extends { readonly do: string }>(command: C | TlsCommand): command is TlsCommand =>
+  TLS_COMMANDS.has(command.do)
+
+/** Blocks of base64 without an empty line, which would end the payload. */
+const PEM = /^(?:-----BEGIN (CERTIFICATE|PRIVATE KEY)-----\n(?:[A-Za-z0-9+/]{1,64}={0,2}\n)+-----END \1-----\n)+$/
+const PATH = /^[A-Za-z0-9./_-]+$/
+
+/** Which file's content the command sends; undefined for none, null for the placeholder. */
+export const payloadOf = (command: TlsCommand): string | null | undefined =>
+  command.do === 'set-certificate' || command.do === 'set-fallback' ? command.contentId : undefined
+
+/**
+ * Formats a command for the runtime API.
+ * @param pem chain and key, for a command that has a payload
+ * @throws RangeError for text that would be more than this one command
+ */
+export function tlsCommandText(command: TlsCommand, files: TlsFiles, pem: string): string {
+  switch (command.do) {
+    case 'new-certificate':
+      return `new ssl cert ${path(files.certificate(command.contentId))}\n`
+    case 'set-certificate':
+      return setText(files.certificate(command.contentId), pem)
+    case 'commit-certificate':
+      return `commit ssl cert ${path(files.certificate(command.contentId))}\n`
+    case 'delete-certificate':
+      return `del ssl cert ${path(files.certificate(command.contentId))}\n`
+    case 'list-certificate':
+      return `add ssl crt-list ${path(files.list(command.slot))} ${path(files.certificate(command.contentId))}\n`
+    case 'unlist-certificate':
+      return `del ssl crt-list ${path(files.list(command.slot))} ${path(files.certificate(command.contentId))}\n`
+    case 'set-fallback':
+      return setText(files.fallback(command.slot), pem)
+    case 'commit-fallback':
+      return `commit ssl cert ${path(files.fallback(command.slot))}\n`
+  }
+}
+
+function setText(store: string, pem: string): string {
+  if (!PEM.test(pem)) throw new RangeError('the certificate file is not PEM as we write it')
+  return `set ssl cert ${path(store)} <<\n${pem}\n`
+}
+
+function path(text: string): string {
+  if (!PATH.test(text)) throw new RangeError(`${JSON.stringify(text)} is not valid in a command`)
+  return text
+}
+
+const ACCEPTED: Readonly<Record<TlsCommand['do'], RegExp>> = {
+  // It may be there from a change that was given up, or from another entry of the same transaction.
+  'new-certificate': /^New empty certificate store|already exists!$/,
+  'set-certificate': /Transaction (?:created|updated) for certificate /,
+  'commit-certificate': /Success!$/,
+  // While another listener still uses it, it stays.
+  'delete-certificate': /deleted!$|in use, can't be deleted!$|doesn't exist|does not exist|not found/i,
+  'list-certificate': /Success!$/,
+  'unlist-certificate': /deleted in crtlist |doesn't exist|does not exist|can't find/i,
+  'set-fallback': /Transaction (?:created|updated) for certificate /,
+  'commit-fallback': /Success!$/,
+}
+
+/** The proxy's error text if it refused; null if it succeeded. */
+export const tlsRefusal = (command: TlsCommand, reply: string): string | null =>
+  ACCEPTED[command.do].test(reply) ? null : reply === '' ? 'no answer' : reply
+
+/** Updates `content` after an accepted command. */
+export function followTls(content: TlsContent, command: TlsCommand): void {
+  switch (command.do) {
+    case 'commit-certificate':
+      content.stored.add(command.contentId)
+      return
+    case 'delete-certificate':
+      if (!isListed(content, command.contentId)) content.stored.delete(command.contentId)
+      return
+    case 'list-certificate':
+      content.listed.set(command.slot, (content.listed.get(command.slot) ?? new Set()).add(command.contentId))
+      return
+    case 'unlist-certificate': {
+      const list = content.listed.get(command.slot)
+      list?.delete(command.contentId)
+      if (list?.size === 0) content.listed.delete(command.slot)
+      return
+    }
+    case 'commit-fallback':
+      if (command.contentId === null) content.fallbacks.delete(command.slot)
+      else content.fallbacks.set(command.slot, command.contentId)
+      return
+    case 'new-certificate':
+    case 'set-certificate':
+    case 'set-fallback':
+      return
+  }
+}

@@ -1,0 +1,39 @@
+/** The certificates of a process: what its TLS frontends hold at run time. Certificates are named by content id. */
+
+/** What a TLS frontend serves. */
+export interface FrontendCertificates {
+  /** Served to clients that name no host, or one that no certificate has. Null: these clients are refused. */
+  readonly fallback: string | null
+  /** Served by their own names, besides the fallback. */
+  readonly named: readonly string[]
+}
+
+export interface TlsContent {
+  /** Certificates that the process has. */
+  readonly stored: Set<string>
+  /** By frontend slot: what is in its list. */
+  readonly listed: Map<number, Set<string>>
+  /** By frontend slot: the content of its fallback certificate. Absent: the placeholder. */
+  readonly fallbacks: Map<number, string>
+}
+
+export const emptyTlsContent = (): TlsContent => ({ stored: new Set(), listed: new Map(), fallbacks: new Map() })
+
+/** The content of a process that was just started with these frontends. */
+export function tlsContentOf(
+  frontends: Iterable<{ readonly slot: number; readonly certificates?: FrontendCertificates }>,
+): TlsContent {
+  const content = emptyTlsContent()
+  for (const { slot, certificates } of frontends) {
+    if (certificates === undefined) continue
+    const { fallback, named } = certificates
+    if (named.length > 0) content.listed.set(slot, new Set(named))
+    for (const contentId of named) content.stored.add(contentId)
+    if (fallback !== null) content.fallbacks.set(slot, fallback)
+  }
+  return content
+}
+
+/** Whether some frontend's list has it: then it cannot be deleted. */
+export const isListed = ({ listed }: TlsContent, contentId: string): boolean =>
+  listed.values().some((each) => each.has(contentId))
