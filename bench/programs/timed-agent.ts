@@ -10,7 +10,7 @@ import type { DataPlaneDriver } from '@spout/dataplane'
 import { systemClock } from '@spout/runtime'
 import { loadConfig } from '@spout/runtime/config'
 import { createLogger } from '@spout/runtime/logger'
-import { agentConfig } from '../../apps/agent/src/config.ts'
+import { agentConfig, certificateDirectory } from '../../apps/agent/src/config.ts'
 import { openDataPlane } from '../../apps/agent/src/data-plane.ts'
 import { NodeIdentity } from '../../apps/agent/src/identity.ts'
 
@@ -81,6 +81,7 @@ const agent = new NodeAgent({
   session: randomUUID(),
   stateFile: path.join(config.stateDirectory, 'entries.journal'),
   link: () => link,
+  certificateDirectory: certificateDirectory(config),
   domains: dataPlane.domains,
   drivers: dataPlane.drivers.map((driver) => (driver.name === 'nftables' ? timed(driver) : driver)),
   announcer: dataPlane.announcers,

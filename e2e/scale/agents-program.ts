@@ -70,6 +70,7 @@ async function agentOf(index: number, token: string, { key, csr }: Awaited<Retur
         return link.state(signal)
       },
     }),
+    certificateDirectory: path.join(config.directory, `scale-${index}.certificates`),
     domains: new RecordedDomains(node),
     drivers: [new RecordedDriver(node)],
     announcer: new RecordedAnnouncer(node),

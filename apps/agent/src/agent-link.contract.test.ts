@@ -101,6 +101,7 @@ async function startAgent(identity: NodeIdentity, node: RecordedNode): Promise<N
     session: randomUUID(),
     stateFile: join(directory, 'entries.journal'),
     link: () => identity.link,
+    certificateDirectory: join(directory, 'certificates'),
     domains: new RecordedDomains(node),
     drivers: [new RecordedDriver(node)],
     announcer: new RecordedAnnouncer(node),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { NodeAgent } from '@spout/agent'
 import type { ProbeLimits } from '@spout/dataplane'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
-import type { AgentConfig } from './config.ts'
+import { type AgentConfig, certificateDirectory } from './config.ts'
 import { openDataPlane } from './data-plane.ts'
 import { NodeIdentity } from './identity.ts'
 
@@ -29,6 +29,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     session: randomUUID(),
     stateFile: join(config.stateDirectory, 'entries.journal'),
     link: () => identity.link,
+    certificateDirectory: certificateDirectory(config),
     domains: dataPlane.domains,
     drivers: dataPlane.drivers,
     followers: dataPlane.followers,

@@ -55,7 +55,10 @@ export const agentConfig = z.strictObject({
   }).prefault({}),
   haproxy: section({
     executable: z.string().min(1).default('/usr/sbin/haproxy'),
-    /** Memory-backed; sockets lie in it, so its path must be short. */
+    /**
+     * Memory-backed; sockets lie in it, so its path must be short. The private keys of listeners are beside it, in
+     * `<runDirectory>-certificates`.
+     */
     runDirectory: z.string().min(1).max(60).default('/run/spout/haproxy'),
     /** The proxy of domain N runs as user and group `firstUid + N`. */
     firstUid: z.number().int().min(100_000).max(0x7000_0000).default(0x2000_0000),
@@ -148,3 +151,7 @@ export const agentConfig = z.strictObject({
   }).prefault({}),
 })
 export type AgentConfig = z.output<typeof agentConfig>
+
+/** Where the certificates of listeners are. */
+export const certificateDirectory = ({ haproxy }: Pick<AgentConfig, 'haproxy'>): string =>
+  `${haproxy.runDirectory}-certificates`

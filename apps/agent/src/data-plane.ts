@@ -42,7 +42,7 @@ import {
 import { domainOfKey } from '@spout/model/entry-keys'
 import type { Clock, Component, Logger } from '@spout/runtime'
 import { NativeHelper } from '@spout/sys'
-import type { AgentConfig } from './config.ts'
+import { type AgentConfig, certificateDirectory } from './config.ts'
 import { findFabricInterface } from './fabric-interface.ts'
 
 /** The parts of this machine that the agent works on. */
@@ -134,9 +134,9 @@ interface Proxies {
   readonly place: ReturnType<typeof proxyPlaceOf>
 }
 
-async function openProxies({ haproxy: settings }: AgentConfig, machine: Machine): Promise<Proxies> {
+async function openProxies(config: AgentConfig, machine: Machine): Promise<Proxies> {
   const { helper, clock, log } = machine
-  const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = settings
+  const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = config.haproxy
   const host = await SystemHost.probe(
     cgroup,
     { ...DEFAULT_LIMITS, memoryBytes: memoryMegabytes * 1024 * 1024, cpus: processors },
@@ -151,7 +151,11 @@ async function openProxies({ haproxy: settings }: AgentConfig, machine: Machine)
   const place = proxyPlaceOf(machine.config)
   const haproxy = new HaproxyDriver({
     ...{ place, host, clock, log },
-    options: { ...options, requestWithinMs: requestSeconds * 1_000 },
+    options: {
+      ...options,
+      certificateDirectory: certificateDirectory(config),
+      requestWithinMs: requestSeconds * 1_000,
+    },
   })
   return { haproxy, host, place }
 }

@@ -7,7 +7,16 @@ import {
   type Network,
 } from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
-import { AddressIndex, addUsage, NO_USAGE, NumberRuns, subtractUsage, type Usage, usageOf } from '@spout/plan'
+import {
+  AddressIndex,
+  addUsage,
+  CertificateUsers,
+  NO_USAGE,
+  NumberRuns,
+  subtractUsage,
+  type Usage,
+  usageOf,
+} from '@spout/plan'
 import { usageOfCertificate } from './certificate-usage.ts'
 import type { ModelView } from './contract/view.ts'
 import { usageOfCredential } from './credential-usage.ts'
@@ -47,6 +56,7 @@ export class AdmissionIndex {
   readonly #sizes = new DocumentSizes()
   readonly #inNetwork = new Map<string, Set<string>>()
   readonly #numbers = new NumberRuns()
+  readonly #certificateUsers = new CertificateUsers()
   #nodeFabric: ReadonlySet<string> = new Set()
 
   constructor(view: ModelView) {
@@ -129,6 +139,12 @@ export class AdmissionIndex {
     return null
   }
 
+  /** A load balancer with a listener that uses this certificate; null if there is none. */
+  certificateUser(certificateId: string): LoadBalancer | null {
+    for (const id of this.#certificateUsers.of(certificateId)) return this.#loadBalancers.get(id) ?? null
+    return null
+  }
+
   memberAddresses(networkId: string): Iterable<string> {
     return this.#members.of(networkId)?.keys() ?? []
   }
@@ -192,6 +208,7 @@ export class AdmissionIndex {
   #replaceLoadBalancer(id: string, next: LoadBalancer | null): void {
     const before = this.#loadBalancers.get(id)
     this.#members.replace(before ?? null, next)
+    this.#certificateUsers.replace(id, next)
     if (before !== undefined && before.networkId !== null) removeFrom(this.#inNetwork, before.networkId, id)
     if (next === null) this.#loadBalancers.delete(id)
     else {

@@ -8,6 +8,7 @@ import {
   type CertificateDraft,
   certificateChange,
   certificateDraft,
+  type OpenCertificate,
 } from './contract/certificate-admission.ts'
 import { readCertificate } from './read-certificate.ts'
 
@@ -56,8 +57,28 @@ export async function changeCertificate(
 export async function deleteCertificate(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {
     const stored = find(context, 'certificate', id, 'certificate')
+    const used = context.index.certificateUser(id)
+    if (used !== null) {
+      const listener = used.listeners.find(({ tls }) => tls?.certificateIds.includes(id))
+      const user = `listener ${listener?.name || listener?.id} of load balancer ${used.name || used.id}`
+      throw new SpoutError('InUse', { what: 'certificate', id, user })
+    }
     return { writes: [deleteOf('certificate', stored)], result: undefined }
   })
+}
+
+/** @throws SpoutError NotFound; Unavailable when no configured key opens it */
+export function openCertificate(context: AdmissionContext, id: string): OpenCertificate {
+  const { contentId, chain, sealedKey } = find(context, 'certificate', id, 'certificate').value
+  try {
+    return { contentId, pem: chain + sealingOf(context).open(sealedKey, id) }
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error
+    throw new SpoutError('Unavailable', {
+      what: `The private key of certificate ${id}`,
+      reason: 'no configured sealing key opens it',
+    })
+  }
 }
 
 /**

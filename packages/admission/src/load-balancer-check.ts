@@ -46,6 +46,7 @@ export function resolveContextOf(
   return {
     currentNetworkId: networkId,
     networks: view.list('network', { projectId }),
+    hasCertificate: (id) => view.get('certificate', id)?.value.projectId === projectId,
     forbidden: (ip) => deny.whyForbidden(ip),
     occupant: (id, address) => {
       const found = index.addressIn(id, address)

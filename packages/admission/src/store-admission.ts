@@ -6,7 +6,7 @@ import { changeAddressPool, createAddressPool, deleteAddressPool } from './addre
 import { AdmissionIndex } from './admission-index.ts'
 import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
 import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
-import { changeCertificate, createCertificate, deleteCertificate, sealAnew } from './certificates.ts'
+import { changeCertificate, createCertificate, deleteCertificate, openCertificate, sealAnew } from './certificates.ts'
 import { Claims } from './claims.ts'
 import { type AdmissionContext, type RandomSource, systemRandom } from './context.ts'
 import type { Admission } from './contract/admission.ts'
@@ -122,6 +122,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   createCertificate: Admission['createCertificate'] = (draft) => createCertificate(this.#context, draft)
   changeCertificate: Admission['changeCertificate'] = (id, change) => changeCertificate(this.#context, id, change)
   deleteCertificate: Admission['deleteCertificate'] = (id) => deleteCertificate(this.#context, id)
+  openCertificate: Admission['openCertificate'] = (id) => openCertificate(this.#context, id)
 
   createEnrolmentToken: Admission['createEnrolmentToken'] = (draft) => createEnrolmentToken(this.#context, draft)
   enrolNode: Admission['enrolNode'] = (secret, certificateSha256, request = null) =>

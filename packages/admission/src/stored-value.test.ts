@@ -80,6 +80,7 @@ const aListener = () => ({
   connectionLimit: null,
   defaultPoolId: null,
   routes: [],
+  tls: null,
   timeouts: { clientMs: 1, connectMs: 1, memberMs: 1, inspectMs: 0 },
   insertHeaders: [],
   allowedCidrs: null,

@@ -38,16 +38,23 @@ export async function applyToDomains(
   }
 }
 
+/** The parts of a node that follow load-balancer entries. */
+export interface EntryParts {
+  /** Applied before the drivers, which use what they provide. */
+  readonly preparers: readonly EntryFollower[]
+  readonly choice: DriverChoice
+  readonly followers: readonly EntryFollower[]
+}
+
 /**
- * Applies a change with the drivers and then the followers, in order. A driver gets the entries that it was chosen for,
+ * Applies a change with the preparers, the drivers and then the followers, in order. A driver gets the entries that it was chosen for,
  * with the proxy ports of the drivers before it. It removes the others, since it may have carried them before. A
  * follower gets all entries. An entry that fails is not given to later parts. If a call throws, all entries in it fail,
  * and no others.
  * @returns the first failure by key; other keys succeeded
  */
 export async function applyEntries(
-  choice: DriverChoice,
-  followers: readonly EntryFollower[],
+  { choice, preparers, followers }: EntryParts,
   changes: { readonly put: readonly WantedEntry[]; readonly remove: readonly string[] },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Failure>> {
@@ -66,6 +73,12 @@ export async function applyEntries(
       for (const key of [...put.map((wanted) => wanted.key), ...remove]) failures.set(key, failure)
     }
   }
+  for (const preparer of preparers)
+    await apply(
+      preparer,
+      entries.filter(({ key }) => isGoing(key)),
+      changes.remove,
+    )
   for (const driver of choice.drivers) {
     const going = failures.size === 0 ? entries : entries.filter(({ key }) => isGoing(key))
     const own = going.filter((wanted) => choice.of(wanted).drivers.has(driver))

@@ -65,7 +65,7 @@ const fast = () => new NamedDriver('fast', ['l4.tcp'])
 const packets = () => new NamedDriver('packets', ['l4.tcp', 'l4.udp', 'dsr'])
 
 const apply = (drivers: readonly DataPlaneDriver[], put: readonly WantedEntry[], remove: readonly string[] = []) =>
-  applyEntries(new DriverChoice(drivers), [], { put, remove }, signal)
+  applyEntries({ preparers: [], choice: new DriverChoice(drivers), followers: [] }, { put, remove }, signal)
 
 describe('choice of drivers', () => {
   it('gives an entry to the first driver that offers what it needs, and takes it from the others', async () => {

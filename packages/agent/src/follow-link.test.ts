@@ -19,6 +19,7 @@ function play(streams: readonly Stream[]) {
     },
     report: () => Promise.reject(new Error('not here')),
     renew: () => Promise.reject(new Error('not here')),
+    certificates: () => Promise.reject(new Error('not here')),
     close: () => {},
   }
   const done = followLink(

@@ -64,6 +64,7 @@ async function start(): Promise<void> {
   reconciler = new NodeReconciler({
     domains: new RecordedDomains(node),
     drivers: [new RecordedDriver(node)],
+    preparers: [],
     followers: [],
     announcer: new RecordedAnnouncer(node),
     group: new RecordedGroup(node),

@@ -51,6 +51,7 @@ describe('slow start', () => {
     const reconciler = new NodeReconciler({
       domains: new RecordedDomains(node),
       drivers: [new RecordedDriver(node)],
+      preparers: [],
       followers: [],
       announcer: new RecordedAnnouncer(node),
       group: new RecordedGroup(node),

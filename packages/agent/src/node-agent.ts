@@ -10,6 +10,7 @@ import type {
 } from '@spout/dataplane'
 import type { FlowsReport, ServiceStats } from '@spout/model/node-report'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
+import { CertificateFiles } from './certificate-files.ts'
 import type { Domains } from './domains.ts'
 import type { AgentFigures } from './figures.ts'
 import { followLink } from './follow-link.ts'
@@ -24,6 +25,8 @@ export interface NodeAgentOptions {
   /** The file that holds the last good state. */
   readonly stateFile: string
   readonly link: () => AgentLink
+  /** The memory-backed directory of the listeners' certificates. */
+  readonly certificateDirectory: string
   readonly domains: Domains
   readonly drivers: readonly DataPlaneDriver[]
   /** Followers of load-balancer entries besides drivers. Default none. */
@@ -66,6 +69,7 @@ export class NodeAgent implements Component {
   readonly #reconciler: NodeReconciler
   readonly #reporter: Reporter
   readonly #stopping = new AbortController()
+  readonly #certificates: CertificateFiles
   #health: MemberHealthFeed | null = null
   #following: Promise<void> | null = null
   readonly #timers = new Map<string, Timer>()
@@ -86,10 +90,18 @@ export class NodeAgent implements Component {
       clock: options.clock,
       log,
     })
+    this.#certificates = new CertificateFiles({
+      directory: options.certificateDirectory,
+      fetch: (loadBalancerId, signal) => options.link().certificates(loadBalancerId, signal),
+      onArrived: (key) => this.#reconciler.look([key]),
+      log,
+    })
+    const { before, after } = this.#certificates
     this.#reconciler = new NodeReconciler({
       domains: options.domains,
       drivers: options.drivers,
-      followers: options.followers ?? [],
+      preparers: [before],
+      followers: [...(options.followers ?? []), after],
       announcer: options.announcer,
       group: options.group,
       state: this.#state,
@@ -173,6 +185,7 @@ export class NodeAgent implements Component {
     await this.#following
     await this.#reporter.stop()
     await this.#reconciler.stop(STOP_GRACE_MS)
+    this.#certificates.close()
     await this.#state.close()
   }
 

@@ -13,6 +13,7 @@ import { type Held, unreadable, type WantedState } from './wanted-state.ts'
 export interface OrderedChangesOptions {
   readonly domains: Domains
   readonly choice: DriverChoice
+  readonly preparers: readonly EntryFollower[]
   readonly followers: readonly EntryFollower[]
   readonly group: Pick<GroupFollower, 'follow'>
   readonly announcements: EntryAnnouncements
@@ -169,8 +170,8 @@ export class OrderedChanges {
   }
 
   async #program(ready: readonly WantedEntry[], gone: readonly string[], signal: AbortSignal): Promise<void> {
-    const { choice, followers, statuses, wanted } = this.#options
-    const failures = await applyEntries(choice, followers, { put: ready, remove: gone }, signal)
+    const { statuses, wanted } = this.#options
+    const failures = await applyEntries(this.#options, { put: ready, remove: gone }, signal)
     for (const key of gone) {
       const failure = failures.get(key)
       if (failure === undefined) this.#forget(key)

@@ -42,6 +42,7 @@ class Process {
     this.reconciler = new NodeReconciler({
       domains: new RecordedDomains(node),
       drivers: [new RecordedDriver(node)],
+      preparers: [],
       followers: [],
       announcer: new RecordedAnnouncer(node),
       group: new RecordedGroup(node),

@@ -23,6 +23,8 @@ export interface NodeReconcilerOptions
   readonly domains: Domains
   /** In order: a later driver may redirect to the proxy ports of an earlier one. */
   readonly drivers: readonly DataPlaneDriver[]
+  /** Follow the entries before the drivers, which use what they provide. */
+  readonly preparers: readonly EntryFollower[]
   /** Follow the entries of all drivers, in this order. */
   readonly followers: readonly EntryFollower[]
   readonly announcer: Announcer
@@ -98,7 +100,7 @@ export class NodeReconciler {
    * the proxies are not touched.
    */
   async adopt(): Promise<void> {
-    const { drivers, followers, state } = this.#options
+    const { preparers, drivers, followers, state } = this.#options
     const saved = [...state.entries]
     for (const [key, { hash, entry, down, shares }] of saved) {
       this.#wanted.put(key, { hash, entry })
@@ -110,6 +112,7 @@ export class NodeReconciler {
       const domain = entry.kind === 'load-balancer' ? up.get(entry.domain) : undefined
       return domain === undefined || entry.kind !== 'load-balancer' ? [] : [{ key, hash, domain, entry, down, shares }]
     })
+    for (const preparer of preparers) await this.#adoptPart(preparer, previous)
     let entries: readonly WantedEntry[] = previous
     for (const driver of drivers) {
       await this.#adoptPart(
@@ -274,10 +277,10 @@ export class NodeReconciler {
 
   async #observe(): Promise<void> {
     this.#observeDue = false
-    const { domains, drivers, followers, log } = this.#options
+    const { domains, preparers, drivers, followers, log } = this.#options
     const withdrawn = await lostKeys([this.#announcements], log)
     const lost = new Set<string>()
-    for (const key of await lostKeys([domains, ...drivers, ...followers], log)) {
+    for (const key of await lostKeys([domains, ...preparers, ...drivers, ...followers], log)) {
       lost.add(key)
       // If a domain is lost, the entries in it are lost too.
       const held = this.#wanted.get(key)

@@ -51,7 +51,19 @@ export interface AgentLink {
   /** @throws Error when it did not arrive. Sending it again is harmless */
   report(report: NodeReport, signal: AbortSignal): Promise<{ readonly resend: boolean }>
   renew(csr: string, signal: AbortSignal): Promise<IssuedCertificate>
+  /**
+   * The certificates of the listeners of a load balancer that this node carries.
+   * @throws LinkRefused when it does not carry it; Error when no answer came
+   */
+  certificates(loadBalancerId: string, signal: AbortSignal): Promise<readonly ListenerCertificate[]>
   close(): void
+}
+
+/** One version of a certificate, with its private key. */
+export interface ListenerCertificate {
+  readonly contentId: string
+  /** Chain and key. */
+  readonly pem: string
 }
 
 export interface IssuedCertificate {
@@ -81,6 +93,12 @@ export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): Agent
       }),
     report: (report, signal) => call('/agent/v1/report', report, signal),
     renew: (csr, signal) => call('/agent/v1/renew', { csr }, signal),
+    certificates: async (loadBalancerId, signal) => {
+      const url = new URL(`/agent/v1/load-balancers/${loadBalancerId}/certificates`, identity.url)
+      const options = { agent, signal, timeout: REPORT_TIMEOUT_MS }
+      const { certificates } = await getJson<{ certificates: readonly ListenerCertificate[] }>(url, options)
+      return certificates
+    },
     close: () => agent.destroy(),
   }
 }
@@ -99,7 +117,13 @@ async function* stateLines(url: URL, options: RequestOptions): AsyncGenerator<re
 export async function postJson<T>(url: URL, body: unknown, options: RequestOptions): Promise<T> {
   const text = Buffer.from(JSON.stringify(body))
   const headers = { 'content-type': 'application/json', 'content-length': text.length }
-  const response = await send(url, { ...options, method: 'POST', headers }, text)
+  return jsonOf<T>(await send(url, { ...options, method: 'POST', headers }, text))
+}
+
+const getJson = async <T>(url: URL, options: RequestOptions): Promise<T> =>
+  jsonOf<T>(await send(url, { ...options, method: 'GET' }, null))
+
+async function jsonOf<T>(response: IncomingMessage): Promise<T> {
   const answer = await bodyText(response)
   if (response.statusCode === undefined || response.statusCode >= 300)
     throw new LinkRefused(response.statusCode ?? 0, answer.slice(0, 500))

@@ -23,6 +23,28 @@ export const listenerOptions = {
   /** Sources that may connect. Null admits all, an empty list none. */
   allowedCidrs: z.array(looseCidrText).max(200).nullable().default(null),
 }
+/** Certificates of one listener. */
+export const MOST_LISTENER_CERTIFICATES = 100
+
+/** How a listener of protocol `https` ends TLS. */
+export const listenerTls = z.strictObject({
+  /** Chosen by the name that the client asks for (SNI, RFC 6066 section 3). */
+  certificateIds: z
+    .array(uuid)
+    .min(1)
+    .max(MOST_LISTENER_CERTIFICATES)
+    .refine((ids) => new Set(ids).size === ids.length, { message: 'names a certificate twice' }),
+  /** Clients whose name no certificate has get the first certificate, or the alert `unrecognized_name`. */
+  unknownNames: z.enum(['default', 'refuse']).default('default'),
+  minVersion: z.enum(['1.2', '1.3']).default('1.2'),
+  /** Application protocols that are negotiated (ALPN, RFC 7301), by preference. Empty: none. */
+  alpn: z
+    .array(z.enum(['h2', 'http/1.1']))
+    .max(2)
+    .default(['h2', 'http/1.1']),
+})
+export type ListenerTls = z.infer<typeof listenerTls>
+
 /** Options of a listener that sets none. */
 export const LISTENER_DEFAULTS = z.strictObject(listenerOptions).parse({})
 
@@ -34,8 +56,10 @@ export const listener = z.strictObject({
   port,
   /** Where connections go, and requests that no route takes. */
   defaultPoolId: uuid.nullable(),
-  /** Of protocol `http` only. */
+  /** Of protocols `http` and `https` only. */
   routes: httpRoutes.default([]),
+  /** Of protocol `https`, which needs it, and of no other. */
+  tls: listenerTls.nullable().default(null),
   ...listenerOptions,
 })
 export type Listener = z.infer<typeof listener>

@@ -11,7 +11,7 @@
 import type { Announce, AnnouncerParts } from './announcers/registry.ts'
 import type { CheckType } from './check-kinds.ts'
 import type { RedirectAction, RespondAction, RouteCondition } from './http-route.ts'
-import type { ServiceProtocol } from './protocols.ts'
+import type { ListenerProtocol } from './protocols.ts'
 
 export type {
   BfdProfile,
@@ -178,7 +178,7 @@ export interface NodeVip {
 export interface Service {
   /** The listener's id. */
   readonly id: string
-  readonly protocol: ServiceProtocol
+  readonly protocol: ListenerProtocol
   readonly port: number
   /** `NodePool.number`; null refuses connections (L4: reset, HTTP: 503). */
   readonly pool: number | null

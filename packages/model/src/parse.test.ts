@@ -68,7 +68,7 @@ function refusal(parse: () => unknown): SpoutError {
 
 describe('parseAs', () => {
   it.each([
-    ['an unknown field', { ...aListener, tls: true }, 'UnknownField', 'listeners[0].tls'],
+    ['an unknown field', { ...aListener, colour: true }, 'UnknownField', 'listeners[0].colour'],
     [
       'an unknown inner field',
       { ...aListener, timeouts: { ...aListener.timeouts, idleMs: 1 } },

@@ -1,14 +1,12 @@
 /**
- * `tcp`, `udp` and `sctp` listeners forward connections. `http` and `tcp-proxy` listeners terminate them in the L7
- * proxy.
+ * `tcp`, `udp` and `sctp` listeners forward connections. `http`, `https` and `tcp-proxy` listeners terminate them in the
+ * L7 proxy. `https` is HTTP whose TLS the proxy ends.
  */
-export const LISTENER_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'tcp-proxy'] as const
+export const LISTENER_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'https', 'tcp-proxy'] as const
 export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
-/** What nodes carry. `https` is HTTP whose TLS the proxy ends; listeners cannot have it yet. */
-export type ServiceProtocol = ListenerProtocol | 'https'
 
 /** Whether the L7 proxy terminates the connection. */
-export const isProxied = (protocol: ServiceProtocol): boolean =>
+export const isProxied = (protocol: ListenerProtocol): boolean =>
   protocol === 'http' || protocol === 'https' || protocol === 'tcp-proxy'
 
 /**
@@ -20,7 +18,7 @@ export const isTracked = ({
   connectionLimit,
   allowedCidrs,
 }: {
-  readonly protocol: ServiceProtocol
+  readonly protocol: ListenerProtocol
   readonly connectionLimit: number | null
   readonly allowedCidrs: readonly string[] | null
 }): boolean => !isProxied(protocol) || connectionLimit !== null || allowedCidrs !== null
@@ -31,5 +29,5 @@ export const PROTOCOL_NUMBERS = { icmp: 1, tcp: 6, udp: 17, sctp: 132 } as const
 export type Transport = Exclude<keyof typeof PROTOCOL_NUMBERS, 'icmp'>
 
 /** The transport protocol of a listener. Listeners of one load balancer may share a port over different ones. */
-export const transportOf = (protocol: ServiceProtocol): Transport =>
+export const transportOf = (protocol: ListenerProtocol): Transport =>
   protocol === 'udp' || protocol === 'sctp' ? protocol : 'tcp'

@@ -106,6 +106,8 @@ function plan(
     previous: before?.placement ?? null,
     gatewayOwnerIds: [],
     freePoolNumber: (after) => after + 1,
+    // A plan shows no content of certificates, so each stands for its own.
+    contentIdOf: (certificateId) => certificateId.replaceAll('-', ''),
     now: loadBalancer.updatedAt ?? loadBalancer.createdAt,
   })
 }

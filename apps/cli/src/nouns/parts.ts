@@ -14,6 +14,16 @@ const withPoolId = (loadBalancer: Row, body: Row): Row =>
     ? { ...body, defaultPoolId: findPart(rowsOf(loadBalancer, 'pools'), 'pool', body.defaultPoolId).id }
     : body
 
+/** Replaces names from flags by ids. */
+async function withIds(session: Session, loadBalancer: Row, body: Row): Promise<Row> {
+  const names = at(body, 'tls.certificateIds')
+  if (!Array.isArray(names)) return withPoolId(loadBalancer, body)
+  const owner = { ...session, projectId: String(loadBalancer.projectId) }
+  const certificateIds: unknown[] = []
+  for (const name of names) certificateIds.push((await findByName(owner, '/certificates', 'certificate', name)).id)
+  return { ...withPoolId(loadBalancer, body), tls: { ...(body.tls as Row), certificateIds } }
+}
+
 const noWatch = async (): Promise<null> => null
 
 /** Listeners: parts of a load balancer with their own paths. */
@@ -24,13 +34,13 @@ export const listeners: Noun = {
   create: async (session, within, name, body) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const path = `/load-balancers/${String(loadBalancer.id)}/listeners`
-    return call(session, 'POST', path, { name, ...withPoolId(loadBalancer, body) })
+    return call(session, 'POST', path, { name, ...(await withIds(session, loadBalancer, body)) })
   },
   set: async (session, within, name, body) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const { id } = findPart(rowsOf(loadBalancer, 'listeners'), 'listener', name)
     const path = `/load-balancers/${String(loadBalancer.id)}/listeners/${String(id)}`
-    return call(session, 'PATCH', path, withPoolId(loadBalancer, body))
+    return call(session, 'PATCH', path, await withIds(session, loadBalancer, body))
   },
   delete: async (session, within, name) => {
     const loadBalancer = await loadBalancerOf(session, within)

@@ -97,6 +97,8 @@ export const listener: Resource = {
     column('POOL', 'defaultPoolId'),
     column('ENABLED', 'enabled'),
     count('ROUTES', 'routes', true),
+    count('CERTIFICATES', 'tls.certificateIds', true),
+    column('TLS', 'tls.minVersion', true),
     column('LIMIT', 'connectionLimit', true),
     { title: 'ALLOWED', wide: true, value: allowed },
     column('HEADERS', 'insertHeaders', true),
@@ -126,9 +128,27 @@ export const listener: Resource = {
     },
     {
       flags: '--routes <file>',
-      description: "routes of an HTTP listener, in order, as a JSON list; '-' is the standard input",
+      description: "routes of an HTTP or HTTPS listener, in order, as a JSON list; '-' is the standard input",
       field: 'routes',
       parse: (file) => jsonIn(file, '--routes'),
+    },
+    {
+      flags: '--certificates <certificates>',
+      description: 'certificates of an HTTPS listener, comma-separated; the first is the default',
+      field: 'tls.certificateIds',
+      parse: commaList,
+    },
+    {
+      flags: '--unknown-names <default|refuse>',
+      description: 'what clients get that name no host of a certificate: the first certificate, or an alert',
+      field: 'tls.unknownNames',
+    },
+    { flags: '--min-tls <version>', description: 'lowest version of TLS: 1.2 or 1.3', field: 'tls.minVersion' },
+    {
+      flags: '--alpn <protocols>',
+      description: "application protocols to negotiate, by preference: h2,http/1.1; '' for none",
+      field: 'tls.alpn',
+      parse: commaList,
     },
     {
       flags: '--insert-headers <names>',

@@ -21,10 +21,24 @@ export type CertificateDraft = z.input<typeof certificateDraft>
 export const certificateChange = certificateDraft.omit({ projectId: true }).partial()
 export type CertificateChange = z.input<typeof certificateChange>
 
-/** Writes of certificates. The private key is sealed before it is stored, and no result has it in clear. */
+/** One version of a certificate with its private key in clear. */
+export interface OpenCertificate {
+  readonly contentId: string
+  /** Chain and key. */
+  readonly pem: string
+}
+
+/**
+ * Writes of certificates. The private key is sealed before it is stored, and only `openCertificate` gives it in clear.
+ */
 export interface CertificateAdmission {
   createCertificate(draft: CertificateDraft): Promise<Certificate>
   changeCertificate(id: string, change: CertificateChange): Promise<Certificate>
   /** Refused while a listener uses it. */
   deleteCertificate(id: string): Promise<void>
+  /**
+   * For nodes that carry a listener that uses it, and for nobody else.
+   * @throws SpoutError NotFound; Unavailable when no configured key opens it
+   */
+  openCertificate(id: string): OpenCertificate
 }

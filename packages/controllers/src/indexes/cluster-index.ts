@@ -1,5 +1,6 @@
 import type { ModelView } from '@spout/admission/contract'
 import { defaultGroupOf, isProxied, isTracked, type LoadBalancer, type Node, type NodeGroup } from '@spout/model'
+import { CertificateUsers } from '@spout/plan'
 import { KeySets } from './key-sets.ts'
 
 /** Stands for the default group while there is no group. */
@@ -22,6 +23,7 @@ export class ClusterIndex {
   readonly #byUntracked = new KeySets()
   /** `<network id> <group id>` -> the group's load balancers in the network */
   readonly #byPlace = new KeySets()
+  readonly #byCertificate = new CertificateUsers()
   /** network id -> groups that carry its load balancers */
   readonly #groupsOf = new Map<string, Set<string>>()
   #defaultGroupId: string | null = null
@@ -46,6 +48,7 @@ export class ClusterIndex {
     const loadBalancer = this.#view.get('loadBalancer', id)?.value
     const groupId = loadBalancer === undefined ? null : this.groupIdOf(loadBalancer)
     const networkId = loadBalancer?.networkId ?? null
+    this.#byCertificate.replace(id, loadBalancer ?? null)
     this.#byGroup.set(id, groupId)
     this.#byNetwork.set(id, networkId)
     this.#byInnerProxy.set(id, loadBalancer !== undefined && hasInnerProxy(loadBalancer) ? networkId : null)
@@ -82,6 +85,10 @@ export class ClusterIndex {
 
   loadBalancersOfNetwork(networkId: string): ReadonlySet<string> {
     return this.#byNetwork.of(networkId)
+  }
+
+  loadBalancersOfCertificate(certificateId: string): ReadonlySet<string> {
+    return this.#byCertificate.of(certificateId)
   }
 
   /** Whether clients inside the network reach a proxy. */

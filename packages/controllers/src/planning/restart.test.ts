@@ -33,6 +33,11 @@ const anyChange: fc.Arbitrary<Change> = fc.oneof(
     }),
   },
   fc.record({ do: fc.constant('delete load balancer'), number: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({
+    do: fc.constant('put certificate'),
+    number: fc.constantFrom(1, 2),
+    version: fc.integer({ min: 1, max: 3 }),
+  }),
   {
     weight: 2,
     arbitrary: fc.record({

@@ -15,11 +15,12 @@ async function oneNode() {
     isUntracked: () => (plane.entry(NODE, 'domain/1') as DomainEntry).untracked === true,
     /** The load balancer with its one listener changed like this; null: with none. */
     put: (number: number, change: Partial<Listener> | null) => {
+      const poolProtocol = change?.protocol === 'https' ? 'http' : change?.protocol
       const { listeners, pools, ...rest } = loadBalancer(number)
       const changed: LoadBalancer = {
         ...rest,
         listeners: change === null ? [] : listeners.map((listener) => ({ ...listener, ...change })),
-        pools: pools.map((pool) => ({ ...pool, protocol: change?.protocol ?? pool.protocol })),
+        pools: pools.map((pool) => ({ ...pool, protocol: poolProtocol ?? pool.protocol })),
       }
       return plane.put(['loadBalancer', changed])
     },

@@ -3,6 +3,7 @@ import {
   isProxied,
   type Kind,
   type ListenerProtocol,
+  type ListenerTls,
   type LoadBalancer,
   type Network,
   type Node,
@@ -11,7 +12,7 @@ import {
   type ShardReport,
 } from '@spout/model'
 import { type ControlPlane, FEATURES } from './control-plane.ts'
-import { advertisement, loadBalancer, network, node, pool, uuid, vrrpGroup } from './model.ts'
+import { advertisement, certificate, loadBalancer, network, node, pool, uuid, vrrpGroup } from './model.ts'
 
 export const NODES = [1, 2, 3] as const
 export const GROUPS = [1, 2] as const
@@ -37,6 +38,7 @@ export type Change =
       readonly members: readonly string[]
     }
   | { readonly do: 'delete load balancer'; readonly number: number }
+  | { readonly do: 'put certificate'; readonly number: number; readonly version: number }
   | {
       readonly do: 'put node'
       readonly number: number
@@ -122,6 +124,8 @@ export class ChangingCluster {
         return this.#putLoadBalancer(change)
       case 'delete load balancer':
         return this.#delete('loadBalancer', uuid('lb', change.number))
+      case 'put certificate':
+        return plane.put(['certificate', certificate(change.number, change.version)])
       case 'put node':
         return this.#putNode(change)
       case 'delete node':
@@ -159,8 +163,8 @@ export class ChangingCluster {
       ...base,
       nodeGroupId: stored === undefined ? named : stored.nodeGroupId,
       vips: base.vips.map((vip) => ({ ...vip, scope: change.scope, poolId: uuid('other', change.addressPool) })),
-      listeners: base.listeners.map((listener) => ({ ...listener, protocol, connectionLimit })),
-      pools: [{ ...pool(change.number, change.members), protocol }],
+      listeners: base.listeners.map((listener) => ({ ...listener, protocol, connectionLimit, tls: tlsOf(protocol) })),
+      pools: [{ ...pool(change.number, change.members), protocol: protocol === 'https' ? 'http' : protocol }],
     }
     await this.plane.put(['loadBalancer', next])
   }
@@ -233,3 +237,13 @@ const shard = (number: number, masterOf: readonly number[]): ShardReport => ({
   takeovers: 0,
   lastMove: null,
 })
+
+const tlsOf = (protocol: ListenerProtocol): ListenerTls | null =>
+  protocol === 'https'
+    ? {
+        unknownNames: 'default',
+        minVersion: '1.2',
+        alpn: [],
+        certificateIds: [1, 2].map((number) => certificate(number, 0).id),
+      }
+    : null

@@ -1,5 +1,6 @@
 import {
   type BgpAdvertisementIntent,
+  type Certificate,
   type LoadBalancer,
   type Network,
   type Node,
@@ -35,6 +36,23 @@ export const vrrpGroup = (number: number, shards = 2, changes: Partial<NodeGroup
     },
     ...changes,
   })
+
+/** @param version tells one content of the certificate from another */
+export const certificate = (number: number, version: number): Certificate => ({
+  ...metaOf(uuid('other', 200 + number), `certificate${number}`),
+  projectId: uuid('project', 1),
+  tags: [],
+  chain: '',
+  sealedKey: '',
+  contentId: String(version).padStart(32, '0'),
+  names: [],
+  subject: '',
+  issuer: '',
+  notBefore: '2026-01-01T00:00:00.000Z',
+  notAfter: '2027-01-01T00:00:00.000Z',
+  keyType: 'ecdsa-p256',
+  fingerprint: '0'.repeat(64),
+})
 
 export const advertisement = (
   number: number,

@@ -9,6 +9,7 @@ export const PLAIN_LISTENER_PROTOCOL = {
   udp: 'UDP',
   sctp: 'SCTP',
   http: 'HTTP',
+  https: 'TERMINATED_HTTPS',
   'tcp-proxy': 'TCP',
 } as const satisfies Record<Listener['protocol'], ListenerProtocol>
 
@@ -49,7 +50,8 @@ export function foldHeaders({ protocol, insertHeaders }: OctaviaListener): Liste
   if (names.length === 0) return []
   if (protocol === 'UDP' || protocol === 'SCTP')
     throw validationFailure(`${protocol} protocol listener does not support TLS or header insertion.`)
-  if (protocol !== 'HTTP') throw invalidOption('insert-headers', `a ${protocol} protocol listener.`)
+  if (protocol !== 'HTTP' && protocol !== 'TERMINATED_HTTPS')
+    throw invalidOption('insert-headers', `a ${protocol} protocol listener.`)
   const listed = (some: readonly string[]) => `[${some.map((name) => `'${name}'`).join(', ')}]`
   const unknown = names.filter((name) => !isOneOf([...HTTP_HEADERS, ...SSL_HEADERS])(name))
   if (unknown.length > 0) throw invalidOption(listed(names), 'insert_headers')

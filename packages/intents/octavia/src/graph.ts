@@ -13,7 +13,7 @@ import { foldPersistence, PLAIN_POOL_PROTOCOL, unfoldPersistence } from './conve
 import { type Fact, type FactName, factOf, withFacts } from './facts.ts'
 import type { Graph, OctaviaListener, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
 import { unsupportedOption } from './wire/fault.ts'
-import { isOneOf, OFFERED_LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
+import { isOneOf, type ListenerProtocol, OFFERED_LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
 
 type Children = Pick<LoadBalancer, 'listeners' | 'pools' | 'annotations'>
 
@@ -26,7 +26,7 @@ export function unfoldGraph({ listeners, pools, annotations }: Children): Graph 
   return {
     listeners: listeners.map((model) => ({
       model,
-      protocol: word(model.id, OFFERED_LISTENER_PROTOCOLS, PLAIN_LISTENER_PROTOCOL[model.protocol]),
+      protocol: word<ListenerProtocol>(model.id, OFFERED_LISTENER_PROTOCOLS, PLAIN_LISTENER_PROTOCOL[model.protocol]),
       insertHeaders: unfoldHeaders(
         model.insertHeaders,
         factOf(annotations, model.id, 'insert_headers')?.split(',') ?? [],
@@ -114,6 +114,8 @@ function listenerProtocol(listener: OctaviaListener, proxied: ReadonlySet<string
   switch (listener.protocol) {
     case 'HTTP':
       return 'http'
+    case 'TERMINATED_HTTPS':
+      return 'https'
     case 'UDP':
       return 'udp'
     case 'SCTP':

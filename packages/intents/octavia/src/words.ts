@@ -2,7 +2,8 @@
 
 export const LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'PROMETHEUS', 'SCTP', 'TCP', 'TERMINATED_HTTPS', 'UDP'] as const
 export const OFFERED_LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'SCTP', 'TCP', 'UDP'] as const
-export type ListenerProtocol = (typeof OFFERED_LISTENER_PROTOCOLS)[number]
+/** Listeners of the native API may end TLS. They are shown, and cannot be made here. */
+export type ListenerProtocol = (typeof OFFERED_LISTENER_PROTOCOLS)[number] | 'TERMINATED_HTTPS'
 
 export const POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const
 export const OFFERED_POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const
@@ -13,6 +14,7 @@ export const POOLS_OF_LISTENER: Readonly<Record<ListenerProtocol, readonly PoolP
   TCP: ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'TCP'],
   HTTP: ['HTTP', 'PROXY', 'PROXYV2'],
   HTTPS: ['HTTPS', 'PROXY', 'PROXYV2', 'TCP'],
+  TERMINATED_HTTPS: ['HTTP', 'PROXY', 'PROXYV2'],
   UDP: ['UDP'],
   SCTP: ['SCTP'],
 }

@@ -20,6 +20,7 @@ import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
 import { planRoutes } from './node-routes.ts'
+import { type ContentIdOf, planTls } from './node-tls.ts'
 import type { PlacementIndex } from './placement-index.ts'
 import { needsSymmetricPath } from './symmetric-path.ts'
 
@@ -39,6 +40,8 @@ export interface LoadBalancerPlanInput {
   readonly gatewayOwnerIds: readonly string[]
   /** `PlacementIndex.freePoolNumber(networkId, after)`. */
   readonly freePoolNumber: (after: number) => number | null
+  /** Of the project's certificates. */
+  readonly contentIdOf: ContentIdOf
   /** RFC 3339: the time of the placement, if it differs from the previous one. */
   readonly now: string
 }
@@ -97,6 +100,7 @@ export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan
     loadBalancer,
     network.number,
     pools.map(({ node }) => node),
+    input.contentIdOf,
   )
   return 'groupId' in input.announcing
     ? byShard(input, input.announcing, network, placed, entry)
@@ -239,6 +243,7 @@ function loadBalancerEntry(
   loadBalancer: LoadBalancer,
   domain: number,
   planned: readonly NodePool[],
+  contentIdOf: ContentIdOf,
 ): LoadBalancerEntry {
   const disabled = new Set(loadBalancer.pools.flatMap((pool) => (pool.enabled ? [] : [pool.id])))
   const pools = loadBalancer.enabled ? planned.filter((pool) => !disabled.has(pool.id)) : []
@@ -252,27 +257,37 @@ function loadBalancerEntry(
     domain,
     vips: loadBalancer.vips.map((vip) => ({ address: vip.address, scope: vip.scope, announce: null })),
     services: loadBalancer.enabled
-      ? loadBalancer.listeners.filter((listener) => listener.enabled).map((listener) => service(listener, numbers))
+      ? loadBalancer.listeners
+          .filter((listener) => listener.enabled)
+          .flatMap((listener) => service(listener, numbers, contentIdOf))
       : [],
     pools,
   }
 }
 
-const service = (listener: LoadBalancer['listeners'][number], numbers: ReadonlyMap<string, number>): Service => ({
-  id: listener.id,
-  protocol: listener.protocol,
-  port: listener.port,
-  pool: listener.defaultPoolId === null ? null : (numbers.get(listener.defaultPoolId) ?? null),
-  connectionLimit: listener.connectionLimit,
-  allowedCidrs: listener.allowedCidrs,
-  timeouts: {
-    clientMs: listener.timeouts.clientMs,
-    connectMs: listener.timeouts.connectMs,
-    memberMs: listener.timeouts.memberMs,
-  },
-  insertHeaders: listener.insertHeaders,
-  ...planRoutes(listener.routes, numbers),
-})
+function service(
+  listener: LoadBalancer['listeners'][number],
+  numbers: ReadonlyMap<string, number>,
+  contentIdOf: ContentIdOf,
+): readonly Service[] {
+  const tls = planTls(listener, contentIdOf)
+  if (tls === null) return []
+  const { clientMs, connectMs, memberMs } = listener.timeouts
+  return [
+    {
+      id: listener.id,
+      protocol: listener.protocol,
+      port: listener.port,
+      pool: listener.defaultPoolId === null ? null : (numbers.get(listener.defaultPoolId) ?? null),
+      connectionLimit: listener.connectionLimit,
+      allowedCidrs: listener.allowedCidrs,
+      timeouts: { clientMs, connectMs, memberMs },
+      insertHeaders: listener.insertHeaders,
+      ...planRoutes(listener.routes, numbers),
+      ...tls,
+    },
+  ]
+}
 
 const announced = (entry: LoadBalancerEntry, how: ((at: number) => Announce) | null): LoadBalancerEntry => ({
   ...entry,

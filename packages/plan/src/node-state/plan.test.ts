@@ -38,6 +38,7 @@ function plan(
   const { networkId } = one
   const planned = planLoadBalancer({
     loadBalancer: one,
+    contentIdOf: () => null,
     network: NETWORKS.find((known) => known.id === networkId) ?? null,
     group: { name: 'default', nodes: nodes.map((known) => ({ ...known, loadBalancers: index.ownedBy(known.id) })) },
     announcing: { via: 'l2' },
@@ -236,6 +237,7 @@ function planSharded(
   const { networkId } = one
   const planned = planLoadBalancer({
     loadBalancer: one,
+    contentIdOf: () => null,
     network: NETWORKS.find((known) => known.id === networkId) ?? null,
     group: { name: 'default', nodes },
     announcing: {

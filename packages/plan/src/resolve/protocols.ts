@@ -10,11 +10,14 @@ const POOLS_OF: Readonly<Record<Listener['protocol'], readonly Pool['protocol'][
   udp: ['udp'],
   sctp: ['sctp'],
   http: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
+  https: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   'tcp-proxy': ['tcp', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'],
 }
 
-const modeOf = (listener: Listener): NodePool['mode'] =>
-  isProxied(listener.protocol) ? (listener.protocol as 'http' | 'tcp-proxy') : 'l4'
+const modeOf = ({ protocol }: Listener): NodePool['mode'] => {
+  if (!isProxied(protocol)) return 'l4'
+  return protocol === 'tcp-proxy' ? 'tcp-proxy' : 'http'
+}
 
 /** How a pool is balanced: as its listeners require, or without one as its protocol says. */
 export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool): NodePool['mode'] {

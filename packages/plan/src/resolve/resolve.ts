@@ -13,10 +13,13 @@ import { failureProblems } from './failure-settings.ts'
 import { type MemberContext, memberNetwork } from './member-network.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 import { routeProblems } from './route-problems.ts'
+import { tlsProblems } from './tls-problems.ts'
 
 export interface ResolveContext extends MemberContext {
   /** The load balancer's present network. */
   readonly currentNetworkId: string | null
+  /** Whether the project has a certificate with this id. */
+  readonly hasCertificate: (id: string) => boolean
 }
 
 export type Resolution = { readonly network: Network | null } | { readonly problem: Problem }
@@ -32,7 +35,7 @@ export function resolveLoadBalancer(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'> & { readonly vips: readonly Pick<Vip, 'networkId'>[] },
   context: ResolveContext,
 ): Resolution {
-  for (const found of documentProblems(loadBalancer)) return { problem: found }
+  for (const found of documentProblems(loadBalancer, context)) return { problem: found }
   const vipNetworks = new Set(loadBalancer.vips.flatMap((vip) => (vip.networkId === null ? [] : [vip.networkId])))
   if (vipNetworks.size > 1)
     return {
@@ -51,12 +54,17 @@ export function resolveLoadBalancer(
   return { network: network ?? null }
 }
 
-function* documentProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<Problem> {
+function* documentProblems(
+  loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
+  { hasCertificate }: Pick<ResolveContext, 'hasCertificate'>,
+): Generator<Problem> {
   yield* idProblems(loadBalancer)
   yield* portProblems(loadBalancer)
   yield* poolReferenceProblems(loadBalancer)
-  for (const [index, listener] of loadBalancer.listeners.entries())
+  for (const [index, listener] of loadBalancer.listeners.entries()) {
     yield* routeProblems(listener, `listeners[${index}].routes`)
+    yield* tlsProblems(listener, `listeners[${index}].tls`, hasCertificate)
+  }
   for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)
 }
 

@@ -4,7 +4,13 @@ import { describe, expect, test } from 'vitest'
 import { type ResolveContext, resolveLoadBalancer } from './resolve.ts'
 
 const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
-const CONTEXT: ResolveContext = { currentNetworkId: null, networks: [], forbidden: () => null, occupant: () => null }
+const CONTEXT: ResolveContext = {
+  currentNetworkId: null,
+  networks: [],
+  hasCertificate: () => false,
+  forbidden: () => null,
+  occupant: () => null,
+}
 
 const routeOf = (number: number, action: RouteAction, conditions: RouteCondition[] = []): HttpRoute => ({
   ...metaOf(id(number)),
@@ -60,7 +66,7 @@ describe('routes of a listener', () => {
   test('belong to HTTP', () => {
     expect(problemOf([listenerOf(id(1), 80, { routes: [routeOf(10, respond)] })], [])).toEqual({
       code: 'InvalidField',
-      params: { field: 'listeners[0].routes', reason: 'belongs to listeners of protocol http, not tcp' },
+      params: { field: 'listeners[0].routes', reason: 'belongs to listeners of protocol http and https, not tcp' },
     })
   })
 

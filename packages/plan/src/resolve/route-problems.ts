@@ -5,8 +5,8 @@ import { type Problem, problem } from '../reason.ts'
 /** Why a listener cannot have its routes. Their pools are checked with its default pool. */
 export function* routeProblems({ protocol, routes }: Listener, field: string): Generator<Problem> {
   if (routes.length === 0) return
-  if (protocol !== 'http')
-    yield problem('InvalidField', { field, reason: `belongs to listeners of protocol http, not ${protocol}` })
+  if (protocol !== 'http' && protocol !== 'https')
+    yield problem('InvalidField', { field, reason: `belongs to listeners of protocol http and https, not ${protocol}` })
   const ids = new Set<string>()
   for (const [at, { id }] of routes.entries()) {
     if (ids.has(id)) yield problem('InvalidField', { field: `${field}[${at}].id`, reason: 'another route has this id' })

@@ -19,6 +19,7 @@ import { BodyBudget } from '../limits/body-budget.ts'
 import { limitConnections } from '../limits/connection-limit.ts'
 import { RequestShares } from '../limits/request-shares.ts'
 import { type CertificateAuthority, nodeIdOf } from './certificate-authority.ts'
+import { certificatesOf } from './listener-certificates.ts'
 import { NodeCertificates } from './node-certificates.ts'
 import { nodeReport } from './node-report-schema.ts'
 import { ServerCertificate } from './server-certificate.ts'
@@ -198,6 +199,15 @@ export class AgentLink implements Component {
       const nodeId = this.#nodeOf(request)
       return reports.report(nodeId, parseAs(nodeReport, request.body))
     })
+
+    app.get<{ Params: { readonly id: string } }>(
+      '/agent/v1/load-balancers/:id/certificates',
+      async (request, reply) => {
+        const nodeId = this.#nodeOf(request)
+        reply.header('cache-control', 'no-store')
+        return certificatesOf(this.#options, nodeId, request.params.id)
+      },
+    )
 
     app.get('/agent/v1/state', async (request, reply) => {
       const nodeId = this.#nodeOf(request)

@@ -93,6 +93,7 @@ export const listenerDraft = z.strictObject({
   /** The name of a pool of the same load balancer, for a pool whose id is not known yet. */
   defaultPool: z.string().max(255).optional(),
   routes: z.array(routeDraft).max(MOST_ROUTES).default([]),
+  tls: listener.shape.tls,
   ...listenerOptions,
 })
 

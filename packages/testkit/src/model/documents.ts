@@ -55,6 +55,7 @@ export const listenerOf = (id: string, port: number, fields: Partial<Listener> =
   port,
   defaultPoolId: null,
   routes: [],
+  tls: null,
   ...LISTENER_DEFAULTS,
   ...fields,
 })

@@ -33,7 +33,13 @@ export interface HaproxyDriverOptions {
 /** Serves protocols `http` and `tcp-proxy` with one HAProxy process per domain. */
 export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly name = 'haproxy'
-  readonly features: ReadonlySet<Feature> = new Set(['l7.http', 'l7.tcp-proxy', 'l7.proxy-protocol', 'l7.routes'])
+  readonly features: ReadonlySet<Feature> = new Set([
+    'l7.http',
+    'l7.https',
+    'l7.tcp-proxy',
+    'l7.proxy-protocol',
+    'l7.routes',
+  ])
   readonly #given: HaproxyDriverOptions
   readonly #options: HaproxyOptions
   readonly #clock: Clock

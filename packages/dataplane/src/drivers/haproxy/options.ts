@@ -33,7 +33,7 @@ export interface HaproxyOptions {
 export const DEFAULT_OPTIONS: HaproxyOptions = {
   executable: '/usr/sbin/haproxy',
   runDirectory: '/run/spout/haproxy',
-  certificateDirectory: '/run/spout/certificates',
+  certificateDirectory: '/run/spout/haproxy-certificates',
   firstUid: 0x2000_0000,
   firstPort: 20_000,
   mostFrontends: 12_000,

@@ -42,6 +42,7 @@ export const blankListener = (stamp: Stamp): ListenerSpec => ({
     port: 0,
     defaultPoolId: null,
     routes: [],
+    tls: null,
     ...LISTENER_DEFAULTS,
   },
   protocol: 'TCP',

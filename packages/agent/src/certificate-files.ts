@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ListenerCertificate } from '@spout/client/agent-link'
+import type { Applied, EntryFollower, WantedEntry } from '@spout/dataplane'
+import { type Logger, Semaphore } from '@spout/runtime'
+
+export interface CertificateFilesOptions {
+  /** Memory-backed: private keys reach no disk. */
+  readonly directory: string
+  /** Asks the control plane for the certificates of a load balancer's listeners. */
+  readonly fetch: (loadBalancerId: string, signal: AbortSignal) => Promise<readonly ListenerCertificate[]>
+  /** Certificates of this entry came after `apply` had given up. */
+  readonly onArrived: (key: string) => void
+  readonly log: Logger
+  /** How long entries wait for the control plane. A pass over other entries waits as well. Default 1,000. */
+  readonly waitMs?: number
+}
+
+const WAIT_MS = 1000
+/** After a reboot all load balancers lack theirs. */
+const MOST_REQUESTS = 4
+/** Neither the kernel nor a proxy is changed. */
+const COUNTERS = { transactions: 0, reloads: 0 } as const
+const CONTENT_ID = /^[0-9a-f]{32}$/
+
+/**
+ * The certificates of the node's listeners, `<content id>.pem` each, chain and key, which only root can read. They are
+ * fetched before the drivers use them (`before`) and removed when no applied entry names them any more (`after`).
+ */
+export class CertificateFiles {
+  readonly #options: CertificateFilesOptions
+  /** Content ids by key of the entry: those that drivers were given, and those that they confirmed. */
+  readonly #wanted = new Map<string, ReadonlySet<string>>()
+  readonly #applied = new Map<string, ReadonlySet<string>>()
+  readonly #fetching = new Map<string, Promise<void>>()
+  readonly #closing = new AbortController()
+  readonly #requests = new Semaphore(MOST_REQUESTS)
+
+  constructor(options: CertificateFilesOptions) {
+    this.#options = options
+  }
+
+  /** To be applied before the drivers. */
+  get before(): EntryFollower {
+    return {
+      name: 'certificates',
+      counters: COUNTERS,
+      adopt: async (previous) => {
+        await mkdir(this.#options.directory, { recursive: true, mode: 0o700 })
+        await chmod(this.#options.directory, 0o700)
+        for (const { key, entry } of previous) note(this.#wanted, key, contentIdsOf(entry))
+      },
+      apply: async ({ put }) => {
+        const needing = put.filter(({ key, entry }) => note(this.#wanted, key, contentIdsOf(entry)))
+        if (needing.length === 0) return []
+        const present = await this.#present()
+        return (await Promise.all(needing.map((wanted) => this.#provide(wanted, present)))).flat()
+      },
+      observe: async () => {
+        if (this.#applied.size === 0) return []
+        const present = await this.#present()
+        return [...this.#applied].filter(([, ids]) => !ids.isSubsetOf(present)).map(([key]) => key)
+      },
+      close: async () => {},
+    }
+  }
+
+  /** To be applied after the drivers. */
+  get after(): EntryFollower {
+    return {
+      name: 'unused-certificates',
+      counters: COUNTERS,
+      adopt: async (previous) => {
+        for (const { key, entry } of previous) note(this.#applied, key, contentIdsOf(entry))
+      },
+      apply: async ({ put, remove }) => {
+        let mayBeUnused = false
+        for (const { key, entry } of put) {
+          const ids = contentIdsOf(entry)
+          mayBeUnused ||= !(this.#applied.get(key) ?? NONE).isSubsetOf(ids)
+          note(this.#applied, key, ids)
+        }
+        for (const key of remove) {
+          mayBeUnused ||= this.#applied.has(key)
+          this.#applied.delete(key)
+          this.#wanted.delete(key)
+        }
+        if (mayBeUnused) await this.#removeUnused()
+        return []
+      },
+      observe: async () => [],
+      close: async () => {},
+    }
+  }
+
+  /** Gives up requests that are under way. The files stay. */
+  close(): void {
+    this.#closing.abort()
+  }
+
+  async #provide({ key, entry }: WantedEntry, present: ReadonlySet<string>): Promise<readonly Applied[]> {
+    const ids = contentIdsOf(entry)
+    if (ids.isSubsetOf(present)) return []
+    const isLate = await this.#fetch(key, entry.id)
+    const missing = ids.difference(await this.#present())
+    if (missing.size === 0) return []
+    const message = isLate
+      ? 'the control plane has not sent its certificates yet'
+      : `the control plane does not give ${missing.size} of its ${ids.size} certificates`
+    return [{ key, state: 'failed', reason: 'CertificateMissing', message }]
+  }
+
+  /** @returns whether the answer is still to come; `onArrived` is called then */
+  async #fetch(key: string, loadBalancerId: string): Promise<boolean> {
+    const { onArrived, log, waitMs = WAIT_MS } = this.#options
+    const fetching = this.#fetching.get(key) ?? this.#requests.run(() => this.#fetchNow(loadBalancerId))
+    this.#fetching.set(key, fetching)
+    let isLate = false
+    const done = fetching
+      .catch((error: unknown) => log.warn({ event: 'certificates-failed', key, err: error }, 'no certificates came'))
+      .finally(() => {
+        this.#fetching.delete(key)
+        if (isLate && !this.#closing.signal.aborted) onArrived(key)
+      })
+    isLate = await Promise.race([done.then(() => false), new Promise<true>((late) => setTimeout(late, waitMs, true))])
+    return isLate
+  }
+
+  async #fetchNow(loadBalancerId: string): Promise<void> {
+    for (const { contentId, pem } of await this.#options.fetch(loadBalancerId, this.#closing.signal))
+      await this.#write(contentId, pem)
+  }
+
+  /** Written under another name, so that no driver reads a part of it. */
+  async #write(contentId: string, pem: string): Promise<void> {
+    const file = this.#fileOf(contentId)
+    const part = `${file}.${randomUUID()}`
+    await writeFile(part, pem, { mode: 0o600, flag: 'wx' })
+    await rename(part, file)
+  }
+
+  /** Content ids of the files that are there. */
+  async #present(): Promise<ReadonlySet<string>> {
+    const names = await readdir(this.#options.directory)
+    return new Set(names.flatMap((name) => (name.endsWith(SUFFIX) ? [name.slice(0, -SUFFIX.length)] : [])))
+  }
+
+  async #removeUnused(): Promise<void> {
+    const used = new Set([...this.#applied.values(), ...this.#wanted.values()].flatMap((ids) => [...ids]))
+    for (const name of await readdir(this.#options.directory)) {
+      const contentId = name.split('.')[0] ?? ''
+      if (!used.has(contentId)) await rm(join(this.#options.directory, name), { force: true })
+    }
+  }
+
+  #fileOf(contentId: string): string {
+    if (!CONTENT_ID.test(contentId)) throw new RangeError(`${JSON.stringify(contentId)} is no content id`)
+    return join(this.#options.directory, contentId + SUFFIX)
+  }
+}
+
+const SUFFIX = '.pem'
+const NONE: ReadonlySet<string> = new Set()
+
+const contentIdsOf = ({ services }: WantedEntry['entry']): ReadonlySet<string> =>
+  new Set(services.flatMap(({ tls }) => tls?.certificates.map(({ contentId }) => contentId) ?? []))
+
+/** @returns whether there are any */
+function note(map: Map<string, ReadonlySet<string>>, key: string, ids: ReadonlySet<string>): boolean {
+  if (ids.size > 0) map.set(key, ids)
+  else map.delete(key)
+  return ids.size > 0
+}

@@ -1,0 +1,27 @@
+import type { Admission, NodeStates, OpenCertificate } from '@spout/admission/contract'
+import { loadBalancerKey, SpoutError } from '@spout/model'
+
+/**
+ * The certificates that a load balancer's listeners name, with their keys in clear.
+ * @throws SpoutError NotFound unless this node has the load balancer now
+ */
+export function certificatesOf(
+  { states, admission }: { readonly states: NodeStates; readonly admission: Pick<Admission, 'openCertificate'> },
+  nodeId: string,
+  loadBalancerId: string,
+): { readonly certificates: readonly OpenCertificate[] } {
+  const entry = states.get(nodeId, loadBalancerKey(loadBalancerId))?.entry
+  if (entry?.kind !== 'load-balancer') throw new SpoutError('NotFound', { what: 'load balancer', id: loadBalancerId })
+  const ids = new Set(entry.services.flatMap(({ tls }) => tls?.certificates.map(({ id }) => id) ?? []))
+  return { certificates: [...ids].flatMap((id) => opened(admission, id) ?? []) }
+}
+
+/** One that cannot be opened must not keep the others from their listeners: the node says which one it lacks. */
+function opened({ openCertificate }: Pick<Admission, 'openCertificate'>, id: string): OpenCertificate | null {
+  try {
+    return openCertificate(id)
+  } catch (error) {
+    if (error instanceof SpoutError && (error.code === 'NotFound' || error.code === 'Unavailable')) return null
+    throw error
+  }
+}
