@@ -2,7 +2,7 @@ import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreAdmission } from './store-admission.ts'
-import { type Office, openOffice, refusal } from './testing/office.ts'
+import { draftOf, listenerOf, type Office, openOffice, refusal } from './testing/office.ts'
 
 const one = issueCertificate({ names: ['a.example'] })
 const two = issueCertificate({ names: ['b.example'] })
@@ -41,6 +41,62 @@ test('another name does not touch chain and key', async () => {
   const before = await office.admission.createCertificate(draft())
   const after = await office.admission.changeCertificate(before.id, { name: 'shop' })
   expect(after).toMatchObject({ name: 'shop', contentId: before.contentId, sealedKey: before.sealedKey })
+})
+
+describe('of a listener', () => {
+  const listener = (certificateIds: string[], fields: object = {}) =>
+    listenerOf('6f1c3b1e-6a4e-4c56-9f0b-00000000000a', 443, {
+      name: 'secure',
+      protocol: 'https',
+      tls: { certificateIds, unknownNames: 'default', minVersion: '1.2', alpn: [] },
+      ...fields,
+    })
+  const balancer = (one: ReturnType<typeof listener>) =>
+    draftOf(office.project.id, [{ from: 'pool', poolId: office.pool.id, address: null }], { listeners: [one] })
+
+  test('it cannot be deleted, and can once the listener is gone', async () => {
+    const { id } = await office.admission.createCertificate(draft())
+    const { id: user } = await office.admission.createLoadBalancer(balancer(listener([id])))
+    const error = await refusal(office.admission.deleteCertificate(id))
+    expect(error).toMatchObject({ code: 'InUse', params: { user: 'listener secure of load balancer web' } })
+    await office.admission.changeLoadBalancer(user, () => ({ listeners: [] }))
+    await office.admission.deleteCertificate(id)
+    expect(await stored()).toMatchObject({ items: [] })
+  })
+
+  test('a replacement is no change of the load balancer', async () => {
+    const { id } = await office.admission.createCertificate(draft())
+    const before = await office.admission.createLoadBalancer(balancer(listener([id])))
+    await office.admission.changeCertificate(id, { chain: two.certificate, key: two.key })
+    expect(office.view.get('loadBalancer', before.id)?.value).toEqual(before)
+  })
+
+  test('one of another project looks as if it did not exist', async () => {
+    const { id } = await office.admission.createCertificate({ ...draft(), projectId: office.stranger.id })
+    expect(await refusal(office.admission.createLoadBalancer(balancer(listener([id]))))).toMatchObject({
+      code: 'ReferenceNotFound',
+      field: 'listeners[0].tls.certificateIds[0]',
+    })
+  })
+
+  test.each<[string, object, object]>([
+    ['https without', { tls: null }, { code: 'MissingField', field: 'listeners[0].tls' }],
+    ['http with', { protocol: 'http' }, { code: 'InvalidField', field: 'listeners[0].tls' }],
+  ])('%s is refused', async (_what, fields, error) => {
+    const { id } = await office.admission.createCertificate(draft())
+    expect(await refusal(office.admission.createLoadBalancer(balancer(listener([id], fields))))).toMatchObject(error)
+  })
+
+  test('its key is given in clear where a configured sealing key opens it', async () => {
+    const { id, contentId } = await office.admission.createCertificate(draft())
+    const opened = office.admission.openCertificate(id)
+    expect(opened.contentId).toBe(contentId)
+    expect(opened.pem).toContain(keyLine(one.key))
+    const { store, view } = office
+    const without = new StoreAdmission({ store, view, sealing: SealingKeys.parse(NEW) })
+    expect(() => without.openCertificate(id)).toThrow('no configured sealing key opens it')
+    without.close()
+  })
 })
 
 describe('refused, and nothing stored', () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { type Agent, request as httpsRequest } from 'node:https'
@@ -10,7 +11,7 @@ import { createAgentLink, enrol, type LinkIdentity, LinkRefused, type StateLine 
 import { type AuditRecord, EDITS_VERSION, entryHash, type NodeReport, type NodeStateEntry } from '@spout/model'
 import { type Clock, silentLogger, systemClock } from '@spout/runtime'
 import { LineSplitter } from '@spout/runtime/ndjson'
-import { recordFault, waitFor } from '@spout/testkit'
+import { issueCertificate, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../test-bed.ts'
 import { AgentLink } from './agent-link.ts'
@@ -255,6 +256,30 @@ describe('state and reports', () => {
     const changes = await until(lines, (line) => line.type === 'put')
     expect(changes).toEqual([{ type: 'put', hash: entryHash(domain(3)), entry: domain(3) }])
     await lines.return?.()
+  })
+
+  test('certificates, with their keys, of the load balancers that this node has, and of no other', async () => {
+    const { nodeId, identity } = await enrolled('certificates-1')
+    const other = await enrolled('certificates-2')
+    const { certificate: chain, key } = issueCertificate({ names: ['a.example'] })
+    const project = await bed.admission.createProject({ name: 'certificates', description: '' })
+    const { id, contentId } = await bed.admission.createCertificate({ projectId: project.id, name: 'a', chain, key })
+    const tls = { certificates: [{ id, contentId: 'an older one' }] }
+    table.put(nodeId, { ...large(0), services: [{ tls }] } as unknown as NodeStateEntry)
+    table.put(other.nodeId, domain(1))
+    const [given, ...more] = await linkOf(identity).certificates('a', never)
+    expect(more).toEqual([])
+    expect(given?.contentId).toBe(contentId)
+    const pem = given!.pem
+    expect(createPrivateKey(pem).export({ type: 'pkcs8', format: 'pem' })).toBe(
+      createPrivateKey(key).export({ type: 'pkcs8', format: 'pem' }),
+    )
+    expect(new X509Certificate(pem).fingerprint256).toBe(new X509Certificate(chain).fingerprint256)
+    expect(await refusal(linkOf(other.identity).certificates('a', never))).toBe(404)
+    expect(await refusal(linkOf(identity).certificates('b', never))).toBe(404)
+    expect(
+      await refusal(linkOf({ ...identity, certificate: other.identity.certificate }).certificates('a', never)),
+    ).not.toBe('accepted')
   })
 
   test.each([
