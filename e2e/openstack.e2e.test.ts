@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs'
 import {
   Caller,
+  issueCertificate,
   NODES,
   OpenStackProgram,
   type ShownLoadBalancer,
@@ -267,6 +269,29 @@ describe('changes', () => {
     expect(shown).toMatchObject({ operating_status: 'OFFLINE' })
     await alice.run('loadbalancer set --enable --wait shop')
     await served(shop, membersOf('tenant-a'))
+  })
+
+  it('an HTTPS listener with a certificate of the project', async () => {
+    const { certificate: chain, key } = issueCertificate({ names: ['shop.example.com'] })
+    const { id } = await system.api<{ id: string }>(acme, 'POST', '/certificates', { name: 'shop', chain, key })
+    const [pool, listener] = await alice.run(
+      'loadbalancer pool create --name secure-pool --protocol HTTP --lb-algorithm ROUND_ROBIN --loadbalancer shop --wait -f json',
+      `loadbalancer listener create --name secure --protocol TERMINATED_HTTPS --protocol-port 443 --default-tls-container-ref ${id} --default-pool secure-pool --wait shop -f json`,
+      memberCommand('secure-pool', 1),
+    )
+    expect(listener).toMatchObject({
+      protocol: 'TERMINATED_HTTPS',
+      default_tls_container_ref: id,
+      default_pool_id: (pool as Document).id,
+    })
+    const trusted = `${system.lab.directory}/shop.crt`
+    writeFileSync(trusted, chain)
+    const to = `shop.example.com:443:${await addressOf(acme, 'shop')}`
+    const curl = ['curl', '-sS', '--cacert', trusted, '--resolve', to, 'https://shop.example.com/']
+    await waitFor(async () => (await system.lab.must('client', curl)).includes('tenant-a-member1'), {
+      what: 'the member to answer over TLS',
+    })
+    await alice.run('loadbalancer listener delete --wait secure', 'loadbalancer pool delete --wait secure-pool')
   })
 
   it('all members at once, in the batch call of the API', async () => {

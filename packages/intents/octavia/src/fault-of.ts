@@ -1,4 +1,5 @@
 import type { QuotaResource, SpoutError } from '@spout/model'
+import { notRetrieved } from './convert-tls.ts'
 import {
   invalidInput,
   invalidJson,
@@ -33,6 +34,7 @@ export function faultOf(error: SpoutError): OctaviaFault {
     case 'ImmutableField':
       return unknownAttributes(parentOf(text('field')), [field])
     case 'ReferenceNotFound':
+      if (text('what') === 'certificate') return notRetrieved([text('id')])
       return subresourceNotFound(resourceWord(text('what')), text('id'))
     case 'AddressForbidden':
       return ofVip

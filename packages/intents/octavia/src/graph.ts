@@ -10,10 +10,11 @@ import {
 } from './convert-listener.ts'
 import { foldMonitor, type MonitorFacts, unfoldMonitor } from './convert-monitor.ts'
 import { foldPersistence, PLAIN_POOL_PROTOCOL, unfoldPersistence } from './convert-pool.ts'
+import { foldTls, unfoldTls } from './convert-tls.ts'
 import { type Fact, type FactName, factOf, withFacts } from './facts.ts'
 import type { Graph, OctaviaListener, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
 import { unsupportedOption } from './wire/fault.ts'
-import { isOneOf, type ListenerProtocol, OFFERED_LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
+import { isOneOf, OFFERED_LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
 
 type Children = Pick<LoadBalancer, 'listeners' | 'pools' | 'annotations'>
 
@@ -26,11 +27,12 @@ export function unfoldGraph({ listeners, pools, annotations }: Children): Graph 
   return {
     listeners: listeners.map((model) => ({
       model,
-      protocol: word<ListenerProtocol>(model.id, OFFERED_LISTENER_PROTOCOLS, PLAIN_LISTENER_PROTOCOL[model.protocol]),
+      protocol: word(model.id, OFFERED_LISTENER_PROTOCOLS, PLAIN_LISTENER_PROTOCOL[model.protocol]),
       insertHeaders: unfoldHeaders(
         model.insertHeaders,
         factOf(annotations, model.id, 'insert_headers')?.split(',') ?? [],
       ),
+      tls: unfoldTls(model.tls),
     })),
     pools: pools.map((model) => ({
       model,
@@ -56,6 +58,7 @@ export function foldGraph(
     sameIfEqual(listener.model, {
       protocol: listenerProtocol(listener, proxied),
       insertHeaders: foldHeaders(listener),
+      tls: foldTls(listener),
     }),
   )
   const pools = graph.pools.map((pool) =>

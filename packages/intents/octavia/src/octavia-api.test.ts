@@ -1,3 +1,4 @@
+import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestService, type Who } from './testing/service.ts'
 
@@ -11,6 +12,12 @@ const NOBODY = '11111111-2222-4333-8444-555555555555'
 
 const newLoadBalancer = (fields: object = {}) =>
   service.make('/loadbalancers', 'loadbalancer', { name: 'web', vip_subnet_id: service.ids.pool, ...fields })
+
+async function newCertificate(): Promise<string> {
+  const { certificate: chain, key } = issueCertificate({ names: ['shop.example.com'] })
+  const draft = { projectId: service.ids.project, name: 'shop', chain, key }
+  return (await service.admission.createCertificate(draft)).id
+}
 
 describe('versions', () => {
   test('are 31, ascending, the last one current, and need no token', async () => {
@@ -489,6 +496,66 @@ describe('SCTP (API 2.23)', () => {
   })
 })
 
+describe('TERMINATED_HTTPS', () => {
+  test('a listener has the certificates of its references, and prints them', async () => {
+    const { id } = await newLoadBalancer()
+    const ref = await newCertificate()
+    const made = await service.make('/listeners', 'listener', {
+      ...{ loadbalancer_id: id, protocol: 'TERMINATED_HTTPS', protocol_port: 443, default_tls_container_ref: ref },
+    })
+    expect(made).toMatchObject({
+      protocol: 'TERMINATED_HTTPS',
+      default_tls_container_ref: ref,
+      sni_container_refs: [],
+      tls_versions: ['TLSv1.2', 'TLSv1.3'],
+      alpn_protocols: ['h2', 'http/1.1'],
+    })
+    const path = `/listeners/${made.id}`
+    const change = { tls_versions: ['TLSv1.3'], alpn_protocols: ['http/1.1'] }
+    expect(await service.call('PUT', path, { listener: change })).toMatchObject({ status: 200 })
+    expect(await service.call('GET', path)).toMatchObject({ body: { listener: change } })
+    expect(service.view.get('loadBalancer', id)?.value.listeners).toMatchObject([
+      {
+        protocol: 'https',
+        tls: { certificateIds: [ref], unknownNames: 'default', minVersion: '1.3', alpn: ['http/1.1'] },
+      },
+    ])
+    // Back to the defaults.
+    expect(await service.call('PUT', path, { listener: { tls_versions: null, alpn_protocols: null } })).toMatchObject({
+      body: { listener: { tls_versions: ['TLSv1.2', 'TLSv1.3'], alpn_protocols: ['h2', 'http/1.1'] } },
+    })
+  })
+
+  test('without a default, names that no certificate has are refused', async () => {
+    const { id } = await newLoadBalancer()
+    const refs = [await newCertificate(), await newCertificate()]
+    const made = await service.make('/listeners', 'listener', {
+      ...{ loadbalancer_id: id, protocol: 'TERMINATED_HTTPS', protocol_port: 443, sni_container_refs: refs },
+    })
+    expect(made).toMatchObject({ default_tls_container_ref: null, sni_container_refs: refs })
+    expect(service.view.get('loadBalancer', id)?.value.listeners).toMatchObject([
+      { tls: { certificateIds: refs, unknownNames: 'refuse' } },
+    ])
+    // Another change of the load balancer leaves it as it is.
+    await service.make('/listeners', 'listener', { loadbalancer_id: id, protocol: 'TCP', protocol_port: 80 })
+    expect(await service.call('GET', `/listeners/${made.id}`)).toMatchObject({
+      body: { listener: { default_tls_container_ref: null, sni_container_refs: refs } },
+    })
+  })
+
+  test('others print no versions and no protocols', async () => {
+    const { id } = await newLoadBalancer()
+    expect(
+      await service.make('/listeners', 'listener', { loadbalancer_id: id, protocol: 'HTTP', protocol_port: 80 }),
+    ).toMatchObject({
+      default_tls_container_ref: null,
+      sni_container_refs: [],
+      tls_versions: null,
+      alpn_protocols: null,
+    })
+  })
+})
+
 describe('the whole set of members', () => {
   const poolWith = async (members: readonly object[]) => {
     const { id } = await newLoadBalancer()
@@ -822,6 +889,8 @@ describe('bad input', () => {
     '/listeners',
     { listener: { loadbalancer_id: lb, protocol: 'HTTP', protocol_port: 8080, ...fields } },
   ]
+  const tlsListener = (fields: object): Request =>
+    listener({ protocol: 'TERMINATED_HTTPS', protocol_port: 8443, default_tls_container_ref: NOBODY, ...fields })
   const pool = (fields: object): Request => [
     'POST',
     '/pools',
@@ -934,7 +1003,7 @@ describe('bad input', () => {
       'a protocol not offered',
       () => listener({ protocol: 'PROMETHEUS' }),
       501,
-      unsupported('protocol PROMETHEUS: listeners are HTTP, HTTPS, SCTP, TCP, UDP here'),
+      unsupported('protocol PROMETHEUS: listeners are HTTP, HTTPS, SCTP, TCP, TERMINATED_HTTPS, UDP here'),
     ],
     [
       'a port that is taken',
@@ -981,16 +1050,76 @@ describe('bad input', () => {
       "Invalid input for field/attribute allowed_cidrs. Value: '['10.0.0.0/40']'. Value should be IPv4 or IPv6 CIDR format",
     ],
     [
-      'a certificate',
-      () => listener({ default_tls_container_ref: 'http://x/y' }),
+      'a certificate of a listener without TLS',
+      () => listener({ default_tls_container_ref: NOBODY }),
+      400,
+      'Validation failure: Certificate container references are not allowed on HTTP protocol listeners.',
+    ],
+    [
+      'a certificate of a UDP listener',
+      () => listener({ protocol: 'UDP', sni_container_refs: [NOBODY] }),
+      400,
+      'Validation failure: UDP protocol listener does not support TLS.',
+    ],
+    [
+      'TLS without a certificate',
+      () => listener({ protocol: 'TERMINATED_HTTPS' }),
+      400,
+      'Validation failure: An SNI or default certificate container reference must be provided for TERMINATED_HTTPS protocol listeners.',
+    ],
+    [
+      'a certificate that does not exist',
+      () => listener({ protocol: 'TERMINATED_HTTPS', protocol_port: 443, default_tls_container_ref: NOBODY }),
+      400,
+      `Could not retrieve certificate: ['${NOBODY}']`,
+    ],
+    [
+      'a reference that is none',
+      () => listener({ protocol: 'TERMINATED_HTTPS', protocol_port: 443, sni_container_refs: ['http://x/y'] }),
+      400,
+      "Could not retrieve certificate: ['http://x/y']",
+    ],
+    [
+      'versions that are too old',
+      () => tlsListener({ tls_versions: ['TLSv1.1', 'TLSv1.2'] }),
+      400,
+      'Validation failure: Requested TLS versions are less than the minimum: TLSv1.1 < TLSv1.2',
+    ],
+    [
+      'versions that do not exist',
+      () => tlsListener({ tls_versions: ['TLSv9'] }),
+      400,
+      'Validation failure: Invalid TLS versions: TLSv9',
+    ],
+    [
+      'TLS 1.2 alone',
+      () => tlsListener({ tls_versions: ['TLSv1.2'] }),
       501,
-      unsupported('default_tls_container_ref http://x/y: listeners do not end TLS yet'),
+      unsupported("tls_versions ['TLSv1.2']: listeners have TLSv1.3, and TLSv1.2 or not"),
+    ],
+    [
+      'no versions',
+      () => tlsListener({ tls_versions: [] }),
+      400,
+      'Validation failure: Empty TLS version list. Either specify at least one TLS version or remove this parameter to use the default.',
+    ],
+    [
+      'protocols that do not exist',
+      () => tlsListener({ alpn_protocols: ['h9'] }),
+      400,
+      'Validation failure: Invalid ALPN protocol: h9',
+    ],
+    [
+      'HTTP/1.0 by ALPN',
+      () => tlsListener({ alpn_protocols: ['http/1.0'] }),
+      501,
+      unsupported('alpn_protocols http/1.0: h2 and http/1.1 are negotiated here'),
     ],
     [
       'client authentication',
       () => listener({ client_authentication: 'MANDATORY' }),
       501,
-      unsupported('client_authentication MANDATORY: listeners do not end TLS yet'),
+      unsupported('client_authentication MANDATORY: not offered yet'),
     ],
     [
       'a time-out beyond 24 days',

@@ -10,6 +10,17 @@ export interface OctaviaListener {
   readonly protocol: ListenerProtocol
   /** `insert_headers` as sent, including "false" ones, which the model does not keep. */
   readonly insertHeaders: ReadonlyMap<string, string>
+  readonly tls: OctaviaTls
+}
+
+/** How a listener ends TLS. */
+export interface OctaviaTls {
+  readonly defaultRef: string | null
+  readonly sniRefs: readonly string[]
+  /** Null: the default. */
+  readonly versions: readonly string[] | null
+  /** Null: the default. */
+  readonly alpn: readonly string[] | null
 }
 
 export interface OctaviaPool {

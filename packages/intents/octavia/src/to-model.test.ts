@@ -167,8 +167,8 @@ describe('invalid graphs', () => {
     [
       'TLS',
       { ...vip, listeners: [{ protocol: 'TERMINATED_HTTPS', protocol_port: 443 }] },
-      501,
-      "Provider 'spout' does not support a requested option: protocol TERMINATED_HTTPS: listeners are HTTP, HTTPS, SCTP, TCP, UDP here",
+      400,
+      'Validation failure: An SNI or default certificate container reference must be provided for TERMINATED_HTTPS protocol listeners.',
     ],
     [
       'L7 policies',

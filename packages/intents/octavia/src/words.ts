@@ -1,9 +1,8 @@
 /** Octavia's enumerations, complete: a value that is not supported here is told apart from one that does not exist. */
 
 export const LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'PROMETHEUS', 'SCTP', 'TCP', 'TERMINATED_HTTPS', 'UDP'] as const
-export const OFFERED_LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'SCTP', 'TCP', 'UDP'] as const
-/** Listeners of the native API may end TLS. They are shown, and cannot be made here. */
-export type ListenerProtocol = (typeof OFFERED_LISTENER_PROTOCOLS)[number] | 'TERMINATED_HTTPS'
+export const OFFERED_LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'SCTP', 'TCP', 'TERMINATED_HTTPS', 'UDP'] as const
+export type ListenerProtocol = (typeof OFFERED_LISTENER_PROTOCOLS)[number]
 
 export const POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const
 export const OFFERED_POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const

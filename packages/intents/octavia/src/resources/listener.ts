@@ -1,6 +1,7 @@
-import { LISTENER_DEFAULTS } from '@spout/model'
+import { LISTENER_DEFAULTS, MOST_LISTENER_CERTIFICATES } from '@spout/model'
 import { DEFAULT_TIMEOUTS } from '../convert-listener.ts'
-import type { OctaviaListener } from '../octavia-resources.ts'
+import { NO_TLS } from '../convert-tls.ts'
+import type { OctaviaListener, OctaviaTls } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
 import {
@@ -47,6 +48,7 @@ export const blankListener = (stamp: Stamp): ListenerSpec => ({
   },
   protocol: 'TCP',
   insertHeaders: new Map(),
+  tls: NO_TLS,
   loadBalancerId: null,
   defaultPool: null,
 })
@@ -82,7 +84,23 @@ const timeoutField = (wireName: string, name: TimeoutName): Field<ListenerSpec, 
     read: ({ model }) => model.timeouts[name],
   })
 
-const why = 'listeners do not end TLS yet'
+/** An attribute of how TLS is ended. Other protocols print what a listener without TLS has. */
+const tlsField = <Name extends keyof OctaviaTls>(
+  wireName: string,
+  type: WireType<NonNullable<OctaviaTls[Name]>>,
+  name: Name,
+  since: number,
+): Field<ListenerSpec, ListenerReading> =>
+  row<OctaviaTls[Name]>(wireName, NO_TLS[name] === null ? (nullable(type) as WireType<OctaviaTls[Name]>) : type, {
+    since,
+    create: 'optional',
+    update: true,
+    default: NO_TLS[name],
+    write: (spec, value) => ({ ...spec, tls: { ...spec.tls, [name]: value } }),
+    read: ({ tls }) => tls[name],
+  })
+
+const why = 'not offered yet'
 const ref = text({ max: 255 })
 
 const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
@@ -154,14 +172,14 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
     }),
     read: ({ model }) => model.allowedCidrs,
   }),
-  restingField('default_tls_container_ref', ref, { since: 0, rest: null, why }),
-  restingField('sni_container_refs', list(ref), { since: 0, rest: [], why }),
+  tlsField('default_tls_container_ref', ref, 'defaultRef', 0),
+  tlsField('sni_container_refs', list(ref, MOST_LISTENER_CERTIFICATES), 'sniRefs', 0),
   restingField('client_ca_tls_container_ref', ref, { since: 8, rest: null, why }),
   restingField('client_authentication', oneOf(CLIENT_AUTHENTICATION), { since: 8, rest: 'NONE', why }),
   restingField('client_crl_container_ref', ref, { since: 8, rest: null, why }),
   restingField('tls_ciphers', text({ max: 2048 }), { since: 15, rest: null, why }),
-  restingField('tls_versions', list(text({ max: 32 })), { since: 17, rest: null, why }),
-  restingField('alpn_protocols', list(text({ max: 32 })), { since: 20, rest: null, why }),
+  tlsField('tls_versions', list(text({ max: 32 })), 'versions', 17),
+  tlsField('alpn_protocols', list(text({ max: 32 })), 'alpn', 20),
   restingField('hsts_max_age', integer(0), { since: 27, rest: null, why }),
   restingField('hsts_include_subdomains', boolean, { since: 27, rest: false, why }),
   restingField('hsts_preload', boolean, { since: 27, rest: false, why }),

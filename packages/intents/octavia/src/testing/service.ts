@@ -9,6 +9,7 @@ import {
   type StatusReader,
   UNSEEN_NODE,
 } from '@spout/model'
+import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DEFAULT_PROVIDERS, type OctaviaContext } from '../context.ts'
@@ -92,7 +93,7 @@ export class TestService {
     const abort = new AbortController()
     const store = new MemoryStore()
     const view = await StoreView.open(store, { signal: abort.signal })
-    const admission = new StoreAdmission({ store, view })
+    const admission = new StoreAdmission({ store, view, sealing: SealingKeys.parse(SealingKeys.generate()) })
     const own = { description: '' }
     const project = await admission.createProject({ name: 'shop', ...own })
     const otherProject = await admission.createProject({ name: 'neighbour', ...own })

@@ -1,0 +1,93 @@
+import { type Listener, type ListenerTls, listenerTls } from '@spout/model'
+import type { OctaviaListener, OctaviaTls } from './octavia-resources.ts'
+import { OctaviaFault, unsupportedOption, validationFailure } from './wire/fault.ts'
+import { pythonText } from './wire/python-text.ts'
+import { dashedUuid } from './wire/wire-type.ts'
+
+/** Listeners that end no TLS print these. */
+export const NO_TLS: OctaviaTls = { defaultRef: null, sniRefs: [], versions: null, alpn: null }
+
+const OLD_VERSIONS = ['SSLv3', 'TLSv1', 'TLSv1.1'] as const
+const VERSIONS = [...OLD_VERSIONS, 'TLSv1.2', 'TLSv1.3'] as const
+const VERSIONS_FROM: Readonly<Record<ListenerTls['minVersion'], readonly string[]>> = {
+  '1.2': ['TLSv1.2', 'TLSv1.3'],
+  '1.3': ['TLSv1.3'],
+}
+const ALPN_PROTOCOLS = ['h2', 'http/1.1', 'http/1.0'] as const
+const DEFAULTS = { minVersion: '1.2', alpn: ['h2', 'http/1.1'] } as const satisfies Partial<ListenerTls>
+
+/** References are ids of certificates. Without a default one, clients of other names are refused. */
+export function unfoldTls(tls: Listener['tls']): OctaviaTls {
+  if (tls === null) return NO_TLS
+  const { certificateIds, unknownNames, minVersion, alpn } = tls
+  const [first = null, ...others] = certificateIds
+  return {
+    ...(unknownNames === 'default'
+      ? { defaultRef: first, sniRefs: others }
+      : { defaultRef: null, sniRefs: certificateIds }),
+    versions: VERSIONS_FROM[minVersion],
+    alpn,
+  }
+}
+
+/** @throws OctaviaFault for what Octavia refuses or what is not supported here */
+export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
+  const { defaultRef, sniRefs, versions, alpn } = tls
+  const refs = [...(defaultRef === null ? [] : [defaultRef]), ...sniRefs]
+  if (protocol !== 'TERMINATED_HTTPS') {
+    if (refs.length === 0) return null
+    if (protocol === 'UDP' || protocol === 'SCTP')
+      throw validationFailure(`${protocol} protocol listener does not support TLS.`)
+    throw validationFailure(`Certificate container references are not allowed on ${protocol} protocol listeners.`)
+  }
+  if (refs.length === 0)
+    throw validationFailure(
+      `An SNI or default certificate container reference must be provided for ${protocol} protocol listeners.`,
+    )
+  return {
+    certificateIds: [...new Set(refs.map(certificateId))],
+    unknownNames: defaultRef === null ? 'refuse' : 'default',
+    minVersion: versions === null ? DEFAULTS.minVersion : minVersionOf(versions),
+    alpn: alpn === null ? [...DEFAULTS.alpn] : alpnOf(alpn),
+  }
+}
+
+/** As Octavia says it of a reference that its key manager does not know. */
+export const notRetrieved = (refs: readonly string[]): OctaviaFault =>
+  new OctaviaFault(400, `Could not retrieve certificate: [${refs.map((ref) => `'${pythonText(ref)}'`).join(', ')}]`)
+
+function certificateId(ref: string): string {
+  const id = dashedUuid(ref)
+  if (!listenerTls.shape.certificateIds.safeParse([id]).success) throw notRetrieved([ref])
+  return id
+}
+
+function minVersionOf(versions: readonly string[]): ListenerTls['minVersion'] {
+  if (versions.length === 0)
+    throw validationFailure(
+      'Empty TLS version list. Either specify at least one TLS version or remove this parameter to use the default.',
+    )
+  const unknown = versions.filter((version) => !VERSIONS.some((one) => one === version))
+  if (unknown.length > 0)
+    throw validationFailure(`Invalid TLS versions: ${unknown.map((each) => pythonText(each)).join(', ')}`)
+  const tooOld = versions.filter((version) => OLD_VERSIONS.some((one) => one === version))
+  if (tooOld.length > 0)
+    throw validationFailure(`Requested TLS versions are less than the minimum: ${tooOld.join(', ')} < TLSv1.2`)
+  const wanted = [...new Set(versions)].sort().join()
+  for (const minVersion of ['1.2', '1.3'] as const) if (VERSIONS_FROM[minVersion].join() === wanted) return minVersion
+  throw unsupportedOption(`tls_versions ${pythonText(versions)}: listeners have TLSv1.3, and TLSv1.2 or not`)
+}
+
+function alpnOf(protocols: readonly string[]): ListenerTls['alpn'] {
+  if (protocols.length === 0)
+    throw validationFailure(
+      'Empty ALPN protocol list. Either specify at least one ALPN protocol or remove this parameter to use the default.',
+    )
+  const unknown = protocols.filter((protocol) => !ALPN_PROTOCOLS.some((one) => one === protocol))
+  if (unknown.length > 0)
+    throw validationFailure(`Invalid ALPN protocol: ${unknown.map((each) => pythonText(each)).join(', ')}`)
+  return [...new Set(protocols)].map((protocol) => {
+    if (protocol === 'h2' || protocol === 'http/1.1') return protocol
+    throw unsupportedOption(`alpn_protocols ${protocol}: h2 and http/1.1 are negotiated here`)
+  })
+}
