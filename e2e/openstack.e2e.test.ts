@@ -294,6 +294,51 @@ describe('changes', () => {
     await alice.run('loadbalancer listener delete --wait secure', 'loadbalancer pool delete --wait secure-pool')
   })
 
+  it('L7 policies: to a pool, to a URL, and rejections', async () => {
+    // `l7rule create --wait` asks for the rule under swapped ids in this version of the client.
+    const [front] = await alice.run(
+      'loadbalancer pool create --name l7-pool --protocol HTTP --lb-algorithm ROUND_ROBIN --loadbalancer shop --wait',
+      'loadbalancer listener create --name l7 --protocol HTTP --protocol-port 8081 --wait shop -f json',
+      memberCommand('l7-pool', 2),
+      'loadbalancer l7policy create --name cart --action REDIRECT_TO_POOL --redirect-pool l7-pool --wait l7',
+      'loadbalancer l7rule create --type PATH --compare-type STARTS_WITH --value /cart cart',
+      'loadbalancer l7policy create --name old --action REDIRECT_TO_URL --redirect-url http://new.example.com/ --redirect-http-code 301 --wait l7',
+      'loadbalancer l7rule create --type HOST_NAME --compare-type EQUAL_TO --value old.example.com old',
+      'loadbalancer l7policy create --name admin --action REJECT --wait l7',
+      'loadbalancer l7rule create --type PATH --compare-type STARTS_WITH --value /cart/admin admin',
+    )
+    expect(front).toMatchObject({ protocol: 'HTTP' })
+    const url = `http://${await addressOf(acme, 'shop')}:8081`
+    const curl = (path: string, host: string) =>
+      system.lab.must('client', [
+        'curl',
+        '-s',
+        '-w',
+        ' %{http_code} %{redirect_url}',
+        '-H',
+        `Host: ${host}`,
+        url + path,
+      ])
+    await waitFor(async () => (await curl('/cart/1', 'shop.example.com')).includes('tenant-a-member2'), {
+      what: 'the pool of the policy to answer',
+    })
+    expect(await curl('/', 'old.example.com')).toContain(' 301 http://new.example.com/')
+    expect(await curl('/cart/admin', 'shop.example.com')).toContain(' 403 ')
+    expect(await curl('/', 'shop.example.com')).toContain(' 503 ')
+    const [policies] = await alice.run('loadbalancer l7policy list -f json')
+    expect(policies).toMatchObject([
+      { name: 'cart', position: 1 },
+      { name: 'old', position: 2 },
+      { name: 'admin', position: 3 },
+    ])
+    await alice.run(
+      'loadbalancer l7policy set --position 1 --wait admin',
+      'loadbalancer l7policy delete --wait old',
+      'loadbalancer listener delete --wait l7',
+      'loadbalancer pool delete --wait l7-pool',
+    )
+  })
+
   it('all members at once, in the batch call of the API', async () => {
     const pool = (await shownAs(acme, 'shop')).pools[0]?.id
     const put = (body: object) =>

@@ -4,7 +4,7 @@ import { listDifference } from './list-difference.ts'
 
 type Children = Pick<LoadBalancer, 'id' | 'listeners' | 'pools'>
 
-/** Where every listener, pool, member and monitor is, kept up to date from whole documents. */
+/** Where every listener, route, pool, member and monitor is, kept up to date from whole documents. */
 export class ChildIndex {
   readonly #byId = new Map<string, ChildRef>()
 
@@ -46,7 +46,10 @@ function* childrenOf({ id: loadBalancerId, listeners, pools }: Children): Iterab
   readonly id: string
   readonly ref: ChildRef
 }> {
-  for (const { id } of listeners) yield { id, ref: { kind: 'listener', loadBalancerId, poolId: null } }
+  for (const { id, routes } of listeners) {
+    yield { id, ref: { kind: 'listener', loadBalancerId, poolId: null } }
+    for (const route of routes) yield { id: route.id, ref: { kind: 'route', loadBalancerId, poolId: null } }
+  }
   for (const pool of pools) {
     yield { id: pool.id, ref: { kind: 'pool', loadBalancerId, poolId: null } }
     for (const { id } of pool.members) yield { id, ref: { kind: 'member', loadBalancerId, poolId: pool.id } }

@@ -10,9 +10,9 @@ export interface Versioned<T> {
   readonly revision: Revision
 }
 
-/** Where a listener, pool, member or monitor is. */
+/** Where a listener, route, pool, member or monitor is. */
 export interface ChildRef {
-  readonly kind: 'listener' | 'pool' | 'member' | 'healthMonitor'
+  readonly kind: 'listener' | 'route' | 'pool' | 'member' | 'healthMonitor'
   readonly loadBalancerId: string
   /** The pool of a member or monitor; null for the others. */
   readonly poolId: string | null
@@ -26,7 +26,7 @@ export interface ModelView {
   get<K extends Kind>(kind: K, id: string): Versioned<ObjectOf<K>> | null
   /** Ordered by createdAt, then id. `projectId` limits it to one project's objects. */
   list<K extends Kind>(kind: K, options?: { readonly projectId?: string }): readonly ObjectOf<K>[]
-  /** Finds a listener, pool, member or monitor by id. */
+  /** Finds a listener, route, pool, member or monitor by id. */
   child(id: string): ChildRef | null
   /** The address object with this portId. */
   addressByPort(portId: string): ObjectOf<'address'> | null

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { monitorResource } from './resources/health-monitor.ts'
+import { policyResource } from './resources/l7policy.ts'
+import { ruleResource } from './resources/l7rule.ts'
 import { listenerResource } from './resources/listener.ts'
 import { loadBalancerResource } from './resources/load-balancer.ts'
 import { memberResource } from './resources/member.ts'
@@ -35,6 +37,8 @@ test('ATTRIBUTES.md agrees with the tables', async () => {
     described(poolResource),
     described(memberResource),
     described(monitorResource),
+    described(policyResource),
+    described(ruleResource),
     described(quotaResource),
   ].join('\n')
   await expect(page).toMatchFileSnapshot(new URL('../ATTRIBUTES.md', import.meta.url).pathname)
@@ -47,6 +51,8 @@ test('no table has two rows of one name', () => {
     poolResource,
     memberResource,
     monitorResource,
+    policyResource,
+    ruleResource,
     quotaResource,
   ].map(({ fields }) => [...fields].map(({ name }) => name))
   for (const names of tables) expect(names).toEqual([...new Set(names)])

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { amphoraRoutes, catalogueRoutes } from './routes/catalogue.ts'
 import { monitorRoutes } from './routes/health-monitors.ts'
+import { policyRoutes } from './routes/l7policies.ts'
 import { listenerRoutes } from './routes/listeners.ts'
 import { loadBalancerRoutes } from './routes/load-balancers.ts'
 import { memberRoutes } from './routes/members.ts'
@@ -15,7 +16,16 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const ABSENT = '6f1c3b1e-6a4e-4c56-9f0b-000000000009'
-const OWN = [loadBalancerRoutes, listenerRoutes, poolRoutes, memberRoutes, monitorRoutes, quotaRoutes, catalogueRoutes]
+const OWN = [
+  policyRoutes,
+  loadBalancerRoutes,
+  listenerRoutes,
+  poolRoutes,
+  memberRoutes,
+  monitorRoutes,
+  quotaRoutes,
+  catalogueRoutes,
+]
 const EVERY = [
   ...OWN.flat().map(({ method, path }) => [method, `/v2${path}`] as const),
   ...amphoraRoutes.map(({ method, path }) => [method, `/v2/octavia${path}`] as const),

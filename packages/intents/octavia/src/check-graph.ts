@@ -11,7 +11,8 @@ export function checkGraph(graph: Graph, vips: readonly string[]): void {
   const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))
   checkPorts(graph.listeners)
   for (const listener of graph.listeners) {
-    checkDefaultPool(listener, pools)
+    checkPool(listener, listener.model.defaultPoolId, pools)
+    checkPolicies(listener, pools)
     checkAllowedCidrs(listener, vips)
   }
   for (const pool of graph.pools) checkMonitor(pool)
@@ -33,10 +34,17 @@ function checkPorts(listeners: readonly OctaviaListener[]): void {
   }
 }
 
-function checkDefaultPool({ protocol, model }: OctaviaListener, pools: ReadonlyMap<string, OctaviaPool>): void {
-  if (model.defaultPoolId === null) return
-  const pool = pools.get(model.defaultPoolId)
-  if (pool === undefined) throw notFound('Pool', model.defaultPoolId)
+function checkPolicies(listener: OctaviaListener, pools: ReadonlyMap<string, OctaviaPool>): void {
+  const { protocol, policies } = listener
+  if (policies.length > 0 && protocol !== 'HTTP' && protocol !== 'TERMINATED_HTTPS')
+    throw unsupportedOption(`listener_id: a listener of protocol ${protocol} does not look at requests`)
+  for (const { redirectPoolId } of policies) checkPool(listener, redirectPoolId, pools)
+}
+
+function checkPool({ protocol }: OctaviaListener, id: string | null, pools: ReadonlyMap<string, OctaviaPool>): void {
+  if (id === null) return
+  const pool = pools.get(id)
+  if (pool === undefined) throw notFound('Pool', id)
   if (!POOLS_OF_LISTENER[protocol].includes(pool.protocol))
     throw validationFailure(
       `The pool protocol '${pool.protocol}' is invalid while the listener protocol is '${protocol}'.`,

@@ -89,14 +89,20 @@ export const changePool =
 /** Listeners whose default pool it was have none afterwards. */
 export const removePool =
   (id: string): GraphEdit =>
-  (graph) => ({
-    listeners: graph.listeners.map((listener) =>
-      listener.model.defaultPoolId === id
-        ? { ...listener, model: { ...listener.model, defaultPoolId: null } }
-        : listener,
-    ),
-    pools: graph.pools.filter((pool) => !has(id)(pool)),
-  })
+  (graph) => {
+    const policy = graph.listeners
+      .flatMap(({ policies }) => policies)
+      .find(({ redirectPoolId }) => redirectPoolId === id)
+    if (policy !== undefined) throw new OctaviaFault(409, `Pool ${id} is in use by L7 policy ${policy.model.id}`)
+    return {
+      listeners: graph.listeners.map((listener) =>
+        listener.model.defaultPoolId === id
+          ? { ...listener, model: { ...listener.model, defaultPoolId: null } }
+          : listener,
+      ),
+      pools: graph.pools.filter((pool) => !has(id)(pool)),
+    }
+  }
 
 export const setMonitor =
   (poolId: string, monitor: OctaviaMonitor): GraphEdit =>

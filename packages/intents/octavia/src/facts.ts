@@ -8,7 +8,7 @@ const PREFIX = 'octavia.'
 const PROVIDER = `${PREFIX}provider`
 
 type Annotations = Readonly<Record<string, string>>
-export type FactName = 'protocol' | 'insert_headers' | 'http_version' | 'delay'
+export type FactName = 'protocol' | 'insert_headers' | 'http_version' | 'delay' | 'l7policy' | 'l7rule'
 
 /** A fact about a child, or null. */
 export const factOf = (annotations: Annotations, id: string, name: FactName): string | null =>

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadBalancerChange } from '@spout/admission/contract'
-import type { Listener, LoadBalancer, Pool } from '@spout/model'
+import type { HttpRoute, Listener, LoadBalancer, Pool } from '@spout/model'
+import { policyFacts, routesOf, unfoldPolicies } from './convert-l7policy.ts'
 import {
   foldHeaders,
   hasDefaultTimeouts,
@@ -33,6 +34,7 @@ export function unfoldGraph({ listeners, pools, annotations }: Children): Graph 
         factOf(annotations, model.id, 'insert_headers')?.split(',') ?? [],
       ),
       tls: unfoldTls(model.tls),
+      policies: unfoldPolicies(model.routes, annotations).policies,
     })),
     pools: pools.map((model) => ({
       model,
@@ -59,6 +61,7 @@ export function foldGraph(
       protocol: listenerProtocol(listener, proxied),
       insertHeaders: foldHeaders(listener),
       tls: foldTls(listener),
+      routes: foldRoutes(listener, annotations),
     }),
   )
   const pools = graph.pools.map((pool) =>
@@ -69,6 +72,18 @@ export function foldGraph(
     }),
   )
   return { listeners, pools, annotations: withFacts(annotations, factsOf(graph, listeners, pools)) }
+}
+
+/** Routes that are not of policies stay, behind those that are. */
+function foldRoutes({ model, policies }: OctaviaListener, annotations: LoadBalancer['annotations']): HttpRoute[] {
+  const { others } = unfoldPolicies(model.routes, annotations)
+  const kept = new Map(model.routes.map((route) => [route.id, route]))
+  // The same objects where nothing differs, so that admission need not check them again.
+  const made = routesOf(policies).map((route) => {
+    const before = kept.get(route.id)
+    return before !== undefined && isDeepStrictEqual(before, route) ? before : route
+  })
+  return [...made, ...others]
 }
 
 /** The same object when nothing differs, so that admission need not check it again. */
@@ -85,11 +100,17 @@ const monitorFacts = (annotations: Children['annotations'], id: string): Monitor
   }
 }
 
-const usersOf = (graph: Graph): ReadonlyMap<string, readonly OctaviaListener[]> =>
-  Map.groupBy(
-    graph.listeners.filter((listener) => listener.model.defaultPoolId !== null),
-    (listener) => listener.model.defaultPoolId ?? '',
+/** The listeners that send to each pool, by default or by a policy. */
+function usersOf(graph: Graph): ReadonlyMap<string, readonly OctaviaListener[]> {
+  const uses = graph.listeners.flatMap((listener) =>
+    [listener.model.defaultPoolId, ...listener.policies.map(({ redirectPoolId }) => redirectPoolId)].flatMap((id) =>
+      id === null ? [] : [{ id, listener }],
+    ),
   )
+  return new Map(
+    [...Map.groupBy(uses, ({ id }) => id)].map(([id, all]) => [id, [...new Set(all.map(({ listener }) => listener))]]),
+  )
+}
 
 const needsProxy = (listener: OctaviaListener, pool: OctaviaPool | undefined): boolean =>
   !hasDefaultTimeouts(listener.model) ||
@@ -176,6 +197,7 @@ function factsOf(graph: Graph, listeners: readonly Listener[], pools: readonly P
       return [
         ...fact(listener.model.id, 'protocol', unless(listener.protocol, plain)),
         ...fact(listener.model.id, 'insert_headers', headersOff(listener).join(',')),
+        ...policyFacts(listener.policies),
       ]
     }),
     ...graph.pools.flatMap((pool, index) => [

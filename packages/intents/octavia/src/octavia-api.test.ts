@@ -705,7 +705,14 @@ describe('lists', () => {
 })
 
 describe('quotas', () => {
-  const limits = { loadbalancer: 100, load_balancer: 100, member: 5000, health_monitor: 500, l7rule: 0 }
+  const limits = {
+    loadbalancer: 100,
+    load_balancer: 100,
+    member: 5000,
+    health_monitor: 500,
+    l7policy: 1000,
+    l7rule: -1,
+  }
 
   test('are shown in both spellings; `defaults` is a project of its own', async () => {
     await expect(service.call('GET', `/quotas/${service.ids.project}`)).resolves.toMatchObject({
@@ -1348,8 +1355,8 @@ describe('bad input', () => {
     [
       'an L7 policy',
       () => ['POST', '/l7policies', { l7policy: {} }],
-      501,
-      "Provider 'spout' does not support a requested action: a new L7 Policy: not offered yet",
+      400,
+      "Invalid input for field/attribute action. Value: 'None'. Mandatory field missing.",
     ],
   ]
   test.each(cases)('%s', async (_, request, status, faultstring) => {

@@ -5,6 +5,7 @@ import { faultOf } from './fault-of.ts'
 import { KnownPools } from './operating-status.ts'
 import { amphoraRoutes, catalogueRoutes } from './routes/catalogue.ts'
 import { monitorRoutes } from './routes/health-monitors.ts'
+import { policyRoutes } from './routes/l7policies.ts'
 import { listenerRoutes } from './routes/listeners.ts'
 import { loadBalancerRoutes } from './routes/load-balancers.ts'
 import { memberRoutes } from './routes/members.ts'
@@ -54,6 +55,7 @@ export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given)
     ...memberRoutes,
     ...monitorRoutes,
     ...quotaRoutes,
+    ...policyRoutes,
     ...catalogueRoutes,
   ])
   register(app, context, pools, amphoraRoutes, ['/v2/octavia', '/v2.0/octavia'])

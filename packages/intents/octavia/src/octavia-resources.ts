@@ -1,5 +1,13 @@
-import type { HealthMonitor, Listener, Member, Pool } from '@spout/model'
-import type { ListenerProtocol, MonitorType, PersistenceType, PoolProtocol } from './words.ts'
+import type { HealthMonitor, HttpRoute, Listener, Member, Pool } from '@spout/model'
+import type {
+  ListenerProtocol,
+  MonitorType,
+  PersistenceType,
+  PolicyAction,
+  PoolProtocol,
+  RuleCompare,
+  RuleType,
+} from './words.ts'
 
 /**
  * The children of a load balancer as Octavia's API has them: the model's object with the fields that only Octavia has.
@@ -11,6 +19,29 @@ export interface OctaviaListener {
   /** `insert_headers` as sent, including "false" ones, which the model does not keep. */
   readonly insertHeaders: ReadonlyMap<string, string>
   readonly tls: OctaviaTls
+  /** By position. */
+  readonly policies: readonly OctaviaPolicy[]
+}
+
+/** An L7 policy. Its route follows from it. */
+export interface OctaviaPolicy {
+  readonly model: Omit<HttpRoute, 'conditions' | 'action'>
+  readonly action: PolicyAction
+  readonly redirectPoolId: string | null
+  readonly redirectUrl: string | null
+  readonly redirectPrefix: string | null
+  readonly redirectHttpCode: number | null
+  readonly rules: readonly OctaviaRule[]
+}
+
+/** All enabled rules of a policy must hold. */
+export interface OctaviaRule {
+  readonly model: Omit<HttpRoute, 'name' | 'description' | 'conditions' | 'action'>
+  readonly type: RuleType
+  readonly compare: RuleCompare
+  readonly key: string | null
+  readonly value: string
+  readonly invert: boolean
 }
 
 /** How a listener ends TLS. */

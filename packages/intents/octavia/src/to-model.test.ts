@@ -174,7 +174,7 @@ describe('invalid graphs', () => {
       'L7 policies',
       { ...vip, listeners: [{ ...listener, l7policies: [{ action: 'REJECT' }] }] },
       501,
-      "Provider 'spout' does not support a requested option: l7policies [{'action': 'REJECT'}]: L7 policies are not offered yet",
+      "Provider 'spout' does not support a requested option: l7policies [{'action': 'REJECT'}]: policies are created one by one here",
     ],
   ]
   test.each(cases)('%s', (_, loadbalancer, status, message) => {

@@ -27,6 +27,24 @@ export type PersistenceType = (typeof PERSISTENCE_TYPES)[number]
 export const MONITOR_TYPES = ['HTTP', 'HTTPS', 'PING', 'SCTP', 'TCP', 'TLS-HELLO', 'UDP-CONNECT'] as const
 export type MonitorType = (typeof MONITOR_TYPES)[number]
 
+export const POLICY_ACTIONS = ['REDIRECT_PREFIX', 'REDIRECT_TO_POOL', 'REDIRECT_TO_URL', 'REJECT'] as const
+export type PolicyAction = (typeof POLICY_ACTIONS)[number]
+export const POLICY_CODES = [301, 302, 303, 307, 308] as const
+
+export const RULE_TYPES = [
+  'COOKIE',
+  'FILE_TYPE',
+  'HEADER',
+  'HOST_NAME',
+  'PATH',
+  'SSL_CONN_HAS_CERT',
+  'SSL_DN_FIELD',
+  'SSL_VERIFY_RESULT',
+] as const
+export type RuleType = (typeof RULE_TYPES)[number]
+export const RULE_COMPARES = ['CONTAINS', 'ENDS_WITH', 'EQUAL_TO', 'REGEX', 'STARTS_WITH'] as const
+export type RuleCompare = (typeof RULE_COMPARES)[number]
+
 export const CLIENT_AUTHENTICATION = ['MANDATORY', 'NONE', 'OPTIONAL'] as const
 
 export const HTTP_HEADERS = [

@@ -1,7 +1,9 @@
-import type { ServiceStats, Vip } from '@spout/model'
+import { poolIdsOf, type ServiceStats, type Vip } from '@spout/model'
 import { LongList } from '@spout/runtime'
 import type { OctaviaListener, OctaviaPool } from './octavia-resources.ts'
 import { type MonitorReading, monitorResource } from './resources/health-monitor.ts'
+import { isOnline, type PolicyReading, policyResource } from './resources/l7policy.ts'
+import { type RuleReading, ruleResource, ruleSpecOf } from './resources/l7rule.ts'
 import { type ListenerReading, listenerResource } from './resources/listener.ts'
 import { loadBalancerResource } from './resources/load-balancer.ts'
 import { type MemberReading, memberResource } from './resources/member.ts'
@@ -17,6 +19,21 @@ export const listenerReadings = (snapshot: Snapshot): readonly ListenerReading[]
 
 export const poolReadings = (snapshot: Snapshot): readonly PoolReading[] =>
   snapshot.graph().pools.map((pool) => ({ ...pool, snapshot }))
+
+/** By listener and position. */
+export const policyReadings = (snapshot: Snapshot): readonly PolicyReading[] =>
+  snapshot
+    .graph()
+    .listeners.flatMap(({ model, policies }) =>
+      policies.map((policy, at) => ({ ...policy, listenerId: model.id, position: at + 1, snapshot })),
+    )
+
+export const ruleReadings = (snapshot: Snapshot, policyId: string): readonly RuleReading[] =>
+  policyReadings(snapshot)
+    .filter(({ model }) => model.id === policyId)
+    .flatMap((policy) =>
+      policy.rules.map((rule) => ({ ...ruleSpecOf(rule), snapshot, isPolicyOnline: isOnline(policy) })),
+    )
 
 export const memberReadings = (snapshot: Snapshot, poolId: string): readonly MemberReading[] =>
   (snapshot.lb.pools.find(({ id }) => id === poolId)?.members ?? []).map((model) => ({ model, snapshot }))
@@ -39,7 +56,13 @@ export function printGraph(snapshot: Snapshot, vips: readonly Vip[]): Json {
 /** In a graph, parents are left out: they enclose it. */
 function printFullListener(snapshot: Snapshot, resource: OctaviaListener): Json {
   const { loadbalancers: _, ...listener } = printObject(listenerResource.fields, { ...resource, snapshot })
-  return listener
+  const l7policies = policyReadings(snapshot)
+    .filter(({ listenerId }) => listenerId === resource.model.id)
+    .map((policy) => ({
+      ...printObject(policyResource.fields, policy),
+      rules: ruleReadings(snapshot, policy.model.id).map((rule) => printObject(ruleResource.fields, rule)),
+    }))
+  return { ...listener, l7policies }
 }
 
 function printFullPool(snapshot: Snapshot, resource: OctaviaPool): Json {
@@ -98,7 +121,7 @@ export function printStatusTree(snapshot: Snapshot): Json {
         ...state(lb),
         listeners: LongList.of(lb.listeners, (listener) => ({
           ...state(listener),
-          pools: listener.defaultPoolId === null ? [] : poolTree(listener.defaultPoolId),
+          pools: poolIdsOf(listener).flatMap(poolTree),
         })),
       },
     },

@@ -77,14 +77,22 @@ function* idProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): G
   }
 }
 
-/** Path, kind and id of every listener, pool, member and monitor. */
+/** Path, kind and id of every listener, route, pool, member and monitor. */
 export function* childIds(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
 ): Generator<
-  readonly [field: string, what: 'listener' | 'pool' | 'member' | 'healthMonitor', id: string, poolId: string | null]
+  readonly [
+    field: string,
+    what: 'listener' | 'route' | 'pool' | 'member' | 'healthMonitor',
+    id: string,
+    poolId: string | null,
+  ]
 > {
-  for (const [index, listener] of loadBalancer.listeners.entries())
+  for (const [index, listener] of loadBalancer.listeners.entries()) {
     yield [`listeners[${index}].id`, 'listener', listener.id, null]
+    for (const [at, { id }] of listener.routes.entries())
+      yield [`listeners[${index}].routes[${at}].id`, 'route', id, null]
+  }
   for (const [index, pool] of loadBalancer.pools.entries()) {
     yield [`pools[${index}].id`, 'pool', pool.id, null]
     for (const [at, member] of pool.members.entries())

@@ -73,7 +73,10 @@ describe('routes of a listener', () => {
   test('have ids of their own', () => {
     expect(problemOf([http([routeOf(10, respond), routeOf(10, respond)])], [])).toEqual({
       code: 'InvalidField',
-      params: { field: 'listeners[0].routes[1].id', reason: 'another route has this id' },
+      params: {
+        field: 'listeners[0].routes[1].id',
+        reason: `another part of this load balancer has route id ${id(10)}`,
+      },
     })
   })
 

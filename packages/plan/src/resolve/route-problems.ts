@@ -7,11 +7,6 @@ export function* routeProblems({ protocol, routes }: Listener, field: string): G
   if (routes.length === 0) return
   if (protocol !== 'http' && protocol !== 'https')
     yield problem('InvalidField', { field, reason: `belongs to listeners of protocol http and https, not ${protocol}` })
-  const ids = new Set<string>()
-  for (const [at, { id }] of routes.entries()) {
-    if (ids.has(id)) yield problem('InvalidField', { field: `${field}[${at}].id`, reason: 'another route has this id' })
-    ids.add(id)
-  }
   if (compileRoutes(routes) === null)
     yield problem('Unsupported', {
       field,

@@ -49,6 +49,7 @@ export const blankListener = (stamp: Stamp): ListenerSpec => ({
   protocol: 'TCP',
   insertHeaders: new Map(),
   tls: NO_TLS,
+  policies: [],
   loadBalancerId: null,
   defaultPool: null,
 })
@@ -101,6 +102,7 @@ const tlsField = <Name extends keyof OctaviaTls>(
   })
 
 const why = 'not offered yet'
+const isEmpty = (items: readonly unknown[]): items is readonly never[] => items.length === 0
 const ref = text({ max: 255 })
 
 const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
@@ -183,12 +185,18 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
   restingField('hsts_max_age', integer(0), { since: 27, rest: null, why }),
   restingField('hsts_include_subdomains', boolean, { since: 27, rest: false, why }),
   restingField('hsts_preload', boolean, { since: 27, rest: false, why }),
-  restingField('l7policies', list({ read: (value: unknown) => value }), {
-    since: 0,
-    update: false,
-    rest: [],
-    why: 'L7 policies are not offered yet',
-  }),
+  {
+    ...row(
+      'l7policies',
+      offered(list({ read: (value: unknown) => value }), isEmpty, 'policies are created one by one here'),
+      {
+        since: 0,
+        create: 'optional',
+        read: ({ policies }) => policies.map(({ model: { id } }) => ({ id })),
+      },
+    ),
+    resting: true,
+  },
 ]
 
 /** A listener of a graph: load balancer and owner are the graph's. */

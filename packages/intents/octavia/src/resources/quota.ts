@@ -20,10 +20,10 @@ export const LARGEST_LIMIT = 1_000_000
 
 const row = rowsOf<LimitEdits, QuotaReading>()
 
-const limitField = (name: string, resource: QuotaResource): Field<LimitEdits, QuotaReading> => {
+const limitField = (name: string, resource: QuotaResource, since = 0): Field<LimitEdits, QuotaReading> => {
   const limit = integer(-1, LARGEST_LIMIT)
   return row<number | 'default'>(name, limit, {
-    since: 0,
+    since,
     update: true,
     ifNull: 'default',
     write: (edits, value) => ({ ...edits, [resource]: value === -1 ? LARGEST_LIMIT : value }),
@@ -31,7 +31,7 @@ const limitField = (name: string, resource: QuotaResource): Field<LimitEdits, Qu
   })
 }
 
-const why = 'L7 policies are not offered yet'
+const why = 'rules are limited to 100 of a policy here'
 
 export const quotaResource: Resource<LimitEdits, QuotaReading> = {
   word: 'Quotas',
@@ -49,7 +49,7 @@ export const quotaResource: Resource<LimitEdits, QuotaReading> = {
     limitField('member', 'members'),
     limitField('healthmonitor', 'healthMonitors'),
     limitField('health_monitor', 'healthMonitors'),
-    restingField('l7policy', integer(-1), { since: 19, rest: 0, why }),
-    restingField('l7rule', integer(-1), { since: 19, rest: 0, why }),
+    limitField('l7policy', 'routes', 19),
+    restingField('l7rule', integer(-1), { since: 19, rest: -1, why }),
   ],
 }

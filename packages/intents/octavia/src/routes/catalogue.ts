@@ -27,7 +27,6 @@ interface Absent {
 }
 
 const absent: readonly Absent[] = [
-  { path: '/l7policies', word: 'L7 Policy', root: 'l7policies', links: 'l7policies_links', adminOnly: false },
   { path: '/flavors', word: 'Flavor', root: 'flavors', links: 'flavors_links', adminOnly: false },
   {
     path: '/flavorprofiles',
@@ -65,7 +64,7 @@ function absentRoutes({ path, word, root, links, adminOnly }: Absent): readonly 
     throw notFound(word, call.id)
   }
   const create = (call: Call): never => {
-    requireRole(call.principal, path === '/l7policies' ? 'member' : 'admin')
+    requireRole(call.principal, 'admin')
     throw unsupportedAction(`a new ${word}: not offered yet`)
   }
   return [
@@ -77,14 +76,6 @@ function absentRoutes({ path, word, root, links, adminOnly }: Absent): readonly 
       status: 200,
       handle: missing,
     })),
-    ...(path === '/l7policies'
-      ? (['GET', 'POST'] as const).map((method) => ({
-          method,
-          path: `${path}/:id/rules`,
-          status: 200,
-          handle: missing,
-        }))
-      : []),
   ]
 }
 

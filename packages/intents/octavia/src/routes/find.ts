@@ -29,6 +29,8 @@ const CHILD_WORDS: Readonly<Record<ChildRef['kind'], string>> = {
   pool: 'Pool',
   member: 'Member',
   healthMonitor: 'Health Monitor',
+  // Routes are policies here.
+  route: 'L7 Policy',
 }
 
 /** @throws OctaviaFault 404; 403 without the role, or for another project's object */

@@ -1,0 +1,137 @@
+import { DEFAULT_CODE } from '../convert-l7policy.ts'
+import type { OctaviaPolicy } from '../octavia-resources.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { type Field, rowsOf } from '../wire/field.ts'
+import { integer, list, nullable, numberOneOf, oneOf, type Stamp, text, uuid } from '../wire/wire-type.ts'
+import { POLICY_ACTIONS, POLICY_CODES } from '../words.ts'
+import { nestedRule, ruleOf } from './l7rule.ts'
+import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
+import type { Resource } from './resource.ts'
+
+/** A policy as a request describes it. */
+export interface PolicySpec extends OctaviaPolicy {
+  readonly listenerId: string | null
+  /** From 1 on; null leaves it where it is. One behind the last means the end. */
+  readonly position: number | null
+}
+
+export interface PolicyReading extends OctaviaPolicy {
+  readonly snapshot: Snapshot
+  readonly listenerId: string
+  readonly position: number
+}
+
+export const blankPolicy = (stamp: Stamp): PolicySpec => ({
+  model: blankMeta(stamp),
+  action: 'REJECT',
+  redirectPoolId: null,
+  redirectUrl: null,
+  redirectPrefix: null,
+  redirectHttpCode: null,
+  rules: [],
+  listenerId: null,
+  position: null,
+})
+
+/** The starting point for an update of a stored policy. */
+export const policySpecOf = (policy: OctaviaPolicy): PolicySpec => ({ ...policy, listenerId: null, position: null })
+
+/** What does not belong to the action is dropped, as Octavia does; a redirect has a code. */
+export function policyOf({ listenerId: _, position: __, ...policy }: PolicySpec): OctaviaPolicy {
+  const { action, redirectPoolId, redirectUrl, redirectPrefix, redirectHttpCode } = policy
+  const isRedirect = action === 'REDIRECT_TO_URL' || action === 'REDIRECT_PREFIX'
+  return {
+    ...policy,
+    redirectPoolId: action === 'REDIRECT_TO_POOL' ? redirectPoolId : null,
+    redirectUrl: action === 'REDIRECT_TO_URL' ? redirectUrl : null,
+    redirectPrefix: action === 'REDIRECT_PREFIX' ? redirectPrefix : null,
+    redirectHttpCode: isRedirect ? (redirectHttpCode ?? DEFAULT_CODE) : null,
+  }
+}
+
+export const isOnline = ({ snapshot, listenerId, model }: Pick<PolicyReading, 'snapshot' | 'listenerId' | 'model'>) =>
+  model.enabled && snapshot.operating(listenerId) !== 'OFFLINE'
+
+const row = rowsOf<PolicySpec, PolicyReading>()
+const LAST_POSITION = 2_147_483_647
+
+const ownFields: readonly Field<PolicySpec, PolicyReading>[] = [
+  ...metaFields<PolicySpec, PolicyReading>().filter(({ name }) => name !== 'operating_status'),
+  descriptionField<PolicySpec, PolicyReading>(),
+  row('operating_status', text(), { since: 0, read: (reading) => (isOnline(reading) ? 'ONLINE' : 'OFFLINE') }),
+  row('action', oneOf(POLICY_ACTIONS), {
+    since: 0,
+    create: 'required',
+    update: true,
+    write: (spec, action) => ({ ...spec, action }),
+    read: ({ action }) => action,
+  }),
+  row('redirect_pool_id', nullable(uuid), {
+    since: 0,
+    create: 'optional',
+    update: true,
+    ifNull: null,
+    // Naming a pool says the action, too.
+    write: (spec, redirectPoolId) => ({
+      ...spec,
+      redirectPoolId,
+      ...(redirectPoolId === null ? {} : { action: 'REDIRECT_TO_POOL' as const }),
+    }),
+    read: ({ redirectPoolId }) => redirectPoolId,
+  }),
+  row('redirect_url', nullable(text({ max: 255 })), {
+    since: 0,
+    create: 'optional',
+    update: true,
+    ifNull: null,
+    write: (spec, redirectUrl) => ({ ...spec, redirectUrl }),
+    read: ({ redirectUrl }) => redirectUrl,
+  }),
+  row('redirect_prefix', nullable(text({ max: 255 })), {
+    since: 0,
+    create: 'optional',
+    update: true,
+    ifNull: null,
+    write: (spec, redirectPrefix) => ({ ...spec, redirectPrefix }),
+    read: ({ redirectPrefix }) => redirectPrefix,
+  }),
+  row('redirect_http_code', nullable(numberOneOf(POLICY_CODES, 0)), {
+    since: 9,
+    create: 'optional',
+    update: true,
+    ifNull: null,
+    write: (spec, redirectHttpCode) => ({ ...spec, redirectHttpCode }),
+    read: ({ redirectHttpCode }) => redirectHttpCode,
+  }),
+  row('position', integer(1, LAST_POSITION), {
+    since: 0,
+    create: 'optional',
+    update: true,
+    write: (spec, position) => ({ ...spec, position }),
+    read: ({ position }) => position,
+  }),
+  row('rules', list(nestedRule, 100), {
+    since: 0,
+    create: 'optional',
+    default: [],
+    write: (spec, rules) => ({ ...spec, rules: rules.map(ruleOf) }),
+    read: ({ rules }) => rules.map(({ model: { id } }) => ({ id })),
+  }),
+]
+
+export const policyResource: Resource<PolicySpec, PolicyReading> = {
+  word: 'L7 Policy',
+  root: 'l7policy',
+  plural: 'l7policies',
+  argument: 'l7policy_',
+  fields: [
+    ...ownFields,
+    ...ownerFields<PolicySpec, PolicyReading>(),
+    row('listener_id', uuid, {
+      since: 0,
+      create: 'required',
+      write: (spec, listenerId) => ({ ...spec, listenerId }),
+      read: ({ listenerId }) => listenerId,
+    }),
+  ],
+}
