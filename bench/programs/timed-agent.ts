@@ -84,6 +84,7 @@ const agent = new NodeAgent({
   certificateDirectory: certificateDirectory(config),
   domains: dataPlane.domains,
   drivers: dataPlane.drivers.map((driver) => (driver.name === 'nftables' ? timed(driver) : driver)),
+  followers: dataPlane.followers,
   announcer: dataPlane.announcers,
   group: dataPlane.group,
   flows: () => dataPlane.flows.report(),
