@@ -166,6 +166,26 @@ describe('HTTPS', () => {
     expect((await curl('https://shop.example.com/')).exit).toBe(0)
   })
 
+  it('tells clients to insist on TLS, for as long as it says', async () => {
+    const header = async () => {
+      const { said } = await curl('https://shop.example.com/', '-o', '/dev/null', '-D', '-')
+      return /^strict-transport-security: (.*)$/im.exec(said)?.[1]?.trim() ?? null
+    }
+    expect(await header()).toBeNull()
+    for (const [hsts, expected] of [
+      [
+        { maxAgeSeconds: 31_536_000, includeSubdomains: true, preload: true },
+        'max-age=31536000; includeSubDomains; preload',
+      ],
+      [{ maxAgeSeconds: 60, includeSubdomains: false, preload: false }, 'max-age=60'],
+      [null, null],
+    ] as const) {
+      await system.api(acme, 'PATCH', secure(), { tls: { hsts } })
+      await system.active(acme, shop.id)
+      expect(await header()).toBe(expected)
+    }
+  })
+
   it('shows a replaced certificate to the next client, and none fails meanwhile', async () => {
     const failures: Answer[] = []
     let asked = 0

@@ -42,6 +42,15 @@ export const listenerTls = z.strictObject({
     .array(z.enum(['h2', 'http/1.1']))
     .max(2)
     .default(['h2', 'http/1.1']),
+  /** Clients that read it insist on TLS for so long (RFC 6797). Null: responses are as members send them. */
+  hsts: z
+    .strictObject({
+      maxAgeSeconds: z.number().int().min(0).max(0x7fff_ffff),
+      includeSubdomains: z.boolean().default(false),
+      preload: z.boolean().default(false),
+    })
+    .nullable()
+    .default(null),
 })
 export type ListenerTls = z.infer<typeof listenerTls>
 

@@ -216,6 +216,8 @@ export interface ServiceTls {
   readonly minVersion: '1.2' | '1.3'
   /** Application protocols that are negotiated (ALPN, RFC 7301), by preference. Empty: none. */
   readonly alpn: readonly ('h2' | 'http/1.1')[]
+  /** The header of responses that makes clients insist on TLS (RFC 6797). Absent: none is added. */
+  readonly hsts?: { readonly maxAgeSeconds: number; readonly includeSubdomains: boolean; readonly preload: boolean }
 }
 
 export interface NodePool {

@@ -151,6 +151,12 @@ export const listener: Resource = {
       parse: commaList,
     },
     {
+      flags: '--hsts <seconds>',
+      description: "how long clients insist on TLS (Strict-Transport-Security), or 'none'",
+      field: 'tls.hsts',
+      parse: orNone((text) => ({ maxAgeSeconds: wholeNumber(text) })),
+    },
+    {
       flags: '--insert-headers <names>',
       description: INSERT_HEADERS.join(', '),
       field: 'insertHeaders',

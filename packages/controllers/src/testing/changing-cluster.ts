@@ -244,6 +244,7 @@ const tlsOf = (protocol: ListenerProtocol): ListenerTls | null =>
         unknownNames: 'default',
         minVersion: '1.2',
         alpn: [],
+        hsts: null,
         certificateIds: [1, 2].map((number) => certificate(number, 0).id),
       }
     : null

@@ -5,7 +5,15 @@ import { pythonText } from './wire/python-text.ts'
 import { dashedUuid } from './wire/wire-type.ts'
 
 /** Listeners that end no TLS print these. */
-export const NO_TLS: OctaviaTls = { defaultRef: null, sniRefs: [], versions: null, alpn: null }
+export const NO_TLS: OctaviaTls = {
+  defaultRef: null,
+  sniRefs: [],
+  versions: null,
+  alpn: null,
+  hstsMaxAge: null,
+  hstsSubdomains: false,
+  hstsPreload: false,
+}
 
 const OLD_VERSIONS = ['SSLv3', 'TLSv1', 'TLSv1.1'] as const
 const VERSIONS = [...OLD_VERSIONS, 'TLSv1.2', 'TLSv1.3'] as const
@@ -19,7 +27,7 @@ const DEFAULTS = { minVersion: '1.2', alpn: ['h2', 'http/1.1'] } as const satisf
 /** References are ids of certificates. Without a default one, clients of other names are refused. */
 export function unfoldTls(tls: Listener['tls']): OctaviaTls {
   if (tls === null) return NO_TLS
-  const { certificateIds, unknownNames, minVersion, alpn } = tls
+  const { certificateIds, unknownNames, minVersion, alpn, hsts } = tls
   const [first = null, ...others] = certificateIds
   return {
     ...(unknownNames === 'default'
@@ -27,14 +35,20 @@ export function unfoldTls(tls: Listener['tls']): OctaviaTls {
       : { defaultRef: null, sniRefs: certificateIds }),
     versions: VERSIONS_FROM[minVersion],
     alpn,
+    hstsMaxAge: hsts?.maxAgeSeconds ?? null,
+    hstsSubdomains: hsts?.includeSubdomains ?? false,
+    hstsPreload: hsts?.preload ?? false,
   }
 }
 
 /** @throws OctaviaFault for what Octavia refuses or what is not supported here */
 export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
   const { defaultRef, sniRefs, versions, alpn } = tls
+  const hsts = hstsOf(tls)
   const refs = [...(defaultRef === null ? [] : [defaultRef]), ...sniRefs]
   if (protocol !== 'TERMINATED_HTTPS') {
+    if (hsts !== null)
+      throw validationFailure('The HSTS feature can only be used for listeners using the TERMINATED_HTTPS protocol.')
     if (refs.length === 0) return null
     if (protocol === 'UDP' || protocol === 'SCTP')
       throw validationFailure(`${protocol} protocol listener does not support TLS.`)
@@ -49,7 +63,17 @@ export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
     unknownNames: defaultRef === null ? 'refuse' : 'default',
     minVersion: versions === null ? DEFAULTS.minVersion : minVersionOf(versions),
     alpn: alpn === null ? [...DEFAULTS.alpn] : alpnOf(alpn),
+    hsts,
   }
+}
+
+function hstsOf({ hstsMaxAge, hstsSubdomains, hstsPreload }: OctaviaTls): ListenerTls['hsts'] {
+  if (hstsMaxAge !== null) return { maxAgeSeconds: hstsMaxAge, includeSubdomains: hstsSubdomains, preload: hstsPreload }
+  if (hstsSubdomains || hstsPreload)
+    throw validationFailure(
+      'HSTS configuration options hsts_include_subdomains and hsts_preload only make sense if hsts_max_age is set as well.',
+    )
+  return null
 }
 
 /** As Octavia says it of a reference that its key manager does not know. */

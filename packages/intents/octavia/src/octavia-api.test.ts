@@ -526,6 +526,22 @@ describe('TERMINATED_HTTPS', () => {
     })
   })
 
+  test('a listener tells clients to insist on TLS', async () => {
+    const { id } = await newLoadBalancer()
+    const made = await service.make('/listeners', 'listener', {
+      ...{ loadbalancer_id: id, protocol: 'TERMINATED_HTTPS', protocol_port: 443 },
+      ...{ default_tls_container_ref: await newCertificate(), hsts_max_age: 60, hsts_preload: true },
+    })
+    expect(made).toMatchObject({ hsts_max_age: 60, hsts_include_subdomains: false, hsts_preload: true })
+    expect(service.view.get('loadBalancer', id)?.value.listeners).toMatchObject([
+      { tls: { hsts: { maxAgeSeconds: 60, includeSubdomains: false, preload: true } } },
+    ])
+    const off = { hsts_max_age: null, hsts_preload: false }
+    expect(await service.call('PUT', `/listeners/${made.id}`, { listener: off })).toMatchObject({
+      body: { listener: { ...off, hsts_include_subdomains: false } },
+    })
+  })
+
   test('without a default, names that no certificate has are refused', async () => {
     const { id } = await newLoadBalancer()
     const refs = [await newCertificate(), await newCertificate()]
@@ -1115,6 +1131,18 @@ describe('bad input', () => {
       () => tlsListener({ alpn_protocols: ['h9'] }),
       400,
       'Validation failure: Invalid ALPN protocol: h9',
+    ],
+    [
+      'HSTS without TLS',
+      () => listener({ hsts_max_age: 60 }),
+      400,
+      'Validation failure: The HSTS feature can only be used for listeners using the TERMINATED_HTTPS protocol.',
+    ],
+    [
+      'HSTS without its time',
+      () => tlsListener({ hsts_preload: true }),
+      400,
+      'Validation failure: HSTS configuration options hsts_include_subdomains and hsts_preload only make sense if hsts_max_age is set as well.',
     ],
     [
       'HTTP/1.0 by ALPN',

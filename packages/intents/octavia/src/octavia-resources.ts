@@ -52,6 +52,10 @@ export interface OctaviaTls {
   readonly versions: readonly string[] | null
   /** Null: the default. */
   readonly alpn: readonly string[] | null
+  /** Null: off. */
+  readonly hstsMaxAge: number | null
+  readonly hstsSubdomains: boolean
+  readonly hstsPreload: boolean
 }
 
 export interface OctaviaPool {

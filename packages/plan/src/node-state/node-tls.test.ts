@@ -2,7 +2,13 @@ import type { ListenerTls } from '@spout/model'
 import { expect, test } from 'vitest'
 import { planTls } from './node-tls.ts'
 
-const tls: ListenerTls = { certificateIds: ['a', 'b'], unknownNames: 'refuse', minVersion: '1.3', alpn: ['h2'] }
+const tls: ListenerTls = {
+  certificateIds: ['a', 'b'],
+  unknownNames: 'refuse',
+  minVersion: '1.3',
+  alpn: ['h2'],
+  hsts: null,
+}
 
 test('nodes get the certificates in order, each with its present content', () => {
   expect(planTls({ tls }, (id) => `content of ${id}`)).toEqual({

@@ -13,6 +13,7 @@ export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf
     const contentId = contentIdOf(id)
     return contentId === null ? [] : [{ id, contentId }]
   })
-  const { unknownNames, minVersion, alpn } = tls
-  return certificates.length === 0 ? null : { tls: { certificates, unknownNames, minVersion, alpn } }
+  if (certificates.length === 0) return null
+  const { unknownNames, minVersion, alpn, hsts } = tls
+  return { tls: { certificates, unknownNames, minVersion, alpn, ...(hsts === null ? {} : { hsts }) } }
 }

@@ -1,6 +1,6 @@
 import { serverWords } from './command.ts'
 import { backendName, frontendName, type PlacedEntry, type PlacedFrontend, rowKey } from './content.ts'
-import { MAPS, type MapName } from './maps.ts'
+import { isValueMap, MAPS, type MapName } from './maps.ts'
 import type { RenderedServer } from './render.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
@@ -58,8 +58,7 @@ export function renderMaps(entries: readonly PlacedEntry[]): Readonly<Record<Map
 }
 
 function mapLines({ slot, values, rows }: PlacedFrontend, map: MapName): string {
-  if (map === 'backend' || map === 'defaults')
-    return values[map] === undefined ? '' : `${frontendName(slot)} ${values[map]}\n`
+  if (isValueMap(map)) return values[map] === undefined ? '' : `${frontendName(slot)} ${values[map]}\n`
   return [...(rows?.get(map) ?? [])].map(([key, value]) => `${rowKey(slot, key)} ${value}\n`).join('')
 }
 
@@ -103,6 +102,12 @@ const CONNECTION = [
   '    http-request del-header Connection unless { req.hdr(upgrade) -m found }',
 ]
 
+/** Replaces what the member says. RFC 6797, 6.1. */
+const hstsRule = ({ mapPath }: ProcessSettings): string => {
+  const value = `fe_name,map(${mapPath('hsts')})`
+  return `    http-after-response set-header Strict-Transport-Security %[${value},ub64dec] if { ${value} -m found }`
+}
+
 /** At the first retry. Otherwise a client that is hashed to a dead member would wait two seconds for another one. */
 const REDISPATCH = '    option redispatch 1'
 
@@ -121,6 +126,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       ...(forwarded.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
       ...(mode === 'http' ? routeRules(settings.mapPath) : []),
+      ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),
     'defaults http-backend',
     '    mode http',

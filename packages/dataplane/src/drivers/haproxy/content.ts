@@ -84,18 +84,19 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
 }
 
 function contentIn(
-  { backend, routes }: RenderedFrontend,
+  { backend, routes, hsts: header }: RenderedFrontend,
   nameOf: (owner: string | null) => string | undefined,
 ): Pick<PlacedFrontend, 'values' | 'rows'> {
   const name = nameOf(backend)
-  if (routes === undefined) return { values: name === undefined ? {} : { backend: name } }
+  const hsts = header === undefined ? {} : { hsts: header }
+  if (routes === undefined) return { values: { ...(name === undefined ? {} : { backend: name }), ...hsts } }
   const rows = new Map<RowMap, Map<string, string>>()
   for (const { map, key, to } of routes.rows) {
     const value = 'text' in to ? to.text : (nameOf(to.backend) ?? 'none')
     rowsOf(rows, map).set(key, value)
   }
   const kind = routes.wildcards ? ROUTED.wildcards : ROUTED.named
-  return { values: { backend: kind, ...(name === undefined ? {} : { defaults: name }) }, rows }
+  return { values: { backend: kind, ...(name === undefined ? {} : { defaults: name }), ...hsts }, rows }
 }
 
 /** The rows of a map, which are made if there are none yet. */

@@ -1,5 +1,8 @@
-/** Maps in which a frontend has one value, under its own name: its backend; with routes, that of what none takes. */
-export const VALUE_MAPS = ['backend', 'defaults'] as const
+/**
+ * Maps in which a frontend has one value, under its own name: its backend; with routes, that of what none takes; its HSTS
+ * header.
+ */
+export const VALUE_MAPS = ['backend', 'defaults', 'hsts'] as const
 /** Maps in which a frontend has rows, under its own name and a key. Rows lead to rows of maps before theirs. */
 export const ROW_MAPS = ['answers', 'shares', 'methods', 'paths'] as const
 /** The maps of a process. */
@@ -7,3 +10,5 @@ export const MAPS = [...VALUE_MAPS, ...ROW_MAPS] as const
 export type ValueMap = (typeof VALUE_MAPS)[number]
 export type RowMap = (typeof ROW_MAPS)[number]
 export type MapName = ValueMap | RowMap
+
+export const isValueMap = (map: MapName): map is ValueMap => VALUE_MAPS.some((one) => one === map)

@@ -74,7 +74,10 @@ const CASES = {
           sampleService('shop-444', {
             protocol: 'https',
             port: 444,
-            tls: tls({ unknownNames: 'refuse', minVersion: '1.3', alpn: [] }),
+            tls: tls({
+              ...{ unknownNames: 'refuse', minVersion: '1.3', alpn: [] },
+              hsts: { maxAgeSeconds: 60, includeSubdomains: true, preload: false },
+            }),
           }),
         ],
         [samplePool(1)],

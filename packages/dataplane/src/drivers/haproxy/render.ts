@@ -35,6 +35,8 @@ export interface RenderedFrontend {
   readonly routes?: RenderedRoutes
   /** Of a frontend that ends TLS. */
   readonly certificates?: FrontendCertificates
+  /** The header `Strict-Transport-Security`, in base64. Absent: none is added. */
+  readonly hsts?: string
 }
 
 export interface RenderedBackend {
@@ -108,6 +110,7 @@ export function renderEntry(
         backend: service.pool === null ? null : backendOf(service.pool),
         ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf) }),
         ...(service.tls === undefined ? {} : { certificates: certificatesOf(service.tls) }),
+        ...(service.tls?.hsts === undefined ? {} : { hsts: hstsText(service.tls.hsts) }),
       }
     })
   return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }
@@ -118,6 +121,16 @@ const modeOf = ({ protocol, tls }: Service): ProxyMode => {
   if ((protocol === 'https') !== (tls !== undefined))
     throw new RangeError(`a service of protocol ${protocol} ${tls === undefined ? 'needs certificates' : 'has none'}`)
   return protocol === 'http' || protocol === 'https' ? 'http' : 'tcp'
+}
+
+/** RFC 6797, 6.1. Encoded, since `;` would end a command. */
+function hstsText({ maxAgeSeconds, includeSubdomains, preload }: NonNullable<ServiceTls['hsts']>): string {
+  const words = [
+    `max-age=${within(0, maxAgeSeconds, LONGEST_MS)}`,
+    ...(includeSubdomains ? ['includeSubDomains'] : []),
+    ...(preload ? ['preload'] : []),
+  ]
+  return Buffer.from(words.join('; ')).toString('base64url')
 }
 
 const PROTOCOLS = ['h2', 'http/1.1'] as const

@@ -182,9 +182,9 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
   restingField('tls_ciphers', text({ max: 2048 }), { since: 15, rest: null, why }),
   tlsField('tls_versions', list(text({ max: 32 })), 'versions', 17),
   tlsField('alpn_protocols', list(text({ max: 32 })), 'alpn', 20),
-  restingField('hsts_max_age', integer(0), { since: 27, rest: null, why }),
-  restingField('hsts_include_subdomains', boolean, { since: 27, rest: false, why }),
-  restingField('hsts_preload', boolean, { since: 27, rest: false, why }),
+  tlsField('hsts_max_age', integer(0, 0x7fff_ffff), 'hstsMaxAge', 27),
+  tlsField('hsts_include_subdomains', boolean, 'hstsSubdomains', 27),
+  tlsField('hsts_preload', boolean, 'hstsPreload', 27),
   {
     ...row(
       'l7policies',
