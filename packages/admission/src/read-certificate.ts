@@ -1,5 +1,6 @@
-import { createHash, type X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { type Certificate, MOST_CERTIFICATE_BYTES, SpoutError } from '@spout/model'
+import { contentIdOf } from '@spout/model/content-id'
 import { readChain } from './certificate-chain.ts'
 import { certificateNames } from './certificate-names.ts'
 import { keyStrength } from './key-strength.ts'
@@ -35,7 +36,7 @@ export function readCertificate(
   const strength = keyStrength(leaf.publicKey)
   const content: CertificateContent = {
     chain: chainPem,
-    contentId: createHash('sha256').update(chainPem).update(keyPem).digest('hex').slice(0, 32),
+    contentId: contentIdOf(chainPem + keyPem),
     names: [...certificateNames(leaf)],
     subject: nameText(leaf.subject),
     issuer: nameText(leaf.issuer),

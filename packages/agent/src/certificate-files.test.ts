@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ListenerCertificate } from '@spout/client/agent-link'
 import type { WantedEntry } from '@spout/dataplane'
+import { contentIdOf } from '@spout/model/content-id'
 import type { Service } from '@spout/model/node-state'
 import { silentLogger } from '@spout/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -10,7 +11,7 @@ import { CertificateFiles } from './certificate-files.ts'
 import { domainEntry, loadBalancerEntry } from './testing/entries.ts'
 
 const signal = new AbortController().signal
-const contentId = (number: number): string => String(number).padStart(32, '0')
+const contentId = (number: number): string => contentIdOf(`pem ${number}`)
 const certificateOf = (number: number): ListenerCertificate => ({ contentId: contentId(number), pem: `pem ${number}` })
 
 let directory: string
@@ -67,7 +68,7 @@ const after = (...put: readonly WantedEntry[]) => files.after.apply({ put, remov
 test('what listeners need is fetched once, into files that only root can read', async () => {
   expect(await before(wanted(1, [1, 2]))).toEqual([])
   expect(await readFile(join(directory, `${contentId(1)}.pem`), 'utf8')).toBe('pem 1')
-  expect((await readdir(directory)).sort()).toEqual([1, 2].map((one) => `${contentId(one)}.pem`))
+  expect((await readdir(directory)).sort()).toEqual([1, 2].map((one) => `${contentId(one)}.pem`).sort())
   expect((await stat(join(directory, `${contentId(2)}.pem`))).mode & 0o777).toBe(0o600)
   expect((await stat(directory)).mode & 0o777).toBe(0o700)
   expect(await before(wanted(1, [2, 1]), wanted(2, []))).toEqual([])
@@ -133,6 +134,13 @@ test('the next process finds the files, and notices when one is gone', async () 
   expect(asked).toHaveLength(1)
   await rm(join(directory, `${contentId(1)}.pem`))
   expect(await files.before.observe()).toEqual([wanted(1, []).key])
+})
+
+test('a damaged file is fetched again', async () => {
+  await before(wanted(1, [1]))
+  await writeFile(join(directory, `${contentId(1)}.pem`), 'something else')
+  expect(await before(wanted(1, [1]))).toEqual([])
+  expect(await readFile(join(directory, `${contentId(1)}.pem`), 'utf8')).toBe('pem 1')
 })
 
 test('no file is written under a name that is no content id', async () => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ListenerCertificate } from '@spout/client/agent-link'
 import type { Applied, EntryFollower, WantedEntry } from '@spout/dataplane'
+import { contentIdOf } from '@spout/model/content-id'
 import { type Logger, Semaphore } from '@spout/runtime'
 
 export interface CertificateFilesOptions {
@@ -53,9 +54,7 @@ export class CertificateFiles {
       },
       apply: async ({ put }) => {
         const needing = put.filter(({ key, entry }) => note(this.#wanted, key, contentIdsOf(entry)))
-        if (needing.length === 0) return []
-        const present = await this.#present()
-        return (await Promise.all(needing.map((wanted) => this.#provide(wanted, present)))).flat()
+        return (await Promise.all(needing.map((wanted) => this.#provide(wanted)))).flat()
       },
       observe: async () => {
         if (this.#applied.size === 0) return []
@@ -99,15 +98,15 @@ export class CertificateFiles {
     this.#closing.abort()
   }
 
-  async #provide({ key, entry }: WantedEntry, present: ReadonlySet<string>): Promise<readonly Applied[]> {
+  async #provide({ key, entry }: WantedEntry): Promise<readonly Applied[]> {
     const ids = contentIdsOf(entry)
-    if (ids.isSubsetOf(present)) return []
+    if ((await this.#missing(ids)).length === 0) return []
     const isLate = await this.#fetch(key, entry.id)
-    const missing = ids.difference(await this.#present())
-    if (missing.size === 0) return []
+    const missing = await this.#missing(ids)
+    if (missing.length === 0) return []
     const message = isLate
       ? 'the control plane has not sent its certificates yet'
-      : `the control plane does not give ${missing.size} of its ${ids.size} certificates`
+      : `the control plane does not give ${missing.length} of its ${ids.size} certificates`
     return [{ key, state: 'failed', reason: 'CertificateMissing', message }]
   }
 
@@ -144,6 +143,17 @@ export class CertificateFiles {
   async #present(): Promise<ReadonlySet<string>> {
     const names = await readdir(this.#options.directory)
     return new Set(names.flatMap((name) => (name.endsWith(SUFFIX) ? [name.slice(0, -SUFFIX.length)] : [])))
+  }
+
+  /** Those whose file is not there, or was damaged. */
+  async #missing(ids: ReadonlySet<string>): Promise<readonly string[]> {
+    const looked = await Promise.all(
+      [...ids].map(async (id) => {
+        const pem = await readFile(this.#fileOf(id), 'latin1').catch(() => null)
+        return pem !== null && contentIdOf(pem) === id ? [] : [id]
+      }),
+    )
+    return looked.flat()
   }
 
   async #removeUnused(): Promise<void> {

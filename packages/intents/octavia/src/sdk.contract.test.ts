@@ -41,7 +41,7 @@ test('a program on openstacksdk creates, changes, reads and deletes a load balan
     providers: expect.arrayContaining(['spout']),
     flavors: [],
     quota: { load_balancers: expect.any(Number) },
-    refused: [501, expect.stringContaining('does not support a requested action')],
+    refused: [501, expect.stringContaining('does not support a requested option')],
     left: [],
   })
 })

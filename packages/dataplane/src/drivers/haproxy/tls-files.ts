@@ -1,5 +1,7 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { contentIdOf } from '@spout/model/content-id'
 import { readFileOrNull, runIn } from '@spout/sys'
 import type { PlacedEntry } from './content.ts'
 import type { FrontendShape } from './shape.ts'
@@ -59,10 +61,23 @@ export async function writeTlsFiles(
   return async () => void (await Promise.all(own.map((file) => rm(file, { force: true }))))
 }
 
-/** Chain and key of a certificate. @param contentId null for the placeholder. @returns null if the file is not there */
+/**
+ * Chain and key of a certificate. A damaged file would keep the process from starting, and its other listeners with it.
+ * @param contentId null for the placeholder
+ * @returns null if the file is not there, or not what it was
+ */
 export async function readPem(files: TlsFiles, contentId: string | null): Promise<string | null> {
   if (contentId === null) return placeholder(files)
-  return (await readFileOrNull(files.certificate(contentId)))?.toString('latin1') ?? null
+  const pem = (await readFileOrNull(files.certificate(contentId)))?.toString('latin1') ?? null
+  return pem !== null && contentIdOf(pem) === contentId ? pem : null
+}
+
+function isUsable(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).checkPrivateKey(createPrivateKey(pem))
+  } catch {
+    return false
+  }
 }
 
 const SUBJECT = '/CN=placeholder.invalid'
@@ -70,8 +85,8 @@ const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
 /** No client is led to a frontend that has it. It is made once for each tenant network. */
 async function placeholder({ placeholder: file }: TlsFiles): Promise<string> {
-  const known = await readFileOrNull(file)
-  if (known !== null) return known.toString('latin1')
+  const known = (await readFileOrNull(file))?.toString('latin1')
+  if (known !== undefined && isUsable(known)) return known
   await runIn(null, [
     'openssl',
     'req',

@@ -4,6 +4,7 @@ import http2 from 'node:http2'
 import https from 'node:https'
 import { join } from 'node:path'
 import type { ServiceTls } from '@spout/model'
+import { contentIdOf } from '@spout/model/content-id'
 import { type Issued, issueCertificate, recordFault, waitFor } from '@spout/testkit'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { httpMember, type LabMember } from '../../testing/haproxy/proxy-lab.ts'
@@ -36,10 +37,11 @@ beforeAll(async () => {
 
 /** Puts a certificate where the agent would. */
 function stored(one: Issued) {
-  const contentId = (++count).toString(16).padStart(32, '0')
-  writeFileSync(join(lab.certificateDirectory, `${contentId}.pem`), one.certificate + one.key, { mode: 0o600 })
+  const pem = one.certificate + one.key
+  const contentId = contentIdOf(pem)
+  writeFileSync(join(lab.certificateDirectory, `${contentId}.pem`), pem, { mode: 0o600 })
   return {
-    id: `certificate-${count}`,
+    id: `certificate-${++count}`,
     contentId,
     fingerprint: new X509Certificate(one.certificate).fingerprint256.replaceAll(':', '').toLowerCase(),
   }
