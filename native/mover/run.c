@@ -18,8 +18,11 @@
 
 #define TICK_US 20000
 #define CHECK_US 5000000
-/* keepalived writes STOP, or closes the FIFO, within a millisecond after its SIGTERM. */
-#define TERM_US 250000
+/*
+ * keepalived writes STOP, or closes the FIFO, within a millisecond after its SIGTERM, unless it gets no processor. A
+ * mover that stops before keepalived closed the FIFO for a reload would unbind addresses that stay here.
+ */
+#define TERM_US 2000000
 
 enum source { FIFO, SIGNALS, DIRECTORY, ADVERTS, ADVERTS6, LINKS, SOURCES };
 

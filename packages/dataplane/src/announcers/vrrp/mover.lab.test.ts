@@ -358,6 +358,17 @@ describe('spout-mover', () => {
     expect(mover.shard(0)?.state).toBe('stopped')
   })
 
+  it('leaves addresses to the next one when keepalived pauses in the middle of its reload', async () => {
+    await begin(['0 10.51.0.1 - fab0'])
+    await mover.become(0, 'MASTER', 'master')
+    mover.signal('SIGTERM')
+    const pausesUntil = performance.now() + 600
+    await expect.poll(() => performance.now() > pausesUntil, { timeout: 5_000 }).toBe(true)
+    mover.hangUp()
+    expect(await mover.ended).toBe(0)
+    expect(await bound()).toEqual(['10.51.0.1'])
+  })
+
   it('gives way after it was frozen', async () => {
     await begin(['freeze 300', '0 10.51.0.1 - fab0'])
     await mover.become(0, 'MASTER', 'master')
@@ -478,7 +489,7 @@ describe('spout-mover on a node that forwards IPv6', () => {
   afterAll(() => lab.run('node1', 'sysctl -qw net.ipv6.conf.all.forwarding=0'))
   afterEach(async () => {
     if (mover === undefined) return
-    mover.signal('SIGTERM')
+    mover.hangUp()
     await expect.poll(() => proxied(), { timeout: 10_000 }).toEqual([])
     await mover[Symbol.asyncDispose]()
   })
