@@ -17,6 +17,7 @@ import {
   HaproxyDriver,
   type HealthCheck,
   healthChecks,
+  isBuiltWithLua,
   L2Announcer,
   MemberFlows,
   memoryShare,
@@ -153,6 +154,7 @@ async function openProxies(config: AgentConfig, machine: Machine): Promise<Proxi
     ...{ place, host, clock, log },
     options: {
       ...options,
+      lua: await isBuiltWithLua(options.executable),
       certificateDirectory: certificateDirectory(config),
       requestWithinMs: requestSeconds * 1_000,
     },

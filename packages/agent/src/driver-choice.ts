@@ -1,5 +1,6 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import { isProxied, transportOf } from '@spout/model/protocols'
+import { isTested } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names a feature that no driver offers. */
 export interface Choice {
@@ -50,8 +51,14 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     needs.add(`l4.${transportOf(protocol)}${forwarded}`)
     if (!isProxied(protocol)) continue
     const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
+    const tests = routes?.some(({ conditions }) => conditions.some(isTested)) ? ['l7.routes.tests'] : []
     needs.add(
-      `l7.${protocol}${spoken === 'none' ? '' : ' l7.proxy-protocol'}${routes === undefined ? '' : ' l7.routes'}`,
+      [
+        `l7.${protocol}`,
+        ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
+        ...(routes === undefined ? [] : ['l7.routes']),
+        ...tests,
+      ].join(' '),
     )
   }
   return [...needs].sort()

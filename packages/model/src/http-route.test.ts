@@ -29,6 +29,8 @@ const refusal = (conditions: unknown, action: unknown = respond): string => {
 const host = (value: unknown, compare = 'exact') => [{ on: 'host', compare, values: [value] }]
 const path = (value: unknown, compare = 'exact') => [{ on: 'path', compare, values: [value] }]
 
+const named = (fields: object) => [{ on: 'header', name: 'x', compare: 'exact', values: ['y'], ...fields }]
+
 /** Characters that end a token, a line, a quoted text or a command somewhere, in S1's list and beyond. */
 const HOSTILE = [
   '\n',
@@ -104,12 +106,27 @@ describe('a route', () => {
     [host('a.'.repeat(MOST_WILDCARD_LABELS).concat('a'), 'any-labels'), 'must have at most 8 labels'],
     [path('a'), 'values[0]: must begin with /'],
     [path(`/${'a'.repeat(1024)}`), 'values[0]: must have at most 1024 characters'],
-    [path('/', 'regex'), 'compare: must be one of exact, elements, prefix'],
+    [path('/', 'glob'), 'compare: must be one of exact, elements, prefix, ends-with, contains, regex'],
+    [path('/(a', 'regex'), 'values[0]: has a ( without its ), at character 4'],
+    [path('/(?=a)', 'regex'), 'values[0]: has a look-around'],
+    [path('a b', 'ends-with'), 'values[0]: must hold only what RFC 3986 allows'],
+    [host('a/b', 'contains'), 'values[0]: is not a part of a host name'],
+    [[{ on: 'source', values: ['10.0.0.0/33'] }], 'values[0]'],
+    [named({ name: 'x y' }), 'name: is not the name of a header (RFC 9110)'],
+    [named({ on: 'cookie', name: 'a=b' }), 'name: is not the name of a cookie (RFC 6265)'],
+    [named({ on: 'query', name: 'a&b' }), 'name: is not the name of a query parameter'],
+    [named({ values: ['a\r\nb'] }), 'values[0]: must hold printable ASCII only'],
+    [named({ compare: 'one-label' }), 'compare: must be one of exact, prefix, ends-with, contains, regex'],
+    [named({ values: Array(5).fill('a'.repeat(1_000)) }), 'values: have more than 4000 characters together'],
+    [named({ compare: 'regex', values: ['a**'] }), 'values[0]: repeats a repetition'],
     [[{ on: 'method', values: ['get'] }], 'values[0]: must be one of GET,'],
     [[{ on: 'method', values: [] }], 'values: must have at least 1 items'],
-    [[{ on: 'header', name: 'x', values: ['y'] }], 'conditions[0].on: must be one of host, path, method'],
+    [
+      [{ on: 'body', values: ['y'] }],
+      'conditions[0].on: must be one of host, path, method, header, cookie, query, source',
+    ],
     [[{ on: 'method', values: ['GET'], compare: 'exact' }], 'conditions[0].compare'],
-    [Array.from({ length: 17 }, () => path('/')[0]), 'conditions: must have at most 16 items'],
+    [Array.from({ length: 101 }, () => path('/')[0]), 'conditions: must have at most 100 items'],
   ])('refuses %j and says why', (conditions, reason) => {
     expect(refusal(conditions)).toContain(reason)
   })

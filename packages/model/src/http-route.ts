@@ -1,77 +1,10 @@
 import { z } from 'zod'
-import { HTTP_METHODS } from './health-monitor.ts'
-import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from './route-words.ts'
+import { hostText, pathAndQueryText, routeCondition } from './route-condition.ts'
+import { REDIRECT_CODES, RESPONSE_CODES } from './route-words.ts'
 import { metaShape, port, tags, uuid } from './scalars.ts'
 
 /** Routes of one listener. */
 export const MOST_ROUTES = 10_000
-
-const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
-const HOST = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
-const hostText = z
-  .string()
-  .max(253)
-  .toLowerCase()
-  .regex(HOST, 'is not a host name: labels of letters, digits, - and _, between dots')
-
-/** A path as RFC 3986 section 3.3 has it, not decoded. */
-const PATH_CHARACTERS = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*"
-const pathText = z
-  .string()
-  .max(1024)
-  .regex(
-    new RegExp(`^/${PATH_CHARACTERS}$`),
-    'must begin with / and hold only what RFC 3986 allows in a path; encode others as %XX',
-  )
-/** A path, and a query if it has one. */
-const pathAndQueryText = z
-  .string()
-  .max(1024)
-  .regex(
-    new RegExp(`^/${PATH_CHARACTERS}(?:\\?(?:${PATH_CHARACTERS}|\\?)*)?$`),
-    'must begin with / and hold only what RFC 3986 allows in a path and a query; encode others as %XX',
-  )
-
-const valuesOf = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(64)
-/** Inverted: the condition holds when none of the values fits. */
-const not = z.boolean().default(false)
-
-const hostValues = valuesOf(hostText)
-const wildcardValues = valuesOf(
-  hostText.refine((name) => name.split('.').length <= MOST_WILDCARD_LABELS, {
-    message: `must have at most ${MOST_WILDCARD_LABELS} labels, since its subdomains are looked up label by label`,
-  }),
-)
-
-/** The `Host` of the request, without port and last dot, in lower case. */
-const hostCondition = z.discriminatedUnion(
-  'compare',
-  [
-    z.strictObject({ on: z.literal('host'), compare: z.literal('exact'), values: hostValues, not }),
-    /** For `example.com`: `a.example.com`, but neither `example.com` nor `b.a.example.com`. */
-    z.strictObject({ on: z.literal('host'), compare: z.literal('one-label'), values: wildcardValues, not }),
-    /** For `example.com`: `a.example.com` and `b.a.example.com`, but not `example.com`. */
-    z.strictObject({ on: z.literal('host'), compare: z.literal('any-labels'), values: wildcardValues, not }),
-  ],
-  { error: 'must be one of exact, one-label, any-labels' },
-)
-
-const pathCondition = z.strictObject({
-  on: z.literal('path'),
-  /** `elements`: for `/a` also `/a/` and `/a/b`, but not `/ab`. `prefix`: characters, so `/ab` too. */
-  compare: z.enum(['exact', 'elements', 'prefix']),
-  /** Compared byte by byte with the path as it was sent, without the query. */
-  values: valuesOf(pathText),
-  not,
-})
-
-const methodCondition = z.strictObject({ on: z.literal('method'), values: valuesOf(z.enum(HTTP_METHODS)), not })
-
-/** A condition holds when one of its values fits. */
-export const routeCondition = z.discriminatedUnion('on', [hostCondition, pathCondition, methodCondition], {
-  error: 'must be one of host, path, method',
-})
-export type RouteCondition = z.infer<typeof routeCondition>
 
 const codeOf = (codes: readonly number[]) =>
   z.literal([...codes], { error: `must be one of ${codes.join(', ')}` }) as z.ZodType<number>
@@ -118,7 +51,7 @@ export type RespondAction = z.infer<typeof respondAction>
 export const routeOptions = {
   enabled: z.boolean().default(true),
   /** All must hold. None: takes every request. */
-  conditions: z.array(routeCondition).max(16).default([]),
+  conditions: z.array(routeCondition).max(100).default([]),
   action: routeAction,
 }
 

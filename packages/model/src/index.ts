@@ -61,6 +61,17 @@ export * from './placement.ts'
 export * from './pool.ts'
 export * from './project.ts'
 export * from './protocols.ts'
+export * from './route-condition.ts'
+export {
+  type HostKeyCondition,
+  isHostKey,
+  isPathKey,
+  isTested,
+  type MethodCondition,
+  type PathKeyCondition,
+  type TestedCondition,
+} from './route-keys.ts'
+export { MOST_WILDCARD_LABELS } from './route-words.ts'
 export { sameJson } from './same-json.ts'
 export * from './scalars.ts'
 export * from './status.ts'

@@ -10,8 +10,9 @@
 
 import type { Announce, AnnouncerParts } from './announcers/registry.ts'
 import type { CheckType } from './check-kinds.ts'
-import type { RedirectAction, RespondAction, RouteCondition } from './http-route.ts'
+import type { RedirectAction, RespondAction } from './http-route.ts'
 import type { ListenerProtocol } from './protocols.ts'
+import type { RouteCondition } from './route-condition.ts'
 
 export type {
   BfdProfile,

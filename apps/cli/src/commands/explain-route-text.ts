@@ -26,10 +26,13 @@ const WORDS: Readonly<Record<string, string>> = {
   'any-labels': 'any labels before ',
   elements: 'under ',
   prefix: 'beginning with ',
+  'ends-with': 'ending with ',
+  contains: 'containing ',
+  regex: 'matching ',
 }
 
-const conditionText = ({ on, compare = 'exact', values, not }: ExplainedRoute['conditions'][number]): string =>
-  `${on} ${not ? 'not ' : ''}${WORDS[compare] ?? `${compare} `}${values.join(' or ')}`
+const conditionText = ({ on, name, compare = 'exact', values, not }: ExplainedRoute['conditions'][number]): string =>
+  `${on} ${name === undefined ? '' : `${name} `}${not ? 'not ' : ''}${WORDS[compare] ?? `${compare} `}${values.join(' or ')}`
 
 function actionText(action: ExplainedRoute['action'], pools: readonly ExplainedPool[]): string {
   if (action.type === 'respond') return `${action.code}`

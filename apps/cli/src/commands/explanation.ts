@@ -45,6 +45,7 @@ export interface ExplainedRoute {
   readonly reached: boolean
   readonly conditions: readonly {
     readonly on: string
+    readonly name?: string
     readonly compare?: string
     readonly values: readonly string[]
     readonly not: boolean

@@ -1,4 +1,4 @@
-import { type RouteCondition, routeCondition } from '@spout/model'
+import { MOST_WILDCARD_LABELS, type RouteCondition, routeCondition } from '@spout/model'
 import type { OctaviaRule } from './octavia-resources.ts'
 import { OctaviaFault, unsupportedOption } from './wire/fault.ts'
 import { pythonText } from './wire/python-text.ts'
@@ -29,22 +29,52 @@ export function conditionOf({ type, compare, key, value, invert }: OctaviaRule):
   if ((type === 'HEADER' || type === 'COOKIE') && (key === null || key === ''))
     throw invalidRule('L7 rule type requires a key')
   if (!isOneOf(COMPARES[type])(compare)) throw invalidRule('invalid comparison type for rule type')
-  const condition = offeredCondition(type, compare, value)
+  const condition = conditionFor({ type, compare, key, value })
   if (condition === null)
     throw unsupportedOption(
-      `type ${type} with compare_type ${compare}: requests are told apart by HOST_NAME (EQUAL_TO, or ENDS_WITH for .example.com) and PATH (EQUAL_TO, STARTS_WITH) here`,
+      `type ${type}: listeners here do not ask clients for certificates, so there is none to look at`,
     )
   const parsed = routeCondition.safeParse({ ...condition, not: invert })
   if (parsed.success) return parsed.data
-  throw invalidRule(`value ${pythonText(value)} ${parsed.error.issues[0]?.message ?? 'is not valid'}`)
+  const [issue] = parsed.error.issues
+  const field = issue?.path.includes('name') ? `key ${pythonText(key)}` : `value ${pythonText(value)}`
+  throw invalidRule(`${field} ${issue?.message ?? 'is not valid'}`)
+}
+
+const WORDS: Readonly<Record<RuleCompare, string>> = {
+  CONTAINS: 'contains',
+  ENDS_WITH: 'ends-with',
+  EQUAL_TO: 'exact',
+  REGEX: 'regex',
+  STARTS_WITH: 'prefix',
 }
 
 /** Null for what routes cannot say. */
-function offeredCondition(type: RuleType, compare: RuleCompare, value: string): object | null {
-  if (type === 'HOST_NAME' && compare === 'EQUAL_TO') return { on: 'host', compare: 'exact', values: [value] }
-  if (type === 'HOST_NAME' && compare === 'ENDS_WITH' && value.startsWith('.'))
-    return { on: 'host', compare: 'any-labels', values: [value.slice(1)] }
-  if (type === 'PATH' && compare === 'EQUAL_TO') return { on: 'path', compare: 'exact', values: [value] }
-  if (type === 'PATH' && compare === 'STARTS_WITH') return { on: 'path', compare: 'prefix', values: [value] }
-  return null
+function conditionFor({
+  type,
+  compare,
+  key,
+  value,
+}: Pick<OctaviaRule, 'type' | 'compare' | 'key' | 'value'>): object | null {
+  const word = WORDS[compare]
+  switch (type) {
+    case 'HOST_NAME':
+      // All subdomains of one name are found by a lookup.
+      return compare === 'ENDS_WITH' && value.startsWith('.') && isShort(value)
+        ? { on: 'host', compare: 'any-labels', values: [value.slice(1)] }
+        : { on: 'host', compare: word, values: [value] }
+    case 'PATH':
+      return { on: 'path', compare: word, values: [value] }
+    case 'FILE_TYPE':
+      return compare === 'REGEX'
+        ? { on: 'path', compare: 'regex', values: [`\\.(?:${value.replace(/^\^|\$$/g, '')})$`] }
+        : { on: 'path', compare: 'ends-with', values: [`.${value}`] }
+    case 'HEADER':
+    case 'COOKIE':
+      return { on: type.toLowerCase(), name: key, compare: word, values: [value] }
+    default:
+      return null
+  }
 }
+
+const isShort = (suffix: string): boolean => suffix.slice(1).split('.').length <= MOST_WILDCARD_LABELS

@@ -233,6 +233,52 @@ test('other projects may neither see nor change them', async () => {
   expect(await service.call('GET', '/l7policies', undefined, 'stranger')).toMatchObject({ body: { l7policies: [] } })
 })
 
+test.each<[string, object, object]>([
+  [
+    'HOST_NAME',
+    { compare_type: 'ENDS_WITH', value: '.Example.com' },
+    { on: 'host', compare: 'any-labels', values: ['example.com'] },
+  ],
+  [
+    'HOST_NAME',
+    { compare_type: 'ENDS_WITH', value: 'ample.com' },
+    { on: 'host', compare: 'ends-with', values: ['ample.com'] },
+  ],
+  ['HOST_NAME', { compare_type: 'STARTS_WITH', value: 'shop.' }, { on: 'host', compare: 'prefix', values: ['shop.'] }],
+  [
+    'HOST_NAME',
+    { compare_type: 'REGEX', value: '^(www|shop)[.]' },
+    { on: 'host', compare: 'regex', values: ['^(www|shop)[.]'] },
+  ],
+  ['PATH', { compare_type: 'CONTAINS', value: 'api' }, { on: 'path', compare: 'contains', values: ['api'] }],
+  ['PATH', { compare_type: 'ENDS_WITH', value: '.php' }, { on: 'path', compare: 'ends-with', values: ['.php'] }],
+  ['PATH', { compare_type: 'REGEX', value: '^/v[0-9]/' }, { on: 'path', compare: 'regex', values: ['^/v[0-9]/'] }],
+  ['FILE_TYPE', { compare_type: 'EQUAL_TO', value: 'jpg' }, { on: 'path', compare: 'ends-with', values: ['.jpg'] }],
+  [
+    'FILE_TYPE',
+    { compare_type: 'REGEX', value: '^jpe?g$' },
+    { on: 'path', compare: 'regex', values: ['\\.(?:jpe?g)$'] },
+  ],
+  [
+    'HEADER',
+    { compare_type: 'EQUAL_TO', key: 'X-Canary', value: 'yes' },
+    { on: 'header', name: 'x-canary', compare: 'exact', values: ['yes'] },
+  ],
+  [
+    'COOKIE',
+    { compare_type: 'CONTAINS', key: 'Group', value: 'b' },
+    { on: 'cookie', name: 'Group', compare: 'contains', values: ['b'] },
+  ],
+])('a rule of type %s with %j becomes a condition, and prints as it was', async (type, fields, condition) => {
+  const { id } = await policy({ action: 'REJECT' })
+  const made = await rule(id, { type, invert: true, ...fields })
+  expect(made).toMatchObject({ type, invert: true, key: null, ...fields })
+  expect(routes()[0]!.conditions).toEqual([{ ...condition, not: true }])
+  expect(await service.call('GET', `/l7policies/${id}/rules/${made.id}`)).toMatchObject({
+    body: { rule: { type, ...fields } },
+  })
+})
+
 describe('bad input', () => {
   const args = 'Invalid L7 Policy arguments: '
   const unsupported = (what: string) => `Provider 'spout' does not support a requested option: ${what}`
@@ -280,8 +326,6 @@ describe('bad input', () => {
   })
 
   const parsing = 'Error parsing L7Rule: Invalid L7 Rule: '
-  const offered =
-    'requests are told apart by HOST_NAME (EQUAL_TO, or ENDS_WITH for .example.com) and PATH (EQUAL_TO, STARTS_WITH) here'
   test.each<[string, object, number, string]>([
     ['no value', { ...onPath('') }, 400, `${parsing}L7 rule type requires a value`],
     ['no key', { type: 'HEADER', compare_type: 'EQUAL_TO', value: 'x' }, 400, `${parsing}L7 rule type requires a key`],
@@ -292,10 +336,30 @@ describe('bad input', () => {
       `${parsing}invalid comparison type for rule type`,
     ],
     [
-      'a header',
-      { type: 'HEADER', compare_type: 'EQUAL_TO', key: 'x', value: 'y' },
+      'a header that is none',
+      { type: 'HEADER', compare_type: 'EQUAL_TO', key: 'x y', value: 'y' },
+      400,
+      `${parsing}key x y is not the name of a header (RFC 9110)`,
+    ],
+    [
+      'a broken expression',
+      { type: 'PATH', compare_type: 'REGEX', value: '/(a' },
+      400,
+      `${parsing}value /(a has a ( without its ), at character 4`,
+    ],
+    [
+      'an expression that looks around',
+      { type: 'COOKIE', compare_type: 'REGEX', key: 'id', value: 'a(?!b)' },
+      400,
+      `${parsing}value a(?!b) has a look-around or an option in a group, which is not supported, at character 4`,
+    ],
+    [
+      'a client certificate',
+      { type: 'SSL_CONN_HAS_CERT', compare_type: 'EQUAL_TO', value: 'True' },
       501,
-      unsupported(`type HEADER with compare_type EQUAL_TO: ${offered}`),
+      unsupported(
+        'type SSL_CONN_HAS_CERT: listeners here do not ask clients for certificates, so there is none to look at',
+      ),
     ],
     [
       'a path without a slash',

@@ -11,7 +11,8 @@ interface Route {
 }
 
 /** Finds the route as a proxy does: one lookup for each kind of host class, then the longest text. */
-function lookUp(hosts: readonly CompiledHost<Route>[], { method, host, path }: RoutedRequest): Route | null {
+function lookUp(hosts: readonly CompiledHost<Route>[], request: RoutedRequest): Route | null {
+  const { host, path } = request
   const name = (host ?? '').split(/[:/]/)[0]!.toLowerCase().replace(/\.+$/, '')
   const behind = name.includes('.') ? name.slice(name.indexOf('.') + 1) : ''
   const labels = behind.split('.')
@@ -29,11 +30,19 @@ function lookUp(hosts: readonly CompiledHost<Route>[], { method, host, path }: R
     .map(({ row, key }) => ({ row, key: `${key.text}${key.ends ? '.' : ''}` }))
     .filter(({ key }) => text.startsWith(key))
     .toSorted((a, b) => b.key.length - a.key.length)[0]!
-  return choose(found.row.outcome, method)
+  return choose(found.row.outcome, request)
 }
 
-const choose = (outcome: Outcome<Route>, method: string): Route | null =>
-  'route' in outcome ? outcome.route : outcome.methods.has(method) ? outcome.methods.get(method)! : outcome.other
+function choose(outcome: Outcome<Route>, request: RoutedRequest): Route | null {
+  if ('route' in outcome) return outcome.route
+  if ('methods' in outcome)
+    return outcome.methods.has(request.method) ? outcome.methods.get(request.method)! : outcome.other
+  const at = matchRoutes(
+    outcome.tests.map(({ all }) => ({ conditions: all })),
+    request,
+  )
+  return at === null ? outcome.other : outcome.tests[at]!.route
+}
 
 const on = (compare: 'exact' | 'one-label' | 'any-labels', values: string[], not = false): RouteCondition => ({
   on: 'host',
@@ -48,6 +57,11 @@ const path = (compare: 'exact' | 'elements' | 'prefix', values: string[], not = 
   not,
 })
 const methods = (values: ('GET' | 'POST' | 'PUT')[], not = false): RouteCondition => ({ on: 'method', values, not })
+const header = (
+  compare: 'exact' | 'prefix' | 'ends-with' | 'contains' | 'regex',
+  values: string[],
+  not = false,
+): RouteCondition => ({ on: 'header', name: 'x-a', compare, values, not })
 const route = (...conditions: RouteCondition[]): Route => ({ conditions })
 
 const names = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'))
@@ -65,6 +79,15 @@ const condition: fc.Arbitrary<RouteCondition> = fc.oneof(
     .tuple(fc.constantFrom('exact', 'elements', 'prefix'), listOf(paths), rarely)
     .map(([compare, values, not]) => path(compare, values, not)),
   fc.tuple(listOf(fc.constantFrom('GET', 'POST', 'PUT')), rarely).map(([values, not]) => methods(values, not)),
+  fc
+    .tuple(fc.constantFrom('exact', 'prefix', 'ends-with', 'contains'), listOf(fc.constantFrom('a', 'b', 'ab')), rarely)
+    .map(([compare, values, not]) => header(compare, values, not)),
+  fc
+    .tuple(fc.constantFrom('ends-with', 'contains'), listOf(fc.constantFrom('a', '/b')), rarely)
+    .map(([compare, values, not]) => ({ on: 'path' as const, compare, values, not })),
+  fc
+    .tuple(fc.constantFrom('prefix', 'ends-with', 'contains'), listOf(fc.constantFrom('a', '.b')), rarely)
+    .map(([compare, values, not]) => ({ on: 'host' as const, compare, values, not })),
 )
 const table = fc.array(
   fc.array(condition, { maxLength: 4 }).map((conditions) => route(...conditions)),
@@ -79,6 +102,10 @@ const request: fc.Arbitrary<RoutedRequest> = fc.record({
     }),
   ),
   path: fc.option(paths, { freq: 20 }),
+  headers: fc.array(
+    fc.constantFrom('a', 'b', 'a, b', 'ab,a').map((line) => ['X-A', line] as const),
+    { maxLength: 2 },
+  ),
 })
 
 describe('compiled routes', () => {
@@ -117,6 +144,20 @@ describe('compiled routes', () => {
       [path('exact', ['/foo']), { path: '/Foo' }, false],
       [path('exact', ['/foo'], true), { path: null }, true],
       [methods(['GET']), { method: 'get' }, false],
+      [{ on: 'path', compare: 'ends-with', values: ['.png'], not: false }, { path: '/a.png' }, true],
+      [{ on: 'path', compare: 'contains', values: ['x'], not: true }, { path: null }, true],
+      [{ on: 'host', compare: 'prefix', values: ['shop.'], not: false }, { host: 'SHOP.test' }, true],
+      [{ on: 'host', compare: 'regex', values: ['^SHOP[0-9]'], not: false }, { host: 'shop1.test' }, true],
+      [header('exact', ['b']), { headers: [['x-a', 'a, b']] }, true],
+      [header('exact', ['a, b']), { headers: [['x-a', 'a, b']] }, true],
+      [header('exact', ['a'], true), {}, true],
+      [
+        { on: 'cookie', name: 'id', compare: 'exact', values: ['1'], not: false },
+        { headers: [['cookie', 'a=2; id=1']] },
+        true,
+      ],
+      [{ on: 'query', name: 'q', compare: 'exact', values: [''], not: false }, { query: 'a=1&q' }, true],
+      [{ on: 'source', values: ['10.0.0.0/8'], not: false }, { source: '10.1.2.3' }, true],
     ]
     for (const [condition, given, expected] of rows) {
       const one = { method: 'GET', host: null, path: '/', ...given }
@@ -132,7 +173,10 @@ describe('compiled routes', () => {
     ]
     const rows = compileRoutes(routes)!.map(({ host, paths }) => [
       `${host.is} ${host.name}`,
-      paths.map(({ path: { is, text }, outcome }) => `${is} ${text}: ${routes.indexOf(choose(outcome, '')!)}`),
+      paths.map(
+        ({ path: { is, text }, outcome }) =>
+          `${is} ${text}: ${routes.indexOf(choose(outcome, { method: '', host: null, path: null })!)}`,
+      ),
     ])
     expect(Object.fromEntries(rows)).toEqual({
       'any ': ['prefix : 2'],

@@ -1,4 +1,4 @@
-import type { RouteCondition } from '@spout/model'
+import { isHostKey, isPathKey, isTested, type MethodCondition, type TestedCondition } from '@spout/model/route-keys'
 import type { ConditionalRoute } from './conditional-route.ts'
 import { type HostClass, hostClasses, hostHolds } from './host-classes.ts'
 import { lookupText, type PathClass, pathClasses, pathHolds } from './path-classes.ts'
@@ -8,10 +8,23 @@ export { type HostClass, lookupText }
 /** The route that takes a request; null: none does. */
 export type Choice<Route> = Route | null
 
-/** One route for all methods, or a choice by method. `other` takes the methods that are not named. */
+/** What a request is tested for once its host and path are known. */
+export type Test = MethodCondition | TestedCondition
+
+/**
+ * One route for all requests; or a choice by method; or the first route whose tests hold. `other` takes the methods that
+ * are not named, and the requests that no test holds for.
+ */
 export type Outcome<Route> =
   | { readonly route: Choice<Route> }
   | { readonly methods: ReadonlyMap<string, Choice<Route>>; readonly other: Choice<Route> }
+  | { readonly tests: readonly RouteTests<Route>[]; readonly other: Choice<Route> }
+
+/** A route that takes the requests for which all of its tests hold; it has at least one. */
+export interface RouteTests<Route> {
+  readonly all: readonly Test[]
+  readonly route: Route
+}
 
 /** Requests whose host is in one class, by path. The first row is for all paths. */
 export interface CompiledHost<Route> {
@@ -36,7 +49,9 @@ export function compileRoutes<Route extends ConditionalRoute>(
   const hosts: CompiledHost<Route>[] = []
   for (const { host, candidates } of hostClasses(routes)) {
     steps.left -= candidates.length
-    const applying = candidates.filter((route) => holds(route, 'host', (each) => hostHolds(each, host)))
+    const applying = candidates.filter(({ conditions }) =>
+      conditions.every((each) => !isHostKey(each) || hostHolds(each, host)),
+    )
     const paths = compilePaths(untilTaken(applying), steps)
     if (paths === null) return null
     hosts.push({ host, paths })
@@ -57,7 +72,7 @@ export function unreachableRoutes<Route extends ConditionalRoute>(
 
 /** Routes behind one that takes everything are never tried. */
 function untilTaken<Route extends ConditionalRoute>(applying: readonly Route[]): readonly Route[] {
-  const end = applying.findIndex(({ conditions }) => conditions.every(({ on }) => on === 'host'))
+  const end = applying.findIndex(({ conditions }) => conditions.every(isHostKey))
   return end < 0 ? applying : applying.slice(0, end + 1)
 }
 
@@ -70,7 +85,9 @@ function compilePaths<Route extends ConditionalRoute>(
   for (const { path, candidates } of pathClasses(applying)) {
     steps.left -= candidates.length + 1
     if (steps.left < 0) return null
-    const outcome = byMethod(candidates.filter((route) => holds(route, 'path', (each) => pathHolds(each, path))))
+    const outcome = outcomeOf(
+      candidates.filter(({ conditions }) => conditions.every((each) => !isPathKey(each) || pathHolds(each, path))),
+    )
     // Without its row the requests of this class are found in the class around it.
     if (path.text !== '' && sameOutcome(outcome, outcomeAround(prefixes, path))) continue
     if (path.is === 'prefix') prefixes.set(path.text, outcome)
@@ -92,42 +109,53 @@ function outcomeAround<Route>(
   return undefined
 }
 
-/** @param live routes whose other conditions hold, in order */
-function byMethod<Route extends ConditionalRoute>(live: readonly Route[]): Outcome<Route> {
-  const [first] = live
-  if (first === undefined || !first.conditions.some(({ on }) => on === 'method')) return { route: first ?? null }
+/** @param live routes whose conditions on host and path hold, in order */
+function outcomeOf<Route extends ConditionalRoute>(live: readonly Route[]): Outcome<Route> {
+  const end = live.findIndex((route) => testsOf(route).length === 0)
+  const tried = end < 0 ? live : live.slice(0, end)
+  const other = end < 0 ? null : live[end]!
+  if (tried.length === 0) return { route: other }
+  if (!tried.some(({ conditions }) => conditions.some(isTested))) return byMethod(tried, other)
+  return { tests: tried.map((route) => ({ all: testsOf(route), route })), other }
+}
+
+const testsOf = ({ conditions }: ConditionalRoute): readonly Test[] =>
+  conditions.filter((each): each is Test => each.on === 'method' || isTested(each))
+
+/** @param tried routes with conditions on the method alone @param last takes what these leave */
+function byMethod<Route extends ConditionalRoute>(tried: readonly Route[], last: Choice<Route>): Outcome<Route> {
   const choose = (method: string | null): Choice<Route> =>
-    live.find((route) => holds(route, 'method', ({ values, not }) => values.some((one) => one === method) !== not)) ??
-    null
+    tried.find(({ conditions }) => conditions.every((each) => each.on !== 'method' || methodHolds(each, method))) ??
+    last
   const other = choose(null)
   const named = new Set(
-    live.flatMap(({ conditions }) => conditions.flatMap((each) => (each.on === 'method' ? each.values : []))),
+    tried.flatMap(({ conditions }) => conditions.flatMap((each) => (each.on === 'method' ? each.values : []))),
   )
   const methods = new Map([...named].map((method) => [method as string, choose(method)] as const))
   for (const [method, choice] of methods) if (choice === other) methods.delete(method)
   return methods.size === 0 ? { route: other } : { methods, other }
 }
 
-type Subject = RouteCondition['on']
+const methodHolds = ({ values, not }: MethodCondition, method: string | null): boolean =>
+  values.some((one) => one === method) !== not
 
-/** Whether all conditions of a route on one subject hold. */
-const holds = <On extends Subject>(
-  route: ConditionalRoute,
-  on: On,
-  test: (condition: RouteCondition & { readonly on: On }) => boolean,
-): boolean =>
-  route.conditions.every((condition) => condition.on !== on || test(condition as RouteCondition & { readonly on: On }))
-
-const choicesOf = <Route>(outcome: Outcome<Route>): readonly Choice<Route>[] =>
-  'route' in outcome ? [outcome.route] : [...outcome.methods.values(), outcome.other]
+const choicesOf = <Route>(outcome: Outcome<Route>): readonly Choice<Route>[] => {
+  if ('route' in outcome) return [outcome.route]
+  if ('methods' in outcome) return [...outcome.methods.values(), outcome.other]
+  return [...outcome.tests.map(({ route }) => route), outcome.other]
+}
 
 function sameOutcome<Route>(a: Outcome<Route>, b: Outcome<Route> | undefined): boolean {
   if (b === undefined) return false
   if ('route' in a || 'route' in b) return 'route' in a && 'route' in b && a.route === b.route
-  const same = (method: string, choice: Choice<Route>): boolean => b.methods.get(method) === choice
+  if (a.other !== b.other) return false
+  if ('tests' in a || 'tests' in b) return 'tests' in a && 'tests' in b && sameTests(a.tests, b.tests)
   return (
-    a.other === b.other &&
     a.methods.size === b.methods.size &&
-    [...a.methods].every(([method, choice]) => b.methods.has(method) && same(method, choice))
+    [...a.methods].every(([method, choice]) => b.methods.has(method) && b.methods.get(method) === choice)
   )
 }
+
+/** What is tested follows from the route. */
+const sameTests = <Route>(a: readonly RouteTests<Route>[], b: readonly RouteTests<Route>[]): boolean =>
+  a.length === b.length && a.every(({ route }, at) => b[at]!.route === route)

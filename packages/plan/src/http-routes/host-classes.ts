@@ -1,8 +1,6 @@
-import type { RouteCondition } from '@spout/model'
+import { type HostKeyCondition, isHostKey } from '@spout/model/route-keys'
 import { Candidates } from './candidates.ts'
 import type { ConditionalRoute } from './conditional-route.ts'
-
-type HostCondition = RouteCondition & { readonly on: 'host' }
 
 /**
  * Requests that the same conditions on the host hold for. A request is in the first of these classes that a table has:
@@ -10,7 +8,7 @@ type HostCondition = RouteCondition & { readonly on: 'host' }
  * (`any-labels`); `any`.
  */
 export interface HostClass {
-  readonly is: HostCondition['compare'] | 'any'
+  readonly is: HostKeyCondition['compare'] | 'any'
   /** The name in lower case; empty for `any`. */
   readonly name: string
 }
@@ -26,7 +24,7 @@ export function* hostClasses<Route extends ConditionalRoute>(
   const classes = new Map<string, HostClass>([[hostClassKey(ANY), ANY]])
   const found = new Candidates<Route>()
   for (const route of routes) {
-    const onHost = route.conditions.filter((condition) => condition.on === 'host')
+    const onHost = route.conditions.filter(isHostKey)
     for (const { compare: is, values } of onHost)
       for (const name of values) classes.set(hostClassKey({ is, name }), { is, name })
     const naming = onHost.find((condition) => !condition.not)
@@ -57,5 +55,5 @@ function behindFirstLabel(name: string): readonly string[] {
 }
 
 /** Whether a condition holds for the hosts of a class, all of which it decides alike. */
-export const hostHolds = ({ compare, values, not }: HostCondition, host: HostClass): boolean =>
+export const hostHolds = ({ compare, values, not }: HostKeyCondition, host: HostClass): boolean =>
   values.some((name) => [...namesCovering(host)].some((one) => one.is === compare && one.name === name)) !== not

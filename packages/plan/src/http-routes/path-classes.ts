@@ -1,8 +1,6 @@
-import type { RouteCondition } from '@spout/model'
+import { isPathKey, type PathKeyCondition } from '@spout/model/route-keys'
 import { Candidates } from './candidates.ts'
 import type { ConditionalRoute } from './conditional-route.ts'
-
-type PathCondition = RouteCondition & { readonly on: 'path' }
 
 /**
  * Requests that the same conditions on the path hold for: one path, or those that begin with `text` and are in no class
@@ -16,7 +14,7 @@ export interface PathClass {
 const keyOf = ({ is, text }: PathClass): string => `${is} ${text}`
 
 /** The classes in which a path condition's value holds, with everything below. */
-function classesOf(compare: PathCondition['compare'], value: string): readonly PathClass[] {
+function classesOf(compare: PathKeyCondition['compare'], value: string): readonly PathClass[] {
   if (compare !== 'elements') return [{ is: compare, text: value }]
   const element = value.replace(/\/+$/, '')
   return [...(element === '' ? [] : [{ is: 'exact', text: element } as const]), { is: 'prefix', text: `${element}/` }]
@@ -46,7 +44,7 @@ export function* pathClasses<Route extends ConditionalRoute>(
   for (const route of routes) {
     let naming: string[] | undefined
     for (const condition of route.conditions) {
-      if (condition.on !== 'path') continue
+      if (!isPathKey(condition)) continue
       const named = condition.values.flatMap((value) => classesOf(condition.compare, value))
       for (const path of named) for (const one of withNeighbour(path)) classes.set(keyOf(one), one)
       if (!condition.not) naming ??= named.map(keyOf)
@@ -67,7 +65,7 @@ function* keysCovering(path: PathClass): Generator<string> {
 }
 
 /** Whether a condition holds for the paths of a class, all of which it decides alike. */
-export const pathHolds = ({ compare, values, not }: PathCondition, path: PathClass): boolean =>
+export const pathHolds = ({ compare, values, not }: PathKeyCondition, path: PathClass): boolean =>
   values.some((value) =>
     classesOf(compare, value).some(({ is, text }) =>
       is === 'exact' ? path.is === 'exact' && path.text === text : path.text.startsWith(text),

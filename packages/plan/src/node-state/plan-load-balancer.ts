@@ -2,6 +2,7 @@ import {
   type Announce,
   isAnnouncedByEveryNode,
   isProxied,
+  isTested,
   type LoadBalancer,
   type LoadBalancerEntry,
   loadBalancerKey,
@@ -209,6 +210,7 @@ export function neededFeatures(
   for (const { protocol, routes } of loadBalancer.listeners) {
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
     if (routes.length > 0) needs.add('l7.routes')
+    if (routes.some(({ conditions }) => conditions.some(isTested))) needs.add('l7.routes.tests')
   }
   const used = new Set(loadBalancer.listeners.flatMap(poolIdsOf))
   for (const pool of loadBalancer.pools)

@@ -96,4 +96,23 @@ describe('routes of a listener', () => {
     })
     expect(problemOf([http([...named, ...others.slice(0, 20)])], [])).toBeNull()
   })
+
+  test('need regular expressions that an automaton of bounded size decides, and not too many', () => {
+    const matching = (...values: string[]): RouteCondition => ({ on: 'path', compare: 'regex', values, not: false })
+    expect(problemOf([http([routeOf(10, respond), routeOf(11, respond, [matching('a', 'a.{12}b')])])], [])).toEqual({
+      code: 'InvalidField',
+      params: {
+        field: 'listeners[0].routes[1].conditions[0].values[1]',
+        reason: 'needs too large an automaton: count less, or begin with ^',
+      },
+    })
+    const routes = Array.from({ length: 51 }, (_, at) => routeOf(at + 10, respond, [matching(`a${at}`)]))
+    expect(problemOf([http(routes.slice(1))], [])).toBeNull()
+    expect(problemOf([http(routes)], [])).toMatchObject({
+      params: {
+        field: 'listeners[0].routes',
+        reason: 'have 51 different regular expressions; a listener has at most 50',
+      },
+    })
+  })
 })

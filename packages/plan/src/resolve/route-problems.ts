@@ -1,5 +1,6 @@
 import type { Listener } from '@spout/model'
 import { compileRoutes } from '../http-routes/compile-routes.ts'
+import { regexProblems } from '../http-routes/regex-problems.ts'
 import { type Problem, problem } from '../reason.ts'
 
 /** Why a listener cannot have its routes. Their pools are checked with its default pool. */
@@ -7,6 +8,7 @@ export function* routeProblems({ protocol, routes }: Listener, field: string): G
   if (routes.length === 0) return
   if (protocol !== 'http' && protocol !== 'https')
     yield problem('InvalidField', { field, reason: `belongs to listeners of protocol http and https, not ${protocol}` })
+  yield* regexProblems(routes, field)
   if (compileRoutes(routes) === null)
     yield problem('Unsupported', {
       field,

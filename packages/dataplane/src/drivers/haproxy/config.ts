@@ -22,6 +22,8 @@ export interface ProcessSettings extends SourceBounds {
   readonly requestWithinMs: number
   /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
+  /** The program that tests requests (`choose-route.lua`); null for a build without Lua. */
+  readonly routeTests: string | null
   readonly mapPath: (map: MapName) => string
   /** The list of certificates of a frontend slot. */
   readonly listPath: (slot: number) => string
@@ -80,6 +82,9 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   '    ssl-default-bind-ciphers ECDHE+AESGCM:ECDHE+CHACHA20',
   // Tickets resume sessions without a cache, which would take megabytes of every tenant's process.
   '    tune.ssl.cachesize 0',
+  ...(settings.routeTests === null
+    ? []
+    : [`    setenv SPOUT_TESTS_MAP ${settings.mapPath('tests')}`, `    lua-load ${settings.routeTests}`]),
 ]
 
 const target = ({ mapPath }: ProcessSettings): string => `fe_name,map(${mapPath('backend')})`
@@ -125,7 +130,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
       ...(forwarded.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
-      ...(mode === 'http' ? routeRules(settings.mapPath) : []),
+      ...(mode === 'http' ? routeRules(settings.mapPath, settings.routeTests !== null) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),
     'defaults http-backend',

@@ -30,16 +30,12 @@ export interface HaproxyDriverOptions {
   readonly options?: Partial<HaproxyOptions>
 }
 
+const FEATURES: readonly Feature[] = ['l7.http', 'l7.https', 'l7.tcp-proxy', 'l7.proxy-protocol', 'l7.routes']
+
 /** Serves protocols `http` and `tcp-proxy` with one HAProxy process per domain. */
 export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly name = 'haproxy'
-  readonly features: ReadonlySet<Feature> = new Set([
-    'l7.http',
-    'l7.https',
-    'l7.tcp-proxy',
-    'l7.proxy-protocol',
-    'l7.routes',
-  ])
+  readonly features: ReadonlySet<Feature>
   readonly #given: HaproxyDriverOptions
   readonly #options: HaproxyOptions
   readonly #clock: Clock
@@ -60,6 +56,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   constructor(given: HaproxyDriverOptions) {
     this.#given = given
     this.#options = { ...DEFAULT_OPTIONS, ...given.options }
+    this.features = new Set([...FEATURES, ...(this.#options.lua ? ['l7.routes.tests'] : [])])
     this.#clock = given.clock ?? systemClock
   }
 

@@ -2,6 +2,8 @@
 export interface HaproxyOptions {
   /** The HAProxy executable. */
   readonly executable: string
+  /** Whether the executable was built with Lua, which tests requests for what is no key of a map. */
+  readonly lua: boolean
   /** Memory-backed directory for configurations, sockets and state. Short: a socket's path has 107 bytes. */
   readonly runDirectory: string
   /** Memory-backed directory of the node's certificates, `<content id>.pem` each. The agent fills it. */
@@ -32,6 +34,7 @@ export interface HaproxyOptions {
 
 export const DEFAULT_OPTIONS: HaproxyOptions = {
   executable: '/usr/sbin/haproxy',
+  lua: true,
   runDirectory: '/run/spout/haproxy',
   certificateDirectory: '/run/spout/haproxy-certificates',
   firstUid: 0x2000_0000,
@@ -48,8 +51,8 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
 }
 
 /** Incremented when the text of the configuration changes, so that an agent replaces the process of an earlier one. */
-const CONFIGURATION = 3
+const CONFIGURATION = 4
 
 /** Equal for processes with the same configuration apart from their slots. */
-export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs }: HaproxyOptions): string =>
-  `${CONFIGURATION}/${maxConnections}/${sourceShare}/${requestWithinMs}`
+export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs, lua }: HaproxyOptions): string =>
+  `${CONFIGURATION}/${maxConnections}/${sourceShare}/${requestWithinMs}${lua ? '' : '/no-lua'}`

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import {
   endProcess,
   identifyProcess,
@@ -21,6 +22,7 @@ import { readState, type SavedState, writeState } from './state-file.ts'
 import { ProxyLost } from './stats-socket.ts'
 
 const END_WITHIN_MS = 1_000
+const CHOOSE_ROUTE = fileURLToPath(new URL('choose-route.lua', import.meta.url))
 
 export interface ProxyLauncherOptions {
   readonly place: ProxyPlace
@@ -213,6 +215,7 @@ export class ProxyLauncher {
       sourceShare: options.sourceShare,
       requestWithinMs: options.requestWithinMs,
       leaveAfterMs: options.leaveAfterMs,
+      routeTests: options.lua ? CHOOSE_ROUTE : null,
       mapPath: this.#files.map,
       listPath: this.#files.tls.list,
     }

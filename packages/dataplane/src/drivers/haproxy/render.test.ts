@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServiceTls } from '@spout/model'
@@ -164,6 +164,10 @@ const CASES = {
                 { type: 'redirect', code: 308, scheme: 'https', host: 'new.example.com', port: 8443, path: '/?a=b' },
                 [{ on: 'path', compare: 'exact', values: ['/old'], not: false }],
               ),
+              sampleRoute(5, { type: 'respond', code: 410 }, [
+                { on: 'header', name: 'x-canary', compare: 'regex', values: ['^a+$'], not: true },
+                { on: 'source', values: ['192.0.2.0/24', '2001:db8::/32'], not: false },
+              ]),
             ],
           }),
         ],
@@ -203,6 +207,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     sourceShare: 0.5,
     requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
+    routeTests: `${base}/choose-route.lua`,
     mapPath: (map) => `${base}/${map}.map`,
     listPath: (slot) => `${base}/f${slot}.list`,
   })
@@ -238,6 +243,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     await writeTlsFiles(files, process.frontends, process.entries)
     const maps = renderMaps(process.entries)
     for (const map of MAPS) writeFileSync(`${directory}/${map}.map`, maps[map])
+    copyFileSync(new URL('choose-route.lua', import.meta.url), process.settings.routeTests!)
     writeFileSync(`${directory}/haproxy.cfg`, renderConfig(process))
     // Exit status and warnings: a configuration of ours gives none.
     const said = execFileSync('/usr/sbin/haproxy', ['-c', '-q', '-dW', '-f', `${directory}/haproxy.cfg`], {

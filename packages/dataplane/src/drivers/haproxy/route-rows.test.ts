@@ -79,6 +79,10 @@ describe('routes in maps', () => {
             onPath(`/${path}`),
           ]),
           sampleRoute(2, forward(1), [onHost(host)]),
+          sampleRoute(3, forward(1), [
+            { on: 'header', name: target, compare: 'contains', values: [host, path], not: true },
+            { on: 'query', name: path, compare: 'exact', values: [target], not: false },
+          ]),
         ]
         const commands = commandsFor(NOTHING_PLACED, placed(routes))
         const texts: string[] = []
@@ -208,6 +212,23 @@ describe('routes in maps', () => {
     expect(asked).toEqual([1, 2, 1, 2])
     expect(JSON.stringify(render('two'))).not.toBe(JSON.stringify(rendered))
     expect(render('two')).toEqual(renderRoutes(routes, (pool) => (pool === 1 ? 'two' : 'other')))
+  })
+
+  test('keep tests under names of their content, in rows that a command can carry', () => {
+    const pattern = '(foo|bar|baz|[a-z]{3,30})\\.(com|org|net)$'
+    const condition: RouteCondition = { on: 'path', compare: 'regex', values: [pattern], not: false }
+    const { rows } = renderRoutes(
+      [sampleRoute(1, respond(410), [condition]), sampleRoute(2, respond(404), [condition])],
+      () => null,
+    )
+    const tests = rows.filter(({ map }) => map === 'tests')
+    const keys = tests.map(({ key }) => key.replace(/(?<=^.)[0-9a-f]{16}/, ''))
+    expect(keys.toSorted()).toEqual(['c', 'r/0', 'r/1', 'r/classes', 'r/ends', 'r/width', 't/0', 't/1'])
+    for (const { to } of tests) expect('text' in to && to.text).toMatch(/^[0-9a-z.:-]{1,8000}$/)
+    expect(
+      renderRoutes([sampleRoute(1, respond(410), [condition]), sampleRoute(2, respond(404), [condition])], () => null)
+        .rows,
+    ).toEqual(rows)
   })
 
   test('cannot be made of a table that the control plane refuses', () => {

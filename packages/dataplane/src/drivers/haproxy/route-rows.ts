@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { NodeForward, NodeRoute } from '@spout/model'
-import { compileRoutes, type HostClass, lookupText, type Outcome } from '@spout/plan/http-routes'
+import { compileRoutes, type HostClass, lookupText, type Outcome, type Test } from '@spout/plan/http-routes'
 import type { RowMap } from './maps.ts'
+import { automatonRows, contentName, testText } from './test-rows.ts'
 
 /** A backend by its owner; `none`: no backend, which answers 503; `default`: the frontend's default. */
 export type RowTarget = { readonly backend: string } | { readonly text: string }
@@ -55,7 +55,7 @@ export function renderRoutes(routes: readonly NodeRoute[], backendOf: (pool: num
 class RowSet {
   readonly rows: RouteRow[] = []
   readonly #backendOf: (pool: number) => string | null
-  readonly #named = new Set<string>()
+  readonly #written = new Set<string>()
   readonly #targets = new Map<NodeRoute, RowTarget>()
 
   constructor(backendOf: (pool: number) => string | null) {
@@ -68,11 +68,31 @@ class RowSet {
 
   targetOf(outcome: Outcome<NodeRoute>): RowTarget {
     if ('route' in outcome) return this.#ofRoute(outcome.route)
-    const choices = [...outcome.methods].map(([method, route]) => [method, this.#ofRoute(route)] as const)
-    const all = [...choices, ['any', this.#ofRoute(outcome.other)] as const]
-    return this.#name('m', all, (name) => {
-      for (const [method, to] of all) this.add('methods', `${name}/${method}`, to)
+    const other = ['any', this.#ofRoute(outcome.other)] as const
+    if ('methods' in outcome) {
+      const choices = [...outcome.methods].map(([method, route]) => [method, this.#ofRoute(route)] as const)
+      return this.#choice('m', [...choices, other])
+    }
+    const tests = outcome.tests.map(({ all }) => all.map((test) => this.#test(test)).join(':'))
+    const choices = outcome.tests.map(({ route }, at) => [String(at), this.#ofRoute(route)] as const)
+    return this.#choice('t', [...choices, other], tests)
+  }
+
+  /** @param tests of each choice but the last; absent: a request's method says which it is */
+  #choice(letter: 'm' | 't', choices: readonly (readonly [string, RowTarget])[], tests: readonly string[] = []) {
+    return this.#name(letter, tests.length === 0 ? choices : [choices, tests], (name) => {
+      for (const [at, names] of tests.entries()) this.add('tests', `${name}/${at}`, names)
+      for (const [key, to] of choices) this.add('choices', `${name}/${key}`, to)
     })
+  }
+
+  #test(test: Test): string {
+    const text = testText(test, (pattern, anyCase) => {
+      return this.#named('r', [pattern, anyCase], (name) => {
+        for (const [key, value] of automatonRows(pattern, anyCase)) this.add('tests', `${name}/${key}`, value)
+      })
+    })
+    return this.#named('c', text, (name) => this.add('tests', name, text))
   }
 
   #ofRoute(route: NodeRoute | null): RowTarget {
@@ -111,14 +131,18 @@ class RowSet {
     })
   }
 
+  #name(letter: string, content: unknown, write: (name: string) => void): RowTarget {
+    return { text: this.#named(letter, content, write) }
+  }
+
   /** @param write adds the rows of what has this name, once */
-  #name(letter: 'm' | 'w' | 'a', content: unknown, write: (name: string) => void): RowTarget {
-    const name = `${letter}${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`
-    if (!this.#named.has(name)) {
-      this.#named.add(name)
+  #named(letter: string, content: unknown, write: (name: string) => void): string {
+    const name = contentName(letter, content)
+    if (!this.#written.has(name)) {
+      this.#written.add(name)
       write(name)
     }
-    return { text: name }
+    return name
   }
 }
 

@@ -11,8 +11,10 @@ import { ROUTED } from './routed.ts'
  *   mark, so the longest key that the request begins with is the row of its class.
  * - Without a row the host is not named. Then the names behind its first label are tried, the longest first, and at last
  *   the rows for all hosts. `:` is in no host name.
+ *
+ * @param canTest whether the proxy can test requests for what is no key (`choose-route.lua`)
  */
-export function routeRules(mapPath: (map: MapName) => string): readonly string[] {
+export function routeRules(mapPath: (map: MapName) => string, canTest: boolean): readonly string[] {
   const set = (name: string, expression: string, condition = ''): string =>
     `    http-request set-var(txn.${name}) ${expression}${condition}`
   const isSet = (name: string): string => `{ var(txn.${name}) -m found }`
@@ -40,14 +42,15 @@ export function routeRules(mapPath: (map: MapName) => string): readonly string[]
       set('target', inPaths(KIND_PREFIXES['any-labels'], 'suffix'), tried),
     ]),
     set('target', inPaths(KIND_PREFIXES.any, null), ` unless ${isSet('target')}`),
-    set('choice', 'var(txn.target)', begins('target', 'm')),
-    set('method', 'method', ` if ${isSet('choice')}`),
+    set('choice', 'var(txn.target)', ' if { var(txn.target) -m beg m t }'),
+    set('option', 'method', begins('choice', 'm')),
+    ...(canTest ? [set('option', 'lua.route_that_takes', begins('choice', 't'))] : []),
     set(
       'target',
-      `fe_name,concat(/,txn.choice,/),concat(,txn.method),map(${mapPath('methods')})`,
-      ` if ${isSet('choice')}`,
+      `fe_name,concat(/,txn.choice,/),concat(,txn.option),map(${mapPath('choices')})`,
+      ` if ${isSet('option')}`,
     ),
-    set('target', `fe_name,concat(/,txn.choice,/any),map(${mapPath('methods')})`, begins('target', 'm')),
+    set('target', `fe_name,concat(/,txn.choice,/any),map(${mapPath('choices')})`, begins('target', 'm')),
     set('shares', 'var(txn.target)', begins('target', 'w')),
     set('size', `fe_name,concat(/,txn.shares,/size),map(${mapPath('shares')})`, ` if ${isSet('shares')}`),
     set('bucket', 'rand,mod(txn.size)', ` if ${isSet('size')}`),

@@ -58,10 +58,15 @@ interface Reply {
   readonly location: string | undefined
 }
 
-function send(port: number, { method, host, path }: RoutedRequest, agent: http.Agent | false = false): Promise<Reply> {
+function send(
+  port: number,
+  { method, host, path, query, headers: lines = [] }: RoutedRequest,
+  agent: http.Agent | false = false,
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const headers = host === null ? {} : { host }
-    const options = { host: proxy, port, method, path: path ?? '*', headers, setHost: false, agent, timeout: 5_000 }
+    const headers = [...(host === null ? [] : ['host', host]), ...lines.flat()]
+    const target = `${path ?? '*'}${query === undefined ? '' : `?${query}`}`
+    const options = { host: proxy, port, method, path: target, headers, setHost: false, agent, timeout: 5_000 }
     const request = http.request(options, (response) => {
       response.resume()
       response.on('error', reject)
@@ -172,8 +177,79 @@ describe('routes', () => {
     expect(Math.abs(counts.get('a')! - 300)).toBeLessThan(61)
   })
 
+  test('test requests for what is no key, as curl sends them', async () => {
+    const driver = lab.driver()
+    const own = { not: false }
+    const rows: readonly (readonly [RouteCondition, readonly string[], readonly string[]])[] = [
+      [
+        { on: 'header', name: 'x-canary', compare: 'exact', values: ['always'], ...own },
+        ['-H', 'X-Canary: always'],
+        ['-H', 'X-Canary: never'],
+      ],
+      [
+        { on: 'header', name: 'user-agent', compare: 'regex', values: ['(?i)^MOZILLA/[45]\\.0 '], ...own },
+        ['-A', 'Mozilla/5.0 (X)'],
+        ['-A', 'xMozilla/5.0 (X)'],
+      ],
+      [
+        { on: 'header', name: 'accept-language', compare: 'prefix', values: ['de'], ...own },
+        ['-H', 'Accept-Language: en, de-CH'],
+        ['-H', 'Accept-Language: en'],
+      ],
+      [
+        { on: 'cookie', name: 'group', compare: 'ends-with', values: ['-b'], ...own },
+        ['-b', 'a=1; group=test-b'],
+        ['-b', 'group=test-bc; xgroup=-b'],
+      ],
+      [{ on: 'query', name: 'v', compare: 'contains', values: ['2', '3'], ...own }, ['/?a&v=x3y'], ['/?v=1&w=3']],
+      [{ on: 'path', compare: 'ends-with', values: ['.jpg', '.png'], ...own }, ['/a/b.png?x=.txt'], ['/a.png/b']],
+      [
+        { on: 'path', compare: 'regex', values: ['^/users/[0-9]+/photo$'], ...own },
+        ['/users/12/photo'],
+        ['/users/x/photo'],
+      ],
+      [
+        { on: 'host', compare: 'contains', values: ['.eu.'], ...own },
+        ['-H', 'Host: a.EU.example'],
+        ['-H', 'Host: a.us.example'],
+      ],
+      [{ on: 'source', values: ['192.0.2.0/24', '0.0.0.0/0'], ...own }, ['/'], []],
+      [{ on: 'source', values: ['::/0', '0.0.0.0/1', '128.0.0.0/1'], not: true }, [], ['/']],
+    ]
+    for (const [condition, yes, no] of rows) {
+      await put(driver, entryOf([sampleRoute(1, respond(410), [condition]), sampleRoute(2, respond(404))]))
+      const status = async (args: readonly string[]): Promise<string> => {
+        const target = args[0]?.startsWith('/') ? args[0] : '/'
+        const options = args[0]?.startsWith('/') ? [] : args
+        const url = `http://${proxy}:${portOf(driver, 'web-80')}${target}`
+        return (await run('curl', ['-s', '-o', '/dev/null', '-w', '%{http_code}', ...options, url])).stdout
+      }
+      if (yes.length > 0) expect(await status(yes), JSON.stringify(condition)).toBe('410')
+      if (no.length > 0) expect(await status(no), JSON.stringify(condition)).toBe('404')
+    }
+    expect(driver.counters.reloads).toBe(0)
+  })
+
   test('take the requests that the reference says, in any table', async () => {
     const driver = lab.driver()
+    const texts = fc.uniqueArray(fc.constantFrom('a', 'b', 'ab', 'a, b', ''), { minLength: 1, maxLength: 2 })
+    const patterns = fc.constantFrom('^a', 'b$', '^(a|b)*$', '[^ab]', 'A').map((pattern) => [pattern])
+    const named = fc.tuple(fc.constantFrom('header', 'cookie', 'query'), fc.constantFrom('x-a', 'q'), fc.boolean())
+    const tested: fc.Arbitrary<RouteCondition> = fc.oneof(
+      fc
+        .tuple(named, fc.constantFrom('exact', 'prefix', 'ends-with', 'contains'), texts)
+        .map(([[on, name, not], compare, values]) => ({ on, name, compare, values, not })),
+      fc
+        .tuple(named, patterns)
+        .map(([[on, name, not], values]) => ({ on, name, compare: 'regex' as const, values, not })),
+      fc
+        .tuple(fc.constantFrom('ends-with', 'contains'), fc.constantFrom('a', ';', '/a'), fc.boolean())
+        .map(([compare, value, not]) => ({ on: 'path' as const, compare, values: [value], not })),
+      fc
+        .tuple(fc.constantFrom('prefix', 'ends-with', 'contains'), fc.constantFrom('a', 'b.', '.a'), fc.boolean())
+        .map(([compare, value, not]) => ({ on: 'host' as const, compare, values: [value], not })),
+      fc.boolean().map((not) => ({ on: 'path' as const, compare: 'regex' as const, values: ['a/?a', ';'], not })),
+    )
     // A member would refuse a request without `Host` by itself.
     const codes = [400, 403, 404, 405, 410, 421, 429, 500, 502, 504] as const
     const names = fc.array(fc.constantFrom('a', 'b'), { minLength: 1, maxLength: 4 }).map((all) => all.join('.'))
@@ -184,12 +260,21 @@ describe('routes', () => {
         .map((parts) => onHost(...parts)),
       fc.tuple(paths, fc.constantFrom('exact', 'elements', 'prefix'), fc.boolean()).map((parts) => onPath(...parts)),
       fc.constantFrom('GET', 'POST').map((method) => onMethod(method)),
+      tested,
     )
     const table = fc.array(fc.array(condition, { maxLength: 3 }), { minLength: 1, maxLength: codes.length })
     const request = fc.record<RoutedRequest>({
       method: fc.constantFrom('GET', 'POST', 'OPTIONS'),
       host: fc.option(fc.tuple(names, fc.constantFrom('', ':80', '.')).map((parts) => parts.join(''))),
       path: paths,
+      query: fc.constantFrom(undefined, '', 'q', 'q=a', 'a=q&q=ab', 'q=%61&q=b=a'),
+      headers: fc.array(
+        fc.oneof(
+          fc.tuple(fc.constantFrom('X-A', 'x-b'), fc.constantFrom('a', 'b', 'a, b', 'ab ,a', 'B', '')),
+          fc.tuple(fc.constant('cookie'), fc.constantFrom('x-a=a', 'x-a=b; q=a', 'q=ab;x-a=', 'q')),
+        ),
+        { maxLength: 3 },
+      ),
     })
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
     await fc.assert(
@@ -202,7 +287,7 @@ describe('routes', () => {
           expect(status, JSON.stringify(one)).toBe(at === null ? 503 : codes[at])
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 80 },
     )
     agent.destroy()
     expect(driver.counters.reloads).toBe(0)

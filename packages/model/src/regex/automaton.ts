@@ -1,0 +1,158 @@
+import { RegexError, type RegexNode } from './regex-node.ts'
+
+/**
+ * Decides in one pass over a text whether a regular expression matches somewhere in it, in constant time a byte.
+ * State 0 never matches any more, state 1 has matched; a text begins in state 2.
+ */
+export interface Automaton {
+  /** The class of each of the 256 bytes: bytes of one class lead to the same states. */
+  readonly classes: readonly number[]
+  readonly classCount: number
+  /** The next state, by state and class: `next[state * classCount + class]`. */
+  readonly next: readonly number[]
+  /** By state: whether a text that ends here matches. */
+  readonly ends: readonly boolean[]
+}
+
+/** States times classes of bytes: twice as many bytes on a node. */
+const MOST_TRANSITIONS = 6_000
+/** Positions in the expression, with its counted repetitions written out. */
+const MOST_POSITIONS = 4_000
+/** Positions that are looked at to make the automaton: some 10 ms. */
+const MOST_STEPS = 300_000
+
+export const [DEAD, MATCHED, START] = [0, 1, 2] as const
+
+/** One position of the expression. Where `on` is a set, a byte leads on; otherwise nothing is read. */
+interface Position {
+  readonly on: ReadonlySet<number> | 'begin' | 'end' | null
+  readonly to: number[]
+}
+
+const FINAL = 0
+const TOO_LARGE = 'needs too large an automaton: count less, or begin with ^'
+
+/** @throws RegexError if it would be too large */
+export function compileRegex(node: RegexNode): Automaton {
+  const positions: Position[] = [{ on: null, to: [] }]
+  const first = addTo(positions, node, FINAL)
+  const { classes, samples } = byteClasses(positions)
+  const steps = { left: MOST_STEPS }
+  const states: (readonly number[])[] = [[], [FINAL], closure(positions, [first], ['begin'], steps)]
+  const [next, ends]: [number[], boolean[]] = [[], []]
+  // Without `START`, where `^` still holds.
+  const numbers = new Map<string, number>()
+  if (states[START]!.includes(FINAL)) states[START] = [FINAL]
+  for (let state = 0; state < states.length; state++) {
+    const here = states[state]!
+    const passing = state === START ? (['begin', 'end'] as const) : (['end'] as const)
+    ends.push(closure(positions, here, passing, steps).includes(FINAL))
+    for (const sample of samples)
+      next.push(here.includes(FINAL) ? MATCHED : state === DEAD ? DEAD : numberOf(here, sample))
+    if (next.length > MOST_TRANSITIONS) throw new RegexError(TOO_LARGE)
+  }
+  return { classes, classCount: samples.length, next, ends }
+
+  function numberOf(here: readonly number[], byte: number): number {
+    const reached = here.flatMap((at) => {
+      const { on, to } = positions[at]!
+      return on instanceof Set && on.has(byte) ? to : []
+    })
+    // A match may begin anywhere.
+    const all = closure(positions, [...reached, first], [], steps)
+    if (all.includes(FINAL)) return MATCHED
+    if (all.every((at) => !(positions[at]!.on instanceof Set) && positions[at]!.on !== 'end')) return DEAD
+    const key = String(all)
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    numbers.set(key, states.length)
+    return states.push(all) - 1
+  }
+}
+
+/** Whether the expression matches somewhere in a text of bytes. The reference for what nodes do. */
+export function matchesRegex({ classes, classCount, next, ends }: Automaton, text: string): boolean {
+  let state: number = START
+  for (const byte of Buffer.from(text, 'latin1')) {
+    state = next[state * classCount + classes[byte]!]!
+    if (state <= MATCHED) return state === MATCHED
+  }
+  return ends[state]!
+}
+
+/** Adds the positions of a node that goes on at `to`. @returns where it begins */
+function addTo(positions: Position[], node: RegexNode, to: number): number {
+  switch (node.is) {
+    case 'byte':
+      return put(positions, node.of, [to])
+    case 'begin':
+    case 'end':
+      return put(positions, node.is, [to])
+    case 'sequence':
+      return node.parts.reduceRight((goesOn, part) => addTo(positions, part, goesOn), to)
+    case 'choice':
+      return put(
+        positions,
+        null,
+        node.of.map((each) => addTo(positions, each, to)),
+      )
+    case 'repeat':
+      return repeat(positions, node, to)
+  }
+}
+
+function repeat(positions: Position[], { part, least, most }: RegexNode & { is: 'repeat' }, to: number): number {
+  let begin = to
+  if (most === null) {
+    begin = put(positions, null, [to])
+    positions[begin]!.to.push(addTo(positions, part, begin))
+  } else
+    for (let count = least; count < most; count++) begin = put(positions, null, [to, addTo(positions, part, begin)])
+  for (let count = 0; count < least; count++) begin = addTo(positions, part, begin)
+  return begin
+}
+
+function put(positions: Position[], on: Position['on'], to: number[]): number {
+  if (positions.length >= MOST_POSITIONS) throw new RegexError('is too long with its repetitions written out')
+  return positions.push({ on, to }) - 1
+}
+
+/** The positions that are reached without reading, in order. */
+function closure(
+  positions: readonly Position[],
+  from: readonly number[],
+  passing: readonly Position['on'][],
+  steps: { left: number },
+): readonly number[] {
+  const reached = new Set<number>()
+  const left = [...from]
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    if (reached.has(at)) continue
+    reached.add(at)
+    const { on, to } = positions[at]!
+    if (on === null || passing.includes(on)) left.push(...to)
+  }
+  steps.left -= reached.size
+  if (steps.left < 0) throw new RegexError(TOO_LARGE)
+  // Those that only lead on need not be remembered.
+  return [...reached].filter((at) => at === FINAL || positions[at]!.on !== null).sort((a, b) => a - b)
+}
+
+/** Bytes that no position tells apart are one class. */
+function byteClasses(positions: readonly Position[]): {
+  readonly classes: readonly number[]
+  readonly samples: readonly number[]
+} {
+  const sets = [...new Set(positions.map(({ on }) => on).filter((on) => on instanceof Set))]
+  const numbers = new Map<string, number>()
+  const samples: number[] = []
+  const classes = Array.from({ length: 256 }, (_, byte) => {
+    const key = sets.map((set) => (set.has(byte) ? 1 : 0)).join('')
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    samples.push(byte)
+    numbers.set(key, samples.length - 1)
+    return samples.length - 1
+  })
+  return { classes, samples }
+}

@@ -1,0 +1,3 @@
+export { type Automaton, compileRegex, matchesRegex } from './automaton.ts'
+export { parseRegex } from './parse-regex.ts'
+export { RegexError } from './regex-node.ts'

@@ -1,0 +1,21 @@
+import type { RouteCondition } from './route-condition.ts'
+
+export type { RouteCondition }
+
+type On<Subject extends RouteCondition['on']> = RouteCondition & { readonly on: Subject }
+/** Conditions that decide all requests of a class of hosts or paths alike, so that a lookup finds their outcome. */
+export type HostKeyCondition = On<'host'> & { readonly compare: 'exact' | 'one-label' | 'any-labels' }
+export type PathKeyCondition = On<'path'> & { readonly compare: 'exact' | 'elements' | 'prefix' }
+export type MethodCondition = On<'method'>
+/** Conditions that each request is tested for. */
+export type TestedCondition = Exclude<RouteCondition, HostKeyCondition | PathKeyCondition | MethodCondition>
+
+const HOST_KEYS: ReadonlySet<string> = new Set(['exact', 'one-label', 'any-labels'])
+const PATH_KEYS: ReadonlySet<string> = new Set(['exact', 'elements', 'prefix'])
+
+export const isHostKey = (condition: RouteCondition): condition is HostKeyCondition =>
+  condition.on === 'host' && HOST_KEYS.has(condition.compare)
+export const isPathKey = (condition: RouteCondition): condition is PathKeyCondition =>
+  condition.on === 'path' && PATH_KEYS.has(condition.compare)
+export const isTested = (condition: RouteCondition): condition is TestedCondition =>
+  condition.on !== 'method' && !isHostKey(condition) && !isPathKey(condition)
