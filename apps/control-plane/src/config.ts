@@ -117,6 +117,13 @@ export const controlPlaneConfig = z.strictObject({
     /** After this long its addresses move to another node. */
     moveAfterMs: z.number().int().min(500).max(3_600_000).default(5000),
   }).prefault({}),
+  octavia: section({
+    /**
+     * For tools that are tested against this API: any UUID is a network, subnet or certificate, no node carries
+     * anything, and statuses are those of Octavia's noop driver.
+     */
+    noop: z.boolean().default(false),
+  }).prefault({}),
   network: section({
     /** The physical network of a tenant's new network when its creator names none. */
     defaultPhysicalNetwork: z.string().default('tenant'),

@@ -1,3 +1,4 @@
+import { NOOP_POOL } from '@spout/intent-octavia'
 import { announcerNamed, requiredSettings } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import { type Authenticator, bootstrap, bootstrapAccounts } from '@spout/server'
@@ -30,6 +31,16 @@ export async function ensureFirstObjects(
       name: 'default',
       description: 'Nodes without a group of their own',
       ...firstAnnouncer(config.nodes),
+    })
+  if (config.octavia.noop && !view.list('addressPool').some(({ name }) => name === NOOP_POOL.name))
+    await admission.createAddressPool({
+      name: NOOP_POOL.name,
+      description: 'Addresses that nobody sees',
+      cidr: NOOP_POOL.cidr,
+      ranges: [NOOP_POOL.range],
+      gatewayIp: null,
+      projectIds: null,
+      quarantineSeconds: 0,
     })
   await bootstrapAccounts({ admission, view, clock }, home?.serviceAccounts.accounts ?? [])
   if (home !== null) await ensurePodNetwork({ admission, view }, config.kubernetes)

@@ -29,7 +29,10 @@ export async function openModelStore(config: ControlPlaneConfig, log: Logger): P
       log.error({ event: 'object-invalid', ...ref, err: error }, 'a stored object was left out'),
     onListenerError: (error) => log.error({ event: 'listener-failed', bug: true, err: error }),
   })
-  const admission = new StoreAdmission({ store, view, sealing, managementCidrs: config.network.managementCidrs })
+  const admission = new StoreAdmission({
+    ...{ store, view, sealing, managementCidrs: config.network.managementCidrs },
+    references: config.octavia.noop ? 'any' : 'known',
+  })
   const unopenedCertificates = await admission.sealAnew()
   if (unopenedCertificates > 0)
     log.error(

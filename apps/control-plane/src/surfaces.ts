@@ -64,7 +64,10 @@ export function mountSurfaces(
   const octavia = {
     ...{ admission, view, status, authenticate, noteError, clock, newId: randomUUID },
     send: answerInPieces(limits.turns),
-    options: { providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
+    options: {
+      ...{ providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
+      noop: config.octavia.noop,
+    },
   }
   mount(app, healthApi())
   for (const surface of [native, identity, network]) mount(app, surface, limits.gate)

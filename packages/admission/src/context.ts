@@ -27,6 +27,11 @@ export interface AdmissionContext {
   readonly index: AdmissionIndex
   readonly claims: Claims
   readonly deny: DenyList
+  /**
+   * What networks, subnets and certificates a load balancer may name: those of its project, or any, since none is ever
+   * carried.
+   */
+  readonly references: 'known' | 'any'
   /** Seals private keys; null: none can be stored. */
   readonly sealing: SealingKeys | null
   readonly random: RandomSource

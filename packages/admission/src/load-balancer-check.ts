@@ -1,5 +1,5 @@
 import { type LoadBalancer, SpoutError } from '@spout/model'
-import { childIds, directReturnProblems, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
+import { childIds, directReturnProblems, documentProblem, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
 import type { AdmissionContext } from './context.ts'
 import { sameForNodes } from './same-for-nodes.ts'
 
@@ -17,6 +17,11 @@ export function checkedNetworkId(
     const known = view.child(id)
     if (known !== null && known.loadBalancerId !== loadBalancer.id)
       throw new SpoutError('InvalidField', { field, reason: `another ${what} has this id` })
+  }
+  if (context.references === 'any') {
+    const found = documentProblem(loadBalancer, { hasCertificate: () => true })
+    if (found !== null) throw new SpoutError(found.code, found.params)
+    return null
   }
   const resolution = resolveLoadBalancer(loadBalancer, resolveContextOf(context, loadBalancer))
   if ('problem' in resolution) throw new SpoutError(resolution.problem.code, resolution.problem.params)

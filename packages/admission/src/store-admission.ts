@@ -36,6 +36,8 @@ export interface StoreAdmissionOptions {
   readonly random?: RandomSource
   /** Seals private keys. Without it certificates cannot be written. */
   readonly sealing?: SealingKeys
+  /** `any`: load balancers may name networks and certificates that do not exist, and no node carries them. */
+  readonly references?: 'known' | 'any'
 }
 
 /**
@@ -49,7 +51,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   /** Two runs at once would each give a node an address. */
   readonly #ensuring = new Mutex()
 
-  constructor({ store, view, defaultQuota, managementCidrs, now, random, sealing }: StoreAdmissionOptions) {
+  constructor({ store, view, defaultQuota, managementCidrs, now, random, sealing, references }: StoreAdmissionOptions) {
     const index = new AdmissionIndex(view)
     this.#context = {
       store,
@@ -59,6 +61,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
       deny: new DenyList(index, managementCidrs ?? []),
       random: random ?? systemRandom,
       sealing: sealing ?? null,
+      references: references ?? 'known',
       now: now ?? Date.now,
       defaultQuota: defaultQuota ?? DEFAULT_QUOTA,
     }

@@ -6,11 +6,16 @@ import { endpointIpText, ipText, metaShape, port, tags, uuid } from './scalars.t
 export const POOL_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'] as const
 export const ALGORITHMS = ['round-robin', 'least-connections', 'source-ip', 'source-ip-port'] as const
 
+const writtenAddress = z.string().regex(/^[0-9a-fA-F:.]{2,45}$/, 'is not an address')
+
 export const member = z.strictObject({
   ...metaShape,
   tags,
   enabled: z.boolean(),
   address: endpointIpText,
+  /** The addresses as their client wrote them, for clients that compare texts. Absent: as the canonical text. */
+  addressText: writtenAddress.optional(),
+  monitorAddressText: writtenAddress.optional(),
   port,
   /** The tenant subnet that the client named for the address; null if none. */
   subnetId: uuid.nullable(),

@@ -55,4 +55,6 @@ export const metaShape = {
 export const FOR_PEOPLE: ReadonlySet<string> = new Set([
   ...(['name', 'description', 'createdAt', 'updatedAt'] as const satisfies (keyof typeof metaShape)[]),
   'tags',
+  'addressText',
+  'monitorAddressText',
 ])

@@ -55,7 +55,13 @@ export { addedMemberProblem } from './resolve/added-members.ts'
 export { CertificateUsers } from './resolve/certificate-users.ts'
 export { directReturnProblems } from './resolve/direct-return.ts'
 export type { MemberContext } from './resolve/member-network.ts'
-export { childIds, type Resolution, type ResolveContext, resolveLoadBalancer } from './resolve/resolve.ts'
+export {
+  childIds,
+  documentProblem,
+  type Resolution,
+  type ResolveContext,
+  resolveLoadBalancer,
+} from './resolve/resolve.ts'
 export { RouteIndex } from './resolve/route-index.ts'
 export { editSlots, type SlotAssignment, type SlotMember } from './slots/edit-slots.ts'
 export { effectiveSlots } from './slots/effective-slots.ts'

@@ -29,6 +29,8 @@ export interface OctaviaOptions {
   readonly identityPath: string
   /** How long the reply to a write waits for the nodes to confirm it (see settling.ts); 0: not at all. */
   readonly settleMs: number
+  /** Load balancers may name networks that do not exist, and no node carries them (see `noop-vips.ts`). */
+  readonly noop?: boolean
 }
 
 export interface Provider {
@@ -38,8 +40,8 @@ export interface Provider {
 
 /** Clients send `amphora` or `octavia` by default. */
 export const DEFAULT_PROVIDERS: readonly Provider[] = [
-  { name: 'amphora', description: 'Spout, by the name that clients send unasked' },
-  { name: 'octavia', description: 'Spout, by the deprecated name of the amphora driver' },
-  { name: 'amphorav2', description: 'Spout, by the deprecated name of the amphora driver' },
+  { name: 'amphora', description: 'Spout (the name that clients send unasked)' },
+  { name: 'octavia', description: 'Spout (a deprecated name of the amphora driver)' },
+  { name: 'amphorav2', description: 'Spout (a deprecated name of the amphora driver)' },
   { name: 'spout', description: 'Spout' },
 ]

@@ -1,11 +1,12 @@
 /**
  * Facts: what a client sent that the model has no field for. They are kept as annotations of the load balancer:
- * `octavia.provider` and, per child, `octavia.<id>.<name>`. Values that follow from the model are not kept, so most
+ * `octavia.provider`, `octavia.vips` in noop mode and, per child, `octavia.<id>.<name>`. Values that follow from the model are not kept, so most
  * children have none.
  */
 
 const PREFIX = 'octavia.'
 const PROVIDER = `${PREFIX}provider`
+const VIPS = `${PREFIX}vips`
 
 type Annotations = Readonly<Record<string, string>>
 export type FactName = 'protocol' | 'insert_headers' | 'http_version' | 'delay' | 'l7policy' | 'l7rule'
@@ -22,9 +23,18 @@ export interface Fact {
 
 /** The annotations with the children's facts replaced; facts of deleted children are dropped. */
 export function withFacts(annotations: Annotations, facts: readonly Fact[]): Record<string, string> {
-  const kept = Object.entries(annotations).filter(([key]) => !key.startsWith(PREFIX) || key === PROVIDER)
+  const kept = Object.entries(annotations).filter(
+    ([key]) => !key.startsWith(PREFIX) || key === PROVIDER || key === VIPS,
+  )
   return Object.fromEntries([...kept, ...facts.map(({ id, name, value }) => [`${PREFIX}${id}.${name}`, value])])
 }
 
 export const providerAnnotation = (provider: string): Record<string, string> => ({ [PROVIDER]: provider })
 export const providerOf = (annotations: Annotations): string | null => annotations[PROVIDER] ?? null
+
+/** What a client of noop mode named, as text; null in any other mode. */
+export const vipsAnnotation = (vips: string): Record<string, string> => ({ [VIPS]: vips })
+export const vipsTextOf = (annotations: Annotations): string | null => annotations[VIPS] ?? null
+/** Whether the load balancer was made in noop mode. */
+export const isNoop = ({ annotations }: { readonly annotations: Annotations }): boolean =>
+  vipsTextOf(annotations) !== null

@@ -6,4 +6,5 @@
  * nothing and has no state.
  */
 export * from './context.ts'
+export { NOOP_POOL } from './noop-vips.ts'
 export { octaviaApi } from './octavia-api.ts'

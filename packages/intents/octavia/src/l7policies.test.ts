@@ -233,6 +233,15 @@ test('other projects may neither see nor change them', async () => {
   expect(await service.call('GET', '/l7policies', undefined, 'stranger')).toMatchObject({ body: { l7policies: [] } })
 })
 
+test('policies are listed in order of creation, whatever their positions', async () => {
+  await policy({ name: 'first', action: 'REJECT', position: 1 })
+  const made = Date.now()
+  await expect.poll(() => Date.now()).toBeGreaterThan(made)
+  await policy({ name: 'second', action: 'REJECT', position: 1 })
+  expect(Object.keys(await positions())).toEqual(['first', 'second'])
+  expect(await positions()).toEqual({ first: 2, second: 1 })
+})
+
 test.each<[string, object, object]>([
   [
     'HOST_NAME',

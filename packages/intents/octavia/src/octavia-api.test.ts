@@ -399,6 +399,24 @@ describe('children', () => {
     expect((await service.call('GET', `/listeners/${listener.id}/stats`)).body).toEqual({ stats })
   })
 
+  test('addresses of a member are answered as they were written, and stored as they are', async () => {
+    const lb = await service.make('/loadbalancers', 'loadbalancer', { vip_subnet_id: service.ids.pool })
+    const pool = await service.make('/pools', 'pool', {
+      ...{ loadbalancer_id: lb.id, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' },
+    })
+    const written = { address: '10.0.0.9', monitor_address: '0:0:0:0:0:FFFF:10.0.0.9' }
+    const member = await service.make(`/pools/${pool.id}/members`, 'member', { ...written, protocol_port: 80 })
+    expect(member).toMatchObject(written)
+    const stored = () => service.view.get('loadBalancer', lb.id)!.value.pools[0]!.members[0]!
+    expect(stored()).toMatchObject({ address: '10.0.0.9', monitorAddressText: written.monitor_address })
+    const { generation } = service.view.get('loadBalancer', lb.id)!.value
+    const path = `/pools/${pool.id}/members/${member.id}`
+    await service.call('PUT', path, { member: { monitor_address: stored().monitorAddress } })
+    expect(stored()).not.toHaveProperty('monitorAddressText')
+    // Nodes have nothing to do for another text of the same address.
+    expect(service.view.get('loadBalancer', lb.id)!.value.generation).toBe(generation)
+  })
+
   test('a member belongs to its pool', async () => {
     const [a, b] = [await tree(), await tree()]
     await expect(service.call('GET', `/pools/${a.pool.id}/members/${b.member.id}`)).resolves.toMatchObject({
@@ -707,6 +725,11 @@ describe('lists', () => {
     ]
     for (const [path, who, body] of empty)
       await expect(service.call('GET', path, undefined, who)).resolves.toMatchObject({ status: 200, body })
+  })
+
+  test('of providers show the fields that are asked for', async () => {
+    const { body } = await service.call('GET', '/providers?fields=name')
+    expect((body as { providers: object[] }).providers[0]).toEqual({ name: 'amphora' })
   })
 
   test('of providers hold the names that clients send', async () => {

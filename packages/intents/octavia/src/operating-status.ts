@@ -7,6 +7,7 @@ import {
   poolIdsOf,
   type Serving,
 } from '@spout/model'
+import { isNoop } from './facts.ts'
 import type { OperatingStatus } from './words.ts'
 
 /** The status of a pool, from its members, by pool id. */
@@ -41,14 +42,16 @@ export function operatingStatuses(
   known: KnownPools,
 ): (id: string) => OperatingStatus {
   const statuses = new Map<string, OperatingStatus>()
-  const running = lb.enabled && status.confirmedGeneration > 0
+  const noop = isNoop(lb)
+  const running = lb.enabled && status.confirmedGeneration > 0 && !noop
   const used = new Set(lb.listeners.flatMap(poolIdsOf))
   const pools = known.of(lb, status)
 
   for (const pool of lb.pools) {
     const serves = running && pool.enabled && used.has(pool.id)
     statuses.set(pool.id, serves ? (pools.get(pool.id) ?? 'OFFLINE') : 'OFFLINE')
-    if (pool.monitor !== null) statuses.set(pool.monitor.id, running && pool.monitor.enabled ? 'ONLINE' : 'OFFLINE')
+    if (pool.monitor !== null)
+      statuses.set(pool.monitor.id, (running || noop) && pool.monitor.enabled ? 'ONLINE' : 'OFFLINE')
   }
   for (const listener of lb.listeners)
     statuses.set(listener.id, running && listener.enabled ? listenerStatus(listener, status) : 'OFFLINE')
@@ -60,7 +63,8 @@ export function operatingStatuses(
     const said = statuses.get(id)
     if (said !== undefined) return said
     members ??= memberStatuses(lb, status.members)
-    return members.get(id) ?? 'OFFLINE'
+    const found = members.get(id) ?? 'OFFLINE'
+    return noop && !watchedMember(lb, id) ? 'NO_MONITOR' : found
   }
 }
 
@@ -68,6 +72,10 @@ type Healths = LoadBalancerStatus['members']
 
 const memberStatuses = (lb: LoadBalancer, healths: Healths): ReadonlyMap<string, OperatingStatus> =>
   new Map(lb.pools.flatMap((pool) => pool.members.map((one) => [one.id, memberStatus(one, pool, healths)] as const)))
+
+/** Octavia's noop driver leaves members that are not watched as they begin. */
+const watchedMember = ({ pools }: LoadBalancer, id: string): boolean =>
+  pools.some(({ monitor, members }) => monitor?.enabled && members.some((member) => member.id === id))
 
 function memberStatus(member: Member, pool: Pool, healths: Healths): OperatingStatus {
   if (!member.enabled || !pool.enabled) return 'OFFLINE'

@@ -2,8 +2,9 @@ import type { LoadBalancerChange, LoadBalancerDraft } from '@spout/admission/con
 import type { LoadBalancer } from '@spout/model'
 import { checkGraph } from './check-graph.ts'
 import { addListener, addPool, type GraphEdit } from './edit-graph.ts'
-import { providerAnnotation } from './facts.ts'
+import { providerAnnotation, vipsAnnotation } from './facts.ts'
 import { foldGraph, unfoldGraph } from './graph.ts'
+import { noopVips, shownVips } from './noop-vips.ts'
 import type { Graph } from './octavia-resources.ts'
 import { blankLoadBalancer, type LoadBalancerSpec, loadBalancerResource } from './resources/load-balancer.ts'
 import type { PoolSpec } from './resources/pool.ts'
@@ -41,27 +42,41 @@ export interface Creation {
   readonly directory: NetworkDirectory
   /** Names that clients may give as `provider`; the first is the default. */
   readonly providers: readonly string[]
+  /** In noop mode: the pool that the address nobody sees comes from. Absent in any other mode. */
+  readonly noopPoolId?: string
 }
 
 /** Admission's draft for a creation with its whole graph. @throws OctaviaFault */
-export function loadBalancerDraft({ spec, projectId, directory, providers }: Creation): LoadBalancerDraft {
+export function loadBalancerDraft(creation: Creation): LoadBalancerDraft {
+  const { spec, projectId, providers } = creation
   const provider = spec.provider ?? providers[0] ?? 'spout'
   if (!providers.includes(provider)) throw new OctaviaFault(400, `Provider '${provider}' is not enabled.`)
-  const vips = findVips(spec.vip, spec.additionalVips, directory)
+  const { requests, ranges, annotations } = vipsOf(creation)
   const graph = graphOf(spec)
-  checkGraph(
-    graph,
-    vips.map(({ range }) => range),
-  )
+  checkGraph(graph, ranges)
   return {
     projectId,
     name: spec.name,
     description: spec.description,
     tags: spec.tags,
     enabled: spec.enabled,
-    vips: vips.map(({ request }) => request),
+    vips: requests,
     nodeGroupId: null,
-    ...foldGraph(graph, providerAnnotation(provider)),
+    ...foldGraph(graph, { ...providerAnnotation(provider), ...annotations }),
+  }
+}
+
+/** The addresses to take, the prefixes or addresses that clients see, and what is kept of their words. */
+function vipsOf({ spec: { vip, additionalVips }, directory, noopPoolId }: Creation) {
+  if (noopPoolId === undefined) {
+    const found = findVips(vip, additionalVips, directory)
+    return { requests: found.map(({ request }) => request), ranges: found.map(({ range }) => range), annotations: {} }
+  }
+  const shown = noopVips(vip, additionalVips)
+  return {
+    requests: [{ from: 'pool' as const, poolId: noopPoolId, address: null }],
+    ranges: shown.map(({ address }) => address),
+    annotations: vipsAnnotation(JSON.stringify(shown)),
   }
 }
 
@@ -94,7 +109,7 @@ export const graphChange =
     const graph = edit(unfoldGraph(lb))
     checkGraph(
       graph,
-      lb.vips.map(({ address }) => address),
+      shownVips(lb).map(({ address }) => address),
     )
     return foldGraph(graph, lb.annotations)
   }

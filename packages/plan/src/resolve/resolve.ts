@@ -35,7 +35,8 @@ export function resolveLoadBalancer(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'> & { readonly vips: readonly Pick<Vip, 'networkId'>[] },
   context: ResolveContext,
 ): Resolution {
-  for (const found of documentProblems(loadBalancer, context)) return { problem: found }
+  const found = documentProblem(loadBalancer, context)
+  if (found !== null) return { problem: found }
   const vipNetworks = new Set(loadBalancer.vips.flatMap((vip) => (vip.networkId === null ? [] : [vip.networkId])))
   if (vipNetworks.size > 1)
     return {
@@ -52,6 +53,15 @@ export function resolveLoadBalancer(
     context.networks.find((one) => one.id === (vipNetworkId ?? context.currentNetworkId)) ??
     (context.networks.length === 1 ? context.networks[0] : undefined)
   return { network: network ?? null }
+}
+
+/** The first problem that a document has whatever networks there are. */
+export function documentProblem(
+  loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
+  context: Pick<ResolveContext, 'hasCertificate'>,
+): Problem | null {
+  for (const found of documentProblems(loadBalancer, context)) return found
+  return null
 }
 
 function* documentProblems(

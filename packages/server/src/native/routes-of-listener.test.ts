@@ -72,7 +72,7 @@ test.each([
   [[{ ...CART, action: { type: 'forward', pools: [{ weight: 1 }] } }], 'action.pools[0].poolId'],
   [[{ ...CART, action: { type: 'forward', pools: [{ pool: 'l4' }] } }], 'action.pools[0].poolId'],
   [[{ ...CART, conditions: [{ on: 'host', compare: 'exact', values: ['a;b'] }] }], 'conditions[0].values[0]'],
-  [[{ ...CART, conditions: [{ on: 'cookie', name: 'a', values: ['b'] }] }], 'conditions[0].on'],
+  [[{ ...CART, conditions: [{ on: 'cookie', name: 'a', values: ['b'] }] }], 'conditions[0].compare'],
   [[{ ...CART, filters: [] }], 'filters'],
 ])('%j is refused at %s', async (routes, field) => {
   const { status, body } = await create(routes)

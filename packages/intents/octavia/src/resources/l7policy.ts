@@ -1,4 +1,5 @@
 import { DEFAULT_CODE } from '../convert-l7policy.ts'
+import { isNoop } from '../facts.ts'
 import type { OctaviaPolicy } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type Field, rowsOf } from '../wire/field.ts'
@@ -50,7 +51,7 @@ export function policyOf({ listenerId: _, position: __, ...policy }: PolicySpec)
 }
 
 export const isOnline = ({ snapshot, listenerId, model }: Pick<PolicyReading, 'snapshot' | 'listenerId' | 'model'>) =>
-  model.enabled && snapshot.operating(listenerId) !== 'OFFLINE'
+  model.enabled && (isNoop(snapshot.lb) || snapshot.operating(listenerId) !== 'OFFLINE')
 
 const row = rowsOf<PolicySpec, PolicyReading>()
 const LAST_POSITION = 2_147_483_647

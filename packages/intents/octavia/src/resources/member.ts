@@ -26,6 +26,18 @@ export const blankMember = (stamp: Stamp): OctaviaMember => ({
   },
 })
 
+/** An address, and how the client wrote it. */
+interface WrittenAddress {
+  readonly address: string
+  readonly text: string
+}
+
+/** Octavia answers with the text that it was sent. */
+const endpointAddress: WireType<WrittenAddress> = {
+  read: (value, at) => ({ address: memberAddress.read(value, at), text: String(value) }),
+  ...(ipAddress.queryText === undefined ? {} : { queryText: ipAddress.queryText }),
+}
+
 /** Addresses that must not get traffic are refused with Octavia's fault for the metadata address. */
 const memberAddress: WireType<string> = {
   ...ipAddress,
@@ -42,11 +54,14 @@ const port = integer(1, 65_535)
 const fields: readonly Field<OctaviaMember, MemberReading>[] = [
   ...metaFields<OctaviaMember, MemberReading>(),
   ...ownerFields<OctaviaMember, MemberReading>(),
-  row('address', memberAddress, {
+  row('address', endpointAddress, {
     since: 0,
     create: 'required',
-    write: (member, address) => ({ ...member, model: { ...member.model, address } }),
-    read: ({ model }) => model.address,
+    write: (member, { address, text }) => ({
+      ...member,
+      model: { ...member.model, address, ...(text === address ? {} : { addressText: text }) },
+    }),
+    read: ({ model }) => model.addressText ?? model.address,
   }),
   row('protocol_port', port, {
     since: 0,
@@ -77,13 +92,20 @@ const fields: readonly Field<OctaviaMember, MemberReading>[] = [
     write: (member, subnetId) => ({ ...member, model: { ...member.model, subnetId } }),
     read: ({ model }) => model.subnetId,
   }),
-  row('monitor_address', nullable(memberAddress), {
+  row('monitor_address', nullable(endpointAddress), {
     since: 0,
     create: 'optional',
     update: true,
     default: null,
-    write: (member, monitorAddress) => ({ ...member, model: { ...member.model, monitorAddress } }),
-    read: ({ model }) => model.monitorAddress,
+    write: ({ model: { monitorAddressText: _, ...model }, ...member }, written) => ({
+      ...member,
+      model: {
+        ...model,
+        monitorAddress: written?.address ?? null,
+        ...(written === null || written.text === written.address ? {} : { monitorAddressText: written.text }),
+      },
+    }),
+    read: ({ model }) => model.monitorAddressText ?? model.monitorAddress,
   }),
   row('monitor_port', nullable(port), {
     since: 0,

@@ -1,4 +1,5 @@
 import { isAdmin, requireRole } from '../access.ts'
+import { parseListQuery } from '../list-query.ts'
 import { notFound, OctaviaFault, policyForbidden, unsupportedAction } from '../wire/fault.ts'
 import type { Call, Route } from './route.ts'
 
@@ -6,7 +7,11 @@ import type { Call, Route } from './route.ts'
 
 function providers(call: Call) {
   requireRole(call.principal, 'reader')
-  return { providers: call.context.options.providers }
+  const only = parseListQuery(call.query).fields
+  const shown = call.context.options.providers.map((provider) =>
+    Object.fromEntries(Object.entries(provider).filter(([name]) => only?.has(name) ?? true)),
+  )
+  return { providers: shown }
 }
 
 /** Flavors and availability zones offer no choice yet. */

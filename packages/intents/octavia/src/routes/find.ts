@@ -1,6 +1,7 @@
 import type { ChildRef } from '@spout/admission/contract'
 import type { LoadBalancer, Vip } from '@spout/model'
 import { listScope, mayAccess, requireRole } from '../access.ts'
+import { shownVips } from '../noop-vips.ts'
 import { type Snapshot, snapshotOf } from '../snapshot.ts'
 import { notFound, OctaviaFault, policyForbidden } from '../wire/fault.ts'
 import type { Call } from './route.ts'
@@ -73,7 +74,7 @@ export function listed(call: Call): readonly Snapshot[] {
 
 /** Without floating addresses, which the network service binds and shows. */
 export const ownVips = ({ context }: Call, lb: LoadBalancer): readonly Vip[] =>
-  lb.vips.filter(({ addressId }) => context.view.addressByPort(addressId)?.use !== 'floating')
+  shownVips(lb).filter(({ addressId }) => context.view.addressByPort(addressId)?.use !== 'floating')
 
 /** The object that was just written. It is missing only if another write was faster. */
 export function justWritten<T extends { readonly model: { readonly id: string } }>(items: readonly T[], id: string): T {

@@ -4,6 +4,7 @@ import { addPolicy, addRule, changePolicy, changeRule, removePolicy, removeRule 
 import { parseListQuery, printPage } from '../list-query.ts'
 import { blankPolicy, policyResource } from '../resources/l7policy.ts'
 import { blankRule, ruleResource } from '../resources/l7rule.ts'
+import type { Snapshot } from '../snapshot.ts'
 import { graphChange, readBody } from '../to-model.ts'
 import { notFound } from '../wire/fault.ts'
 import { printObject } from '../wire/field.ts'
@@ -12,7 +13,11 @@ import { childViews } from './child-views.ts'
 import { findChild, justWritten, snapshot } from './find.ts'
 import type { Call, Route } from './route.ts'
 
-const { print, list } = childViews('route', policyResource, policyReadings)
+/** In order of creation, as all lists are; a listener keeps them by position. */
+const byCreation = (from: Snapshot) =>
+  policyReadings(from).toSorted((a, b) => Date.parse(a.model.createdAt) - Date.parse(b.model.createdAt))
+
+const { print, list } = childViews('route', policyResource, byCreation)
 
 async function create(call: Call) {
   requireRole(call.principal, 'member')

@@ -1,5 +1,6 @@
 import { isAdmin, ownerOfNew, requireRole } from '../access.ts'
 import { parseListQuery, printPage, refuseTwice } from '../list-query.ts'
+import { isNoopPool } from '../noop-vips.ts'
 import { loadBalancerResource } from '../resources/load-balancer.ts'
 import { loadBalancerDraft, ownChange, readBody, readLoadBalancer } from '../to-model.ts'
 import { policyForbidden, unsupportedAction } from '../wire/fault.ts'
@@ -29,7 +30,9 @@ async function create(call: Call) {
   const spec = readLoadBalancer(call.body, call.stamp)
   const projectId = ownerOfNew(call.principal, spec.projectId)
   const providers = options.providers.map(({ name }) => name)
-  const draft = loadBalancerDraft({ spec, projectId, directory: networkDirectory(view, projectId), providers })
+  const noop = options.noop ? { noopPoolId: view.list('addressPool').find(isNoopPool)!.id } : {}
+  const directory = networkDirectory(view, projectId)
+  const draft = loadBalancerDraft({ spec, projectId, directory, providers, ...noop })
   const lb = await admission.createLoadBalancer(draft)
   return { [root]: printGraph(snapshot(call, lb), ownVips(call, lb)) }
 }

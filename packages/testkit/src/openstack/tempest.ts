@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+export interface TempestTarget {
+  /** The URL of the identity service, with `/v3`. */
+  readonly identityUrl: string
+  readonly admin: { readonly user: string; readonly password: string; readonly project: string }
+}
+
+export type TempestOutcome = 'ok' | 'FAILED' | 'SKIPPED'
+
+/** Settings of the run. Octavia's own job has the zones and waits for seconds; a server in noop mode needs no time. */
+const settings = ({ identityUrl, admin }: TempestTarget, directory: string): string => `
+[oslo_concurrency]
+lock_path = ${directory}
+[auth]
+use_dynamic_credentials = True
+create_isolated_networks = False
+admin_username = ${admin.user}
+admin_password = ${admin.password}
+admin_project_name = ${admin.project}
+admin_domain_name = Default
+[identity]
+uri_v3 = ${identityUrl}
+auth_version = v3
+region = RegionOne
+[network]
+project_networks_reachable = True
+[service_available]
+nova = False
+glance = False
+cinder = False
+neutron = False
+swift = False
+load_balancer = True
+[load_balancer]
+test_with_noop = True
+provider = amphora
+RBAC_test_type = owner_or_admin
+member_role = member
+admin_role = admin
+observer_role = reader
+check_interval = 0.2
+check_timeout = 60
+build_interval = 0.2
+build_timeout = 60
+lb_build_interval = 0.2
+lb_build_timeout = 60
+availability_zone = bogus-az-1
+availability_zone2 = bogus-az-2
+availability_zone3 = bogus-az-3
+enabled_provider_drivers = amphora:Spout (the name that clients send unasked),octavia:Spout (a deprecated name of the amphora driver),amphorav2:Spout (a deprecated name of the amphora driver),spout:Spout
+[loadbalancer-feature-enabled]
+not_implemented_is_error = True
+terminated_tls_enabled = True
+`
+
+/**
+ * Runs cases of Debian's unmodified octavia-tempest-plugin.
+ * @param pattern a regular expression of their full names
+ * @returns the outcome of each by its name; a class that could not be set up is `setUpClass (name)`
+ */
+export async function runTempest(target: TempestTarget, pattern: string): Promise<ReadonlyMap<string, TempestOutcome>> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'spout-tempest-'))
+  try {
+    await run(['init', 'here'], directory)
+    const workspace = path.join(directory, 'here')
+    mkdirSync(path.join(workspace, 'etc'), { recursive: true })
+    writeFileSync(path.join(workspace, 'etc', 'tempest.conf'), settings(target, directory))
+    const said = await run(['run', '--concurrency', '2', '--regex', pattern], workspace)
+    const outcomes = new Map<string, TempestOutcome>()
+    for (const [, name, outcome] of said.matchAll(/^\{\d+\} (.+?) \[[^\]]*\] \.\.\. (ok|FAILED|SKIPPED)/gm))
+      outcomes.set(name!, outcome as TempestOutcome)
+    if (outcomes.size === 0) throw new Error(`tempest ran nothing: ${said.slice(-2_000)}`)
+    return outcomes
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+const run = (argv: readonly string[], cwd: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const env = { PATH: '/usr/bin:/bin', HOME: cwd, LC_ALL: 'C.UTF-8', no_proxy: '*' }
+    const child = spawn('/usr/bin/tempest', argv, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const parts: string[] = []
+    child.stdout.setEncoding('utf8').on('data', (text) => parts.push(text))
+    child.stderr.setEncoding('utf8').on('data', (text) => parts.push(text))
+    child.once('error', reject)
+    child.once('close', () => resolve(parts.join('')))
+  })
