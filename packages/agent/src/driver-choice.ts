@@ -1,4 +1,5 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+import type { NodePool, NodeRoute } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
 import { isTested } from '@spout/model/route-keys'
 
@@ -51,6 +52,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     needs.add(`l4.${transportOf(protocol)}${forwarded}`)
     if (!isProxied(protocol)) continue
     const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
+    const sessions = sessionFeatures(entry.pools, pool, routes)
     const tests = routes?.some(({ conditions }) => conditions.some(isTested)) ? ['l7.routes.tests'] : []
     needs.add(
       [
@@ -58,8 +60,26 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
         ...(routes === undefined ? [] : ['l7.routes']),
         ...tests,
+        ...sessions,
       ].join(' '),
     )
   }
   return [...needs].sort()
+}
+
+/** What the pools that a service sends to need for their sessions. */
+function sessionFeatures(
+  pools: readonly NodePool[],
+  defaultPool: number | null,
+  routes: readonly NodeRoute[] = [],
+): readonly string[] {
+  const used = new Set([
+    defaultPool,
+    ...routes.flatMap(({ action }) => (action.type === 'forward' ? action.pools.map(({ pool }) => pool) : [])),
+  ])
+  const kinds = new Set(pools.filter(({ number }) => used.has(number)).map(({ session }) => session?.by))
+  return [
+    ...(kinds.has('cookie') ? ['l7.cookies'] : []),
+    ...(kinds.has('application-cookie') ? ['l7.application-cookies'] : []),
+  ]
 }

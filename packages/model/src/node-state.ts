@@ -231,6 +231,8 @@ export interface NodePool {
   readonly algorithm: 'round-robin' | 'least-connections' | 'source-ip' | 'source-ip-port'
   /** Hash only the source address, so that a client keeps its member. */
   readonly sourceAffinity: boolean
+  /** The cookie by which a client keeps its member (pools of mode `http`). Absent: none. */
+  readonly session?: { readonly by: 'cookie' } | { readonly by: 'application-cookie'; readonly cookieName: string }
   /** PROXY protocol towards members (proxied pools). */
   readonly proxyProtocol: 'none' | 'v1' | 'v2'
   /** By slot-table index. A member that left leaves a null. */

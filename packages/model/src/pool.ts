@@ -28,11 +28,28 @@ export const member = z.strictObject({
 })
 export type Member = z.infer<typeof member>
 
-/** Which clients keep their member, and how they are recognised. */
-export const sessionPersistence = z.strictObject({
-  type: z.enum(['source-ip']),
-  timeoutSeconds: z.number().int().min(1).max(86_400).nullable(),
-})
+/**
+ * Which clients keep their member, and how they are recognised: by their address, by a cookie that responses get, or by
+ * one that the members set themselves (RFC 6265). Cookies are for pools behind HTTP listeners.
+ */
+export const sessionPersistence = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({
+      type: z.literal('source-ip'),
+      timeoutSeconds: z.number().int().min(1).max(86_400).nullable().default(null),
+    }),
+    z.strictObject({ type: z.literal('cookie') }),
+    z.strictObject({
+      type: z.literal('application-cookie'),
+      cookieName: z
+        .string()
+        .max(64)
+        .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not the name of a cookie (RFC 6265)'),
+    }),
+  ],
+  { error: 'must be one of source-ip, cookie, application-cookie' },
+)
 
 /**
  * Passive health checks on real traffic, beside a monitor. `docs/failover.md` says what clients can provoke with them.

@@ -36,6 +36,12 @@ export const pool: Resource = {
       field: 'algorithm',
     },
     {
+      flags: '--persistence <how>',
+      description: 'how clients keep their member: source-ip, cookie, application-cookie=NAME or none',
+      field: 'persistence',
+      parse: orNone(persistence),
+    },
+    {
       flags: '--listener <listener>',
       description: 'make it the default pool of this listener',
       field: 'listener',
@@ -165,4 +171,12 @@ export const member: Resource = {
     },
   ],
   verbs: ['list', 'show', 'create', 'set', 'delete'],
+}
+
+const APPLICATION = 'application-cookie='
+
+/** The server says what is wrong with it. */
+function persistence(text: string): object {
+  if (text.startsWith(APPLICATION)) return { type: 'application-cookie', cookieName: text.slice(APPLICATION.length) }
+  return { type: text }
 }

@@ -1,4 +1,4 @@
-import type { Pool } from '@spout/model'
+import { type Pool, sessionPersistence } from '@spout/model'
 import type { OctaviaPersistence, OctaviaPool } from './octavia-resources.ts'
 import { invalidInput, unsupportedOption, validationFailure } from './wire/fault.ts'
 import type { LbAlgorithm, PoolProtocol } from './words.ts'
@@ -30,13 +30,19 @@ export const PLAIN_POOL_PROTOCOL = {
 
 export const unfoldPersistence = (persistence: Pool['persistence']): OctaviaPersistence | null =>
   persistence && {
-    type: 'SOURCE_IP',
-    cookieName: null,
-    timeoutSeconds: persistence.timeoutSeconds,
+    type: WIRE_PERSISTENCE[persistence.type],
+    cookieName: persistence.type === 'application-cookie' ? persistence.cookieName : null,
+    timeoutSeconds: persistence.type === 'source-ip' ? persistence.timeoutSeconds : null,
     granularity: null,
   }
 
-/** @throws OctaviaFault for what Octavia refuses, and for cookies, which are not supported yet */
+const WIRE_PERSISTENCE = {
+  'source-ip': 'SOURCE_IP',
+  cookie: 'HTTP_COOKIE',
+  'application-cookie': 'APP_COOKIE',
+} as const
+
+/** @throws OctaviaFault for what Octavia refuses or what is not supported here */
 export function foldPersistence({ protocol, persistence }: OctaviaPool): Pool['persistence'] {
   if (persistence === null) return null
   const { type, cookieName, timeoutSeconds, granularity } = persistence
@@ -53,9 +59,17 @@ export function foldPersistence({ protocol, persistence }: OctaviaPool): Pool['p
     throw validationFailure(
       'Field "cookie_name" must be specified when using the "APP_COOKIE" session persistence type.',
     )
-  if (type !== 'SOURCE_IP')
-    throw unsupportedOption(`session_persistence type ${type}: sessions are kept by SOURCE_IP here`)
+  if (type !== 'SOURCE_IP' && protocol !== 'HTTP')
+    throw unsupportedOption(`session_persistence type ${type}: only pools of protocol HTTP see cookies here`)
+  if (type === 'HTTP_COOKIE') return { type: 'cookie' }
+  if (type === 'APP_COOKIE') return applicationCookie(cookieName ?? '')
   if (granularity !== null)
     throw unsupportedOption('session_persistence persistence_granularity: sessions are kept by whole addresses here')
   return { type: 'source-ip', timeoutSeconds }
+}
+
+function applicationCookie(cookieName: string): Pool['persistence'] {
+  const parsed = sessionPersistence.safeParse({ type: 'application-cookie', cookieName })
+  if (parsed.success) return parsed.data
+  throw validationFailure(`Field "cookie_name" ${parsed.error.issues[0]?.message ?? 'is not valid'}.`)
 }

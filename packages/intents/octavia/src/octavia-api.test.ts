@@ -399,6 +399,22 @@ describe('children', () => {
     expect((await service.call('GET', `/listeners/${listener.id}/stats`)).body).toEqual({ stats })
   })
 
+  test('sessions are kept by our cookie, or with one of the application', async () => {
+    const lb = await service.make('/loadbalancers', 'loadbalancer', { vip_subnet_id: service.ids.pool })
+    const made = async (persistence: object) =>
+      service.make('/pools', 'pool', {
+        ...{ loadbalancer_id: lb.id, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' },
+        session_persistence: persistence,
+      })
+    const { id } = await made({ type: 'HTTP_COOKIE' })
+    const application = { type: 'APP_COOKIE', cookie_name: 'JSESSIONID' }
+    expect(await made(application)).toMatchObject({ session_persistence: application })
+    const stored = () => service.view.get('loadBalancer', lb.id)!.value.pools.map(({ persistence }) => persistence)
+    expect(stored()).toEqual([{ type: 'cookie' }, { type: 'application-cookie', cookieName: 'JSESSIONID' }])
+    await service.call('PUT', `/pools/${id}`, { pool: { session_persistence: null } })
+    expect(stored()[0]).toBeNull()
+  })
+
   test('addresses of a member are answered as they were written, and stored as they are', async () => {
     const lb = await service.make('/loadbalancers', 'loadbalancer', { vip_subnet_id: service.ids.pool })
     const pool = await service.make('/pools', 'pool', {
@@ -1198,10 +1214,16 @@ describe('bad input', () => {
       `Listener ${NOBODY} not found.`,
     ],
     [
-      'cookies',
-      () => pool({ session_persistence: { type: 'HTTP_COOKIE' } }),
+      'cookies where nobody sees them',
+      () => pool({ protocol: 'TCP', session_persistence: { type: 'HTTP_COOKIE' } }),
       501,
-      unsupported('session_persistence type HTTP_COOKIE: sessions are kept by SOURCE_IP here'),
+      unsupported('session_persistence type HTTP_COOKIE: only pools of protocol HTTP see cookies here'),
+    ],
+    [
+      'a cookie name that is none',
+      () => pool({ session_persistence: { type: 'APP_COOKIE', cookie_name: 'a=b' } }),
+      400,
+      'Validation failure: Field "cookie_name" is not the name of a cookie (RFC 6265).',
     ],
     [
       'a cookie without its name',

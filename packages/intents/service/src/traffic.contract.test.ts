@@ -118,7 +118,10 @@ describe('traffic', () => {
     const persistence = () => bed.documentOf(one)?.pools[0]?.persistence
     expect(persistence()).toEqual({ type: 'source-ip', timeoutSeconds: 10_800 })
     await bed.change('c22', { spec: { sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } } })
-    await bed.until('the time-out', () => persistence()?.timeoutSeconds === 60)
+    await bed.until('the time-out', () => {
+      const now = persistence()
+      return now?.type === 'source-ip' && now.timeoutSeconds === 60
+    })
     await bed.change('c22', { spec: { sessionAffinity: 'None', sessionAffinityConfig: null } })
     await bed.until('none', () => persistence() === null)
   })

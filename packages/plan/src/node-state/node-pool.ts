@@ -35,7 +35,8 @@ export function planPool(
     number,
     mode,
     algorithm: pool.algorithm,
-    sourceAffinity: pool.persistence !== null || pool.algorithm === 'source-ip',
+    sourceAffinity: pool.persistence?.type === 'source-ip' || pool.algorithm === 'source-ip',
+    ...sessionOf(pool),
     proxyProtocol: proxyProtocolOf(pool),
     members: assignment.members.map((member, at) => {
       if (member === null) return null
@@ -49,6 +50,12 @@ export function planPool(
   }
   const members = assignment.members.map((member) => member?.id ?? null)
   return { placed: { poolId: pool.id, number, members, slots }, node }
+}
+
+function sessionOf({ persistence }: Pool): Pick<NodePool, 'session'> {
+  if (persistence?.type === 'cookie') return { session: { by: 'cookie' } }
+  if (persistence?.type !== 'application-cookie') return {}
+  return { session: { by: 'application-cookie', cookieName: persistence.cookieName } }
 }
 
 /** Only settings that differ from the defaults, so that other entries do not change. */

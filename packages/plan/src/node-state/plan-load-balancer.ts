@@ -213,8 +213,12 @@ export function neededFeatures(
     if (routes.some(({ conditions }) => conditions.some(isTested))) needs.add('l7.routes.tests')
   }
   const used = new Set(loadBalancer.listeners.flatMap(poolIdsOf))
-  for (const pool of loadBalancer.pools)
-    if (used.has(pool.id) && proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
+  for (const pool of loadBalancer.pools) {
+    if (!used.has(pool.id)) continue
+    if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
+    if (pool.persistence?.type === 'cookie') needs.add('l7.cookies')
+    if (pool.persistence?.type === 'application-cookie') needs.add('l7.application-cookies')
+  }
   return [...needs].sort()
 }
 

@@ -14,6 +14,12 @@ export function* failureProblems(pool: Pool, mode: NodePool['mode'], field: stri
       field: `${field}.passiveCheck.on`,
       reason: 'response belongs to pools that carry HTTP; others have connection',
     })
+  const { persistence } = pool
+  if (persistence !== null && persistence.type !== 'source-ip' && mode !== 'http')
+    yield problem('InvalidField', {
+      field: `${field}.persistence.type`,
+      reason: `${persistence.type} belongs to pools that carry HTTP; others have source-ip`,
+    })
   if (pool.monitor !== null) {
     const { type } = pool.monitor
     const { over } = CHECK_KINDS[type]

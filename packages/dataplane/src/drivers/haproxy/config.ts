@@ -3,6 +3,7 @@ import { backendName, frontendName, type PlacedEntry, type PlacedFrontend, rowKe
 import { isValueMap, MAPS, type MapName } from './maps.ts'
 import type { RenderedServer } from './render.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
+import { sessionRules } from './session-rules.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
 import type { Slot } from './slot-table.ts'
 import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
@@ -22,8 +23,8 @@ export interface ProcessSettings extends SourceBounds {
   readonly requestWithinMs: number
   /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
-  /** The program that tests requests (`choose-route.lua`); null for a build without Lua. */
-  readonly routeTests: string | null
+  /** `http-requests.lua`; null for a build without Lua. */
+  readonly luaProgram: string | null
   readonly mapPath: (map: MapName) => string
   /** The list of certificates of a frontend slot. */
   readonly listPath: (slot: number) => string
@@ -82,9 +83,9 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   '    ssl-default-bind-ciphers ECDHE+AESGCM:ECDHE+CHACHA20',
   // Tickets resume sessions without a cache, which would take megabytes of every tenant's process.
   '    tune.ssl.cachesize 0',
-  ...(settings.routeTests === null
+  ...(settings.luaProgram === null
     ? []
-    : [`    setenv SPOUT_TESTS_MAP ${settings.mapPath('tests')}`, `    lua-load ${settings.routeTests}`]),
+    : [`    setenv SPOUT_TESTS_MAP ${settings.mapPath('tests')}`, `    lua-load ${settings.luaProgram}`]),
 ]
 
 const target = ({ mapPath }: ProcessSettings): string => `fe_name,map(${mapPath('backend')})`
@@ -130,7 +131,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
       ...(forwarded.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
-      ...(mode === 'http' ? routeRules(settings.mapPath, settings.routeTests !== null) : []),
+      ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaProgram !== null) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),
     'defaults http-backend',
@@ -198,6 +199,7 @@ const BALANCE: Readonly<Record<Balance, readonly string[]>> = {
 const backendSection = ({ id, shape }: Slot<BackendShape>, servers: readonly RenderedServer[]): readonly string[] => [
   `backend ${backendName(id)} from ${shape.mode}-backend`,
   ...BALANCE[shape.balance],
+  ...sessionRules(shape.session),
   `    timeout connect ${timeoutText(shape.connectMs)}`,
   `    timeout server ${timeoutText(shape.memberMs)}`,
   ...servers.map(

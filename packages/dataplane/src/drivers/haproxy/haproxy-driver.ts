@@ -30,7 +30,15 @@ export interface HaproxyDriverOptions {
   readonly options?: Partial<HaproxyOptions>
 }
 
-const FEATURES: readonly Feature[] = ['l7.http', 'l7.https', 'l7.tcp-proxy', 'l7.proxy-protocol', 'l7.routes']
+const FEATURES: readonly Feature[] = [
+  'l7.cookies',
+  'l7.http',
+  'l7.https',
+  'l7.proxy-protocol',
+  'l7.routes',
+  'l7.tcp-proxy',
+]
+const WITH_LUA: readonly Feature[] = ['l7.application-cookies', 'l7.routes.tests']
 
 /** Serves protocols `http` and `tcp-proxy` with one HAProxy process per domain. */
 export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
@@ -56,7 +64,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   constructor(given: HaproxyDriverOptions) {
     this.#given = given
     this.#options = { ...DEFAULT_OPTIONS, ...given.options }
-    this.features = new Set([...FEATURES, ...(this.#options.lua ? ['l7.routes.tests'] : [])])
+    this.features = new Set([...FEATURES, ...(this.#options.lua ? WITH_LUA : [])])
     this.#clock = given.clock ?? systemClock
   }
 

@@ -22,7 +22,7 @@ import { readState, type SavedState, writeState } from './state-file.ts'
 import { ProxyLost } from './stats-socket.ts'
 
 const END_WITHIN_MS = 1_000
-const CHOOSE_ROUTE = fileURLToPath(new URL('choose-route.lua', import.meta.url))
+const HTTP_REQUESTS = fileURLToPath(new URL('http-requests.lua', import.meta.url))
 
 export interface ProxyLauncherOptions {
   readonly place: ProxyPlace
@@ -215,7 +215,7 @@ export class ProxyLauncher {
       sourceShare: options.sourceShare,
       requestWithinMs: options.requestWithinMs,
       leaveAfterMs: options.leaveAfterMs,
-      routeTests: options.lua ? CHOOSE_ROUTE : null,
+      luaProgram: options.lua ? HTTP_REQUESTS : null,
       mapPath: this.#files.map,
       listPath: this.#files.tls.list,
     }

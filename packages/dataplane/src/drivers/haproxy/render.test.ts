@@ -133,6 +133,18 @@ const CASES = {
       ),
     ),
   ],
+  sessions: [
+    sampleWanted(
+      sampleEntry(
+        'shop',
+        [sampleService('shop-80'), sampleService('shop-81', { port: 81, pool: 2 })],
+        [
+          samplePool(1, { session: { by: 'cookie' } }),
+          samplePool(2, { session: { by: 'application-cookie', cookieName: 'JSESSIONID' } }),
+        ],
+      ),
+    ),
+  ],
   routes: [
     sampleWanted(
       sampleEntry(
@@ -207,7 +219,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     sourceShare: 0.5,
     requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
-    routeTests: `${base}/choose-route.lua`,
+    luaProgram: `${base}/http-requests.lua`,
     mapPath: (map) => `${base}/${map}.map`,
     listPath: (slot) => `${base}/f${slot}.list`,
   })
@@ -243,7 +255,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     await writeTlsFiles(files, process.frontends, process.entries)
     const maps = renderMaps(process.entries)
     for (const map of MAPS) writeFileSync(`${directory}/${map}.map`, maps[map])
-    copyFileSync(new URL('choose-route.lua', import.meta.url), process.settings.routeTests!)
+    copyFileSync(new URL('http-requests.lua', import.meta.url), process.settings.luaProgram!)
     writeFileSync(`${directory}/haproxy.cfg`, renderConfig(process))
     // Exit status and warnings: a configuration of ours gives none.
     const said = execFileSync('/usr/sbin/haproxy', ['-c', '-q', '-dW', '-f', `${directory}/haproxy.cfg`], {

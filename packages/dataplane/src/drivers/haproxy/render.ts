@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { NodePool, Service, ServiceTls } from '@spout/model'
 import { isProxied } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
@@ -12,6 +13,7 @@ import {
   FORWARDED,
   type FrontendShape,
   type ProxyMode,
+  type SessionShape,
   type TlsShape,
 } from './shape.ts'
 import type { FrontendCertificates } from './tls-content.ts'
@@ -169,6 +171,7 @@ function renderBackend(
     balance,
     connectMs: within(0, connectMs, LONGEST_MS),
     memberMs: within(0, memberMs, LONGEST_MS),
+    ...(pool.session === undefined || mode !== 'http' ? {} : { session: sessionShape(pool.id, pool.session) }),
   }
   const effective = effectiveMembers(pool, down)
   const servers = pool.members
@@ -193,6 +196,12 @@ function renderBackend(
     servers: withUniqueIds(distinct(servers)),
     ...(pool.passive === undefined ? {} : { watched: watchedPool(pool) }),
   }
+}
+
+function sessionShape(poolId: string, session: NonNullable<NodePool['session']>): SessionShape {
+  const cookie = `SPOUT-${createHash('sha256').update(poolId).digest('hex').slice(0, 8)}`
+  if (session.by === 'cookie') return { cookie }
+  return { cookie, application: Buffer.from(session.cookieName, 'latin1').toString('hex') }
 }
 
 const watchedPool = (pool: NodePool): WatchedPool => ({

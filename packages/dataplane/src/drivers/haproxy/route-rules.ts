@@ -12,7 +12,7 @@ import { ROUTED } from './routed.ts'
  * - Without a row the host is not named. Then the names behind its first label are tried, the longest first, and at last
  *   the rows for all hosts. `:` is in no host name.
  *
- * @param canTest whether the proxy can test requests for what is no key (`choose-route.lua`)
+ * @param canTest whether the proxy can test requests for what is no key (`http-requests.lua`)
  */
 export function routeRules(mapPath: (map: MapName) => string, canTest: boolean): readonly string[] {
   const set = (name: string, expression: string, condition = ''): string =>

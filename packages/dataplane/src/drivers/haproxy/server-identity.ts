@@ -14,12 +14,17 @@ export interface ServerIdentity {
  */
 export function serverIdentity(
   member: Pick<NodeMember, 'address' | 'port'>,
-  { proxyProtocol, slowStartMs }: Pick<NodePool, 'proxyProtocol' | 'slowStartMs'>,
+  { id, proxyProtocol, slowStartMs, session }: Pick<NodePool, 'id' | 'proxyProtocol' | 'slowStartMs' | 'session'>,
 ): ServerIdentity {
   const fixed = slowStartMs ? `${proxyProtocol} slowstart ${slowStartMs}` : proxyProtocol
-  const digest = createHash('sha256').update(`${member.address} ${member.port} ${fixed}`).digest()
-  return { name: `m${digest.toString('hex', 0, 8)}`, id: digest.readUInt32BE(8) >>> 1 || 1 }
+  const endpoint = `${member.address} ${member.port} ${fixed}`
+  const digest = digestOf(endpoint)
+  // Clients see the name in a cookie. Without the pool's id nobody finds the endpoint by trying.
+  const named = session === undefined ? digest : digestOf(`${endpoint} ${id}`)
+  return { name: `m${named.toString('hex', 0, 8)}`, id: digest.readUInt32BE(8) >>> 1 || 1 }
 }
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** The same servers with unique ids. If two collide (one pair in two billion), the later by name gets another id. */
 export function withUniqueIds<Server extends ServerIdentity>(servers: readonly Server[]): readonly Server[] {

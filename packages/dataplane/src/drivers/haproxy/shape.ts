@@ -37,6 +37,15 @@ export interface BackendShape {
   readonly balance: Balance
   readonly connectMs: number
   readonly memberMs: number
+  /** How clients keep their server. Absent: they do not. */
+  readonly session?: SessionShape
+}
+
+export interface SessionShape {
+  /** The name of our cookie, `SPOUT-<digits>`, which differs by pool: one site may have several. */
+  readonly cookie: string
+  /** The name of the members' cookie that sessions begin and end with, in hexadecimal. Absent: all clients have one. */
+  readonly application?: string
 }
 
 /** `http`, `http-for-port`, `https-proto`: what the rules of a frontend depend on. */
@@ -53,9 +62,11 @@ const tlsWords = ({ minVersion, alpn, unknownNames }: TlsShape): readonly string
   unknownNames,
 ]
 
-/** `http/roundrobin/5000/50000`. */
-export const backendShapeKey = ({ mode, balance, connectMs, memberMs }: BackendShape): string =>
-  `${mode}/${balance}/${connectMs}/${memberMs}`
+/** `http/roundrobin/5000/50000`, `http/roundrobin/5000/50000/SPOUT-0a1b2c3d-`. */
+export const backendShapeKey = ({ mode, balance, connectMs, memberMs, session }: BackendShape): string =>
+  [mode, balance, connectMs, memberMs, ...(session === undefined ? [] : [sessionWord(session)])].join('/')
+
+const sessionWord = ({ cookie, application = '' }: SessionShape): string => `${cookie}-${application}`
 
 /** Slots of a shape in a first process. */
 export interface Stock<Shape> {

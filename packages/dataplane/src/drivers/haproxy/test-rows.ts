@@ -12,7 +12,7 @@ export const contentName = (letter: string, content: unknown): string =>
   `${letter}${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`
 
 /**
- * One test as a row's value, which `choose-route.lua` reads: whether it is inverted, its subject, how it compares, the
+ * One test as a row's value, which `http-requests.lua` reads: whether it is inverted, its subject, how it compares, the
  * name in hexadecimal, and each value behind a dot. Regular expressions are names of automata.
  * @param automatonOf adds the rows of an expression and returns their name
  */

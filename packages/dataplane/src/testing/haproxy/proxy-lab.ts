@@ -150,6 +150,8 @@ export async function httpMember(name: string): Promise<LabMember> {
   const server = http.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     count++
     response.setHeader('x-member', name)
+    if (request.url === '/login')
+      response.setHeader('set-cookie', ['theme=dark; Path=/', `JSESSIONID=${name}-${count}; Path=/; HttpOnly`])
     response.end(JSON.stringify(request.headers))
   })
   server.on('upgrade', (request, socket) => {

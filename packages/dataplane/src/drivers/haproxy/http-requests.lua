@@ -1,5 +1,5 @@
--- Tests a request for what is no key of a map: parts of texts, regular expressions, headers, cookies, queries, sources.
--- The rows of the map `tests` say what; `test-rows.ts` writes them. A name under which rows are says what they hold, so
+-- What HAProxy's rules cannot say without a tenant's text in the configuration. Requests are tested for what is no key of
+-- a map (parts of texts, regular expressions, headers, cookies, queries, sources), and for cookies of applications. The rows of the map `tests` say what; `test-rows.ts` writes them. A name under which rows are says what they hold, so
 -- what was read once is kept. HAProxy of Debian gives `lua-load` no arguments, so the map's path is in the environment.
 local rows = Map.new(os.getenv("SPOUT_TESTS_MAP"), Map._str)
 
@@ -153,4 +153,21 @@ core.register_fetches("route_that_takes", function(txn)
     if holds then return tostring(number - 1) end
   end
   return "any"
+end)
+
+-- Whether the request has the cookie whose name is in `txn.cookie_name`.
+core.register_fetches("has_session", function(txn)
+  local name = from_hex(txn:get_var("txn.cookie_name"))
+  return subjects.cookie(txn, name, function(text) return text ~= "" end) and "yes" or "no"
+end)
+
+-- The attributes with which the response sets that cookie, such as `; Path=/; HttpOnly`, at least `;`. Empty: it does
+-- not.
+core.register_fetches("scope_of_new_session", function(txn)
+  local name = from_hex(txn:get_var("txn.cookie_name"))
+  for at = 1, txn.f:res_fhdr_cnt("set-cookie") do
+    local pair, scope = txn.f:res_fhdr("set-cookie", at):match("^([^;]*)(.*)$")
+    if any_pair(pair, ";", name, function() return true end) then return scope == "" and ";" or scope end
+  end
+  return ""
 end)

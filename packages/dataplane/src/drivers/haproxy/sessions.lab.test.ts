@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { NodePool } from '@spout/model'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { httpMember, type LabMember } from '../../testing/haproxy/proxy-lab.ts'
+import { sampleEntry, samplePool, sampleService } from '../../testing/haproxy/sample-entry.ts'
+import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
+import { proxyFiles } from './proxy-files.ts'
+import { processesOn } from './proxy-process.ts'
+
+const { lab, host: proxy, started } = await proxyLabOfFile()
+const run = promisify(execFile)
+const web: LabMember[] = []
+
+beforeAll(async () => {
+  for (const name of ['a', 'b', 'c']) web.push(await started(httpMember(name)))
+})
+
+const OURS: NodePool['session'] = { by: 'cookie' }
+const THEIRS: NodePool['session'] = { by: 'application-cookie', cookieName: 'JSESSIONID' }
+
+/** Two listeners with a pool each, of the same members. */
+const entryOf = (session: NonNullable<NodePool['session']>, members = web) =>
+  sampleEntry(
+    'web',
+    [sampleService('web-80'), sampleService('web-81', { port: 81, pool: 2 })],
+    [1, 2].map((number) => samplePool(number, { session, members: members.map((member) => memberAt(member)) })),
+  )
+
+interface Reply {
+  readonly member: string
+  /** The first pair of each `Set-Cookie`. */
+  readonly cookies: readonly string[]
+  readonly text: string
+}
+
+/** As curl sends it, with these cookies. */
+async function get(port: number, cookies: readonly string[] = [], path = '/'): Promise<Reply> {
+  const jar = cookies.length === 0 ? [] : ['-b', cookies.join('; ')]
+  const { stdout } = await run('curl', ['-si', ...jar, `http://${proxy}:${port}${path}`])
+  const [head = ''] = stdout.split('\r\n\r\n')
+  const of = (name: string) =>
+    [...head.matchAll(new RegExp(`^${name}: (.*)$`, 'gim'))].map(([, value]) => value!.trim())
+  return { member: of('x-member')[0] ?? '', cookies: of('set-cookie').map((line) => line.split(';')[0]!), text: head }
+}
+
+describe('our cookie', () => {
+  test('keeps a client with its member, and others are balanced', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(OURS))
+    const port = portOf(driver, 'web-80')
+    const first = await get(port)
+    expect(first.cookies).toHaveLength(1)
+    expect(first.text).toMatch(/^set-cookie: SPOUT-[0-9a-f]{8}=m[0-9a-f]{16}; Path=\/; HttpOnly$/im)
+    expect(first.text).toMatch(/^cache-control: private$/im)
+    for (let count = 0; count < 6; count++)
+      expect(await get(port, ['other=1', ...first.cookies])).toMatchObject({ member: first.member, cookies: [] })
+    const others = await Promise.all(Array.from({ length: 9 }, () => get(port)))
+    expect(new Set(others.map(({ member }) => member)).size).toBe(3)
+    // The same member of another pool has another name, and the cookie too: one does not take the other away.
+    const elsewhere = await get(portOf(driver, 'web-81'), first.cookies)
+    expect(elsewhere.cookies).toHaveLength(1)
+    expect(elsewhere.cookies[0]!.split('=')[0]).not.toBe(first.cookies[0]!.split('=')[0])
+  })
+
+  test('gives the client of a member that is down or gone another one, and a new cookie', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(OURS))
+    const port = portOf(driver, 'web-80')
+    const { member, cookies } = await get(port)
+    await put(driver, entryOf(OURS), [member])
+    const moved = await get(port, cookies)
+    expect(moved.member).not.toBe(member)
+    expect(moved.cookies).toHaveLength(1)
+    await put(driver, entryOf(OURS))
+    expect((await get(port, cookies)).member).toBe(member)
+    await put(
+      driver,
+      entryOf(
+        OURS,
+        web.filter(({ name }) => name !== member),
+      ),
+    )
+    const left = await get(port, cookies)
+    expect(left.member).not.toBe(member)
+    expect(left.cookies).toHaveLength(1)
+    for (const forged of ['x', '', 'b0', 'a'.repeat(4_000), `${'m'}${'0'.repeat(16)}`])
+      expect((await get(port, [`${cookies[0]!.split('=')[0]}=${forged}`])).cookies).toHaveLength(1)
+  })
+
+  test('outlives the process', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(OURS))
+    const port = portOf(driver, 'web-80')
+    const { member, cookies } = await get(port)
+    const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)
+    process.kill((await processesOn(files.config))[0]!.pid, 'SIGKILL')
+    await expect
+      .poll(() => get(port, cookies).catch(() => null), { timeout: 10_000 })
+      .toMatchObject({ member, cookies: [] })
+  })
+})
+
+describe("the members' cookie", () => {
+  test('keeps a client with the member that set it, as long as the client has it', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(THEIRS))
+    const port = portOf(driver, 'web-80')
+    expect((await get(port)).cookies).toEqual([])
+    const { member, cookies, text } = await get(port, [], '/login')
+    expect(cookies).toEqual(['theme=dark', expect.stringMatching(/^JSESSIONID=/), expect.stringMatching(/^SPOUT-/)])
+    expect(text).toMatch(/^set-cookie: SPOUT-[0-9a-f]{8}=m[0-9a-f]{16}; Path=\/; HttpOnly$/im)
+    for (let count = 0; count < 6; count++) expect(await get(port, cookies)).toMatchObject({ member, cookies: [] })
+    const without = cookies.filter((cookie) => !cookie.startsWith('JSESSIONID'))
+    const others = await Promise.all(Array.from({ length: 9 }, () => get(port, without)))
+    expect(new Set(others.map((one) => one.member)).size).toBe(3)
+    await put(driver, entryOf(THEIRS), [member])
+    const moved = await get(port, cookies, '/login')
+    expect(moved.member).not.toBe(member)
+    const after = [...moved.cookies]
+    await put(driver, entryOf(THEIRS))
+    expect(await get(port, after)).toMatchObject({ member: moved.member, cookies: [] })
+  })
+})
