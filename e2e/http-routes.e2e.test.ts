@@ -91,7 +91,7 @@ it('shows a change as active when the nodes answer by it', async () => {
 it('refuses routes that it cannot carry out, with field and reason', async () => {
   const path = `/load-balancers/${shop.id}/listeners/${shop.listeners[0]!.id}`
   const refused = system.api(acme, 'PATCH', path, {
-    routes: [{ conditions: [{ on: 'header', name: 'x', values: ['y'] }], action: to('one') }],
+    routes: [{ conditions: [{ on: 'body', values: ['y'] }], action: to('one') }],
   })
   await expect(refused).rejects.toThrow(/routes\[0\]\.conditions\[0\]\.on/)
 })

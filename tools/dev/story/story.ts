@@ -1,5 +1,6 @@
 import { callApi, type Lab, run, type SystemAccess, startMember, waitFor } from '@spout/testkit'
 import { openstackEnv } from '../env.ts'
+import { twoSites } from './https.ts'
 import { nodeDies } from './node-death.ts'
 import { describeAnswers, request } from './requests.ts'
 import type { Teller } from './teller.ts'
@@ -48,6 +49,9 @@ export async function tellStory(lab: Lab, access: SystemAccess, teller: Teller):
   for (const tenant of DEMO_TENANTS) await bothAnswer(lab, tenant, vips, teller)
   let survived = true
   if (fresh) {
+    teller.heading('Two host names over HTTPS, and a redirect from HTTP')
+    const tenant = DEMO_TENANTS[1]!
+    await twoSites(lab, access, { tenant, token: account(tenant).token }, teller)
     teller.heading('A member of each tenant is killed')
     for (const tenant of DEMO_TENANTS) await killMember(lab, tenant, vips.get(tenant.project) ?? '', teller)
     const killed = DEMO_TENANTS.map((tenant) => `${tenant.segment}-member1`)
