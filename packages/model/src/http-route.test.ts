@@ -149,6 +149,6 @@ describe('a route', () => {
 
   test('takes a query in the path of a redirect', () => {
     const action = { type: 'redirect', code: 302, scheme: 'https', host: 'new.example.com', path: '/a?b=c&d=/?e' }
-    expect(parse([], action).action).toEqual({ ...action, port: null })
+    expect(parse([], action).action).toEqual({ ...action, port: null, pathPrefix: null })
   })
 })

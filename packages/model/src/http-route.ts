@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hostText, pathAndQueryText, routeCondition } from './route-condition.ts'
+import { hostText, pathAndQueryText, pathText, routeCondition } from './route-condition.ts'
 import { REDIRECT_CODES, RESPONSE_CODES } from './route-words.ts'
 import { metaShape, port, tags, uuid } from './scalars.ts'
 
@@ -26,15 +26,22 @@ export const forwardAction = z.strictObject({
 })
 
 /** The parts of `Location`. What is null is as in the request; a null port is the scheme's own. */
-export const redirectAction = z.strictObject({
-  type: z.literal('redirect'),
-  code: codeOf(REDIRECT_CODES),
-  scheme: z.enum(['http', 'https']).nullable().default(null),
-  host: hostText.nullable().default(null),
-  port: port.nullable().default(null),
-  /** Replaces path and query. */
-  path: pathAndQueryText.nullable().default(null),
-})
+export const redirectAction = z
+  .strictObject({
+    type: z.literal('redirect'),
+    code: codeOf(REDIRECT_CODES),
+    scheme: z.enum(['http', 'https']).nullable().default(null),
+    host: hostText.nullable().default(null),
+    port: port.nullable().default(null),
+    /** Replaces path and query. */
+    path: pathAndQueryText.nullable().default(null),
+    /** Stands before the path and the query of the request. */
+    pathPrefix: pathText.nullable().default(null),
+  })
+  .refine(({ path, pathPrefix }) => path === null || pathPrefix === null, {
+    path: ['pathPrefix'],
+    message: 'and path exclude each other',
+  })
 
 /** An answer without a body. */
 export const respondAction = z.strictObject({ type: z.literal('respond'), code: codeOf(RESPONSE_CODES) })

@@ -21,7 +21,7 @@ const hostPart = z
 
 /** A path as RFC 3986 section 3.3 has it, not decoded. */
 const PATH_CHARACTERS = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*"
-const pathText = z
+export const pathText = z
   .string()
   .max(1024)
   .regex(

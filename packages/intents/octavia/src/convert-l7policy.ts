@@ -63,15 +63,17 @@ function redirect(name: string, text: string, code: number | null, hasPath: bool
     throw refuse('redirects are to http and https URLs here')
   if (url.username !== '' || url.password !== '' || url.hash !== '')
     throw refuse('redirects have no user, password or fragment here')
-  const path = `${url.pathname}${url.search}`
-  if (!hasPath && path !== '/') throw refuse('a prefix is a scheme and a host, with a port or without, here')
+  if (!hasPath && url.search !== '') throw refuse('a prefix has no query here')
+  // The path of the request follows, and begins with a slash.
+  const prefix = url.pathname.replace(/\/$/, '')
   const parsed = routeAction.safeParse({
     type: 'redirect',
     code: code ?? DEFAULT_CODE,
     scheme: url.protocol.slice(0, -1),
     host: url.hostname,
     port: url.port === '' ? null : Number(url.port),
-    path: hasPath ? path : null,
+    path: hasPath ? `${url.pathname}${url.search}` : null,
+    pathPrefix: hasPath || prefix === '' ? null : prefix,
   })
   if (parsed.success) return parsed.data
   throw refuse(parsed.error.issues[0]?.message ?? 'is not valid')

@@ -288,6 +288,11 @@ test.each<[string, object, object]>([
   })
 })
 
+test('a prefix may have a path, before that of the request', async () => {
+  await policy({ action: 'REDIRECT_PREFIX', redirect_prefix: 'https://new.example.com:8443/old/' })
+  expect(routes()[0]!.action).toMatchObject({ scheme: 'https', port: 8443, path: null, pathPrefix: '/old' })
+})
+
 describe('bad input', () => {
   const args = 'Invalid L7 Policy arguments: '
   const unsupported = (what: string) => `Provider 'spout' does not support a requested option: ${what}`
@@ -309,10 +314,10 @@ describe('bad input', () => {
       unsupported('redirect_url ftp://x/: redirects are to http and https URLs here'),
     ],
     [
-      'a prefix with a path',
-      { action: 'REDIRECT_PREFIX', redirect_prefix: 'http://x/y' },
+      'a prefix with a query',
+      { action: 'REDIRECT_PREFIX', redirect_prefix: 'http://x/y?z' },
       501,
-      unsupported('redirect_prefix http://x/y: a prefix is a scheme and a host, with a port or without, here'),
+      unsupported('redirect_prefix http://x/y?z: a prefix has no query here'),
     ],
     [
       'a code that is no redirect',

@@ -55,7 +55,15 @@ test('routes are created with their listener, name pools by name, and keep their
     action: { type: 'forward', pools: [{ poolId: body.pools[0].id, weight: 1 }] },
     updatedAt: null,
   })
-  expect(https.action).toEqual({ type: 'redirect', code: 308, scheme: 'https', host: null, port: null, path: null })
+  expect(https.action).toEqual({
+    type: 'redirect',
+    code: 308,
+    scheme: 'https',
+    host: null,
+    port: null,
+    path: null,
+    pathPrefix: null,
+  })
 
   const moved = await call('PATCH', listener, { routes: [https, { ...CART, enabled: false }] })
   expect(moved.status).toBe(200)

@@ -173,7 +173,15 @@ const CASES = {
               ]),
               sampleRoute(
                 4,
-                { type: 'redirect', code: 308, scheme: 'https', host: 'new.example.com', port: 8443, path: '/?a=b' },
+                {
+                  type: 'redirect',
+                  code: 308,
+                  scheme: 'https',
+                  host: 'new.example.com',
+                  port: 8443,
+                  path: '/?a=b',
+                  pathPrefix: null,
+                },
                 [{ on: 'path', compare: 'exact', values: ['/old'], not: false }],
               ),
               sampleRoute(5, { type: 'respond', code: 410 }, [

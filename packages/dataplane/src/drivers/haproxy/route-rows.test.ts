@@ -75,9 +75,11 @@ describe('routes in maps', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string(), fc.string({ minLength: 8 }), (host, path, target) => {
         const routes = [
-          sampleRoute(1, { type: 'redirect', code: 301, scheme: null, host: null, port: null, path: target }, [
-            onPath(`/${path}`),
-          ]),
+          sampleRoute(
+            1,
+            { type: 'redirect', code: 301, scheme: null, host: null, port: null, path: target, pathPrefix: null },
+            [onPath(`/${path}`)],
+          ),
           sampleRoute(2, forward(1), [onHost(host)]),
           sampleRoute(3, forward(1), [
             { on: 'header', name: target, compare: 'contains', values: [host, path], not: true },

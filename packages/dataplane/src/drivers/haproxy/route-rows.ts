@@ -127,6 +127,9 @@ class RowSet {
       if (action.host !== null) this.add('answers', `${name}/host`, action.host)
       if (action.port !== null && (action.scheme === null || action.port !== DEFAULT_PORTS[action.scheme]))
         this.add('answers', `${name}/port`, `:${action.port}`)
+      // Absent in entries of an earlier control plane.
+      if (typeof action.pathPrefix === 'string')
+        this.add('answers', `${name}/prefix`, Buffer.from(action.pathPrefix).toString('base64url'))
       if (action.path !== null) this.add('answers', `${name}/path`, Buffer.from(action.path).toString('base64url'))
     })
   }

@@ -90,9 +90,10 @@ export function answerBackends(mapPath: (map: MapName) => string): readonly stri
     part('port'),
     '    http-request set-var(txn.path) pathq',
     part('path', ',ub64dec'),
+    part('prefix', ',ub64dec'),
     ...REDIRECT_CODES.map(
       (code) =>
-        `    http-request redirect location %[var(txn.scheme)]%[var(txn.host)]%[var(txn.port)]%[var(txn.path)] code ${code} if { var(txn.code) -m str ${code} }`,
+        `    http-request redirect location %[var(txn.scheme)]%[var(txn.host)]%[var(txn.port)]%[var(txn.prefix)]%[var(txn.path)] code ${code} if { var(txn.code) -m str ${code} }`,
     ),
   ]
 }

@@ -135,7 +135,7 @@ describe('routes', () => {
   test('redirect, as curl sees it', async () => {
     const driver = lab.driver()
     const redirect = (change: object): NodeRoute['action'] => ({
-      ...({ type: 'redirect', code: 301, scheme: null, host: null, port: null, path: null } as const),
+      ...({ type: 'redirect', code: 301, scheme: null, host: null, port: null, path: null, pathPrefix: null } as const),
       ...change,
     })
     const cases = [
@@ -144,6 +144,7 @@ describe('routes', () => {
       [{ host: 'new.example.com', port: 8080, code: 302 }, 302, 'http://new.example.com:8080/2/x?y=z'],
       [{ path: '/a/%3B;b?c=d&e', code: 303 }, 303, 'http://shop.example.com/a/%3B;b?c=d&e'],
       [{ scheme: 'https', host: 'n.test', port: 80, path: '/', code: 307 }, 307, 'https://n.test:80/'],
+      [{ pathPrefix: '/v2', code: 302 }, 302, 'http://shop.example.com/v2/5/x?y=z'],
     ] as const
     await put(driver, entryOf(cases.map(([change], at) => sampleRoute(at, redirect(change), [onPath(`/${at}`)]))))
     for (const [at, [, code, location]] of cases.entries()) {
