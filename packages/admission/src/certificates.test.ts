@@ -54,6 +54,24 @@ describe('of a listener', () => {
   const balancer = (one: ReturnType<typeof listener>) =>
     draftOf(office.project.id, [{ from: 'pool', poolId: office.pool.id, address: null }], { listeners: [one] })
 
+  test('it is deleted, or used by what is written at the same time, and never both', async () => {
+    const { id } = await office.admission.createCertificate(draft())
+    const { id: other } = await office.admission.createCertificate(draft(two))
+    const create = () => office.admission.createLoadBalancer(balancer(listener([id])))
+    const [made, gone] = await Promise.allSettled([create(), office.admission.deleteCertificate(id)])
+    expect(made.status).toBe('fulfilled')
+    expect(gone).toMatchObject({ reason: { code: 'InUse', params: { user: 'a load balancer that is being written' } } })
+    const second = listenerOf('6f1c3b1e-6a4e-4c56-9f0b-00000000000b', 444, { ...listener([other]), port: 444 })
+    const [deleted, late] = await Promise.allSettled([
+      office.admission.deleteCertificate(other),
+      office.admission.createLoadBalancer(balancer({ ...second, id: '6f1c3b1e-6a4e-4c56-9f0b-00000000000b' })),
+    ])
+    expect(deleted.status).toBe('fulfilled')
+    expect(late).toMatchObject({
+      reason: { code: 'ReferenceNotFound', params: { field: 'listeners[0].tls.certificateIds[0]', id: other } },
+    })
+  })
+
   test('it cannot be deleted, and can once the listener is gone', async () => {
     const { id } = await office.admission.createCertificate(draft())
     const { id: user } = await office.admission.createLoadBalancer(balancer(listener([id])))

@@ -55,7 +55,7 @@ export async function changeCertificate(
 }
 
 export async function deleteCertificate(context: AdmissionContext, id: string): Promise<void> {
-  await transact(context, () => {
+  await transact(context, (claim) => {
     const stored = find(context, 'certificate', id, 'certificate')
     const used = context.index.certificateUser(id)
     if (used !== null) {
@@ -63,6 +63,8 @@ export async function deleteCertificate(context: AdmissionContext, id: string): 
       const user = `listener ${listener?.name || listener?.id} of load balancer ${used.name || used.id}`
       throw new SpoutError('InUse', { what: 'certificate', id, user })
     }
+    if (!claim.leave(`certificate/${id}`))
+      throw new SpoutError('InUse', { what: 'certificate', id, user: 'a load balancer that is being written' })
     return { writes: [deleteOf('certificate', stored)], result: undefined }
   })
 }

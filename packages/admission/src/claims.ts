@@ -30,6 +30,8 @@ export class Claims {
       limits: this.#limitsOf,
       isNumberClaimed: (number) => [...this.#open].some((one) => one.networkNumbers.has(number)),
       isNameClaimed: (name) => [...this.#open].some((one) => one.names.has(name)),
+      isUsed: (key) => [...this.#open].some((one) => one.uses.has(key)),
+      isLeaving: (key) => [...this.#open].some((one) => one.leaving.has(key)),
       segmentHolders: (segment) => [...this.#open].flatMap((one) => one.segments.get(segment) ?? []),
       close: (closed) => this.#open.delete(closed),
     })
@@ -54,6 +56,8 @@ interface ClaimSurroundings {
   readonly limits: (projectId: string) => Usage
   readonly isNumberClaimed: (number: number) => boolean
   readonly isNameClaimed: (name: string) => boolean
+  readonly isUsed: (key: string) => boolean
+  readonly isLeaving: (key: string) => boolean
   readonly segmentHolders: (segment: string) => readonly string[]
   readonly close: (claim: Claim) => void
 }
@@ -62,6 +66,9 @@ interface ClaimSurroundings {
 export class Claim {
   readonly networkNumbers = new Set<number>()
   readonly names = new Set<string>()
+  /** Objects that what is written names, and objects that are deleted: `kind/id`. */
+  readonly uses = new Set<string>()
+  readonly leaving = new Set<string>()
   /** Project id by segment. */
   readonly segments = new Map<string, string>()
   readonly #index: AdmissionIndex
@@ -103,6 +110,26 @@ export class Claim {
   name(name: string): boolean {
     if (this.#around.isNameClaimed(name)) return false
     this.names.add(name)
+    return true
+  }
+
+  /**
+   * Claims that an object stays, such as `certificate/<id>`, because what is written names it.
+   * @returns false when a write under way deletes it
+   */
+  use(key: string): boolean {
+    if (this.#around.isLeaving(key)) return false
+    this.uses.add(key)
+    return true
+  }
+
+  /**
+   * Claims that nobody begins to use an object.
+   * @returns false when a write under way does
+   */
+  leave(key: string): boolean {
+    if (this.#around.isUsed(key)) return false
+    this.leaving.add(key)
     return true
   }
 

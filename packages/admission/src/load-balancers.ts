@@ -1,5 +1,6 @@
 import { type Address, type LoadBalancer, mayUseGroup, SpoutError } from '@spout/model'
 import { type NewAddressRequest, ownWrite, takeAddress } from './addresses.ts'
+import { claimCertificates } from './certificate-claims.ts'
 import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
 import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './contract/load-balancer-admission.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
@@ -38,6 +39,7 @@ export class LoadBalancers {
       const loadBalancer: LoadBalancer = { ...draft, ...meta, generation: 1, networkId: null, vips: [...vips] }
       const created = { ...loadBalancer, networkId: checkedNetworkId(context, loadBalancer) }
       claimRoom(context, claim, null, created)
+      claimCertificates(claim, created)
       return { writes: [putNew('loadBalancer', created), ...writes], result: created }
     })
   }
@@ -48,6 +50,7 @@ export class LoadBalancers {
       if (Object.keys(fields).length === 0) return { next: current, writes: [] }
       const next = this.#next(current, fields)
       claimRoom(this.#context, claim, current, next)
+      claimCertificates(claim, next)
       return { next, writes: [] }
     }
     return existing(id, await this.#queue.run(id, step, { alone: false }))
