@@ -69,7 +69,7 @@ export async function runTempest(target: TempestTarget, pattern: string): Promis
     const workspace = path.join(directory, 'here')
     mkdirSync(path.join(workspace, 'etc'), { recursive: true })
     writeFileSync(path.join(workspace, 'etc', 'tempest.conf'), settings(target, directory))
-    const said = await run(['run', '--concurrency', '2', '--regex', pattern], workspace)
+    const said = await run(['run', '--concurrency', '1', '--regex', pattern], workspace)
     const outcomes = new Map<string, TempestOutcome>()
     for (const [, name, outcome] of said.matchAll(/^\{\d+\} (.+?) \[[^\]]*\] \.\.\. (ok|FAILED|SKIPPED)/gm))
       outcomes.set(name!, outcome as TempestOutcome)

@@ -30,7 +30,7 @@ const load = ({ domain, vip: address, member: name }: typeof GREEDY | typeof NEI
     pools: [pool(domain.number, [member(name, '10.0.0.11')])],
   })
 
-const SHARES: NetworkShares = { packetsPerSecond: 20_000, bytesPerSecond: 2_000_000, newFlowsPerSecond: 2_000 }
+const SHARES: NetworkShares = { packetsPerSecond: 10_000, bytesPerSecond: 2_000_000, newFlowsPerSecond: 2_000 }
 /** So that one share at a time is in the way. */
 const PLENTY: NetworkShares = { packetsPerSecond: 1e9, bytesPerSecond: 16e9, newFlowsPerSecond: 1e8 }
 

@@ -42,7 +42,7 @@ seen["flavors"] = [one.name for one in api.flavors()]
 seen["quota"] = api.get_quota_default().to_dict()
 
 try:
-    api.create_l7_policy(name="off", listener_id=listener.id, action="REDIRECT_PREFIX", redirect_prefix="http://a/b")
+    api.create_l7_policy(name="off", listener_id=listener.id, action="REDIRECT_PREFIX", redirect_prefix="http://a/b?c")
 except exceptions.HttpException as error:
     seen["refused"] = [error.status_code, str(error)]
 
