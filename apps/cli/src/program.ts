@@ -16,6 +16,7 @@ import { listeners, members, pools, subnets } from './nouns/parts.ts'
 import { users } from './nouns/users.ts'
 import { bgpAdvertisement, bgpPeer } from './resources/bgp.ts'
 import { certificate } from './resources/certificates.ts'
+import { loadBalancerClass } from './resources/load-balancer-classes.ts'
 import { listener, loadBalancer } from './resources/load-balancers.ts'
 import { node, nodeGroup } from './resources/nodes.ts'
 import { member, pool } from './resources/pools.ts'
@@ -31,6 +32,7 @@ const NOUNS: readonly (readonly [Resource, Noun])[] = [
   [subnet, subnets],
   [addressPool, collection(addressPool)],
   [address, collection(address)],
+  [loadBalancerClass, collection(loadBalancerClass)],
   [node, collection(node)],
   [nodeGroup, collection(nodeGroup)],
   [bgpPeer, collection(bgpPeer)],

@@ -12,7 +12,6 @@ const API = 'octavia_tempest_plugin.tests.api.v2.'
  */
 const NOT_YET: readonly (readonly [cases: RegExp, reason: string])[] = [
   [/^test_amphora\.(?!AmphoraAPITest.test_admin_log)|test_load_balancer_failover$/, 'no amphorae'],
-  [/^(setUpClass \()?test_(flavor|availability_zone)/, 'no flavors and zones'],
 ]
 
 /** A run of all 565 cases takes two minutes; by default it is every kind of object, and the cases of one pool protocol. */

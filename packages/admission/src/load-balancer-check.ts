@@ -1,6 +1,7 @@
 import { type LoadBalancer, SpoutError } from '@spout/model'
 import { childIds, directReturnProblems, documentProblem, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
 import type { AdmissionContext } from './context.ts'
+import { classConnectionLimit } from './load-balancer-place.ts'
 import { sameForNodes } from './same-for-nodes.ts'
 
 /**
@@ -10,7 +11,10 @@ import { sameForNodes } from './same-for-nodes.ts'
  */
 export function checkedNetworkId(
   context: AdmissionContext,
-  loadBalancer: Pick<LoadBalancer, 'id' | 'projectId' | 'vips' | 'listeners' | 'pools' | 'nodeGroupId' | 'networkId'>,
+  loadBalancer: Pick<
+    LoadBalancer,
+    'id' | 'projectId' | 'vips' | 'listeners' | 'pools' | 'nodeGroupId' | 'classId' | 'networkId'
+  >,
 ): string | null {
   const { view } = context
   for (const [field, what, id] of childIds(loadBalancer)) {
@@ -18,6 +22,8 @@ export function checkedNetworkId(
     if (known !== null && known.loadBalancerId !== loadBalancer.id)
       throw new SpoutError('InvalidField', { field, reason: `another ${what} has this id` })
   }
+  const limit = classConnectionLimit(context, loadBalancer)
+  if (limit !== null) checkClassLimit(loadBalancer, limit)
   if (context.references === 'any') {
     const found = documentProblem(loadBalancer, { hasCertificate: () => true })
     if (found !== null) throw new SpoutError(found.code, found.params)
@@ -33,6 +39,11 @@ export function checkedNetworkId(
     const [field, address] = [`pools[${at}].members[${index}].address`, pool.members[index]!.address]
     throw new SpoutError('AddressForbidden', { field, address, reason: 'it is the address of this load balancer' })
   })
+  if (network?.returnPath === 'dsr' && limit !== null)
+    throw new SpoutError('Unsupported', {
+      field: 'classId',
+      reason: "the class limits connections, and nodes do not see all packets of this network's connections",
+    })
   if (network?.returnPath === 'dsr')
     for (const { code, params } of directReturnProblems(
       loadBalancer,
@@ -41,6 +52,14 @@ export function checkedNetworkId(
       throw new SpoutError(code, params)
   if (network?.returnPath === 'gateway') checkOneGroup(context, loadBalancer, network.id)
   return network?.id ?? null
+}
+
+/** @throws SpoutError InvalidField for a listener that may have more connections than its class allows */
+function checkClassLimit({ listeners }: Pick<LoadBalancer, 'listeners'>, limit: number): void {
+  const at = listeners.findIndex(({ connectionLimit }) => connectionLimit !== null && connectionLimit > limit)
+  if (at < 0) return
+  const reason = `its load balancer's class allows ${limit} connections`
+  throw new SpoutError('InvalidField', { field: `listeners[${at}].connectionLimit`, reason })
 }
 
 /** What the check of this project's documents needs to know. */

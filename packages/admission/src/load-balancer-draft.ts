@@ -15,6 +15,7 @@ import { z } from 'zod'
 import type { LoadBalancerChange, LoadBalancerDraft } from './contract/load-balancer-admission.ts'
 
 const { name, description, tags, enabled, listeners, pools, annotations, projectId, nodeGroupId } = loadBalancer.shape
+const { classId, zoneId } = loadBalancer.shape
 
 const addressText = z.string().max(128).nullable()
 
@@ -36,6 +37,8 @@ const draft = z.strictObject({
   listeners,
   pools,
   nodeGroupId,
+  classId,
+  zoneId,
   annotations,
 })
 

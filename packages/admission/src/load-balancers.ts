@@ -1,10 +1,11 @@
-import { type Address, type LoadBalancer, mayUseGroup, SpoutError } from '@spout/model'
+import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
 import { type NewAddressRequest, ownWrite, takeAddress } from './addresses.ts'
 import { claimCertificates } from './certificate-claims.ts'
 import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
 import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './contract/load-balancer-admission.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
 import { parseChange, parseDraft } from './load-balancer-draft.ts'
+import { checkZoneOfVip, placeOf } from './load-balancer-place.ts'
 import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
 import { claimRoom } from './load-balancer-room.ts'
 import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
@@ -24,19 +25,24 @@ export class LoadBalancers {
     const context = this.#context
     const draft = parseDraft(input)
     return transact(context, (claim) => {
-      const { projectId, nodeGroupId } = draft
+      const { projectId } = draft
       if (context.view.get('project', projectId) === null)
         throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: projectId })
-      const group = nodeGroupId === null ? null : context.view.get('nodeGroup', nodeGroupId)
-      // A group that is closed to this project looks as if it did not exist.
-      if (nodeGroupId !== null && (group === null || !mayUseGroup(group.value, projectId)))
-        throw new SpoutError('ReferenceNotFound', { field: 'nodeGroupId', what: 'node group', id: nodeGroupId })
+      const place = placeOf(context, claim, draft)
       const drawn = newMeta(context, draft)
       const meta = { ...drawn, id: draft.id ?? drawn.id }
       if (draft.id !== undefined && context.view.get('loadBalancer', draft.id) !== null)
         throw new SpoutError('AlreadyExists', { what: 'Load balancer', id: draft.id })
       const { vips, writes } = planVips(context, claim, { ...draft, id: meta.id }, draft.vips)
-      const loadBalancer: LoadBalancer = { ...draft, ...meta, generation: 1, networkId: null, vips: [...vips] }
+      checkZoneOfVip(context, place, vips[0])
+      const loadBalancer: LoadBalancer = {
+        ...draft,
+        ...place,
+        ...meta,
+        generation: 1,
+        networkId: null,
+        vips: [...vips],
+      }
       const created = { ...loadBalancer, networkId: checkedNetworkId(context, loadBalancer) }
       claimRoom(context, claim, null, created)
       claimCertificates(claim, created)

@@ -19,6 +19,7 @@ import {
   nodeGroupChange,
   nodeGroupDraft,
 } from './contract/node-group-admission.ts'
+import { checkedProjects } from './projects-of.ts'
 
 const HIGHEST_ROUTER_ID = 255
 
@@ -97,20 +98,6 @@ export async function rebalanceNodeGroup(
   })
 }
 
-/**
- * The stored form: absent for a group that is open to all. @throws SpoutError ReferenceNotFound for an unknown project
- */
-function checkedProjects(
-  { view }: AdmissionContext,
-  projectIds: readonly string[] | null | undefined,
-): Pick<NodeGroup, 'projectIds'> {
-  if (projectIds === null || projectIds === undefined) return {}
-  for (const [index, projectId] of projectIds.entries())
-    if (view.get('project', projectId) === null)
-      throw new SpoutError('ReferenceNotFound', { field: `projectIds[${index}]`, what: 'project', id: projectId })
-  return { projectIds: [...new Set(projectIds)] }
-}
-
 /** 32 random bytes, hex. */
 const newKey = ({ random }: AdmissionContext): string => createHash('sha256').update(random.secret()).digest('hex')
 
@@ -129,6 +116,10 @@ function userOf({ view, now }: AdmissionContext, id: string): string | null {
   if (node !== undefined) return `node ${node.name}`
   const loadBalancer = view.list('loadBalancer').find(({ nodeGroupId }) => nodeGroupId === id)
   if (loadBalancer !== undefined) return `load balancer ${loadBalancer.id}`
+  const offered = view.list('loadBalancerClass').find(({ nodeGroupId }) => nodeGroupId === id)
+  if (offered !== undefined) return `load balancer class ${offered.name}`
+  const zone = view.list('availabilityZone').find(({ nodeGroupId }) => nodeGroupId === id)
+  if (zone !== undefined) return `availability zone ${zone.name}`
   const peer = view.list('bgpPeer').find(({ nodeSelection }) => nodeSelection?.nodeGroupIds.includes(id) === true)
   if (peer !== undefined) return `BGP peer ${peer.name || peer.id}`
   const token = view

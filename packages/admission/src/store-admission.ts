@@ -19,6 +19,14 @@ import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './network
 import { ensureNodeAddresses, ensureSharedAddresses } from './node-addresses.ts'
 import { changeNodeGroup, createNodeGroup, deleteNodeGroup, rebalanceNodeGroup } from './node-groups.ts'
 import { changeNode, createEnrolmentToken, deleteNode, enrolNamedNode, enrolNode, seeFabricAddress } from './nodes.ts'
+import { changeOctaviaProfile, createOctaviaProfile, deleteOctaviaProfile } from './octavia-profiles.ts'
+import {
+  changeAvailabilityZone,
+  changeLoadBalancerClass,
+  createAvailabilityZone,
+  createLoadBalancerClass,
+  deleteOffer,
+} from './offers.ts'
 import { bindFloating, changeAddressText, releaseAddress, reserveAddress } from './ports.ts'
 import { createProject, deleteProject, setQuota } from './projects.ts'
 import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './users.ts'
@@ -113,6 +121,22 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   changeNodeGroup: Admission['changeNodeGroup'] = (id, change) => changeNodeGroup(this.#context, id, change)
   rebalanceNodeGroup: Admission['rebalanceNodeGroup'] = (id, moves) => rebalanceNodeGroup(this.#context, id, moves)
   deleteNodeGroup: Admission['deleteNodeGroup'] = (id) => deleteNodeGroup(this.#context, id)
+
+  createLoadBalancerClass: Admission['createLoadBalancerClass'] = (draft) =>
+    createLoadBalancerClass(this.#context, draft)
+  changeLoadBalancerClass: Admission['changeLoadBalancerClass'] = (id, change) =>
+    changeLoadBalancerClass(this.#context, id, change)
+  deleteLoadBalancerClass: Admission['deleteLoadBalancerClass'] = (id) =>
+    deleteOffer(this.#context, 'loadBalancerClass', id)
+  createAvailabilityZone: Admission['createAvailabilityZone'] = (draft) => createAvailabilityZone(this.#context, draft)
+  changeAvailabilityZone: Admission['changeAvailabilityZone'] = (id, change) =>
+    changeAvailabilityZone(this.#context, id, change)
+  deleteAvailabilityZone: Admission['deleteAvailabilityZone'] = (id) =>
+    deleteOffer(this.#context, 'availabilityZone', id)
+  createOctaviaProfile: Admission['createOctaviaProfile'] = (draft) => createOctaviaProfile(this.#context, draft)
+  changeOctaviaProfile: Admission['changeOctaviaProfile'] = (id, change) =>
+    changeOctaviaProfile(this.#context, id, change)
+  deleteOctaviaProfile: Admission['deleteOctaviaProfile'] = (id) => deleteOctaviaProfile(this.#context, id)
 
   createBgpPeer: Admission['createBgpPeer'] = (draft) => createBgpPeer(this.#context, draft)
   changeBgpPeer: Admission['changeBgpPeer'] = (id, change) => changeBgpPeer(this.#context, id, change)

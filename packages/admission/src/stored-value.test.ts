@@ -33,6 +33,13 @@ it('takes a complete document unparsed', () => {
   expect(readStored('loadBalancer', whole as never)).toBe(whole.value)
 })
 
+it('takes a document without optional fields, or with some, unparsed', () => {
+  for (const more of [{}, { classId: ID }]) {
+    const whole = stored([], more)
+    expect(readStored('loadBalancer', whole as never)).toBe(whole.value)
+  }
+})
+
 it('fills in fields that pools of an earlier version lack', () => {
   const {
     slowStartSeconds: _s,

@@ -1,5 +1,6 @@
 import { KINDS, type Kind, listener, parseStored, pool } from '@spout/model'
 import type { Stored } from '@spout/store'
+import { z } from 'zod'
 import type { ObjectOf } from './contract/view.ts'
 
 /**
@@ -9,21 +10,34 @@ import type { ObjectOf } from './contract/view.ts'
  * @throws SpoutError when it does not fit its kind's schema
  */
 export function readStored<K extends Kind>(kind: K, { id, value }: Stored): ObjectOf<K> {
-  const fields = Object.keys(KINDS[kind].shape)
-  const isWhole = hasFields(value, fields) && (kind !== 'loadBalancer' || hasWholeParts(value))
+  const isWhole = hasFields(value, FIELDS[kind]) && (kind !== 'loadBalancer' || hasWholeParts(value))
   const known = isWhole ? value : parseStored(KINDS[kind], value)
   if ((known as { readonly id: string }).id !== id)
     throw new Error(`the value names itself ${String((known as { readonly id: unknown }).id)}`)
   return known as ObjectOf<K>
 }
 
-const hasFields = (value: unknown, fields: readonly string[]): boolean =>
+/** What a value must have, and what it may have. */
+interface Fields {
+  readonly required: readonly string[]
+  readonly known: ReadonlySet<string>
+}
+
+const fieldsOf = ({ shape }: { readonly shape: Readonly<Record<string, unknown>> }): Fields => ({
+  required: Object.keys(shape).filter((name) => !(shape[name] instanceof z.ZodOptional)),
+  known: new Set(Object.keys(shape)),
+})
+
+const hasFields = (value: unknown, { required, known }: Fields): boolean =>
   typeof value === 'object' &&
   value !== null &&
-  Object.keys(value).length === fields.length &&
-  fields.every((field) => Object.hasOwn(value, field))
+  required.every((field) => Object.hasOwn(value, field)) &&
+  Object.keys(value).every((field) => known.has(field))
 
-const PARTS = { pools: Object.keys(pool.shape), listeners: Object.keys(listener.shape) } as const
+const FIELDS = Object.fromEntries(Object.entries(KINDS).map(([kind, schema]) => [kind, fieldsOf(schema)])) as Readonly<
+  Record<Kind, Fields>
+>
+const PARTS = { pools: fieldsOf(pool), listeners: fieldsOf(listener) } as const
 
 /** Versions add fields and downgrades remove them: a document of another version has missing or unknown fields. */
 const hasWholeParts = (value: unknown): boolean =>

@@ -4,12 +4,16 @@ import { loadBalancer } from './load-balancer.ts'
 import { address, addressPool, network } from './network.ts'
 import { enrolmentToken, node } from './node.ts'
 import { nodeGroup } from './node-group.ts'
+import { availabilityZone, loadBalancerClass, octaviaProfile } from './offer.ts'
 import { placement } from './placement.ts'
 import { applicationCredential, project, quota, token, user } from './project.ts'
 
 /** Every stored kind and its schema. A new kind is a file and a line here. */
 export const KINDS = {
   loadBalancer,
+  loadBalancerClass,
+  availabilityZone,
+  octaviaProfile,
   network,
   addressPool,
   address,

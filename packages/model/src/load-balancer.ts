@@ -55,6 +55,9 @@ export const loadBalancer = z.strictObject({
   pools: z.array(pool).max(1000),
   /** The node group that carries it; null is the default group. */
   nodeGroupId: uuid.nullable(),
+  /** The `LoadBalancerClass` and the `AvailabilityZone` that it was created with; absent: none. */
+  classId: uuid.optional(),
+  zoneId: uuid.optional(),
   /** Texts that only one intent understands, keyed by its name. Planner and nodes ignore them. */
   annotations,
 })

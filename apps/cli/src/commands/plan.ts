@@ -4,6 +4,7 @@ import {
   type BgpAdvertisementIntent,
   defaultGroupOf,
   type LoadBalancer,
+  type LoadBalancerClass,
   type Network,
   type Node,
   type NodeGroup,
@@ -65,15 +66,22 @@ interface Surroundings {
   readonly network: Network | null
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
   readonly announcing: Announcing
+  readonly connectionLimit: number | null
 }
 
-async function readSurroundings(session: Session, { networkId, nodeGroupId }: LoadBalancer): Promise<Surroundings> {
+async function readSurroundings(
+  session: Session,
+  { networkId, nodeGroupId, classId }: LoadBalancer,
+): Promise<Surroundings> {
   const groups = (await listOf(session, '/node-groups')) as unknown as readonly NodeGroup[]
   const group = groups.find(({ id }) => id === nodeGroupId) ?? defaultGroupOf(groups)
   if (group === null) throw new SpoutError('NotFound', { what: 'Node group', id: nodeGroupId ?? '(default)' })
   const advertisements = (await listOf(session, '/bgp-advertisements')) as unknown as readonly BgpAdvertisementIntent[]
   const nodes = (await listOf(session, '/nodes')) as unknown as readonly (Node & { readonly status: NodeStatus })[]
+  const ofClass =
+    classId === undefined ? null : await call<LoadBalancerClass>(session, 'GET', `/load-balancer-classes/${classId}`)
   return {
+    connectionLimit: ofClass?.connectionLimit ?? null,
     network: networkId === null ? null : await call<Network>(session, 'GET', `/networks/${networkId}`),
     group: {
       name: group.name,
@@ -95,7 +103,7 @@ async function readSurroundings(session: Session, { networkId, nodeGroupId }: Lo
 
 function plan(
   loadBalancer: LoadBalancer,
-  { network, group, announcing }: Surroundings,
+  { network, group, announcing, connectionLimit }: Surroundings,
   before: LoadBalancerPlan | null,
 ): LoadBalancerPlan {
   return planLoadBalancer({
@@ -106,6 +114,7 @@ function plan(
     previous: before?.placement ?? null,
     gatewayOwnerIds: [],
     freePoolNumber: (after) => after + 1,
+    connectionLimit,
     // A plan shows no content of certificates, so each stands for its own.
     contentIdOf: (certificateId) => certificateId.replaceAll('-', ''),
     now: loadBalancer.updatedAt ?? loadBalancer.createdAt,

@@ -59,6 +59,7 @@ export const loadBalancer: Resource = {
     { title: 'MEMBERS UP', value: membersUp },
     { title: 'NODE', wide: true, value: ownerName },
     column('REASON', 'status.reason', true),
+    column('CLASS', 'classId', true),
     column('PROJECT', 'projectId', true),
     column('ID', 'id', true),
     column('MESSAGE', 'status.message', true),
@@ -78,9 +79,11 @@ export const loadBalancer: Resource = {
       only: 'create',
     },
     { flags: '--address <ip>', description: 'this address and no other', field: 'address', only: 'create' },
+    { flags: '--class <class>', description: 'class that it is of', field: 'classId', only: 'create' },
     { flags: '--project <project>', description: 'owner (administrators)', field: 'project', only: 'create' },
     { flags: '--tags <tags>', description: 'comma-separated', field: 'tags', parse: commaList },
   ],
+  references: { classId: { path: '/load-balancer-classes', title: 'load balancer class' } },
   verbs: ['list', 'show', 'create', 'set', 'delete'],
 }
 

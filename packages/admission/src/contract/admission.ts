@@ -5,6 +5,7 @@ import type { LoadBalancerAdmission } from './load-balancer-admission.ts'
 import type { NetworkAdmission } from './network-admission.ts'
 import type { NodeAdmission } from './node-admission.ts'
 import type { NodeGroupAdmission } from './node-group-admission.ts'
+import type { OfferAdmission } from './offer-admission.ts'
 import type { ProjectAdmission } from './project-admission.ts'
 
 /**
@@ -20,4 +21,5 @@ export interface Admission
     NodeGroupAdmission,
     BgpAdmission,
     CertificateAdmission,
+    OfferAdmission,
     NodeAdmission {}

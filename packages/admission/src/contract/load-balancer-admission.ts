@@ -21,6 +21,9 @@ export interface LoadBalancerDraft {
   readonly listeners: readonly Listener[]
   readonly pools: readonly Pool[]
   readonly nodeGroupId: string | null
+  /** They may name the node group, too. */
+  readonly classId?: string
+  readonly zoneId?: string
   readonly annotations: Readonly<Record<string, string>>
 }
 

@@ -53,7 +53,8 @@ export class ClusterIndex {
     this.#byNetwork.set(id, networkId)
     this.#byInnerProxy.set(id, loadBalancer !== undefined && hasInnerProxy(loadBalancer) ? networkId : null)
     const listeners = loadBalancer?.listeners ?? []
-    const hasTracked = listeners.some(isTracked)
+    const limited = this.#view.get('loadBalancerClass', loadBalancer?.classId ?? '')?.value.connectionLimit ?? null
+    const hasTracked = listeners.some((listener) => isTracked(listener) || limited !== null)
     this.#byTracked.set(id, hasTracked ? networkId : null)
     this.#byUntracked.set(id, listeners.length > 0 && !hasTracked ? networkId : null)
     const before = this.#byPlace.keyOf(id)

@@ -19,7 +19,7 @@ import { connectionOf } from './planned-connection.ts'
 
 export interface LoadBalancerPublisherOptions {
   /** Of a group a plan may read only `CarryingGroups`. Anything else read here would become stale. */
-  readonly view: ViewOf<'loadBalancer' | 'network' | 'certificate'>
+  readonly view: ViewOf<'loadBalancer' | 'loadBalancerClass' | 'network' | 'certificate'>
   readonly cluster: Pick<ClusterIndex, 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
   readonly carryingGroups: Pick<CarryingGroups, 'of'>
   readonly placements: PlacementLog
@@ -64,6 +64,7 @@ export class LoadBalancerPublisher {
       entryBefore: this.#entryOf(id),
       gatewayOwnerIds: this.#gatewayOwners(network),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
+      connectionLimit: view.get('loadBalancerClass', loadBalancer.classId ?? '')?.value.connectionLimit ?? null,
       contentIdOf: (certificateId) => view.get('certificate', certificateId)?.value.contentId ?? null,
       now: clock.now().toISOString(),
     })

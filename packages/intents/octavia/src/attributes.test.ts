@@ -5,6 +5,7 @@ import { ruleResource } from './resources/l7rule.ts'
 import { listenerResource } from './resources/listener.ts'
 import { loadBalancerResource } from './resources/load-balancer.ts'
 import { memberResource } from './resources/member.ts'
+import { flavorProfileResource, flavorResource, zoneProfileResource, zoneResource } from './resources/offers.ts'
 import { poolResource } from './resources/pool.ts'
 import { quotaResource } from './resources/quota.ts'
 import type { Resource } from './resources/resource.ts'
@@ -40,6 +41,10 @@ test('ATTRIBUTES.md agrees with the tables', async () => {
     described(policyResource),
     described(ruleResource),
     described(quotaResource),
+    described(flavorResource),
+    described(flavorProfileResource),
+    described(zoneResource),
+    described(zoneProfileResource),
   ].join('\n')
   await expect(page).toMatchFileSnapshot(new URL('../ATTRIBUTES.md', import.meta.url).pathname)
 })
@@ -54,6 +59,10 @@ test('no table has two rows of one name', () => {
     policyResource,
     ruleResource,
     quotaResource,
+    flavorResource,
+    flavorProfileResource,
+    zoneResource,
+    zoneProfileResource,
   ].map(({ fields }) => [...fields].map(({ name }) => name))
   for (const names of tables) expect(names).toEqual([...new Set(names)])
 })

@@ -1,4 +1,4 @@
-import type { ModelView, Principal } from '@spout/admission/contract'
+import type { ModelView, OfferAdmission, Principal } from '@spout/admission/contract'
 import type { SpoutError, StatusReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -7,6 +7,7 @@ import type { OctaviaAdmission } from './settling.ts'
 /** What the Octavia API needs. */
 export interface OctaviaContext {
   readonly admission: OctaviaAdmission
+  readonly offers: OfferAdmission
   readonly view: ModelView
   readonly status: StatusReader
   /** @throws SpoutError Unauthenticated, TokenExpired */
@@ -18,6 +19,11 @@ export interface OctaviaContext {
   readonly clock: Pick<Clock, 'now'>
   readonly newId: () => string
   readonly options: OctaviaOptions
+}
+
+/** What its mounting app gives it: one admission for everything. */
+export interface GivenContext extends Omit<OctaviaContext, 'offers'> {
+  readonly admission: OctaviaAdmission & OfferAdmission
 }
 
 export interface OctaviaOptions {

@@ -1,12 +1,13 @@
 /**
  * Facts: what a client sent that the model has no field for. They are kept as annotations of the load balancer:
- * `octavia.provider`, `octavia.vips` in noop mode and, per child, `octavia.<id>.<name>`. Values that follow from the model are not kept, so most
+ * `octavia.provider`, `octavia.zone`, `octavia.vips` in noop mode and, per child, `octavia.<id>.<name>`. Values that follow from the model are not kept, so most
  * children have none.
  */
 
 const PREFIX = 'octavia.'
 const PROVIDER = `${PREFIX}provider`
 const VIPS = `${PREFIX}vips`
+const ZONE = `${PREFIX}zone`
 
 type Annotations = Readonly<Record<string, string>>
 export type FactName = 'protocol' | 'insert_headers' | 'http_version' | 'delay' | 'l7policy' | 'l7rule'
@@ -24,13 +25,17 @@ export interface Fact {
 /** The annotations with the children's facts replaced; facts of deleted children are dropped. */
 export function withFacts(annotations: Annotations, facts: readonly Fact[]): Record<string, string> {
   const kept = Object.entries(annotations).filter(
-    ([key]) => !key.startsWith(PREFIX) || key === PROVIDER || key === VIPS,
+    ([key]) => !key.startsWith(PREFIX) || [PROVIDER, VIPS, ZONE].includes(key),
   )
   return Object.fromEntries([...kept, ...facts.map(({ id, name, value }) => [`${PREFIX}${id}.${name}`, value])])
 }
 
 export const providerAnnotation = (provider: string): Record<string, string> => ({ [PROVIDER]: provider })
 export const providerOf = (annotations: Annotations): string | null => annotations[PROVIDER] ?? null
+
+/** Zones keep their names, so a copy is the name. */
+export const zoneAnnotation = (name: string): Record<string, string> => ({ [ZONE]: name })
+export const zoneNameOf = (annotations: Annotations): string | null => annotations[ZONE] ?? null
 
 /** What a client of noop mode named, as text; null in any other mode. */
 export const vipsAnnotation = (vips: string): Record<string, string> => ({ [VIPS]: vips })

@@ -66,7 +66,7 @@ export function faultOf(error: SpoutError): OctaviaFault {
         `Another member on this pool is already using ip ${text('address')} on protocol_port ${text('port')}`,
       )
     case 'NameTaken':
-      return new OctaviaFault(409, `A ${field} of ${text('name')} already exists.`)
+      return new OctaviaFault(409, `A ${OFFER_WORDS[text('what')] ?? field} of ${text('name')} already exists.`)
     case 'AlreadyExists':
       return new OctaviaFault(409, 'Already an entity with that specified id.')
     case 'RevisionConflict':
@@ -105,6 +105,12 @@ const unmapped = (code: never): never => {
   throw new TypeError(`no fault for ${String(code)}`)
 }
 
+/** What has a name that nothing else may have. */
+const OFFER_WORDS: Readonly<Record<string, string>> = {
+  'a load balancer class': 'flavor',
+  'an availability zone': 'availability zone',
+}
+
 const RESOURCE_WORDS: Readonly<Record<string, string>> = {
   loadbalancer: 'Load Balancer',
   listener: 'Listener',
@@ -118,6 +124,8 @@ const RESOURCE_WORDS: Readonly<Record<string, string>> = {
   port: 'Port',
   address: 'Port',
   project: 'Project',
+  loadbalancerclass: 'Flavor',
+  availabilityzone: 'Availability Zone',
 }
 
 /** `loadBalancer`, `Load balancer` and `load-balancer` all become `Load Balancer`. */

@@ -107,11 +107,12 @@ export interface Page<R> {
 }
 
 /**
- * Filters, sorts and cuts out one page. The objects come in order of creation, the default order.
+ * Filters, sorts and cuts out one page. The objects come in the default order.
  * @throws OctaviaFault 400 for unknown attributes and markers
  */
 export function selectPage<D, R>(fields: Fields<D, R>, items: readonly R[], query: ListQuery): Page<R> {
-  const idOf = (item: R): string => String(reader(fields, 'id')(item))
+  const idName = fields.some(({ name }) => name === 'id') ? 'id' : 'name'
+  const idOf = (item: R): string => String(reader(fields, idName)(item))
   const sorted = sortedBy(fields, items, query.sort)
   const matching = sorted.filter(matcher(fields, query))
   if (query.marker === null) return pageOf(matching.slice(0, query.limit), query, idOf)
@@ -163,7 +164,9 @@ function reader<D, R>(fields: Fields<D, R>, name: string): (item: R) => unknown 
 function sortedBy<D, R>(fields: Fields<D, R>, items: readonly R[], keys: readonly SortKey[]): readonly R[] {
   if (keys.length === 0) return items
   const named = new Set(keys.map(({ name }) => name))
-  const rest = ['created_at', 'id'].filter((name) => !named.has(name)).map((name) => ({ name, descending: false }))
+  const rest = ['created_at', 'id']
+    .filter((name) => !named.has(name) && fields.some((field) => field.name === name))
+    .map((name) => ({ name, descending: false }))
   const orders = [...keys, ...rest].map(({ name, descending }) => ({ read: reader(fields, name), descending }))
   return [...items].sort((a, b) => {
     for (const { read, descending } of orders) {
@@ -205,17 +208,22 @@ function matcher<D, R>(fields: Fields<D, R>, query: ListQuery): (item: R) => boo
   return (item) => rules.every((rule) => rule(item)) && tagRules.every((rule) => rule(item))
 }
 
-/** Prints one page. @param path absolute URL of the list, for the links */
+/**
+ * Prints one page.
+ * @param path absolute URL of the list, for the links
+ * @param links the root attribute of the links
+ */
 export function printPage<D, R>(
   plural: string,
   fields: Fields<D, R>,
   items: readonly R[],
   query: ListQuery,
   path: string,
+  links = `${plural}_links`,
 ) {
   const page = selectPage(fields, items, query)
   return {
     [plural]: LongList.of(page.items, (item) => printObject(fields, item, query.fields)),
-    [`${plural}_links`]: page.links.map(({ rel, query: text }) => ({ rel, href: `${path}?${text}` })),
+    [links]: page.links.map(({ rel, query: text }) => ({ rel, href: `${path}?${text}` })),
   }
 }

@@ -1,6 +1,6 @@
 import { SpoutError } from '@spout/model'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { OctaviaContext } from './context.ts'
+import type { GivenContext } from './context.ts'
 import { faultOf } from './fault-of.ts'
 import { KnownPools } from './operating-status.ts'
 import { amphoraRoutes, catalogueRoutes } from './routes/catalogue.ts'
@@ -9,7 +9,9 @@ import { policyRoutes } from './routes/l7policies.ts'
 import { listenerRoutes } from './routes/listeners.ts'
 import { loadBalancerRoutes } from './routes/load-balancers.ts'
 import { memberRoutes } from './routes/members.ts'
+import { allOfferRoutes } from './routes/offers.ts'
 import { poolRoutes } from './routes/pools.ts'
+import { allProfileRoutes } from './routes/profiles.ts'
 import { quotaRoutes } from './routes/quotas.ts'
 import { baseUrl, register } from './routes/route.ts'
 import { settlingAdmission } from './settling.ts'
@@ -20,8 +22,13 @@ import { faultBody, invalidJson, OctaviaFault } from './wire/fault.ts'
  * The Octavia v2 API. Mounted at `/load-balancer`; its errors, limits and hooks do not affect other routes. The server
  * parses JSON and gives each reply its request id.
  */
-export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given) => {
-  const context = { ...given, admission: settlingAdmission(given.admission, given.status, given.options.settleMs) }
+export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) => {
+  const { admission: offers } = given
+  const context = {
+    ...given,
+    offers,
+    admission: settlingAdmission(given.admission, given.status, given.options.settleMs),
+  }
   app.addHook('onRequest', async (request) => {
     if (!admitsJson(request.headers.accept))
       throw new OctaviaFault(406, 'Only content type application/json is accepted.')
@@ -57,6 +64,8 @@ export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given)
     ...quotaRoutes,
     ...policyRoutes,
     ...catalogueRoutes,
+    ...allOfferRoutes,
+    ...allProfileRoutes,
   ])
   register(app, context, pools, amphoraRoutes, ['/v2/octavia', '/v2.0/octavia'])
 }

@@ -96,8 +96,6 @@ describe('invalid graphs', () => {
       'Validation failure: All VIP subnets must belong to the same network.',
     ],
     ['a provider of elsewhere', { ...vip, provider: 'f5' }, 400, "Provider 'f5' is not enabled."],
-    ['a flavor', { ...vip, flavor_id: id('none') }, 400, 'Validation failure: Invalid flavor_id.'],
-    ['a zone', { ...vip, availability_zone: 'a' }, 400, 'Validation failure: Invalid availability zone.'],
     ['a security group', { ...vip, vip_sg_ids: [id('none')] }, 400, `Security Group ${id('none')} not found.`],
     [
       'a nameless default pool',

@@ -1,8 +1,8 @@
 import type { LoadBalancerChange, LoadBalancerDraft } from '@spout/admission/contract'
-import type { LoadBalancer } from '@spout/model'
+import type { AvailabilityZone, LoadBalancer } from '@spout/model'
 import { checkGraph } from './check-graph.ts'
 import { addListener, addPool, type GraphEdit } from './edit-graph.ts'
-import { providerAnnotation, vipsAnnotation } from './facts.ts'
+import { providerAnnotation, vipsAnnotation, zoneAnnotation } from './facts.ts'
 import { foldGraph, unfoldGraph } from './graph.ts'
 import { noopVips, shownVips } from './noop-vips.ts'
 import type { Graph } from './octavia-resources.ts'
@@ -39,6 +39,9 @@ export function rootOf(root: string, argument: string, body: unknown): unknown {
 export interface Creation {
   readonly spec: LoadBalancerSpec
   readonly projectId: string
+  /** The class and the zone that `spec` names, if it does. */
+  readonly classId?: string
+  readonly zone?: Pick<AvailabilityZone, 'id' | 'name'>
   readonly directory: NetworkDirectory
   /** Names that clients may give as `provider`; the first is the default. */
   readonly providers: readonly string[]
@@ -48,7 +51,7 @@ export interface Creation {
 
 /** Admission's draft for a creation with its whole graph. @throws OctaviaFault */
 export function loadBalancerDraft(creation: Creation): LoadBalancerDraft {
-  const { spec, projectId, providers } = creation
+  const { spec, projectId, providers, classId, zone } = creation
   const provider = spec.provider ?? providers[0] ?? 'spout'
   if (!providers.includes(provider)) throw new OctaviaFault(400, `Provider '${provider}' is not enabled.`)
   const { requests, ranges, annotations } = vipsOf(creation)
@@ -62,7 +65,13 @@ export function loadBalancerDraft(creation: Creation): LoadBalancerDraft {
     enabled: spec.enabled,
     vips: requests,
     nodeGroupId: null,
-    ...foldGraph(graph, { ...providerAnnotation(provider), ...annotations }),
+    ...(classId !== undefined && { classId }),
+    ...(zone !== undefined && { zoneId: zone.id }),
+    ...foldGraph(graph, {
+      ...providerAnnotation(provider),
+      ...(zone !== undefined && zoneAnnotation(zone.name)),
+      ...annotations,
+    }),
   }
 }
 

@@ -41,6 +41,8 @@ export interface LoadBalancerPlanInput {
   readonly gatewayOwnerIds: readonly string[]
   /** `PlacementIndex.freePoolNumber(networkId, after)`. */
   readonly freePoolNumber: (after: number) => number | null
+  /** Connections at once of each listener at most, as its class says; null: as many as the listener says. */
+  readonly connectionLimit: number | null
   /** Of the project's certificates. */
   readonly contentIdOf: ContentIdOf
   /** RFC 3339: the time of the placement, if it differs from the previous one. */
@@ -101,7 +103,7 @@ export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan
     loadBalancer,
     network.number,
     pools.map(({ node }) => node),
-    input.contentIdOf,
+    input,
   )
   return 'groupId' in input.announcing
     ? byShard(input, input.announcing, network, placed, entry)
@@ -249,7 +251,7 @@ function loadBalancerEntry(
   loadBalancer: LoadBalancer,
   domain: number,
   planned: readonly NodePool[],
-  contentIdOf: ContentIdOf,
+  around: ListenerSurroundings,
 ): LoadBalancerEntry {
   const disabled = new Set(loadBalancer.pools.flatMap((pool) => (pool.enabled ? [] : [pool.id])))
   const pools = loadBalancer.enabled ? planned.filter((pool) => !disabled.has(pool.id)) : []
@@ -265,16 +267,19 @@ function loadBalancerEntry(
     services: loadBalancer.enabled
       ? loadBalancer.listeners
           .filter((listener) => listener.enabled)
-          .flatMap((listener) => service(listener, numbers, contentIdOf))
+          .flatMap((listener) => service(listener, numbers, around))
       : [],
     pools,
   }
 }
 
+/** What a listener's service depends on besides the listener. */
+type ListenerSurroundings = Pick<LoadBalancerPlanInput, 'contentIdOf' | 'connectionLimit'>
+
 function service(
   listener: LoadBalancer['listeners'][number],
   numbers: ReadonlyMap<string, number>,
-  contentIdOf: ContentIdOf,
+  { contentIdOf, connectionLimit: limit }: ListenerSurroundings,
 ): readonly Service[] {
   const tls = planTls(listener, contentIdOf)
   if (tls === null) return []
@@ -285,7 +290,7 @@ function service(
       protocol: listener.protocol,
       port: listener.port,
       pool: listener.defaultPoolId === null ? null : (numbers.get(listener.defaultPoolId) ?? null),
-      connectionLimit: listener.connectionLimit,
+      connectionLimit: limit === null ? listener.connectionLimit : Math.min(listener.connectionLimit ?? limit, limit),
       allowedCidrs: listener.allowedCidrs,
       timeouts: { clientMs, connectMs, memberMs },
       insertHeaders: listener.insertHeaders,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { canonicalJson, KINDS, type LoadBalancer, type LoadBalancerEntry } from '@spout/model'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import type { PlannedNode } from '../placement/place.ts'
 import { id, listener, loadBalancer, member, network, pool } from '../testing/documents.ts'
 import { PlacementIndex } from './placement-index.ts'
@@ -38,6 +38,7 @@ function plan(
   const { networkId } = one
   const planned = planLoadBalancer({
     loadBalancer: one,
+    connectionLimit: null,
     contentIdOf: () => null,
     network: NETWORKS.find((known) => known.id === networkId) ?? null,
     group: { name: 'default', nodes: nodes.map((known) => ({ ...known, loadBalancers: index.ownedBy(known.id) })) },
@@ -237,6 +238,7 @@ function planSharded(
   const { networkId } = one
   const planned = planLoadBalancer({
     loadBalancer: one,
+    connectionLimit: null,
     contentIdOf: () => null,
     network: NETWORKS.find((known) => known.id === networkId) ?? null,
     group: { name: 'default', nodes },
@@ -360,13 +362,40 @@ type GoldenInput = Omit<LoadBalancerPlanInput, 'freePoolNumber' | 'announcing'> 
   readonly nodeAddresses: Record<string, string>
 }
 
+test('a class bounds the connections of listeners that allow more, or say nothing', () => {
+  const limits = [null, 50, 1000]
+  const listeners = limits.map((connectionLimit, at) => listener(0x1001 + at, 80 + at, { connectionLimit }))
+  const planned = (connectionLimit: number | null) =>
+    planLoadBalancer({
+      loadBalancer: loadBalancer(0x1000, { networkId: NETWORKS[0]!.id, listeners }),
+      connectionLimit,
+      contentIdOf: () => null,
+      network: NETWORKS[0]!,
+      group: { name: 'default', nodes: THREE },
+      announcing: { via: 'l2' },
+      previous: null,
+      gatewayOwnerIds: [],
+      freePoolNumber: (after) => after + 1,
+      now: NOW,
+    })
+  const limitsOf = ({ entries }: LoadBalancerPlan) =>
+    [...entries.values()][0]?.services.map(({ connectionLimit }) => connectionLimit)
+  expect(limitsOf(planned(null))).toEqual(limits)
+  expect(limitsOf(planned(100))).toEqual([100, 50, 100])
+})
+
 describe('golden plans', () => {
   const names = readdirSync(testdata).flatMap((name) => /^(.+)\.in\.json$/.exec(name)?.[1] ?? [])
   it.each(names)('%s', async (name) => {
     const read = JSON.parse(readFileSync(new URL(`${name}.in.json`, testdata), 'utf8')) as GoldenInput
     const input = { ...read, network: read.network && { ...read.network, routes: read.network.routes ?? [] } }
     const announcing = input.announcing ?? { via: 'l2' }
-    const planned = planLoadBalancer({ ...input, announcing, freePoolNumber: (after) => after + 1 })
+    const planned = planLoadBalancer({
+      ...input,
+      announcing,
+      connectionLimit: null,
+      freePoolNumber: (after) => after + 1,
+    })
     const { shard } = planned.placement
     const domain =
       input.network &&

@@ -18,6 +18,7 @@ const balancer = (...protocols: readonly Protocol[]): LoadBalancer =>
 const plan = (one: LoadBalancer, returnPath: Network['returnPath']) =>
   planLoadBalancer({
     loadBalancer: one,
+    connectionLimit: null,
     contentIdOf: () => null,
     network: network(2, { returnPath }),
     group: {

@@ -21,6 +21,8 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'PUT /networks/:id/routes',
   'GET /address-pools',
   'GET /address-pools/:id',
+  'GET /load-balancer-classes',
+  'GET /load-balancer-classes/:id',
   'GET /projects/:id/quota',
 ])
 

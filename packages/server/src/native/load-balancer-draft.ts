@@ -11,6 +11,7 @@ import {
   listenerOptions,
   type Member,
   MOST_ROUTES,
+  type MonitorDefaults,
   member,
   type Pool,
   passiveCheck,
@@ -18,6 +19,7 @@ import {
   SpoutError,
   sendsRequest,
   transportOf,
+  USUAL_MONITOR,
   uuid,
 } from '@spout/model'
 import { z } from 'zod'
@@ -52,11 +54,11 @@ export const monitorDraft = z.strictObject({
   ...echoed,
   enabled: z.boolean().default(true),
   type: healthMonitor.shape.type,
-  intervalMs: healthMonitor.shape.intervalMs.default(1000),
-  /** Default: 800 ms, or the interval if that is shorter. */
+  /** Default of these four: as the load balancer's class says, else 1 s, 800 ms (or a shorter interval), 2, 3. */
+  intervalMs: healthMonitor.shape.intervalMs.optional(),
   timeoutMs: healthMonitor.shape.timeoutMs.optional(),
-  rise: healthMonitor.shape.rise.default(2),
-  fall: healthMonitor.shape.fall.default(3),
+  rise: healthMonitor.shape.rise.optional(),
+  fall: healthMonitor.shape.fall.optional(),
   http: probeDraft.nullable().default(null),
 })
 
@@ -105,10 +107,17 @@ export type ListenerDraft = z.output<typeof listenerDraft>
 export class Parts {
   readonly #current: Pick<LoadBalancer, 'listeners' | 'pools'>
   readonly #now: string
+  readonly #monitorDefaults: MonitorDefaults
 
-  constructor(current: Pick<LoadBalancer, 'listeners' | 'pools'>, now: string) {
+  /** @param monitors how monitors of this load balancer's class are made that do not say; null: as everywhere */
+  constructor(
+    current: Pick<LoadBalancer, 'listeners' | 'pools'>,
+    now: string,
+    monitors: MonitorDefaults | null = null,
+  ) {
     this.#current = current
     this.#now = now
+    this.#monitorDefaults = monitors ?? USUAL_MONITOR
   }
 
   pools(drafts: readonly PoolDraft[]): Pool[] {
@@ -175,14 +184,19 @@ export class Parts {
   }
 
   #monitor(draft: z.output<typeof monitorDraft>, known: HealthMonitor | null, field: string): HealthMonitor {
-    const { createdAt: _created, updatedAt: _updated, id, http, timeoutMs, ...own } = draft
+    const { createdAt: _created, updatedAt: _updated, id, http, ...own } = draft
+    const usual = this.#monitorDefaults
+    const { intervalMs = usual.intervalMs, timeoutMs = usual.timeoutMs, rise = usual.rise, fall = usual.fall } = draft
     if (id !== undefined && id !== known?.id) throw unknown(field, 'Health monitor', id)
     // The model requires a probe exactly for types that send a request. For other types a given probe is passed on, for
     // the model to refuse.
     const probe = sendsRequest(draft.type) ? (http ?? probeDraft.parse({})) : http
     return this.#stamp<HealthMonitor>(known ?? undefined, {
       ...own,
-      timeoutMs: timeoutMs ?? Math.min(DEFAULT_CHECK_TIMEOUT_MS, own.intervalMs),
+      intervalMs,
+      timeoutMs: timeoutMs ?? Math.min(DEFAULT_CHECK_TIMEOUT_MS, intervalMs),
+      rise,
+      fall,
       http: probe,
     })
   }

@@ -15,7 +15,7 @@ import type { z } from 'zod'
 import { find } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { listenerDraft, Parts, poolDraft } from './load-balancer-draft.ts'
-import { changeOwn, LOAD_BALANCERS, requireVersion } from './load-balancers.ts'
+import { changeOwn, LOAD_BALANCERS, monitorDefaultsOf, requireVersion } from './load-balancers.ts'
 import { merged, mergeOf } from './merge-change.ts'
 import { type Call, type Route, route } from './route.ts'
 
@@ -122,10 +122,11 @@ const addRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind
     body: kind.draft,
     answer: { status: 201, schema: kind.schema },
     handle: async (context, call) => {
-      // Without existing parts, so that a second one of the same port or name is new, and is refused as a duplicate.
-      const parts = new Parts({ listeners: [], pools: [] }, context.clock.now().toISOString())
+      const now = context.clock.now().toISOString()
       let id = ''
       const changed = await putPart(kind, context, call, (current) => {
+        // Without existing parts, so that a second one of the same port or name is new, and is refused as a duplicate.
+        const parts = new Parts({ listeners: [], pools: [] }, now, monitorDefaultsOf(context, current))
         const made = kind.make(parts, call.body as z.output<S>, current)
         id = made.id
         return made
@@ -148,7 +149,7 @@ const replaceRoute = <T extends { readonly id: string }, S extends z.ZodObject>(
       const changed = await putPart(kind, context, call, (current) => {
         const { id } = partOf(kind.of(current), call.params.part, kind.what)
         const body = { ...(call.body as object), id } as z.output<S>
-        return kind.make(new Parts(current, now), body, current)
+        return kind.make(new Parts(current, now, monitorDefaultsOf(context, current)), body, current)
       })
       return partOf(kind.of(changed), call.params.part, kind.what)
     },
@@ -168,7 +169,8 @@ const changeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(k
       const changed = await putPart(kind, context, call, (current) => {
         const stored = partOf(kind.of(current), call.params.part, kind.what)
         const wanted = merged({ ...stored, ...kind.givesWay(stored, call.body) }, call.body)
-        return kind.make(new Parts(current, now), parseAs(kind.draft, { ...wanted, id: stored.id }), current)
+        const parts = new Parts(current, now, monitorDefaultsOf(context, current))
+        return kind.make(parts, parseAs(kind.draft, { ...wanted, id: stored.id }), current)
       })
       return partOf(kind.of(changed), call.params.part, kind.what)
     },

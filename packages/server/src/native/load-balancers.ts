@@ -45,6 +45,7 @@ export const creation = z.strictObject({
   projectId: uuid.optional(),
   vips: z.array(vipRequest).min(1).max(16),
   nodeGroupId: shape.nodeGroupId.default(null),
+  classId: shape.classId,
 })
 
 /** The whole document as it was read. Read-only fields may be included, but must be unchanged. */
@@ -55,6 +56,8 @@ const replacement = z.strictObject({
   vips: shape.vips.optional(),
   networkId: uuid.nullable().optional(),
   nodeGroupId: uuid.nullable().optional(),
+  classId: shape.classId,
+  zoneId: shape.zoneId,
   generation: z.number().optional(),
   createdAt: z.string().optional(),
   updatedAt: z.string().nullable().optional(),
@@ -103,7 +106,7 @@ export const loadBalancerRoutes: readonly Route[] = [
       const changed = await changeOwn(context, call, (current) => {
         requireVersion(request, current)
         refuseChangedIdentity(current, body)
-        const parts = new Parts(current, now)
+        const parts = new Parts(current, now, monitorDefaultsOf(context, current))
         const pools = parts.pools(body.pools)
         const { name, description, tags, enabled, annotations } = body
         const listeners = parts.listeners(body.listeners, pools)
@@ -183,6 +186,10 @@ export const loadBalancerRoutes: readonly Route[] = [
   }),
 ]
 
+/** How monitors of the load balancer's class are made that do not say. */
+export const monitorDefaultsOf = ({ view }: NativeContext, { classId }: Pick<LoadBalancer, 'classId'>) =>
+  view.get('loadBalancerClass', classId ?? '')?.value.monitor ?? null
+
 /** Creates a load balancer in the caller's project. An administrator may name another. */
 export function createOwn(
   context: NativeContext,
@@ -190,7 +197,8 @@ export function createOwn(
   body: z.output<typeof creation>,
 ): Promise<LoadBalancer> {
   const projectId = projectForNew(principal, body.projectId, 'balancer')
-  const parts = new Parts({ listeners: [], pools: [] }, context.clock.now().toISOString())
+  const now = context.clock.now().toISOString()
+  const parts = new Parts({ listeners: [], pools: [] }, now, monitorDefaultsOf(context, body))
   const pools = parts.pools(body.pools)
   const listeners = parts.listeners(body.listeners, pools)
   return context.admission.createLoadBalancer({ ...body, projectId, pools, listeners })
@@ -213,7 +221,7 @@ export function requireVersion(request: FastifyRequest, current: LoadBalancer): 
   throw new SpoutError('VersionMismatch', { what: 'Load balancer', id: current.id })
 }
 
-const OURS = ['id', 'projectId', 'networkId', 'nodeGroupId', 'createdAt'] as const
+const OURS = ['id', 'projectId', 'networkId', 'nodeGroupId', 'classId', 'zoneId', 'createdAt'] as const
 
 function refuseChangedIdentity(current: LoadBalancer, body: z.output<typeof replacement>): void {
   for (const field of OURS)

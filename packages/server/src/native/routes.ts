@@ -2,6 +2,7 @@ import { auditRoutes } from './audit.ts'
 import { bgpRoutes } from './bgp.ts'
 import { certificateRoutes } from './certificates.ts'
 import { loadBalancerBatchRoutes } from './load-balancer-batch.ts'
+import { loadBalancerClassRoutes } from './load-balancer-classes.ts'
 import { loadBalancerMemberRoutes } from './load-balancer-members.ts'
 import { loadBalancerPartRoutes } from './load-balancer-parts.ts'
 import { loadBalancerRoutes } from './load-balancers.ts'
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...loadBalancerMemberRoutes,
   ...withdrawalRoutes,
   ...networkRoutes,
+  ...loadBalancerClassRoutes,
   ...nodeRoutes,
   ...rebalanceRoutes,
   ...bgpRoutes,

@@ -52,6 +52,8 @@ availability_zone = bogus-az-1
 availability_zone2 = bogus-az-2
 availability_zone3 = bogus-az-3
 enabled_provider_drivers = amphora:Spout (the name that clients send unasked),octavia:Spout (a deprecated name of the amphora driver),amphorav2:Spout (a deprecated name of the amphora driver),spout:Spout
+expected_flavor_capability = loadbalancer_topology:Both are taken and served as ACTIVE_STANDBY
+expected_availability_zone_capability = compute_zone:Name or id of the node group that carries the load balancers
 [loadbalancer-feature-enabled]
 not_implemented_is_error = True
 terminated_tls_enabled = True

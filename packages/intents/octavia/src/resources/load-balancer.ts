@@ -1,4 +1,5 @@
 import type { Vip } from '@spout/model'
+import { zoneNameOf } from '../facts.ts'
 import { type Snapshot, updatedAt, wireTime } from '../snapshot.ts'
 import { subresourceNotFound, validationFailure } from '../wire/fault.ts'
 import { type Field, nested, printObject, rowsOf } from '../wire/field.ts'
@@ -25,6 +26,8 @@ export interface LoadBalancerSpec {
   readonly tags: readonly string[]
   readonly projectId: string | null
   readonly provider: string | null
+  readonly flavorId: string | null
+  readonly zoneName: string | null
   readonly vip: VipSpec
   readonly additionalVips: readonly VipSpec[]
   readonly listeners: readonly ListenerSpec[]
@@ -46,6 +49,8 @@ export const blankLoadBalancer = (): LoadBalancerSpec => ({
   tags: [],
   projectId: null,
   provider: null,
+  flavorId: null,
+  zoneName: null,
   vip: NO_VIP,
   additionalVips: [],
   listeners: [],
@@ -186,17 +191,17 @@ export const loadBalancerResource: Resource<LoadBalancerSpec, LoadBalancerReadin
       write: (spec, tags) => ({ ...spec, tags: [...new Set(tags)] }),
       read: ({ snapshot }) => snapshot.lb.tags,
     }),
-    restingField('flavor_id', uuid, {
+    row('flavor_id', nullable(uuid), {
       since: 6,
-      update: false,
-      rest: null,
-      refuse: () => validationFailure('Invalid flavor_id.'),
+      create: 'optional',
+      write: (spec, flavorId) => ({ ...spec, flavorId }),
+      read: ({ snapshot }) => snapshot.lb.classId ?? null,
     }),
-    restingField('availability_zone', prose, {
+    row('availability_zone', nullable(prose), {
       since: 14,
-      update: false,
-      rest: null,
-      refuse: () => validationFailure('Invalid availability zone.'),
+      create: 'optional',
+      write: (spec, zoneName) => ({ ...spec, zoneName }),
+      read: ({ snapshot }) => zoneNameOf(snapshot.lb.annotations),
     }),
     restingField('vip_qos_policy_id', uuid, {
       since: 0,

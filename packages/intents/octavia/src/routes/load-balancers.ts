@@ -8,6 +8,7 @@ import { printObject } from '../wire/field.ts'
 import { boolean } from '../wire/wire-type.ts'
 import { printGraph, printStats, printStatusTree } from '../write-back.ts'
 import { findLoadBalancer, listed, ownVips, snapshot } from './find.ts'
+import { namedOffers } from './named-offers.ts'
 import { networkDirectory } from './network-directory.ts'
 import { type Call, GRAPH_BODY_LIMIT_BYTES, type Route } from './route.ts'
 
@@ -32,7 +33,8 @@ async function create(call: Call) {
   const providers = options.providers.map(({ name }) => name)
   const noop = options.noop ? { noopPoolId: view.list('addressPool').find(isNoopPool)!.id } : {}
   const directory = networkDirectory(view, projectId)
-  const draft = loadBalancerDraft({ spec, projectId, directory, providers, ...noop })
+  const offered = namedOffers(call, projectId, spec)
+  const draft = loadBalancerDraft({ spec, projectId, directory, providers, ...offered, ...noop })
   const lb = await admission.createLoadBalancer(draft)
   return { [root]: printGraph(snapshot(call, lb), ownVips(call, lb)) }
 }

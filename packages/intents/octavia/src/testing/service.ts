@@ -12,7 +12,7 @@ import {
 import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
 import { type FastifyInstance, fastify } from 'fastify'
-import { DEFAULT_PROVIDERS, type OctaviaContext } from '../context.ts'
+import { DEFAULT_PROVIDERS, type GivenContext } from '../context.ts'
 import { octaviaApi } from '../octavia-api.ts'
 import { PENDING, statusOf } from './fixtures.ts'
 
@@ -142,7 +142,7 @@ export class TestService {
     await this.#store.close()
   }
 
-  #context(): OctaviaContext {
+  #context(): GivenContext {
     return {
       admission: this.admission,
       view: this.view,

@@ -1,0 +1,75 @@
+import { column, commaList, type Field, orNone, type Resource, type Row, wholeNumber, yesOrNo } from './resource.ts'
+
+const projects = (row: Row): unknown => {
+  const ids = row.projectIds as readonly string[] | undefined
+  return ids === undefined ? 'all' : ids.length === 0 ? 'none' : ids
+}
+
+/** `1000/800 ms, rise 2, fall 3`. */
+const monitor = (row: Row): unknown => {
+  if (row.monitor === null) return null
+  const { intervalMs, timeoutMs, rise, fall } = row.monitor as Readonly<Record<string, number | null>>
+  return `${intervalMs}${timeoutMs === null ? '' : `/${timeoutMs}`} ms, rise ${rise}, fall ${fall}`
+}
+
+const monitorField = (flag: string, field: string, description: string): Field => ({
+  flags: `--monitor-${flag}`,
+  description,
+  field: `monitor.${field}`,
+  parse: wholeNumber,
+})
+
+export const loadBalancerClass: Resource = {
+  noun: 'class',
+  title: 'load balancer class',
+  summary: 'kinds of load balancers that tenants choose from',
+  path: '/load-balancer-classes',
+  within: [],
+  columns: [
+    column('NAME', 'name'),
+    column('ENABLED', 'enabled'),
+    column('CONNECTIONS', 'connectionLimit'),
+    { title: 'MONITOR', value: monitor },
+    column('DESCRIPTION', 'description'),
+    column('NODE GROUP', 'nodeGroupName'),
+    { title: 'PROJECTS', wide: true, value: projects },
+    column('ID', 'id', true),
+  ],
+  fields: [
+    { flags: '--name <name>', description: 'a new name', field: 'name', only: 'set' },
+    { flags: '--description <text>', description: 'free text', field: 'description' },
+    {
+      flags: '--enabled <yes|no>',
+      description: 'no: for no new load balancers',
+      field: 'enabled',
+      parse: yesOrNo,
+    },
+    {
+      flags: '--node-group <group>',
+      description: "group of nodes that carries them, or 'none'",
+      field: 'nodeGroupId',
+      parse: orNone(),
+    },
+    {
+      flags: '--connection-limit <count>',
+      description: "connections at once of each listener at most, or 'none'",
+      field: 'connectionLimit',
+      parse: orNone(wholeNumber),
+    },
+    monitorField('interval-ms <ms>', 'intervalMs', 'for monitors that do not say (default 1000)'),
+    monitorField('timeout-ms <ms>', 'timeoutMs', 'likewise (default 800, or the interval)'),
+    monitorField('rise <count>', 'rise', 'likewise (default 2)'),
+    monitorField('fall <count>', 'fall', 'likewise (default 3)'),
+    {
+      flags: '--projects <projects>',
+      description: "projects that may choose it, comma-separated; 'all' (default) or 'none'",
+      field: 'projectIds',
+      parse: (text) => (text === 'all' ? null : text === 'none' ? [] : commaList(text)),
+    },
+  ],
+  references: {
+    nodeGroupId: { path: '/node-groups', title: 'node group' },
+    projectIds: { path: '/projects', title: 'project' },
+  },
+  verbs: ['list', 'show', 'create', 'set', 'delete'],
+}

@@ -1,0 +1,109 @@
+import type { ClassSettings, LoadBalancerClass, NodeGroup, ZoneSettings } from '@spout/model'
+import { z } from 'zod'
+import { invalidOption, subresourceNotFound, unsupportedOption } from './wire/fault.ts'
+
+/** What a flavor profile may say, and what it means here. */
+const FLAVOR_DATA = {
+  loadbalancer_topology: {
+    schema: z.enum(['SINGLE', 'ACTIVE_STANDBY']),
+    meaning: 'Both are taken and served as ACTIVE_STANDBY',
+  },
+  node_group: { schema: z.string().max(255), meaning: 'Name or id of the node group that carries the load balancers' },
+  connection_limit: {
+    schema: z.number().int().min(1).max(10_000_000),
+    meaning: 'Connections at once of each listener at most',
+  },
+} as const
+
+/** What an availability zone profile may say, and what it means here. */
+const ZONE_DATA = {
+  compute_zone: {
+    schema: z.string().max(255),
+    meaning: 'Name or id of the node group that carries the load balancers',
+  },
+  management_network: {
+    schema: z.string().max(255),
+    meaning: 'Taken without effect as load balancers are no machines of their own',
+  },
+  volume_zone: { schema: z.string().max(255), meaning: 'Taken without effect as load balancers have no volumes' },
+  valid_vip_networks: {
+    schema: z.array(z.guid()).max(1000),
+    meaning: 'Networks that the first VIP may be from',
+  },
+} as const
+
+export interface Capability {
+  readonly name: string
+  readonly description: string
+}
+
+const capabilities = (data: Readonly<Record<string, { readonly meaning: string }>>): readonly Capability[] =>
+  Object.entries(data).map(([name, { meaning }]) => ({ name, description: meaning }))
+export const FLAVOR_CAPABILITIES = capabilities(FLAVOR_DATA)
+export const ZONE_CAPABILITIES = capabilities(ZONE_DATA)
+
+const flavorData = z.strictObject({
+  loadbalancer_topology: FLAVOR_DATA.loadbalancer_topology.schema.optional(),
+  node_group: FLAVOR_DATA.node_group.schema.optional(),
+  connection_limit: FLAVOR_DATA.connection_limit.schema.optional(),
+})
+const zoneData = z.strictObject({
+  compute_zone: ZONE_DATA.compute_zone.schema.optional(),
+  management_network: ZONE_DATA.management_network.schema.optional(),
+  volume_zone: ZONE_DATA.volume_zone.schema.optional(),
+  valid_vip_networks: ZONE_DATA.valid_vip_networks.schema.optional(),
+})
+
+/** Node groups by the names that profiles use. In noop mode none is there, and any name is taken. */
+export interface GroupDirectory {
+  readonly groups: readonly Pick<NodeGroup, 'id' | 'name'>[]
+  readonly noop: boolean
+}
+
+/** @throws OctaviaFault 400 for what is no JSON or names an unknown group, 501 for what has no meaning here */
+export function classSettingsOf(text: string, directory: GroupDirectory): ClassSettings {
+  const { node_group: group, connection_limit: connectionLimit = null } = parse('flavor_data', flavorData, text)
+  return { nodeGroupId: groupId(group, directory), connectionLimit, monitor: null }
+}
+
+/** @throws OctaviaFault as `classSettingsOf` */
+export function zoneSettingsOf(text: string, directory: GroupDirectory): ZoneSettings {
+  const data = parse('availability_zone_data', zoneData, text)
+  return {
+    nodeGroupId: groupId(data.compute_zone, directory),
+    ...(data.valid_vip_networks !== undefined && { vipNetworkIds: data.valid_vip_networks }),
+  }
+}
+
+/** The profile of a class that was not made of one, as its flavor's profile shows it. */
+export const flavorDataOf = (
+  { nodeGroupId, connectionLimit }: Pick<LoadBalancerClass, 'nodeGroupId' | 'connectionLimit'>,
+  { groups }: GroupDirectory,
+): string =>
+  JSON.stringify({
+    ...(nodeGroupId !== null && { node_group: groups.find(({ id }) => id === nodeGroupId)?.name ?? nodeGroupId }),
+    ...(connectionLimit !== null && { connection_limit: connectionLimit }),
+  } satisfies z.input<typeof flavorData>)
+
+function parse<T>(option: string, schema: z.ZodType<T>, text: string): T {
+  const parsed = schema.safeParse(jsonOf(option, text))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const field = [option, ...(issue?.path ?? [])].join('.')
+  throw unsupportedOption(`${field}: ${issue?.message ?? 'is not valid'}`)
+}
+
+function jsonOf(option: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidOption(text, option)
+  }
+}
+
+function groupId(named: string | undefined, { groups, noop }: GroupDirectory): string | null {
+  if (named === undefined) return null
+  const found = groups.find(({ id, name }) => id === named || name === named)
+  if (found === undefined && !noop) throw subresourceNotFound('Node group', named)
+  return found?.id ?? null
+}
