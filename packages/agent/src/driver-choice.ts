@@ -1,7 +1,7 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { NodePool, NodeRoute } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
-import { isTested } from '@spout/model/route-keys'
+import { isFiltered, isTested } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names a feature that no driver offers. */
 export interface Choice {
@@ -54,11 +54,13 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
     const sessions = sessionFeatures(entry.pools, pool, routes)
     const tests = routes?.some(({ conditions }) => conditions.some(isTested)) ? ['l7.routes.tests'] : []
+    const filters = routes?.some(({ action }) => isFiltered(action)) ? ['l7.routes.filters'] : []
     needs.add(
       [
         `l7.${protocol}`,
         ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
         ...(routes === undefined ? [] : ['l7.routes']),
+        ...filters,
         ...tests,
         ...sessions,
       ].join(' '),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { hostText, pathAndQueryText, pathText, routeCondition } from './route-condition.ts'
+import { routeFilters } from './route-filter.ts'
 import { REDIRECT_CODES, RESPONSE_CODES } from './route-words.ts'
 import { metaShape, port, tags, uuid } from './scalars.ts'
 
@@ -23,6 +24,8 @@ export const forwardAction = z.strictObject({
     .refine((pools) => new Set(pools.map(({ poolId }) => poolId)).size === pools.length, {
       message: 'names a pool twice',
     }),
+  /** Absent in routes of an earlier version. */
+  filters: routeFilters.optional(),
 })
 
 /** The parts of `Location`. What is null is as in the request; a null port is the scheme's own. */

@@ -63,8 +63,10 @@ export * from './pool.ts'
 export * from './project.ts'
 export * from './protocols.ts'
 export * from './route-condition.ts'
+export { type RouteFilter, routeFilter } from './route-filter.ts'
 export {
   type HostKeyCondition,
+  isFiltered,
   isHostKey,
   isPathKey,
   isTested,

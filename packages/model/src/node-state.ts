@@ -13,6 +13,7 @@ import type { CheckType } from './check-kinds.ts'
 import type { RedirectAction, RespondAction } from './http-route.ts'
 import type { ListenerProtocol } from './protocols.ts'
 import type { RouteCondition } from './route-condition.ts'
+import type { RouteFilter } from './route-filter.ts'
 
 export type {
   BfdProfile,
@@ -206,6 +207,8 @@ export interface NodeRoute {
 export interface NodeForward {
   readonly type: 'forward'
   readonly pools: readonly { readonly pool: number | null; readonly weight: number }[]
+  /** Absent: none. */
+  readonly filters?: readonly RouteFilter[]
 }
 
 /** The certificates' content is not in the entry: the node asks for what it lacks. */

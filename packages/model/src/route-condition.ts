@@ -59,7 +59,7 @@ const regexText = (anyCase: boolean) =>
     })
 
 /** RFC 9110 section 5.1; compared in lower case. */
-const headerName = z
+export const headerName = z
   .string()
   .max(64)
   .toLowerCase()

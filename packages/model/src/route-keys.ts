@@ -19,3 +19,9 @@ export const isPathKey = (condition: RouteCondition): condition is PathKeyCondit
   condition.on === 'path' && PATH_KEYS.has(condition.compare)
 export const isTested = (condition: RouteCondition): condition is TestedCondition =>
   condition.on !== 'method' && !isHostKey(condition) && !isPathKey(condition)
+
+/** Whether requests are changed on their way. @param action of the model or of a node */
+export const isFiltered = (action: {
+  readonly type: string
+  readonly filters?: readonly unknown[] | undefined
+}): boolean => action.filters !== undefined && action.filters.length > 0

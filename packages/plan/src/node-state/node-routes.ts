@@ -20,6 +20,7 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
       ? {
           type: 'forward',
           pools: action.pools.map(({ poolId, weight }) => ({ pool: numbers.get(poolId) ?? null, weight })),
+          ...(action.filters !== undefined && action.filters.length > 0 && { filters: action.filters }),
         }
       : action,
 })

@@ -1,6 +1,7 @@
 import {
   type Announce,
   isAnnouncedByEveryNode,
+  isFiltered,
   isProxied,
   isTested,
   type LoadBalancer,
@@ -213,6 +214,7 @@ export function neededFeatures(
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
     if (routes.length > 0) needs.add('l7.routes')
     if (routes.some(({ conditions }) => conditions.some(isTested))) needs.add('l7.routes.tests')
+    if (routes.some(({ action }) => isFiltered(action))) needs.add('l7.routes.filters')
   }
   const used = new Set(loadBalancer.listeners.flatMap(poolIdsOf))
   for (const pool of loadBalancer.pools) {

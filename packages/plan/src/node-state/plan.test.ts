@@ -1,5 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { canonicalJson, KINDS, type LoadBalancer, type LoadBalancerEntry } from '@spout/model'
+import {
+  canonicalJson,
+  type HttpRoute,
+  httpRoute,
+  KINDS,
+  type LoadBalancer,
+  type LoadBalancerEntry,
+} from '@spout/model'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { PlannedNode } from '../placement/place.ts'
@@ -334,6 +341,9 @@ describe('shards', () => {
   })
 })
 
+const routeTo = (action: HttpRoute['action']): HttpRoute =>
+  httpRoute.parse({ id: id(9), name: '', description: '', createdAt: NOW, updatedAt: null, tags: [], action })
+
 describe('neededFeatures', () => {
   it('lists what listeners and their pools need', () => {
     const pools = [pool(1, [], { protocol: 'tcp-proxy-v2' }), pool(2, [], { protocol: 'tcp-proxy-v1' })]
@@ -353,6 +363,12 @@ describe('neededFeatures', () => {
     expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'snat')).toEqual(['l4.tcp'])
     expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'dsr')).toEqual(['dsr', 'l4.tcp'])
     expect(neededFeatures({ listeners: [], pools }, 'dsr')).toEqual([])
+    const action = { type: 'forward' as const, pools: [{ poolId: pools[0]!.id, weight: 1 }] }
+    const filters = [{ type: 'rewrite' as const, host: 'a.example', path: null, prefix: null }]
+    const routed = (one: HttpRoute['action']) =>
+      neededFeatures({ listeners: [listener(4, 80, { protocol: 'http', routes: [routeTo(one)] })], pools: [] }, 'snat')
+    expect(routed(action)).toEqual(['l7.http', 'l7.routes'])
+    expect(routed({ ...action, filters })).toEqual(['l7.http', 'l7.routes', 'l7.routes.filters'])
   })
 })
 

@@ -25,6 +25,7 @@ const forwardDraft = z.strictObject({
     )
     .min(1)
     .max(16),
+  filters: forwardAction.shape.filters,
 })
 
 export const routeDraft = z.strictObject({
@@ -52,7 +53,7 @@ export function actionOf(draft: RouteDraft['action'], pools: readonly Pool[], pa
     if (poolId === undefined) throw new SpoutError('MissingField', { field: `${field}.poolId` })
     return { poolId, weight }
   })
-  return { type: 'forward', pools: shares }
+  return { type: 'forward', pools: shares, ...(draft.filters !== undefined && { filters: draft.filters }) }
 }
 
 /** @throws SpoutError ReferenceNotFound */

@@ -113,3 +113,16 @@ test('explain shows routes in order, and which are never reached', async () => {
     ['off', false],
   ])
 })
+
+test('filters of a route are kept, and refused by their fields', async () => {
+  const filters = [{ type: 'rewrite', prefix: { from: '/cart', to: '/' } }]
+  const withFilters = (all: unknown) => ({ ...CART, action: { ...CART.action, filters: all } })
+  const { status, body } = await create([withFilters(filters)])
+  expect(status).toBe(201)
+  expect(body.listeners[0].routes[0].action.filters).toEqual([{ ...filters[0], host: null, path: null }])
+  const hostile = [{ type: 'request-headers', set: [{ name: 'host', value: 'a' }] }]
+  expect((await create([withFilters(hostile)])).body).toMatchObject({
+    code: 'InvalidField',
+    field: 'listeners[0].routes[0].action.filters[0].set[0].name',
+  })
+})

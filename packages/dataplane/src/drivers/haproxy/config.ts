@@ -85,7 +85,11 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   '    tune.ssl.cachesize 0',
   ...(settings.luaProgram === null
     ? []
-    : [`    setenv SPOUT_TESTS_MAP ${settings.mapPath('tests')}`, `    lua-load ${settings.luaProgram}`]),
+    : [
+        `    setenv SPOUT_TESTS_MAP ${settings.mapPath('tests')}`,
+        `    setenv SPOUT_FILTERS_MAP ${settings.mapPath('filters')}`,
+        `    lua-load ${settings.luaProgram}`,
+      ]),
 ]
 
 const target = ({ mapPath }: ProcessSettings): string => `fe_name,map(${mapPath('backend')})`

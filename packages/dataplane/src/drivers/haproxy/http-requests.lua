@@ -1,6 +1,8 @@
 -- What HAProxy's rules cannot say without a tenant's text in the configuration. Requests are tested for what is no key of
--- a map (parts of texts, regular expressions, headers, cookies, queries, sources), and for cookies of applications. The rows of the map `tests` say what; `test-rows.ts` writes them. A name under which rows are says what they hold, so
--- what was read once is kept. HAProxy of Debian gives `lua-load` no arguments, so the map's path is in the environment.
+-- a map (parts of texts, regular expressions, headers, cookies, queries, sources), and for cookies of applications; they
+-- and their responses are changed by filters. The rows of the maps `tests` and `filters` say what; `test-rows.ts` and
+-- `filter-text.ts` write them. A name under which rows are says what they hold, so what was read once is kept. HAProxy of
+-- Debian gives `lua-load` no arguments, so the maps' paths are in the environment.
 local rows = Map.new(os.getenv("SPOUT_TESTS_MAP"), Map._str)
 
 local byte, sub, find, gmatch = string.byte, string.sub, string.find, string.gmatch
@@ -170,4 +172,145 @@ core.register_fetches("scope_of_new_session", function(txn)
     if any_pair(pair, ";", name, function() return true end) then return scope == "" and ";" or scope end
   end
   return ""
+end)
+
+-- Filters of a route.
+local filters = Map.new(os.getenv("SPOUT_FILTERS_MAP"), Map._str)
+
+local function read_list(text)
+  local values = {}
+  for value in gmatch(text, "%.([^.]*)") do values[#values + 1] = from_hex(value) end
+  return values
+end
+local function contains(values, wanted)
+  for at = 1, #values do
+    if values[at] == wanted then return true end
+  end
+  return false
+end
+
+-- What a step does to a request or a response. The order of steps is that of the text.
+local request_steps = {
+  ["request-del"] = function(http, name) http:req_del_header(name) end,
+  ["request-set"] = function(http, name, value) http:req_set_header(name, value) end,
+  ["request-add"] = function(http, name, value) http:req_add_header(name, value) end,
+  host = function(http, host) http:req_set_header("host", host) end,
+  path = function(http, path) http:req_set_path(path) end,
+  prefix = function(http, from, to, txn)
+    local path = txn.f:path()
+    if path == nil or sub(path, 1, #from) ~= from then return end
+    local rest = sub(path, #from + 1)
+    if rest ~= "" and sub(rest, 1, 1) ~= "/" then return end
+    local new = to .. rest
+    http:req_set_path(new == "" and "/" or new)
+  end,
+}
+local response_steps = {
+  ["response-del"] = function(http, name) http:res_del_header(name) end,
+  ["response-set"] = function(http, name, value) http:res_set_header(name, value) end,
+  ["response-add"] = function(http, name, value) http:res_add_header(name, value) end,
+}
+
+local function read_filters(key)
+  local read = { request = {}, response = {} }
+  for step in gmatch(filters:lookup(key .. "/do"), "/([^/]+)") do
+    local word, rest = step:match("^([^:]+):(.*)$")
+    if word == "cors" then
+      local credentials, age, origins, methods, headers, expose =
+        rest:match("^(%d):(%d+):([^:]*):([^:]*):([^:]*):([^:]*)$")
+      local exposed = table.concat(read_list(expose), ", ")
+      read.cors = {
+        credentials = credentials == "1", age = age, exposed = exposed,
+        origins = read_list(origins), methods = read_list(methods), headers = read_list(headers),
+      }
+    else
+      local first, second = rest:match("^([^:]*):?(.*)$")
+      local of = request_steps[word] ~= nil and "request" or "response"
+      local run = (request_steps[word] or response_steps[word])
+      read[of][#read[of] + 1] = { run, from_hex(first), from_hex(second) }
+    end
+  end
+  return read
+end
+
+local function filters_of(txn)
+  return read_once(txn.f:fe_name() .. "/" .. txn:get_var("txn.filter"), read_filters)
+end
+
+-- An origin in lower case: `*`, the same text, or `scheme://*.name` for any name below.
+local function is_allowed(origins, origin)
+  for at = 1, #origins do
+    local allowed = origins[at]
+    if allowed == "*" or allowed == origin then return true end
+    local scheme, domain = allowed:match("^(https?://)%*(%..*)$")
+    if scheme ~= nil and sub(origin, 1, #scheme) == scheme and #origin > #scheme + #domain
+      and sub(origin, -#domain) == domain then
+      return true
+    end
+  end
+  return false
+end
+
+-- What a response says to this origin; nil: nothing. Where it depends on the origin, caches are told.
+local function allowed_origin(cors, origin)
+  if not is_allowed(cors.origins, origin:lower()) then return nil end
+  if contains(cors.origins, "*") and not cors.credentials then return "*" end
+  return origin
+end
+
+-- `*` does not go with credentials, so what was asked for is answered.
+local function allowed_names(values, asked)
+  if contains(values, "*") then return asked or "" end
+  return table.concat(values, ", ")
+end
+
+local function answer_preflight(txn, cors, origin)
+  local reply = txn:reply({ status = 204 })
+  local allowed = allowed_origin(cors, origin)
+  if allowed ~= nil then
+    reply:add_header("Access-Control-Allow-Origin", allowed)
+    reply:add_header("Access-Control-Allow-Methods",
+      allowed_names(cors.methods, txn.f:req_fhdr("access-control-request-method")))
+    local headers = allowed_names(cors.headers, txn.f:req_fhdr("access-control-request-headers"))
+    if headers ~= "" then reply:add_header("Access-Control-Allow-Headers", headers) end
+    if cors.credentials then reply:add_header("Access-Control-Allow-Credentials", "true") end
+    reply:add_header("Access-Control-Max-Age", cors.age)
+  end
+  reply:add_header("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
+  txn:done(reply)
+end
+
+core.register_action("filter_request", { "http-req" }, function(txn)
+  local read = filters_of(txn)
+  local cors, origin = read.cors, txn.f:req_fhdr("origin")
+  if cors ~= nil and origin ~= nil then
+    if txn.f:method() == "OPTIONS" and txn.f:req_fhdr("access-control-request-method") ~= nil then
+      return answer_preflight(txn, cors, origin)
+    end
+    txn:set_var("txn.origin", origin)
+  end
+  local steps = read.request
+  for at = 1, #steps do
+    local step = steps[at]
+    step[1](txn.http, step[2], step[3], txn)
+  end
+end)
+
+core.register_action("filter_response", { "http-res" }, function(txn)
+  local read, http = filters_of(txn), txn.http
+  local steps = read.response
+  for at = 1, #steps do
+    local step = steps[at]
+    step[1](http, step[2], step[3])
+  end
+  local cors, origin = read.cors, txn:get_var("txn.origin")
+  if cors == nil then return end
+  for _, name in ipairs({ "origin", "credentials" }) do http:res_del_header("access-control-allow-" .. name) end
+  http:res_del_header("access-control-expose-headers")
+  local allowed = origin ~= nil and allowed_origin(cors, origin) or nil
+  if allowed ~= "*" then http:res_add_header("vary", "Origin") end
+  if allowed == nil then return end
+  http:res_set_header("access-control-allow-origin", allowed)
+  if cors.credentials then http:res_set_header("access-control-allow-credentials", "true") end
+  if cors.exposed ~= "" then http:res_set_header("access-control-expose-headers", cors.exposed) end
 end)

@@ -1,5 +1,7 @@
 import type { NodeForward, NodeRoute } from '@spout/model'
+import { isFiltered } from '@spout/model/route-keys'
 import { compileRoutes, type HostClass, lookupText, type Outcome, type Test } from '@spout/plan/http-routes'
+import { filterText } from './filter-text.ts'
 import type { RowMap } from './maps.ts'
 import { automatonRows, contentName, testText } from './test-rows.ts'
 
@@ -99,9 +101,19 @@ class RowSet {
     if (route === null) return { text: 'default' }
     const known = this.#targets.get(route)
     if (known !== undefined) return known
-    const target = route.action.type === 'forward' ? this.#share(route.action) : this.#answer(route.action)
+    const target = route.action.type === 'forward' ? this.#forward(route.action) : this.#answer(route.action)
     this.#targets.set(route, target)
     return target
+  }
+
+  #forward(action: NodeForward): RowTarget {
+    const to = this.#share(action)
+    if (!isFiltered(action)) return to
+    const text = filterText(action.filters ?? [])
+    return this.#name('f', [to, text], (name) => {
+      this.add('filters', `${name}/do`, text)
+      this.add('filters', `${name}/to`, to)
+    })
   }
 
   #share({ pools }: NodeForward): RowTarget {

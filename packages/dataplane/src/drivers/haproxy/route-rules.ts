@@ -12,7 +12,7 @@ import { ROUTED } from './routed.ts'
  * - Without a row the host is not named. Then the names behind its first label are tried, the longest first, and at last
  *   the rows for all hosts. `:` is in no host name.
  *
- * @param canTest whether the proxy can test requests for what is no key (`http-requests.lua`)
+ * @param canTest whether the proxy has `http-requests.lua`, which tests requests for what is no key, and filters
  */
 export function routeRules(mapPath: (map: MapName) => string, canTest: boolean): readonly string[] {
   const set = (name: string, expression: string, condition = ''): string =>
@@ -51,6 +51,12 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
       ` if ${isSet('option')}`,
     ),
     set('target', `fe_name,concat(/,txn.choice,/any),map(${mapPath('choices')})`, begins('target', 'm')),
+    ...(canTest
+      ? [
+          set('filter', 'var(txn.target)', begins('target', 'f')),
+          set('target', `fe_name,concat(/,txn.filter,/to),map(${mapPath('filters')})`, ` if ${isSet('filter')}`),
+        ]
+      : []),
     set('shares', 'var(txn.target)', begins('target', 'w')),
     set('size', `fe_name,concat(/,txn.shares,/size),map(${mapPath('shares')})`, ` if ${isSet('shares')}`),
     set('bucket', 'rand,mod(txn.size)', ` if ${isSet('size')}`),
@@ -63,6 +69,12 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     set('target', `fe_name,concat(/,txn.answer),map(${mapPath('answers')})`, ` if ${isSet('answer')}`),
     '    http-request unset-var(txn.target) if { var(txn.target) -m str default }',
     set('target', `fe_name,map(${mapPath('defaults')})`, ` unless ${isSet('target')}`),
+    ...(canTest
+      ? [
+          `    http-request lua.filter_request if ${isSet('filter')}`,
+          `    http-response lua.filter_response if ${isSet('filter')}`,
+        ]
+      : []),
   ]
 }
 

@@ -150,6 +150,7 @@ export async function httpMember(name: string): Promise<LabMember> {
   const server = http.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     count++
     response.setHeader('x-member', name)
+    response.setHeader('x-request', `${request.method} ${request.url}`)
     if (request.url === '/login')
       response.setHeader('set-cookie', ['theme=dark; Path=/', `JSESSIONID=${name}-${count}; Path=/; HttpOnly`])
     response.end(JSON.stringify(request.headers))

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { HTTP_METHODS } from './health-monitor.ts'
+import { headerName, hostText, pathText } from './route-condition.ts'
+
+/**
+ * Headers that say how a message is transferred, or where it goes: changed, they would desynchronise the proxy and a
+ * member (RFC 9110 section 7.6.1, RFC 9112 section 6), or be undone by the proxy.
+ */
+const FIXED_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const changeableHeader = headerName.refine((name) => !FIXED_HEADERS.has(name), {
+  message: 'is a header that says how messages are transferred; use rewrite for the host',
+})
+
+/** RFC 9110 section 5.5, without what is not ASCII, and without spaces around it. */
+const headerValue = z
+  .string()
+  .max(1024)
+  .regex(/^(?:[!-~](?:[ !-~]*[!-~])?)?$/, 'must hold printable ASCII only, with no space around it')
+
+const header = z.strictObject({ name: changeableHeader, value: headerValue })
+
+/** What is removed goes first; what is set replaces all lines of that name; what is added is one line more. */
+const headerEdits = {
+  set: z.array(header).max(16).default([]),
+  add: z.array(header).max(16).default([]),
+  remove: z.array(changeableHeader).max(16).default([]),
+}
+const requestHeaders = z.strictObject({ type: z.literal('request-headers'), ...headerEdits })
+const responseHeaders = z.strictObject({ type: z.literal('response-headers'), ...headerEdits })
+
+/** What is null stays as the client sent it, and so does the query. */
+const rewrite = z
+  .strictObject({
+    type: z.literal('rewrite'),
+    host: hostText.nullable().default(null),
+    /** The whole path. */
+    path: pathText.nullable().default(null),
+    /** The elements that the path begins with, and what replaces them. Other paths stay. */
+    prefix: z.strictObject({ from: pathText, to: pathText }).nullable().default(null),
+  })
+  .refine(({ path, prefix }) => path === null || prefix === null, {
+    path: ['prefix'],
+    message: 'and path exclude each other',
+  })
+  .refine(({ host, path, prefix }) => host !== null || path !== null || prefix !== null, {
+    message: 'must name a host, a path or a prefix',
+  })
+
+const ANY = '*'
+const origin = z
+  .string()
+  .max(253)
+  .toLowerCase()
+  .regex(
+    /^(?:\*|https?:\/\/(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::\d{1,5})?)$/,
+    "is no origin: scheme, host and port (https://shop.example.com, https://*.example.com), or '*'",
+  )
+
+/**
+ * Cross-origin requests (the Fetch standard, CORS protocol). The proxy answers preflight requests; a member's own
+ * headers of the protocol are replaced. `*` is any.
+ */
+const cors = z.strictObject({
+  type: z.literal('cors'),
+  /** `https://*.example.com` is any name below `example.com`. */
+  origins: z.array(origin).min(1).max(64),
+  methods: z
+    .array(z.union([z.literal(ANY), z.enum(HTTP_METHODS)]))
+    .max(HTTP_METHODS.length)
+    .default(['GET', 'HEAD', 'POST']),
+  headers: z
+    .array(z.union([z.literal(ANY), headerName]))
+    .max(64)
+    .default([]),
+  exposeHeaders: z
+    .array(z.union([z.literal(ANY), headerName]))
+    .max(64)
+    .default([]),
+  /** Whether scripts may send cookies and read the answers. */
+  credentials: z.boolean().default(false),
+  /** How long a browser may keep the answer to a preflight request. */
+  maxAgeSeconds: z.number().int().min(0).max(86_400).default(5),
+})
+
+export const routeFilter = z.discriminatedUnion('type', [requestHeaders, responseHeaders, rewrite, cors], {
+  error: 'must be one of request-headers, response-headers, rewrite, cors',
+})
+export type RouteFilter = z.infer<typeof routeFilter>
+
+/** Of the texts in the filters of one route: nodes have them in one row of a map. */
+const MOST_CHARACTERS = 3_000
+
+/** What happens to requests, and to their responses, on the way to the pools. One of a type at most. */
+export const routeFilters = z
+  .array(routeFilter)
+  .max(4)
+  .refine((filters) => new Set(filters.map(({ type }) => type)).size === filters.length, {
+    message: 'has two of one type',
+  })
+  .refine((filters) => JSON.stringify(filters).length <= MOST_CHARACTERS, {
+    message: `have more than ${MOST_CHARACTERS} characters together`,
+  })
