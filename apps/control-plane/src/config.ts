@@ -1,3 +1,4 @@
+import { DEFAULT_POLICY_SET, POLICY_SET_NAMES } from '@spout/intent-octavia'
 import { ANNOUNCER_NAMES, CONFIGURED_ANNOUNCERS, DEFAULT_ANNOUNCER, requiredSettings } from '@spout/model'
 import { parseCidr } from '@spout/net'
 import { secret } from '@spout/runtime/config'
@@ -123,6 +124,8 @@ export const controlPlaneConfig = z.strictObject({
      * anything, and statuses are those of Octavia's noop driver.
      */
     noop: z.boolean().default(false),
+    /** Which roles may do what: one of Octavia's policy sets. */
+    policySet: z.enum(POLICY_SET_NAMES).default(DEFAULT_POLICY_SET),
   }).prefault({}),
   network: section({
     /** The physical network of a tenant's new network when its creator names none. */

@@ -67,6 +67,7 @@ export function mountSurfaces(
     options: {
       ...{ providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
       noop: config.octavia.noop,
+      policySet: config.octavia.policySet,
     },
   }
   mount(app, healthApi())

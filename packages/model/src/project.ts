@@ -73,8 +73,17 @@ export const limitsOf = (own: Partial<QuotaLimits>, defaults: QuotaLimits = DEFA
   return { ...limits, bytes: own.bytes ?? Math.max(defaults.bytes, roomFor(limits)) }
 }
 
+/** Octavia's own roles. What they may do in the Octavia API is its policy set's to say. */
+const OCTAVIA_ROLES = [
+  'load-balancer_admin',
+  'load-balancer_member',
+  'load-balancer_quota_admin',
+  'load-balancer_global_observer',
+  'load-balancer_observer',
+] as const
+
 /** `balancer` writes load balancers and reads what they consist of, and nothing else. A `member` may do that too. */
-export const ROLES = ['admin', 'member', 'balancer', 'reader'] as const
+export const ROLES = ['admin', 'member', 'balancer', 'reader', ...OCTAVIA_ROLES] as const
 export type Role = (typeof ROLES)[number]
 
 /** A person or program. The password is stored as a scrypt record only. */

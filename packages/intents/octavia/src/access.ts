@@ -1,58 +1,61 @@
 import type { Principal } from '@spout/admission/contract'
-import type { Role } from '@spout/model'
+import { POLICY_SETS, type PolicySetName, type Reach, type Rule, reachOf } from './policies.ts'
 import { policyForbidden } from './wire/fault.ts'
 
-/**
- * Permissions, as Octavia's default roles define them: readers read their project, members write it, administrators do
- * everything everywhere. Identity maps the older `load-balancer_*` roles to these.
- */
-
-const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
-  admin: ['admin', 'member', 'reader'],
-  member: ['member', 'reader'],
-  // This role uses only the native API.
-  balancer: [],
-  reader: ['reader'],
+/** Who calls, and how far the policy set lets them reach. */
+export interface Caller extends Principal {
+  readonly reach: Readonly<Record<Rule, Reach>>
 }
 
-const holds = ({ roles }: Principal, wanted: Role): boolean => roles.some((role) => INCLUDES[role].includes(wanted))
+/** What a caller has to be, in the words of OpenStack's default roles; the policy set says who is. */
+export type Persona = 'reader' | 'member' | 'quota-reader' | 'quota-admin' | 'admin'
 
-export const isAdmin = (principal: Principal): boolean => holds(principal, 'admin')
-
-/** @throws OctaviaFault 403 without the role, or with a token that has no project */
-export function requireRole(principal: Principal, role: Role): void {
-  if (!holds(principal, role)) throw policyForbidden()
-  if (principal.projectId === null && !isAdmin(principal)) throw policyForbidden()
+const RULE_OF: Readonly<Record<Persona, Rule>> = {
+  reader: 'read',
+  member: 'write',
+  'quota-reader': 'read-quota',
+  'quota-admin': 'write-quota',
+  admin: 'admin',
 }
 
-/** Whether objects of this project are open to the caller. */
-export const mayAccess = (principal: Principal, projectId: string): boolean =>
-  isAdmin(principal) || projectId === principal.projectId
+const reach = (caller: Caller, persona: Persona): Reach => caller.reach[RULE_OF[persona]]
+
+export const callerOf = (principal: Principal, set: PolicySetName): Caller => ({
+  ...principal,
+  reach: reachOf(POLICY_SETS[set], principal.roles),
+})
+
+export const isAdmin = (caller: Caller): boolean => reach(caller, 'admin') === 'all'
+
+/** @throws OctaviaFault 403 for a caller who may not do it anywhere, or only in a project and has none */
+export function requireRole(caller: Caller, persona: Persona): void {
+  const found = reach(caller, persona)
+  if (found === 'none' || (found === 'own' && caller.projectId === null)) throw policyForbidden()
+}
+
+/** @throws OctaviaFault 403 for a project that is out of the caller's reach */
+export function requireProject(caller: Caller, persona: Persona, projectId: string): void {
+  requireRole(caller, persona)
+  if (reach(caller, persona) !== 'all' && projectId !== caller.projectId) throw policyForbidden()
+}
 
 /**
- * @throws OctaviaFault 403 for a project that is not the caller's
- * @throws OctaviaFault 403 for another project than one's own
+ * The project that a list is limited to; null for all of them.
+ * @throws OctaviaFault 403 for a project that is out of the caller's reach
  */
-export function listScope(principal: Principal, wanted: string | null): string | null {
-  requireRole(principal, 'reader')
-  if (isAdmin(principal)) return wanted
-  if (wanted !== null && wanted !== principal.projectId) throw policyForbidden()
-  return principal.projectId
+export function listScope(caller: Caller, persona: Persona, wanted: string | null): string | null {
+  requireRole(caller, persona)
+  if (wanted !== null) requireProject(caller, persona, wanted)
+  return reach(caller, persona) === 'all' ? wanted : caller.projectId
 }
 
 /**
  * The project that a new load balancer belongs to.
- * @throws OctaviaFault 403 for a project that is not the caller's
+ * @throws OctaviaFault 403 for a project that is out of the caller's reach
  */
-export function ownerOfNew(principal: Principal, wanted: string | null): string {
-  requireRole(principal, 'member')
-  const projectId = wanted ?? principal.projectId
-  if (projectId === null || !mayAccess(principal, projectId)) throw policyForbidden()
+export function ownerOfNew(caller: Caller, wanted: string | null): string {
+  const projectId = wanted ?? caller.projectId
+  if (projectId === null) throw policyForbidden()
+  requireProject(caller, 'member', projectId)
   return projectId
-}
-
-/** @throws OctaviaFault 403, not 404: quotas are named by project, so there is no object to hide */
-export function requireProject(principal: Principal, projectId: string): void {
-  requireRole(principal, 'reader')
-  if (!mayAccess(principal, projectId)) throw policyForbidden()
 }

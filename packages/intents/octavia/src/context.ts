@@ -2,6 +2,7 @@ import type { ModelView, OfferAdmission, Principal } from '@spout/admission/cont
 import type { SpoutError, StatusReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { PolicySetName } from './policies.ts'
 import type { OctaviaAdmission } from './settling.ts'
 
 /** What the Octavia API needs. */
@@ -37,6 +38,8 @@ export interface OctaviaOptions {
   readonly settleMs: number
   /** Load balancers may name networks that do not exist, and no node carries them (see `noop-vips.ts`). */
   readonly noop?: boolean
+  /** Which roles may do what; without it, the default set. */
+  readonly policySet?: PolicySetName
 }
 
 export interface Provider {

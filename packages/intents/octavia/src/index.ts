@@ -8,3 +8,4 @@
 export * from './context.ts'
 export { NOOP_POOL } from './noop-vips.ts'
 export { octaviaApi } from './octavia-api.ts'
+export { DEFAULT_POLICY_SET, POLICY_SET_NAMES, type PolicySetName } from './policies.ts'

@@ -1,7 +1,7 @@
 import type { Principal } from '@spout/admission/contract'
 import type { Role } from '@spout/model'
 import { expect, test } from 'vitest'
-import { requireRole } from './access.ts'
+import { isAdmin, requireRole } from './access.ts'
 
 const principal = (roles: readonly Role[], projectId: string | null = 'p1'): Principal => ({
   userId: 'u1',
@@ -22,4 +22,21 @@ test('a missing role is named, with those that the token has', () => {
 
 test('a token without a project has no access, whatever its roles', () => {
   expect(() => requireRole(principal(['admin'], null), 'reader')).toThrow('the token has no project')
+})
+
+test('roles of the Octavia API count for less elsewhere', () => {
+  const allowed = (role: Role, wanted: Role) => {
+    try {
+      requireRole(principal([role]), wanted)
+      return true
+    } catch {
+      return false
+    }
+  }
+  const wanted = ['reader', 'balancer', 'member', 'admin'] as const
+  const powers = (role: Role) => wanted.filter((one) => allowed(role, one))
+  expect(powers('load-balancer_member')).toEqual(['reader', 'balancer', 'member'])
+  for (const role of ['admin', 'quota_admin', 'global_observer', 'observer'] as const)
+    expect(powers(`load-balancer_${role}`)).toEqual(['reader'])
+  expect(isAdmin(principal(['load-balancer_admin']))).toBe(false)
 })

@@ -1,13 +1,13 @@
 import type { Principal } from '@spout/admission/contract'
 import { type Role, SpoutError } from '@spout/model'
-import { holds } from './roles.ts'
+import { suffice } from './roles.ts'
 
 export const isAdmin = (principal: Principal): boolean => principal.roles.includes('admin')
 
 /** @throws SpoutError Forbidden without the role */
 export function requireRole(principal: Principal, role: Role): void {
   if (principal.projectId === null) throw new SpoutError('Forbidden', { reason: 'the token has no project' })
-  if (holds(principal.roles, role)) return
+  if (suffice(principal.roles, role)) return
   const has = principal.roles.length === 0 ? 'none' : principal.roles.join(', ')
   throw new SpoutError('Forbidden', { reason: `the role ${role} is needed, the token has ${has}` })
 }

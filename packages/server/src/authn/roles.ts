@@ -1,20 +1,30 @@
 import { ROLES, type Role, type User } from '@spout/model'
 
-/** Each role and what it includes. */
-const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
-  admin: ['admin', 'member', 'reader'],
-  member: ['member', 'reader'],
-  balancer: ['balancer'],
-  reader: ['reader'],
+/** Each role and the others that it includes, as Keystone's implied roles. */
+const INCLUDES: Readonly<Partial<Record<Role, readonly Role[]>>> = { admin: ['member', 'reader'], member: ['reader'] }
+
+/** What Octavia's own roles count as outside of its API: they are for what load balancers need, as there. */
+const COUNTS_AS: Readonly<Partial<Record<Role, Role>>> = {
+  'load-balancer_admin': 'reader',
+  'load-balancer_member': 'member',
+  'load-balancer_quota_admin': 'reader',
+  'load-balancer_global_observer': 'reader',
+  'load-balancer_observer': 'reader',
 }
 
 /** The given roles and those they include, strongest first. */
 export const withIncluded = (roles: readonly Role[]): readonly Role[] =>
-  ROLES.filter((role) => roles.some((given) => INCLUDES[given].includes(role)))
+  ROLES.filter((role) => roles.some((given) => given === role || INCLUDES[given]?.includes(role)))
 
-/** Whether these roles, with the roles they include, contain the wanted one: a `member` may balance. */
+/** Whether the wanted role may be handed on by somebody with these, with the roles they include: a `member` may balance. */
 export const holds = (roles: readonly Role[], wanted: Role): boolean =>
-  roles.includes(wanted) || (wanted === 'balancer' && roles.includes('member'))
+  roles.includes(wanted) || (wanted === 'balancer' && outsideOctavia(roles).includes('member'))
+
+/** Whether these roles, with the roles they include, are enough for what needs the wanted one. */
+export const suffice = (roles: readonly Role[], wanted: Role): boolean => holds(outsideOctavia(roles), wanted)
+
+const outsideOctavia = (roles: readonly Role[]): readonly Role[] =>
+  withIncluded(roles.map((role) => COUNTS_AS[role] ?? role))
 
 /** A user's roles in a project, with the roles they include. */
 export const rolesOn = (user: User, projectId: string): readonly Role[] =>

@@ -147,11 +147,11 @@ function ownRole(
   const named = NAMED_ROLES.find(
     (known) => known.id === wanted.id || known.name === wanted.name || known.name === wanted.id,
   )
-  if (named?.role == null)
+  if (named === undefined)
     throw new SpoutError('ReferenceNotFound', { field, what: 'Role', id: wanted.id ?? wanted.name ?? '' })
-  if (!holds(own, named.role))
+  if (!holds(own, named.name))
     throw new SpoutError('Forbidden', { reason: `you have no role ${named.name} to pass on` })
-  return named.role
+  return named.name
 }
 
 /** Keystone's times have no zone and mean UTC. */

@@ -1,12 +1,13 @@
-import { SpoutError, type User } from '@spout/model'
+import type { User } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isAdmin, requireRole } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import { queryOf } from '../http/query.ts'
 import type { IdentityContext } from './context.ts'
 import { listBody, notFound } from './list-body.ts'
-import { DOMAIN, NAMED_ROLES, type NamedRole, roleId, shownRole } from './role-names.ts'
+import { DOMAIN, NAMED_ROLES, roleId, shownRole } from './role-names.ts'
 
+type KnownRole = (typeof NAMED_ROLES)[number]
 type Grant = { Params: { project: string; user: string; role: string } }
 
 /** Roles and role assignments. */
@@ -19,7 +20,7 @@ export function roleRoutes(scope: FastifyInstance, context: IdentityContext): vo
 function catalogueRoutes(scope: FastifyInstance, context: IdentityContext): void {
   const { authenticator } = context
 
-  const shown = (request: FastifyRequest, { id, name }: NamedRole) => ({
+  const shown = (request: FastifyRequest, { id, name }: KnownRole) => ({
     id,
     name,
     domain_id: null,
@@ -57,12 +58,7 @@ function grantRoutes(scope: FastifyInstance, context: IdentityContext): void {
 
   scope.put<Grant>(grantPath, async (request, reply) => {
     const user = grantee(request)
-    const { role } = roleById(request.params.role)
-    if (role === null)
-      throw new SpoutError('Unsupported', {
-        field: 'role_id',
-        reason: 'this role cannot be granted, use admin, member, balancer or reader',
-      })
+    const { name: role } = roleById(request.params.role)
     if (!user.roles.some((grant) => grant.projectId === request.params.project && grant.role === role)) {
       const roles = [...user.roles, { projectId: request.params.project, role }]
       await admission.putUser({ ...user, roles, updatedAt: clock.now().toISOString() })
@@ -72,7 +68,7 @@ function grantRoutes(scope: FastifyInstance, context: IdentityContext): void {
 
   scope.delete<Grant>(grantPath, async (request, reply) => {
     const user = grantee(request)
-    const { role } = roleById(request.params.role)
+    const { name: role } = roleById(request.params.role)
     const roles = user.roles.filter((grant) => grant.projectId !== request.params.project || grant.role !== role)
     if (roles.length === user.roles.length) throw notFound('Role assignment', request.params.role)
     await admission.putUser({ ...user, roles, updatedAt: clock.now().toISOString() })
@@ -82,7 +78,7 @@ function grantRoutes(scope: FastifyInstance, context: IdentityContext): void {
   // Clients use HEAD to check a grant. Fastify adds it.
   scope.get<Grant>(grantPath, async (request, reply) => {
     const user = grantee(request)
-    const { role } = roleById(request.params.role)
+    const { name: role } = roleById(request.params.role)
     if (!user.roles.some((grant) => grant.projectId === request.params.project && grant.role === role))
       throw notFound('Role assignment', request.params.role)
     return reply.code(204).send()
@@ -128,7 +124,7 @@ function assignmentRoutes(scope: FastifyInstance, context: IdentityContext): voi
   })
 }
 
-function roleById(id: string): NamedRole {
+function roleById(id: string): KnownRole {
   const role = NAMED_ROLES.find((known) => known.id === id)
   if (role === undefined) throw notFound('Role', id)
   return role

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { requireRole } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import { isBalancing } from '../authn/balancer.ts'
-import { holds } from '../authn/roles.ts'
+import { suffice } from '../authn/roles.ts'
 import { NATIVE_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import { sendDocument } from '../http/long-answer.ts'
 import { answerWithProblems } from '../http/problem.ts'
@@ -56,7 +56,7 @@ async function answer(context: NativeContext, known: Route, request: FastifyRequ
 function admit(context: NativeContext, known: Route, request: FastifyRequest): Principal {
   if (known.access === 'anyone') return NOBODY
   const { principal } = sessionOf(context.authenticator, request)
-  if (isBalancing(known) && holds(principal.roles, 'balancer')) return principal
+  if (isBalancing(known) && suffice(principal.roles, 'balancer')) return principal
   if (known.access !== 'user') requireRole(principal, known.access)
   return principal
 }

@@ -1,9 +1,9 @@
 import type { ChildRef } from '@spout/admission/contract'
 import type { LoadBalancer, Vip } from '@spout/model'
-import { listScope, mayAccess, requireRole } from '../access.ts'
+import { listScope, type Persona, requireProject, requireRole } from '../access.ts'
 import { shownVips } from '../noop-vips.ts'
 import { type Snapshot, snapshotOf } from '../snapshot.ts'
-import { notFound, OctaviaFault, policyForbidden } from '../wire/fault.ts'
+import { notFound, OctaviaFault } from '../wire/fault.ts'
 import type { Call } from './route.ts'
 
 /**
@@ -12,11 +12,11 @@ import type { Call } from './route.ts'
  */
 
 /** @throws OctaviaFault 404; 403 without the role, or for another project's load balancer */
-export function findLoadBalancer(call: Call, id: string, role: 'reader' | 'member'): LoadBalancer {
+export function findLoadBalancer(call: Call, id: string, role: Persona): LoadBalancer {
   requireRole(call.principal, role)
   const lb = call.context.view.get('loadBalancer', id)?.value
   if (lb === undefined) throw notFound('Load Balancer', id)
-  if (!mayAccess(call.principal, lb.projectId)) throw policyForbidden()
+  requireProject(call.principal, role, lb.projectId)
   return lb
 }
 
@@ -35,17 +35,17 @@ const CHILD_WORDS: Readonly<Record<ChildRef['kind'], string>> = {
 }
 
 /** @throws OctaviaFault 404; 403 without the role, or for another project's object */
-export function findChild(call: Call, kind: ChildRef['kind'], id: string, role: 'reader' | 'member'): FoundChild {
+export function findChild(call: Call, kind: ChildRef['kind'], id: string, role: Persona): FoundChild {
   requireRole(call.principal, role)
   const ref = call.context.view.child(id)
   const lb = ref?.kind === kind ? call.context.view.get('loadBalancer', ref.loadBalancerId)?.value : undefined
   if (ref === null || lb === undefined) throw notFound(CHILD_WORDS[kind], id)
-  if (!mayAccess(call.principal, lb.projectId)) throw policyForbidden()
+  requireProject(call.principal, role, lb.projectId)
   return { lb, ref }
 }
 
 /** A member of this very pool. @throws OctaviaFault 404; 403 as for the pool */
-export function findMember(call: Call, role: 'reader' | 'member'): FoundChild {
+export function findMember(call: Call, role: Persona): FoundChild {
   findChild(call, 'pool', call.id, role)
   const found = findChild(call, 'member', call.childId, role)
   if (found.ref.poolId !== call.id) throw notFound('Member', call.childId)
@@ -61,7 +61,7 @@ export const snapshot = ({ context, pools }: Call, lb: LoadBalancer): Snapshot =
  */
 export function listed(call: Call): readonly Snapshot[] {
   const { view } = call.context
-  const projectId = listScope(call.principal, call.query.get('project_id') ?? call.query.get('tenant_id'))
+  const projectId = listScope(call.principal, 'reader', call.query.get('project_id') ?? call.query.get('tenant_id'))
   const named = call.query.get('loadbalancer_id') ?? view.child(call.query.get('id') ?? '')?.loadBalancerId ?? null
   const lbs =
     named === null

@@ -1,5 +1,5 @@
 import type { LoadBalancer } from '@spout/model'
-import { requireRole } from '../access.ts'
+import { type Persona, requireRole } from '../access.ts'
 import { addPolicy, addRule, changePolicy, changeRule, removePolicy, removeRule } from '../edit-policies.ts'
 import { parseListQuery, printPage } from '../list-query.ts'
 import { blankPolicy, policyResource } from '../resources/l7policy.ts'
@@ -42,7 +42,7 @@ async function remove(call: Call) {
 const show = (call: Call) => print(call, findPolicy(call, 'reader'), call.id, parseListQuery(call.query).fields)
 
 /** The load balancer of a policy. A route that no policy made is none. */
-function findPolicy(call: Call, role: 'reader' | 'member'): LoadBalancer {
+function findPolicy(call: Call, role: Persona): LoadBalancer {
   const { lb } = findChild(call, 'route', call.id, role)
   if (!policyReadings(snapshot(call, lb)).some(({ model }) => model.id === call.id))
     throw notFound('L7 Policy', call.id)
@@ -52,7 +52,7 @@ function findPolicy(call: Call, role: 'reader' | 'member'): LoadBalancer {
 const rulesOf = (call: Call, lb: LoadBalancer) => ruleReadings(snapshot(call, lb), call.id)
 
 /** The load balancer of a rule of this very policy. */
-function findRule(call: Call, role: 'reader' | 'member'): LoadBalancer {
+function findRule(call: Call, role: Persona): LoadBalancer {
   const lb = findPolicy(call, role)
   if (!rulesOf(call, lb).some(({ model }) => model.id === call.childId)) throw notFound('L7 Rule', call.childId)
   return lb

@@ -1,9 +1,9 @@
-import { isAdmin, ownerOfNew, requireRole } from '../access.ts'
+import { ownerOfNew, requireRole } from '../access.ts'
 import { parseListQuery, printPage, refuseTwice } from '../list-query.ts'
 import { isNoopPool } from '../noop-vips.ts'
 import { loadBalancerResource } from '../resources/load-balancer.ts'
 import { loadBalancerDraft, ownChange, readBody, readLoadBalancer } from '../to-model.ts'
-import { policyForbidden, unsupportedAction } from '../wire/fault.ts'
+import { unsupportedAction } from '../wire/fault.ts'
 import { printObject } from '../wire/field.ts'
 import { boolean } from '../wire/wire-type.ts'
 import { printGraph, printStats, printStatusTree } from '../write-back.ts'
@@ -64,8 +64,7 @@ function stats(call: Call) {
 const statusTree = (call: Call) => printStatusTree(snapshot(call, findLoadBalancer(call, call.id, 'reader')))
 
 function failover(call: Call): never {
-  findLoadBalancer(call, call.id, 'reader')
-  if (!isAdmin(call.principal)) throw policyForbidden()
+  findLoadBalancer(call, call.id, 'admin')
   throw unsupportedAction('failover: addresses move by themselves when a node fails')
 }
 

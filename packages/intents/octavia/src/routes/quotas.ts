@@ -1,9 +1,8 @@
 import { DEFAULT_QUOTA, limitsOf, QUOTA_RESOURCES } from '@spout/model'
 import { LongList } from '@spout/runtime'
-import { isAdmin, listScope, requireProject } from '../access.ts'
+import { listScope, requireProject, requireRole } from '../access.ts'
 import { type LimitEdits, type Limits, quotaResource } from '../resources/quota.ts'
 import { readBody } from '../to-model.ts'
-import { policyForbidden } from '../wire/fault.ts'
 import { printObject } from '../wire/field.ts'
 import { dashedUuid } from '../wire/wire-type.ts'
 import type { Call, Route } from './route.ts'
@@ -17,7 +16,7 @@ const print = (projectId: string, limits: Limits) => ({ [root]: printObject(fiel
 
 /** Only projects with limits of their own. */
 function list(call: Call) {
-  const scope = listScope(call.principal, call.query.get('project_id'))
+  const scope = listScope(call.principal, 'quota-reader', call.query.get('project_id'))
   const quotas = call.context.view
     .list('quota')
     .filter((quota) => scope === null || quota.id === scope)
@@ -28,14 +27,15 @@ function list(call: Call) {
 
 /** The command line uses a project named `defaults`. */
 function show(call: Call) {
+  requireRole(call.principal, 'quota-reader')
   if (call.id === 'defaults') return print(call.id, DEFAULT_QUOTA)
   const projectId = dashedUuid(call.id)
-  requireProject(call.principal, projectId)
+  requireProject(call.principal, 'quota-reader', projectId)
   return print(projectId, call.context.admission.quotaOf(projectId).limits)
 }
 
 function showDefault(call: Call) {
-  requireProject(call.principal, dashedUuid(call.id))
+  requireProject(call.principal, 'quota-reader', dashedUuid(call.id))
   return print(dashedUuid(call.id), DEFAULT_QUOTA)
 }
 
@@ -50,12 +50,12 @@ async function change(call: Call, edits: LimitEdits) {
 }
 
 async function update(call: Call) {
-  if (!isAdmin(call.principal)) throw policyForbidden()
+  requireProject(call.principal, 'quota-admin', dashedUuid(call.id))
   return change(call, readBody(quotaResource, 'update', call.body, call.stamp)({}))
 }
 
 async function reset(call: Call) {
-  if (!isAdmin(call.principal)) throw policyForbidden()
+  requireProject(call.principal, 'quota-admin', dashedUuid(call.id))
   await change(call, Object.fromEntries(OWN.map((resource) => [resource, 'default'])))
 }
 

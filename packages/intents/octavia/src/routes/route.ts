@@ -1,15 +1,16 @@
-import type { Principal } from '@spout/admission/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Caller, callerOf } from '../access.ts'
 import type { OctaviaContext } from '../context.ts'
 import { refuseTwice, SINGLE } from '../list-query.ts'
 import type { KnownPools } from '../operating-status.ts'
+import { DEFAULT_POLICY_SET } from '../policies.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
 /** One call, as handlers get it. */
 export interface Call {
   readonly context: OctaviaContext
   readonly pools: KnownPools
-  readonly principal: Principal
+  readonly principal: Caller
   readonly query: URLSearchParams
   readonly body: unknown
   /** Absolute URL of the path, for links. */
@@ -63,7 +64,7 @@ export function register(
 }
 
 async function callOf(context: OctaviaContext, pools: KnownPools, request: FastifyRequest): Promise<Call> {
-  const principal = await context.authenticate(request)
+  const principal = callerOf(await context.authenticate(request), context.options.policySet ?? DEFAULT_POLICY_SET)
   const { pathname, searchParams } = new URL(request.url, 'http://localhost')
   refuseTwice(searchParams, SINGLE)
   return {

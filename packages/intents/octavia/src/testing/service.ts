@@ -4,6 +4,7 @@ import type { Principal } from '@spout/admission/contract'
 import {
   type LoadBalancerStatus,
   type LoadBalancerSummary,
+  ROLES,
   type Role,
   SpoutError,
   type StatusReader,
@@ -14,10 +15,13 @@ import { MemoryStore } from '@spout/store'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DEFAULT_PROVIDERS, type GivenContext } from '../context.ts'
 import { octaviaApi } from '../octavia-api.ts'
+import { DEFAULT_POLICY_SET, type PolicySetName } from '../policies.ts'
 import { PENDING, statusOf } from './fixtures.ts'
 
 /** Callers for tests; the name is also the token. */
-export type Who = 'admin' | 'member' | 'balancer' | 'reader' | 'stranger' | 'unscoped'
+export type Who = 'admin' | 'member' | 'balancer' | 'reader' | 'stranger' | 'unscoped' | OneRole
+/** One role in the project of the tests, or in the other one. `any` is a role that nothing depends on. */
+export type OneRole = `${Role | 'any'} in ${'project' | 'otherProject'}`
 
 /** Statuses that the test sets. */
 export class PlainStatus implements StatusReader {
@@ -88,8 +92,14 @@ export class TestService {
     this.#abort = abort
   }
 
-  /** @param prepare adds routes beside the API */
-  static async start(prepare: (app: FastifyInstance) => void = () => {}): Promise<TestService> {
+  /**
+   * @param prepare adds routes beside the API
+   * @param policySet says what roles may do
+   */
+  static async start(
+    prepare: (app: FastifyInstance) => void = () => {},
+    policySet: PolicySetName = DEFAULT_POLICY_SET,
+  ): Promise<TestService> {
     const abort = new AbortController()
     const store = new MemoryStore()
     const view = await StoreView.open(store, { signal: abort.signal })
@@ -130,7 +140,7 @@ export class TestService {
     const app = fastify()
     prepare(app)
     const service = new TestService({ app, admission, view, ids }, store, abort)
-    await app.register(octaviaApi, { prefix: '/load-balancer', ...service.#context() })
+    await app.register(octaviaApi, { prefix: '/load-balancer', ...service.#context(policySet) })
     await app.ready()
     return service
   }
@@ -142,7 +152,7 @@ export class TestService {
     await this.#store.close()
   }
 
-  #context(): GivenContext {
+  #context(policySet: PolicySetName): GivenContext {
     return {
       admission: this.admission,
       view: this.view,
@@ -150,7 +160,10 @@ export class TestService {
       authenticate: async ({ headers }) => this.principal(String(headers['x-auth-token'] ?? '')),
       clock: { now: () => new Date() },
       newId: () => randomUUID(),
-      options: { providers: DEFAULT_PROVIDERS, publicUrl: 'http://lb.example', identityPath: '/identity', settleMs: 0 },
+      options: {
+        ...{ providers: DEFAULT_PROVIDERS, publicUrl: 'http://lb.example', identityPath: '/identity', settleMs: 0 },
+        policySet,
+      },
     }
   }
 
@@ -163,6 +176,8 @@ export class TestService {
       expiresAt: '2099-01-01T00:00:00.000Z',
     })
     const { project, otherProject } = this.ids
+    const one = /^(\S+) in (project|otherProject)$/.exec(token)
+    if (one !== null) return as(this.ids[one[2] as 'project'], ...ROLES.filter((role) => role === one[1]))
     switch (token) {
       case 'admin':
         return as(otherProject, 'admin')
@@ -202,8 +217,13 @@ export class TestService {
   }
 
   /** Creates an object and returns it; anything but success is an error. */
-  async make(path: string, root: string, fields: object): Promise<Record<string, unknown> & { readonly id: string }> {
-    const { status, body } = await this.call('POST', path, { [root]: fields })
+  async make(
+    path: string,
+    root: string,
+    fields: object,
+    who: Who = 'member',
+  ): Promise<Record<string, unknown> & { readonly id: string }> {
+    const { status, body } = await this.call('POST', path, { [root]: fields }, who)
     if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`)
     return (body as Record<string, Record<string, unknown> & { id: string }>)[root]!
   }
