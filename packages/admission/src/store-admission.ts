@@ -12,6 +12,7 @@ import { type AdmissionContext, type RandomSource, systemRandom } from './contex
 import type { Admission } from './contract/admission.ts'
 import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
 import type { ModelView } from './contract/view.ts'
+import { createCustomRole, deleteCustomRole } from './custom-roles.ts'
 import { DenyList } from './deny-list.ts'
 import { LoadBalancers } from './load-balancers.ts'
 import { setNetworkRoutes } from './network-routes.ts'
@@ -110,6 +111,8 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   createProject: Admission['createProject'] = (draft) => createProject(this.#context, draft)
   deleteProject: Admission['deleteProject'] = (id) => deleteProject(this.#context, id)
   setQuota: Admission['setQuota'] = (projectId, limits) => setQuota(this.#context, projectId, limits)
+  createCustomRole: Admission['createCustomRole'] = (draft) => createCustomRole(this.#context, draft)
+  deleteCustomRole: Admission['deleteCustomRole'] = (id) => deleteCustomRole(this.#context, id)
   putUser: Admission['putUser'] = (user) => putUser(this.#context, user)
   deleteUser: Admission['deleteUser'] = (id) => deleteUser(this.#context, id)
   putApplicationCredential: Admission['putApplicationCredential'] = (credential) =>

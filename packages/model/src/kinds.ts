@@ -6,7 +6,7 @@ import { enrolmentToken, node } from './node.ts'
 import { nodeGroup } from './node-group.ts'
 import { availabilityZone, loadBalancerClass, octaviaProfile } from './offer.ts'
 import { placement } from './placement.ts'
-import { applicationCredential, project, quota, token, user } from './project.ts'
+import { applicationCredential, customRole, project, quota, token, user } from './project.ts'
 
 /** Every stored kind and its schema. A new kind is a file and a line here. */
 export const KINDS = {
@@ -27,6 +27,7 @@ export const KINDS = {
   project,
   quota,
   user,
+  customRole,
   applicationCredential,
   token,
 } as const

@@ -86,12 +86,21 @@ const OCTAVIA_ROLES = [
 export const ROLES = ['admin', 'member', 'balancer', 'reader', ...OCTAVIA_ROLES] as const
 export type Role = (typeof ROLES)[number]
 
+/** A role that nothing here depends on, made by a client of Keystone that expects to make roles. */
+export const customRole = z.strictObject({ ...metaShape })
+export type CustomRole = z.infer<typeof customRole>
+
+/** What is granted for Keystone's sake: a custom role, or any role on the domain, which `projectId` null stands for. */
+export const keystoneGrant = z.strictObject({ roleId: uuid, projectId: uuid.nullable() })
+export type KeystoneGrant = z.infer<typeof keystoneGrant>
+
 /** A person or program. The password is stored as a scrypt record only. */
 export const user = z.strictObject({
   ...metaShape,
   enabled: z.boolean(),
   passwordHash: z.string().nullable(),
   roles: z.array(z.strictObject({ projectId: uuid, role: z.enum(ROLES) })),
+  keystoneGrants: z.array(keystoneGrant).optional(),
 })
 export type User = z.infer<typeof user>
 

@@ -98,6 +98,18 @@ describe('identity', () => {
       expect((await list(admin(), 'role', 'list')).map((row) => row.Name)).toContain('load-balancer_member')
       expect((await run(ann, ['project', 'create', 'mine'])).stderr).toContain('(HTTP 403)')
 
+      await openstack(admin(), 'role', 'create', 'auditor')
+      await openstack(admin(), 'role', 'add', '--project', 'team', '--user', 'ann', 'auditor')
+      await openstack(admin(), 'role', 'add', '--domain', 'default', '--user', 'ann', 'load-balancer_admin')
+      const assigned = await list(admin(), 'role', 'assignment', 'list', '--names', '--user', 'ann')
+      expect(assigned.map((row) => [row.Role, row.Project, row.Domain]).sort()).toEqual([
+        ['auditor', 'team@Default', ''],
+        ['load-balancer_admin', '', 'Default'],
+        ['member', 'team@Default', ''],
+      ])
+      await openstack(admin(), 'role', 'delete', 'auditor')
+      expect((await run(admin(), ['role', 'delete', 'member'])).stderr).toContain('(HTTP 403)')
+
       await openstack(admin(), 'role', 'remove', '--project', 'team', '--user', 'ann', 'member')
       expect((await run(ann, ['token', 'issue'])).stderr).toContain('(HTTP 401)')
       await openstack(admin(), 'user', 'set', 'ann', '--password', 'new-password')

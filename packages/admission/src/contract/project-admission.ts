@@ -1,4 +1,4 @@
-import type { ApplicationCredential, Project, Quota, QuotaResource, User } from '@spout/model'
+import type { ApplicationCredential, CustomRole, Project, Quota, QuotaResource, User } from '@spout/model'
 
 /** Writes of projects, their quotas, and their users. */
 export interface ProjectAdmission {
@@ -10,6 +10,10 @@ export interface ProjectAdmission {
     readonly limits: Readonly<Record<QuotaResource, number>>
     readonly used: Readonly<Record<QuotaResource, number>>
   }
+  /** A role that nothing depends on. @throws SpoutError NameTaken */
+  createCustomRole(draft: Pick<CustomRole, 'name' | 'description'>): Promise<CustomRole>
+  /** Takes it from everybody who has it, too. */
+  deleteCustomRole(id: string): Promise<void>
   putUser(user: User): Promise<User>
   deleteUser(id: string): Promise<void>
   putApplicationCredential(credential: ApplicationCredential): Promise<void>

@@ -8,7 +8,7 @@ import { GrantTokens, type TokenBounds } from './grant-tokens.ts'
 import { LoginLimiter } from './login-limiter.ts'
 import { sourceOf } from './login-source.ts'
 import { Passwords } from './password.ts'
-import { holds, rolesOn, withIncluded } from './roles.ts'
+import { holds, isAssigned, rolesOn, withIncluded } from './roles.ts'
 import type { ServiceAccounts } from './service-accounts.ts'
 import { newSecret, secretSha256 } from './token-secret.ts'
 
@@ -216,7 +216,9 @@ export class Authenticator {
     if (view.get('project', token.projectId)?.value.enabled !== true) return null
     const now = rolesOn(user, token.projectId)
     const roles = token.roles.filter((role) => holds(now, role))
-    return roles.length === 0 ? null : { ...base, projectId: token.projectId, roles }
+    // A token without any of our roles is for somebody who has only roles that nothing depends on.
+    const rest = token.roles.length === 0 && isAssigned(user, token.projectId)
+    return roles.length === 0 && !rest ? null : { ...base, projectId: token.projectId, roles }
   }
 
   /** Checks a secret within the limit on failures. */
@@ -243,7 +245,7 @@ export class Authenticator {
     const { store, view, clock } = this.#options
     const own = projectId === null ? [] : rolesOn(user, projectId)
     const roles = limit === null ? own : withIncluded(limit).filter((role) => holds(own, role))
-    if (projectId !== null && roles.length === 0) throw badCredentials()
+    if (projectId !== null && limit !== null && roles.length === 0) throw badCredentials()
     const secret = newSecret()
     const expiresAt = new Date(clock.now().getTime() + this.#ttlMs).toISOString()
     const token: Token = {
@@ -290,7 +292,7 @@ export class Authenticator {
       'id' in scope
         ? view.get('project', scope.id)?.value
         : view.list('project').find((known) => known.name === scope.name)
-    if (project?.enabled !== true || rolesOn(user, project.id).length === 0) throw badCredentials()
+    if (project?.enabled !== true || !isAssigned(user, project.id)) throw badCredentials()
     return project.id
   }
 

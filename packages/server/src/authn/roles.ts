@@ -26,6 +26,10 @@ export const suffice = (roles: readonly Role[], wanted: Role): boolean => holds(
 const outsideOctavia = (roles: readonly Role[]): readonly Role[] =>
   withIncluded(roles.map((role) => COUNTS_AS[role] ?? role))
 
+/** Whether a user has a role in a project, if only one that nothing depends on. */
+export const isAssigned = (user: User, projectId: string): boolean =>
+  [...user.roles, ...(user.keystoneGrants ?? [])].some((grant) => grant.projectId === projectId)
+
 /** A user's roles in a project, with the roles they include. */
 export const rolesOn = (user: User, projectId: string): readonly Role[] =>
   withIncluded(user.roles.filter((grant) => grant.projectId === projectId).map((grant) => grant.role))

@@ -101,6 +101,7 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
       .list('applicationCredential')
       .some((other) => other.userId === principal.userId && other.name === wanted.name)
     if (taken) throw new SpoutError('NameTaken', { field: 'name', what: 'application credential', name: wanted.name })
+    if (principal.roles.length === 0) throw new SpoutError('Forbidden', { reason: 'you have no role to pass on' })
     requireRoom(principal.userId)
     const secret = wanted.secret ?? newSecret()
     const asker = { user: principal.userId, source: sourceOf(request.ip) }

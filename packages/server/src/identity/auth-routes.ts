@@ -4,7 +4,7 @@ import { noteLogin, noteSession, notesOf } from '../audit/audit-notes.ts'
 import { isAdmin } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import type { IssuedToken, Session } from '../authn/authenticator.ts'
-import { rolesOn } from '../authn/roles.ts'
+import { isAssigned } from '../authn/roles.ts'
 import { authRequest } from './auth-request.ts'
 import { catalog } from './catalog.ts'
 import type { IdentityContext } from './context.ts'
@@ -49,7 +49,7 @@ export function authRoutes(scope: FastifyInstance, context: IdentityContext): vo
   scope.get('/v3/auth/projects', async (request) => {
     const { principal } = sessionOf(authenticator, request)
     const user = view.get('user', principal.userId)?.value
-    const own = view.list('project').filter((project) => user !== undefined && rolesOn(user, project.id).length > 0)
+    const own = view.list('project').filter((project) => user !== undefined && isAssigned(user, project.id))
     return listBody(
       context,
       request,

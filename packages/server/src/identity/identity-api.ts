@@ -10,6 +10,7 @@ import { authRoutes } from './auth-routes.ts'
 import { endpointsOf, serviceId } from './catalog.ts'
 import type { IdentityContext } from './context.ts'
 import { answerLikeKeystone } from './errors.ts'
+import { grantRoutes } from './grant-routes.ts'
 import { listBody, notFound } from './list-body.ts'
 import { projectRoutes } from './projects.ts'
 import { DOMAIN } from './role-names.ts'
@@ -40,6 +41,7 @@ export const identityApi = (context: IdentityContext): Surface => ({
     projectRoutes(scope, context)
     userRoutes(scope, context)
     roleRoutes(scope, context)
+    grantRoutes(scope, context)
     applicationCredentialRoutes(scope, context)
     fixedRoutes(scope, context)
   },

@@ -4,6 +4,7 @@ import { credentialOf, methodOf } from '../authn/grant.ts'
 import { queryOf } from '../http/query.ts'
 import { catalog } from './catalog.ts'
 import type { IdentityContext } from './context.ts'
+import { customRolesOf } from './grants.ts'
 import { DOMAIN, shownRole } from './role-names.ts'
 
 /** Keystone's times have microseconds. */
@@ -28,7 +29,7 @@ export function tokenBody(context: IdentityContext, request: FastifyRequest, ses
       ...base,
       project: { domain: DOMAIN, id: principal.projectId, name: project?.name ?? '' },
       is_domain: false,
-      roles: principal.roles.map(shownRole),
+      roles: [...principal.roles.map(shownRole), ...(credentialId === null ? customRolesOf(context, principal) : [])],
       ...(credential && {
         application_credential: { id: credential.id, name: credential.name, restricted: true },
       }),

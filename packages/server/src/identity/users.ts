@@ -6,7 +6,7 @@ import { sessionOf } from '../authn/authenticate.ts'
 import type { Asker } from '../authn/fair-turns.ts'
 import { sourceOf } from '../authn/login-source.ts'
 import { newUser } from '../authn/new-user.ts'
-import { rolesOn } from '../authn/roles.ts'
+import { isAssigned } from '../authn/roles.ts'
 import type { IdentityContext } from './context.ts'
 import { listBody, notFound } from './list-body.ts'
 import { shownProject } from './projects.ts'
@@ -128,7 +128,7 @@ export function userRoutes(scope: FastifyInstance, context: IdentityContext): vo
 
   scope.get<ById>('/v3/users/:id/projects', async (request) => {
     const user = known(request, request.params.id)
-    const projects = view.list('project').filter((project) => rolesOn(user, project.id).length > 0)
+    const projects = view.list('project').filter((project) => isAssigned(user, project.id))
     return listBody(
       context,
       request,
