@@ -89,6 +89,20 @@ describe('filters', () => {
     expect(driver.counters.reloads).toBe(0)
   })
 
+  test.each(['set', 'add'])('%s a header, or refuse a request that leaves no room for it', async (how) => {
+    const driver = lab.driver()
+    const headers = ['x-auth', 'x-more'].map((name) => ({ name, value: 'v'.repeat(1000) }))
+    await putRoutes(driver, [sampleRoute(1, filtered({ type: 'request-headers', [how]: headers }))])
+    const answers = new Set<number>()
+    for (let length = 11_000; length <= 16_000; length += 250) {
+      const { status, headers: seen } = await curl(driver, '/', '-H', `X-Long: ${'l'.repeat(length)}`)
+      answers.add(status)
+      if (status === 200) expect([seen['x-auth'], seen['x-more']]).toEqual(headers.map(({ value }) => value))
+    }
+    expect(answers).toContain(200)
+    expect(answers).toContain(431)
+  })
+
   test('remove, set and add headers of responses', async () => {
     const driver = lab.driver()
     const filter = {

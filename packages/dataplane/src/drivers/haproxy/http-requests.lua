@@ -189,11 +189,18 @@ local function contains(values, wanted)
   return false
 end
 
--- What a step does to a request or a response. The order of steps is that of the text.
+-- What a step does to a request or a response. The order of steps is that of the text. A header that finds no room in the
+-- proxy's buffer is left out without a word, so what is written is read back: false says that it is not there.
 local request_steps = {
   ["request-del"] = function(http, name) http:req_del_header(name) end,
-  ["request-set"] = function(http, name, value) http:req_set_header(name, value) end,
-  ["request-add"] = function(http, name, value) http:req_add_header(name, value) end,
+  ["request-set"] = function(http, name, value, txn)
+    http:req_set_header(name, value)
+    return txn.f:req_fhdr(name) == value
+  end,
+  ["request-add"] = function(http, name, value, txn)
+    http:req_add_header(name, value)
+    return txn.f:req_fhdr(name, -1) == value
+  end,
   host = function(http, host) http:req_set_header("host", host) end,
   path = function(http, path) http:req_set_path(path) end,
   prefix = function(http, from, to, txn)
@@ -292,7 +299,8 @@ core.register_action("filter_request", { "http-req" }, function(txn)
   local steps = read.request
   for at = 1, #steps do
     local step = steps[at]
-    step[1](txn.http, step[2], step[3], txn)
+    -- A client with long headers of its own must not get rid of ours.
+    if step[1](txn.http, step[2], step[3], txn) == false then return txn:done(txn:reply({ status = 431 })) end
   end
 end)
 
