@@ -1,5 +1,5 @@
 import { type CustomRole, customRole, parseAs, ROLES, SpoutError } from '@spout/model'
-import { type AdmissionContext, deleteOf, find, putNew, putOver, transact } from './context.ts'
+import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 
 /** Creates a role that nothing depends on. @throws SpoutError NameTaken */
 export async function createCustomRole(
@@ -7,9 +7,8 @@ export async function createCustomRole(
   { name, description }: Pick<CustomRole, 'name' | 'description'>,
 ): Promise<CustomRole> {
   return transact(context, (claim) => {
-    const { view, random, now } = context
-    const createdAt = new Date(now()).toISOString()
-    const wanted = parseAs(customRole, { id: random.uuid(), name, description, createdAt, updatedAt: null })
+    const { view } = context
+    const wanted = parseAs(customRole, newMeta(context, { name, description }))
     const taken = [...ROLES, ...view.list('customRole').map((role) => role.name)].includes(name)
     if (taken || !claim.name(`role/${name}`)) throw new SpoutError('NameTaken', { field: 'name', what: 'a role', name })
     return { writes: [putNew('customRole', wanted)], result: wanted }
@@ -21,7 +20,7 @@ export async function deleteCustomRole(context: AdmissionContext, id: string): P
   await transact(context, () => {
     const { view } = context
     const stored = find(context, 'customRole', id, 'role')
-    const updatedAt = new Date(context.now()).toISOString()
+    const updatedAt = timestampOf(context.now())
     const holders = view.list('user').flatMap((user) => {
       const keystoneGrants = user.keystoneGrants?.filter((grant) => grant.roleId !== id)
       const known = keystoneGrants?.length === user.keystoneGrants?.length ? null : view.get('user', user.id)

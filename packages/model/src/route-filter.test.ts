@@ -52,6 +52,7 @@ describe('filters of routes', () => {
     ...['https://a.example/', 'a.example', 'https://*', 'https://a.*.example', 'https://a\r\nb', 'ftp://a', 'null'].map(
       (origin) => [cors({ origins: [origin] }), 'filters[0].origins[0]: is no origin'] as const,
     ),
+    [cors({ origins: ['https://a.example:65536'] }), 'filters[0].origins[0]: has a port above 65535'],
     [cors({ methods: ['PROPFIND'] }), 'filters[0].methods[0]'],
     [cors({ maxAgeSeconds: 86_401 }), 'filters[0].maxAgeSeconds'],
     [

@@ -69,6 +69,7 @@ const origin = z
     /^(?:\*|https?:\/\/(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::\d{1,5})?)$/,
     "is no origin: scheme, host and port (https://shop.example.com, https://*.example.com), or '*'",
   )
+  .refine((text) => Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= 65_535, { message: 'has a port above 65535' })
 
 /**
  * Cross-origin requests (the Fetch standard, CORS protocol). The proxy answers preflight requests; a member's own

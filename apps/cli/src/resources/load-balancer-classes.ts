@@ -1,9 +1,14 @@
-import { column, commaList, type Field, orNone, type Resource, type Row, wholeNumber, yesOrNo } from './resource.ts'
-
-const projects = (row: Row): unknown => {
-  const ids = row.projectIds as readonly string[] | undefined
-  return ids === undefined ? 'all' : ids.length === 0 ? 'none' : ids
-}
+import {
+  column,
+  type Field,
+  orNone,
+  projectList,
+  projectsColumn,
+  type Resource,
+  type Row,
+  wholeNumber,
+  yesOrNo,
+} from './resource.ts'
 
 /** `1000/800 ms, rise 2, fall 3`. */
 const monitor = (row: Row): unknown => {
@@ -32,7 +37,7 @@ export const loadBalancerClass: Resource = {
     { title: 'MONITOR', value: monitor },
     column('DESCRIPTION', 'description'),
     column('NODE GROUP', 'nodeGroupName'),
-    { title: 'PROJECTS', wide: true, value: projects },
+    projectsColumn,
     column('ID', 'id', true),
   ],
   fields: [
@@ -64,7 +69,7 @@ export const loadBalancerClass: Resource = {
       flags: '--projects <projects>',
       description: "projects that may choose it, comma-separated; 'all' (default) or 'none'",
       field: 'projectIds',
-      parse: (text) => (text === 'all' ? null : text === 'none' ? [] : commaList(text)),
+      parse: projectList,
     },
   ],
   references: {

@@ -1,6 +1,15 @@
 import { announcerNamesInWords, DEFAULT_ANNOUNCER } from '@spout/model'
 import { announcerColumns, announcerFields } from './announcer-settings.ts'
-import { at, column, commaList, type Field, type Resource, type Row, wholeNumber } from './resource.ts'
+import {
+  at,
+  column,
+  type Field,
+  projectList,
+  projectsColumn,
+  type Resource,
+  type Row,
+  wholeNumber,
+} from './resource.ts'
 
 interface Shard {
   readonly number: number
@@ -91,12 +100,6 @@ export const node: Resource = {
   verbs: ['list', 'show', 'set', 'delete'],
 }
 
-/** Ids of the projects that may use it. */
-function projectsOf({ projectIds }: Row): unknown {
-  if (!Array.isArray(projectIds)) return 'all'
-  return projectIds.length === 0 ? 'none' : projectIds
-}
-
 const groupFields: readonly Field[] = [
   { flags: '--description <text>', description: 'free text', field: 'description' },
   {
@@ -121,7 +124,7 @@ const groupFields: readonly Field[] = [
     flags: '--projects <projects>',
     description: "projects whose load balancers may use it, comma-separated; 'all' or 'none' (default)",
     field: 'projectIds',
-    parse: (text) => (text === 'all' ? null : text === 'none' ? [] : commaList(text)),
+    parse: projectList,
   },
 ]
 
@@ -138,7 +141,7 @@ export const nodeGroup: Resource = {
     ...announcerColumns(true),
     column('CHANCE S', 'secondChanceSeconds', true),
     column('REBALANCE S', 'rebalanceAfterSeconds', true),
-    { title: 'PROJECTS', wide: true, value: projectsOf },
+    projectsColumn,
     column('ID', 'id', true),
   ],
   fields: groupFields,

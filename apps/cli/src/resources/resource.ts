@@ -83,6 +83,14 @@ export const count = (title: string, path: string, wide = false): Column => ({
 export const numberList = (text: string): unknown => (commaList(text) as readonly string[]).map(wholeNumber)
 export const wholeNumber = (text: string): unknown => (/^-?\d+$/.test(text) ? Number(text) : text)
 export const commaList = (text: string): unknown => (text === '' ? [] : text.split(',').map((part) => part.trim()))
+/** Ids of the projects that may use it. */
+export const projectsColumn: Column = {
+  title: 'PROJECTS',
+  wide: true,
+  value: ({ projectIds }) => (!Array.isArray(projectIds) ? 'all' : projectIds.length === 0 ? 'none' : projectIds),
+}
+/** `all` is null, `none` is empty. */
+export const projectList = (text: string): unknown => (text === 'all' ? null : text === 'none' ? [] : commaList(text))
 /** `a, b or c`. */
 export const oneOf = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`

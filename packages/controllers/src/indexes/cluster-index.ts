@@ -53,8 +53,8 @@ export class ClusterIndex {
     this.#byNetwork.set(id, networkId)
     this.#byInnerProxy.set(id, loadBalancer !== undefined && hasInnerProxy(loadBalancer) ? networkId : null)
     const listeners = loadBalancer?.listeners ?? []
-    const limited = this.#view.get('loadBalancerClass', loadBalancer?.classId ?? '')?.value.connectionLimit ?? null
-    const hasTracked = listeners.some((listener) => isTracked(listener) || limited !== null)
+    const isLimited = loadBalancer !== undefined && this.connectionLimitOf(loadBalancer) !== null
+    const hasTracked = listeners.some((listener) => isLimited || isTracked(listener))
     this.#byTracked.set(id, hasTracked ? networkId : null)
     this.#byUntracked.set(id, listeners.length > 0 && !hasTracked ? networkId : null)
     const before = this.#byPlace.keyOf(id)
@@ -65,6 +65,11 @@ export class ClusterIndex {
 
   groupIdOf({ nodeGroupId }: Pick<LoadBalancer, 'nodeGroupId'>): string {
     return nodeGroupId ?? this.#defaultGroupId ?? NO_GROUP
+  }
+
+  /** Connections at once of each listener at most, as its class says, which keeps its settings while it is used. */
+  connectionLimitOf({ classId }: Pick<LoadBalancer, 'classId'>): number | null {
+    return this.#view.get('loadBalancerClass', classId ?? '')?.value.connectionLimit ?? null
   }
 
   /** Null while there is no group. */

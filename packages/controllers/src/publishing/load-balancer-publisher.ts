@@ -19,8 +19,8 @@ import { connectionOf } from './planned-connection.ts'
 
 export interface LoadBalancerPublisherOptions {
   /** Of a group a plan may read only `CarryingGroups`. Anything else read here would become stale. */
-  readonly view: ViewOf<'loadBalancer' | 'loadBalancerClass' | 'network' | 'certificate'>
-  readonly cluster: Pick<ClusterIndex, 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
+  readonly view: ViewOf<'loadBalancer' | 'network' | 'certificate'>
+  readonly cluster: Pick<ClusterIndex, 'connectionLimitOf' | 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
   readonly carryingGroups: Pick<CarryingGroups, 'of'>
   readonly placements: PlacementLog
   readonly domains: DomainPublisher
@@ -64,7 +64,7 @@ export class LoadBalancerPublisher {
       entryBefore: this.#entryOf(id),
       gatewayOwnerIds: this.#gatewayOwners(network),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
-      connectionLimit: view.get('loadBalancerClass', loadBalancer.classId ?? '')?.value.connectionLimit ?? null,
+      connectionLimit: cluster.connectionLimitOf(loadBalancer),
       contentIdOf: (certificateId) => view.get('certificate', certificateId)?.value.contentId ?? null,
       now: clock.now().toISOString(),
     })

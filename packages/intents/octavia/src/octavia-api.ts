@@ -3,16 +3,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { GivenContext } from './context.ts'
 import { faultOf } from './fault-of.ts'
 import { KnownPools } from './operating-status.ts'
-import { amphoraRoutes, catalogueRoutes } from './routes/catalogue.ts'
-import { monitorRoutes } from './routes/health-monitors.ts'
-import { policyRoutes } from './routes/l7policies.ts'
-import { listenerRoutes } from './routes/listeners.ts'
-import { loadBalancerRoutes } from './routes/load-balancers.ts'
-import { memberRoutes } from './routes/members.ts'
-import { allOfferRoutes } from './routes/offers.ts'
-import { poolRoutes } from './routes/pools.ts'
-import { allProfileRoutes } from './routes/profiles.ts'
-import { quotaRoutes } from './routes/quotas.ts'
+import { LBAAS_ROUTES, OCTAVIA_ROUTES } from './routes/every-route.ts'
 import { baseUrl, register } from './routes/route.ts'
 import { settlingAdmission } from './settling.ts'
 import { versionDocument } from './versions.ts'
@@ -55,19 +46,8 @@ export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) =
       return reply.type('application/json').send('"v2"')
     })
   const pools = new KnownPools()
-  register(app, context, pools, [
-    ...loadBalancerRoutes,
-    ...listenerRoutes,
-    ...poolRoutes,
-    ...memberRoutes,
-    ...monitorRoutes,
-    ...quotaRoutes,
-    ...policyRoutes,
-    ...catalogueRoutes,
-    ...allOfferRoutes,
-    ...allProfileRoutes,
-  ])
-  register(app, context, pools, amphoraRoutes, ['/v2/octavia', '/v2.0/octavia'])
+  register(app, context, pools, LBAAS_ROUTES)
+  register(app, context, pools, OCTAVIA_ROUTES, ['/v2/octavia', '/v2.0/octavia'])
 }
 
 /** A missing header and an empty one (an old SDK sends it) accept everything. */

@@ -1,4 +1,4 @@
-import type { HttpRoute, NodeRoute, Service } from '@spout/model'
+import { type HttpRoute, isFiltered, type NodeRoute, type Service } from '@spout/model'
 
 /**
  * A listener's routes as nodes get them, in their order, without disabled ones.
@@ -20,7 +20,7 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
       ? {
           type: 'forward',
           pools: action.pools.map(({ poolId, weight }) => ({ pool: numbers.get(poolId) ?? null, weight })),
-          ...(action.filters !== undefined && action.filters.length > 0 && { filters: action.filters }),
+          ...(isFiltered(action) && { filters: action.filters }),
         }
       : action,
 })

@@ -103,6 +103,20 @@ describe('filters', () => {
     expect(answers).toContain(431)
   })
 
+  test.each(['set', 'add'])('%s a header of a response, or answer 502 where there is no room for it', async (how) => {
+    const driver = lab.driver()
+    const headers = ['x-guard', 'x-more'].map((name) => ({ name, value: 'v'.repeat(1000) }))
+    await putRoutes(driver, [sampleRoute(1, filtered({ type: 'response-headers', [how]: headers }))])
+    const answers = new Set<number>()
+    for (let length = 11_000; length <= 15_000; length += 250) {
+      const seen = await curl(driver, `/long/${length}`)
+      answers.add(seen.status)
+      if (seen.status !== 200) continue
+      for (const { name, value } of headers) expect(valuesOf(seen, name)).toEqual([value])
+    }
+    expect(answers).toEqual(new Set([200, 502]))
+  })
+
   test('remove, set and add headers of responses', async () => {
     const driver = lab.driver()
     const filter = {
@@ -241,7 +255,7 @@ describe('filters', () => {
       const seen = await curl(driver, '/a/b')
       expect(seen.headers).toMatchObject({ 'x-tag': tag, host: `${tag}.example` })
       expect([seen.request, valuesOf(seen, 'x-out')]).toEqual([`GET /${tag}/b`, [tag]])
-      const others = await Promise.all(Array.from({ length: 6 }, () => curl(driver, '/a')))
+      const others = await Promise.all(Array.from({ length: 40 }, () => curl(driver, '/a')))
       expect(new Set(others.flatMap((one) => valuesOf(one, 'x-member')))).toEqual(new Set(['a', 'b']))
       expect(valuesOf(await curl(driver, '/'), 'x-out')).toEqual([])
     }

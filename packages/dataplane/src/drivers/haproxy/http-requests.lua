@@ -214,13 +214,21 @@ local request_steps = {
 }
 local response_steps = {
   ["response-del"] = function(http, name) http:res_del_header(name) end,
-  ["response-set"] = function(http, name, value) http:res_set_header(name, value) end,
-  ["response-add"] = function(http, name, value) http:res_add_header(name, value) end,
+  ["response-set"] = function(http, name, value, txn)
+    http:res_set_header(name, value)
+    return txn.f:res_fhdr(name) == value
+  end,
+  ["response-add"] = function(http, name, value, txn)
+    http:res_add_header(name, value)
+    return txn.f:res_fhdr(name, -1) == value
+  end,
 }
 
 local function read_filters(key)
+  local text = filters:lookup(key .. "/do")
+  if text == nil then return nil end
   local read = { request = {}, response = {} }
-  for step in gmatch(filters:lookup(key .. "/do"), "/([^/]+)") do
+  for step in gmatch(text, "/([^/]+)") do
     local word, rest = step:match("^([^:]+):(.*)$")
     if word == "cors" then
       local credentials, age, origins, methods, headers, expose =
@@ -306,10 +314,12 @@ end)
 
 core.register_action("filter_response", { "http-res" }, function(txn)
   local read, http = filters_of(txn), txn.http
+  -- The route went while the member worked, and what it said of the response is not known any more.
+  if read == nil then return txn:done(txn:reply({ status = 502 })) end
   local steps = read.response
   for at = 1, #steps do
     local step = steps[at]
-    step[1](http, step[2], step[3])
+    if step[1](http, step[2], step[3], txn) == false then return txn:done(txn:reply({ status = 502 })) end
   end
   local cors, origin = read.cors, txn:get_var("txn.origin")
   if cors == nil then return end

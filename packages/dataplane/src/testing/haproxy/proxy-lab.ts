@@ -151,6 +151,8 @@ export async function httpMember(name: string): Promise<LabMember> {
     count++
     response.setHeader('x-member', name)
     response.setHeader('x-request', `${request.method} ${request.url}`)
+    const long = /^\/long\/(\d+)$/.exec(request.url ?? '')
+    if (long !== null) response.setHeader('x-long', 'l'.repeat(Number(long[1])))
     if (request.url === '/login')
       response.setHeader('set-cookie', ['theme=dark; Path=/', `JSESSIONID=${name}-${count}; Path=/; HttpOnly`])
     response.end(JSON.stringify(request.headers))

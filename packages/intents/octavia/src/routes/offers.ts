@@ -1,6 +1,5 @@
 import { type AvailabilityZone, type LoadBalancerClass, mayUseClass, type OctaviaProfile } from '@spout/model'
 import { isAdmin, requireRole } from '../access.ts'
-import { parseListQuery, printPage } from '../list-query.ts'
 import { classSettingsOf, zoneSettingsOf } from '../offer-settings.ts'
 import { flavorResource, type OfferEdits, zoneResource } from '../resources/offers.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -8,6 +7,7 @@ import { readBody } from '../to-model.ts'
 import { notFound, subresourceNotFound } from '../wire/fault.ts'
 import { printObject } from '../wire/field.ts'
 import { groupDirectory, profilesOf } from './profiles.ts'
+import { readRoutes } from './read-routes.ts'
 import type { Call, Route } from './route.ts'
 
 type Offer = LoadBalancerClass | AvailabilityZone
@@ -63,8 +63,8 @@ const ZONES: OfferKind = {
 
 function offerRoutes(kind: OfferKind): readonly Route[] {
   const { path, links, key } = kind
-  const { root, plural, fields, word } = kind.resource
-  const print = (offer: Offer, only?: ReadonlySet<string>) => ({ [root]: printObject(fields, offer, only) })
+  const { root, fields, word } = kind.resource
+  const print = (offer: Offer) => ({ [root]: printObject(fields, offer) })
   const found = (call: Call, role: 'reader' | 'admin'): Offer => {
     requireRole(call.principal, role)
     const offer = kind.list(call).find((each) => each[key] === call.id)
@@ -72,16 +72,15 @@ function offerRoutes(kind: OfferKind): readonly Route[] {
     return offer
   }
   return [
-    {
-      method: 'GET',
+    ...readRoutes(kind.resource, {
       path,
-      status: 200,
-      handle: (call) => {
+      links,
+      list: (call) => {
         requireRole(call.principal, 'reader')
-        const items = [...kind.list(call)].sort((a, b) => (a[key] < b[key] ? -1 : 1))
-        return printPage(plural, fields, items, parseListQuery(call.query), call.url, links)
+        return [...kind.list(call)].sort((a, b) => (a[key] < b[key] ? -1 : 1))
       },
-    },
+      find: (call) => found(call, 'reader'),
+    }),
     {
       method: 'POST',
       path,
@@ -95,12 +94,6 @@ function offerRoutes(kind: OfferKind): readonly Route[] {
         const stored = call.context.view.get('octaviaProfile', profileId) === null ? {} : { profileId }
         return print(await kind.create(call, { name, description, enabled, ...stored }, profile.data))
       },
-    },
-    {
-      method: 'GET',
-      path: `${path}/:id`,
-      status: 200,
-      handle: (call) => print(found(call, 'reader'), parseListQuery(call.query).fields),
     },
     {
       method: 'PUT',

@@ -1,12 +1,12 @@
 import type { LoadBalancerClass, OctaviaProfile } from '@spout/model'
 import { requireRole } from '../access.ts'
-import { parseListQuery, printPage } from '../list-query.ts'
 import { classSettingsOf, flavorDataOf, type GroupDirectory, zoneSettingsOf } from '../offer-settings.ts'
 import { flavorProfileResource, type ProfileEdits, zoneProfileResource } from '../resources/offers.ts'
 import type { Resource } from '../resources/resource.ts'
 import { readBody } from '../to-model.ts'
 import { notFound, OctaviaFault } from '../wire/fault.ts'
 import { printObject } from '../wire/field.ts'
+import { readRoutes } from './read-routes.ts'
 import type { Call, Route } from './route.ts'
 
 /** Flavor profiles and availability zone profiles: for administrators alone. */
@@ -14,7 +14,6 @@ interface ProfileKind {
   readonly of: OctaviaProfile['of']
   readonly path: string
   readonly resource: Resource<ProfileEdits, OctaviaProfile>
-  /** The root attribute of a list's links: Octavia does not derive it from the list's. */
   readonly links: string
   /** @throws OctaviaFault for what the data cannot say */
   readonly check: (data: string, directory: GroupDirectory) => unknown
@@ -65,10 +64,8 @@ export function profilesOf(call: Call, of: OctaviaProfile['of']): readonly Octav
 const byId = (a: OctaviaProfile, b: OctaviaProfile): number => (a.id < b.id ? -1 : 1)
 
 function profileRoutes({ of, path, resource, links, check }: ProfileKind): readonly Route[] {
-  const { root, plural, fields, word } = resource
-  const print = (profile: OctaviaProfile, only?: ReadonlySet<string>) => ({
-    [root]: printObject(fields, profile, only),
-  })
+  const { root, fields, word } = resource
+  const print = (profile: OctaviaProfile) => ({ [root]: printObject(fields, profile) })
   const found = (call: Call): OctaviaProfile => {
     requireRole(call.principal, 'admin')
     const profile = profilesOf(call, of).find(({ id }) => id === call.id)
@@ -86,16 +83,15 @@ function profileRoutes({ of, path, resource, links, check }: ProfileKind): reado
       throw new OctaviaFault(409, `${word} ${id} is in use and cannot be modified.`)
   }
   return [
-    {
-      method: 'GET',
+    ...readRoutes(resource, {
       path,
-      status: 200,
-      handle: (call) => {
+      links,
+      list: (call) => {
         requireRole(call.principal, 'admin')
-        const items = [...profilesOf(call, of)].sort(byId)
-        return printPage(plural, fields, items, parseListQuery(call.query), call.url, links)
+        return [...profilesOf(call, of)].sort(byId)
       },
-    },
+      find: found,
+    }),
     {
       method: 'POST',
       path,
@@ -107,12 +103,6 @@ function profileRoutes({ of, path, resource, links, check }: ProfileKind): reado
         const draft = { name, description: '', of, provider, data }
         return print(await call.context.offers.createOctaviaProfile(draft))
       },
-    },
-    {
-      method: 'GET',
-      path: `${path}/:id`,
-      status: 200,
-      handle: (call) => print(found(call), parseListQuery(call.query).fields),
     },
     {
       method: 'PUT',
