@@ -103,6 +103,11 @@ describe('F16: 500 of 1,000 members that come and go each second', () => {
       timeoutMs: 30_000,
     })
     await system.api(who, 'DELETE', `/load-balancers/${shown.id}`)
+    // Its proxy drains for a while: the next case would count it among those that must stay.
+    await waitFor(async () => (await proxiesOf(system.lab, NODE)).length === 0, {
+      what: 'its proxy to be gone',
+      timeoutMs: 60_000,
+    })
     recordFault({
       fault: `members: 500 of 1,000 come and go each second, ${protocol} (F16)`,
       whole: `${ALL_TURNS} times`,

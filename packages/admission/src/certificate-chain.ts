@@ -20,6 +20,35 @@ export function readChain(
   key: KeyObject,
   nowMs: number,
 ): readonly [X509Certificate, ...X509Certificate[]] {
+  const given = certificatesIn(text)
+  const leaf = given.find((one) => one.checkPrivateKey(key))
+  if (leaf === undefined)
+    throw new SpoutError('InvalidField', { field: 'key', reason: 'belongs to no certificate of the chain' })
+  const chain = inOrder(leaf, given)
+  for (const [depth, one] of chain.entries()) {
+    // Clients do not check a root that they are sent: they have it, or do not trust it.
+    const isRoot = depth > 0 && one.checkIssued(one)
+    if (!isRoot) check(one, given.indexOf(one), nowMs)
+  }
+  return chain
+}
+
+/**
+ * Reads the certificates of authorities. They stay in their order.
+ * @throws SpoutError InvalidField that says what is wrong, and with which block
+ */
+export function readAuthorities(text: string, nowMs: number): readonly X509Certificate[] {
+  const authorities = certificatesIn(text)
+  for (const [index, one] of authorities.entries()) {
+    const isSelfSigned = isIssuedBy(one, one)
+    if (!one.ca && !isSelfSigned)
+      throw refuse(`block ${index + 1} is not the certificate of an authority; one with its key is stored with \`key\``)
+    check(one, index, nowMs, isSelfSigned)
+  }
+  return authorities
+}
+
+function certificatesIn(text: string): readonly X509Certificate[] {
   const given = pemBlocks(text, 'chain').map(({ label, der }, index) => {
     if (label !== 'CERTIFICATE') throw refuse(`block ${index + 1} is ${label}: only certificates are taken`)
     return parse(der, index)
@@ -27,12 +56,7 @@ export function readChain(
   if (given.length > MOST_IN_CHAIN) throw refuse(`has ${given.length} certificates: at most ${MOST_IN_CHAIN} are taken`)
   if (new Set(given.map(({ fingerprint256 }) => fingerprint256)).size < given.length)
     throw refuse('has a certificate twice')
-  const leaf = given.find((one) => one.checkPrivateKey(key))
-  if (leaf === undefined)
-    throw new SpoutError('InvalidField', { field: 'key', reason: 'belongs to no certificate of the chain' })
-  const chain = inOrder(leaf, given)
-  for (const [depth, one] of chain.entries()) check(one, depth, given.indexOf(one), nowMs)
-  return chain
+  return given
 }
 
 function parse(der: Buffer, index: number): X509Certificate {
@@ -73,14 +97,12 @@ function isIssuedBy(one: X509Certificate, issuer: X509Certificate): boolean {
   }
 }
 
-function check(one: X509Certificate, depth: number, index: number, nowMs: number): void {
-  const isRoot = depth > 0 && one.checkIssued(one)
-  // Clients do not check a root that they are sent: they have it, or do not trust it.
-  if (isRoot) return
+/** @param isTrusted its own signature is of no importance, since it is the root of others */
+function check(one: X509Certificate, index: number, nowMs: number, isTrusted = false): void {
   const fail = (why: string): SpoutError => refuse(`block ${index + 1}: ${why}`)
   if (one.validToDate.getTime() <= nowMs) throw fail(`expired at ${one.validToDate.toISOString()}`)
   const { signatureAlgorithm } = one
-  if (signatureAlgorithm === undefined || !SIGNATURES.has(signatureAlgorithm))
+  if (!isTrusted && (signatureAlgorithm === undefined || !SIGNATURES.has(signatureAlgorithm)))
     throw fail(`its signature is ${signatureAlgorithm ?? 'unknown'}: SHA-256 or stronger is needed`)
   const strength = keyStrength(one.publicKey)
   if ('weakness' in strength) throw fail(strength.weakness)

@@ -1,4 +1,6 @@
+import type { Pool } from '@spout/model'
 import { SealingKeys } from '@spout/runtime/sealing-keys'
+import { poolOf } from '@spout/testkit/model'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreAdmission } from './store-admission.ts'
@@ -26,7 +28,7 @@ test('a certificate is stored with its key sealed', async () => {
   expect(text).toContain(id)
   expect(text).not.toContain('PRIVATE')
   expect(text).not.toContain(keyLine(one.key))
-  expect(SealingKeys.parse(OLD).open(sealedKey, id)).toContain(keyLine(one.key))
+  expect(SealingKeys.parse(OLD).open(sealedKey ?? '', id)).toContain(keyLine(one.key))
 })
 
 test('is replaced under the same id, with another content', async () => {
@@ -34,7 +36,7 @@ test('is replaced under the same id, with another content', async () => {
   const after = await office.admission.changeCertificate(before.id, { chain: two.certificate, key: two.key })
   expect(after).toMatchObject({ id: before.id, name: 'web', names: ['b.example'] })
   expect(after.contentId).not.toBe(before.contentId)
-  expect(SealingKeys.parse(OLD).open(after.sealedKey, before.id)).toContain(keyLine(two.key))
+  expect(SealingKeys.parse(OLD).open(after.sealedKey ?? '', before.id)).toContain(keyLine(two.key))
 })
 
 test('another name does not touch chain and key', async () => {
@@ -117,6 +119,80 @@ describe('of a listener', () => {
   })
 })
 
+describe('of authorities', () => {
+  const root = issueCertificate({ isAuthority: true })
+  const authorities = () => ({ projectId: office.project.id, name: 'inner', chain: root.certificate })
+  const pool = (tls: object): Pool =>
+    poolOf('6f1c3b1e-6a4e-4c56-9f0b-00000000000c', [], {
+      ...{ name: 'shop', protocol: 'http' },
+      tls: {
+        ...{ caCertificateId: null, clientCertificateId: null, serverName: null },
+        minVersion: '1.2',
+        alpn: [],
+        ...tls,
+      },
+    })
+  const balancer = (one: Pool) =>
+    draftOf(office.project.id, [{ from: 'pool', poolId: office.pool.id, address: null }], { pools: [one] })
+
+  test('nothing is sealed, and no sealing key is needed', async () => {
+    const { store, view } = office
+    const without = new StoreAdmission({ store, view, now: Date.now })
+    const made = await without.createCertificate(authorities())
+    expect(made).toMatchObject({ sealedKey: null, names: [] })
+    expect(without.openCertificate(made.id)).toEqual({ contentId: made.contentId, pem: made.chain })
+    expect(await without.sealAnew()).toBe(0)
+    without.close()
+  })
+
+  test('their chain is replaced alone; they never get a key, and others always need one', async () => {
+    const made = await office.admission.createCertificate(authorities())
+    const next = issueCertificate({ isAuthority: true })
+    const after = await office.admission.changeCertificate(made.id, { chain: next.certificate })
+    expect(after).toMatchObject({ id: made.id, sealedKey: null })
+    expect(after.contentId).not.toBe(made.contentId)
+    const change = { chain: one.certificate, key: one.key }
+    expect(await refusal(office.admission.changeCertificate(made.id, change))).toMatchObject({
+      code: 'InvalidField',
+      field: 'key',
+    })
+  })
+
+  test('a pool that names them keeps them from deletion', async () => {
+    const { id } = await office.admission.createCertificate(authorities())
+    const { id: shown } = await office.admission.createCertificate(draft())
+    const made = await office.admission.createLoadBalancer(
+      balancer(pool({ caCertificateId: id, clientCertificateId: shown })),
+    )
+    for (const used of [id, shown])
+      expect(await refusal(office.admission.deleteCertificate(used))).toMatchObject({
+        code: 'InUse',
+        params: { user: 'pool shop of load balancer web' },
+      })
+    await office.admission.changeLoadBalancer(made.id, () => ({ pools: [] }))
+    await office.admission.deleteCertificate(id)
+    await office.admission.deleteCertificate(shown)
+  })
+
+  test('they are no certificate of a listener or a client, and no other is one of theirs', async () => {
+    const { id } = await office.admission.createCertificate(authorities())
+    const { id: keyed } = await office.admission.createCertificate(draft())
+    const { id: foreign } = await office.admission.createCertificate({
+      ...authorities(),
+      projectId: office.stranger.id,
+    })
+    for (const [tls, code, field] of [
+      [{ caCertificateId: keyed }, 'InvalidField', 'pools[0].tls.caCertificateId'],
+      [{ clientCertificateId: id }, 'InvalidField', 'pools[0].tls.clientCertificateId'],
+      [{ caCertificateId: foreign }, 'ReferenceNotFound', 'pools[0].tls.caCertificateId'],
+    ] as const)
+      expect(await refusal(office.admission.createLoadBalancer(balancer(pool(tls))))).toMatchObject({ code, field })
+    expect(
+      await refusal(office.admission.createLoadBalancer(balancer({ ...pool({}), protocol: 'udp' }))),
+    ).toMatchObject({ code: 'Unsupported', field: 'pools[0].tls' })
+  })
+})
+
 describe('refused, and nothing stored', () => {
   test.each<[string, object, object]>([
     ['half a replacement', { chain: two.certificate }, { code: 'MissingField', field: 'key' }],
@@ -167,7 +243,7 @@ describe('a rotation of the sealing key', () => {
     expect(await rotating.sealAnew()).toBe(0)
     const after = view.get('certificate', before.id)!.value
     expect({ ...after, sealedKey: '' }).toEqual({ ...before, sealedKey: '' })
-    expect(SealingKeys.parse(NEW).open(after.sealedKey, before.id)).toContain(keyLine(one.key))
+    expect(SealingKeys.parse(NEW).open(after.sealedKey ?? '', before.id)).toContain(keyLine(one.key))
     const revision = await store.revision()
     expect(await rotating.sealAnew()).toBe(0)
     expect(await store.revision()).toBe(revision)

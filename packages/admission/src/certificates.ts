@@ -1,4 +1,5 @@
-import { type Certificate, parseAs, SpoutError } from '@spout/model'
+import { type Certificate, certificateUse, parseAs, SpoutError } from '@spout/model'
+import { certificatesNamed } from '@spout/plan'
 import { SealBroken, type SealingKeys } from '@spout/runtime/sealing-keys'
 import { usageOfCertificate } from './certificate-usage.ts'
 import type { Claim } from './claims.ts'
@@ -14,13 +15,13 @@ import { readCertificate } from './read-certificate.ts'
 
 export async function createCertificate(context: AdmissionContext, input: CertificateDraft): Promise<Certificate> {
   const { chain, key, ...draft } = parseAs(certificateDraft, input)
-  const sealing = sealingOf(context)
   const { content, keyPem } = readCertificate({ chain, key }, context.now())
+  const seal = keyPem === null ? () => null : sealerOf(context, keyPem)
   return transact(context, (claim) => {
     if (context.view.get('project', draft.projectId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
     const meta = newMeta(context, draft)
-    const created: Certificate = { ...draft, ...meta, ...content, sealedKey: sealing.seal(keyPem, meta.id) }
+    const created: Certificate = { ...draft, ...meta, ...content, sealedKey: seal(meta.id) }
     claimRoom(claim, created)
     return { writes: [putNew('certificate', created)], result: created }
   })
@@ -32,15 +33,11 @@ export async function changeCertificate(
   input: CertificateChange,
 ): Promise<Certificate> {
   const { chain, key, ...change } = parseAs(certificateChange, input)
-  for (const [field, one, other] of [
-    ['key', key, chain],
-    ['chain', chain, key],
-  ] as const)
-    if (one === undefined && other !== undefined) throw new SpoutError('MissingField', { field })
-  const fresh = chain === undefined || key === undefined ? null : readCertificate({ chain, key }, context.now())
+  if (chain === undefined && key !== undefined) throw new SpoutError('MissingField', { field: 'chain' })
+  const fresh = chain === undefined ? null : readCertificate({ chain, key }, context.now())
   return transact(context, (claim) => {
     const stored = find(context, 'certificate', id, 'certificate')
-    const replaced = fresh === null ? {} : { ...fresh.content, sealedKey: sealingOf(context).seal(fresh.keyPem, id) }
+    const replaced = fresh === null ? {} : replacement(context, stored.value, fresh)
     const next: Certificate = {
       ...stored.value,
       ...(change.name === undefined ? {} : { name: change.name }),
@@ -54,13 +51,28 @@ export async function changeCertificate(
   })
 }
 
+function replacement(
+  context: AdmissionContext,
+  { id, ...stored }: Certificate,
+  { content, keyPem }: ReturnType<typeof readCertificate>,
+): Partial<Certificate> {
+  const use = certificateUse(stored)
+  if (use === 'keyed' && keyPem === null) throw new SpoutError('MissingField', { field: 'key' })
+  if (use === 'authorities' && keyPem !== null)
+    throw new SpoutError('InvalidField', {
+      field: 'key',
+      reason: 'is not taken: these are certificates of authorities',
+    })
+  return { ...content, ...(keyPem === null ? {} : { sealedKey: sealingOf(context).seal(keyPem, id) }) }
+}
+
 export async function deleteCertificate(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, (claim) => {
     const stored = find(context, 'certificate', id, 'certificate')
     const used = context.index.certificateUser(id)
     if (used !== null) {
-      const listener = used.listeners.find(({ tls }) => tls?.certificateIds.includes(id))
-      const user = `listener ${listener?.name || listener?.id} of load balancer ${used.name || used.id}`
+      const reference = certificatesNamed(used).find((one) => one.id === id)
+      const user = `${reference?.user} of load balancer ${used.name || used.id}`
       throw new SpoutError('InUse', { what: 'certificate', id, user })
     }
     if (!claim.leave(`certificate/${id}`))
@@ -73,7 +85,7 @@ export async function deleteCertificate(context: AdmissionContext, id: string): 
 export function openCertificate(context: AdmissionContext, id: string): OpenCertificate {
   const { contentId, chain, sealedKey } = find(context, 'certificate', id, 'certificate').value
   try {
-    return { contentId, pem: chain + sealingOf(context).open(sealedKey, id) }
+    return { contentId, pem: sealedKey === null ? chain : chain + sealingOf(context).open(sealedKey, id) }
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error
     throw new SpoutError('Unavailable', {
@@ -92,7 +104,7 @@ export async function sealAnew(context: AdmissionContext): Promise<number> {
   if (sealing === null) return 0
   let closed = 0
   for (const { id, sealedKey } of context.view.list('certificate')) {
-    if (sealing.isNewest(sealedKey)) continue
+    if (sealedKey === null || sealing.isNewest(sealedKey)) continue
     try {
       sealing.open(sealedKey, id)
     } catch (error) {
@@ -102,8 +114,9 @@ export async function sealAnew(context: AdmissionContext): Promise<number> {
     }
     await transact(context, () => {
       const stored = context.view.get('certificate', id)
-      if (stored === null || sealing.isNewest(stored.value.sealedKey)) return { writes: [], result: undefined }
-      const sealed = sealing.seal(sealing.open(stored.value.sealedKey, id), id)
+      const before = stored?.value.sealedKey ?? null
+      if (stored === null || before === null || sealing.isNewest(before)) return { writes: [], result: undefined }
+      const sealed = sealing.seal(sealing.open(before, id), id)
       return { writes: [putOver('certificate', stored, { ...stored.value, sealedKey: sealed })], result: undefined }
     })
   }
@@ -112,6 +125,12 @@ export async function sealAnew(context: AdmissionContext): Promise<number> {
 
 const claimRoom = (claim: Claim, next: Certificate): void =>
   claim.quota(next.projectId, [{ key: `certificate/${next.id}`, usage: usageOfCertificate(next) }])
+
+/** Seals a key for the object of an id. @throws SpoutError Unavailable now, if nothing can be sealed */
+function sealerOf(context: AdmissionContext, keyPem: string): (id: string) => string {
+  const sealing = sealingOf(context)
+  return (id) => sealing.seal(keyPem, id)
+}
 
 function sealingOf({ sealing }: AdmissionContext): SealingKeys {
   if (sealing === null)

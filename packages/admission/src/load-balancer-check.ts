@@ -1,4 +1,4 @@
-import { type LoadBalancer, SpoutError } from '@spout/model'
+import { certificateUse, type LoadBalancer, SpoutError } from '@spout/model'
 import { childIds, directReturnProblems, documentProblem, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
 import type { AdmissionContext } from './context.ts'
 import { classConnectionLimit } from './load-balancer-place.ts'
@@ -25,7 +25,7 @@ export function checkedNetworkId(
   const limit = classConnectionLimit(context, loadBalancer)
   if (limit !== null) checkClassLimit(loadBalancer, limit)
   if (context.references === 'any') {
-    const found = documentProblem(loadBalancer, { hasCertificate: () => true })
+    const found = documentProblem(loadBalancer, { useOfCertificate: () => 'any' })
     if (found !== null) throw new SpoutError(found.code, found.params)
     return null
   }
@@ -70,7 +70,10 @@ export function resolveContextOf(
   return {
     currentNetworkId: networkId,
     networks: view.list('network', { projectId }),
-    hasCertificate: (id) => view.get('certificate', id)?.value.projectId === projectId,
+    useOfCertificate: (id) => {
+      const found = view.get('certificate', id)?.value
+      return found?.projectId === projectId ? certificateUse(found) : null
+    },
     forbidden: (ip) => deny.whyForbidden(ip),
     occupant: (id, address) => {
       const found = index.addressIn(id, address)

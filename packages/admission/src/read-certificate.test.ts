@@ -171,3 +171,47 @@ describe('what is refused', () => {
     expect(refusal(chain, last.key).message).toMatch(/15000 bytes/)
   })
 })
+
+describe('authorities, which have no key', () => {
+  const readAll = (chain: string, nowMs = NOW) => readCertificate({ chain }, nowMs)
+  const refused = (chain: string, nowMs = NOW): string => {
+    try {
+      readAll(chain, nowMs)
+    } catch (error) {
+      if (error instanceof SpoutError) return `${error.code} ${error.message}`
+      throw error
+    }
+    throw new Error('they were accepted')
+  }
+
+  test('stay in their order; the first is described, and all end with the first that ends', () => {
+    const brief = issueCertificate({ isAuthority: true, days: 5 })
+    const { content, keyPem } = readAll(`${root.certificate}\n${brief.certificate}${middle.certificate}`)
+    expect(keyPem).toBeNull()
+    expect(certificates(content.chain).map(({ fingerprint }) => fingerprint)).toEqual(
+      [root, brief, middle].map(({ certificate }) => new X509Certificate(certificate).fingerprint),
+    )
+    const [first, second] = [root, brief].map(({ certificate }) => new X509Certificate(certificate))
+    expect(content).toMatchObject({
+      names: [],
+      subject: first!.subject?.replaceAll('\n', ', '),
+      notAfter: second!.validToDate.toISOString(),
+    })
+  })
+
+  test('a certificate that signed itself is its own authority', () => {
+    expect(readAll(plain.certificate).content.names).toEqual([])
+  })
+
+  test.each<[string, string, number, RegExp]>([
+    ['a certificate of no authority', leaf.certificate, 0, /block 1 is not the certificate of an authority/],
+    ['one twice', root.certificate + root.certificate, 0, /twice/],
+    ['an expired one', root.certificate, 1000 * DAY_MS, /block 1: expired at/],
+    ['a key', root.certificate + root.key, 0, /block 2 is PRIVATE KEY/],
+    ['one of RSA with 1024 bits', issueCertificate({ isAuthority: true, newKey: ['rsa:1024'] }).certificate, 0, /1024/],
+    ['nothing', '', 0, /no PEM block/],
+  ])('%s is refused', (_what, chain, laterMs, reason) => {
+    expect(refused(chain, NOW + laterMs)).toMatch(/^InvalidField/)
+    expect(refused(chain, NOW + laterMs)).toMatch(reason)
+  })
+})

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { type Certificate, MOST_CERTIFICATE_BYTES, SpoutError } from '@spout/model'
 import { contentIdOf } from '@spout/model/content-id'
-import { readChain } from './certificate-chain.ts'
+import { readAuthorities, readChain } from './certificate-chain.ts'
 import { certificateNames } from './certificate-names.ts'
 import { keyStrength } from './key-strength.ts'
 import { pemText } from './pem-blocks.ts'
@@ -16,36 +16,46 @@ export type CertificateContent = Pick<
 const LONGEST_NAME = 1024
 
 /**
- * Reads and checks a chain and its key, both PEM. All text of the result was encoded anew, so nothing else that was in
- * the PEM goes further.
+ * Reads and checks a chain and its key, both PEM; without a key, certificates of authorities. All text of the result was
+ * encoded anew, so nothing else that was in the PEM goes further.
  * @returns the content, and the key as PKCS#8 PEM
  * @throws SpoutError InvalidField, which names `chain` or `key` and never quotes the key
  */
 export function readCertificate(
-  { chain, key }: { readonly chain: string; readonly key: string },
+  { chain, key }: { readonly chain: string; readonly key?: string | undefined },
   nowMs: number,
-): { readonly content: CertificateContent; readonly keyPem: string } {
+): { readonly content: CertificateContent; readonly keyPem: string | null } {
   // PEM of others has comments and carriage returns, which do not count later.
-  for (const [field, text] of Object.entries({ chain, key }))
+  for (const [field, text = ''] of Object.entries({ chain, key }))
     if (text.length > 4 * MOST_CERTIFICATE_BYTES) throw tooLarge(field)
+  if (key === undefined) {
+    const authorities = readAuthorities(chain, nowMs)
+    return { content: { ...contentOf(authorities, ''), names: [] }, keyPem: null }
+  }
   const { key: privateKey, pem: keyPem } = readPrivateKey(key)
   const certificates = readChain(chain, privateKey, nowMs)
-  const [leaf] = certificates
+  return { content: { ...contentOf(certificates, keyPem), names: [...certificateNames(certificates[0])] }, keyPem }
+}
+
+/** What is said of the first certificate holds for all, but that they can be used until the first of them ends. */
+function contentOf(certificates: readonly X509Certificate[], keyPem: string): Omit<CertificateContent, 'names'> {
+  const [first] = certificates
+  if (first === undefined) throw new RangeError('no certificate')
   const chainPem = certificates.map(({ raw }) => pemText('CERTIFICATE', raw)).join('')
   if (chainPem.length + keyPem.length > MOST_CERTIFICATE_BYTES) throw tooLarge('chain')
-  const strength = keyStrength(leaf.publicKey)
-  const content: CertificateContent = {
+  const strength = keyStrength(first.publicKey)
+  const ends =
+    keyPem === '' ? certificates.map(({ validToDate }) => validToDate.getTime()) : [first.validToDate.getTime()]
+  return {
     chain: chainPem,
     contentId: contentIdOf(chainPem + keyPem),
-    names: [...certificateNames(leaf)],
-    subject: nameText(leaf.subject),
-    issuer: nameText(leaf.issuer),
-    notBefore: leaf.validFromDate.toISOString(),
-    notAfter: leaf.validToDate.toISOString(),
+    subject: nameText(first.subject),
+    issuer: nameText(first.issuer),
+    notBefore: first.validFromDate.toISOString(),
+    notAfter: new Date(Math.min(...ends)).toISOString(),
     keyType: 'keyType' in strength ? strength.keyType : 'unknown',
-    fingerprint: fingerprintOf(leaf),
+    fingerprint: fingerprintOf(first),
   }
-  return { content, keyPem }
 }
 
 const fingerprintOf = ({ fingerprint256 }: X509Certificate): string => fingerprint256.replaceAll(':', '').toLowerCase()

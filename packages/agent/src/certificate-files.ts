@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import type { ListenerCertificate } from '@spout/client/agent-link'
 import type { Applied, EntryFollower, WantedEntry } from '@spout/dataplane'
+import { certificatesOfEntry } from '@spout/model'
 import { contentIdOf } from '@spout/model/content-id'
 import { type Logger, Semaphore } from '@spout/runtime'
 
@@ -26,7 +27,7 @@ const COUNTERS = { transactions: 0, reloads: 0 } as const
 const CONTENT_ID = /^[0-9a-f]{32}$/
 
 /**
- * The certificates of the node's listeners, `<content id>.pem` each, chain and key, which only root can read. They are
+ * The certificates of the node's listeners and pools, `<content id>.pem` each, chain and key, which only root can read. They are
  * fetched before the drivers use them (`before`) and removed when no applied entry names them any more (`after`).
  */
 export class CertificateFiles {
@@ -173,8 +174,8 @@ export class CertificateFiles {
 const SUFFIX = '.pem'
 const NONE: ReadonlySet<string> = new Set()
 
-const contentIdsOf = ({ services }: WantedEntry['entry']): ReadonlySet<string> =>
-  new Set(services.flatMap(({ tls }) => tls?.certificates.map(({ contentId }) => contentId) ?? []))
+const contentIdsOf = (entry: WantedEntry['entry']): ReadonlySet<string> =>
+  new Set(certificatesOfEntry(entry).map(({ contentId }) => contentId))
 
 /** @returns whether there are any */
 function note(map: Map<string, ReadonlySet<string>>, key: string, ids: ReadonlySet<string>): boolean {

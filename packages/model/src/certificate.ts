@@ -7,18 +7,24 @@ import { metaShape, tags, timestamp, uuid } from './scalars.ts'
  */
 export const MOST_CERTIFICATE_BYTES = 15_000
 
-/** The certificate of a listener that ends TLS: the chain in the open, and its private key sealed. */
+/**
+ * A certificate with its private key, which a listener shows to clients or the proxy to members: the chain in the open,
+ * the key sealed. Or, without a key, the certificates of authorities, which those of peers are checked with.
+ */
 export const certificate = z.strictObject({
   ...metaShape,
   projectId: uuid,
   tags,
-  /** PEM, from the leaf on. Encoded by us from what was parsed. */
+  /** PEM, from the leaf on; of authorities as given. Encoded by us from what was parsed. */
   chain: z.string().max(MOST_CERTIFICATE_BYTES),
-  /** The private key as PKCS#8 PEM, sealed for this object's id. Never shown. */
-  sealedKey: z.string().max(2 * MOST_CERTIFICATE_BYTES),
+  /** The private key as PKCS#8 PEM, sealed for this object's id. Never shown. Null: the chain is of authorities. */
+  sealedKey: z
+    .string()
+    .max(2 * MOST_CERTIFICATE_BYTES)
+    .nullable(),
   /** Names one version of chain and key: the start of a SHA-256 over both, hex. */
   contentId: z.string().regex(/^[0-9a-f]{32}$/),
-  /** DNS names and addresses that it is for, of its subject alternative names. */
+  /** DNS names and addresses that it is for, of its subject alternative names. Authorities have none. */
   names: z.array(z.string().max(253)).max(1000),
   subject: z.string().max(1024),
   issuer: z.string().max(1024),
@@ -30,6 +36,12 @@ export const certificate = z.strictObject({
   fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
 })
 export type Certificate = z.infer<typeof certificate>
+
+/** What a certificate can be used for: a `keyed` one is shown to peers, `authorities` check those of peers. */
+export type CertificateUse = 'keyed' | 'authorities'
+
+export const certificateUse = ({ sealedKey }: Pick<Certificate, 'sealedKey'>): CertificateUse =>
+  sealedKey === null ? 'authorities' : 'keyed'
 
 /** How long before its end a certificate is `expiring`. */
 export const EXPIRING_DAYS = 30

@@ -213,8 +213,8 @@ export interface NodeForward {
 
 /** The certificates' content is not in the entry: the node asks for what it lacks. */
 export interface ServiceTls {
-  /** At least one. `contentId` names one version of chain and key. */
-  readonly certificates: readonly { readonly id: string; readonly contentId: string }[]
+  /** At least one. */
+  readonly certificates: readonly NodeCertificate[]
   /** Clients that name no host of a certificate get the first one, or an alert. */
   readonly unknownNames: 'default' | 'refuse'
   readonly minVersion: '1.2' | '1.3'
@@ -252,7 +252,37 @@ export interface NodePool {
   readonly resetOnDown?: boolean
   /** Failures in real traffic also take a member down (proxied pools). Absent: they do not. */
   readonly passive?: PassiveSpec
+  /** How members are spoken to with TLS (proxied pools). Absent: without. */
+  readonly tls?: NodePoolTls
 }
+
+/** Certificates are named as in `ServiceTls`. */
+export interface NodePoolTls {
+  /** The authorities that members' certificates must be from. Null: any certificate is accepted. */
+  readonly authorities: NodeCertificate | null
+  /** The name that members are asked for, and that their certificates must have. Null: the one that the client sent. */
+  readonly serverName: string | null
+  /** Shown to members that ask for one; null: none. */
+  readonly certificate: NodeCertificate | null
+  readonly minVersion: '1.2' | '1.3'
+  /** Application protocols that are offered, by preference. Empty: none. */
+  readonly alpn: readonly ('h2' | 'http/1.1')[]
+}
+
+/** A certificate that a node needs. `contentId` names one version of chain and key. */
+export interface NodeCertificate {
+  readonly id: string
+  readonly contentId: string
+}
+
+/** All certificates that a load balancer's node needs. */
+export const certificatesOfEntry = ({
+  services,
+  pools,
+}: Pick<LoadBalancerEntry, 'services' | 'pools'>): readonly NodeCertificate[] => [
+  ...services.flatMap(({ tls }) => tls?.certificates ?? []),
+  ...pools.flatMap(({ tls }) => [tls?.authorities ?? null, tls?.certificate ?? null]).filter((one) => one !== null),
+]
 
 export const DEFAULT_DRAIN_MS = 300_000
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { healthMonitor } from './health-monitor.ts'
+import { listenerTls } from './listener.ts'
 import { endpointIpText, ipText, metaShape, port, tags, uuid } from './scalars.ts'
 
 /** `tcp`, `udp` and `sctp` pools are balanced per connection, `http` and `tcp-proxy` pools by the L7 proxy. */
@@ -67,6 +68,42 @@ export const passiveCheck = z.strictObject({
 })
 export type PassiveCheck = z.infer<typeof passiveCheck>
 
+/** A host name without wildcard (RFC 1123 section 2.1), in lower case. */
+const hostName = z
+  .string()
+  .max(253)
+  .toLowerCase()
+  .regex(
+    /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/,
+    'is not a host name',
+  )
+
+/** How the proxy speaks TLS with members. */
+export const poolTls = z.strictObject({
+  /** A certificate without a key: the authorities that members' certificates must be from. Null: any is accepted. */
+  caCertificateId: uuid.nullable().default(null),
+  /**
+   * The name that members are asked for (SNI, RFC 6066 section 3), and that their certificates must have. Null: the name
+   * that the client asked the listener for, if it did.
+   */
+  serverName: hostName.nullable().default(null),
+  /** Shown to members that ask for a certificate. */
+  clientCertificateId: uuid.nullable().default(null),
+  minVersion: listenerTls.shape.minVersion,
+  /** Application protocols that are offered (ALPN, RFC 7301), by preference; to pools that carry HTTP alone. */
+  alpn: listenerTls.shape.alpn,
+})
+export type PoolTls = z.infer<typeof poolTls>
+
+/** The certificates that a pool names, and in which fields. */
+export const certificatesOfPool = ({
+  tls,
+}: Pick<Pool, 'tls'>): readonly { readonly field: 'caCertificateId' | 'clientCertificateId'; readonly id: string }[] =>
+  (['caCertificateId', 'clientCertificateId'] as const).flatMap((field) => {
+    const id = tls?.[field] ?? null
+    return id === null ? [] : [{ field, id }]
+  })
+
 export const DEFAULT_DRAIN_S = 300
 
 export const pool = z.strictObject({
@@ -95,6 +132,8 @@ export const pool = z.strictObject({
    */
   resetOnDown: z.boolean().default(false),
   passiveCheck: passiveCheck.nullable().default(null),
+  /** Of pools behind the proxy. Null: members are not spoken to with TLS. */
+  tls: poolTls.nullable().default(null),
 })
 export type Pool = z.infer<typeof pool>
 

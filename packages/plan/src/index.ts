@@ -52,7 +52,7 @@ export { type Owner, type PlacementRequest, type PlannedNode, placeOwner } from 
 export { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'
 export type { Problem, Reason } from './reason.ts'
 export { addedMemberProblem } from './resolve/added-members.ts'
-export { CertificateUsers } from './resolve/certificate-users.ts'
+export { type CertificateReference, CertificateUsers, certificatesNamed } from './resolve/certificate-users.ts'
 export { directReturnProblems } from './resolve/direct-return.ts'
 export type { MemberContext } from './resolve/member-network.ts'
 export {

@@ -14,14 +14,22 @@ const withPoolId = (loadBalancer: Row, body: Row): Row =>
     ? { ...body, defaultPoolId: findPart(rowsOf(loadBalancer, 'pools'), 'pool', body.defaultPoolId).id }
     : body
 
-/** Replaces names from flags by ids. */
-async function withIds(session: Session, loadBalancer: Row, body: Row): Promise<Row> {
-  const names = at(body, 'tls.certificateIds')
-  if (!Array.isArray(names)) return withPoolId(loadBalancer, body)
+/** Replaces names of certificates from flags by ids. */
+async function withCertificateIds(session: Session, loadBalancer: Row, body: Row): Promise<Row> {
+  const tls = body.tls as Row | null | undefined
+  if (tls === null || tls === undefined) return body
   const owner = { ...session, projectId: String(loadBalancer.projectId) }
-  const certificateIds: unknown[] = []
-  for (const name of names) certificateIds.push((await findByName(owner, '/certificates', 'certificate', name)).id)
-  return { ...withPoolId(loadBalancer, body), tls: { ...(body.tls as Row), certificateIds } }
+  const idOf = async (name: unknown): Promise<unknown> =>
+    typeof name === 'string' ? (await findByName(owner, '/certificates', 'certificate', name)).id : name
+  const ids: Record<string, unknown> = {}
+  for (const [field, named] of Object.entries(tls)) {
+    if (field === 'certificateIds' && Array.isArray(named)) {
+      const list: unknown[] = []
+      for (const name of named) list.push(await idOf(name))
+      ids[field] = list
+    } else if (field.endsWith('CertificateId')) ids[field] = await idOf(named)
+  }
+  return { ...body, tls: { ...tls, ...ids } }
 }
 
 const noWatch = async (): Promise<null> => null
@@ -34,13 +42,17 @@ export const listeners: Noun = {
   create: async (session, within, name, body) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const path = `/load-balancers/${String(loadBalancer.id)}/listeners`
-    return call(session, 'POST', path, { name, ...(await withIds(session, loadBalancer, body)) })
+    return call(session, 'POST', path, {
+      name,
+      ...(await withCertificateIds(session, loadBalancer, withPoolId(loadBalancer, body))),
+    })
   },
   set: async (session, within, name, body) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const { id } = findPart(rowsOf(loadBalancer, 'listeners'), 'listener', name)
     const path = `/load-balancers/${String(loadBalancer.id)}/listeners/${String(id)}`
-    return call(session, 'PATCH', path, await withIds(session, loadBalancer, body))
+    const change = await withCertificateIds(session, loadBalancer, withPoolId(loadBalancer, body))
+    return call(session, 'PATCH', path, change)
   },
   delete: async (session, within, name) => {
     const loadBalancer = await loadBalancerOf(session, within)
@@ -59,14 +71,16 @@ export const pools: Noun = {
     const root = `/load-balancers/${String(loadBalancer.id)}`
     const wanted =
       listener === undefined ? null : findPart(rowsOf(loadBalancer, 'listeners'), 'listener', String(listener))
-    const created = await call<Row>(session, 'POST', `${root}/pools`, { name, ...body })
+    const draft = await withCertificateIds(session, loadBalancer, body)
+    const created = await call<Row>(session, 'POST', `${root}/pools`, { name, ...draft })
     if (wanted) await call(session, 'PATCH', `${root}/listeners/${String(wanted.id)}`, { defaultPoolId: created.id })
     return created
   },
   set: async (session, within, name, body) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const { id } = findPart(rowsOf(loadBalancer, 'pools'), 'pool', name)
-    return call(session, 'PATCH', `/load-balancers/${String(loadBalancer.id)}/pools/${String(id)}`, body)
+    const path = `/load-balancers/${String(loadBalancer.id)}/pools/${String(id)}`
+    return call(session, 'PATCH', path, await withCertificateIds(session, loadBalancer, body))
   },
   delete: async (session, within, name) => {
     const loadBalancer = await loadBalancerOf(session, within)

@@ -16,12 +16,13 @@ const fileOf =
 export const certificate: Resource = {
   noun: 'certificate',
   title: 'certificate',
-  summary: 'certificates of listeners that end TLS',
+  summary: 'certificates of listeners and pools that speak TLS',
   path: '/certificates',
   within: [],
   columns: [
     column('NAME', 'name'),
     column('NAMES', 'names'),
+    column('USE', 'use'),
     column('STATE', 'status.state'),
     column('EXPIRES', 'notAfter'),
     column('KEY', 'keyType'),
@@ -38,15 +39,14 @@ export const certificate: Resource = {
     { flags: '--tags <tags>', description: 'comma-separated', field: 'tags', parse: commaList },
     {
       flags: '--chain <file>',
-      description: 'PEM: the certificate and those that issued it',
+      description: 'PEM: the certificate and those that issued it, or those of authorities',
       required: true,
       field: 'chain',
       parse: fileOf('chain'),
     },
     {
       flags: '--key <file>',
-      description: 'PEM: its private key, without a passphrase',
-      required: true,
+      description: 'PEM: its private key, without a passphrase; absent for authorities, which others are checked with',
       field: 'key',
       parse: fileOf('key'),
     },

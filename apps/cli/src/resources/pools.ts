@@ -1,6 +1,17 @@
 import { ALGORITHMS, CHECK_TYPES, POOL_PROTOCOLS } from '@spout/model'
 import { OWN_FIELDS } from './load-balancers.ts'
-import { at, column, count, oneOf, orNone, type Resource, wholeNumber, yesOrNo } from './resource.ts'
+import {
+  at,
+  column,
+  commaList,
+  count,
+  oneOf,
+  orNone,
+  type Resource,
+  type Row,
+  wholeNumber,
+  yesOrNo,
+} from './resource.ts'
 
 export const pool: Resource = {
   noun: 'pool',
@@ -20,6 +31,7 @@ export const pool: Resource = {
     column('DRAIN S', 'drainSeconds', true),
     column('RESET ON DOWN', 'resetOnDown', true),
     column('WATCHED', 'passiveCheck.on', true),
+    column('TLS', 'tls.minVersion', true),
     column('ID', 'id', true),
   ],
   fields: [
@@ -113,11 +125,47 @@ export const pool: Resource = {
       description: 'eject members by failures in traffic: connection or response (proxied pools), or none',
       field: 'passiveCheck.on',
     },
+    {
+      flags: '--tls <yes|no>',
+      description: 'speak TLS with members; the settings of it below do so, too',
+      field: 'tls.speak',
+      parse: yesOrNo,
+    },
+    {
+      flags: '--tls-ca <certificate>',
+      description: "certificate of the authorities that members' certificates must be from, or 'none'",
+      field: 'tls.caCertificateId',
+      parse: orNone(),
+    },
+    {
+      flags: '--tls-name <host>',
+      description: "the name that members' certificates must have (SNI); 'none': the one that the client asked for",
+      field: 'tls.serverName',
+      parse: orNone(),
+    },
+    {
+      flags: '--tls-certificate <certificate>',
+      description: "certificate that is shown to members which ask for one, or 'none'",
+      field: 'tls.clientCertificateId',
+      parse: orNone(),
+    },
+    {
+      flags: '--tls-min <version>',
+      description: 'lowest version of TLS with members: 1.2 or 1.3',
+      field: 'tls.minVersion',
+    },
+    {
+      flags: '--tls-alpn <protocols>',
+      description: "application protocols that are offered to members, by preference: h2,http/1.1; '' for none",
+      field: 'tls.alpn',
+      parse: commaList,
+    },
   ],
   body: (fields) => ({
     ...fields,
     ...(at(fields, 'monitor.type') === 'none' ? { monitor: null } : {}),
     ...(at(fields, 'passiveCheck.on') === 'none' ? { passiveCheck: null } : {}),
+    ...tlsOf(fields),
   }),
   verbs: ['list', 'show', 'create', 'set', 'delete'],
 }
@@ -179,4 +227,11 @@ const APPLICATION = 'application-cookie='
 function persistence(text: string): object {
   if (text.startsWith(APPLICATION)) return { type: 'application-cookie', cookieName: text.slice(APPLICATION.length) }
   return { type: text }
+}
+
+/** `--tls yes` alone leaves all settings as they are, or as usual. */
+function tlsOf({ tls }: Row): Row {
+  if (tls === undefined) return {}
+  const { speak, ...settings } = tls as Row
+  return { tls: speak === false ? null : settings }
 }

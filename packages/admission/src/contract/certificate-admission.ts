@@ -10,21 +10,21 @@ export const certificateDraft = certificate
     name: certificate.shape.name.min(1),
     description: certificate.shape.description.default(''),
     tags: certificate.shape.tags.default([]),
-    /** The certificate and those that issued it, in any order. */
+    /** The certificate and those that issued it, in any order; or those of authorities. */
     chain: pem,
-    /** The private key of one of them. */
-    key: pem,
+    /** The private key of one of them. Absent: the chain is of authorities, which certificates of peers are checked with. */
+    key: pem.optional(),
   })
 export type CertificateDraft = z.input<typeof certificateDraft>
 
-/** Fields that are absent keep their values. Chain and key are replaced together. */
+/** Fields that are absent keep their values. Chain and key are replaced together; authorities have a chain alone. */
 export const certificateChange = certificateDraft.omit({ projectId: true }).partial()
 export type CertificateChange = z.input<typeof certificateChange>
 
 /** One version of a certificate with its private key in clear. */
 export interface OpenCertificate {
   readonly contentId: string
-  /** Chain and key. */
+  /** Chain, and key if it has one. */
   readonly pem: string
 }
 
@@ -34,10 +34,10 @@ export interface OpenCertificate {
 export interface CertificateAdmission {
   createCertificate(draft: CertificateDraft): Promise<Certificate>
   changeCertificate(id: string, change: CertificateChange): Promise<Certificate>
-  /** Refused while a listener uses it. */
+  /** Refused while a listener or a pool uses it. */
   deleteCertificate(id: string): Promise<void>
   /**
-   * For nodes that carry a listener that uses it, and for nobody else.
+   * For nodes that carry a load balancer that uses it, and for nobody else.
    * @throws SpoutError NotFound; Unavailable when no configured key opens it
    */
   openCertificate(id: string): OpenCertificate

@@ -17,12 +17,12 @@ export const NO_TLS: OctaviaTls = {
 
 const OLD_VERSIONS = ['SSLv3', 'TLSv1', 'TLSv1.1'] as const
 const VERSIONS = [...OLD_VERSIONS, 'TLSv1.2', 'TLSv1.3'] as const
-const VERSIONS_FROM: Readonly<Record<ListenerTls['minVersion'], readonly string[]>> = {
+export const VERSIONS_FROM: Readonly<Record<ListenerTls['minVersion'], readonly string[]>> = {
   '1.2': ['TLSv1.2', 'TLSv1.3'],
   '1.3': ['TLSv1.3'],
 }
 const ALPN_PROTOCOLS = ['h2', 'http/1.1', 'http/1.0'] as const
-const DEFAULTS = { minVersion: '1.2', alpn: ['h2', 'http/1.1'] } as const satisfies Partial<ListenerTls>
+export const DEFAULTS = { minVersion: '1.2', alpn: ['h2', 'http/1.1'] } as const satisfies Partial<ListenerTls>
 
 /** References are ids of certificates. Without a default one, clients of other names are refused. */
 export function unfoldTls(tls: Listener['tls']): OctaviaTls {
@@ -80,13 +80,13 @@ function hstsOf({ hstsMaxAge, hstsSubdomains, hstsPreload }: OctaviaTls): Listen
 export const notRetrieved = (refs: readonly string[]): OctaviaFault =>
   new OctaviaFault(400, `Could not retrieve certificate: [${refs.map((ref) => `'${pythonText(ref)}'`).join(', ')}]`)
 
-function certificateId(ref: string): string {
+export function certificateId(ref: string): string {
   const id = dashedUuid(ref)
   if (!listenerTls.shape.certificateIds.safeParse([id]).success) throw notRetrieved([ref])
   return id
 }
 
-function minVersionOf(versions: readonly string[]): ListenerTls['minVersion'] {
+export function minVersionOf(versions: readonly string[]): ListenerTls['minVersion'] {
   if (versions.length === 0)
     throw validationFailure(
       'Empty TLS version list. Either specify at least one TLS version or remove this parameter to use the default.',
@@ -99,10 +99,10 @@ function minVersionOf(versions: readonly string[]): ListenerTls['minVersion'] {
     throw validationFailure(`Requested TLS versions are less than the minimum: ${tooOld.join(', ')} < TLSv1.2`)
   const wanted = [...new Set(versions)].sort().join()
   for (const minVersion of ['1.2', '1.3'] as const) if (VERSIONS_FROM[minVersion].join() === wanted) return minVersion
-  throw unsupportedOption(`tls_versions ${pythonText(versions)}: listeners have TLSv1.3, and TLSv1.2 or not`)
+  throw unsupportedOption(`tls_versions ${pythonText(versions)}: TLSv1.3 is always among them here, and TLSv1.2 or not`)
 }
 
-function alpnOf(protocols: readonly string[]): ListenerTls['alpn'] {
+export function alpnOf(protocols: readonly string[]): ListenerTls['alpn'] {
   if (protocols.length === 0)
     throw validationFailure(
       'Empty ALPN protocol list. Either specify at least one ALPN protocol or remove this parameter to use the default.',

@@ -68,12 +68,12 @@ export const addPool =
 
 /** @throws OctaviaFault when a pool of a graph lacks a required attribute, or has a member twice */
 export function octaviaPoolOf(spec: PoolSpec): OctaviaPool {
-  const { model, protocol, hasAlgorithm, persistence, monitor } = spec
+  const { model, protocol, hasAlgorithm, tls, persistence, monitor } = spec
   const missing = protocol === null ? 'protocol' : hasAlgorithm ? null : 'lb_algorithm'
   if (protocol === null || missing !== null)
     throw validationFailure(`Pool definition for '${model.name}' missing required attribute: ${missing}`)
   refuseDoubledMembers(model.members)
-  return { model, protocol, persistence, monitor }
+  return { model, protocol, tls, persistence, monitor }
 }
 
 export const changePool =

@@ -165,6 +165,9 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
   connectMs: 'timeout_member_connect',
   memberMs: 'timeout_member_data',
   inspectMs: 'timeout_tcp_inspect',
+  tls: 'tls_enabled',
+  caCertificateId: 'ca_tls_container_ref',
+  clientCertificateId: 'tls_container_ref',
 }
 
 /** The attribute that a model path such as `pools[0].members[3].port` belongs to. */

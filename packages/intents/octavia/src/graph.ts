@@ -11,6 +11,7 @@ import {
 } from './convert-listener.ts'
 import { foldMonitor, type MonitorFacts, unfoldMonitor } from './convert-monitor.ts'
 import { foldPersistence, PLAIN_POOL_PROTOCOL, unfoldPersistence } from './convert-pool.ts'
+import { foldPoolTls, unfoldPoolTls } from './convert-pool-tls.ts'
 import { foldTls, unfoldTls } from './convert-tls.ts'
 import { type Fact, type FactName, factOf, withFacts } from './facts.ts'
 import type { Graph, OctaviaListener, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
@@ -39,6 +40,7 @@ export function unfoldGraph({ listeners, pools, annotations }: Children): Graph 
     pools: pools.map((model) => ({
       model,
       protocol: word(model.id, OFFERED_POOL_PROTOCOLS, PLAIN_POOL_PROTOCOL[model.protocol]),
+      tls: unfoldPoolTls(model.tls),
       persistence: unfoldPersistence(model.persistence),
       monitor: model.monitor && unfoldMonitor(model.monitor, monitorFacts(annotations, model.monitor.id)),
     })),
@@ -67,6 +69,7 @@ export function foldGraph(
   const pools = graph.pools.map((pool) =>
     sameIfEqual(pool.model, {
       protocol: poolProtocol(pool, users.get(pool.model.id) ?? [], proxied),
+      tls: foldPoolTls(pool),
       persistence: foldPersistence(pool),
       monitor: pool.monitor && foldMonitor(pool.monitor),
     }),
@@ -119,17 +122,18 @@ const needsProxy = (listener: OctaviaListener, pool: OctaviaPool | undefined): b
   pool?.model.algorithm === 'least-connections'
 
 /**
- * Pools that need the proxy, because one of their TCP listeners uses what packet forwarding cannot do: PROXY protocol
- * to the members, time-outs, or least connections. All TCP listeners of such a pool are proxied.
+ * Pools that need the proxy, because they speak TLS with their members or one of their TCP listeners uses what packet
+ * forwarding cannot do: PROXY protocol to the members, time-outs, or least connections. All TCP listeners of such a pool are proxied.
  */
 function proxiedPools(graph: Graph): ReadonlySet<string> {
   const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))
-  return new Set(
-    graph.listeners.flatMap((listener) => {
+  return new Set([
+    ...graph.pools.flatMap(({ tls, model }) => (tls.enabled ? [model.id] : [])),
+    ...graph.listeners.flatMap((listener) => {
       const id = listener.model.defaultPoolId
       return id !== null && isStream(listener) && needsProxy(listener, pools.get(id)) ? [id] : []
     }),
-  )
+  ])
 }
 
 const isStream = ({ protocol }: OctaviaListener): boolean => protocol === 'TCP' || protocol === 'HTTPS'

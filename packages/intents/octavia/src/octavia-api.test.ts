@@ -593,6 +593,38 @@ describe('TERMINATED_HTTPS', () => {
     })
   })
 
+  test('a pool speaks TLS with its members, behind TCP listeners too, and prints how', async () => {
+    const { id } = await newLoadBalancer()
+    const authority = issueCertificate({ isAuthority: true })
+    const { id: ca } = await service.admission.createCertificate({
+      ...{ projectId: service.ids.project, name: 'inner', chain: authority.certificate },
+    })
+    const own = await newCertificate()
+    const refs = { ca_tls_container_ref: ca, tls_container_ref: own }
+    const made = await service.make('/pools', 'pool', {
+      ...{ loadbalancer_id: id, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN', tls_enabled: true },
+      ...refs,
+    })
+    const usual = { tls_versions: ['TLSv1.2', 'TLSv1.3'], alpn_protocols: ['h2', 'http/1.1'] }
+    expect(made).toMatchObject({ tls_enabled: true, ...refs, ...usual })
+    await service.make('/listeners', 'listener', {
+      ...{ loadbalancer_id: id, protocol: 'TCP', protocol_port: 80, default_pool_id: made.id },
+    })
+    const model = () => service.view.get('loadBalancer', id)?.value
+    expect(model()?.listeners).toMatchObject([{ protocol: 'tcp-proxy' }])
+    expect(model()?.pools).toMatchObject([
+      { tls: { caCertificateId: ca, clientCertificateId: own, serverName: null, minVersion: '1.2' } },
+    ])
+    const change = { tls_versions: ['TLSv1.3'], alpn_protocols: ['http/1.1'], tls_container_ref: null }
+    expect(await service.call('PUT', `/pools/${made.id}`, { pool: change })).toMatchObject({ body: { pool: change } })
+    const off = { tls_enabled: false, ca_tls_container_ref: null, tls_versions: null, alpn_protocols: null }
+    expect(await service.call('PUT', `/pools/${made.id}`, { pool: { tls_enabled: false } })).toMatchObject({
+      body: { pool: off },
+    })
+    expect(model()?.pools).toMatchObject([{ tls: null }])
+    expect(model()?.listeners).toMatchObject([{ protocol: 'tcp' }])
+  })
+
   test('others print no versions and no protocols', async () => {
     const { id } = await newLoadBalancer()
     expect(
@@ -1152,7 +1184,7 @@ describe('bad input', () => {
       'TLS 1.2 alone',
       () => tlsListener({ tls_versions: ['TLSv1.2'] }),
       501,
-      unsupported("tls_versions ['TLSv1.2']: listeners have TLSv1.3, and TLSv1.2 or not"),
+      unsupported("tls_versions ['TLSv1.2']: TLSv1.3 is always among them here, and TLSv1.2 or not"),
     ],
     [
       'no versions',
@@ -1269,10 +1301,22 @@ describe('bad input', () => {
       "Invalid input for field/attribute type. Value: 'None'. Mandatory field missing.",
     ],
     [
-      'TLS to members',
-      () => pool({ tls_enabled: true }),
+      'certificates of a pool without TLS',
+      () => pool({ ca_tls_container_ref: NOBODY }),
       501,
-      unsupported('tls_enabled True: TLS to members is not offered yet'),
+      unsupported('tls_enabled False: certificates of a pool without TLS are not kept here'),
+    ],
+    [
+      'authorities that do not exist',
+      () => pool({ protocol: 'HTTP', tls_enabled: true, ca_tls_container_ref: NOBODY }),
+      400,
+      `Could not retrieve certificate: ['${NOBODY}']`,
+    ],
+    [
+      'TLS to members of UDP',
+      () => pool({ protocol: 'UDP', tls_enabled: true }),
+      400,
+      'Validation failure: UDP pools do not support TLS.',
     ],
     [
       'an algorithm of elsewhere',

@@ -61,8 +61,22 @@ export interface OctaviaTls {
 export interface OctaviaPool {
   readonly model: Pool
   readonly protocol: PoolProtocol
+  readonly tls: OctaviaPoolTls
   readonly persistence: OctaviaPersistence | null
   readonly monitor: OctaviaMonitor | null
+}
+
+/** How members are spoken to with TLS. */
+export interface OctaviaPoolTls {
+  readonly enabled: boolean
+  /** Shown to members. */
+  readonly certificateRef: string | null
+  /** The authorities of members' certificates. Null: any certificate is accepted. */
+  readonly caRef: string | null
+  /** Null: the default. */
+  readonly versions: readonly string[] | null
+  /** Null: the default. */
+  readonly alpn: readonly string[] | null
 }
 
 export interface OctaviaPersistence {

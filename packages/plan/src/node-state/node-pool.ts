@@ -12,11 +12,13 @@ import {
 } from '@spout/model'
 import { poolMode } from '../resolve/protocols.ts'
 import { placeMembers } from '../slots/edit-slots.ts'
+import { type ContentIdOf, planPoolTls } from './node-tls.ts'
 
 export type PlacedPool = Placement['pools'][number]
 
 /**
- * A pool as nodes get it, and as the placement remembers it. Disabled members are left out.
+ * A pool as nodes get it, and as the placement remembers it. Disabled members are left out. Nodes do not get a pool that
+ * names a certificate that is gone.
  * @param nodesHad the members in the nodes' last entry; unchanged ones are reused as the same objects
  */
 export function planPool(
@@ -24,12 +26,17 @@ export function planPool(
   pool: Pool,
   number: number,
   previous: PlacedPool | null,
+  contentIdOf: ContentIdOf,
   nodesHad: NodePool['members'] = [],
-): { readonly placed: PlacedPool; readonly node: NodePool } {
+): { readonly placed: PlacedPool; readonly node: NodePool | null } {
   const mode = poolMode(loadBalancer, pool)
   const enabled = pool.members.filter((member) => member.enabled)
   const assignment = placeMembers(previous, enabled)
   const slots = mode === 'l4' ? assignment.slots : null
+  const tls = planPoolTls(pool, mode, contentIdOf)
+  const members = assignment.members.map((member) => member?.id ?? null)
+  const placed = { poolId: pool.id, number, members, slots }
+  if (tls === null) return { placed, node: null }
   const node: NodePool = {
     id: pool.id,
     number,
@@ -47,9 +54,9 @@ export function planPool(
     check: pool.monitor?.enabled ? checkSpec(pool.monitor) : null,
     panicThreshold: pool.panicThreshold,
     ...failureSettings(pool),
+    ...tls,
   }
-  const members = assignment.members.map((member) => member?.id ?? null)
-  return { placed: { poolId: pool.id, number, members, slots }, node }
+  return { placed, node }
 }
 
 function sessionOf({ persistence }: Pool): Pick<NodePool, 'session'> {

@@ -1,6 +1,6 @@
-import type { ListenerTls } from '@spout/model'
+import type { ListenerTls, PoolTls } from '@spout/model'
 import { expect, test } from 'vitest'
-import { planTls } from './node-tls.ts'
+import { planPoolTls, planTls } from './node-tls.ts'
 
 const tls: ListenerTls = {
   certificateIds: ['a', 'b'],
@@ -33,4 +33,29 @@ test('a certificate that is gone is left out; without any the listener cannot be
 
 test('other listeners have none', () => {
   expect(planTls({ tls: null }, () => null)).toEqual({})
+})
+
+const poolTls: PoolTls = {
+  caCertificateId: 'ca',
+  serverName: 'm.example',
+  clientCertificateId: 'own',
+  minVersion: '1.2',
+  alpn: ['h2', 'http/1.1'],
+}
+
+test('members are spoken to with the present content of certificates; application protocols are for HTTP', () => {
+  const planned = {
+    authorities: { id: 'ca', contentId: 'content of ca' },
+    serverName: 'm.example',
+    certificate: { id: 'own', contentId: 'content of own' },
+    minVersion: '1.2',
+  }
+  const contentIdOf = (id: string) => `content of ${id}`
+  expect(planPoolTls({ tls: poolTls }, 'http', contentIdOf)).toEqual({ tls: { ...planned, alpn: ['h2', 'http/1.1'] } })
+  expect(planPoolTls({ tls: poolTls }, 'tcp-proxy', contentIdOf)).toEqual({ tls: { ...planned, alpn: [] } })
+  expect(planPoolTls({ tls: null }, 'http', contentIdOf)).toEqual({})
+})
+
+test.each(['ca', 'own'])('a pool without its certificate %s is not served: members could be anybody', (gone) => {
+  expect(planPoolTls({ tls: poolTls }, 'http', (id) => (id === gone ? null : 'content'))).toBeNull()
 })

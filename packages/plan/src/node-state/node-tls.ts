@@ -1,4 +1,4 @@
-import type { Listener, Service } from '@spout/model'
+import type { Listener, NodeCertificate, NodePool, Pool, Service } from '@spout/model'
 
 /** The content that a certificate has now; null for one that is not there. */
 export type ContentIdOf = (certificateId: string) => string | null
@@ -9,11 +9,31 @@ export type ContentIdOf = (certificateId: string) => string | null
  */
 export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf): Pick<Service, 'tls'> | null {
   if (tls === null) return {}
-  const certificates = tls.certificateIds.flatMap((id) => {
-    const contentId = contentIdOf(id)
-    return contentId === null ? [] : [{ id, contentId }]
-  })
+  const certificates = tls.certificateIds.flatMap((id) => nodeCertificate(id, contentIdOf) ?? [])
   if (certificates.length === 0) return null
   const { unknownNames, minVersion, alpn, hsts } = tls
   return { tls: { certificates, unknownNames, minVersion, alpn, ...(hsts === null ? {} : { hsts }) } }
+}
+
+/**
+ * How nodes speak TLS with a pool's members.
+ * @returns null for a pool that names a certificate that is gone: without it members cannot be trusted
+ */
+export function planPoolTls(
+  { tls }: Pick<Pool, 'tls'>,
+  mode: NodePool['mode'],
+  contentIdOf: ContentIdOf,
+): Pick<NodePool, 'tls'> | null {
+  if (tls === null) return {}
+  const { caCertificateId, clientCertificateId, serverName, minVersion } = tls
+  const authorities = caCertificateId === null ? null : nodeCertificate(caCertificateId, contentIdOf)
+  const certificate = clientCertificateId === null ? null : nodeCertificate(clientCertificateId, contentIdOf)
+  if ((authorities === null) !== (caCertificateId === null)) return null
+  if ((certificate === null) !== (clientCertificateId === null)) return null
+  return { tls: { authorities, serverName, certificate, minVersion, alpn: mode === 'http' ? tls.alpn : [] } }
+}
+
+function nodeCertificate(id: string, contentIdOf: ContentIdOf): NodeCertificate | null {
+  const contentId = contentIdOf(id)
+  return contentId === null ? null : { id, contentId }
 }

@@ -103,7 +103,7 @@ export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan
   const entry = loadBalancerEntry(
     loadBalancer,
     network.number,
-    pools.map(({ node }) => node),
+    pools.flatMap(({ node }) => node ?? []),
     input,
   )
   return 'groupId' in input.announcing
@@ -220,6 +220,7 @@ export function neededFeatures(
   for (const pool of loadBalancer.pools) {
     if (!used.has(pool.id)) continue
     if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
+    if (pool.tls !== null) needs.add('l7.pool-tls')
     if (pool.persistence?.type === 'cookie') needs.add('l7.cookies')
     if (pool.persistence?.type === 'application-cookie') needs.add('l7.application-cookies')
   }
@@ -244,7 +245,9 @@ function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planPool>[] 
       if (number === null) return null
       last = number
     }
-    planned.push(planPool(loadBalancer, pool, number, before.get(pool.id) ?? null, nodesHad.get(pool.id)))
+    planned.push(
+      planPool(loadBalancer, pool, number, before.get(pool.id) ?? null, input.contentIdOf, nodesHad.get(pool.id)),
+    )
   }
   return planned
 }

@@ -1,4 +1,4 @@
-import type { LoadBalancer } from '@spout/model'
+import { type CertificateUse, certificatesOfPool, type LoadBalancer } from '@spout/model'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -12,9 +12,9 @@ export class CertificateUsers {
   }
 
   /** @param next null when it is gone */
-  replace(loadBalancerId: string, next: Pick<LoadBalancer, 'listeners'> | null): void {
+  replace(loadBalancerId: string, next: Pick<LoadBalancer, 'listeners' | 'pools'> | null): void {
     const before = this.#usedBy.get(loadBalancerId) ?? NONE
-    const after = new Set(next?.listeners.flatMap(({ tls }) => tls?.certificateIds ?? []))
+    const after = new Set(next === null ? [] : certificatesNamed(next).map(({ id }) => id))
     for (const id of before.difference(after)) this.#remove(id, loadBalancerId)
     for (const id of after.difference(before)) {
       const users = this.#usersOf.get(id) ?? new Set()
@@ -30,3 +30,40 @@ export class CertificateUsers {
     if (users?.size === 0) this.#usersOf.delete(certificateId)
   }
 }
+
+/** A certificate that a document names. */
+export interface CertificateReference {
+  /** Such as `pools[0].tls.caCertificateId`. */
+  readonly field: string
+  readonly id: string
+  readonly use: CertificateUse
+  /** The part that names it, for people. */
+  readonly user: string
+}
+
+/** All certificates that a load balancer names, with repetitions. */
+export const certificatesNamed = ({
+  listeners,
+  pools,
+}: Pick<LoadBalancer, 'listeners' | 'pools'>): readonly CertificateReference[] => [
+  ...listeners.flatMap(({ tls, id: listenerId, name }, at) =>
+    (tls?.certificateIds ?? []).map(
+      (id, place): CertificateReference => ({
+        field: `listeners[${at}].tls.certificateIds[${place}]`,
+        id,
+        use: 'keyed',
+        user: `listener ${name || listenerId}`,
+      }),
+    ),
+  ),
+  ...pools.flatMap((pool, at) =>
+    certificatesOfPool(pool).map(
+      ({ field, id }): CertificateReference => ({
+        field: `pools[${at}].tls.${field}`,
+        id,
+        use: field === 'caCertificateId' ? 'authorities' : 'keyed',
+        user: `pool ${pool.name || pool.id}`,
+      }),
+    ),
+  ),
+]

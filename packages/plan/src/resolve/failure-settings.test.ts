@@ -53,7 +53,13 @@ describe('failureProblems', () => {
 
 describe('planPool', () => {
   const planned = (fields: Parameters<typeof pool>[2]) =>
-    planPool({ listeners: [listener(4, 80, { defaultPoolId: id(1) })] }, pool(1, [member(2)], fields), 7, null).node
+    planPool(
+      { listeners: [listener(4, 80, { defaultPoolId: id(1) })] },
+      pool(1, [member(2)], fields),
+      7,
+      null,
+      () => null,
+    ).node ?? {}
 
   it('contains only settings that differ from the defaults', () => {
     expect(planned({})).not.toMatchObject({ drainMs: expect.anything() })

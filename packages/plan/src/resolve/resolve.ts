@@ -13,13 +13,12 @@ import { failureProblems } from './failure-settings.ts'
 import { type MemberContext, memberNetwork } from './member-network.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 import { routeProblems } from './route-problems.ts'
-import { tlsProblems } from './tls-problems.ts'
+import { certificateProblems, poolTlsProblems, tlsProblems, type UseOfCertificate } from './tls-problems.ts'
 
 export interface ResolveContext extends MemberContext {
   /** The load balancer's present network. */
   readonly currentNetworkId: string | null
-  /** Whether the project has a certificate with this id. */
-  readonly hasCertificate: (id: string) => boolean
+  readonly useOfCertificate: UseOfCertificate
 }
 
 export type Resolution = { readonly network: Network | null } | { readonly problem: Problem }
@@ -58,7 +57,7 @@ export function resolveLoadBalancer(
 /** The first problem that a document has whatever networks there are. */
 export function documentProblem(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
-  context: Pick<ResolveContext, 'hasCertificate'>,
+  context: Pick<ResolveContext, 'useOfCertificate'>,
 ): Problem | null {
   for (const found of documentProblems(loadBalancer, context)) return found
   return null
@@ -66,16 +65,17 @@ export function documentProblem(
 
 function* documentProblems(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
-  { hasCertificate }: Pick<ResolveContext, 'hasCertificate'>,
+  { useOfCertificate }: Pick<ResolveContext, 'useOfCertificate'>,
 ): Generator<Problem> {
   yield* idProblems(loadBalancer)
   yield* portProblems(loadBalancer)
   yield* poolReferenceProblems(loadBalancer)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     yield* routeProblems(listener, `listeners[${index}].routes`)
-    yield* tlsProblems(listener, `listeners[${index}].tls`, hasCertificate)
+    yield* tlsProblems(listener, `listeners[${index}].tls`)
   }
   for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)
+  yield* certificateProblems(loadBalancer, useOfCertificate)
 }
 
 function* idProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<Problem> {
@@ -142,6 +142,7 @@ function* poolProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool
     })
   if (pool.monitor !== null) yield* monitorProblems(pool.monitor, `${field}.monitor`)
   yield* failureProblems(pool, poolMode(loadBalancer, pool), field)
+  yield* poolTlsProblems(pool, poolMode(loadBalancer, pool), field)
 }
 
 function* monitorProblems(monitor: HealthMonitor, field: string): Generator<Problem> {

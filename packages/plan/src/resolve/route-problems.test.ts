@@ -7,7 +7,7 @@ const id = (number: number): string => `00000000-0000-4000-8000-${String(number)
 const CONTEXT: ResolveContext = {
   currentNetworkId: null,
   networks: [],
-  hasCertificate: () => false,
+  useOfCertificate: () => null,
   forbidden: () => null,
   occupant: () => null,
 }

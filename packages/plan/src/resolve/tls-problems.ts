@@ -1,22 +1,39 @@
-import type { Listener } from '@spout/model'
+import type { CertificateUse, Listener, LoadBalancer, NodePool, Pool } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
+import { certificatesNamed } from './certificate-users.ts'
 
-/**
- * Why a listener cannot end TLS as it says.
- * @param hasCertificate whether the load balancer's project has a certificate with this id
- */
-export function* tlsProblems(
-  { protocol, tls }: Listener,
-  field: string,
-  hasCertificate: (id: string) => boolean,
+/** What a certificate of the load balancer's project can be used for; null if there is none with this id. */
+export type UseOfCertificate = (id: string) => CertificateUse | 'any' | null
+
+/** Why a listener cannot end TLS as it says. */
+export function* tlsProblems({ protocol, tls }: Listener, field: string): Generator<Problem> {
+  if (protocol === 'https' && tls === null) yield problem('MissingField', { field })
+  if (protocol !== 'https' && tls !== null)
+    yield problem('InvalidField', { field, reason: `belongs to listeners of protocol https, not ${protocol}` })
+}
+
+/** Why members of a pool cannot be spoken to with TLS as it says. */
+export function* poolTlsProblems({ tls }: Pool, mode: NodePool['mode'], field: string): Generator<Problem> {
+  if (tls !== null && mode === 'l4')
+    yield problem('Unsupported', {
+      field: `${field}.tls`,
+      reason: 'the packet path forwards connections as they are: only pools behind the proxy speak TLS with members',
+    })
+}
+
+const WHY_NOT: Readonly<Record<CertificateUse, string>> = {
+  keyed: 'names a certificate without a private key: that of authorities, which checks others',
+  authorities: 'names a certificate with a private key: authorities are stored as a chain alone',
+}
+
+/** Certificates that a document names and that are not there, or of the other use. */
+export function* certificateProblems(
+  document: Pick<LoadBalancer, 'listeners' | 'pools'>,
+  useOf: UseOfCertificate,
 ): Generator<Problem> {
-  if (protocol !== 'https') {
-    if (tls !== null)
-      yield problem('InvalidField', { field, reason: `belongs to listeners of protocol https, not ${protocol}` })
-    return
+  for (const { field, id, use } of certificatesNamed(document)) {
+    const found = useOf(id)
+    if (found === null) yield problem('ReferenceNotFound', { field, what: 'certificate', id })
+    else if (found !== use && found !== 'any') yield problem('InvalidField', { field, reason: WHY_NOT[use] })
   }
-  if (tls === null) return yield problem('MissingField', { field })
-  for (const [at, id] of tls.certificateIds.entries())
-    if (!hasCertificate(id))
-      yield problem('ReferenceNotFound', { field: `${field}.certificateIds[${at}]`, what: 'certificate', id })
 }

@@ -1,8 +1,8 @@
 import type { Admission, NodeStates, OpenCertificate } from '@spout/admission/contract'
-import { loadBalancerKey, SpoutError } from '@spout/model'
+import { certificatesOfEntry, loadBalancerKey, SpoutError } from '@spout/model'
 
 /**
- * The certificates that a load balancer's listeners name, with their keys in clear.
+ * The certificates that a load balancer's listeners and pools name, with their keys in clear.
  * @throws SpoutError NotFound unless this node has the load balancer now
  */
 export function certificatesOf(
@@ -12,7 +12,7 @@ export function certificatesOf(
 ): { readonly certificates: readonly OpenCertificate[] } {
   const entry = states.get(nodeId, loadBalancerKey(loadBalancerId))?.entry
   if (entry?.kind !== 'load-balancer') throw new SpoutError('NotFound', { what: 'load balancer', id: loadBalancerId })
-  const ids = new Set(entry.services.flatMap(({ tls }) => tls?.certificates.map(({ id }) => id) ?? []))
+  const ids = new Set(certificatesOfEntry(entry).map(({ id }) => id))
   return { certificates: [...ids].flatMap((id) => opened(admission, id) ?? []) }
 }
 

@@ -10,6 +10,8 @@ import { shownCertificate } from './shown.ts'
 
 /** A certificate as the API answers it: the key is not in it, sealed or not. */
 const publicCertificate = certificate.omit({ sealedKey: true }).extend({
+  /** `keyed`: shown to clients or members. `authorities`: members' and clients' certificates are checked with it. */
+  use: z.enum(['keyed', 'authorities']),
   status: z.strictObject({
     state: z.enum(['valid', 'not-yet-valid', 'expiring', 'expired']),
     message: z.string(),
@@ -35,7 +37,7 @@ export const certificateRoutes: readonly Route[] = [
     method: 'POST',
     path: '/certificates',
     tag: 'certificates',
-    summary: 'Store a certificate: `chain` and `key` as PEM; `key` is never shown again',
+    summary: 'Store a certificate: `chain` and `key` as PEM; `key` is never shown again. Without `key`: authorities',
     access: 'member',
     body: certificateDraft.extend({ projectId: uuid.optional() }),
     answer: { status: 201, schema: publicCertificate },
@@ -60,7 +62,7 @@ export const certificateRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/certificates/:id',
     tag: 'certificates',
-    summary: 'Delete a certificate that no listener uses',
+    summary: 'Delete a certificate that no listener and no pool uses',
     access: 'member',
     body: null,
     answer: { status: 204, schema: null },

@@ -83,6 +83,7 @@ export const poolDraft = z.strictObject({
   drainSeconds: pool.shape.drainSeconds,
   resetOnDown: pool.shape.resetOnDown,
   passiveCheck: passiveDraft.nullable().default(null),
+  tls: pool.shape.tls,
 })
 
 export const listenerDraft = z.strictObject({

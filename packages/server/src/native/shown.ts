@@ -1,6 +1,7 @@
 import {
   type BgpPeer,
   type Certificate,
+  certificateUse,
   type EnrolmentToken,
   type LoadBalancer,
   type LoadBalancerStatus,
@@ -48,9 +49,10 @@ export const shownBgpPeer = (_context: NativeContext, { md5Secret, ...peer }: Bg
 /** Never shows the private key, not even sealed. */
 export const shownCertificate = (
   { clock }: Pick<NativeContext, 'clock'>,
-  { sealedKey: _, ...certificate }: Certificate,
+  { sealedKey, ...certificate }: Certificate,
 ) => ({
   ...certificate,
+  use: certificateUse({ sealedKey }),
   status: validityOf(certificate, clock.now().getTime()),
 })
 

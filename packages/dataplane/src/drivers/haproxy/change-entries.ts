@@ -7,6 +7,7 @@ import type { RenderedEntry } from './render.ts'
 import type { RunningProxy } from './running-proxy.ts'
 import { changesFallbacks, changesOwners, type Move } from './slot-assignments.ts'
 import { ProxyLost } from './stats-socket.ts'
+import { storeStep } from './tls-command.ts'
 
 /**
  * Applies entries: by commands to the running process, or by a new process if slots of a shape are lacking. Unchanged
@@ -146,15 +147,32 @@ async function executeFor(
   plans: readonly { readonly move: Move; readonly commands: readonly Command[] }[],
 ): Promise<Map<string, string>> {
   const all = plans.flatMap(({ move, commands }) => commands.map((command) => ({ key: move.key, command })))
-  const refusals = await current.execute(
-    proxy,
-    all.map(({ command }) => command),
-  )
+  const { commands, places } = storingOnce(all.map(({ command }) => command))
+  const refusals = await current.execute(proxy, commands)
   const refused = new Map<string, string>()
-  for (const [index, refusal] of refusals.entries()) {
-    const { key } = all[index]!
+  for (const [index, { key }] of all.entries()) {
+    const refusal = refusals[places[index]!] ?? null
     // The first refusal causes those that follow.
     if (refusal !== null && !refused.has(key)) refused.set(key, refusal)
   }
   return refused
+}
+
+/**
+ * Two entries may need the same file. HAProxy 2.6 dies when authorities are stored anew that servers already use.
+ * @returns the commands without repetitions, and where in them each one is
+ */
+function storingOnce(all: readonly Command[]): {
+  readonly commands: readonly Command[]
+  readonly places: readonly number[]
+} {
+  const commands: Command[] = []
+  const known = new Map<string, number>()
+  const places = all.map((command) => {
+    const store = storeStep(command)
+    const place = known.get(store ?? '') ?? commands.push(command) - 1
+    if (store !== null) known.set(store, place)
+    return place
+  })
+  return { commands, places }
 }

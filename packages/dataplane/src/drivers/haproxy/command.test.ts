@@ -4,7 +4,10 @@ import { sampleEntry, sampleMember, samplePool, sampleService } from '../../test
 import { type Command, commandText, refusal } from './command.ts'
 import { renderEntry } from './render.ts'
 
-const mapPath = (map: string): string => `/run/d7/${map}.map`
+const files = {
+  map: (map: string): string => `/run/d7/${map}.map`,
+  tls: { certificate: (contentId: string): string => `/run/certificates/${contentId}.pem` },
+}
 const server = {
   name: 'm0011223344556677',
   id: 9,
@@ -30,15 +33,15 @@ describe('commandText', () => {
     [{ do: 'add-map', map: 'backend', frontend: 2, value: 'b3' }, 'add map /run/d7/backend.map <<\nf2 b3\n\n'],
     [{ do: 'set-map', map: 'backend', frontend: 2, value: 'b4' }, 'set map /run/d7/backend.map f2 b4\n'],
     [{ do: 'del-map', map: 'backend', frontend: 2 }, 'del map /run/d7/backend.map f2\n'],
-  ])('%o', (command, text) => expect(commandText(command as Parameters<typeof commandText>[0], mapPath)).toBe(text))
+  ])('%o', (command, text) => expect(commandText(command as Parameters<typeof commandText>[0], files)).toBe(text))
 
   it('refuses anything that could begin another command', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom(';', '\n', '\\', '"', '<<', '#', '\r', '\0'), (text, evil) => {
         const value = `b1${evil}${text}`
-        expect(() => commandText({ do: 'set-map', map: 'backend', frontend: 1, value }, mapPath)).toThrow(RangeError)
-        expect(() => commandText({ do: 'add-map', map: 'backend', frontend: 1, value }, mapPath)).toThrow(RangeError)
-        expect(() => commandText({ do: 'del-server', backend: 1, server: value }, mapPath)).toThrow(RangeError)
+        expect(() => commandText({ do: 'set-map', map: 'backend', frontend: 1, value }, files)).toThrow(RangeError)
+        expect(() => commandText({ do: 'add-map', map: 'backend', frontend: 1, value }, files)).toThrow(RangeError)
+        expect(() => commandText({ do: 'del-server', backend: 1, server: value }, files)).toThrow(RangeError)
       }),
     )
   })

@@ -1,7 +1,9 @@
 import { backendName, frontendName, type ProxyContent, rowKey, rowsOf } from './content.ts'
 import type { MapName, RowMap, ValueMap } from './maps.ts'
+import { type MemberTls, memberTlsWords } from './member-tls.ts'
 import type { RenderedServer } from './render.ts'
 import { followTls, isTlsCommand, type TlsCommand, tlsRefusal } from './tls-command.ts'
+import type { TlsFiles } from './tls-files.ts'
 
 /**
  * One change of a running process. Plain data, so that a plan can be compared and counted, and applied to the known
@@ -10,7 +12,12 @@ import { followTls, isTlsCommand, type TlsCommand, tlsRefusal } from './tls-comm
 export type Command = PlainCommand | TlsCommand
 
 type PlainCommand =
-  | { readonly do: 'add-server'; readonly backend: number; readonly server: RenderedServer }
+  | {
+      readonly do: 'add-server'
+      readonly backend: number
+      readonly server: RenderedServer
+      readonly tls?: MemberTls
+    }
   | { readonly do: 'set-weight'; readonly backend: number; readonly server: string; readonly weight: number }
   | { readonly do: 'set-ready'; readonly backend: number; readonly server: string; readonly ready: boolean }
   | { readonly do: 'del-server'; readonly backend: number; readonly server: string }
@@ -31,27 +38,38 @@ interface RowPlace {
   readonly key: string
 }
 
-/** Characters of the commands' tokens. All tokens are our own; this is a second check. */
-const TOKEN = /^[A-Za-z0-9./:_\][-]+$/
+/** The commands' tokens. All tokens are our own; this is a second check. */
+const TOKEN = /^(?:[A-Za-z0-9./:_\][-]+|str\([A-Za-z0-9_-]*\),ub64dec|h2,http\/1\.1)$/
 
 const SEND_PROXY = { none: [], v1: ['send-proxy'], v2: ['send-proxy-v2'] } as const
 
 /** A server's line, in a configuration or after `add server <backend>/`. */
-export const serverWords = (server: RenderedServer): readonly string[] => [
+export const serverWords = (
+  server: RenderedServer,
+  tls: MemberTls | undefined,
+  certificateFile: (contentId: string) => string,
+): readonly string[] => [
   server.address.includes(':') ? `[${server.address}]:${server.port}` : `${server.address}:${server.port}`,
   `id ${server.id}`,
   `weight ${server.weight}`,
   ...(server.slowStartMs === undefined ? [] : [`slowstart ${server.slowStartMs}`]),
   ...SEND_PROXY[server.proxyProtocol],
+  ...(tls === undefined ? [] : memberTlsWords(tls, certificateFile)),
 ]
 
-/** Formats a command for the runtime API. `mapPath` gives the file name by which the process knows a map. */
-export function commandText(command: PlainCommand, mapPath: (map: MapName) => string): string {
+/** The file names by which the process knows maps and certificates. */
+export interface KnownFiles {
+  readonly map: (map: MapName) => string
+  readonly tls: Pick<TlsFiles, 'certificate'>
+}
+
+/** Formats a command for the runtime API. */
+export function commandText(command: PlainCommand, files: KnownFiles): string {
   switch (command.do) {
     case 'add-server': {
       // A new server begins in maintenance. The keyword `enabled` of 2.6 shows it as up, but it gets no traffic.
-      const { server } = command
-      return line('add server', serverPath(command.backend, server.name), ...serverWords(server))
+      const { backend, server, tls } = command
+      return line('add server', serverPath(backend, server.name), ...serverWords(server, tls, files.tls.certificate))
     }
     case 'set-weight':
       return line('set server', serverPath(command.backend, command.server), `weight ${command.weight}`)
@@ -67,11 +85,11 @@ export function commandText(command: PlainCommand, mapPath: (map: MapName) => st
       return line('shutdown sessions server', serverPath(command.backend, command.server))
     case 'add-map':
       // The payload form, since in a plain line a `;` would begin another command.
-      return `add map ${token(mapPath(command.map))} <<\n${token(keyOf(command))} ${token(command.value)}\n\n`
+      return `add map ${token(files.map(command.map))} <<\n${token(keyOf(command))} ${token(command.value)}\n\n`
     case 'set-map':
-      return line('set map', mapPath(command.map), keyOf(command), command.value)
+      return line('set map', files.map(command.map), keyOf(command), command.value)
     case 'del-map':
-      return line('del map', mapPath(command.map), keyOf(command))
+      return line('del map', files.map(command.map), keyOf(command))
   }
 }
 

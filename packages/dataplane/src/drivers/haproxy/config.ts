@@ -1,7 +1,13 @@
 import { serverWords } from './command.ts'
-import { backendName, frontendName, type PlacedEntry, type PlacedFrontend, rowKey } from './content.ts'
+import {
+  backendName,
+  frontendName,
+  type PlacedBackend,
+  type PlacedEntry,
+  type PlacedFrontend,
+  rowKey,
+} from './content.ts'
 import { isValueMap, MAPS, type MapName } from './maps.ts'
-import type { RenderedServer } from './render.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { sessionRules } from './session-rules.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
@@ -26,6 +32,7 @@ export interface ProcessSettings extends SourceBounds {
   /** `http-requests.lua`; null for a build without Lua. */
   readonly luaProgram: string | null
   readonly mapPath: (map: MapName) => string
+  readonly certificatePath: (contentId: string) => string
   /** The list of certificates of a frontend slot. */
   readonly listPath: (slot: number) => string
 }
@@ -42,14 +49,14 @@ export interface ProcessPlan {
  * It contains no tenant text: section names and numbers are ours, addresses are canonical.
  */
 export function renderConfig({ settings, frontends, backends, entries }: ProcessPlan): string {
-  const servers = new Map(entries.flatMap((entry) => entry.backends.map(({ slot, servers }) => [slot, servers])))
+  const placed = new Map(entries.flatMap((entry) => entry.backends.map((backend) => [backend.slot, backend])))
   return `${[
     ...globalSection(settings),
     ...sourceTable(settings),
     ...defaultsSections({ settings, frontends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath),
-    ...backends.flatMap((slot) => backendSection(slot, servers.get(slot.id) ?? [])),
+    ...backends.flatMap((slot) => backendSection(slot, placed.get(slot.id), settings)),
   ].join('\n')}\n`
 }
 
@@ -81,6 +88,7 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   '    stats timeout 24d',
   // Forward secrecy and AEAD alone (RFC 9325). TLS 1.3 has no others.
   '    ssl-default-bind-ciphers ECDHE+AESGCM:ECDHE+CHACHA20',
+  '    ssl-default-server-ciphers ECDHE+AESGCM:ECDHE+CHACHA20',
   // Tickets resume sessions without a cache, which would take megabytes of every tenant's process.
   '    tune.ssl.cachesize 0',
   ...(settings.luaProgram === null
@@ -200,13 +208,18 @@ const BALANCE: Readonly<Record<Balance, readonly string[]>> = {
   'source-port': ['    balance hash src,concat(-,sess.port)', '    hash-type consistent'],
 }
 
-const backendSection = ({ id, shape }: Slot<BackendShape>, servers: readonly RenderedServer[]): readonly string[] => [
+const backendSection = (
+  { id, shape }: Slot<BackendShape>,
+  placed: PlacedBackend | undefined,
+  { certificatePath }: ProcessSettings,
+): readonly string[] => [
   `backend ${backendName(id)} from ${shape.mode}-backend`,
   ...BALANCE[shape.balance],
   ...sessionRules(shape.session),
   `    timeout connect ${timeoutText(shape.connectMs)}`,
   `    timeout server ${timeoutText(shape.memberMs)}`,
-  ...servers.map(
-    (server) => `    server ${server.name} ${serverWords(server).join(' ')}${server.ready ? '' : ' disabled'}`,
-  ),
+  ...(placed?.servers ?? []).map((server) => {
+    const words = serverWords(server, placed?.tls, certificatePath)
+    return `    server ${server.name} ${words.join(' ')}${server.ready ? '' : ' disabled'}`
+  }),
 ]

@@ -1,4 +1,5 @@
 import type { RowMap, ValueMap } from './maps.ts'
+import type { MemberTls } from './member-tls.ts'
 import type { RenderedEntry, RenderedFrontend, RenderedServer } from './render.ts'
 import { ROUTED } from './routed.ts'
 import type { BackendShape, FrontendShape } from './shape.ts'
@@ -24,6 +25,8 @@ export interface PlacedFrontend {
 export interface PlacedBackend {
   readonly slot: number
   readonly servers: readonly RenderedServer[]
+  /** Absent: the servers are spoken to without TLS. */
+  readonly tls?: MemberTls
 }
 
 /** A rendered entry in slots: what the process holds for it. */
@@ -65,10 +68,11 @@ export const rowKey = (slot: number, key: string): string => `${frontendName(slo
  * @throws SlotsExhausted
  */
 export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry {
-  const backends = entry.backends.map(({ owner, shape, servers }) => ({
+  const backends = entry.backends.map(({ owner, shape, servers, tls }) => ({
     owner,
     slot: slots.backends.take(owner, shape).id,
     servers,
+    ...(tls === undefined ? {} : { tls }),
   }))
   const slotOf = new Map(backends.map(({ owner, slot }) => [owner, slot]))
   const nameOf = (owner: string | null): string | undefined => {
@@ -80,7 +84,7 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
     ...contentIn(frontend, nameOf),
     ...(frontend.certificates === undefined ? {} : { certificates: frontend.certificates }),
   }))
-  return { frontends, backends: backends.map(({ slot, servers }) => ({ slot, servers })) }
+  return { frontends, backends: backends.map(({ owner: _, ...placed }) => placed) }
 }
 
 function contentIn(
@@ -121,7 +125,10 @@ export function releaseSlots(
 /** The content of a process that was just started with these entries. */
 export function contentOf(entries: Iterable<PlacedEntry>): ProxyContent {
   const all = [...entries]
-  const tls = tlsContentOf(all.flatMap(({ frontends }) => frontends))
+  const tls = tlsContentOf(
+    all.flatMap(({ frontends }) => frontends),
+    all.flatMap(({ backends }) => backends),
+  )
   const content = { ...emptyContent(), tls }
   for (const { frontends, backends } of all) {
     for (const { slot, values, rows } of frontends) {

@@ -34,6 +34,7 @@ const FEATURES: readonly Feature[] = [
   'l7.cookies',
   'l7.http',
   'l7.https',
+  'l7.pool-tls',
   'l7.proxy-protocol',
   'l7.routes',
   'l7.tcp-proxy',

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts'
 import type { FrontendValues, PlacedEntry, ProxyContent } from './content.ts'
 import { VALUE_MAPS } from './maps.ts'
-import { planTlsChanges } from './plan-tls-changes.ts'
+import { planTlsChanges, storesOfMemberTls } from './plan-tls-changes.ts'
 import { ROUTED } from './routed.ts'
 import { rowChanges } from './row-changes.ts'
 import { isTlsCommand } from './tls-command.ts'
@@ -21,18 +21,19 @@ export interface Changes {
  * depends on the entry and not on the process. No difference gives no commands. Pure.
  */
 export function planChanges(have: ProxyContent, before: PlacedEntry, want: PlacedEntry): Changes {
-  const raise: Command[] = []
+  // Servers are refused that name a file which the process does not have.
+  const raise: Command[] = [...storesOfMemberTls(have.tls, want.backends)]
   const turn: Command[] = []
   const lower: Command[] = []
 
-  for (const { slot: backend, servers } of want.backends) {
+  for (const { slot: backend, servers, tls } of want.backends) {
     const present = have.backends.get(backend)
     const wanted = new Set<string>()
     for (const server of servers) {
       wanted.add(server.name)
       const state = present?.get(server.name)
       if (state === undefined) {
-        raise.push({ do: 'add-server', backend, server })
+        raise.push({ do: 'add-server', backend, server, ...(tls === undefined ? {} : { tls }) })
         if (server.ready) raise.push({ do: 'set-ready', backend, server: server.name, ready: true })
         continue
       }

@@ -29,13 +29,13 @@ test('a new listener gets its certificates, each told once, and nothing more', (
     ],
     [],
   ])
-  expect(have).toEqual(tlsContentOf(want))
+  expect(have).toEqual(tlsContentOf(want, []))
   expect(words(have, want, want)).toEqual([[], []])
 })
 
 test('a replaced certificate: the new one first, then the old one leaves', () => {
   const before = [at(1, null, A)]
-  expect(words(tlsContentOf(before), before, [at(1, null, B)])).toEqual([
+  expect(words(tlsContentOf(before, []), before, [at(1, null, B)])).toEqual([
     ['new-certificate b', 'set-certificate b', 'commit-certificate b', 'list-certificate f1 b'],
     ['unlist-certificate f1 a', 'delete-certificate a'],
   ])
@@ -43,7 +43,7 @@ test('a replaced certificate: the new one first, then the old one leaves', () =>
 
 test('two that change places: each is served all the time', () => {
   const before = [at(1, A, B)]
-  expect(words(tlsContentOf(before), before, [at(1, B, A)])).toEqual([
+  expect(words(tlsContentOf(before, []), before, [at(1, B, A)])).toEqual([
     [
       'new-certificate a',
       'set-certificate a',
@@ -58,7 +58,7 @@ test('two that change places: each is served all the time', () => {
 
 test('a listener that goes leaves no key behind, but what another one uses', () => {
   const [one, other] = [[at(1, A, B, C)], [at(2, null, C)]] as const
-  const have = tlsContentOf([...one, ...other])
+  const have = tlsContentOf([...one, ...other], [])
   words(have, one, [])
-  expect(have).toEqual(tlsContentOf(other))
+  expect(have).toEqual(tlsContentOf(other, []))
 })

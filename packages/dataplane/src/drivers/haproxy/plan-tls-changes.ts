@@ -1,3 +1,4 @@
+import { filesOf, type MemberTls } from './member-tls.ts'
 import type { TlsCommand } from './tls-command.ts'
 import type { FrontendCertificates, TlsContent } from './tls-content.ts'
 
@@ -31,8 +32,7 @@ export function planTlsChanges(
     for (const contentId of certificates.named) {
       if (!have.stored.has(contentId) && !added.has(contentId)) {
         added.add(contentId)
-        for (const step of ['new-certificate', 'set-certificate', 'commit-certificate'] as const)
-          raise.push({ do: step, contentId })
+        raise.push(...storeCertificate(contentId))
       }
       if (!have.listed.get(slot)?.has(contentId)) raise.push({ do: 'list-certificate', slot, contentId })
     }
@@ -54,6 +54,43 @@ export function planTlsChanges(
   }
   for (const contentId of left) lower.push({ do: 'delete-certificate', contentId })
   return { raise: [...raise, ...fallbacks], lower }
+}
+
+const storeCertificate = (contentId: string): readonly TlsCommand[] =>
+  (['new-certificate', 'set-certificate', 'commit-certificate'] as const).map((step) => ({ do: step, contentId }))
+
+const storeAuthorities = (contentId: string): readonly TlsCommand[] =>
+  (['new-authorities', 'set-authorities', 'commit-authorities'] as const).map((step) => ({ do: step, contentId }))
+
+/** Stores what servers of these backends need and the process does not have. Pure. */
+export function storesOfMemberTls(
+  { stored, authorities }: TlsContent,
+  backends: readonly { readonly tls?: MemberTls }[],
+): readonly TlsCommand[] {
+  const lacking = (field: 'authorities' | 'certificate', have: ReadonlySet<string>): ReadonlySet<string> =>
+    new Set(backends.flatMap(({ tls }) => tls?.[field] ?? [])).difference(have)
+  return [
+    ...[...lacking('authorities', authorities)].flatMap(storeAuthorities),
+    ...[...lacking('certificate', stored)].flatMap(storeCertificate),
+  ]
+}
+
+/** Deletes what only servers needed that are gone. Pure. */
+export function unusedByServers(
+  { stored, authorities, listed }: TlsContent,
+  backends: readonly { readonly tls?: MemberTls }[],
+): readonly TlsCommand[] {
+  if (stored.size + authorities.size === 0) return []
+  const used = new Set([
+    ...backends.flatMap(({ tls }) => (tls === undefined ? [] : filesOf(tls))),
+    ...[...listed.values()].flatMap((each) => [...each]),
+  ])
+  return [
+    ...[...stored].filter((id) => !used.has(id)).map((contentId) => ({ do: 'delete-certificate', contentId }) as const),
+    ...[...authorities]
+      .filter((id) => !used.has(id))
+      .map((contentId) => ({ do: 'delete-authorities', contentId }) as const),
+  ]
 }
 
 const setFallback = (slot: number, contentId: string | null): readonly TlsCommand[] => [

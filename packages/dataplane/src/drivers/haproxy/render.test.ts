@@ -229,6 +229,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     leaveAfterMs: 60_000,
     luaProgram: `${base}/http-requests.lua`,
     mapPath: (map) => `${base}/${map}.map`,
+    certificatePath: (contentId) => `${base}/${contentId}.pem`,
     listPath: (slot) => `${base}/f${slot}.list`,
   })
 

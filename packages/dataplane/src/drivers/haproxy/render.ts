@@ -4,6 +4,7 @@ import { isProxied } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../contracts/driver.ts'
+import { checkedContentId, type MemberTls, memberTls } from './member-tls.ts'
 import { type RenderedRoutes, renderRoutes } from './route-rows.ts'
 import { serverIdentity, withUniqueIds } from './server-identity.ts'
 import {
@@ -46,6 +47,8 @@ export interface RenderedBackend {
   readonly owner: string
   readonly shape: BackendShape
   readonly servers: readonly RenderedServer[]
+  /** How the servers are spoken to with TLS. Absent: without. */
+  readonly tls?: MemberTls
   /** The pool whose failures in traffic are counted, and its servers; absent if the pool is not watched. */
   readonly watched?: WatchedPool
 }
@@ -144,9 +147,7 @@ const tlsShape = ({ minVersion, alpn, unknownNames }: ServiceTls): TlsShape => (
 })
 
 function certificatesOf({ certificates, unknownNames }: ServiceTls): FrontendCertificates {
-  const all = certificates.map(({ contentId }) => contentId)
-  for (const contentId of all)
-    if (!/^[0-9a-f]{32}$/.test(contentId)) throw new RangeError(`${JSON.stringify(contentId)} is no content id`)
+  const all = certificates.map(({ contentId }) => checkedContentId(contentId))
   const [first, ...others] = all
   if (first === undefined) throw new RangeError('a service that ends TLS has no certificate')
   return unknownNames === 'refuse' ? { fallback: null, named: all } : { fallback: first, named: others }
@@ -194,6 +195,7 @@ function renderBackend(
     owner: `p${within(1, pool.number, 0xffffff)}/${backendShapeKey(shape)}`,
     shape,
     servers: withUniqueIds(distinct(servers)),
+    ...(pool.tls === undefined ? {} : { tls: memberTls(pool.tls) }),
     ...(pool.passive === undefined ? {} : { watched: watchedPool(pool) }),
   }
 }

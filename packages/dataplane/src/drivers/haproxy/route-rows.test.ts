@@ -71,7 +71,10 @@ function answerOf(content: ProxyContent, host: string, path: string): string {
 
 describe('routes in maps', () => {
   test('put no text of a tenant into a command, whatever the model let through', () => {
-    const mapPath = (map: string): string => `/run/d7/${map}.map`
+    const files = {
+      map: (map: string): string => `/run/d7/${map}.map`,
+      tls: { certificate: (contentId: string): string => `/run/certificates/${contentId}.pem` },
+    }
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string(), fc.string({ minLength: 8 }), (host, path, target) => {
         const routes = [
@@ -89,7 +92,7 @@ describe('routes in maps', () => {
         const commands = commandsFor(NOTHING_PLACED, placed(routes))
         const texts: string[] = []
         try {
-          for (const command of commands) if (!isTlsCommand(command)) texts.push(commandText(command, mapPath))
+          for (const command of commands) if (!isTlsCommand(command)) texts.push(commandText(command, files))
         } catch (error) {
           // A host name that the model should have refused is refused once more.
           expect(error).toBeInstanceOf(RangeError)

@@ -17,7 +17,7 @@ import { StatsSocket } from './stats-socket.ts'
 import { isTlsCommand, payloadOf, tlsCommandText } from './tls-command.ts'
 import type { TlsContent } from './tls-content.ts'
 import { readPem } from './tls-files.ts'
-import { parseCertificateList, parseCertificateLists, parseCertificates } from './tls-show.ts'
+import { parseAuthorities, parseCertificateList, parseCertificateLists, parseCertificates } from './tls-show.ts'
 
 const LOOK_EVERY_MS = 2
 /** Each costs the process a walk over all its sections. */
@@ -107,7 +107,7 @@ export class RunningProxy {
 
   /** Null if the command needs a file that is not there. */
   async #textOf(command: Command): Promise<string | null> {
-    if (!isTlsCommand(command)) return commandText(command, this.#files.map)
+    if (!isTlsCommand(command)) return commandText(command, this.#files)
     const payload = payloadOf(command)
     const pem = payload === undefined ? '' : await readPem(this.#files.tls, payload)
     return pem === null ? null : tlsCommandText(command, this.#files.tls, pem)
@@ -155,9 +155,10 @@ async function readContent(
   files: ProxyFiles,
   fallbacks: TlsContent['fallbacks'],
 ): Promise<ProxyContent> {
-  const [servers = '', certificates = '', lists = '', ...maps] = await socket.execute([
+  const [servers = '', certificates = '', authorities = '', lists = '', ...maps] = await socket.execute([
     'show servers state\n',
     'show ssl cert\n',
+    'show ssl ca-file\n',
     'show ssl crt-list\n',
     ...MAPS.map((map) => `show map ${files.map(map)}\n`),
   ])
@@ -173,6 +174,7 @@ async function readContent(
     ...parseMaps(texts),
     tls: {
       stored: parseCertificates(certificates),
+      authorities: parseAuthorities(authorities),
       listed: new Map(listed.filter(([, contents]) => contents.size > 0)),
       fallbacks: new Map(fallbacks),
     },

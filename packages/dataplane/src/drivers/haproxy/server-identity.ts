@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { NodeMember, NodePool } from '@spout/model'
+import { memberTls, memberTlsKey } from './member-tls.ts'
 
 export interface ServerIdentity {
   readonly name: string
@@ -14,9 +15,19 @@ export interface ServerIdentity {
  */
 export function serverIdentity(
   member: Pick<NodeMember, 'address' | 'port'>,
-  { id, proxyProtocol, slowStartMs, session }: Pick<NodePool, 'id' | 'proxyProtocol' | 'slowStartMs' | 'session'>,
+  {
+    id,
+    proxyProtocol,
+    slowStartMs,
+    session,
+    tls,
+  }: Pick<NodePool, 'id' | 'proxyProtocol' | 'slowStartMs' | 'session' | 'tls'>,
 ): ServerIdentity {
-  const fixed = slowStartMs ? `${proxyProtocol} slowstart ${slowStartMs}` : proxyProtocol
+  const fixed = [
+    proxyProtocol,
+    ...(slowStartMs ? [`slowstart ${slowStartMs}`] : []),
+    ...(tls === undefined ? [] : [memberTlsKey(memberTls(tls))]),
+  ].join(' ')
   const endpoint = `${member.address} ${member.port} ${fixed}`
   const digest = digestOf(endpoint)
   // Clients see the name in a cookie. Without the pool's id nobody finds the endpoint by trying.

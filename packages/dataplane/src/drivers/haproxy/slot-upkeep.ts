@@ -1,7 +1,9 @@
 import type { Mutex, Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 import { restartWith } from './change-entries.ts'
+import type { Command } from './command.ts'
 import type { CurrentProxy, CurrentProxyOptions } from './current-proxy.ts'
+import { unusedByServers } from './plan-tls-changes.ts'
 import { growScarce } from './proxy-slots.ts'
 
 export interface SlotUpkeepOptions extends CurrentProxyOptions {
@@ -53,7 +55,7 @@ export class SlotUpkeep {
   #sweepLater(): void {
     const { assignments, drains, closed } = this.#current
     const { frontends, backends } = assignments.slots
-    const idle = drains.size + frontends.cooling().length + backends.cooling().length === 0
+    const idle = drains.size + frontends.cooling().length + backends.cooling().length + this.#unused().length === 0
     if (idle || closed || this.#sweep !== null) return
     const { clock, log, options, place } = this.#given
     this.#sweep = clock.setTimer(() => {
@@ -72,6 +74,9 @@ export class SlotUpkeep {
     if (running === null || closed) return
     const due = drains.due()
     if (due.length > 0) drains.follow(due, await running.execute(due))
+    // Servers that drain use theirs. HAProxy would delete the file of authorities all the same.
+    const unused = drains.size === 0 ? this.#unused() : []
+    if (unused.length > 0) await running.execute(unused)
     const { frontends, backends } = this.#current.assignments.slots
     const cooling = frontends.cooling()
     const counters = cooling.length > 0 ? await this.#current.sample() : null
@@ -80,5 +85,15 @@ export class SlotUpkeep {
     const emptied = backends.cooling().filter(({ id }) => !running.content.backends.has(id))
     for (const { id } of emptied) backends.reclaim(id)
     if (empty.length + emptied.length > 0) await this.#current.confirm()
+  }
+
+  /** Certificates and authorities that no server uses any more, nor will. */
+  #unused(): readonly Command[] {
+    const { assignments, running } = this.#current
+    if (running === null) return []
+    return unusedByServers(
+      running.content.tls,
+      assignments.placed.flatMap(({ backends }) => backends),
+    )
   }
 }

@@ -6,6 +6,7 @@ import type { TlsFiles } from './tls-files.ts'
 export type TlsCommand =
   | { readonly do: 'new-certificate' | 'commit-certificate' | 'delete-certificate'; readonly contentId: string }
   | { readonly do: 'set-certificate'; readonly contentId: string }
+  | { readonly do: `${'new' | 'set' | 'commit' | 'delete'}-authorities`; readonly contentId: string }
   | { readonly do: 'list-certificate' | 'unlist-certificate'; readonly slot: number; readonly contentId: string }
   /** A null content is the placeholder. */
   | { readonly do: 'set-fallback' | 'commit-fallback'; readonly slot: number; readonly contentId: string | null }
@@ -15,6 +16,10 @@ const TLS_COMMANDS: ReadonlySet<string> = new Set<TlsCommand['do']>([
   'set-certificate',
   'commit-certificate',
   'delete-certificate',
+  'new-authorities',
+  'set-authorities',
+  'commit-authorities',
+  'delete-authorities',
   'list-certificate',
   'unlist-certificate',
   'set-fallback',
@@ -24,17 +29,23 @@ const TLS_COMMANDS: ReadonlySet<string> = new Set<TlsCommand['do']>([
 export const isTlsCommand = <C extends { readonly do: string }>(command: C | TlsCommand): command is TlsCommand =>
   TLS_COMMANDS.has(command.do)
 
+/** Names a step of storing a file, which is taken once for all that need the file; null for other commands. */
+export const storeStep = (command: { readonly do: string; readonly contentId?: string | null }): string | null =>
+  /^(?:new|set|commit)-(?:certificate|authorities)$/.test(command.do) ? `${command.do} ${command.contentId}` : null
+
 /** Blocks of base64 without an empty line, which would end the payload. */
 const PEM = /^(?:-----BEGIN (CERTIFICATE|PRIVATE KEY)-----\n(?:[A-Za-z0-9+/]{1,64}={0,2}\n)+-----END \1-----\n)+$/
 const PATH = /^[A-Za-z0-9./_-]+$/
 
 /** Which file's content the command sends; undefined for none, null for the placeholder. */
 export const payloadOf = (command: TlsCommand): string | null | undefined =>
-  command.do === 'set-certificate' || command.do === 'set-fallback' ? command.contentId : undefined
+  command.do === 'set-certificate' || command.do === 'set-authorities' || command.do === 'set-fallback'
+    ? command.contentId
+    : undefined
 
 /**
  * Formats a command for the runtime API.
- * @param pem chain and key, for a command that has a payload
+ * @param pem the certificate's file, for a command that has a payload
  * @throws RangeError for text that would be more than this one command
  */
 export function tlsCommandText(command: TlsCommand, files: TlsFiles, pem: string): string {
@@ -42,25 +53,33 @@ export function tlsCommandText(command: TlsCommand, files: TlsFiles, pem: string
     case 'new-certificate':
       return `new ssl cert ${path(files.certificate(command.contentId))}\n`
     case 'set-certificate':
-      return setText(files.certificate(command.contentId), pem)
+      return setText('cert', files.certificate(command.contentId), pem)
     case 'commit-certificate':
       return `commit ssl cert ${path(files.certificate(command.contentId))}\n`
     case 'delete-certificate':
       return `del ssl cert ${path(files.certificate(command.contentId))}\n`
+    case 'new-authorities':
+      return `new ssl ca-file ${path(files.certificate(command.contentId))}\n`
+    case 'set-authorities':
+      return setText('ca-file', files.certificate(command.contentId), pem)
+    case 'commit-authorities':
+      return `commit ssl ca-file ${path(files.certificate(command.contentId))}\n`
+    case 'delete-authorities':
+      return `del ssl ca-file ${path(files.certificate(command.contentId))}\n`
     case 'list-certificate':
       return `add ssl crt-list ${path(files.list(command.slot))} ${path(files.certificate(command.contentId))}\n`
     case 'unlist-certificate':
       return `del ssl crt-list ${path(files.list(command.slot))} ${path(files.certificate(command.contentId))}\n`
     case 'set-fallback':
-      return setText(files.fallback(command.slot), pem)
+      return setText('cert', files.fallback(command.slot), pem)
     case 'commit-fallback':
       return `commit ssl cert ${path(files.fallback(command.slot))}\n`
   }
 }
 
-function setText(store: string, pem: string): string {
+function setText(kind: 'cert' | 'ca-file', store: string, pem: string): string {
   if (!PEM.test(pem)) throw new RangeError('the certificate file is not PEM as we write it')
-  return `set ssl cert ${path(store)} <<\n${pem}\n`
+  return `set ssl ${kind} ${path(store)} <<\n${pem}\n`
 }
 
 function path(text: string): string {
@@ -75,6 +94,10 @@ const ACCEPTED: Readonly<Record<TlsCommand['do'], RegExp>> = {
   'commit-certificate': /Success!$/,
   // While another listener still uses it, it stays.
   'delete-certificate': /deleted!$|in use, can't be deleted!$|doesn't exist|does not exist|not found/i,
+  'new-authorities': /^New CA file created|already exists!$/,
+  'set-authorities': /transaction (?:created|updated) for CA /i,
+  'commit-authorities': /Success!$/,
+  'delete-authorities': /deleted!$|in use, can't be deleted!$|doesn't exist|does not exist|not found/i,
   'list-certificate': /Success!$/,
   'unlist-certificate': /deleted in crtlist |doesn't exist|does not exist|can't find/i,
   'set-fallback': /Transaction (?:created|updated) for certificate /,
@@ -94,6 +117,12 @@ export function followTls(content: TlsContent, command: TlsCommand): void {
     case 'delete-certificate':
       if (!isListed(content, command.contentId)) content.stored.delete(command.contentId)
       return
+    case 'commit-authorities':
+      content.authorities.add(command.contentId)
+      return
+    case 'delete-authorities':
+      content.authorities.delete(command.contentId)
+      return
     case 'list-certificate':
       content.listed.set(command.slot, (content.listed.get(command.slot) ?? new Set()).add(command.contentId))
       return
@@ -109,6 +138,8 @@ export function followTls(content: TlsContent, command: TlsCommand): void {
       return
     case 'new-certificate':
     case 'set-certificate':
+    case 'new-authorities':
+    case 'set-authorities':
     case 'set-fallback':
       return
   }

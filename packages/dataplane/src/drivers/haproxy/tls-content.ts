@@ -1,4 +1,6 @@
-/** The certificates of a process: what its TLS frontends hold at run time. Certificates are named by content id. */
+import type { MemberTls } from './member-tls.ts'
+
+/** The certificates of a process, which it holds at run time. They are named by content id. */
 
 /** What a TLS frontend serves. */
 export interface FrontendCertificates {
@@ -11,17 +13,25 @@ export interface FrontendCertificates {
 export interface TlsContent {
   /** Certificates that the process has. */
   readonly stored: Set<string>
+  /** Files of authorities that the process has. */
+  readonly authorities: Set<string>
   /** By frontend slot: what is in its list. */
   readonly listed: Map<number, Set<string>>
   /** By frontend slot: the content of its fallback certificate. Absent: the placeholder. */
   readonly fallbacks: Map<number, string>
 }
 
-export const emptyTlsContent = (): TlsContent => ({ stored: new Set(), listed: new Map(), fallbacks: new Map() })
+export const emptyTlsContent = (): TlsContent => ({
+  stored: new Set(),
+  authorities: new Set(),
+  listed: new Map(),
+  fallbacks: new Map(),
+})
 
-/** The content of a process that was just started with these frontends. */
+/** The content of a process that was just started with these frontends and backends. */
 export function tlsContentOf(
   frontends: Iterable<{ readonly slot: number; readonly certificates?: FrontendCertificates }>,
+  backends: Iterable<{ readonly tls?: MemberTls }>,
 ): TlsContent {
   const content = emptyTlsContent()
   for (const { slot, certificates } of frontends) {
@@ -30,6 +40,10 @@ export function tlsContentOf(
     if (named.length > 0) content.listed.set(slot, new Set(named))
     for (const contentId of named) content.stored.add(contentId)
     if (fallback !== null) content.fallbacks.set(slot, fallback)
+  }
+  for (const { tls } of backends) {
+    if (tls?.certificate) content.stored.add(tls.certificate)
+    if (tls?.authorities) content.authorities.add(tls.authorities)
   }
   return content
 }

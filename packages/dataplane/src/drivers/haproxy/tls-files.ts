@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { contentIdOf } from '@spout/model/content-id'
 import { readFileOrNull, runIn } from '@spout/sys'
 import type { PlacedEntry } from './content.ts'
+import { filesOf } from './member-tls.ts'
 import type { FrontendShape } from './shape.ts'
 import type { Slot } from './slot-table.ts'
 
@@ -59,6 +60,28 @@ export async function writeTlsFiles(
     await writeFile(files.list(id), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
   }
   return async () => void (await Promise.all(own.map((file) => rm(file, { force: true }))))
+}
+
+/**
+ * A server whose file of authorities or certificate is lost would keep the process from starting. Its backend starts
+ * without servers: the next change adds them.
+ */
+export async function withUsableServers(
+  files: TlsFiles,
+  entries: readonly PlacedEntry[],
+): Promise<readonly PlacedEntry[]> {
+  const needed = new Set(entries.flatMap(({ backends }) => backends.flatMap(({ tls }) => (tls ? filesOf(tls) : []))))
+  const read = await Promise.all([...needed].map(async (id) => ((await readPem(files, id)) === null ? [id] : [])))
+  const lost = new Set(read.flat())
+  if (lost.size === 0) return entries
+  return entries.map((entry) => ({
+    ...entry,
+    backends: entry.backends.map((backend) =>
+      backend.tls !== undefined && filesOf(backend.tls).some((id) => lost.has(id))
+        ? { slot: backend.slot, servers: [] }
+        : backend,
+    ),
+  }))
 }
 
 /**

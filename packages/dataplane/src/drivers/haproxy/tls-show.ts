@@ -16,6 +16,9 @@ export const parseCertificateList = (text: string): Set<string> => contentIdsIn(
 /** `show ssl cert`: a path in each line. Returns content ids. */
 export const parseCertificates = (text: string): Set<string> => contentIdsIn(text)
 
+/** `show ssl ca-file`: a path in each line. Returns content ids. */
+export const parseAuthorities = (text: string): Set<string> => contentIdsIn(text)
+
 const contentIdsIn = (text: string): Set<string> =>
   new Set(
     text.split('\n').flatMap((line) => {

@@ -1,7 +1,8 @@
 import { POOL_FAILURE_DEFAULTS } from '@spout/model'
 import { LongList } from '@spout/runtime'
 import { MODEL_ALGORITHM, WIRE_ALGORITHM } from '../convert-pool.ts'
-import type { OctaviaPersistence, OctaviaPool } from '../octavia-resources.ts'
+import { NO_POOL_TLS } from '../convert-pool-tls.ts'
+import type { OctaviaPersistence, OctaviaPool, OctaviaPoolTls } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type Field, nested, printObject, rowsOf } from '../wire/field.ts'
 import {
@@ -55,11 +56,13 @@ export const blankPool = (stamp: Stamp): PoolSpec => ({
     // Octavia has no such setting: a member that is down gets nothing.
     panicThreshold: 0,
     ...POOL_FAILURE_DEFAULTS,
+    tls: null,
     // Clients of Octavia drain by weight 0 and wait themselves: no connection is cut meanwhile.
     drainSeconds: 3600,
   },
   protocol: null,
   hasAlgorithm: false,
+  tls: NO_POOL_TLS,
   persistence: null,
   monitor: null,
   loadBalancerId: null,
@@ -116,7 +119,23 @@ const noPersistence = (): OctaviaPersistence => ({
   granularity: null,
 })
 
-const why = 'TLS to members is not offered yet'
+const why = 'not offered yet'
+
+/** A setting of TLS with members. */
+const tlsField = <Name extends Exclude<keyof OctaviaPoolTls, 'enabled'>>(
+  wireName: string,
+  type: WireType<NonNullable<OctaviaPoolTls[Name]>>,
+  name: Name,
+  since: number,
+): Field<PoolSpec, PoolReading> =>
+  row<OctaviaPoolTls[Name]>(wireName, nullable(type) as WireType<OctaviaPoolTls[Name]>, {
+    since,
+    create: 'optional',
+    update: true,
+    default: NO_POOL_TLS[name],
+    write: (spec, value) => ({ ...spec, tls: { ...spec.tls, [name]: value } }),
+    read: ({ tls }) => tls[name],
+  })
 
 /** @param words whether protocol and algorithm are required: pools of a graph may be mere references */
 const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, PoolReading>[] => [
@@ -173,13 +192,21 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, Poo
     write: (spec, monitor) => ({ ...spec, monitor }),
   }),
   row('healthmonitor_id', nullable(uuid), { since: 0, read: ({ model }) => model.monitor?.id ?? null }),
-  restingField('tls_enabled', boolean, { since: 8, rest: false, why }),
-  restingField('tls_container_ref', text({ max: 255 }), { since: 8, rest: null, why }),
-  restingField('ca_tls_container_ref', text({ max: 255 }), { since: 8, rest: null, why }),
+  row('tls_enabled', boolean, {
+    since: 8,
+    create: 'optional',
+    update: true,
+    default: false,
+    // Certificates that are not in use are not kept.
+    write: (spec, enabled) => ({ ...spec, tls: enabled ? { ...spec.tls, enabled } : NO_POOL_TLS }),
+    read: ({ tls }) => tls.enabled,
+  }),
+  tlsField('tls_container_ref', text({ max: 255 }), 'certificateRef', 8),
+  tlsField('ca_tls_container_ref', text({ max: 255 }), 'caRef', 8),
   restingField('crl_container_ref', text({ max: 255 }), { since: 8, rest: null, why }),
   restingField('tls_ciphers', text({ max: 2048 }), { since: 15, rest: null, why }),
-  restingField('tls_versions', list(text({ max: 32 })), { since: 18, rest: null, why }),
-  restingField('alpn_protocols', list(text({ max: 32 })), { since: 24, rest: null, why }),
+  tlsField('tls_versions', list(text({ max: 32 })), 'versions', 18),
+  tlsField('alpn_protocols', list(text({ max: 32 })), 'alpn', 24),
 ]
 
 /** A pool of a graph: `{"name": …}` alone refers to another one. */

@@ -1,0 +1,241 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
+import { join } from 'node:path'
+import type { NodePoolTls } from '@spout/model'
+import { contentIdOf } from '@spout/model/content-id'
+import { type Issued, issueCertificate, waitFor } from '@spout/testkit'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { LabMember } from '../../testing/haproxy/proxy-lab.ts'
+import { sampleEntry, samplePool, sampleService, sampleWanted } from '../../testing/haproxy/sample-entry.ts'
+import { memberAt as at, portOf, proxyLabOfFile, put, webEntry } from '../../testing/haproxy/services-in-lab.ts'
+import { type SeenByMember, tlsMember } from '../../testing/haproxy/tls-member.ts'
+import { proxyFiles } from './proxy-files.ts'
+import { processesOn } from './proxy-process.ts'
+import { StatsSocket } from './stats-socket.ts'
+
+const { lab, host, started } = await proxyLabOfFile()
+const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)
+const [authority, stranger, clients] = [1, 2, 3].map(() => issueCertificate({ isAuthority: true })) as [
+  Issued,
+  Issued,
+  Issued,
+]
+const member = await started(tlsMember('m', issueCertificate({ issuer: authority, names: ['m.example'] })))
+const other = await started(tlsMember('o', issueCertificate({ issuer: authority, names: ['o.example'] })))
+const agent = new https.Agent({ keepAlive: false })
+afterAll(() => agent.destroy())
+
+let count = 0
+
+/** Puts a file where the agent would. */
+function stored(pem: string) {
+  const contentId = contentIdOf(pem)
+  writeFileSync(join(lab.certificateDirectory, `${contentId}.pem`), pem, { mode: 0o600 })
+  return { id: `certificate-${++count}`, contentId }
+}
+const pemOf = ({ certificate, key }: Issued): string => certificate + key
+
+const poolTls = (change: Partial<NodePoolTls> = {}): NodePoolTls => ({
+  ...{ authorities: stored(authority.certificate), serverName: 'm.example', certificate: null },
+  ...{ minVersion: '1.2', alpn: [] },
+  ...change,
+})
+
+interface Answer {
+  readonly status: number
+  readonly seen: SeenByMember | null
+}
+
+async function ask(port: number): Promise<Answer> {
+  const response = await fetch(`http://${host}:${port}/`, { headers: { connection: 'close' } })
+  const text = await response.text()
+  return { status: response.status, seen: response.status === 200 ? (JSON.parse(text) as SeenByMember) : null }
+}
+
+/** What the process has of the files of authorities and certificates. */
+async function inProcess(driver: { readonly counters: { readonly reloads: number } }): Promise<string> {
+  const socket = await StatsSocket.connect(files.statsSocket(driver.counters.reloads + 1), () => {})
+  const [authorities = '', certificates = ''] = await socket.execute(['show ssl ca-file\n', 'show ssl cert\n'])
+  socket.close()
+  return authorities + certificates
+}
+
+describe('a pool whose members are spoken to with TLS', () => {
+  it('is served without a reload; the members’ certificates are of its authorities and have the name', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(member)], { tls: poolTls() }))
+    expect(await ask(portOf(driver, 'web-80'))).toMatchObject({
+      status: 200,
+      seen: { member: 'm', name: 'm.example', version: '1.1', client: null, tls: 'TLSv1.3' },
+    })
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  it.each([
+    ['another name', { serverName: 'x.example' }],
+    ['another authority', { authorities: stored(stranger.certificate) }],
+  ] as const)('answers 503 where a certificate has %s', async (_, change) => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(member)], { tls: poolTls(change) }))
+    expect((await ask(portOf(driver, 'web-80'))).status).toBe(503)
+  })
+
+  it('takes any certificate where no authority is named', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(member)], { tls: poolTls({ authorities: null, serverName: 'x.example' }) }))
+    expect(await ask(portOf(driver, 'web-80'))).toMatchObject({ status: 200, seen: { name: 'x.example' } })
+  })
+
+  it('asks for the name that the client asked for, where none is set', async () => {
+    const driver = lab.driver()
+    const own = stored(pemOf(issueCertificate({ names: ['m.example', 'o.example'] })))
+    const service = sampleService('web-443', {
+      protocol: 'https',
+      port: 443,
+      tls: { certificates: [own], unknownNames: 'default', minVersion: '1.2', alpn: ['http/1.1'] },
+    })
+    const pool = samplePool(1, { members: [at(member)], tls: poolTls({ serverName: null }) })
+    await put(driver, sampleEntry('web', [service], [pool]))
+    const port = portOf(driver, 'web-443')
+    const statusFor = (servername: string) =>
+      new Promise<number>((resolve, reject) => {
+        https
+          .get({ host, port, servername, agent, rejectUnauthorized: false }, (response) => {
+            response.resume()
+            resolve(response.statusCode ?? 0)
+          })
+          .on('error', reject)
+      })
+    expect(await statusFor('m.example')).toBe(200)
+    expect(await statusFor('o.example')).toBe(503)
+  })
+
+  it('shows its certificate to members that ask for one', async () => {
+    const driver = lab.driver()
+    const strict = await started(
+      tlsMember('strict', issueCertificate({ issuer: authority, names: ['m.example'] }), clients),
+    )
+    await put(driver, webEntry([at(strict)], { tls: poolTls() }))
+    expect((await ask(portOf(driver, 'web-80'))).status).toBeGreaterThanOrEqual(502)
+    const certificate = stored(pemOf(issueCertificate({ issuer: clients, names: ['proxy.example'] })))
+    await put(driver, webEntry([at(strict)], { tls: poolTls({ certificate }) }))
+    expect(await ask(portOf(driver, 'web-80'))).toMatchObject({
+      status: 200,
+      seen: { member: 'strict', client: expect.stringMatching(/^test \d+$/) },
+    })
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  it('speaks HTTP/2 with members that choose it', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(member)], { tls: poolTls({ alpn: ['h2', 'http/1.1'] }) }))
+    expect(await ask(portOf(driver, 'web-80'))).toMatchObject({ status: 200, seen: { version: '2.0' } })
+  })
+
+  it('takes no version below the one that is set', async () => {
+    const driver = lab.driver()
+    const old = await started(
+      tlsMember('old', issueCertificate({ issuer: authority, names: ['m.example'] }), null, 'TLSv1.2'),
+    )
+    await put(driver, webEntry([at(old)], { tls: poolTls() }))
+    expect(await ask(portOf(driver, 'web-80'))).toMatchObject({ status: 200, seen: { tls: 'TLSv1.2' } })
+    await put(driver, webEntry([at(old)], { tls: poolTls({ minVersion: '1.3' }) }))
+    expect((await ask(portOf(driver, 'web-80'))).status).toBe(503)
+  })
+
+  it('carries TCP over TLS', async () => {
+    const driver = lab.driver()
+    const pool = samplePool(1, { mode: 'tcp-proxy', members: [at(member)], tls: poolTls() })
+    await put(driver, sampleEntry('tcp', [sampleService('tcp-7', { protocol: 'tcp-proxy', port: 7 })], [pool]))
+    expect(await ask(portOf(driver, 'tcp-7'))).toMatchObject({ status: 200, seen: { member: 'm', name: 'm.example' } })
+  })
+
+  it('turns TLS on and off, and to other authorities, under requests of which none fails', async () => {
+    const driver = lab.driver()
+    const both = stored(stranger.certificate + authority.certificate)
+    await put(driver, webEntry([at(member)], { tls: poolTls() }))
+    const port = portOf(driver, 'web-80')
+    let running = true
+    const outcomes: Answer[] = []
+    const asking = (async () => {
+      while (running) outcomes.push(await ask(port))
+    })()
+    for (let turn = 0; turn < 10; turn++) {
+      const before = outcomes.length
+      await put(driver, webEntry([at(member)], { tls: poolTls(turn % 2 === 0 ? { authorities: both } : {}) }))
+      await waitFor(() => outcomes.length > before + 2, { what: 'requests after the change' })
+    }
+    running = false
+    await asking
+    expect(outcomes.filter(({ status }) => status !== 200)).toEqual([])
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  it('lets authorities and certificates go with the last server that used them', async () => {
+    const driver = lab.driver({ options: { sweepEveryMs: 20 } })
+    const [authorities, certificate] = [
+      stored(authority.certificate),
+      stored(pemOf(issueCertificate({ issuer: clients }))),
+    ]
+    await put(driver, webEntry([at(member)], { tls: poolTls({ authorities, certificate }) }))
+    for (const { contentId } of [authorities, certificate]) expect(await inProcess(driver)).toContain(contentId)
+    expect((await ask(portOf(driver, 'web-80'))).status).toBe(200)
+    await put(driver, webEntry([at(member)], { tls: poolTls({ authorities: null }) }))
+    for (const { contentId } of [authorities, certificate])
+      await waitFor(async () => !(await inProcess(driver)).includes(contentId), {
+        what: 'the file to leave the process',
+      })
+    expect((await ask(portOf(driver, 'web-80'))).status).toBe(200)
+  })
+
+  it('is used by two load balancers that come at once with the same authorities', async () => {
+    const driver = lab.driver()
+    const tls = poolTls()
+    const entryOf = (id: string, number: number, to: LabMember) =>
+      sampleEntry(
+        id,
+        [sampleService(`${id}-80`, { pool: number })],
+        [samplePool(number, { members: [at(to)], tls: { ...tls, serverName: `${to.name}.example` } })],
+      )
+    const entries = [entryOf('one', 1, member), entryOf('two', 2, other)]
+    const applied = await driver.apply({
+      put: entries.map((entry) => sampleWanted(entry)),
+      remove: [],
+    })
+    expect(applied.map(({ state }) => state)).toEqual(['programmed', 'programmed'])
+    for (const [id, name] of [
+      ['one', 'm'],
+      ['two', 'o'],
+    ])
+      expect(await ask(portOf(driver, `${id}-80`))).toMatchObject({ status: 200, seen: { member: name } })
+    expect(await processesOn(files.config)).toHaveLength(1)
+  })
+
+  it('is there after a restart of the agent and of the process; a lost file keeps no other pool from starting', async () => {
+    const driver = lab.driver()
+    const authorities = stored(authority.certificate)
+    const plain = samplePool(2, { members: [at(member)], tls: poolTls({ authorities: null }) })
+    const entry = sampleEntry(
+      'web',
+      [sampleService('web-80'), sampleService('web-81', { port: 81, pool: 2 })],
+      [samplePool(1, { members: [at(member)], tls: poolTls({ authorities }) }), plain],
+    )
+    await put(driver, entry)
+    await driver.close()
+    const next = lab.driver()
+    await next.adopt([sampleWanted(entry)])
+    expect((await ask(portOf(next, 'web-80'))).status).toBe(200)
+    expect(next.counters).toEqual({ transactions: 0, reloads: 0 })
+
+    rmSync(join(lab.certificateDirectory, `${authorities.contentId}.pem`))
+    const [before] = await processesOn(files.config)
+    process.kill(before!.pid, 'SIGKILL')
+    await waitFor(async () => (await ask(portOf(next, 'web-81')).catch(() => null))?.status === 200, {
+      what: 'the other pool to be served',
+    })
+    expect((await ask(portOf(next, 'web-80'))).status).toBe(503)
+    stored(authority.certificate)
+    await put(next, entry)
+    expect((await ask(portOf(next, 'web-80'))).status).toBe(200)
+  })
+})

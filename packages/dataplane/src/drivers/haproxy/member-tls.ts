@@ -1,0 +1,53 @@
+import type { NodePoolTls } from '@spout/model'
+
+/** How the servers of a backend are spoken to with TLS. Certificates are named by content id. */
+export interface MemberTls {
+  /** The file of authorities that servers' certificates must be from. Null: any certificate is accepted. */
+  readonly authorities: string | null
+  /** The name that servers are asked for and must have, in base64url. Null: the one that the client asked for. */
+  readonly serverName: string | null
+  /** The certificate that is shown to servers which ask for one; null: none. */
+  readonly certificate: string | null
+  readonly minVersion: '1.2' | '1.3'
+  readonly alpn: readonly ('h2' | 'http/1.1')[]
+}
+
+const PROTOCOLS = ['h2', 'http/1.1'] as const
+
+/** @throws RangeError for a content id that is none */
+export const memberTls = ({ authorities, serverName, certificate, minVersion, alpn }: NodePoolTls): MemberTls => ({
+  authorities: authorities === null ? null : checkedContentId(authorities.contentId),
+  serverName: serverName === null ? null : Buffer.from(serverName, 'latin1').toString('base64url'),
+  certificate: certificate === null ? null : checkedContentId(certificate.contentId),
+  minVersion: minVersion === '1.3' ? '1.3' : '1.2',
+  alpn: PROTOCOLS.filter((each) => alpn.includes(each)),
+})
+
+export function checkedContentId(contentId: string): string {
+  if (!/^[0-9a-f]{32}$/.test(contentId)) throw new RangeError(`${JSON.stringify(contentId)} is no content id`)
+  return contentId
+}
+
+/**
+ * The words of a server's line. With a name, or one that the client asked for, HAProxy compares the server's certificate
+ * with it; to a client that asked for none it takes any certificate of the authorities.
+ */
+export const memberTlsWords = (
+  { authorities, serverName, certificate, minVersion, alpn }: MemberTls,
+  pathOf: (contentId: string) => string,
+): readonly string[] => [
+  'ssl',
+  ...(authorities === null ? ['verify none'] : ['verify required', `ca-file ${pathOf(authorities)}`]),
+  serverName === null ? 'sni ssl_fc_sni' : `sni str(${serverName}),ub64dec`,
+  ...(certificate === null ? [] : [`crt ${pathOf(certificate)}`]),
+  `ssl-min-ver TLSv${minVersion}`,
+  ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),
+]
+
+/** What cannot be changed of a server at run time. */
+export const memberTlsKey = ({ authorities, serverName, certificate, minVersion, alpn }: MemberTls): string =>
+  ['tls', authorities, serverName, certificate, minVersion, alpn.join()].join('/')
+
+/** The files that servers with these settings need. */
+export const filesOf = ({ authorities, certificate }: MemberTls): readonly string[] =>
+  [authorities, certificate].filter((one) => one !== null)

@@ -1,0 +1,46 @@
+import type { Pool } from '@spout/model'
+import { alpnOf, certificateId, DEFAULTS, minVersionOf, VERSIONS_FROM } from './convert-tls.ts'
+import type { OctaviaPool, OctaviaPoolTls } from './octavia-resources.ts'
+import { unsupportedOption, validationFailure } from './wire/fault.ts'
+
+/** Pools without TLS print these. */
+export const NO_POOL_TLS: OctaviaPoolTls = {
+  enabled: false,
+  certificateRef: null,
+  caRef: null,
+  versions: null,
+  alpn: null,
+}
+
+/** References are ids of certificates. */
+export function unfoldPoolTls(tls: Pool['tls']): OctaviaPoolTls {
+  if (tls === null) return NO_POOL_TLS
+  return {
+    enabled: true,
+    certificateRef: tls.clientCertificateId,
+    caRef: tls.caCertificateId,
+    versions: VERSIONS_FROM[tls.minVersion],
+    alpn: tls.alpn,
+  }
+}
+
+/**
+ * As in Octavia, members are asked for the name that the client asked the listener for.
+ * @throws OctaviaFault for what Octavia refuses or what is not supported here
+ */
+export function foldPoolTls({ protocol, tls, model }: OctaviaPool): Pool['tls'] {
+  const { enabled, certificateRef, caRef, versions, alpn } = tls
+  if (!enabled) {
+    if (certificateRef !== null || caRef !== null)
+      throw unsupportedOption('tls_enabled False: certificates of a pool without TLS are not kept here')
+    return null
+  }
+  if (protocol === 'UDP' || protocol === 'SCTP') throw validationFailure(`${protocol} pools do not support TLS.`)
+  return {
+    caCertificateId: caRef === null ? null : certificateId(caRef),
+    serverName: model.tls?.serverName ?? null,
+    clientCertificateId: certificateRef === null ? null : certificateId(certificateRef),
+    minVersion: versions === null ? DEFAULTS.minVersion : minVersionOf(versions),
+    alpn: alpn === null ? [...DEFAULTS.alpn] : alpnOf(alpn),
+  }
+}
