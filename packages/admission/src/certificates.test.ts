@@ -50,7 +50,14 @@ describe('of a listener', () => {
     listenerOf('6f1c3b1e-6a4e-4c56-9f0b-00000000000a', 443, {
       name: 'secure',
       protocol: 'https',
-      tls: { certificateIds, unknownNames: 'default', minVersion: '1.2', alpn: [], hsts: null },
+      tls: {
+        certificateIds,
+        unknownNames: 'default',
+        minVersion: '1.2',
+        alpn: [],
+        hsts: null,
+        clientCertificates: null,
+      },
       ...fields,
     })
   const balancer = (one: ReturnType<typeof listener>) =>

@@ -1,4 +1,4 @@
-import { KINDS, type Kind, listener, parseStored, pool } from '@spout/model'
+import { KINDS, type Kind, listener, listenerTls, parseStored, pool, poolTls } from '@spout/model'
 import type { Stored } from '@spout/store'
 import { z } from 'zod'
 import type { ObjectOf } from './contract/view.ts'
@@ -37,11 +37,16 @@ const hasFields = (value: unknown, { required, known }: Fields): boolean =>
 const FIELDS = Object.fromEntries(Object.entries(KINDS).map(([kind, schema]) => [kind, fieldsOf(schema)])) as Readonly<
   Record<Kind, Fields>
 >
-const PARTS = { pools: fieldsOf(pool), listeners: fieldsOf(listener) } as const
+const PARTS = {
+  pools: { own: fieldsOf(pool), tls: fieldsOf(poolTls) },
+  listeners: { own: fieldsOf(listener), tls: fieldsOf(listenerTls) },
+} as const
 
 /** Versions add fields and downgrades remove them: a document of another version has missing or unknown fields. */
 const hasWholeParts = (value: unknown): boolean =>
-  Object.entries(PARTS).every(([name, fields]) => {
+  Object.entries(PARTS).every(([name, { own, tls }]) => {
     const parts = (value as Readonly<Record<string, unknown>>)[name]
-    return Array.isArray(parts) && parts.every((one) => hasFields(one, fields))
+    return (
+      Array.isArray(parts) && parts.every((one) => hasFields(one, own) && (one.tls === null || hasFields(one.tls, tls)))
+    )
   })

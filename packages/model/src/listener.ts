@@ -3,7 +3,19 @@ import { httpRoutes } from './http-route.ts'
 import { LISTENER_PROTOCOLS } from './protocols.ts'
 import { looseCidrText, metaShape, port, tags, uuid } from './scalars.ts'
 
-export const INSERT_HEADERS = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'] as const
+export const FORWARDED_HEADERS = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'] as const
+/** What members are told of the client's certificate, by listeners of protocol `https`. Empty without a certificate. */
+export const CLIENT_CERTIFICATE_HEADERS = [
+  'x-ssl-client-verify',
+  'x-ssl-client-has-cert',
+  'x-ssl-client-dn',
+  'x-ssl-client-cn',
+  'x-ssl-issuer',
+  'x-ssl-client-sha1',
+  'x-ssl-client-not-before',
+  'x-ssl-client-not-after',
+] as const
+export const INSERT_HEADERS = [...FORWARDED_HEADERS, ...CLIENT_CERTIFICATE_HEADERS] as const
 
 const timeoutMs = z.number().int().min(0).max(2_073_600_000)
 
@@ -48,6 +60,16 @@ export const listenerTls = z.strictObject({
       maxAgeSeconds: z.number().int().min(0).max(0x7fff_ffff),
       includeSubdomains: z.boolean().default(false),
       preload: z.boolean().default(false),
+    })
+    .nullable()
+    .default(null),
+  /** Whether clients are asked for a certificate (RFC 8446 section 4.3.2). Null: they are not. */
+  clientCertificates: z
+    .strictObject({
+      /** A certificate without a key: the authorities that clients' certificates must be from. */
+      caCertificateId: uuid,
+      /** Whether a client without one is refused. One whose certificate does not fit is in any case. */
+      required: z.boolean().default(true),
     })
     .nullable()
     .default(null),

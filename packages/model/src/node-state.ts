@@ -11,6 +11,7 @@
 import type { Announce, AnnouncerParts } from './announcers/registry.ts'
 import type { CheckType } from './check-kinds.ts'
 import type { RedirectAction, RespondAction } from './http-route.ts'
+import type { INSERT_HEADERS } from './listener.ts'
 import type { ListenerProtocol } from './protocols.ts'
 import type { RouteCondition } from './route-condition.ts'
 import type { RouteFilter } from './route-filter.ts'
@@ -189,7 +190,7 @@ export interface Service {
   /** Sources that may connect; null for all. */
   readonly allowedCidrs: readonly string[] | null
   readonly timeouts: { readonly clientMs: number; readonly connectMs: number; readonly memberMs: number }
-  readonly insertHeaders: readonly ('x-forwarded-for' | 'x-forwarded-port' | 'x-forwarded-proto')[]
+  readonly insertHeaders: readonly (typeof INSERT_HEADERS)[number][]
   /** HTTP: the first whose conditions all hold takes a request; `pool` gets the others. Absent: there are none. */
   readonly routes?: readonly NodeRoute[]
   /** How TLS is ended; with protocol `https` alone. */
@@ -222,6 +223,8 @@ export interface ServiceTls {
   readonly alpn: readonly ('h2' | 'http/1.1')[]
   /** The header of responses that makes clients insist on TLS (RFC 6797). Absent: none is added. */
   readonly hsts?: { readonly maxAgeSeconds: number; readonly includeSubdomains: boolean; readonly preload: boolean }
+  /** Clients are asked for a certificate of these authorities. Absent: they are not. */
+  readonly clients?: { readonly authorities: NodeCertificate; readonly required: boolean }
 }
 
 export interface NodePool {
@@ -281,6 +284,7 @@ export const certificatesOfEntry = ({
   pools,
 }: Pick<LoadBalancerEntry, 'services' | 'pools'>): readonly NodeCertificate[] => [
   ...services.flatMap(({ tls }) => tls?.certificates ?? []),
+  ...services.flatMap(({ tls }) => tls?.clients?.authorities ?? []),
   ...pools.flatMap(({ tls }) => [tls?.authorities ?? null, tls?.certificate ?? null]).filter((one) => one !== null),
 ]
 

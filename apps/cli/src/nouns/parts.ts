@@ -19,17 +19,23 @@ async function withCertificateIds(session: Session, loadBalancer: Row, body: Row
   const tls = body.tls as Row | null | undefined
   if (tls === null || tls === undefined) return body
   const owner = { ...session, projectId: String(loadBalancer.projectId) }
+  return { ...body, tls: await withIds(owner, tls) }
+}
+
+/** Fields `…CertificateId` and `certificateIds`, here and below. */
+async function withIds(owner: Parameters<typeof findByName>[0], fields: Row): Promise<Row> {
   const idOf = async (name: unknown): Promise<unknown> =>
     typeof name === 'string' ? (await findByName(owner, '/certificates', 'certificate', name)).id : name
   const ids: Record<string, unknown> = {}
-  for (const [field, named] of Object.entries(tls)) {
+  for (const [field, named] of Object.entries(fields)) {
     if (field === 'certificateIds' && Array.isArray(named)) {
       const list: unknown[] = []
       for (const name of named) list.push(await idOf(name))
       ids[field] = list
-    } else if (field.endsWith('CertificateId')) ids[field] = await idOf(named)
+    } else if (/ertificateId$/.test(field)) ids[field] = await idOf(named)
+    else if (field === 'clientCertificates' && named !== null) ids[field] = await withIds(owner, named as Row)
   }
-  return { ...body, tls: { ...tls, ...ids } }
+  return { ...fields, ...ids }
 }
 
 const noWatch = async (): Promise<null> => null

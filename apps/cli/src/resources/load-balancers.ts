@@ -160,6 +160,18 @@ export const listener: Resource = {
       parse: orNone((text) => ({ maxAgeSeconds: wholeNumber(text) })),
     },
     {
+      flags: '--client-ca <certificate>',
+      description: "authorities that clients' certificates must be from; clients are asked for one then. Or 'none'",
+      field: 'tls.clientCertificates',
+      parse: orNone((name) => ({ caCertificateId: name })),
+    },
+    {
+      flags: '--client-certificates <required|optional>',
+      description: 'whether clients without a certificate are refused; with --client-ca. Default required',
+      field: 'tls.clientCertificates.required',
+      parse: (text) => (text === 'required' ? true : text === 'optional' ? false : text),
+    },
+    {
       flags: '--insert-headers <names>',
       description: INSERT_HEADERS.join(', '),
       field: 'insertHeaders',

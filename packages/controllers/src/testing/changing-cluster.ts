@@ -245,6 +245,7 @@ const tlsOf = (protocol: ListenerProtocol): ListenerTls | null =>
         minVersion: '1.2',
         alpn: [],
         hsts: null,
+        clientCertificates: null,
         certificateIds: [1, 2].map((number) => certificate(number, 0).id),
       }
     : null

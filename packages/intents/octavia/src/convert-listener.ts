@@ -1,4 +1,4 @@
-import { type INSERT_HEADERS, LISTENER_DEFAULTS, type Listener } from '@spout/model'
+import { CLIENT_CERTIFICATE_HEADERS, type INSERT_HEADERS, LISTENER_DEFAULTS, type Listener } from '@spout/model'
 import type { OctaviaListener } from './octavia-resources.ts'
 import { invalidOption, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { HTTP_HEADERS, isOneOf, type ListenerProtocol, SSL_HEADERS } from './words.ts'
@@ -27,12 +27,14 @@ const OFFERED_HEADERS: Readonly<Record<string, InsertHeader>> = {
   'X-Forwarded-For': 'x-forwarded-for',
   'X-Forwarded-Port': 'x-forwarded-port',
   'X-Forwarded-Proto': 'x-forwarded-proto',
+  'X-Real-IP': 'x-real-ip',
+  ...Object.fromEntries(
+    SSL_HEADERS.map((name) => [name, CLIENT_CERTIFICATE_HEADERS.find((one) => one === name.toLowerCase())!]),
+  ),
 }
-const WIRE_HEADER: Readonly<Record<InsertHeader, string>> = {
-  'x-forwarded-for': 'X-Forwarded-For',
-  'x-forwarded-port': 'X-Forwarded-Port',
-  'x-forwarded-proto': 'X-Forwarded-Proto',
-}
+const WIRE_HEADER = Object.fromEntries(
+  Object.entries(OFFERED_HEADERS).map(([name, header]) => [header, name]),
+) as Readonly<Record<InsertHeader, string>>
 
 /** @param off names of headers that a client set to "false" */
 export const unfoldHeaders = (
@@ -56,13 +58,16 @@ export function foldHeaders({ protocol, insertHeaders }: OctaviaListener): Liste
   const unknown = names.filter((name) => !isOneOf([...HTTP_HEADERS, ...SSL_HEADERS])(name))
   if (unknown.length > 0) throw invalidOption(listed(names), 'insert_headers')
   const tlsOnly = names.filter(isOneOf(SSL_HEADERS))
-  if (tlsOnly.length > 0) throw invalidOption(listed(tlsOnly), `${protocol} protocol listener.`)
+  if (protocol !== 'TERMINATED_HTTPS' && tlsOnly.length > 0)
+    throw invalidOption(listed(tlsOnly), `${protocol} protocol listener.`)
   return [...insertHeaders].flatMap(([name, value]) => {
     const word = value.toLowerCase()
     if (word !== 'true' && word !== 'false') throw invalidOption(value, `insert_headers ${name}`)
     const header = OFFERED_HEADERS[name]
     if (header === undefined)
-      throw unsupportedOption(`insert_headers ${name}: ${Object.keys(OFFERED_HEADERS).join(', ')} are inserted here`)
+      throw unsupportedOption(
+        `insert_headers ${name}: X-Forwarded-For, -Port and -Proto, X-Real-IP and X-SSL-* are inserted here`,
+      )
     return word === 'true' ? [header] : []
   })
 }

@@ -10,6 +10,8 @@ export const NO_TLS: OctaviaTls = {
   sniRefs: [],
   versions: null,
   alpn: null,
+  clientAuthentication: 'NONE',
+  clientCaRef: null,
   hstsMaxAge: null,
   hstsSubdomains: false,
   hstsPreload: false,
@@ -27,7 +29,7 @@ export const DEFAULTS = { minVersion: '1.2', alpn: ['h2', 'http/1.1'] } as const
 /** References are ids of certificates. Without a default one, clients of other names are refused. */
 export function unfoldTls(tls: Listener['tls']): OctaviaTls {
   if (tls === null) return NO_TLS
-  const { certificateIds, unknownNames, minVersion, alpn, hsts } = tls
+  const { certificateIds, unknownNames, minVersion, alpn, hsts, clientCertificates: clients } = tls
   const [first = null, ...others] = certificateIds
   return {
     ...(unknownNames === 'default'
@@ -35,6 +37,8 @@ export function unfoldTls(tls: Listener['tls']): OctaviaTls {
       : { defaultRef: null, sniRefs: certificateIds }),
     versions: VERSIONS_FROM[minVersion],
     alpn,
+    clientAuthentication: clients === null ? 'NONE' : clients.required ? 'MANDATORY' : 'OPTIONAL',
+    clientCaRef: clients?.caCertificateId ?? null,
     hstsMaxAge: hsts?.maxAgeSeconds ?? null,
     hstsSubdomains: hsts?.includeSubdomains ?? false,
     hstsPreload: hsts?.preload ?? false,
@@ -49,7 +53,7 @@ export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
   if (protocol !== 'TERMINATED_HTTPS') {
     if (hsts !== null)
       throw validationFailure('The HSTS feature can only be used for listeners using the TERMINATED_HTTPS protocol.')
-    if (refs.length === 0) return null
+    if (refs.length === 0 && tls.clientCaRef === null && tls.clientAuthentication === 'NONE') return null
     if (protocol === 'UDP' || protocol === 'SCTP')
       throw validationFailure(`${protocol} protocol listener does not support TLS.`)
     throw validationFailure(`Certificate container references are not allowed on ${protocol} protocol listeners.`)
@@ -58,13 +62,28 @@ export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
     throw validationFailure(
       `An SNI or default certificate container reference must be provided for ${protocol} protocol listeners.`,
     )
+  const clientCertificates = clientsOf(tls)
   return {
     certificateIds: [...new Set(refs.map(certificateId))],
     unknownNames: defaultRef === null ? 'refuse' : 'default',
     minVersion: versions === null ? DEFAULTS.minVersion : minVersionOf(versions),
     alpn: alpn === null ? [...DEFAULTS.alpn] : alpnOf(alpn),
     hsts,
+    clientCertificates,
   }
+}
+
+/** As in Octavia, authorities alone ask clients for nothing. */
+function clientsOf({ clientAuthentication, clientCaRef }: OctaviaTls): ListenerTls['clientCertificates'] {
+  if (clientCaRef === null) {
+    if (clientAuthentication === 'NONE') return null
+    throw validationFailure(
+      `Client authentication setting ${clientAuthentication} requires a client CA container reference.`,
+    )
+  }
+  if (clientAuthentication === 'NONE')
+    throw unsupportedOption('client_authentication NONE: authorities are kept here for clients that are asked')
+  return { caCertificateId: certificateId(clientCaRef), required: clientAuthentication === 'MANDATORY' }
 }
 
 function hstsOf({ hstsMaxAge, hstsSubdomains, hstsPreload }: OctaviaTls): ListenerTls['hsts'] {

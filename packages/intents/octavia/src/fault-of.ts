@@ -166,6 +166,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
   memberMs: 'timeout_member_data',
   inspectMs: 'timeout_tcp_inspect',
   tls: 'tls_enabled',
+  clientCertificates: 'client_authentication',
   caCertificateId: 'ca_tls_container_ref',
   clientCertificateId: 'tls_container_ref',
 }

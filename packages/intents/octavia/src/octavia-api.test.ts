@@ -593,6 +593,33 @@ describe('TERMINATED_HTTPS', () => {
     })
   })
 
+  test('a listener asks clients for certificates, and tells members of them', async () => {
+    const { id } = await newLoadBalancer()
+    const authority = issueCertificate({ isAuthority: true })
+    const { id: ca } = await service.admission.createCertificate({
+      ...{ projectId: service.ids.project, name: 'clients', chain: authority.certificate },
+    })
+    const asks = { client_authentication: 'OPTIONAL', client_ca_tls_container_ref: ca }
+    const headers = { 'X-SSL-Client-CN': 'true', 'X-SSL-Client-Verify': 'false', 'X-Forwarded-For': 'true' }
+    const made = await service.make('/listeners', 'listener', {
+      ...{ loadbalancer_id: id, protocol: 'TERMINATED_HTTPS', protocol_port: 443 },
+      ...{ default_tls_container_ref: await newCertificate(), insert_headers: headers, ...asks },
+    })
+    expect(made).toMatchObject({ ...asks, insert_headers: headers })
+    const model = () => service.view.get('loadBalancer', id)?.value.listeners[0]
+    expect(model()).toMatchObject({
+      insertHeaders: ['x-ssl-client-cn', 'x-forwarded-for'],
+      tls: { clientCertificates: { caCertificateId: ca, required: false } },
+    })
+    const path = `/listeners/${made.id}`
+    await service.call('PUT', path, { listener: { client_authentication: 'MANDATORY' } })
+    expect(model()).toMatchObject({ tls: { clientCertificates: { caCertificateId: ca, required: true } } })
+    expect(await service.call('PUT', path, { listener: { client_authentication: 'NONE' } })).toMatchObject({
+      body: { listener: { client_authentication: 'NONE', client_ca_tls_container_ref: null } },
+    })
+    expect(model()).toMatchObject({ tls: { clientCertificates: null } })
+  })
+
   test('a pool speaks TLS with its members, behind TCP listeners too, and prints how', async () => {
     const { id } = await newLoadBalancer()
     const authority = issueCertificate({ isAuthority: true })
@@ -1128,9 +1155,11 @@ describe('bad input', () => {
     ],
     [
       'a header not offered',
-      () => listener({ insert_headers: { 'X-Real-IP': 'true' } }),
+      () => listener({ insert_headers: { 'X-Client-IP': 'true' } }),
       501,
-      unsupported('insert_headers X-Real-IP: X-Forwarded-For, X-Forwarded-Port, X-Forwarded-Proto are inserted here'),
+      unsupported(
+        'insert_headers X-Client-IP: X-Forwarded-For, -Port and -Proto, X-Real-IP and X-SSL-* are inserted here',
+      ),
     ],
     [
       'a source that is no prefix',
@@ -1217,10 +1246,22 @@ describe('bad input', () => {
       unsupported('alpn_protocols http/1.0: h2 and http/1.1 are negotiated here'),
     ],
     [
-      'client authentication',
+      'client authentication without TLS',
       () => listener({ client_authentication: 'MANDATORY' }),
+      400,
+      'Validation failure: Certificate container references are not allowed on HTTP protocol listeners.',
+    ],
+    [
+      'client authentication by nobody',
+      () => tlsListener({ default_tls_container_ref: NOBODY, client_authentication: 'MANDATORY' }),
+      400,
+      'Validation failure: Client authentication setting MANDATORY requires a client CA container reference.',
+    ],
+    [
+      'authorities for clients that are not asked',
+      () => tlsListener({ client_ca_tls_container_ref: NOBODY }),
       501,
-      unsupported('client_authentication MANDATORY: not offered yet'),
+      unsupported('client_authentication NONE: authorities are kept here for clients that are asked'),
     ],
     [
       'a time-out beyond 24 days',

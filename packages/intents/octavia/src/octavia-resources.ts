@@ -52,6 +52,9 @@ export interface OctaviaTls {
   readonly versions: readonly string[] | null
   /** Null: the default. */
   readonly alpn: readonly string[] | null
+  readonly clientAuthentication: 'NONE' | 'OPTIONAL' | 'MANDATORY'
+  /** The authorities of clients' certificates. */
+  readonly clientCaRef: string | null
   /** Null: off. */
   readonly hstsMaxAge: number | null
   readonly hstsSubdomains: boolean

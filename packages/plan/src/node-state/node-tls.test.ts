@@ -8,6 +8,7 @@ const tls: ListenerTls = {
   minVersion: '1.3',
   alpn: ['h2'],
   hsts: null,
+  clientCertificates: null,
 }
 
 test('nodes get the certificates in order, each with its present content', () => {
@@ -58,4 +59,13 @@ test('members are spoken to with the present content of certificates; applicatio
 
 test.each(['ca', 'own'])('a pool without its certificate %s is not served: members could be anybody', (gone) => {
   expect(planPoolTls({ tls: poolTls }, 'http', (id) => (id === gone ? null : 'content'))).toBeNull()
+})
+
+test('clients are asked for certificates of the present authorities; without these the listener is not served', () => {
+  const asking = { ...tls, clientCertificates: { caCertificateId: 'ca', required: false } }
+  expect(planTls({ tls: asking }, (id) => `content of ${id}`)?.tls?.clients).toEqual({
+    authorities: { id: 'ca', contentId: 'content of ca' },
+    required: false,
+  })
+  expect(planTls({ tls: asking }, (id) => (id === 'ca' ? null : 'content'))).toBeNull()
 })

@@ -1,18 +1,30 @@
-import type { Listener, NodeCertificate, NodePool, Pool, Service } from '@spout/model'
+import type { Listener, ListenerTls, NodeCertificate, NodePool, Pool, Service, ServiceTls } from '@spout/model'
 
 /** The content that a certificate has now; null for one that is not there. */
 export type ContentIdOf = (certificateId: string) => string | null
 
 /**
  * How nodes end a listener's TLS.
- * @returns null for a listener whose certificates are all gone: it cannot be served
+ * @returns null for a listener that cannot be served: its certificates are all gone, or the authorities of its clients are
  */
 export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf): Pick<Service, 'tls'> | null {
   if (tls === null) return {}
   const certificates = tls.certificateIds.flatMap((id) => nodeCertificate(id, contentIdOf) ?? [])
   if (certificates.length === 0) return null
   const { unknownNames, minVersion, alpn, hsts } = tls
-  return { tls: { certificates, unknownNames, minVersion, alpn, ...(hsts === null ? {} : { hsts }) } }
+  const clients = planClients(tls, contentIdOf)
+  if (clients === null) return null
+  return { tls: { certificates, unknownNames, minVersion, alpn, ...(hsts === null ? {} : { hsts }), ...clients } }
+}
+
+function planClients(
+  { clientCertificates }: ListenerTls,
+  contentIdOf: ContentIdOf,
+): Pick<ServiceTls, 'clients'> | null {
+  if (clientCertificates === null) return {}
+  const { caCertificateId, required } = clientCertificates
+  const authorities = nodeCertificate(caCertificateId, contentIdOf)
+  return authorities === null ? null : { clients: { authorities, required } }
 }
 
 /**

@@ -210,8 +210,9 @@ export function neededFeatures(
   const needs = new Set<string>()
   // Every node can translate addresses. An older one may not know how to forward without that.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
-  for (const { protocol, routes } of loadBalancer.listeners) {
+  for (const { protocol, routes, tls } of loadBalancer.listeners) {
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
+    if (tls !== null && tls.clientCertificates !== null) needs.add('l7.client-certificates')
     if (routes.length > 0) needs.add('l7.routes')
     if (routes.some(({ conditions }) => conditions.some(isTested))) needs.add('l7.routes.tests')
     if (routes.some(({ action }) => isFiltered(action))) needs.add('l7.routes.filters')

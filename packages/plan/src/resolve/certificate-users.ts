@@ -46,16 +46,18 @@ export const certificatesNamed = ({
   listeners,
   pools,
 }: Pick<LoadBalancer, 'listeners' | 'pools'>): readonly CertificateReference[] => [
-  ...listeners.flatMap(({ tls, id: listenerId, name }, at) =>
-    (tls?.certificateIds ?? []).map(
-      (id, place): CertificateReference => ({
-        field: `listeners[${at}].tls.certificateIds[${place}]`,
-        id,
-        use: 'keyed',
-        user: `listener ${name || listenerId}`,
-      }),
-    ),
-  ),
+  ...listeners.flatMap((listener, at) => {
+    const [user, field] = [`listener ${listener.name || listener.id}`, `listeners[${at}].tls`]
+    const { certificateIds = [], clientCertificates = null } = listener.tls ?? {}
+    return [
+      ...certificateIds.map(
+        (id, place): CertificateReference => ({ field: `${field}.certificateIds[${place}]`, id, use: 'keyed', user }),
+      ),
+      ...(clientCertificates === null
+        ? []
+        : [clientAuthorities(`${field}.clientCertificates`, clientCertificates.caCertificateId, user)]),
+    ]
+  }),
   ...pools.flatMap((pool, at) =>
     certificatesOfPool(pool).map(
       ({ field, id }): CertificateReference => ({
@@ -67,3 +69,10 @@ export const certificatesNamed = ({
     ),
   ),
 ]
+
+const clientAuthorities = (field: string, id: string, user: string): CertificateReference => ({
+  field: `${field}.caCertificateId`,
+  id,
+  use: 'authorities',
+  user,
+})

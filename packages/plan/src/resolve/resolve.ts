@@ -72,7 +72,7 @@ function* documentProblems(
   yield* poolReferenceProblems(loadBalancer)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     yield* routeProblems(listener, `listeners[${index}].routes`)
-    yield* tlsProblems(listener, `listeners[${index}].tls`)
+    yield* tlsProblems(listener, `listeners[${index}]`)
   }
   for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)
   yield* certificateProblems(loadBalancer, useOfCertificate)

@@ -1,4 +1,11 @@
-import type { CertificateUse, Listener, LoadBalancer, NodePool, Pool } from '@spout/model'
+import {
+  type CertificateUse,
+  CLIENT_CERTIFICATE_HEADERS,
+  type Listener,
+  type LoadBalancer,
+  type NodePool,
+  type Pool,
+} from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 import { certificatesNamed } from './certificate-users.ts'
 
@@ -6,11 +13,20 @@ import { certificatesNamed } from './certificate-users.ts'
 export type UseOfCertificate = (id: string) => CertificateUse | 'any' | null
 
 /** Why a listener cannot end TLS as it says. */
-export function* tlsProblems({ protocol, tls }: Listener, field: string): Generator<Problem> {
+export function* tlsProblems({ protocol, tls, insertHeaders }: Listener, at: string): Generator<Problem> {
+  const field = `${at}.tls`
   if (protocol === 'https' && tls === null) yield problem('MissingField', { field })
   if (protocol !== 'https' && tls !== null)
     yield problem('InvalidField', { field, reason: `belongs to listeners of protocol https, not ${protocol}` })
+  const header = insertHeaders.find(isOfClientCertificate)
+  if (protocol !== 'https' && header !== undefined)
+    yield problem('InvalidField', {
+      field: `${at}.insertHeaders`,
+      reason: `${header} belongs to listeners of protocol https, not ${protocol}`,
+    })
 }
+
+const isOfClientCertificate = (header: string): boolean => CLIENT_CERTIFICATE_HEADERS.some((one) => one === header)
 
 /** Why members of a pool cannot be spoken to with TLS as it says. */
 export function* poolTlsProblems({ tls }: Pool, mode: NodePool['mode'], field: string): Generator<Problem> {

@@ -22,6 +22,8 @@ export interface Issue {
   /** Who signs it. Default: itself. */
   readonly issuer?: Issued
   readonly isAuthority?: boolean
+  /** Default `test <number>`. */
+  readonly commonName?: string
 }
 
 export const P256: readonly string[] = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
@@ -46,7 +48,7 @@ export function issueCertificate(given: Issue = {}): Issued {
     ]
     writeFileSync(file('ext.cnf'), `${extensions.join('\n')}\n`)
     writeFileSync(file('req.cnf'), '[req]\ndistinguished_name=name\n[name]\n')
-    const subject = `/O=Spout test/CN=test ${serial}`
+    const subject = `/O=Spout test/CN=${given.commonName ?? `test ${serial}`}`
     openssl(
       'req',
       '-config',

@@ -5,7 +5,7 @@ import { type Outcome, outcomeOf } from './outcome.ts'
 import { planChanges } from './plan-changes.ts'
 import type { RenderedEntry } from './render.ts'
 import type { RunningProxy } from './running-proxy.ts'
-import { changesFallbacks, changesOwners, type Move } from './slot-assignments.ts'
+import { changesOwners, changesUntold, type Move } from './slot-assignments.ts'
 import { ProxyLost } from './stats-socket.ts'
 import { storeStep } from './tls-command.ts'
 
@@ -94,7 +94,7 @@ async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<
       if (refused.has(move.key)) await goBack(current, proxy, move)
       else commit(current, move)
     }
-    if (moves.some((move) => changesOwners(move) || changesFallbacks(move))) await current.confirm()
+    if (moves.some((move) => changesOwners(move) || changesUntold(move))) await current.confirm()
     return refused
   } catch (error) {
     if (!(error instanceof ProxyLost)) throw error

@@ -10,7 +10,14 @@ import {
 import { isValueMap, MAPS, type MapName } from './maps.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { sessionRules } from './session-rules.ts'
-import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
+import {
+  type BackendShape,
+  type Balance,
+  type ClientHeader,
+  type Forwarded,
+  type FrontendShape,
+  frontendKind,
+} from './shape.ts'
 import type { Slot } from './slot-table.ts'
 import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
 
@@ -35,6 +42,8 @@ export interface ProcessSettings extends SourceBounds {
   readonly certificatePath: (contentId: string) => string
   /** The list of certificates of a frontend slot. */
   readonly listPath: (slot: number) => string
+  /** The authorities of the clients' certificates of a frontend slot. */
+  readonly clientsPath: (slot: number) => string
 }
 
 export interface ProcessPlan {
@@ -113,12 +122,37 @@ const HEADERS: Readonly<Record<Forwarded, readonly string[]>> = {
   port: ['    http-request del-header X_Forwarded_Port', '    http-request set-header X-Forwarded-Port %[dst_port]'],
   // %[ssl_fc] would cost every request.
   proto: ['    http-request del-header X_Forwarded_Proto', '    http-request set-header X-Forwarded-Proto http'],
+  'real-ip': ['    http-request del-header X_Real_IP', '    http-request set-header X-Real-IP %[src]'],
 }
 const PROTO_OF_TLS = HEADERS.proto.map((line) => line.replace(/http$/, 'https'))
 const CONNECTION = [
   '    http-request set-header Connection upgrade if { req.hdr(upgrade) -m found }',
   '    http-request del-header Connection unless { req.hdr(upgrade) -m found }',
 ]
+
+/**
+ * Members are told of the client's certificate as Octavia does it. Authorities are the tenant's, so names can hold
+ * anything: control characters would end the header.
+ */
+const CLIENT_HEADER: Readonly<Record<ClientHeader, readonly [name: string, value: string]>> = {
+  verify: ['X-SSL-Client-Verify', 'ssl_c_verify'],
+  'has-cert': ['X-SSL-Client-Has-Cert', 'ssl_c_used'],
+  dn: ['X-SSL-Client-DN', 'ssl_c_s_dn'],
+  cn: ['X-SSL-Client-CN', 'ssl_c_s_dn(cn)'],
+  issuer: ['X-SSL-Issuer', 'ssl_c_i_dn'],
+  sha1: ['X-SSL-Client-SHA1', 'ssl_c_sha1,hex'],
+  'not-before': ['X-SSL-Client-Not-Before', 'ssl_c_notbefore'],
+  'not-after': ['X-SSL-Client-Not-After', 'ssl_c_notafter'],
+}
+
+function clientHeaderRules(header: ClientHeader): readonly string[] {
+  const [name, value] = CLIENT_HEADER[header]
+  const text = value.includes('_dn') ? `${value},regsub([[:cntrl:]],?,g)` : value
+  return [
+    `    http-request del-header ${name.replaceAll('-', '_')}`,
+    `    http-request set-header ${name} "%[${text}]"`,
+  ]
+}
 
 /** Replaces what the member says. RFC 6797, 6.1. */
 const hstsRule = ({ mapPath }: ProcessSettings): string => {
@@ -141,8 +175,9 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       '    tcp-request connection set-var(sess.port) src_port',
       // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
       ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
-      ...(forwarded.length > 0 ? CONNECTION : []),
+      ...(forwarded.length > 0 || tls?.clientHeaders !== undefined ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
+      ...(tls?.clientHeaders ?? []).flatMap(clientHeaderRules),
       ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaProgram !== null) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),
@@ -174,14 +209,15 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
 }
 
 /** Names of certificates (SNI) are looked up in the frontend's own list. */
-function tlsWords(id: number, { tls }: FrontendShape, { listPath }: ProcessSettings): string {
+function tlsWords(id: number, { tls }: FrontendShape, { listPath, clientsPath }: ProcessSettings): string {
   if (tls === undefined) return ''
-  const { minVersion, alpn, unknownNames } = tls
+  const { minVersion, alpn, unknownNames, clients } = tls
   return [
     ` ssl crt-list ${listPath(id)}`,
     `ssl-min-ver TLSv${minVersion}`,
     ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),
     ...(unknownNames === 'refuse' ? ['strict-sni'] : []),
+    ...(clients === undefined ? [] : [`verify ${clients}`, `ca-file ${clientsPath(id)}`]),
   ].join(' ')
 }
 

@@ -129,6 +129,15 @@ describe('http', () => {
     expect(driver.counters.reloads).toBe(0)
   })
 
+  it('gives X-Real-IP in place of the client’s own, for which there is no slot in advance', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(web[0]!)], {}, { insertHeaders: ['x-real-ip'] }))
+    const headers = { 'x-real-ip': '1.2.3.4', x_real_ip: '1.2.3.4' }
+    const { seen } = await ask({ host, port: portOf(driver, 'web-80'), headers })
+    expect(seen).toMatchObject({ 'x-real-ip': MEMBER_ADDRESS })
+    expect(seen).not.toHaveProperty('x_real_ip')
+  })
+
   it('changes its headers by a reload, on the same port', async () => {
     const driver = lab.driver()
     await put(driver, webEntry([at(web[0]!)]))

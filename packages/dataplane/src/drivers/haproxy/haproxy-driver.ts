@@ -31,6 +31,7 @@ export interface HaproxyDriverOptions {
 }
 
 const FEATURES: readonly Feature[] = [
+  'l7.client-certificates',
   'l7.cookies',
   'l7.http',
   'l7.https',

@@ -36,7 +36,10 @@ export function planTlsChanges(
       }
       if (!have.listed.get(slot)?.has(contentId)) raise.push({ do: 'list-certificate', slot, contentId })
     }
-    const { fallback } = certificates
+    const { fallback, authorities } = certificates
+    // Before anything leads clients to the frontend.
+    if (authorities !== undefined && have.clients.get(slot) !== authorities)
+      raise.push(...setClients(slot, authorities))
     // After the lists: a certificate that was the fallback is served by its names before it is that no more.
     if (fallback !== null && have.fallbacks.get(slot) !== fallback) fallbacks.push(...setFallback(slot, fallback))
   }
@@ -51,6 +54,7 @@ export function planTlsChanges(
       }
     // The key leaves the process with the listener.
     if (!wanted?.fallback && have.fallbacks.has(slot)) lower.push(...setFallback(slot, null))
+    if (wanted?.authorities === undefined && have.clients.has(slot)) lower.push(...setClients(slot, null))
   }
   for (const contentId of left) lower.push({ do: 'delete-certificate', contentId })
   return { raise: [...raise, ...fallbacks], lower }
@@ -92,6 +96,11 @@ export function unusedByServers(
       .map((contentId) => ({ do: 'delete-authorities', contentId }) as const),
   ]
 }
+
+const setClients = (slot: number, contentId: string | null): readonly TlsCommand[] => [
+  { do: 'set-clients', slot, contentId },
+  { do: 'commit-clients', slot, contentId },
+]
 
 const setFallback = (slot: number, contentId: string | null): readonly TlsCommand[] => [
   { do: 'set-fallback', slot, contentId },

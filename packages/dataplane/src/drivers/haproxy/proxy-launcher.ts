@@ -117,11 +117,11 @@ export class ProxyLauncher {
     this.#bounds = saved.bounds
     if ((await this.#endUnrecorded(saved.process)) || !(await isRunning(saved.process))) return { saved, proxy: null }
     const { host, place } = this.#given
-    const fallbacks = new Map(saved.fallbacks ?? [])
+    const untold = { fallbacks: new Map(saved.fallbacks ?? []), clients: new Map(saved.clients ?? []) }
     // The limits may have changed. If they cannot be set yet (less memory than is in use), the old ones stay.
     await host.confine(place.name, saved.process.pid).catch(() => {})
     try {
-      return { saved, proxy: await this.#attach(saved.process, saved.generation, { fallbacks }) }
+      return { saved, proxy: await this.#attach(saved.process, saved.generation, untold) }
     } catch {
       // It runs but does not answer, and its ports are needed.
       await this.#terminate()
@@ -142,6 +142,7 @@ export class ProxyLauncher {
       ...{ generation, process, addresses: this.#addresses, ...state },
       ...(this.#bounds === undefined ? {} : { bounds: this.#bounds }),
       ...(proxy.content.tls.fallbacks.size === 0 ? {} : { fallbacks: [...proxy.content.tls.fallbacks] }),
+      ...(proxy.content.tls.clients.size === 0 ? {} : { clients: [...proxy.content.tls.clients] }),
     })
   }
 
@@ -221,6 +222,7 @@ export class ProxyLauncher {
       mapPath: this.#files.map,
       certificatePath: this.#files.tls.certificate,
       listPath: this.#files.tls.list,
+      clientsPath: this.#files.tls.clients,
     }
   }
 }

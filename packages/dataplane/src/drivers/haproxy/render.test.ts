@@ -230,6 +230,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     luaProgram: `${base}/http-requests.lua`,
     mapPath: (map) => `${base}/${map}.map`,
     certificatePath: (contentId) => `${base}/${contentId}.pem`,
+    clientsPath: (slot) => `${base}/f${slot}.ca`,
     listPath: (slot) => `${base}/f${slot}.list`,
   })
 

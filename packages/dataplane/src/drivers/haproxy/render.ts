@@ -11,7 +11,10 @@ import {
   type BackendShape,
   type Balance,
   backendShapeKey,
+  CLIENT_HEADERS,
+  type ClientHeader,
   FORWARDED,
+  type Forwarded,
   type FrontendShape,
   type ProxyMode,
   type SessionShape,
@@ -109,8 +112,8 @@ export function renderEntry(
           mode,
           clientMs: within(0, service.timeouts.clientMs, LONGEST_MS),
           forwarded:
-            mode === 'http' ? FORWARDED.filter((each) => service.insertHeaders.includes(`x-forwarded-${each}`)) : [],
-          ...(service.tls === undefined ? {} : { tls: tlsShape(service.tls) }),
+            mode === 'http' ? FORWARDED.filter((each) => service.insertHeaders.includes(FORWARDED_NAMES[each])) : [],
+          ...(service.tls === undefined ? {} : { tls: tlsShape(service.tls, service.insertHeaders) }),
         },
         backend: service.pool === null ? null : backendOf(service.pool),
         ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf) }),
@@ -140,17 +143,46 @@ function hstsText({ maxAgeSeconds, includeSubdomains, preload }: NonNullable<Ser
 
 const PROTOCOLS = ['h2', 'http/1.1'] as const
 
-const tlsShape = ({ minVersion, alpn, unknownNames }: ServiceTls): TlsShape => ({
-  minVersion: minVersion === '1.3' ? '1.3' : '1.2',
-  alpn: PROTOCOLS.filter((each) => alpn.includes(each)),
-  unknownNames: unknownNames === 'refuse' ? 'refuse' : 'default',
-})
+const FORWARDED_NAMES: Readonly<Record<Forwarded, Service['insertHeaders'][number]>> = {
+  for: 'x-forwarded-for',
+  port: 'x-forwarded-port',
+  proto: 'x-forwarded-proto',
+  'real-ip': 'x-real-ip',
+}
 
-function certificatesOf({ certificates, unknownNames }: ServiceTls): FrontendCertificates {
+const HEADER_NAMES: Readonly<Record<ClientHeader, Service['insertHeaders'][number]>> = {
+  verify: 'x-ssl-client-verify',
+  'has-cert': 'x-ssl-client-has-cert',
+  dn: 'x-ssl-client-dn',
+  cn: 'x-ssl-client-cn',
+  issuer: 'x-ssl-issuer',
+  sha1: 'x-ssl-client-sha1',
+  'not-before': 'x-ssl-client-not-before',
+  'not-after': 'x-ssl-client-not-after',
+}
+
+function tlsShape(
+  { minVersion, alpn, unknownNames, clients }: ServiceTls,
+  insertHeaders: Service['insertHeaders'],
+): TlsShape {
+  const clientHeaders = CLIENT_HEADERS.filter((header) => insertHeaders.includes(HEADER_NAMES[header]))
+  return {
+    minVersion: minVersion === '1.3' ? '1.3' : '1.2',
+    alpn: PROTOCOLS.filter((each) => alpn.includes(each)),
+    unknownNames: unknownNames === 'refuse' ? 'refuse' : 'default',
+    ...(clients === undefined ? {} : { clients: clients.required ? 'required' : 'optional' }),
+    ...(clientHeaders.length > 0 ? { clientHeaders } : {}),
+  }
+}
+
+function certificatesOf({ certificates, unknownNames, clients }: ServiceTls): FrontendCertificates {
   const all = certificates.map(({ contentId }) => checkedContentId(contentId))
   const [first, ...others] = all
   if (first === undefined) throw new RangeError('a service that ends TLS has no certificate')
-  return unknownNames === 'refuse' ? { fallback: null, named: all } : { fallback: first, named: others }
+  return {
+    ...(unknownNames === 'refuse' ? { fallback: null, named: all } : { fallback: first, named: others }),
+    ...(clients === undefined ? {} : { authorities: checkedContentId(clients.authorities.contentId) }),
+  }
 }
 
 const BALANCE: Readonly<Record<NodePool['algorithm'], Balance>> = {

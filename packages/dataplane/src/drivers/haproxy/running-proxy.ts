@@ -15,7 +15,7 @@ import {
 } from './show.ts'
 import { StatsSocket } from './stats-socket.ts'
 import { isTlsCommand, payloadOf, tlsCommandText } from './tls-command.ts'
-import type { TlsContent } from './tls-content.ts'
+import type { UntoldContent } from './tls-content.ts'
 import { readPem } from './tls-files.ts'
 import { parseAuthorities, parseCertificateList, parseCertificateLists, parseCertificates } from './tls-show.ts'
 
@@ -46,7 +46,7 @@ export class RunningProxy {
   }
 
   /**
-   * @param content its known content; of another process the fallback certificates alone, which it cannot be asked for
+   * @param content its known content; of another process that alone which it cannot be asked for
    * @param onLost called once when the process is gone, or closed the connection
    * @throws ProxyLost
    */
@@ -54,12 +54,12 @@ export class RunningProxy {
     process: ProcessIdentity,
     generation: number,
     files: ProxyFiles,
-    content: ProxyContent | Pick<TlsContent, 'fallbacks'>,
+    content: ProxyContent | UntoldContent,
     onLost: () => void,
   ): Promise<RunningProxy> {
     const socket = await StatsSocket.connect(files.statsSocket(generation), onLost)
     try {
-      const known = 'backends' in content ? content : await readContent(socket, files, content.fallbacks)
+      const known = 'backends' in content ? content : await readContent(socket, files, content)
       return new RunningProxy(process, generation, files, socket, known)
     } catch (error) {
       socket.close()
@@ -115,7 +115,7 @@ export class RunningProxy {
 
   /** Reads the real content from the process. @throws ProxyLost */
   async refresh(): Promise<void> {
-    this.#content = await readContent(this.#socket, this.#files, this.#content.tls.fallbacks)
+    this.#content = await readContent(this.#socket, this.#files, this.#content.tls)
   }
 
   /** Counters of all frontends, by slot. @throws ProxyLost */
@@ -149,11 +149,11 @@ export class RunningProxy {
   }
 }
 
-/** @param fallbacks as last set: HAProxy tells of a certificate what it says of itself, not which one of ours it is */
+/** @param untold as last set */
 async function readContent(
   socket: StatsSocket,
   files: ProxyFiles,
-  fallbacks: TlsContent['fallbacks'],
+  { fallbacks, clients }: UntoldContent,
 ): Promise<ProxyContent> {
   const [servers = '', certificates = '', authorities = '', lists = '', ...maps] = await socket.execute([
     'show servers state\n',
@@ -177,6 +177,7 @@ async function readContent(
       authorities: parseAuthorities(authorities),
       listed: new Map(listed.filter(([, contents]) => contents.size > 0)),
       fallbacks: new Map(fallbacks),
+      clients: new Map(clients),
     },
   }
 }

@@ -9,8 +9,13 @@ export type ProxyMode = 'http' | 'tcp'
 export type Balance = 'roundrobin' | 'leastconn' | 'source' | 'source-port'
 
 /** Headers that a request gets. A header of that name from the client is replaced. */
-export const FORWARDED = ['for', 'port', 'proto'] as const
+const USUAL = ['for', 'port', 'proto'] as const
+export const FORWARDED = [...USUAL, 'real-ip'] as const
 export type Forwarded = (typeof FORWARDED)[number]
+
+/** Headers about the client's certificate. A header of that name from the client is replaced. */
+export const CLIENT_HEADERS = ['verify', 'has-cert', 'dn', 'cn', 'issuer', 'sha1', 'not-before', 'not-after'] as const
+export type ClientHeader = (typeof CLIENT_HEADERS)[number]
 
 /** How a frontend ends TLS. */
 export interface TlsShape {
@@ -19,6 +24,10 @@ export interface TlsShape {
   readonly alpn: readonly ('h2' | 'http/1.1')[]
   /** Whether a client that names no host of a certificate gets the fallback certificate or an alert. */
   readonly unknownNames: 'default' | 'refuse'
+  /** Whether clients are asked for a certificate, and must have one. Absent: they are not. */
+  readonly clients?: 'optional' | 'required'
+  /** In the order of `CLIENT_HEADERS`. Absent: none. */
+  readonly clientHeaders?: readonly ClientHeader[]
 }
 
 export interface FrontendShape {
@@ -50,16 +59,21 @@ export interface SessionShape {
 
 /** `http`, `http-for-port`, `https-proto`: what the rules of a frontend depend on. */
 export const frontendKind = ({ mode, forwarded, tls }: Pick<FrontendShape, 'mode' | 'forwarded' | 'tls'>): string =>
-  [tls === undefined ? mode : `${mode}s`, ...forwarded].join('-')
+  [
+    tls === undefined ? mode : `${mode}s`,
+    ...forwarded,
+    ...(tls?.clientHeaders ?? []).map((header) => `client-${header}`),
+  ].join('-')
 
 /** `http/50000`, `http-for-port/50000`, `https/50000/1.2/h2,http/1.1/default`. */
 export const frontendShapeKey = (shape: FrontendShape): string =>
   [frontendKind(shape), shape.clientMs, ...(shape.tls === undefined ? [] : tlsWords(shape.tls))].join('/')
 
-const tlsWords = ({ minVersion, alpn, unknownNames }: TlsShape): readonly string[] => [
+const tlsWords = ({ minVersion, alpn, unknownNames, clients }: TlsShape): readonly string[] => [
   minVersion,
   alpn.join(),
   unknownNames,
+  ...(clients === undefined ? [] : [clients]),
 ]
 
 /** `http/roundrobin/5000/50000`, `http/roundrobin/5000/50000/SPOUT-0a1b2c3d-`. */
@@ -79,9 +93,9 @@ export const DEFAULT_TIMEOUTS = { clientMs: 50_000, connectMs: 5_000, memberMs: 
 
 const { clientMs, ...memberSide } = DEFAULT_TIMEOUTS
 
-/** All combinations of headers, the empty one first. */
-const CHOICES: readonly (readonly Forwarded[])[] = Array.from({ length: 1 << FORWARDED.length }, (_, bits) =>
-  FORWARDED.filter((_, index) => (bits & (1 << index)) !== 0),
+/** All combinations of the usual headers, the empty one first. */
+const CHOICES: readonly (readonly Forwarded[])[] = Array.from({ length: 1 << USUAL.length }, (_, bits) =>
+  USUAL.filter((_, index) => (bits & (1 << index)) !== 0),
 )
 
 /** The TLS settings of a listener that sets none. */
@@ -93,7 +107,7 @@ export const FRONTEND_STOCK: readonly Stock<FrontendShape>[] = [
     count: forwarded.length === 0 ? 8 : 2,
   })),
   { shape: { mode: 'tcp', clientMs, forwarded: [] }, count: 4 },
-  ...[[], [...FORWARDED]].map((forwarded) => ({
+  ...[[], [...USUAL]].map((forwarded) => ({
     shape: { mode: 'http' as const, clientMs, forwarded, tls: USUAL_TLS },
     count: 2,
   })),

@@ -150,7 +150,15 @@ export class SlotAssignments {
     const frontendsHeld = new Set(this.placed.flatMap((placed) => placed.frontends.map(({ slot }) => slot)))
     const backendsHeld = new Set(this.placed.flatMap((placed) => placed.backends.map(({ slot }) => slot)))
     return {
-      frontends: [...new Set([...frontends.keys(), ...rows.keys(), ...tls.listed.keys(), ...tls.fallbacks.keys()])]
+      frontends: [
+        ...new Set([
+          ...frontends.keys(),
+          ...rows.keys(),
+          ...tls.listed.keys(),
+          ...tls.fallbacks.keys(),
+          ...tls.clients.keys(),
+        ]),
+      ]
         .map((slot) => ({ slot, values: {} }))
         .filter(({ slot }) => !frontendsHeld.has(slot)),
       backends: [...backends.keys()]
@@ -163,12 +171,14 @@ export class SlotAssignments {
 /** Whether slots change owners. */
 export const changesOwners = ({ before, after }: Move): boolean => ownersIn(before) !== ownersIn(after)
 
-/** Whether a listener gets another fallback certificate, which the process cannot be asked for. */
-export const changesFallbacks = ({ before, after }: Move): boolean => fallbacksIn(before) !== fallbacksIn(after)
+/** Whether a listener gets another file of those that the process cannot be asked for. */
+export const changesUntold = ({ before, after }: Move): boolean => untoldIn(before) !== untoldIn(after)
 
-const fallbacksIn = (entry: RenderedEntry | undefined): string =>
+const untoldIn = (entry: RenderedEntry | undefined): string =>
   entry?.frontends
-    .flatMap(({ service, certificates }) => (certificates ? [service, certificates.fallback] : []))
+    .flatMap(({ service, certificates }) =>
+      certificates ? [service, certificates.fallback, certificates.authorities] : [],
+    )
     .join() ?? ''
 
 const ownersIn = (entry: RenderedEntry | undefined): string =>

@@ -23,6 +23,8 @@ export interface SavedState {
   readonly backends: readonly Slot<BackendShape>[]
   /** By frontend slot: the content id of its fallback certificate. Absent in older files, and if there is none. */
   readonly fallbacks?: readonly (readonly [slot: number, contentId: string])[]
+  /** By frontend slot: the content id of its clients' authorities. Absent as `fallbacks` are. */
+  readonly clients?: readonly (readonly [slot: number, contentId: string])[]
   /** Counters of a slot when its owner got it. */
   readonly baselines: readonly (readonly [slot: number, counters: FrontendCounters])[]
 }

@@ -1,6 +1,6 @@
 import type { TlsContent } from './tls-content.ts'
 import { isListed } from './tls-content.ts'
-import type { TlsFiles } from './tls-files.ts'
+import { certificatesIn, type TlsFiles } from './tls-files.ts'
 
 /** One change of the certificates of a running process. */
 export type TlsCommand =
@@ -9,7 +9,11 @@ export type TlsCommand =
   | { readonly do: `${'new' | 'set' | 'commit' | 'delete'}-authorities`; readonly contentId: string }
   | { readonly do: 'list-certificate' | 'unlist-certificate'; readonly slot: number; readonly contentId: string }
   /** A null content is the placeholder. */
-  | { readonly do: 'set-fallback' | 'commit-fallback'; readonly slot: number; readonly contentId: string | null }
+  | {
+      readonly do: 'set-fallback' | 'commit-fallback' | 'set-clients' | 'commit-clients'
+      readonly slot: number
+      readonly contentId: string | null
+    }
 
 const TLS_COMMANDS: ReadonlySet<string> = new Set<TlsCommand['do']>([
   'new-certificate',
@@ -24,6 +28,8 @@ const TLS_COMMANDS: ReadonlySet<string> = new Set<TlsCommand['do']>([
   'unlist-certificate',
   'set-fallback',
   'commit-fallback',
+  'set-clients',
+  'commit-clients',
 ])
 
 export const isTlsCommand = <C extends { readonly do: string }>(command: C | TlsCommand): command is TlsCommand =>
@@ -39,9 +45,7 @@ const PATH = /^[A-Za-z0-9./_-]+$/
 
 /** Which file's content the command sends; undefined for none, null for the placeholder. */
 export const payloadOf = (command: TlsCommand): string | null | undefined =>
-  command.do === 'set-certificate' || command.do === 'set-authorities' || command.do === 'set-fallback'
-    ? command.contentId
-    : undefined
+  command.do.startsWith('set-') ? command.contentId : undefined
 
 /**
  * Formats a command for the runtime API.
@@ -72,6 +76,10 @@ export function tlsCommandText(command: TlsCommand, files: TlsFiles, pem: string
       return `del ssl crt-list ${path(files.list(command.slot))} ${path(files.certificate(command.contentId))}\n`
     case 'set-fallback':
       return setText('cert', files.fallback(command.slot), pem)
+    case 'set-clients':
+      return setText('ca-file', files.clients(command.slot), certificatesIn(pem))
+    case 'commit-clients':
+      return `commit ssl ca-file ${path(files.clients(command.slot))}\n`
     case 'commit-fallback':
       return `commit ssl cert ${path(files.fallback(command.slot))}\n`
   }
@@ -102,6 +110,8 @@ const ACCEPTED: Readonly<Record<TlsCommand['do'], RegExp>> = {
   'unlist-certificate': /deleted in crtlist |doesn't exist|does not exist|can't find/i,
   'set-fallback': /Transaction (?:created|updated) for certificate /,
   'commit-fallback': /Success!$/,
+  'set-clients': /transaction (?:created|updated) for CA /i,
+  'commit-clients': /Success!$/,
 }
 
 /** The proxy's error text if it refused; null if it succeeded. */
@@ -136,6 +146,11 @@ export function followTls(content: TlsContent, command: TlsCommand): void {
       if (command.contentId === null) content.fallbacks.delete(command.slot)
       else content.fallbacks.set(command.slot, command.contentId)
       return
+    case 'commit-clients':
+      if (command.contentId === null) content.clients.delete(command.slot)
+      else content.clients.set(command.slot, command.contentId)
+      return
+    case 'set-clients':
     case 'new-certificate':
     case 'set-certificate':
     case 'new-authorities':

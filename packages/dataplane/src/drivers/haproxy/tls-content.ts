@@ -8,6 +8,8 @@ export interface FrontendCertificates {
   readonly fallback: string | null
   /** Served by their own names, besides the fallback. */
   readonly named: readonly string[]
+  /** The authorities of clients' certificates. Absent: clients are not asked for one. */
+  readonly authorities?: string
 }
 
 export interface TlsContent {
@@ -19,13 +21,19 @@ export interface TlsContent {
   readonly listed: Map<number, Set<string>>
   /** By frontend slot: the content of its fallback certificate. Absent: the placeholder. */
   readonly fallbacks: Map<number, string>
+  /** By frontend slot: the authorities of its clients' certificates. Absent: the placeholder's, which issued none. */
+  readonly clients: Map<number, string>
 }
+
+/** What the process cannot be asked for: it tells of these files what they say of themselves, not which ones they are. */
+export type UntoldContent = Pick<TlsContent, 'fallbacks' | 'clients'>
 
 export const emptyTlsContent = (): TlsContent => ({
   stored: new Set(),
   authorities: new Set(),
   listed: new Map(),
   fallbacks: new Map(),
+  clients: new Map(),
 })
 
 /** The content of a process that was just started with these frontends and backends. */
@@ -36,10 +44,11 @@ export function tlsContentOf(
   const content = emptyTlsContent()
   for (const { slot, certificates } of frontends) {
     if (certificates === undefined) continue
-    const { fallback, named } = certificates
+    const { fallback, named, authorities } = certificates
     if (named.length > 0) content.listed.set(slot, new Set(named))
     for (const contentId of named) content.stored.add(contentId)
     if (fallback !== null) content.fallbacks.set(slot, fallback)
+    if (authorities !== undefined) content.clients.set(slot, authorities)
   }
   for (const { tls } of backends) {
     if (tls?.certificate) content.stored.add(tls.certificate)

@@ -18,6 +18,8 @@ export interface TlsFiles {
   readonly list: (slot: number) => string
   /** The fallback certificate of one frontend slot. The file is there only while a process starts. */
   readonly fallback: (slot: number) => string
+  /** The authorities of the clients' certificates of one frontend slot. The file is there only while a process starts. */
+  readonly clients: (slot: number) => string
 }
 
 /** @param directory of the domain. @param certificates the node's directory of certificates */
@@ -26,6 +28,7 @@ export const tlsFiles = (directory: string, certificates: string): TlsFiles => (
   placeholder: join(directory, 'placeholder.pem'),
   list: (slot) => join(directory, `f${slot}.list`),
   fallback: (slot) => join(directory, `f${slot}.pem`),
+  clients: (slot) => join(directory, `f${slot}.ca`),
 })
 
 /**
@@ -57,6 +60,11 @@ export async function writeTlsFiles(
     }
     for (const contentId of certificates?.named ?? [])
       if ((await readPem(files, contentId)) !== null) lines.push(files.certificate(contentId))
+    if (shape.tls.clients !== undefined) {
+      const pem = (await readPem(files, certificates?.authorities ?? null)) ?? (await placeholder(files))
+      await writeFile(files.clients(id), certificatesIn(pem), { mode: 0o600 })
+      own.push(files.clients(id))
+    }
     await writeFile(files.list(id), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
   }
   return async () => void (await Promise.all(own.map((file) => rm(file, { force: true }))))
@@ -94,6 +102,10 @@ export async function readPem(files: TlsFiles, contentId: string | null): Promis
   const pem = (await readFileOrNull(files.certificate(contentId)))?.toString('latin1') ?? null
   return pem !== null && contentIdOf(pem) === contentId ? pem : null
 }
+
+/** The certificates alone. */
+export const certificatesIn = (pem: string): string =>
+  pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g)?.join('') ?? ''
 
 function isUsable(pem: string): boolean {
   try {

@@ -176,8 +176,23 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
   }),
   tlsField('default_tls_container_ref', ref, 'defaultRef', 0),
   tlsField('sni_container_refs', list(ref, MOST_LISTENER_CERTIFICATES), 'sniRefs', 0),
-  restingField('client_ca_tls_container_ref', ref, { since: 8, rest: null, why }),
-  restingField('client_authentication', oneOf(CLIENT_AUTHENTICATION), { since: 8, rest: 'NONE', why }),
+  row('client_authentication', oneOf(CLIENT_AUTHENTICATION), {
+    since: 8,
+    create: 'optional',
+    update: true,
+    default: NO_TLS.clientAuthentication,
+    // Authorities whose certificates nobody is asked for are not kept.
+    write: (spec, clientAuthentication) => ({
+      ...spec,
+      tls: {
+        ...spec.tls,
+        clientAuthentication,
+        ...(clientAuthentication === 'NONE' ? { clientCaRef: null } : {}),
+      },
+    }),
+    read: ({ tls }) => tls.clientAuthentication,
+  }),
+  tlsField('client_ca_tls_container_ref', ref, 'clientCaRef', 8),
   restingField('client_crl_container_ref', ref, { since: 8, rest: null, why }),
   restingField('tls_ciphers', text({ max: 2048 }), { since: 15, rest: null, why }),
   tlsField('tls_versions', list(text({ max: 32 })), 'versions', 17),

@@ -1,0 +1,206 @@
+import { X509Certificate } from 'node:crypto'
+import { readdirSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
+import { join } from 'node:path'
+import type { Service, ServiceTls } from '@spout/model'
+import { contentIdOf } from '@spout/model/content-id'
+import { type Issued, issueCertificate, waitFor } from '@spout/testkit'
+import { describe, expect, it } from 'vitest'
+import { httpMember } from '../../testing/haproxy/proxy-lab.ts'
+import { sampleEntry, samplePool, sampleService, sampleWanted } from '../../testing/haproxy/sample-entry.ts'
+import { memberAt as at, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
+import { proxyFiles } from './proxy-files.ts'
+import { processesOn } from './proxy-process.ts'
+
+const { lab, host, started } = await proxyLabOfFile()
+const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)
+const [authority, stranger] = [1, 2].map(() => issueCertificate({ isAuthority: true })) as [Issued, Issued]
+const known = issueCertificate({ issuer: authority, names: ['client.example'] })
+const unknown = issueCertificate({ issuer: stranger, names: ['client.example'] })
+const member = await started(httpMember('a'))
+
+/** Puts a file where the agent would. */
+function stored(pem: string) {
+  const contentId = contentIdOf(pem)
+  writeFileSync(join(lab.certificateDirectory, `${contentId}.pem`), pem, { mode: 0o600 })
+  return { id: contentId, contentId }
+}
+
+const issued = (...names: readonly string[]) => {
+  const { certificate, key } = issueCertificate({ names })
+  return stored(certificate + key)
+}
+const [first, second] = [issued('a.example'), issued('b.example')]
+
+const entryOf = (tls: Partial<ServiceTls>, insertHeaders: Service['insertHeaders'] = [], id = 'web') =>
+  sampleEntry(
+    id,
+    [
+      sampleService(`${id}-443`, {
+        protocol: 'https',
+        port: 443,
+        insertHeaders,
+        tls: {
+          certificates: [first, second],
+          ...{ unknownNames: 'default', minVersion: '1.2', alpn: ['http/1.1'] },
+          ...tls,
+        },
+      }),
+    ],
+    [samplePool(1, { members: [at(member)] })],
+  )
+
+const clients = (required: boolean, authorities = stored(authority.certificate)) => ({
+  clients: { authorities, required },
+})
+
+interface Ask {
+  readonly client?: Issued
+  readonly name?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly session?: Buffer
+  readonly onSession?: (session: Buffer) => void
+}
+
+/** One request on a connection of its own: the headers that the member saw, or the error of the handshake. */
+const ask = (port: number, { client, name = 'a.example', headers = {}, session, onSession }: Ask = {}) =>
+  new Promise<{ readonly seen: Record<string, string> } | { readonly refused: string }>((resolve) => {
+    const request = https.get(
+      {
+        ...{ host, port, servername: name, rejectUnauthorized: false, agent: false, headers },
+        ...(client === undefined ? {} : { cert: client.certificate, key: client.key }),
+        ...(session === undefined ? {} : { session }),
+      },
+      (response) => {
+        let body = ''
+        response.on('data', (part) => {
+          body += part
+        })
+        response.on('end', () => resolve({ seen: JSON.parse(body) }))
+      },
+    )
+    if (onSession !== undefined) request.on('socket', (socket) => socket.on('session', onSession))
+    request.on('error', (error) => resolve({ refused: error.message }))
+  })
+
+describe('clients are asked for certificates', () => {
+  it('which they must have, of the authorities, whatever name they ask for', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(clients(true)))
+    const port = portOf(driver, 'web-443')
+    for (const name of ['a.example', 'b.example', 'other.example']) {
+      expect(await ask(port, { client: known, name }), name).toHaveProperty('seen')
+      expect(await ask(port, { client: unknown, name }), name).toHaveProperty('refused')
+      expect(await ask(port, { name }), name).toHaveProperty('refused')
+    }
+  })
+
+  it('which they may have: one that does not fit is refused all the same', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(clients(false)))
+    const port = portOf(driver, 'web-443')
+    expect(await ask(port)).toHaveProperty('seen')
+    expect(await ask(port, { client: known })).toHaveProperty('seen')
+    expect(await ask(port, { client: unknown })).toHaveProperty('refused')
+  })
+
+  it('by one listener and not by another, whose sessions are of no use to the first', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf({}, [], 'open'))
+    await put(driver, entryOf(clients(true), [], 'closed'))
+    let session: Buffer | undefined
+    await ask(portOf(driver, 'open-443'), {
+      onSession: (ticket) => {
+        session = ticket
+      },
+    })
+    await waitFor(() => session !== undefined, { what: 'a session' })
+    expect(await ask(portOf(driver, 'closed-443'), { session: session! })).toHaveProperty('refused')
+  })
+
+  it('of other authorities from the next handshake on, without a reload, under requests of which none fails', async () => {
+    const driver = lab.driver()
+    const both = stored(authority.certificate + stranger.certificate)
+    await put(driver, entryOf(clients(true)))
+    const { reloads } = driver.counters
+    const port = portOf(driver, 'web-443')
+    let running = true
+    const outcomes: Awaited<ReturnType<typeof ask>>[] = []
+    const asking = (async () => {
+      while (running) outcomes.push(await ask(port, { client: known }))
+    })()
+    for (let turn = 0; turn < 10; turn++) {
+      await put(driver, entryOf(turn % 2 === 0 ? clients(true, both) : clients(true)))
+      expect(await ask(port, { client: unknown }), String(turn)).toHaveProperty(turn % 2 === 0 ? 'seen' : 'refused')
+    }
+    running = false
+    await asking
+    expect(outcomes.filter((outcome) => 'refused' in outcome)).toEqual([])
+    expect(outcomes.length).toBeGreaterThan(0)
+    expect(driver.counters.reloads).toBe(reloads)
+  })
+
+  it('after a restart of the agent, which changes nothing, and of the process', async () => {
+    const driver = lab.driver()
+    const wanted = entryOf(clients(true))
+    await put(driver, wanted)
+    await driver.close()
+    const next = lab.driver()
+    await next.adopt([sampleWanted(wanted)])
+    expect(next.counters).toEqual({ transactions: 0, reloads: 0 })
+    const port = portOf(next, 'web-443')
+    expect(await ask(port, { client: known })).toHaveProperty('seen')
+    const [before] = await processesOn(files.config)
+    process.kill(before!.pid, 'SIGKILL')
+    await waitFor(async () => 'seen' in (await ask(port, { client: known })), { what: 'the next process' })
+    expect(await ask(port)).toHaveProperty('refused')
+    expect(readdirSync(files.directory).filter((name) => name.endsWith('.ca'))).toEqual([])
+  })
+
+  it('and no more when that is turned off', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(clients(true)))
+    await put(driver, entryOf({}))
+    expect(await ask(portOf(driver, 'web-443'))).toHaveProperty('seen')
+  })
+})
+
+describe('members are told of the client’s certificate', () => {
+  const ALL = [
+    ...(['x-ssl-client-verify', 'x-ssl-client-has-cert', 'x-ssl-client-dn', 'x-ssl-client-cn'] as const),
+    ...(['x-ssl-issuer', 'x-ssl-client-sha1', 'x-ssl-client-not-before', 'x-ssl-client-not-after'] as const),
+  ]
+
+  it('and what a client says of itself counts for nothing', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(clients(false), ALL))
+    const port = portOf(driver, 'web-443')
+    const { subject, issuer, fingerprint } = new X509Certificate(known.certificate)
+    const [dn, issuerDn] = [subject, issuer].map((name) => `/${name!.replaceAll('\n', '/')}`)
+    expect(await ask(port, { client: known })).toMatchObject({
+      seen: {
+        'x-ssl-client-verify': '0',
+        'x-ssl-client-has-cert': '1',
+        'x-ssl-client-dn': dn,
+        'x-ssl-client-cn': /CN=([^/]+)/.exec(dn!)![1],
+        'x-ssl-issuer': issuerDn,
+        'x-ssl-client-sha1': fingerprint.replaceAll(':', ''),
+        'x-ssl-client-not-before': expect.stringMatching(/^\d{12}Z$/),
+        'x-ssl-client-not-after': expect.stringMatching(/^\d{12}Z$/),
+      },
+    })
+    const headers = { 'x-ssl-client-cn': 'admin', 'x-ssl-client-has-cert': '1', x_ssl_client_cn: 'admin' }
+    const { seen } = (await ask(port, { headers })) as { seen: Record<string, string> }
+    expect(seen).toMatchObject({ 'x-ssl-client-has-cert': '0', 'x-ssl-client-cn': '', 'x-ssl-client-dn': '' })
+    expect(seen).not.toHaveProperty('x_ssl_client_cn')
+  })
+
+  it('whose names hold line ends, which end no header', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(clients(true), ALL))
+    const nasty = issueCertificate({ issuer: authority, names: ['n.example'], commonName: 'x\r\nx-admin: 1' })
+    const { seen } = (await ask(portOf(driver, 'web-443'), { client: nasty })) as { seen: Record<string, string> }
+    expect(seen['x-ssl-client-cn']).toBe('x??x-admin: 1')
+    expect(seen).not.toHaveProperty('x-admin')
+  })
+})
