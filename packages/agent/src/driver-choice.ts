@@ -1,7 +1,7 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { NodePool, NodeRoute } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
-import { isFiltered, isTested } from '@spout/model/route-keys'
+import { isFiltered, isOfClient, isTested } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names a feature that no driver offers. */
 export interface Choice {
@@ -48,11 +48,13 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   const forwarded = domain.returnPath === 'dsr' ? ' dsr' : ''
   if (entry.services.length === 0) return [`l4.tcp${forwarded}`]
   const needs = new Set<string>()
-  for (const { protocol, pool, routes } of entry.services) {
+  for (const { protocol, pool, routes, tls } of entry.services) {
     needs.add(`l4.${transportOf(protocol)}${forwarded}`)
     if (!isProxied(protocol)) continue
     const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
-    const sessions = sessionFeatures(entry.pools, pool, routes)
+    const ofPools = poolFeatures(entry.pools, pool, routes)
+    const looks = routes?.some(({ conditions }) => conditions.some(isOfClient))
+    const clients = looks || tls?.clients !== undefined ? ['l7.client-certificates'] : []
     const tests = routes?.some(({ conditions }) => conditions.some(isTested)) ? ['l7.routes.tests'] : []
     const filters = routes?.some(({ action }) => isFiltered(action)) ? ['l7.routes.filters'] : []
     needs.add(
@@ -62,15 +64,16 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...(routes === undefined ? [] : ['l7.routes']),
         ...filters,
         ...tests,
-        ...sessions,
+        ...clients,
+        ...ofPools,
       ].join(' '),
     )
   }
   return [...needs].sort()
 }
 
-/** What the pools that a service sends to need for their sessions. */
-function sessionFeatures(
+/** What the pools that a service sends to need for their sessions and for TLS with their members. */
+function poolFeatures(
   pools: readonly NodePool[],
   defaultPool: number | null,
   routes: readonly NodeRoute[] = [],
@@ -79,8 +82,10 @@ function sessionFeatures(
     defaultPool,
     ...routes.flatMap(({ action }) => (action.type === 'forward' ? action.pools.map(({ pool }) => pool) : [])),
   ])
-  const kinds = new Set(pools.filter(({ number }) => used.has(number)).map(({ session }) => session?.by))
+  const those = pools.filter(({ number }) => used.has(number))
+  const kinds = new Set(those.map(({ session }) => session?.by))
   return [
+    ...(those.some(({ tls }) => tls !== undefined) ? ['l7.pool-tls'] : []),
     ...(kinds.has('cookie') ? ['l7.cookies'] : []),
     ...(kinds.has('application-cookie') ? ['l7.application-cookies'] : []),
   ]

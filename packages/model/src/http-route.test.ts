@@ -115,6 +115,8 @@ describe('a route', () => {
     [named({ name: 'x y' }), 'name: is not the name of a header (RFC 9110)'],
     [named({ on: 'cookie', name: 'a=b' }), 'name: is not the name of a cookie (RFC 6265)'],
     [named({ on: 'query', name: 'a&b' }), 'name: is not the name of a query parameter'],
+    [named({ on: 'client-name', name: 'C N' }), 'name: is not a part of a name, such as CN or OU'],
+    [[{ on: 'client-certificate', values: ['valid'] }], 'values[0]: must be one of present, absent'],
     [named({ values: ['a\r\nb'] }), 'values[0]: must hold printable ASCII only'],
     [named({ compare: 'one-label' }), 'compare: must be one of exact, prefix, ends-with, contains, regex'],
     [named({ values: Array(5).fill('a'.repeat(1_000)) }), 'values: have more than 4000 characters together'],
@@ -123,7 +125,7 @@ describe('a route', () => {
     [[{ on: 'method', values: [] }], 'values: must have at least 1 items'],
     [
       [{ on: 'body', values: ['y'] }],
-      'conditions[0].on: must be one of host, path, method, header, cookie, query, source',
+      'conditions[0].on: must be one of host, path, method, header, cookie, query, source, client-certificate, client-name',
     ],
     [[{ on: 'method', values: ['GET'], compare: 'exact' }], 'conditions[0].compare'],
     [Array.from({ length: 101 }, () => path('/')[0]), 'conditions: must have at most 100 items'],

@@ -68,6 +68,7 @@ export {
   type HostKeyCondition,
   isFiltered,
   isHostKey,
+  isOfClient,
   isPathKey,
   isTested,
   type MethodCondition,

@@ -140,7 +140,7 @@ const pathCondition = z.discriminatedUnion(
 const methodCondition = z.strictObject({ on: z.literal('method'), values: valuesOf(z.enum(HTTP_METHODS)), not })
 
 /** A named part of a request, which it can have several times: one that fits is enough. */
-const namedCondition = <On extends 'header' | 'cookie' | 'query'>(on: On, name: z.ZodType<string>) =>
+const namedCondition = <On extends 'header' | 'cookie' | 'query' | 'client-name'>(on: On, name: z.ZodType<string>) =>
   z.discriminatedUnion(
     'compare',
     [
@@ -156,13 +156,36 @@ const cookieCondition = namedCondition('cookie', cookieName)
 /** As it was sent, not decoded. */
 const queryCondition = namedCondition('query', queryName)
 
+/** A part of the subject of the client's certificate, such as `CN` or `OU` (RFC 4514 section 3), in any case. */
+const partOfName = z
+  .string()
+  .max(32)
+  .regex(/^[A-Za-z][A-Za-z0-9]*$/, 'is not a part of a name, such as CN or OU')
+const clientNameCondition = namedCondition('client-name', partOfName)
+/** Whether the client has shown a certificate. Listeners that ask for one refuse those that do not fit. */
+const clientCertificateCondition = z.strictObject({
+  on: z.literal('client-certificate'),
+  values: valuesOf(z.enum(['present', 'absent'])),
+  not,
+})
+
 /** The client's address. */
 const sourceCondition = z.strictObject({ on: z.literal('source'), values: valuesOf(looseCidrText), not })
 
 /** A condition holds when one of its values fits. */
 export const routeCondition = z.discriminatedUnion(
   'on',
-  [hostCondition, pathCondition, methodCondition, headerCondition, cookieCondition, queryCondition, sourceCondition],
-  { error: 'must be one of host, path, method, header, cookie, query, source' },
+  [
+    hostCondition,
+    pathCondition,
+    methodCondition,
+    headerCondition,
+    cookieCondition,
+    queryCondition,
+    sourceCondition,
+    clientCertificateCondition,
+    clientNameCondition,
+  ],
+  { error: 'must be one of host, path, method, header, cookie, query, source, client-certificate, client-name' },
 )
 export type RouteCondition = z.infer<typeof routeCondition>

@@ -20,6 +20,9 @@ export const isPathKey = (condition: RouteCondition): condition is PathKeyCondit
 export const isTested = (condition: RouteCondition): condition is TestedCondition =>
   condition.on !== 'method' && !isHostKey(condition) && !isPathKey(condition)
 
+/** Whether it looks at the client's certificate. */
+export const isOfClient = ({ on }: RouteCondition): boolean => on === 'client-certificate' || on === 'client-name'
+
 /** Whether requests are changed on their way. @param action of the model or of a node */
 export const isFiltered = (action: {
   readonly type: string

@@ -1,6 +1,6 @@
 import { MOST_WILDCARD_LABELS, type RouteCondition, routeCondition } from '@spout/model'
 import type { OctaviaRule } from './octavia-resources.ts'
-import { OctaviaFault, unsupportedOption } from './wire/fault.ts'
+import { OctaviaFault } from './wire/fault.ts'
 import { pythonText } from './wire/python-text.ts'
 import { isOneOf, type RuleCompare, type RuleType } from './words.ts'
 
@@ -28,17 +28,30 @@ export function conditionOf({ type, compare, key, value, invert }: OctaviaRule):
   if (value === '') throw invalidRule('L7 rule type requires a value')
   if ((type === 'HEADER' || type === 'COOKIE') && (key === null || key === ''))
     throw invalidRule('L7 rule type requires a key')
+  const ofClient = clientRuleProblem({ type, compare, key, value })
+  if (ofClient !== null) throw invalidRule(ofClient)
   if (!isOneOf(COMPARES[type])(compare)) throw invalidRule('invalid comparison type for rule type')
-  const condition = conditionFor({ type, compare, key, value })
-  if (condition === null)
-    throw unsupportedOption(
-      `type ${type}: listeners here do not ask clients for certificates, so there is none to look at`,
-    )
-  const parsed = routeCondition.safeParse({ ...condition, not: invert })
+  const { not = false, ...condition } = conditionFor({ type, compare, key, value })
+  const parsed = routeCondition.safeParse({ ...condition, not: not !== invert })
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const field = issue?.path.includes('name') ? `key ${pythonText(key)}` : `value ${pythonText(value)}`
   throw invalidRule(`${field} ${issue?.message ?? 'is not valid'}`)
+}
+
+type WhatIsCompared = Pick<OctaviaRule, 'type' | 'compare' | 'key' | 'value'>
+
+/** In Octavia's words; null for rules that look at something else. */
+function clientRuleProblem({ type, compare, key, value }: WhatIsCompared): string | null {
+  const hasKey = key !== null && key !== ''
+  if (type === 'SSL_DN_FIELD') return hasKey ? null : `L7rule type ${type} needs to specify a key and a value.`
+  if (type !== 'SSL_CONN_HAS_CERT' && type !== 'SSL_VERIFY_RESULT') return null
+  if (hasKey) return `L7rule type ${type} does not use the "key" field.`
+  if (type === 'SSL_CONN_HAS_CERT' && value.toLowerCase() !== 'true')
+    return `L7rule value ${value} is not a boolean True string.`
+  if (type === 'SSL_VERIFY_RESULT' && !/^[0-9]+$/.test(value))
+    return `L7rule type ${type} needs a int value, which is >= 0`
+  return compare === 'EQUAL_TO' ? null : `L7rule type ${type} only supports the EQUAL_TO compare type.`
 }
 
 const WORDS: Readonly<Record<RuleCompare, string>> = {
@@ -49,13 +62,10 @@ const WORDS: Readonly<Record<RuleCompare, string>> = {
   STARTS_WITH: 'prefix',
 }
 
-/** Null for what routes cannot say. */
-function conditionFor({
-  type,
-  compare,
-  key,
-  value,
-}: Pick<OctaviaRule, 'type' | 'compare' | 'key' | 'value'>): object | null {
+function conditionFor({ type, compare, key, value }: WhatIsCompared): {
+  readonly not?: boolean
+  readonly [field: string]: unknown
+} {
   const word = WORDS[compare]
   switch (type) {
     case 'HOST_NAME':
@@ -72,8 +82,13 @@ function conditionFor({
     case 'HEADER':
     case 'COOKIE':
       return { on: type.toLowerCase(), name: key, compare: word, values: [value] }
-    default:
-      return null
+    case 'SSL_CONN_HAS_CERT':
+      return { on: 'client-certificate', values: ['present'] }
+    case 'SSL_VERIFY_RESULT':
+      // A certificate that does not fit ends the handshake, so the result of every request is 0.
+      return { on: 'client-certificate', values: ['present', 'absent'], not: Number(value) !== 0 }
+    case 'SSL_DN_FIELD':
+      return { on: 'client-name', name: key, compare: word, values: [value] }
   }
 }
 

@@ -278,6 +278,17 @@ test.each<[string, object, object]>([
     { compare_type: 'CONTAINS', key: 'Group', value: 'b' },
     { on: 'cookie', name: 'Group', compare: 'contains', values: ['b'] },
   ],
+  ['SSL_CONN_HAS_CERT', { compare_type: 'EQUAL_TO', value: 'True' }, { on: 'client-certificate', values: ['present'] }],
+  [
+    'SSL_VERIFY_RESULT',
+    { compare_type: 'EQUAL_TO', value: '0' },
+    { on: 'client-certificate', values: ['present', 'absent'] },
+  ],
+  [
+    'SSL_DN_FIELD',
+    { compare_type: 'STARTS_WITH', key: 'CN', value: 'a' },
+    { on: 'client-name', name: 'CN', compare: 'prefix', values: ['a'] },
+  ],
 ])('a rule of type %s with %j becomes a condition, and prints as it was', async (type, fields, condition) => {
   const { id } = await policy({ action: 'REJECT' })
   const made = await rule(id, { type, invert: true, ...fields })
@@ -368,12 +379,28 @@ describe('bad input', () => {
       `${parsing}value a(?!b) has a look-around or an option in a group, which is not supported, at character 4`,
     ],
     [
-      'a client certificate',
-      { type: 'SSL_CONN_HAS_CERT', compare_type: 'EQUAL_TO', value: 'True' },
-      501,
-      unsupported(
-        'type SSL_CONN_HAS_CERT: listeners here do not ask clients for certificates, so there is none to look at',
-      ),
+      'no client certificate',
+      { type: 'SSL_CONN_HAS_CERT', compare_type: 'EQUAL_TO', value: 'False' },
+      400,
+      `${parsing}L7rule value False is not a boolean True string.`,
+    ],
+    [
+      'a result in words',
+      { type: 'SSL_VERIFY_RESULT', compare_type: 'EQUAL_TO', value: 'ok' },
+      400,
+      `${parsing}L7rule type SSL_VERIFY_RESULT needs a int value, which is >= 0`,
+    ],
+    [
+      'a name without its part',
+      { type: 'SSL_DN_FIELD', compare_type: 'EQUAL_TO', value: 'alice' },
+      400,
+      `${parsing}L7rule type SSL_DN_FIELD needs to specify a key and a value.`,
+    ],
+    [
+      'a part of a name that is none',
+      { type: 'SSL_DN_FIELD', compare_type: 'EQUAL_TO', key: 'C N', value: 'alice' },
+      400,
+      `${parsing}key C N is not a part of a name, such as CN or OU`,
     ],
     [
       'a path without a slash',

@@ -158,6 +158,10 @@ describe('compiled routes', () => {
       ],
       [{ on: 'query', name: 'q', compare: 'exact', values: [''], not: false }, { query: 'a=1&q' }, true],
       [{ on: 'source', values: ['10.0.0.0/8'], not: false }, { source: '10.1.2.3' }, true],
+      [{ on: 'client-certificate', values: ['present'], not: false }, { client: {} }, true],
+      [{ on: 'client-certificate', values: ['present'], not: true }, {}, true],
+      [{ on: 'client-name', name: 'cn', compare: 'exact', values: ['a'], not: false }, { client: { CN: 'a' } }, true],
+      [{ on: 'client-name', name: 'CN', compare: 'exact', values: [''], not: false }, {}, false],
     ]
     for (const [condition, given, expected] of rows) {
       const one = { method: 'GET', host: null, path: '/', ...given }

@@ -2,6 +2,7 @@ import {
   type Announce,
   isAnnouncedByEveryNode,
   isFiltered,
+  isOfClient,
   isProxied,
   isTested,
   type LoadBalancer,
@@ -212,7 +213,8 @@ export function neededFeatures(
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
   for (const { protocol, routes, tls } of loadBalancer.listeners) {
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
-    if (tls !== null && tls.clientCertificates !== null) needs.add('l7.client-certificates')
+    const looks = routes.some(({ conditions }) => conditions.some(isOfClient))
+    if (looks || (tls !== null && tls.clientCertificates !== null)) needs.add('l7.client-certificates')
     if (routes.length > 0) needs.add('l7.routes')
     if (routes.some(({ conditions }) => conditions.some(isTested))) needs.add('l7.routes.tests')
     if (routes.some(({ action }) => isFiltered(action))) needs.add('l7.routes.filters')

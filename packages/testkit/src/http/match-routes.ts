@@ -13,6 +13,8 @@ export interface RoutedRequest {
   readonly headers?: readonly (readonly [string, string])[]
   /** The client's address. */
   readonly source?: string
+  /** The client's certificate: texts by part of its subject. Absent: it has shown none. */
+  readonly client?: Readonly<Record<string, string>>
 }
 
 /**
@@ -44,6 +46,12 @@ function fits(condition: RouteCondition, value: string, request: RoutedRequest):
       return hostFits(condition.compare, value, nameOf(request.host ?? ''))
     case 'source':
       return cidrsOverlap(parseCidr(value), hostCidr(request.source ?? '127.0.0.1'))
+    case 'client-certificate':
+      return (value === 'present') === (request.client !== undefined)
+    case 'client-name': {
+      const text = request.client?.[condition.name.toUpperCase()]
+      return text !== undefined && textFits(condition.compare, value, text)
+    }
     default:
       return valuesOf(condition, request).some((text) => textFits(condition.compare, value, text))
   }

@@ -2,12 +2,18 @@ import { X509Certificate } from 'node:crypto'
 import { readdirSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
 import { join } from 'node:path'
-import type { Service, ServiceTls } from '@spout/model'
+import type { RouteCondition, Service, ServiceTls } from '@spout/model'
 import { contentIdOf } from '@spout/model/content-id'
 import { type Issued, issueCertificate, waitFor } from '@spout/testkit'
 import { describe, expect, it } from 'vitest'
 import { httpMember } from '../../testing/haproxy/proxy-lab.ts'
-import { sampleEntry, samplePool, sampleService, sampleWanted } from '../../testing/haproxy/sample-entry.ts'
+import {
+  sampleEntry,
+  samplePool,
+  sampleRoute,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
 import { memberAt as at, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import { proxyFiles } from './proxy-files.ts'
 import { processesOn } from './proxy-process.ts'
@@ -202,5 +208,58 @@ describe('members are told of the client’s certificate', () => {
     const { seen } = (await ask(portOf(driver, 'web-443'), { client: nasty })) as { seen: Record<string, string> }
     expect(seen['x-ssl-client-cn']).toBe('x??x-admin: 1')
     expect(seen).not.toHaveProperty('x-admin')
+  })
+})
+
+describe('routes look at the client’s certificate', () => {
+  const routed = (conditions: RouteCondition[]) => {
+    const entry = entryOf(clients(false))
+    const routes = [sampleRoute(1, { type: 'respond', code: 410 }, conditions)]
+    return { ...entry, services: entry.services.map((service) => ({ ...service, routes })) }
+  }
+  const status = (port: number, client?: Issued) =>
+    new Promise<number>((resolve, reject) => {
+      const own = client === undefined ? {} : { cert: client.certificate, key: client.key }
+      https
+        .get({ host, port, rejectUnauthorized: false, agent: false, ...own }, (response) => {
+          response.resume()
+          resolve(response.statusCode ?? 0)
+        })
+        .on('error', reject)
+    })
+  const alice = issueCertificate({ issuer: authority, names: ['c.example'], commonName: 'alice' })
+  const bob = issueCertificate({ issuer: authority, names: ['c.example'], commonName: 'bob' })
+  const named = (change: object) =>
+    ({ on: 'client-name', name: 'CN', compare: 'exact', values: ['alice'], not: false, ...change }) as RouteCondition
+
+  it.each<[string, RouteCondition, boolean, boolean, boolean]>([
+    ['present', { on: 'client-certificate', values: ['present'], not: false }, true, true, false],
+    ['absent', { on: 'client-certificate', values: ['absent'], not: false }, false, false, true],
+    ['inverted', { on: 'client-certificate', values: ['present'], not: true }, false, false, true],
+    ['either', { on: 'client-certificate', values: ['present', 'absent'], not: false }, true, true, true],
+    ['by name', named({}), true, false, false],
+    ['by name in any case', named({ name: 'cn', compare: 'prefix', values: ['al'] }), true, false, false],
+    ['by name, inverted', named({ not: true }), false, true, true],
+    ['by expression', named({ compare: 'regex', values: ['^b.b$'] }), false, true, false],
+    ['by another part', named({ name: 'O', compare: 'contains', values: ['Spout'] }), true, true, false],
+    ['by a part that is not there', named({ name: 'OU' }), false, false, false],
+  ])('%s', async (_, condition, ofAlice, ofBob, ofNobody) => {
+    const driver = lab.driver()
+    await put(driver, routed([condition]))
+    const port = portOf(driver, 'web-443')
+    for (const [client, holds] of [
+      [alice, ofAlice],
+      [bob, ofBob],
+      [undefined, ofNobody],
+    ] as const)
+      expect(await status(port, client)).toBe(holds ? 410 : 200)
+  })
+
+  it('and find none where clients are not asked for one, or the listener has no TLS', async () => {
+    const driver = lab.driver()
+    const conditions: RouteCondition[] = [{ on: 'client-certificate', values: ['absent'], not: false }]
+    const plain = sampleService('plain-80', { routes: [sampleRoute(1, { type: 'respond', code: 410 }, conditions)] })
+    await put(driver, sampleEntry('plain', [plain], [samplePool(1, { members: [at(member)] })]))
+    expect((await fetch(`http://${host}:${portOf(driver, 'plain-80')}/`)).status).toBe(410)
   })
 })

@@ -1,5 +1,5 @@
 -- What HAProxy's rules cannot say without a tenant's text in the configuration. Requests are tested for what is no key of
--- a map (parts of texts, regular expressions, headers, cookies, queries, sources), and for cookies of applications; they
+-- a map (parts of texts, regular expressions, headers, cookies, queries, sources, clients' certificates), and for cookies of applications; they
 -- and their responses are changed by filters. The rows of the maps `tests` and `filters` say what; `test-rows.ts` and
 -- `filter-text.ts` write them. A name under which rows are says what they hold, so what was read once is kept. HAProxy of
 -- Debian gives `lua-load` no arguments, so the maps' paths are in the environment.
@@ -106,6 +106,14 @@ local subjects = {
     end)
   end,
 }
+
+subjects["client-certificate"] = function(txn, _, fits)
+  return fits(txn.sf:ssl_c_used() == "1" and "present" or "absent")
+end
+subjects["client-name"] = function(txn, part, fits)
+  local text = txn.f:ssl_c_s_dn(part)
+  return text ~= nil and text ~= "" and fits(text)
+end
 
 local readers = {
   regex = function(text, frontend) return read_once(frontend .. text, read_automaton) end,
