@@ -358,4 +358,13 @@ describe('segments', () => {
     )
     await office.close()
   })
+
+  it('belong to nobody where nothing is carried', async () => {
+    const office = await openOffice({ references: 'any' })
+    const segment = { physicalNetwork: 'physnet9', vlan: null }
+    const ask = (projectId: string) => office.admission.createNetwork({ ...networkDraft(projectId), segment })
+    for (const { id } of [office.project, office.stranger])
+      expect(await ask(id)).toMatchObject({ projectId: id, segment })
+    await office.close()
+  })
 })
