@@ -98,8 +98,8 @@ function checkOneGroup(
 
 /** Whether the change makes a difference to nodes. Only then is it a new generation. */
 export function mattersToNodes(before: LoadBalancer, after: LoadBalancer): boolean {
-  const words = ({ enabled, vips, listeners, pools, networkId, nodeGroupId }: LoadBalancer) => [
-    ...[enabled, vips, listeners, pools, networkId, nodeGroupId],
+  const words = ({ enabled, vips, listeners, pools, networkId, nodeGroupId, leftNodeId }: LoadBalancer) => [
+    ...[enabled, vips, listeners, pools, networkId, nodeGroupId, leftNodeId],
   ]
   return !sameForNodes(words(before), words(after))
 }

@@ -87,13 +87,14 @@ function completeSettings(
 export async function rebalanceNodeGroup(
   context: AdmissionContext,
   id: string,
-  moves: readonly PlannedMove[],
+  moves: (group: NodeGroup) => readonly PlannedMove[],
 ): Promise<NodeGroup> {
   return transact(context, () => {
     const stored = find(context, 'nodeGroup', id, 'node group')
     if (!hasShards(stored.value))
       throw new SpoutError('InvalidField', { field: 'announcer', reason: `${stored.value.announcer} has no shards` })
-    const next: NodeGroup = { ...stored.value, rebalance: { askedAt: timestampOf(context.now()), moves: [...moves] } }
+    const rebalance = { askedAt: timestampOf(context.now()), moves: [...moves(stored.value)] }
+    const next: NodeGroup = { ...stored.value, rebalance }
     return { writes: [putOver('nodeGroup', stored, next)], result: next }
   })
 }

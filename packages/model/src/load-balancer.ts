@@ -58,6 +58,8 @@ export const loadBalancer = z.strictObject({
   /** The `LoadBalancerClass` and the `AvailabilityZone` that it was created with; absent: none. */
   classId: uuid.optional(),
   zoneId: uuid.optional(),
+  /** The node that it was last told to leave. It stays away from it while another one can carry it. */
+  leftNodeId: uuid.optional(),
   /** Texts that only one intent understands, keyed by its name. Planner and nodes ignore them. */
   annotations,
 })

@@ -112,6 +112,8 @@ export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
 export interface StatusReader {
   loadBalancer(id: string): LoadBalancerStatus
   summary(id: string): LoadBalancerSummary
+  /** One node's part of `LoadBalancerStatus.stats`, by listener id. */
+  nodeStats(nodeId: string, loadBalancerId: string): ReadonlyMap<string, ServiceStats>
   /** Counts the announced VIPs, so its cost grows with the load balancers. Call it per view, not per change. */
   node(id: string): NodeStatus
   /** The features that the node reported. Its cost is constant. */

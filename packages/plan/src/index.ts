@@ -17,6 +17,7 @@ export {
   planRebalance,
   rebalanceSteps,
 } from './group/rebalance.ts'
+export { mayLeaveUntilMs, planShardFailover, withMove } from './group/shard-failover.ts'
 export { effectiveDown, effectiveMembers, isPanicking } from './health/effective-members.ts'
 export { servingOf } from './health/serving.ts'
 export { compileRoutes, unreachableRoutes } from './http-routes/compile-routes.ts'

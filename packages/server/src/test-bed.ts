@@ -9,6 +9,7 @@ import {
   type NodeStatus,
   type OwnershipReader,
   type Role,
+  type ServiceStats,
   type ShardStatus,
   type StatusReader,
   UNSEEN_NODE,
@@ -68,6 +69,10 @@ class TestStatus implements StatusReader {
 
   features(): readonly string[] {
     return []
+  }
+
+  nodeStats(): ReadonlyMap<string, ServiceStats> {
+    return new Map()
   }
 
   summary(id: string): LoadBalancerSummary {

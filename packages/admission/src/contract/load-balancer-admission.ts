@@ -29,7 +29,7 @@ export interface LoadBalancerDraft {
 
 /** The fields that a change of a load balancer may return. Admission keeps ids, project, VIPs and generation. */
 export type LoadBalancerChange = Partial<
-  Pick<LoadBalancer, 'name' | 'description' | 'tags' | 'enabled' | 'listeners' | 'pools' | 'annotations'>
+  Pick<LoadBalancer, 'name' | 'description' | 'tags' | 'enabled' | 'listeners' | 'pools' | 'leftNodeId' | 'annotations'>
 >
 
 /** A member's endpoint, unique within its pool. */

@@ -34,8 +34,11 @@ export interface NodeGroupAdmission {
   /** Assigns router ids to shards for which the draft names none. */
   createNodeGroup(draft: NodeGroupDraft): Promise<NodeGroup>
   changeNodeGroup(id: string, change: NodeGroupChange): Promise<NodeGroup>
-  /** Requests planned moves of shards, in this order. @throws SpoutError InvalidField for a group without shards */
-  rebalanceNodeGroup(id: string, moves: readonly PlannedMove[]): Promise<NodeGroup>
+  /**
+   * Requests planned moves of shards, in this order. `moves` may run again on a newer version of the group, so it must be
+   * pure. @throws SpoutError InvalidField for a group without shards
+   */
+  rebalanceNodeGroup(id: string, moves: (group: NodeGroup) => readonly PlannedMove[]): Promise<NodeGroup>
   /** Refused while anything refers to it. */
   deleteNodeGroup(id: string): Promise<void>
 }

@@ -33,7 +33,7 @@ const shardOf = (plane: ControlPlane, nodeId: string, number: number) =>
 
 test('a shard is handed over once its new owner knows of it, and only until the new owner has it', async () => {
   const plane = await cluster()
-  const { rebalance } = await plane.admission.rebalanceNodeGroup(GROUP, [MOVE])
+  const { rebalance } = await plane.admission.rebalanceNodeGroup(GROUP, () => [MOVE])
   await plane.idle()
   expect(shardOf(plane, N1, 2)).not.toHaveProperty('handOver')
   expect(shardOf(plane, N2, 2)?.priority).toBe(254)
@@ -55,7 +55,7 @@ test('a shard is handed over once its new owner knows of it, and only until the 
 test('a shard is not handed over to a node that is not in sync', async () => {
   const plane = await cluster()
   await plane.report(N2, { inSync: false })
-  await plane.admission.rebalanceNodeGroup(GROUP, [MOVE])
+  await plane.admission.rebalanceNodeGroup(GROUP, () => [MOVE])
   await plane.clock.advance(3000)
   await plane.idle()
   expect(shardOf(plane, N1, 2)).not.toHaveProperty('handOver')

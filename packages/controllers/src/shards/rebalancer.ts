@@ -67,7 +67,7 @@ export class Rebalancer implements Component {
     this.#quiet.set(group.id, { picture, sinceMs: nowMs })
     log.info({ event: 'shards-rebalanced', group: group.name, moves: moves.length }, 'shards are being rebalanced')
     await admission
-      .rebalanceNodeGroup(group.id, moves)
+      .rebalanceNodeGroup(group.id, () => moves)
       .catch((error: unknown) => log.warn({ event: 'rebalance-refused', group: group.name, error: String(error) }))
   }
 }

@@ -33,6 +33,8 @@ export interface ProvisioningInput {
   readonly groupName: string
   /** The shard's owner has just changed, and this generation was confirmed before. */
   readonly moving: boolean
+  /** A requested move may still take the shard off the node that the load balancer was told to leave. */
+  readonly leaving: boolean
 }
 
 export interface ProvisioningStatus extends Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message'> {
@@ -65,13 +67,16 @@ export function provisioningStatus(input: ProvisioningInput): ProvisioningStatus
 }
 
 /** Only the master of the shard counts. */
-function onShard({ carriers, shard, groupName, moving }: ProvisioningInput, number: number): ProvisioningStatus {
+function onShard(input: ProvisioningInput, number: number): ProvisioningStatus {
+  const { loadBalancer, carriers, shard, groupName, moving, leaving } = input
   const place = `shard ${number} of group \`${groupName}\``
   const owner = carriers.find(({ nodeId }) => nodeId === shard?.ownerNodeId)
   if (shard?.state === 'two-owners') {
     const names = carriers.filter(({ nodeId }) => shard.masterNodeIds.includes(nodeId)).map(({ name }) => `\`${name}\``)
     return failure('TwoOwners', `Nodes ${names.join(' and ')} both say that they are master of ${place}`)
   }
+  if (leaving && owner !== undefined && owner.nodeId === loadBalancer.leftNodeId)
+    return pending('FailingOver', `Shard ${number} of group \`${groupName}\` leaves node \`${owner.name}\``)
   const status =
     owner === undefined
       ? pending('NoOwner', `No node is master of ${place}`)

@@ -21,12 +21,24 @@ export class ServiceSums {
 
   /** By listener id. */
   of(loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
-    const sums = new Map<string, ServiceStats>()
+    return this.#byListener(loadBalancerId, (stats) => stats.sum())
+  }
+
+  /** What one node counted, by listener id. */
+  onNode(nodeId: string, loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
+    return this.#byListener(loadBalancerId, (stats) => stats.onNode(nodeId))
+  }
+
+  #byListener(
+    loadBalancerId: string,
+    counted: (stats: StatsSum) => ServiceStats | null,
+  ): ReadonlyMap<string, ServiceStats> {
+    const found = new Map<string, ServiceStats>()
     for (const [listenerId, stats] of this.#sums.get(loadBalancerId) ?? []) {
-      const sum = stats.sum()
-      if (sum !== null) sums.set(listenerId, sum)
+      const one = counted(stats)
+      if (one !== null) found.set(listenerId, one)
     }
-    return sums
+    return found
   }
 
   /** Forgets the counters of deleted listeners. */

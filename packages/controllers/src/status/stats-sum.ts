@@ -30,6 +30,12 @@ export class StatsSum {
     if (share !== undefined) this.#shares.set(nodeId, { ...share, last: { ...share.last, activeConnections: 0 } })
   }
 
+  /** What the node counted, over its restarts; null if it never carried it. */
+  onNode(nodeId: string): ServiceStats | null {
+    const share = this.#shares.get(nodeId)
+    return share === undefined ? null : { ...share.last, ...plus(share.before, share.last) }
+  }
+
   sum(): ServiceStats | null {
     const shares = [...this.#shares.values()]
     const first = shares[0]

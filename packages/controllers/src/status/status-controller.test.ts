@@ -245,6 +245,12 @@ test('counters are summed over nodes; a lost node keeps its share but not its op
   await plane.report(N2, { stats: [stats({ totalConnections: 4, activeConnections: 1 })] })
   const sum = () => plane.status.loadBalancer(LB).stats.get(uuid('listener', 1))
   expect(sum()).toMatchObject({ totalConnections: 14, activeConnections: 4 })
+  const on = (nodeId: string) => plane.status.nodeStats(nodeId, LB).get(uuid('listener', 1))
+  expect([on(N1), on(N2), on(uuid('node', 3))]).toMatchObject([
+    { totalConnections: 10, activeConnections: 3 },
+    { totalConnections: 4, activeConnections: 1 },
+    undefined,
+  ])
   for (let second = 0; second < 6; second++) {
     await plane.clock.advance(1000)
     await plane.report(N2)
@@ -252,6 +258,7 @@ test('counters are summed over nodes; a lost node keeps its share but not its op
   expect(sum()).toMatchObject({ totalConnections: 14, activeConnections: 1 })
   await plane.report(N1, { session: 'rebooted', sequence: 1, stats: [stats({ totalConnections: 2 })] })
   expect(sum()).toMatchObject({ totalConnections: 16, activeConnections: 1 })
+  expect(on(N1)).toMatchObject({ totalConnections: 12, activeConnections: 0 })
   await plane.stop()
 })
 

@@ -9,14 +9,15 @@ import {
   type NodeReport,
   type NodeStatus,
   type OwnershipReader,
+  type ServiceStats,
   type Serving,
   type ShardStatus,
   type Sight,
   type StatusReader,
   type VipMove,
 } from '@spout/model'
-import { servingOf } from '@spout/plan'
-import type { Clock, Logger } from '@spout/runtime'
+import { mayLeaveUntilMs, servingOf } from '@spout/plan'
+import type { Clock, Logger, Timer } from '@spout/runtime'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { SightReader } from '../liveness/peer-watch.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -82,6 +83,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #due = new Set<string>()
   readonly #listeners = new Set<Listener>()
   readonly #unsubscribe: readonly (() => void)[]
+  /** Load balancers that are reviewed again when their move to another node has had its time. */
+  readonly #leaving = new Map<string, Timer>()
   #reviewing: NodeJS.Immediate | null = null
 
   constructor(options: StatusControllerOptions) {
@@ -155,6 +158,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     }
   }
 
+  nodeStats(nodeId: string, loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
+    return this.#sums.onNode(nodeId, loadBalancerId)
+  }
+
   summary(id: string): LoadBalancerSummary {
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     const { confirmedBy: _, ...status } = loadBalancer === undefined ? UNKNOWN : this.#statusOf(loadBalancer)
@@ -222,6 +229,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.#shards.close()
     this.withdrawals.close()
+    for (const timer of this.#leaving.values()) timer.clear()
     if (this.#reviewing !== null) clearImmediate(this.#reviewing)
   }
 
@@ -236,11 +244,22 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       carriers: this.#carriers.of(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
       shard: place === null ? null : this.shard(place.nodeGroupId, place.number),
       groupName: place === null ? '' : (view.get('nodeGroup', place.nodeGroupId)?.value.name ?? place.nodeGroupId),
+      leaving: this.#leavesWithinMs(loadBalancer) > 0,
       moving:
         changedForMs !== null &&
         changedForMs < MOVE_GRACE_MS &&
         this.#confirmed.get(loadBalancer.id)?.generation === loadBalancer.generation,
     })
+  }
+
+  /** How long a requested move may take to get it off the node that it was told to leave; 0 without one. */
+  #leavesWithinMs({ id, leftNodeId }: LoadBalancer): number {
+    const { view, clock } = this.#options
+    const place = view.get('placement', id)?.value.shard
+    if (leftNodeId === undefined || !place) return 0
+    const group = view.get('nodeGroup', place.nodeGroupId)?.value
+    const untilMs = group === undefined ? null : mayLeaveUntilMs(group, place.number, leftNodeId)
+    return untilMs === null ? 0 : Math.max(0, untilMs - clock.now().getTime())
   }
 
   #servingOf(loadBalancer: LoadBalancer): Serving {
@@ -350,6 +369,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#count(id, status.provisioning)
     if (status.confirmedBy !== null) this.#confirm(id, status.confirmedBy)
     this.#sums.prune(loadBalancer)
+    if (status.reason === 'FailingOver') this.#reviewIn(id, this.#leavesWithinMs(loadBalancer) + 1)
     const meaning = JSON.stringify([
       status,
       loadBalancer.generation,
@@ -360,6 +380,16 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     if (this.#meanings.get(id) === meaning) return
     this.#meanings.set(id, meaning)
     this.#tell('loadBalancer', id)
+  }
+
+  #reviewIn(id: string, delayMs: number): void {
+    this.#leaving.get(id)?.clear()
+    const again = () => {
+      this.#leaving.delete(id)
+      this.#due.add(id)
+      this.#review()
+    }
+    this.#leaving.set(id, this.#options.clock.setTimer(again, delayMs))
   }
 
   #count(id: string, now: ProvisioningStatus['provisioning'] | null): void {

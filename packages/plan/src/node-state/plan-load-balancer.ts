@@ -126,6 +126,7 @@ function byOwner(
     nodes: group.nodes,
     previousOwnerIds: [...shared, ...(previous?.ownerNodeId ? [previous.ownerNodeId] : [])],
     needs: neededFeatures(loadBalancer, network.returnPath),
+    leftNodeId: loadBalancer.leftNodeId,
     previous,
   })
   const reason = network.returnPath === 'gateway' ? explainGateway(owner.reason, network) : owner.reason

@@ -10,12 +10,18 @@ const node = (id: string, fields: Partial<PlannedNode> = {}): PlannedNode => ({
   loadBalancers: 0,
   ...fields,
 })
-const place = (nodes: readonly PlannedNode[], previousOwnerId: string | null, needs: readonly string[] = ['l4.tcp']) =>
+const place = (
+  nodes: readonly PlannedNode[],
+  previousOwnerId: string | null,
+  needs: readonly string[] = ['l4.tcp'],
+  leftNodeId?: string,
+) =>
   placeOwner({
     groupName: 'default',
     nodes,
     previousOwnerIds: previousOwnerId === null ? [] : [previousOwnerId],
     needs,
+    leftNodeId,
     previous: null,
   })
 
@@ -81,6 +87,19 @@ describe('placeOwner', () => {
     expect(owner.refused).toBe(code === 'FeatureUnavailable')
   })
 
+  it.each<[string, readonly PlannedNode[], string | null, string, string]>([
+    ['leaves it', [node('n1'), node('n2', { loadBalancers: 9 })], 'n1', 'n2', 'Placed'],
+    ['leaves it while it is silent', [node('n1', { connection: 'disconnected' }), node('n2')], 'n1', 'n2', 'Placed'],
+    ['stays away from it', [node('n1'), node('n2', { loadBalancers: 9 })], 'n2', 'n2', 'Placed'],
+    ['takes a third one', [node('n1'), node('n2', { connection: 'lost' }), node('n3')], 'n2', 'n3', 'Placed'],
+    ['returns if nobody else can', [node('n1'), node('n2', { connection: 'lost' })], 'n2', 'n1', 'Placed'],
+    ['stays without another', [node('n1'), node('n2', { features: ['l7.http'] })], 'n1', 'n1', 'NoOtherNode'],
+  ])('that it was told to leave: %s', (_what, nodes, previous, nodeId, code) => {
+    const owner = place(nodes, previous, ['l4.tcp'], 'n1')
+    expect({ nodeId: owner.nodeId, code: owner.reason.code }).toEqual({ nodeId, code })
+    expect(owner.refused).toBe(false)
+  })
+
   it('keeps refusing until a node says what it can do', () => {
     const reason = { code: 'FeatureUnavailable', message: 'No node of group `default` offers l7.http.' }
     const again = (nodes: readonly PlannedNode[]) =>
@@ -129,5 +148,6 @@ describe('placeOwner', () => {
       place([node('n1', { scheduling: 'draining' })], 'n1'),
       'Node `n1` keeps it: every connected node of group `default` is cordoned or draining.',
     ],
+    [place([node('n1')], 'n1', ['l4.tcp'], 'n1'), 'Node `n1` keeps it: no other node of group `default` can carry it.'],
   ])('says why: %#', ({ reason }, message) => expect(reason.message).toBe(message))
 })

@@ -22,6 +22,8 @@ export interface PlacementRequest {
   readonly previousOwnerIds: readonly string[]
   /** Features that the carrying node must have. */
   readonly needs: readonly string[]
+  /** The node that it was told to leave; absent: none. */
+  readonly leftNodeId?: string | undefined
   /** The previous placement; null without one. Its reason holds until a node says what it can do. */
   readonly previous: Pick<Placement, 'ownerNodeId' | 'reason'> | null
 }
@@ -39,16 +41,17 @@ export interface Owner {
  * - A cordoned owner keeps what it has. A draining one hands over when another node can take it.
  * - A silent owner keeps its VIPs until it is `lost`, and longer if there is no other node: it may still forward, and
  *   has them when it returns.
+ * - An owner that it was told to leave hands over as a draining one does, and gets it back only if nobody else can.
  */
 export function placeOwner(request: PlacementRequest): Owner {
-  const { nodes, groupName, needs, previous } = request
+  const { nodes, groupName, needs, previous, leftNodeId } = request
   const connected = nodes.filter((node) => node.connection === 'connected')
   const missing = needs.filter((need) => !connected.some((node) => node.features.includes(need)))
   const allTold = connected.length > 0 && connected.every((node) => node.features.length > 0)
   if (nodes.length > 0 && !allTold && missing.length > 0 && previous?.reason.code === 'FeatureUnavailable')
     return { nodeId: null, refused: true, reason: previous.reason }
   const owners = request.previousOwnerIds.flatMap((id) => nodes.find((node) => node.id === id) ?? [])
-  const stay = owners.find((node) => canStay(node, needs))
+  const stay = owners.find((node) => node.id !== leftNodeId && canStay(node, needs))
   if (stay !== undefined) return stay.id === previous?.ownerNodeId ? keptBecause(stay, previous.reason) : kept(stay)
 
   if (allTold && missing.length > 0 && !owners.some(mayOffer))
@@ -61,12 +64,14 @@ export function placeOwner(request: PlacementRequest): Owner {
       },
     }
 
-  const target = connected
-    .filter((node) => node.scheduling === 'enabled' && offers(node, needs))
-    .reduce<PlannedNode | null>(lessLoaded, null)
-  if (target !== null) return placed(target)
+  const able = connected.filter((node) => node.scheduling === 'enabled' && offers(node, needs))
+  const target =
+    able.filter(({ id }) => id !== leftNodeId).reduce<PlannedNode | null>(lessLoaded, null) ??
+    able.find((node) => node !== owners[0])
+  if (target !== undefined) return placed(target)
   const owner = owners.find(mayOffer) ?? owners[0]
-  const why = whyNobody(groupName, nodes, connected, needs)
+  const why =
+    owner !== undefined && able.includes(owner) ? noOther(groupName) : whyNobody(groupName, nodes, connected, needs)
   if (owner === undefined) return { nodeId: null, refused: false, reason: why }
   if (owner.connection === 'connected')
     return {
@@ -131,5 +136,11 @@ function whyNobody(
           : `No schedulable node of ${group} offers all of ${needs.join(', ')}.`
   return { code: 'NoNodeAvailable', message }
 }
+
+/** The owner could carry it, but was left. */
+const noOther = (groupName: string): Reason => ({
+  code: 'NoNodeAvailable',
+  message: `No other node of group \`${groupName}\` can carry it.`,
+})
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)

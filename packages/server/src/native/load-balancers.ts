@@ -58,6 +58,7 @@ const replacement = z.strictObject({
   nodeGroupId: uuid.nullable().optional(),
   classId: shape.classId,
   zoneId: shape.zoneId,
+  leftNodeId: shape.leftNodeId,
   generation: z.number().optional(),
   createdAt: z.string().optional(),
   updatedAt: z.string().nullable().optional(),
@@ -221,7 +222,7 @@ export function requireVersion(request: FastifyRequest, current: LoadBalancer): 
   throw new SpoutError('VersionMismatch', { what: 'Load balancer', id: current.id })
 }
 
-const OURS = ['id', 'projectId', 'networkId', 'nodeGroupId', 'classId', 'zoneId', 'createdAt'] as const
+const OURS = ['id', 'projectId', 'networkId', 'nodeGroupId', 'classId', 'zoneId', 'leftNodeId', 'createdAt'] as const
 
 function refuseChangedIdentity(current: LoadBalancer, body: z.output<typeof replacement>): void {
   for (const field of OURS)

@@ -28,7 +28,7 @@ export const rebalanceRoutes: readonly Route[] = [
     handle: async (context, { params, body }) => {
       const id = groupOf(context, params.id ?? '')
       const moves = planRebalance(context.ownership.shards(id), nodesOf(context, id))
-      if (!body.dryRun && moves.length > 0) await context.admission.rebalanceNodeGroup(id, moves)
+      if (!body.dryRun && moves.length > 0) await context.admission.rebalanceNodeGroup(id, () => moves)
       return { moves }
     },
   }),

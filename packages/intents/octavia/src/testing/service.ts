@@ -6,6 +6,7 @@ import {
   type LoadBalancerSummary,
   ROLES,
   type Role,
+  type ServiceStats,
   SpoutError,
   type StatusReader,
   UNSEEN_NODE,
@@ -26,6 +27,8 @@ export type OneRole = `${Role | 'any'} in ${'project' | 'otherProject'}`
 /** Statuses that the test sets. */
 export class PlainStatus implements StatusReader {
   readonly #statuses = new Map<string, LoadBalancerStatus>()
+  /** By node id and listener id. */
+  readonly statsOf = new Map<string, ReadonlyMap<string, ServiceStats>>()
   /** For load balancers whose status the test does not set. */
   otherwise = statusOf(PENDING)
 
@@ -39,6 +42,10 @@ export class PlainStatus implements StatusReader {
 
   features(): readonly string[] {
     return []
+  }
+
+  nodeStats(nodeId: string): ReadonlyMap<string, ServiceStats> {
+    return this.statsOf.get(nodeId) ?? new Map()
   }
 
   summary(id: string): LoadBalancerSummary {

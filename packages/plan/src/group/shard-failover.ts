@@ -1,0 +1,42 @@
+import type { NodeGroup, PlannedMove } from '@spout/model'
+import { type BalancedNode, type BalancedShard, type MoveStep, STEP_MS, whyNotReady } from './rebalance.ts'
+
+/**
+ * The move that takes a shard off its owner: to the ready node that owns the fewest shards and takes part in this one.
+ * @returns null if there is no such node, or the shard has no owner
+ */
+export function planShardFailover(
+  { number, ownerNodeId, nodes: parts }: BalancedShard,
+  shards: readonly BalancedShard[],
+  nodes: readonly BalancedNode[],
+): PlannedMove | null {
+  if (ownerNodeId === null) return null
+  const owned = (nodeId: string) => shards.filter((shard) => shard.ownerNodeId === nodeId).length
+  const takesPart = (nodeId: string) => parts.some((part) => part.nodeId === nodeId && part.state === 'backup')
+  const [to] = nodes
+    .filter((node) => node.id !== ownerNodeId && whyNotReady(node) === null && takesPart(node.id))
+    .sort((a, b) => owned(a.id) - owned(b.id) || (a.id < b.id ? -1 : 1))
+  return to === undefined ? null : { shard: number, fromNodeId: ownerNodeId, toNodeId: to.id }
+}
+
+/**
+ * The moves of a group with one more, which comes first. Of the others those that failed are dropped: they would run
+ * again.
+ * @param steps the progress of the moves before
+ */
+export const withMove = (move: PlannedMove, steps: readonly MoveStep[]): readonly PlannedMove[] => [
+  move,
+  ...steps
+    .filter(({ shard, state }) => shard !== move.shard && state !== 'failed')
+    .map(({ shard, fromNodeId, toNodeId }) => ({ shard, fromNodeId, toNodeId })),
+]
+
+/** Until when a requested move may take the shard off the node, in milliseconds since 1970; null if none was. */
+export function mayLeaveUntilMs(
+  { rebalance }: Pick<NodeGroup, 'rebalance'>,
+  shard: number,
+  fromNodeId: string,
+): number | null {
+  const at = rebalance?.moves.findIndex((move) => move.shard === shard && move.fromNodeId === fromNodeId) ?? -1
+  return rebalance === undefined || at < 0 ? null : Date.parse(rebalance.askedAt) + (at + 1) * STEP_MS
+}
