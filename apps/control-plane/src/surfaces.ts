@@ -62,7 +62,7 @@ export function mountSurfaces(
   })
   const network = networkApi({ admission, view, authenticate, baseUrl: base, networkDefaults, turns: limits.turns })
   const octavia = {
-    ...{ admission, view, status, authenticate, noteError, clock, newId: randomUUID },
+    ...{ admission, view, status, ownership: status, authenticate, noteError, clock, newId: randomUUID },
     send: answerInPieces(limits.turns),
     options: {
       ...{ providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { amphoraResource } from './resources/amphora.ts'
 import { monitorResource } from './resources/health-monitor.ts'
 import { policyResource } from './resources/l7policy.ts'
 import { ruleResource } from './resources/l7rule.ts'
@@ -45,6 +46,7 @@ test('ATTRIBUTES.md agrees with the tables', async () => {
     described(flavorProfileResource),
     described(zoneResource),
     described(zoneProfileResource),
+    described(amphoraResource),
   ].join('\n')
   await expect(page).toMatchFileSnapshot(new URL('../ATTRIBUTES.md', import.meta.url).pathname)
 })
@@ -63,6 +65,7 @@ test('no table has two rows of one name', () => {
     flavorProfileResource,
     zoneResource,
     zoneProfileResource,
+    amphoraResource,
   ].map(({ fields }) => [...fields].map(({ name }) => name))
   for (const names of tables) expect(names).toEqual([...new Set(names)])
 })

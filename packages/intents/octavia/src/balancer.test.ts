@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { amphoraRoutes, catalogueRoutes } from './routes/catalogue.ts'
+import { amphoraRoutes } from './routes/amphorae.ts'
+import { catalogueRoutes } from './routes/catalogue.ts'
 import { monitorRoutes } from './routes/health-monitors.ts'
 import { policyRoutes } from './routes/l7policies.ts'
 import { listenerRoutes } from './routes/listeners.ts'

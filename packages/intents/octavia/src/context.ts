@@ -1,5 +1,5 @@
-import type { ModelView, OfferAdmission, Principal } from '@spout/admission/contract'
-import type { SpoutError, StatusReader } from '@spout/model'
+import type { ModelView, NodeGroupAdmission, OfferAdmission, Principal } from '@spout/admission/contract'
+import type { OwnershipReader, SpoutError, StatusReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PolicySetName } from './policies.ts'
@@ -9,8 +9,10 @@ import type { OctaviaAdmission } from './settling.ts'
 export interface OctaviaContext {
   readonly admission: OctaviaAdmission
   readonly offers: OfferAdmission
+  readonly nodeGroups: Pick<NodeGroupAdmission, 'rebalanceNodeGroup'>
   readonly view: ModelView
   readonly status: StatusReader
+  readonly ownership: Pick<OwnershipReader, 'shards'>
   /** @throws SpoutError Unauthenticated, TokenExpired */
   readonly authenticate: (request: FastifyRequest) => Promise<Principal>
   /** Called with each error that is answered. */
@@ -23,8 +25,8 @@ export interface OctaviaContext {
 }
 
 /** What its mounting app gives it: one admission for everything. */
-export interface GivenContext extends Omit<OctaviaContext, 'offers'> {
-  readonly admission: OctaviaAdmission & OfferAdmission
+export interface GivenContext extends Omit<OctaviaContext, 'offers' | 'nodeGroups'> {
+  readonly admission: OctaviaAdmission & OfferAdmission & OctaviaContext['nodeGroups']
 }
 
 export interface OctaviaOptions {

@@ -14,10 +14,10 @@ import { faultBody, invalidJson, OctaviaFault } from './wire/fault.ts'
  * parses JSON and gives each reply its request id.
  */
 export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) => {
-  const { admission: offers } = given
   const context = {
     ...given,
-    offers,
+    offers: given.admission,
+    nodeGroups: given.admission,
     admission: settlingAdmission(given.admission, given.status, given.options.settleMs),
   }
   app.addHook('onRequest', async (request) => {

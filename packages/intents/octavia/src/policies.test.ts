@@ -77,6 +77,10 @@ const ENDPOINTS: Readonly<Record<string, Rule>> = {
   'DELETE /availabilityzoneprofiles/:absent': 'admin',
   'GET /amphorae': 'admin',
   'GET /amphorae/:absent': 'admin',
+  'GET /amphorae/:absent/stats': 'admin',
+  'PUT /amphorae/:absent/config': 'admin',
+  'PUT /amphorae/:absent/failover': 'admin',
+  'DELETE /amphorae/:absent': 'admin',
 }
 
 /** Of no project: what is read is the same for everybody who may read anything. */

@@ -1,5 +1,6 @@
 import { poolIdsOf, type ServiceStats, type Vip } from '@spout/model'
 import { LongList } from '@spout/runtime'
+import type { Amphora } from './amphorae.ts'
 import type { OctaviaListener, OctaviaPool } from './octavia-resources.ts'
 import { type MonitorReading, monitorResource } from './resources/health-monitor.ts'
 import { isOnline, type PolicyReading, policyResource } from './resources/l7policy.ts'
@@ -129,17 +130,29 @@ export function printStatusTree(snapshot: Snapshot): Json {
 }
 
 /** The counters of some listeners, summed. */
-export function printStats({ status }: Snapshot, listenerIds: readonly string[]): Json {
-  const counters = listenerIds.flatMap((id) => status.stats.get(id) ?? [])
+export const printStats = ({ status }: Snapshot, listenerIds: readonly string[]): Json => ({
+  stats: sumOf(listenerIds.flatMap((id) => status.stats.get(id) ?? [])),
+})
+
+/** What one node counted, by listener. @param stats by listener id */
+export const printAmphoraStats = ({ id, loadBalancer }: Amphora, stats: ReadonlyMap<string, ServiceStats>): Json => ({
+  amphora_stats: loadBalancer.listeners.map((listener) => {
+    const counted = stats.get(listener.id)
+    return {
+      ...{ id, listener_id: listener.id, loadbalancer_id: loadBalancer.id },
+      ...sumOf(counted === undefined ? [] : [counted]),
+    }
+  }),
+})
+
+function sumOf(counters: readonly ServiceStats[]): Json {
   const sum = (name: keyof ServiceStats & `${string}${'In' | 'Out' | 'Connections' | 'Errors'}`) =>
     counters.reduce((total, one) => total + one[name], 0)
   return {
-    stats: {
-      active_connections: sum('activeConnections'),
-      bytes_in: sum('bytesIn'),
-      bytes_out: sum('bytesOut'),
-      request_errors: sum('requestErrors'),
-      total_connections: sum('totalConnections'),
-    },
+    active_connections: sum('activeConnections'),
+    bytes_in: sum('bytesIn'),
+    bytes_out: sum('bytesOut'),
+    request_errors: sum('requestErrors'),
+    total_connections: sum('totalConnections'),
   }
 }

@@ -7,12 +7,25 @@ export interface TempestTarget {
   /** The URL of the identity service, with `/v3`. */
   readonly identityUrl: string
   readonly admin: { readonly user: string; readonly password: string; readonly project: string }
+  readonly rbac: keyof typeof RBAC
 }
 
-export type TempestOutcome = 'ok' | 'FAILED' | 'SKIPPED'
+/** The plugin's types of roles, with the roles that its users get. */
+const RBAC = {
+  owner_or_admin: ['member', 'admin', 'reader', 'reader'],
+  advanced: ['load-balancer_member', 'load-balancer_admin', 'load-balancer_observer', 'load-balancer_global_observer'],
+} as const
+
+export interface TempestOutcome {
+  readonly result: 'ok' | 'FAILED' | 'SKIPPED'
+  /** Why it was skipped; else empty. */
+  readonly reason: string
+}
 
 /** Settings of the run. Octavia's own job has the zones and waits for seconds; a server in noop mode needs no time. */
-const settings = ({ identityUrl, admin }: TempestTarget, directory: string): string => `
+function settings({ identityUrl, admin, rbac }: TempestTarget, directory: string): string {
+  const [member, administrator, observer, globalObserver] = RBAC[rbac]
+  return `
 [oslo_concurrency]
 lock_path = ${directory}
 [auth]
@@ -38,10 +51,11 @@ load_balancer = True
 [load_balancer]
 test_with_noop = True
 provider = amphora
-RBAC_test_type = owner_or_admin
-member_role = member
-admin_role = admin
-observer_role = reader
+RBAC_test_type = ${rbac}
+member_role = ${member}
+admin_role = ${administrator}
+observer_role = ${observer}
+global_observer_role = ${globalObserver}
 check_interval = 0.2
 check_timeout = 60
 build_interval = 0.2
@@ -58,6 +72,7 @@ expected_availability_zone_capability = compute_zone:Name or id of the node grou
 not_implemented_is_error = True
 terminated_tls_enabled = True
 `
+}
 
 /**
  * Runs cases of Debian's unmodified octavia-tempest-plugin.
@@ -73,14 +88,17 @@ export async function runTempest(target: TempestTarget, pattern: string): Promis
     writeFileSync(path.join(workspace, 'etc', 'tempest.conf'), settings(target, directory))
     const said = await run(['run', '--concurrency', '1', '--regex', pattern], workspace)
     const outcomes = new Map<string, TempestOutcome>()
-    for (const [, name, outcome] of said.matchAll(/^\{\d+\} (.+?) \[[^\]]*\] \.\.\. (ok|FAILED|SKIPPED)/gm))
-      outcomes.set(name!, outcome as TempestOutcome)
+    for (const [, name, result, reason = ''] of said.matchAll(LINE))
+      outcomes.set(name!, { result: result as TempestOutcome['result'], reason })
     if (outcomes.size === 0) throw new Error(`tempest ran nothing: ${said.slice(-2_000)}`)
     return outcomes
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
 }
+
+/** `{0} name [1.2s] ... ok`, or without a time `... SKIPPED: reason`. */
+const LINE = /^\{\d+\} (.+?)(?: \[[^\]]*\])? \.\.\. (ok|FAILED|SKIPPED)(?:: (.*))?$/gm
 
 const run = (argv: readonly string[], cwd: string): Promise<string> =>
   new Promise((resolve, reject) => {

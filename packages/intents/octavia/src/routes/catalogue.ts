@@ -1,7 +1,7 @@
 import { isAdmin, requireRole } from '../access.ts'
 import { parseListQuery } from '../list-query.ts'
 import { type Capability, FLAVOR_CAPABILITIES, ZONE_CAPABILITIES } from '../offer-settings.ts'
-import { notFound, OctaviaFault, policyForbidden } from '../wire/fault.ts'
+import { OctaviaFault, policyForbidden } from '../wire/fault.ts'
 import type { Call, Route } from './route.ts'
 
 /** Providers and what their profiles may say. */
@@ -42,27 +42,5 @@ export const catalogueRoutes: readonly Route[] = [
     path: '/providers/:id/availability_zone_capabilities',
     status: 200,
     handle: capabilities('availability_zone_capabilities', ZONE_CAPABILITIES),
-  },
-]
-
-/** There is no virtual machine behind a load balancer. */
-export const amphoraRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/amphorae',
-    status: 200,
-    handle: (call) => {
-      requireRole(call.principal, 'admin')
-      return { amphorae: [], amphorae_links: [] }
-    },
-  },
-  {
-    method: 'GET',
-    path: '/amphorae/:id',
-    status: 200,
-    handle: (call) => {
-      requireRole(call.principal, 'admin')
-      throw notFound('Amphora', call.id)
-    },
   },
 ]

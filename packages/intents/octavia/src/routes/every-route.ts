@@ -1,4 +1,5 @@
-import { amphoraRoutes, catalogueRoutes } from './catalogue.ts'
+import { amphoraRoutes } from './amphorae.ts'
+import { catalogueRoutes } from './catalogue.ts'
 import { monitorRoutes } from './health-monitors.ts'
 import { policyRoutes } from './l7policies.ts'
 import { listenerRoutes } from './listeners.ts'

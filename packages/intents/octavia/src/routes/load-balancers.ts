@@ -3,10 +3,10 @@ import { parseListQuery, printPage, refuseTwice } from '../list-query.ts'
 import { isNoopPool } from '../noop-vips.ts'
 import { loadBalancerResource } from '../resources/load-balancer.ts'
 import { loadBalancerDraft, ownChange, readBody, readLoadBalancer } from '../to-model.ts'
-import { unsupportedAction } from '../wire/fault.ts'
 import { printObject } from '../wire/field.ts'
 import { boolean } from '../wire/wire-type.ts'
 import { printGraph, printStats, printStatusTree } from '../write-back.ts'
+import { failOver } from './failover.ts'
 import { findLoadBalancer, listed, ownVips, snapshot } from './find.ts'
 import { namedOffers } from './named-offers.ts'
 import { networkDirectory } from './network-directory.ts'
@@ -63,10 +63,7 @@ function stats(call: Call) {
 
 const statusTree = (call: Call) => printStatusTree(snapshot(call, findLoadBalancer(call, call.id, 'reader')))
 
-function failover(call: Call): never {
-  findLoadBalancer(call, call.id, 'admin')
-  throw unsupportedAction('failover: addresses move by themselves when a node fails')
-}
+const failover = (call: Call) => failOver(call, findLoadBalancer(call, call.id, 'admin'), null)
 
 export const loadBalancerRoutes: readonly Route[] = [
   { method: 'GET', path: '/loadbalancers', status: 200, handle: list },

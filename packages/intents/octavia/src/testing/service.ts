@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { StoreAdmission, StoreView } from '@spout/admission'
 import type { Principal } from '@spout/admission/contract'
 import {
+  type Kind,
   type LoadBalancerStatus,
   type LoadBalancerSummary,
+  type NodeStatus,
+  type OwnershipReader,
   ROLES,
   type Role,
   type ServiceStats,
+  type ShardStatus,
   SpoutError,
   type StatusReader,
   UNSEEN_NODE,
@@ -15,6 +19,7 @@ import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DEFAULT_PROVIDERS, type GivenContext } from '../context.ts'
+import { NOOP_POOL } from '../noop-vips.ts'
 import { octaviaApi } from '../octavia-api.ts'
 import { DEFAULT_POLICY_SET, type PolicySetName } from '../policies.ts'
 import { PENDING, statusOf } from './fixtures.ts'
@@ -25,7 +30,11 @@ export type Who = 'admin' | 'member' | 'balancer' | 'reader' | 'stranger' | 'uns
 export type OneRole = `${Role | 'any'} in ${'project' | 'otherProject'}`
 
 /** Statuses that the test sets. */
-export class PlainStatus implements StatusReader {
+export class PlainStatus implements StatusReader, Pick<OwnershipReader, 'shards'> {
+  /** By node group. */
+  readonly shardsOf = new Map<string, readonly ShardStatus[]>()
+  /** Nodes that report, and have all that they should. */
+  readonly connected = new Set<string>()
   readonly #statuses = new Map<string, LoadBalancerStatus>()
   /** By node id and listener id. */
   readonly statsOf = new Map<string, ReadonlyMap<string, ServiceStats>>()
@@ -53,12 +62,17 @@ export class PlainStatus implements StatusReader {
     return summary
   }
 
-  node(nodeId: string) {
-    return { nodeId, connection: 'never' as const, ...UNSEEN_NODE }
+  node(nodeId: string): NodeStatus {
+    const isConnected = this.connected.has(nodeId)
+    return { ...UNSEEN_NODE, nodeId, connection: isConnected ? 'connected' : 'never', inSync: isConnected }
   }
 
-  confirmedHash(): null {
-    return null
+  shards(nodeGroupId: string): readonly ShardStatus[] {
+    return this.shardsOf.get(nodeGroupId) ?? []
+  }
+
+  confirmedHash(nodeId: string): string | null {
+    return this.connected.has(nodeId) ? 'some' : null
   }
 
   onChange(): () => void {
@@ -102,16 +116,24 @@ export class TestService {
   /**
    * @param prepare adds routes beside the API
    * @param policySet says what roles may do
+   * @param noop for tools that are tested against the API
    */
   static async start(
     prepare: (app: FastifyInstance) => void = () => {},
     policySet: PolicySetName = DEFAULT_POLICY_SET,
+    noop = false,
   ): Promise<TestService> {
     const abort = new AbortController()
     const store = new MemoryStore()
     const view = await StoreView.open(store, { signal: abort.signal })
-    const admission = new StoreAdmission({ store, view, sealing: SealingKeys.parse(SealingKeys.generate()) })
+    const sealing = SealingKeys.parse(SealingKeys.generate())
+    const admission = new StoreAdmission({ store, view, sealing, references: noop ? 'any' : 'known' })
     const own = { description: '' }
+    if (noop) {
+      const { name, cidr, range } = NOOP_POOL
+      const open = { projectIds: null, quarantineSeconds: 0, gatewayIp: null }
+      await admission.createAddressPool({ name, ...own, cidr, ranges: [range], ...open })
+    }
     const project = await admission.createProject({ name: 'shop', ...own })
     const otherProject = await admission.createProject({ name: 'neighbour', ...own })
     const pool = await admission.createAddressPool({
@@ -147,7 +169,7 @@ export class TestService {
     const app = fastify()
     prepare(app)
     const service = new TestService({ app, admission, view, ids }, store, abort)
-    await app.register(octaviaApi, { prefix: '/load-balancer', ...service.#context(policySet) })
+    await app.register(octaviaApi, { prefix: '/load-balancer', ...service.#context(policySet, noop) })
     await app.ready()
     return service
   }
@@ -159,17 +181,19 @@ export class TestService {
     await this.#store.close()
   }
 
-  #context(policySet: PolicySetName): GivenContext {
+  #context(policySet: PolicySetName, noop: boolean): GivenContext {
     return {
       admission: this.admission,
       view: this.view,
       status: this.status,
+      ownership: this.status,
       authenticate: async ({ headers }) => this.principal(String(headers['x-auth-token'] ?? '')),
       clock: { now: () => new Date() },
       newId: () => randomUUID(),
       options: {
         ...{ providers: DEFAULT_PROVIDERS, publicUrl: 'http://lb.example', identityPath: '/identity', settleMs: 0 },
         policySet,
+        noop,
       },
     }
   }
@@ -233,6 +257,12 @@ export class TestService {
     const { status, body } = await this.call('POST', path, { [root]: fields }, who)
     if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`)
     return (body as Record<string, Record<string, unknown> & { id: string }>)[root]!
+  }
+
+  /** Stores an object as it is, for what the API does not make. */
+  async put<T extends { readonly id: string }>(kind: Kind, value: T): Promise<void> {
+    const { revision } = await this.#store.commit([{ op: 'put', kind, id: value.id, scope: null, value }])
+    await this.view.caughtUp(revision)
   }
 
   /** Confirms the newest generation, as a node would. */
