@@ -20,11 +20,14 @@ export interface MetallbPrograms {
 
 const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
 
-const sourcesOf = (name: string): string => path.join(REPOSITORY, 'testbed', name)
-const cacheOf = (name: string): string => path.join(REPOSITORY, 'build', name)
+/** Where a module of `testbed/` is, and where its programs go. */
+export const testbedModule = (name: string): Pick<GoBuild, 'sources' | 'cache'> => ({
+  sources: path.join(REPOSITORY, 'testbed', name),
+  cache: path.join(REPOSITORY, 'build', name),
+})
 
 /** The version of a module that a `go.mod` requires, such as `v1.36.1`. */
-function requiredVersion(sources: string, module: string): string {
+export function requiredVersion(sources: string, module: string): string {
   const found = readFileSync(path.join(sources, 'go.mod'), 'utf8')
     .split('\n')
     .map((line) =>
@@ -39,14 +42,14 @@ function requiredVersion(sources: string, module: string): string {
 }
 
 function kubernetesBuild(): GoBuild {
-  const sources = sourcesOf('kubernetes')
+  const { sources, cache } = testbedModule('kubernetes')
   const version = requiredVersion(sources, 'k8s.io/kubernetes')
   const [major = '', minor = ''] = version.slice(1).split('.')
   // Clients refuse a server whose version they cannot parse.
   const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }
   return {
     sources,
-    cache: cacheOf('kubernetes'),
+    cache,
     packages: ['./...'],
     linkerFlags: Object.entries(values).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`),
     announcement:
@@ -57,11 +60,11 @@ function kubernetesBuild(): GoBuild {
 }
 
 function metallbBuild(): GoBuild {
-  const sources = sourcesOf('metallb')
+  const { sources, cache } = testbedModule('metallb')
   const version = requiredVersion(sources, 'go.universe.tf/metallb')
   return {
     sources,
-    cache: cacheOf('metallb'),
+    cache,
     packages: ['tool'],
     linkerFlags: [],
     announcement: `Building MetalLB ${version} (controller and speaker), the peer of benchmarks, from its Go module: about two minutes the first time.`,
