@@ -7,6 +7,7 @@ import { projectForNew, requireRole } from '../authn/access.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { addressesOf, networkOrPool, ownAddress } from './scope.ts'
+import { noSecurityGroups, refuseSecurityGroups } from './security-groups.ts'
 import { shownFloatingIp, shownPort } from './shown.ts'
 import { addressTagRoutes } from './tag-routes.ts'
 
@@ -14,7 +15,6 @@ const text = z.string().max(255)
 const named = { name: text.default(''), description: text.default('') }
 const project = { project_id: uuid.optional(), tenant_id: uuid.optional() }
 const ip = z.string().max(64)
-const noGroups = z.array(z.never()).optional()
 
 const portDraft = z.strictObject({
   port: z.strictObject({
@@ -28,19 +28,18 @@ const portDraft = z.strictObject({
     admin_state_up: z.literal(true).optional(),
     device_id: text.optional(),
     device_owner: text.optional(),
-    security_groups: noGroups,
+    security_groups: noSecurityGroups,
     port_security_enabled: z.boolean().optional(),
     allowed_address_pairs: z.array(z.never()).optional(),
     'binding:vnic_type': z.literal('normal').optional(),
   }),
 })
 
-/** Terraform writes a VIP port's security groups back. The set is always empty. */
 const portChange = z.strictObject({
   port: z.strictObject({
     name: text.optional(),
     description: text.optional(),
-    security_groups: noGroups,
+    security_groups: noSecurityGroups,
     port_security_enabled: z.boolean().optional(),
     allowed_address_pairs: z.array(z.never()).optional(),
     admin_state_up: z.literal(true).optional(),
@@ -92,6 +91,7 @@ function portRoutes(scope: FastifyInstance, context: NetworkContext): void {
     const principal = await authenticate(request)
     requireRole(principal, 'member')
     const { port: wanted } = parseAs(portDraft, request.body)
+    refuseSecurityGroups(wanted.security_groups)
     const projectId = projectForNew(principal, wanted.project_id ?? wanted.tenant_id)
     const [fixed = {}] = wanted.fixed_ips
     const vip = vipRequestOf(context, principal, wanted.network_id, fixed.subnet_id, fixed.ip_address ?? null)
@@ -103,7 +103,8 @@ function portRoutes(scope: FastifyInstance, context: NetworkContext): void {
     const principal = await authenticate(request)
     requireRole(principal, 'member')
     const address = ownAddress(context, principal, request.params.id, 'Port')
-    const { name, description } = parseAs(portChange, request.body).port
+    const { name, description, security_groups: groups } = parseAs(portChange, request.body).port
+    refuseSecurityGroups(groups)
     const words = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) }
     return { port: shownPort(await admission.changeAddressText(address.portId, () => words)) }
   })

@@ -193,10 +193,60 @@ test('a port is renamed, described and tagged', async () => {
   expect((await ask('GET', `ports/${portId}`)).body.port).toMatchObject({ name: 'vip', tags: ['x'] })
 })
 
-test('security groups and the ports of instances do not exist', async () => {
-  expect((await ask('POST', 'security-groups', { security_group: { name: 'x' } })).status).toBe(404)
-  expect((await ask('GET', 'security-groups?name=x')).body).toEqual({ security_groups: [] })
-  expect((await ask('GET', 'ports?device_id=3f1c0d0e-9d3b-4a53-8f0e-6f8a3f6f0c11')).body).toEqual({ ports: [] })
-  const found = await ask('GET', `ports?device_id=lb-${loadBalancerId}`)
-  expect(found.body.ports).toMatchObject([{ id: portId, device_owner: 'Octavia' }])
+describe('security groups', () => {
+  const refused = { status: 400, body: { NeutronError: { message: expect.stringContaining('allowed_cidrs') } } }
+
+  test('are refused with the reason and what to use instead, and listed as none', async () => {
+    for (const path of ['security-groups', 'security-group-rules']) {
+      expect(await ask('POST', path, { security_group: { name: 'x' } })).toMatchObject(refused)
+      expect((await ask('POST', path, {}, reader)).status).toBe(403)
+      expect((await ask('DELETE', `${path}/${poolId}`)).status).toBe(404)
+    }
+    expect((await ask('GET', 'security-groups?name=x')).body).toEqual({ security_groups: [] })
+    expect((await ask('GET', 'security-group-rules?security_group_id=x')).body).toEqual({ security_group_rules: [] })
+  })
+
+  test('of ports are none, which may be written back', async () => {
+    expect(await ask('PUT', `ports/${portId}`, { port: { security_groups: [poolId] } })).toMatchObject(refused)
+    expect(await ask('POST', 'ports', { port: { network_id: poolId, security_groups: [poolId] } })).toMatchObject(
+      refused,
+    )
+    expect((await ask('PUT', `ports/${portId}`, { port: { security_groups: [] } })).body.port).toMatchObject({
+      security_groups: [],
+    })
+  })
+})
+
+describe('the ports that a client looks for', () => {
+  const found = async (query: string): Promise<readonly string[]> =>
+    (await ask('GET', `ports?${query}`)).body.ports.map(({ id }: { id: string }) => id)
+
+  test('by device: those of load balancers, never of instances', async () => {
+    expect(await found('device_id=3f1c0d0e-9d3b-4a53-8f0e-6f8a3f6f0c11')).toEqual([])
+    expect(await found(`device_id=lb-${loadBalancerId}`)).toEqual([portId])
+    expect((await ask('GET', `ports?device_id=lb-${loadBalancerId}`)).body.ports).toMatchObject([
+      { device_owner: 'Octavia' },
+    ])
+  })
+
+  test('by fixed addresses: any of several addresses, in any of several subnets', async () => {
+    const { subnet_id: subnet, ip_address: address } = (await ask('GET', `ports/${portId}`)).body.port.fixed_ips[0]
+    const cases: readonly (readonly [string, readonly string[]])[] = [
+      [`fixed_ips=ip_address=${address}`, [portId]],
+      ['fixed_ips=ip_address=10.0.0.250', []],
+      [`fixed_ips=ip_address=10.0.0.250&fixed_ips=ip_address=${address}`, [portId]],
+      [`fixed_ips=subnet_id=${subnet}&fixed_ips=ip_address=${address}`, [portId]],
+      [`fixed_ips=subnet_id=${poolId}&fixed_ips=ip_address=${address}`, []],
+      [`fixed_ips=ip_address_substr=${address.slice(0, -1)}&fixed_ips=subnet_id=${subnet}`, [portId]],
+      ['fixed_ips=ip_address_substr=172.', []],
+    ]
+    for (const [query, ids] of cases) expect([query, await found(query)]).toEqual([query, ids])
+  })
+
+  test('not by what a fixed address does not have', async () => {
+    for (const query of ['fixed_ips=color=red', 'fixed_ips=10.0.0.2']) {
+      const { status, body } = await ask('GET', `ports?${query}`)
+      expect([status, body.NeutronError.message]).toEqual([400, expect.stringContaining('fixed_ips')])
+    }
+  })
 })

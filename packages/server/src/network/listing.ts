@@ -41,7 +41,7 @@ const TAG_FILTERS: Readonly<Record<string, typeof hasAll>> = {
 }
 
 function matches(item: Shown, name: string, values: readonly string[]): boolean {
-  if (name === 'fixed_ips') return values.every((value) => matchesFixedIp(item[name], value))
+  if (name === 'fixed_ips') return hasFixedIp(item[name], values)
   const tagFilter = TAG_FILTERS[name]
   if (tagFilter !== undefined) return tagFilter(Array.isArray(item['tags']) ? item['tags'] : [], values)
   if (!Object.hasOwn(item, name))
@@ -55,10 +55,24 @@ function equals(field: unknown, text: string): boolean {
   return Array.isArray(field) ? field.map(String).includes(text) : String(field) === text
 }
 
-/** `ip_address=192.0.2.1` or `subnet_id=…`. */
-function matchesFixedIp(field: unknown, text: string): boolean {
-  const [name = '', value = ''] = text.split('=', 2)
-  return Array.isArray(field) && field.some((ip: Shown) => Object.hasOwn(ip, name) && ip[name] === value)
+const FIXED_IP_KEYS: Readonly<Record<string, (ip: Shown, value: string) => boolean>> = {
+  ip_address: (ip, value) => ip['ip_address'] === value,
+  ip_address_substr: (ip, value) => String(ip['ip_address']).includes(value),
+  subnet_id: (ip, value) => ip['subnet_id'] === value,
+}
+
+/** Each value is `KEY=…`. Values of one key are alternatives; one of each key must fit. */
+function hasFixedIp(field: unknown, values: readonly string[]): boolean {
+  const wanted = Object.groupBy(
+    values.map((text) => text.split('=', 2) as [string, string?]),
+    ([key]) => key,
+  )
+  return Object.entries(wanted).every(([key, alternatives = []]) => {
+    const fits = FIXED_IP_KEYS[key]
+    if (fits === undefined)
+      throw new SpoutError('InvalidField', { field: 'fixed_ips', reason: `${key} is not an attribute to filter by` })
+    return Array.isArray(field) && alternatives.some(([, value = '']) => field.some((ip: Shown) => fits(ip, value)))
+  })
 }
 
 type Query = ReadonlyMap<string, readonly string[]>

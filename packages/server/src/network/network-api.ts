@@ -7,6 +7,7 @@ import type { NetworkContext } from './context.ts'
 import { answerLikeNeutron } from './errors.ts'
 import { fixedRoutes } from './fixed-routes.ts'
 import { networkRoutes } from './network-routes.ts'
+import { securityGroupRoutes } from './security-groups.ts'
 
 /** A Neutron v2 facade over our networks and addresses, as far as unmodified load-balancer clients need it. */
 export const networkApi = (given: NetworkContext): Surface => ({
@@ -23,5 +24,6 @@ export const networkApi = (given: NetworkContext): Surface => ({
     fixedRoutes(scope, context)
     networkRoutes(scope, context)
     addressRoutes(scope, context)
+    securityGroupRoutes(scope, context)
   },
 })
