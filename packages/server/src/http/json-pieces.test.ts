@@ -38,6 +38,15 @@ test('no piece is much longer than requested', () => {
   expect(pieces.length).toBeGreaterThan(100)
 })
 
+test.each([
+  ['many members', Array.from({ length: 10_000 }, (_, id) => ({ id }))],
+  ['a long list of members', LongList.of(Array.from({ length: 10_000 }, (_, id) => id), (id) => ({ id }))],
+])('an item of a long list is split when it has %s', (_, members) => {
+  const pieces = [...jsonPieces({ items: LongList.of([1, 2, 3], (id) => ({ id, tags: [], members })) }, 10, 1000)]
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(4000)
+  expect(pieces.length).toBeGreaterThan(100)
+})
+
 const anything = fc.anything({
   values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)],
   maxDepth: 3,

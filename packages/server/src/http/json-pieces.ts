@@ -71,7 +71,7 @@ function* shownOf(items: LongList, depth: number): Generator<string, undefined> 
   for (const item of items) {
     text += between
     between = ','
-    if (isFlat(item)) text += JSON.stringify(item) ?? 'null'
+    if (isShort(item)) text += JSON.stringify(item) ?? 'null'
     else {
       yield text
       text = ''
@@ -84,14 +84,22 @@ function* shownOf(items: LongList, depth: number): Generator<string, undefined> 
   yield `${text}]`
 }
 
-/** Whether it contains nothing long. */
-function isFlat(value: unknown): boolean {
-  if (value === null || typeof value !== 'object') return true
+/** How many values an item of a list may contain to be serialised at once. */
+const MOST_VALUES = 100
+
+/** Whether it contains few values, and nothing long. Splitting such an item costs several times its serialisation. */
+const isShort = (value: unknown): boolean => roomAfter(value, MOST_VALUES) >= 0
+
+/** How many more values there may be, behind those of `value`; negative once there are too many, or something long. */
+function roomAfter(value: unknown, room: number): number {
+  if (value === null || typeof value !== 'object') return room - 1
+  if (value instanceof LongList || value instanceof JsonMap) return -1
+  let left = room - 1
   for (const name in value) {
-    const field: unknown = Reflect.get(value, name)
-    if (field !== null && typeof field === 'object') return false
+    if (left < 0) return left
+    left = roomAfter(Reflect.get(value, name), left)
   }
-  return !Array.isArray(value) && !(value instanceof LongList) && !(value instanceof JsonMap)
+  return left
 }
 
 function* mapOf(map: JsonMap): Generator<string, undefined> {
