@@ -33,8 +33,8 @@ afterEach(() => rm(join(directory, '..'), { recursive: true }))
 const filesHere = () =>
   new CertificateFiles({
     directory,
-    fetch: (id) => {
-      asked.push(id)
+    fetch: (id, certificateIds) => {
+      asked.push(`${id}: ${certificateIds.join(', ')}`)
       return answer(id)
     },
     onArrived: (key) => arrived.push(key),
@@ -85,6 +85,13 @@ test('a replaced certificate stays until the drivers use the new one', async () 
   expect(await readdir(directory)).toEqual([`${contentId(3)}.pem`])
   await files.after.apply({ put: [], remove: [wanted(1, []).key] }, signal)
   expect(await readdir(directory)).toEqual([])
+})
+
+test('only what is not there is asked for', async () => {
+  await before(wanted(1, [1, 2]))
+  answer = async () => [certificateOf(3)]
+  expect(await before(wanted(1, [1, 3, 2]))).toEqual([])
+  expect(asked).toEqual(['lb1: id 1, id 2', 'lb1: id 3'])
 })
 
 test('one that several use stays until the last does not', async () => {

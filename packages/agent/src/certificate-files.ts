@@ -10,8 +10,12 @@ import { type Logger, Semaphore } from '@spout/runtime'
 export interface CertificateFilesOptions {
   /** Memory-backed: private keys reach no disk. */
   readonly directory: string
-  /** Asks the control plane for the certificates of a load balancer's listeners. */
-  readonly fetch: (loadBalancerId: string, signal: AbortSignal) => Promise<readonly ListenerCertificate[]>
+  /** Asks the control plane for these certificates of a load balancer's listeners. It may give more. */
+  readonly fetch: (
+    loadBalancerId: string,
+    certificateIds: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<readonly ListenerCertificate[]>
   /** Certificates of this entry came after `apply` had given up. */
   readonly onArrived: (key: string) => void
   readonly log: Logger
@@ -35,6 +39,7 @@ export class CertificateFiles {
   /** Content ids by key of the entry: those that drivers were given, and those that they confirmed. */
   readonly #wanted = new Map<string, ReadonlySet<string>>()
   readonly #applied = new Map<string, ReadonlySet<string>>()
+  /** By key of the entry and what is asked for. */
   readonly #fetching = new Map<string, Promise<void>>()
   readonly #closing = new AbortController()
   readonly #requests = new Semaphore(MOST_REQUESTS)
@@ -101,9 +106,10 @@ export class CertificateFiles {
 
   async #provide({ key, entry }: WantedEntry): Promise<readonly Applied[]> {
     const ids = contentIdsOf(entry)
-    if ((await this.#missing(ids)).length === 0) return []
-    const isLate = await this.#fetch(key, entry.id)
-    const missing = await this.#missing(ids)
+    const wanted = await this.#missing(ids)
+    if (wanted.length === 0) return []
+    const isLate = await this.#fetch(key, entry.id, certificateIdsOf(entry, new Set(wanted)))
+    const missing = await this.#missing(new Set(wanted))
     if (missing.length === 0) return []
     const message = isLate
       ? 'the control plane has not sent its certificates yet'
@@ -112,23 +118,25 @@ export class CertificateFiles {
   }
 
   /** @returns whether the answer is still to come; `onArrived` is called then */
-  async #fetch(key: string, loadBalancerId: string): Promise<boolean> {
+  async #fetch(key: string, loadBalancerId: string, certificateIds: readonly string[]): Promise<boolean> {
     const { onArrived, log, waitMs = WAIT_MS } = this.#options
-    const fetching = this.#fetching.get(key) ?? this.#requests.run(() => this.#fetchNow(loadBalancerId))
-    this.#fetching.set(key, fetching)
+    const request = [key, ...certificateIds].join()
+    const fetching =
+      this.#fetching.get(request) ?? this.#requests.run(() => this.#fetchNow(loadBalancerId, certificateIds))
+    this.#fetching.set(request, fetching)
     let isLate = false
     const done = fetching
       .catch((error: unknown) => log.warn({ event: 'certificates-failed', key, err: error }, 'no certificates came'))
       .finally(() => {
-        this.#fetching.delete(key)
+        this.#fetching.delete(request)
         if (isLate && !this.#closing.signal.aborted) onArrived(key)
       })
     isLate = await Promise.race([done.then(() => false), new Promise<true>((late) => setTimeout(late, waitMs, true))])
     return isLate
   }
 
-  async #fetchNow(loadBalancerId: string): Promise<void> {
-    for (const { contentId, pem } of await this.#options.fetch(loadBalancerId, this.#closing.signal))
+  async #fetchNow(loadBalancerId: string, certificateIds: readonly string[]): Promise<void> {
+    for (const { contentId, pem } of await this.#options.fetch(loadBalancerId, certificateIds, this.#closing.signal))
       await this.#write(contentId, pem)
   }
 
@@ -176,6 +184,11 @@ const NONE: ReadonlySet<string> = new Set()
 
 const contentIdsOf = (entry: WantedEntry['entry']): ReadonlySet<string> =>
   new Set(certificatesOfEntry(entry).map(({ contentId }) => contentId))
+
+/** Ids of the certificates with these contents, each once. */
+const certificateIdsOf = (entry: WantedEntry['entry'], contentIds: ReadonlySet<string>): readonly string[] => [
+  ...new Set(certificatesOfEntry(entry).flatMap(({ id, contentId }) => (contentIds.has(contentId) ? [id] : []))),
+]
 
 /** @returns whether there are any */
 function note(map: Map<string, ReadonlySet<string>>, key: string, ids: ReadonlySet<string>): boolean {

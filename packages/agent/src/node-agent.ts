@@ -92,7 +92,7 @@ export class NodeAgent implements Component {
     })
     this.#certificates = new CertificateFiles({
       directory: options.certificateDirectory,
-      fetch: (loadBalancerId, signal) => options.link().certificates(loadBalancerId, signal),
+      fetch: (loadBalancerId, ids, signal) => options.link().certificates(loadBalancerId, ids, signal),
       onArrived: (key) => this.#reconciler.look([key]),
       log,
     })

@@ -52,10 +52,16 @@ export interface AgentLink {
   report(report: NodeReport, signal: AbortSignal): Promise<{ readonly resend: boolean }>
   renew(csr: string, signal: AbortSignal): Promise<IssuedCertificate>
   /**
-   * The certificates of the listeners of a load balancer that this node carries.
+   * Certificates of the listeners of a load balancer that this node carries. A server may give all of them: before it
+   * knew the parameter it did, and it does when the ids are too many for a URL.
+   * @param certificateIds those that are asked for
    * @throws LinkRefused when it does not carry it; Error when no answer came
    */
-  certificates(loadBalancerId: string, signal: AbortSignal): Promise<readonly ListenerCertificate[]>
+  certificates(
+    loadBalancerId: string,
+    certificateIds: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly ListenerCertificate[]>
   close(): void
 }
 
@@ -72,6 +78,8 @@ export interface IssuedCertificate {
 }
 
 const REPORT_TIMEOUT_MS = 5000
+/** Ids in a URL: some 4 kB, of 16 that Node.js takes as a header. */
+const MOST_NAMED = 100
 
 /** @param silenceMs a stream without a line for this long is dead: the server sends a heartbeat every second */
 export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): AgentLink {
@@ -93,8 +101,9 @@ export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): Agent
       }),
     report: (report, signal) => call('/agent/v1/report', report, signal),
     renew: (csr, signal) => call('/agent/v1/renew', { csr }, signal),
-    certificates: async (loadBalancerId, signal) => {
+    certificates: async (loadBalancerId, certificateIds, signal) => {
       const url = new URL(`/agent/v1/load-balancers/${loadBalancerId}/certificates`, identity.url)
+      if (certificateIds.length <= MOST_NAMED) url.searchParams.set('ids', certificateIds.join())
       const options = { agent, signal, timeout: REPORT_TIMEOUT_MS }
       const { certificates } = await getJson<{ certificates: readonly ListenerCertificate[] }>(url, options)
       return certificates

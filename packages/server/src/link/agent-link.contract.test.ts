@@ -264,10 +264,14 @@ describe('state and reports', () => {
     const { certificate: chain, key } = issueCertificate({ names: ['a.example'] })
     const project = await bed.admission.createProject({ name: 'certificates', description: '' })
     const { id, contentId } = await bed.admission.createCertificate({ projectId: project.id, name: 'a', chain, key })
-    const tls = { certificates: [{ id, contentId: 'an older one' }] }
+    const second = issueCertificate({ names: ['b.example'] })
+    const { id: secondId } = await bed.admission.createCertificate({
+      ...{ projectId: project.id, name: 'b', chain: second.certificate, key: second.key },
+    })
+    const tls = { certificates: [id, secondId].map((each) => ({ id: each, contentId: 'an older one' })) }
     table.put(nodeId, { ...large(0), services: [{ tls }] } as unknown as NodeStateEntry)
     table.put(other.nodeId, domain(1))
-    const [given, ...more] = await linkOf(identity).certificates('a', never)
+    const [given, ...more] = await linkOf(identity).certificates('a', [id], never)
     expect(more).toEqual([])
     expect(given?.contentId).toBe(contentId)
     const pem = given!.pem
@@ -275,10 +279,18 @@ describe('state and reports', () => {
       createPrivateKey(key).export({ type: 'pkcs8', format: 'pem' }),
     )
     expect(new X509Certificate(pem).fingerprint256).toBe(new X509Certificate(chain).fingerprint256)
-    expect(await refusal(linkOf(other.identity).certificates('a', never))).toBe(404)
-    expect(await refusal(linkOf(identity).certificates('b', never))).toBe(404)
+    const [unnamed] = await linkOf(identity).certificates(
+      'a',
+      Array.from({ length: 101 }, () => id),
+      never,
+    )
+    expect(unnamed).toEqual(given)
+    expect(await linkOf(identity).certificates('a', [id, secondId], never)).toHaveLength(2)
+    expect(await linkOf(identity).certificates('a', [project.id], never)).toEqual([])
+    expect(await refusal(linkOf(other.identity).certificates('a', [id], never))).toBe(404)
+    expect(await refusal(linkOf(identity).certificates('b', [id], never))).toBe(404)
     expect(
-      await refusal(linkOf({ ...identity, certificate: other.identity.certificate }).certificates('a', never)),
+      await refusal(linkOf({ ...identity, certificate: other.identity.certificate }).certificates('a', [id], never)),
     ).not.toBe('accepted')
   })
 

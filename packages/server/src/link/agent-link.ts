@@ -205,7 +205,8 @@ export class AgentLink implements Component {
       async (request, reply) => {
         const nodeId = this.#nodeOf(request)
         reply.header('cache-control', 'no-store')
-        return certificatesOf(this.#options, nodeId, request.params.id)
+        const ids = queryValue(request, 'ids')
+        return certificatesOf(this.#options, nodeId, request.params.id, ids === null ? null : new Set(ids.split(',')))
       },
     )
 

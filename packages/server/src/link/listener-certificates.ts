@@ -3,16 +3,19 @@ import { certificatesOfEntry, loadBalancerKey, SpoutError } from '@spout/model'
 
 /**
  * The certificates that a load balancer's listeners and pools name, with their keys in clear.
+ * @param asked ids of those that the node lacks; null: all
  * @throws SpoutError NotFound unless this node has the load balancer now
  */
 export function certificatesOf(
   { states, admission }: { readonly states: NodeStates; readonly admission: Pick<Admission, 'openCertificate'> },
   nodeId: string,
   loadBalancerId: string,
+  asked: ReadonlySet<string> | null,
 ): { readonly certificates: readonly OpenCertificate[] } {
   const entry = states.get(nodeId, loadBalancerKey(loadBalancerId))?.entry
   if (entry?.kind !== 'load-balancer') throw new SpoutError('NotFound', { what: 'load balancer', id: loadBalancerId })
-  const ids = new Set(certificatesOfEntry(entry).map(({ id }) => id))
+  const named = new Set(certificatesOfEntry(entry).map(({ id }) => id))
+  const ids = asked === null ? named : named.intersection(asked)
   return { certificates: [...ids].flatMap((id) => opened(admission, id) ?? []) }
 }
 
