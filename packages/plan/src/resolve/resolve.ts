@@ -10,6 +10,7 @@ import {
 } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 import { failureProblems } from './failure-settings.ts'
+import { filterProblems } from './filter-problems.ts'
 import { type MemberContext, memberNetwork } from './member-network.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 import { routeProblems } from './route-problems.ts'
@@ -72,6 +73,7 @@ function* documentProblems(
   yield* poolReferenceProblems(loadBalancer)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     yield* routeProblems(listener, `listeners[${index}].routes`)
+    yield* filterProblems(listener.routes, `listeners[${index}].routes`)
     yield* tlsProblems(listener, `listeners[${index}]`)
   }
   for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)

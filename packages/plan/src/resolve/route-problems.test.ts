@@ -116,3 +116,43 @@ describe('routes of a listener', () => {
     })
   })
 })
+
+describe('cross-origin requests', () => {
+  const cors = (change: object = {}): RouteAction => ({
+    ...(to(2) as RouteAction & { readonly type: 'forward' }),
+    filters: [
+      {
+        ...{ type: 'cors', origins: ['*'], methods: ['GET'], headers: [], exposeHeaders: [] },
+        ...{ credentials: false, maxAgeSeconds: 5 },
+        ...change,
+      },
+    ],
+  })
+  const methods = (not: boolean, ...values: ('GET' | 'OPTIONS')[]): RouteCondition => ({ on: 'method', values, not })
+  const pool = poolOf(id(2), [], { protocol: 'http' })
+  const at = (action: RouteAction, ...conditions: RouteCondition[]) =>
+    problemOf([http([routeOf(10, action, conditions)])], [pool])
+
+  test('are answered where preflight requests come', () => {
+    for (const conditions of [[], [methods(false, 'GET', 'OPTIONS')], [methods(true, 'GET')]])
+      expect(at(cors(), ...conditions)).toBeNull()
+  })
+
+  test.each([[methods(false, 'GET')], [methods(true, 'OPTIONS')]])(
+    'are not answered where %j keeps preflight requests out',
+    (condition) => {
+      expect(at(cors(), condition)).toMatchObject({
+        code: 'InvalidField',
+        params: { field: 'listeners[0].routes[0].action.filters[0]' },
+      })
+    },
+  )
+
+  test('with credentials see only headers that are named', () => {
+    expect(at(cors({ credentials: true, exposeHeaders: ['x-a', '*'] }))).toMatchObject({
+      code: 'InvalidField',
+      params: { field: 'listeners[0].routes[0].action.filters[0].exposeHeaders[1]' },
+    })
+    expect(at(cors({ exposeHeaders: ['*'] }))).toBeNull()
+  })
+})

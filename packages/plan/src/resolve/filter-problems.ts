@@ -1,0 +1,34 @@
+import type { HttpRoute, RouteFilter } from '@spout/model'
+import { type Problem, problem } from '../reason.ts'
+
+/** Filters that would do nothing where they are. */
+export function* filterProblems(routes: readonly HttpRoute[], field: string): Generator<Problem> {
+  for (const [at, { conditions, action }] of routes.entries()) {
+    const filters = action.type === 'forward' ? (action.filters ?? []) : []
+    for (const [place, filter] of filters.entries()) {
+      if (filter.type === 'cors') yield* corsProblems(filter, conditions, `${field}[${at}].action.filters[${place}]`)
+    }
+  }
+}
+
+/** A preflight request is one of method OPTIONS (the Fetch standard, CORS-preflight fetch). */
+function* corsProblems(
+  { credentials, exposeHeaders }: RouteFilter & { readonly type: 'cors' },
+  conditions: HttpRoute['conditions'],
+  field: string,
+): Generator<Problem> {
+  const takesPreflights = conditions.every(
+    (condition) => condition.on !== 'method' || condition.values.includes('OPTIONS') !== condition.not,
+  )
+  if (!takesPreflights)
+    yield problem('InvalidField', {
+      field,
+      reason: 'answers preflight requests, and the methods of this route exclude theirs, which is OPTIONS',
+    })
+  const at = exposeHeaders.indexOf('*')
+  if (credentials && at >= 0)
+    yield problem('InvalidField', {
+      field: `${field}.exposeHeaders[${at}]`,
+      reason: '* exposes no header to requests with credentials (the Fetch standard): name the headers',
+    })
+}
