@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DEFAULT_PROVIDERS, octaviaApi } from '@spout/intent-octavia'
+import { DEFAULT_PROVIDERS, octaviaApi, settleWithin } from '@spout/intent-octavia'
 import type { Clock } from '@spout/runtime'
 import {
   type AuditLog,
@@ -60,7 +60,10 @@ export function mountSurfaces(
     credentialsPerUser: config.tokens.credentialsPerUser,
     turns: limits.turns,
   })
-  const network = networkApi({ admission, view, authenticate, baseUrl: base, networkDefaults, turns: limits.turns })
+  const network = networkApi({
+    ...{ admission, view, authenticate, baseUrl: base, networkDefaults, turns: limits.turns },
+    settle: settleWithin(status, config.api.settleMs),
+  })
   const octavia = {
     ...{ admission, view, status, ownership: status, authenticate, noteError, clock, newId: randomUUID },
     send: answerInPieces(limits.turns),

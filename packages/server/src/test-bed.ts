@@ -4,6 +4,7 @@ import path from 'node:path'
 import { StoreAdmission, StoreView } from '@spout/admission'
 import type { ModelView } from '@spout/admission/contract'
 import {
+  type LoadBalancer,
   type LoadBalancerStatus,
   type LoadBalancerSummary,
   type NodeStatus,
@@ -224,7 +225,10 @@ export async function openTestBed(
   const gate = apiGate({ authenticator, shares, bodies, turns, project: plenty, stranger: plenty })
   const credentialsPerUser = limits.credentialsPerUser ?? 100
   mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES, credentialsPerUser }), gate)
-  mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }), gate)
+  /** Load balancers that the network service waited for, as they were then. */
+  const settled: LoadBalancer[] = []
+  const settle = async (loadBalancer: LoadBalancer) => settled.push(loadBalancer)
+  mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults, settle }), gate)
   const streams = new OpenStreams({ mostOfProject: 64, mostBytesOfProject: 32 * 1024 * 1024 })
   const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults }
   mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32) }), gate)
@@ -265,6 +269,7 @@ export async function openTestBed(
     status,
     ownership,
     withdrawals,
+    settled,
     admin,
     login,
     adminLogin,

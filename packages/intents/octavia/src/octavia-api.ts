@@ -5,7 +5,7 @@ import { faultOf } from './fault-of.ts'
 import { KnownPools } from './operating-status.ts'
 import { LBAAS_ROUTES, OCTAVIA_ROUTES } from './routes/every-route.ts'
 import { baseUrl, register } from './routes/route.ts'
-import { settlingAdmission } from './settling.ts'
+import { settleWithin, settlingAdmission } from './settling.ts'
 import { versionDocument } from './versions.ts'
 import { faultBody, invalidJson, OctaviaFault } from './wire/fault.ts'
 
@@ -18,7 +18,7 @@ export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) =
     ...given,
     offers: given.admission,
     nodeGroups: given.admission,
-    admission: settlingAdmission(given.admission, given.status, given.options.settleMs),
+    admission: settlingAdmission(given.admission, settleWithin(given.status, given.options.settleMs)),
   }
   app.addHook('onRequest', async (request) => {
     if (!admitsJson(request.headers.accept))

@@ -1,6 +1,6 @@
 import type { LoadBalancer, LoadBalancerStatus, StatusReader } from '@spout/model'
 import { expect, it } from 'vitest'
-import { type OctaviaAdmission, settlingAdmission } from './settling.ts'
+import { type OctaviaAdmission, settleWithin, settlingAdmission } from './settling.ts'
 
 const lb = { id: 'lb', generation: 2 } as LoadBalancer
 
@@ -27,7 +27,7 @@ const admission = { changeLoadBalancer: async () => lb } as unknown as OctaviaAd
 it('resolves when the node confirms this very generation, and stops listening', async () => {
   const { reader, become, listeners } = board()
   let done = false
-  const change = settlingAdmission(admission, reader, 60_000)
+  const change = settlingAdmission(admission, settleWithin(reader, 60_000))
     .changeLoadBalancer('lb', () => ({}))
     .then(() => {
       done = true
@@ -43,7 +43,7 @@ it('resolves when the node confirms this very generation, and stops listening', 
 
 it('resolves when the node refuses it', async () => {
   const { reader, become, listeners } = board()
-  const change = settlingAdmission(admission, reader, 60_000).changeLoadBalancer('lb', () => ({}))
+  const change = settlingAdmission(admission, settleWithin(reader, 60_000)).changeLoadBalancer('lb', () => ({}))
   await expect.poll(() => listeners.size).toBe(1)
   become({ provisioning: 'error' })
   await change
@@ -51,7 +51,7 @@ it('resolves when the node refuses it', async () => {
 
 it('resolves without a node after the longest wait', async () => {
   const { reader, listeners } = board()
-  await settlingAdmission(admission, reader, 1).changeLoadBalancer('lb', () => ({}))
+  await settlingAdmission(admission, settleWithin(reader, 1)).changeLoadBalancer('lb', () => ({}))
   expect(listeners.size).toBe(0)
 })
 
@@ -69,7 +69,7 @@ it('passes other calls on, whatever kind of object admission is', async () => {
       calls.push(given)
     }
   }
-  const settling = settlingAdmission(new Recorded() as unknown as OctaviaAdmission, reader, 0)
+  const settling = settlingAdmission(new Recorded() as unknown as OctaviaAdmission, settleWithin(reader, 0))
   await settling.deleteLoadBalancer('lb', { cascade: true })
   await settling.setQuota('project', { pools: 3 })
   expect(calls).toEqual([

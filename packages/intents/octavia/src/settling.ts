@@ -9,16 +9,22 @@ export type OctaviaAdmission = Pick<
 > &
   Pick<ProjectAdmission, 'quotaOf' | 'setQuota'>
 
+export type Settle = (lb: LoadBalancer) => Promise<LoadBalancer>
+
 /**
- * Admission whose writes of load balancers resolve once the nodes have confirmed them, at the latest after `waitMs`.
- * Clients check at once whether an object is ACTIVE, and if not, pause for a second or more: a few milliseconds here
- * spare them that pause.
+ * Resolves with a load balancer once the nodes have confirmed this version, at the latest after `waitMs`. Clients check
+ * at once whether an object is ACTIVE, and if not, pause for a second or more: a few milliseconds here spare them that
+ * pause.
  */
-export function settlingAdmission(admission: OctaviaAdmission, status: StatusReader, waitMs: number): OctaviaAdmission {
-  const settled = async (lb: LoadBalancer): Promise<LoadBalancer> => {
+export const settleWithin =
+  (status: StatusReader, waitMs: number): Settle =>
+  async (lb) => {
     if (waitMs > 0 && !isSettled(lb, status.loadBalancer(lb.id))) await untilSettled(status, lb, waitMs)
     return lb
   }
+
+/** Admission whose writes of load balancers resolve once the nodes have confirmed them. */
+export function settlingAdmission(admission: OctaviaAdmission, settled: Settle): OctaviaAdmission {
   return {
     createLoadBalancer: async (draft) => settled(await admission.createLoadBalancer(draft)),
     changeLoadBalancer: async (id, change) => settled(await admission.changeLoadBalancer(id, change)),

@@ -158,7 +158,10 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
     const words = { name: '', description: wanted.description }
     const reserved = await admission.reserveAddress(projectId, vip, 'floating', words)
     try {
-      const floating = target === null ? reserved : await admission.bindFloating(reserved.portId, target.portId)
+      const floating =
+        target === null
+          ? reserved
+          : await settled(context, [target], () => admission.bindFloating(reserved.portId, target.portId))
       return reply.code(201).send({ floatingip: shownFloatingIp(view, floating) })
     } catch (error) {
       // Release a floating IP that could not be bound as requested, because the client never learns its id.
@@ -177,7 +180,9 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
     requireFixedAddress(change.fixed_ip_address, target)
     const { description } = change
     if (description !== undefined) await admission.changeAddressText(floating.portId, () => ({ description }))
-    const bound = await admission.bindFloating(floating.portId, target?.portId ?? null)
+    const bound = await settled(context, [portOf(context, floating), target], () =>
+      admission.bindFloating(floating.portId, target?.portId ?? null),
+    )
     return { floatingip: shownFloatingIp(view, bound) }
   })
 
@@ -185,7 +190,7 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
     const principal = await authenticate(request)
     requireRole(principal, 'member')
     const floating = ownAddress(context, principal, request.params.id, 'FloatingIP')
-    await admission.releaseAddress(floating.portId)
+    await settled(context, [portOf(context, floating)], () => admission.releaseAddress(floating.portId))
     return reply.code(204).send()
   })
 }
@@ -197,6 +202,25 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
 function wantedPort(change: z.output<typeof floatingChange>['floatingip'], floating: Address): string | null {
   if (change.port_id !== undefined) return change.port_id
   return Object.keys(change).length === 0 ? null : floating.ownerId
+}
+
+const portOf = ({ view }: NetworkContext, { ownerId }: Address): Address | null =>
+  ownerId === null ? null : view.addressByPort(ownerId)
+
+/**
+ * Makes a change of floating IPs, and waits for the nodes that carry load balancers of these ports. In Octavia a floating
+ * IP leaves the load balancer ACTIVE: cloud-provider-openstack asks next, and takes PENDING_UPDATE as a failure.
+ */
+async function settled<T>(
+  { view, settle }: NetworkContext,
+  ports: readonly (Address | null)[],
+  change: () => Promise<T>,
+): Promise<T> {
+  const result = await change()
+  const ids = new Set(ports.flatMap((port) => (port?.use === 'vip' && port.ownerId !== null ? [port.ownerId] : [])))
+  const carriers = [...ids].map((id) => view.get('loadBalancer', id)?.value)
+  await Promise.all(carriers.map((carrier) => carrier && settle(carrier)))
+  return result
 }
 
 /** A port has one address, so that naming it is allowed and naming another one is a mistake. */

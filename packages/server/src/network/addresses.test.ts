@@ -83,6 +83,23 @@ describe('a floating IP', () => {
     }
   })
 
+  test('is answered for once the nodes have its load balancer', async () => {
+    const waitedFor = async (method: 'PUT' | 'POST' | 'DELETE', path: string, floatingip?: object) => {
+      bed.settled.length = 0
+      const { body } = await ask(method, path, floatingip && { floatingip })
+      const seen = bed.settled.map((lb) => [lb.id, lb.vips.length])
+      return [seen, body?.floatingip?.id]
+    }
+    expect(await waitedFor('PUT', `floatingips/${id}`, {})).toEqual([[[loadBalancerId, 1]], id])
+    expect(await waitedFor('PUT', `floatingips/${id}`, { port_id: portId })).toEqual([[[loadBalancerId, 2]], id])
+    const [seen, other] = await waitedFor('POST', 'floatingips', { floating_network_id: poolId, port_id: portId })
+    expect(seen).toEqual([[loadBalancerId, 3]])
+    expect(await waitedFor('DELETE', `floatingips/${other}`)).toEqual([[[loadBalancerId, 2]], undefined])
+    const [nobody, free] = await waitedFor('POST', 'floatingips', { floating_network_id: poolId })
+    expect(nobody).toEqual([])
+    expect(await waitedFor('DELETE', `floatingips/${free}`)).toEqual([[], undefined])
+  })
+
   test('keeps its port when only its description changes, and takes both changes at once', async () => {
     expect(await put(id, { description: 'mine' })).toMatchObject({
       status: 200,

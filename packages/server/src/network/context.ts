@@ -1,4 +1,5 @@
 import type { Admission, ModelView } from '@spout/admission/contract'
+import type { LoadBalancer } from '@spout/model'
 import type { Authenticate } from '../authn/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'
@@ -13,4 +14,6 @@ export interface NetworkContext {
   readonly networkDefaults: NetworkDefaults
   /** Schedules the pieces of long lists. */
   readonly turns: RoundTurns
+  /** Resolves when the nodes have confirmed this version of a load balancer, or when that takes too long to wait for. */
+  readonly settle: (loadBalancer: LoadBalancer) => Promise<unknown>
 }
