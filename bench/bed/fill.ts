@@ -1,4 +1,4 @@
-import { callApi, memberAddress } from '@spout/testkit'
+import { callApi, memberAddress, type SystemAccess } from '@spout/testkit'
 import { createTree, untilActive } from './octavia.ts'
 import type { SpoutBed } from './spout-bed.ts'
 
@@ -23,6 +23,17 @@ export const WIDE6: Wide = {
 }
 const PARALLEL = 16
 
+/** Creates a public pool with addresses enough for all. @returns its id */
+export async function widePool({ endpoint, admin }: SystemAccess, wide = WIDE): Promise<string> {
+  const { id } = await callApi<{ id: string }>(endpoint, admin.token, 'POST', '/address-pools', {
+    name: wide.name,
+    ranges: [{ first: wide.first, last: wide.last }],
+    cidr: wide.cidr,
+    gatewayIp: null,
+  })
+  return id
+}
+
 /**
  * Fills a bed through the API with load balancers of one TCP listener and two members each, and waits until all are
  * active.
@@ -40,14 +51,7 @@ export class Filler {
   }
 
   static async create(bed: SpoutBed, wide = WIDE): Promise<Filler> {
-    const { endpoint, admin } = bed.access
-    const { id } = await callApi<{ id: string }>(endpoint, admin.token, 'POST', '/address-pools', {
-      name: wide.name,
-      ranges: [{ first: wide.first, last: wide.last }],
-      cidr: wide.cidr,
-      gatewayIp: null,
-    })
-    return new Filler(bed, wide, id)
+    return new Filler(bed, wide, await widePool(bed.access, wide))
   }
 
   async fillTo(count: number): Promise<void> {

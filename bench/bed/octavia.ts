@@ -21,17 +21,33 @@ export interface Endpoint {
   readonly protocol_port: number
 }
 
+/** A project's access to a server of the Octavia API. */
+export interface OctaviaAccess {
+  /** Before `/loadbalancers`. */
+  readonly base: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /** Calls the Octavia API. @throws Error when it is refused */
-export async function octavia<T>(
+export const octavia = <T>(
   { endpoint }: SystemAccess,
   { token }: Tenant,
   method: string,
   path: string,
   body?: unknown,
+): Promise<T> =>
+  askOctavia({ base: `${endpoint}/load-balancer/v2/lbaas`, headers: { 'x-auth-token': token } }, method, path, body)
+
+/** Calls a server of the Octavia API. @throws Error when it is refused */
+export async function askOctavia<T>(
+  { base, headers }: OctaviaAccess,
+  method: string,
+  path: string,
+  body?: unknown,
 ): Promise<T> {
-  const response = await fetch(`${endpoint}/load-balancer/v2/lbaas${path}`, {
+  const response = await fetch(`${base}${path}`, {
     method,
-    headers: { 'x-auth-token': token, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()

@@ -1,0 +1,134 @@
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import path from 'node:path'
+import type { Lab } from '../lab/lab.ts'
+import { must, run } from '../lab/run.ts'
+import { waitFor } from '../lab/wait-for.ts'
+import { octaviaPackages } from './octavia-packages.ts'
+
+/** Debian's: the packages belong to it. */
+const PYTHON = '/usr/bin/python3'
+/** As Debian's octavia-api-uwsgi.ini advises. */
+const PROCESSES = 2 * availableParallelism()
+const START_MS = 180_000
+/** Of loopback; the lab's number is added. */
+const FIRST_PORT = 19_800
+
+/**
+ * The real octavia-api of Debian 12 (Octavia 11.0.0) in front of a MariaDB of its own. Its provider and its network
+ * driver do nothing, so a load balancer stays in PENDING_CREATE until `confirm`; it asks for no token. Its data is in the
+ * lab's directory, and it ends with the lab.
+ */
+export interface OctaviaServer {
+  /** Base URL, without `/v2`. */
+  readonly endpoint: string
+  /** Headers that make a request one of this project's. */
+  readonly as: (projectId: string) => Readonly<Record<string, string>>
+  /** Names of its processes in the lab. */
+  readonly processes: readonly string[]
+  /** Does what a provider does when it is done: whatever is PENDING becomes ACTIVE. */
+  readonly confirm: () => Promise<void>
+}
+
+const [DATABASE, API] = ['octavia-database', 'octavia-api']
+const CONFIRM = ['load_balancer', 'listener', 'pool', 'member']
+  .map((table) => `UPDATE ${table} SET provisioning_status = 'ACTIVE' WHERE provisioning_status LIKE 'PENDING_%'`)
+  .join('; ')
+
+/** Takes half a minute, and half a minute more the first time in a checkout. */
+export async function startOctaviaServer(lab: Lab): Promise<OctaviaServer> {
+  const root = await octaviaPackages()
+  const directory = path.join(lab.directory, 'octavia')
+  const [data, socket] = [path.join(directory, 'database'), path.join(lab.runDirectory, 'octavia-database.sock')]
+  for (const each of [directory, lab.runDirectory]) mkdirSync(each, { recursive: true })
+  const libraries = globSync(['lib/*-linux-gnu', 'usr/lib/*-linux-gnu'], { cwd: root })
+  const env = {
+    LD_LIBRARY_PATH: libraries.map((each) => path.join(root, each)).join(':'),
+    PYTHONPATH: path.join(root, 'usr/lib/python3/dist-packages'),
+    PYTHONWARNINGS: 'ignore',
+  }
+  const inRoot = (file: string): string => path.join(root, 'usr', file)
+
+  const database = ['--no-defaults', `--basedir=${inRoot('')}`, `--datadir=${data}`, '--user=root']
+  const login = '--auth-root-authentication-method=normal'
+  await must([inRoot('bin/mariadb-install-db'), ...database, login, '--skip-test-db'], { env, timeoutMs: START_MS })
+  const listen = ['--skip-networking', `--socket=${socket}`, `--lc-messages-dir=${inRoot('share/mysql')}`]
+  await lab.start('host', DATABASE, [inRoot('sbin/mariadbd'), ...database, ...listen], { env })
+  const create = ['-e', 'CREATE DATABASE octavia CHARACTER SET utf8']
+  const client = [inRoot('bin/mariadb'), '--no-defaults', `--socket=${socket}`, '--user=root']
+  await waitFor(async () => (await run([...client, ...create], { env })).code === 0, {
+    what: 'MariaDB to take commands',
+    timeoutMs: START_MS,
+    everyMs: 100,
+  })
+
+  const settings = path.join(directory, 'octavia.conf')
+  writeFileSync(settings, octaviaSettings(socket))
+  const migrate = [PYTHON, inRoot('bin/octavia-db-manage'), '--config-file', settings, 'upgrade', 'head']
+  await must(migrate, { env, timeoutMs: START_MS })
+
+  const port = FIRST_PORT + lab.number
+  const ini = path.join(directory, 'uwsgi.ini')
+  writeFileSync(ini, uwsgiSettings({ root, settings, port }))
+  const { logFile } = await lab.start('host', API, [inRoot('bin/uwsgi-core'), '--ini', ini], { env })
+  // Each process loads the program for itself, and the first answers while the others still do.
+  await waitFor(() => readFileSync(logFile, 'utf8').match(/^WSGI app 0 .* ready/gm)?.length === PROCESSES, {
+    what: `octavia-api to be up (log ${logFile})`,
+    timeoutMs: START_MS,
+    everyMs: 100,
+  })
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    as: (projectId) => ({ 'x-project-id': projectId }),
+    processes: [DATABASE, API],
+    confirm: async () => {
+      await must([...client, 'octavia', '-e', CONFIRM], { env })
+    },
+  }
+}
+
+const octaviaSettings = (socket: string): string => `
+[DEFAULT]
+transport_url = fake:///
+[api_settings]
+auth_strategy = noauth
+enabled_provider_drivers = noop_driver:noop
+default_provider_driver = noop_driver
+[database]
+connection = mysql+pymysql://root@localhost/octavia?unix_socket=${socket}
+[certificates]
+cert_manager = local_cert_manager
+[controller_worker]
+network_driver = network_noop_driver
+[quotas]
+default_load_balancer_quota = -1
+default_listener_quota = -1
+default_pool_quota = -1
+default_member_quota = -1
+default_health_monitor_quota = -1
+`
+
+/**
+ * Debian's octavia-api-uwsgi.ini, but for threads: the provider that does nothing fails when several write at once
+ * ("dictionary changed size during iteration"). Clients are told that a connection ends, which they would else count as
+ * an error.
+ */
+const uwsgiSettings = (given: { readonly root: string; readonly settings: string; readonly port: number }): string => `
+[uwsgi]
+plugins-dir = ${given.root}/usr/lib/uwsgi/plugins
+plugins = python311
+buffer-size = 65535
+master = true
+thunder-lock = true
+lazy-apps = true
+no-orphans = true
+die-on-term = true
+enable-threads = true
+processes = ${PROCESSES}
+listen = 100
+disable-logging = true
+add-header = Connection: close
+wsgi-file = ${given.root}/usr/bin/octavia-wsgi
+pyargv = --config-file ${given.settings}
+http-socket = 127.0.0.1:${given.port}
+`
