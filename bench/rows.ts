@@ -1,5 +1,6 @@
 /** The rows of each benchmark: `NAME.bench.ts` prints exactly these. `./dev bench` takes either name. */
 export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
+  'api-memory': ['api-memory'],
   'bulk-load': ['bulk-load'],
   'create-to-first-byte': ['create-to-first-byte'],
   'failover-bgp': ['failover-bgp-default', 'failover-bgp-fast'],

@@ -20,7 +20,7 @@ it('a name is that of a benchmark, of a row, or the beginning of several benchma
 
 it('a name that nothing has is refused, beside the nearest', () => {
   expect(() => benchmarksOf(['l4-conect'])).toThrow(
-    /^there is no benchmark and no row "l4-conect"; the nearest is l4-connect\. There are: bulk-load, /,
+    /^there is no benchmark and no row "l4-conect"; the nearest is l4-connect\. There are: api-memory, /,
   )
   expect(nearest('planed-mov', ['drain', 'planned-move'])).toBe('planned-move')
 })
