@@ -4,13 +4,11 @@
  * of the same proxy differ by some percent for their lifetime, by where the kernel puts them and what they share. So
  * everything is set up many times, and each time counts once.
  */
-import { writeFileSync } from 'node:fs'
-import path from 'node:path'
-import { FAST_PORTS, type Lab, memberAddress, must, startFastMember } from '@spout/testkit'
+import { FAST_PORTS, memberAddress, startFastMember } from '@spout/testkit'
+import { startHandWritten } from './bed/hand-written.ts'
 import { requestsPerSecond } from './bed/load.ts'
 import { compile, LineProgram } from './bed/native.ts'
 import { createTree, untilActive } from './bed/octavia.ts'
-import { addPeerDomain } from './bed/peer-domain.ts'
 import { withSpout } from './bed/spout-bed.ts'
 import { median, pairedRatio } from './percentile.ts'
 import { benchOptions, printRow } from './row.ts'
@@ -18,41 +16,10 @@ import { benchOptions, printRow } from './row.ts'
 const GOAL = 0.98
 const NODE = 'node1'
 const SEGMENT = 'tenant-b'
-const HAND_WRITTEN_VIP = '192.0.2.3'
 const options = benchOptions()
 const SITTINGS = options.quick ? 1 : 21
 const ROUNDS = 5
 const SECONDS = 1
-
-async function startHandWritten(lab: Lab): Promise<void> {
-  const { namespace } = await addPeerDomain(lab, {
-    name: 'proxy',
-    node: NODE,
-    segment: SEGMENT,
-    index: 3,
-    destination: HAND_WRITTEN_VIP,
-  })
-  await must(['ip', '-n', namespace, 'address', 'add', `${HAND_WRITTEN_VIP}/32`, 'dev', 'lo'])
-  const config = [
-    'global',
-    '  nbthread 1',
-    '  maxconn 1000',
-    'defaults',
-    '  mode http',
-    '  timeout connect 5s',
-    '  timeout client 50s',
-    '  timeout server 50s',
-    'frontend web',
-    `  bind ${HAND_WRITTEN_VIP}:80`,
-    '  default_backend members',
-    'backend members',
-    '  balance roundrobin',
-    ...[0, 1].map((index) => `  server m${index} ${memberAddress(index)}:${FAST_PORTS.first}`),
-  ]
-  const file = path.join(lab.directory, 'hand-written.cfg')
-  writeFileSync(file, `${config.join('\n')}\n`)
-  await lab.start('proxy', 'hand-written', ['haproxy', '-db', '-f', file])
-}
 
 type Results = Readonly<Record<'spout' | 'handWritten', number[]>>
 
@@ -68,13 +35,15 @@ async function sitting(results: Results): Promise<void> {
       members,
     })
     await untilActive(access, snat, created.id)
-    await startHandWritten(lab)
+    const handWritten = await startHandWritten(lab, {
+      ...{ name: 'proxy', node: NODE, segment: SEGMENT, index: 3, binds: (address: string) => [`${address}:80`] },
+    })
     await using prober = new LineProgram(lab, 'client', [await compile(lab, 'first-byte')])
-    for (const address of [created.vip_address, HAND_WRITTEN_VIP])
+    for (const address of [created.vip_address, handWritten])
       if ((await prober.ask(`${address} 80`)).startsWith('-1')) throw new Error(`${address} does not answer`)
     const ways = [
       ['spout', created.vip_address],
-      ['handWritten', HAND_WRITTEN_VIP],
+      ['handWritten', handWritten],
     ] as const
     for (let round = 0; round < ROUNDS; round++)
       for (const [way, address] of round % 2 === 0 ? ways : ways.toReversed())

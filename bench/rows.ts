@@ -30,4 +30,6 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'one-service-at-30k': ['one-service-at-30k'],
   'restart-adopt': ['restart-adopt'],
   'store-writes': ['store-writes'],
+  'tls-change': ['tls-change'],
+  'tls-handshakes': ['tls-handshakes-1', 'tls-handshakes-1000'],
 }

@@ -3,11 +3,11 @@ import path from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { type Lab, must, type PlaceName } from '@spout/testkit'
 
-/** Compiles a program of `bench/programs` into the lab's directory. */
-export async function compile(lab: Lab, program: string): Promise<string> {
+/** Compiles a program of `bench/programs` into the lab's directory, with libraries such as `ssl`. */
+export async function compile(lab: Lab, program: string, libraries: readonly string[] = []): Promise<string> {
   const source = path.resolve(import.meta.dirname, '../programs', `${program}.c`)
   const binary = path.join(lab.directory, program)
-  await must(['cc', '-O2', '-D_GNU_SOURCE', '-pthread', '-o', binary, source])
+  await must(['cc', '-O2', '-D_GNU_SOURCE', '-pthread', '-o', binary, source, ...libraries.map((name) => `-l${name}`)])
   return binary
 }
 
