@@ -177,11 +177,17 @@ export class Parts {
     const byId = new Map(current.map((known) => [known.id, known]))
     const byName = new Map(current.map((known) => [known.name, known]))
     return drafts.map((draft, at) => {
-      const { createdAt: _created, updatedAt: _updated, id, action, ...own } = draft
-      const known = id !== undefined ? byId.get(id) : draft.name === '' ? undefined : byName.get(draft.name)
-      if (id !== undefined && known === undefined) throw unknown(`${path}[${at}].id`, 'Route', id)
-      return this.#stamp<HttpRoute>(known, { ...own, action: actionOf(action, pools, `${path}[${at}].action`) })
+      const { id, name } = draft
+      const known = id !== undefined ? byId.get(id) : name === '' ? undefined : byName.get(name)
+      return this.route(draft, known, pools, `${path}[${at}].`)
     })
+  }
+
+  /** @param known the version before; a draft that names an id needs one. @param path of its fields, with a trailing dot */
+  route(draft: RouteDraft, known: HttpRoute | undefined, pools: readonly Pool[], path: string): HttpRoute {
+    const { createdAt: _created, updatedAt: _updated, id, action, ...own } = draft
+    if (id !== undefined && known === undefined) throw unknown(`${path}id`, 'Route', id)
+    return this.#stamp<HttpRoute>(known, { ...own, action: actionOf(action, pools, `${path}action`) })
   }
 
   #monitor(draft: z.output<typeof monitorDraft>, known: HealthMonitor | null, field: string): HealthMonitor {
@@ -203,10 +209,11 @@ export class Parts {
   }
 
   #stamp<T extends Stamped>(known: T | undefined, own: Omit<T, keyof Stamped>): T {
-    const fresh = { ...own, id: known?.id ?? randomUUID(), createdAt: known?.createdAt ?? this.#now }
-    const before = { ...known, updatedAt: null }
-    const same = known !== undefined && isDeepStrictEqual(before, { ...fresh, updatedAt: null })
-    return { ...fresh, updatedAt: known === undefined ? null : same ? known.updatedAt : this.#now } as T
+    if (known === undefined) return { ...own, id: randomUUID(), createdAt: this.#now, updatedAt: null } as T
+    const { id, createdAt, updatedAt } = known
+    // The same object, since what is checked, stored and sent of a document is what is new in it.
+    if (isDeepStrictEqual(known, { ...own, id, createdAt, updatedAt })) return known
+    return { ...own, id, createdAt, updatedAt: this.#now } as T
   }
 }
 

@@ -37,7 +37,7 @@ interface PartKind<T extends { readonly id: string }, S extends z.ZodObject> {
   readonly refuseRemoval: (part: T, current: LoadBalancer) => void
 }
 
-const LISTENERS: PartKind<Listener, typeof listenerDraft> = {
+export const LISTENERS: PartKind<Listener, typeof listenerDraft> = {
   plural: 'listeners',
   what: 'Listener',
   schema: listener,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
 
 let bed: TestBed
@@ -124,5 +124,54 @@ test('filters of a route are kept, and refused by their fields', async () => {
   expect((await create([withFilters(hostile)])).body).toMatchObject({
     code: 'InvalidField',
     field: 'listeners[0].routes[0].action.filters[0].set[0].name',
+  })
+})
+
+describe('one route', () => {
+  test('is added last or before another, moved, replaced and removed; the others stay as they are', async () => {
+    const { body, listener } = await create([CART, HTTPS])
+    const [cart, https] = body.listeners[0].routes
+    const namesNow = async () => (await call('GET', listener)).body.routes.map(({ name }: { name: string }) => name)
+
+    const last = await call('POST', `${listener}/routes`, { name: 'last', action: { type: 'respond', code: 404 } })
+    expect(last.status).toBe(201)
+    expect(last.body).toMatchObject({ name: 'last', enabled: true, conditions: [], updatedAt: null })
+    const first = await call('POST', `${listener}/routes`, { ...CART, name: 'first', before: cart.id })
+    expect(first.body.action.pools[0].poolId).toBe(body.pools[0].id)
+    expect(await namesNow()).toEqual(['first', 'cart', 'https', 'last'])
+
+    const changed = await call('PUT', `${listener}/routes/${cart.id}`, { ...CART, enabled: false })
+    expect(changed.body).toEqual({ ...cart, enabled: false, updatedAt: expect.any(String) })
+    expect(await namesNow()).toEqual(['first', 'cart', 'https', 'last'])
+    const moved = await call('PUT', `${listener}/routes/${last.body.id}`, { ...last.body, before: first.body.id })
+    expect(moved.body).toEqual(last.body)
+    expect(await namesNow()).toEqual(['last', 'first', 'cart', 'https'])
+
+    expect((await call('DELETE', `${listener}/routes/${first.body.id}`)).status).toBe(204)
+    const { routes, updatedAt } = (await call('GET', listener)).body
+    expect(routes).toEqual([last.body, changed.body, https])
+    expect(updatedAt).toBeNull()
+  })
+
+  test.each([
+    [{ ...CART, action: { type: 'forward', pools: [{ pool: 'none' }] } }, 'action.pools[0].pool'],
+    [{ ...CART, action: { type: 'forward', pools: [{ pool: 'l4' }] } }, 'action.pools[0].poolId'],
+    [{ ...CART, conditions: [{ on: 'path', compare: 'regex', values: ['(a'] }] }, 'conditions[0].values[0]'],
+    [{ ...CART, id: '11111111-1111-4111-8111-111111111111' }, 'id'],
+    [{ ...CART, before: '11111111-1111-4111-8111-111111111111' }, 'before'],
+    [{ ...CART, colour: 'red' }, 'colour'],
+  ])('%j is refused at %s', async (draft, field) => {
+    const { listener } = await create([HTTPS])
+    const { status, body } = await call('POST', `${listener}/routes`, draft)
+    expect([status, body.field]).toEqual([400, field])
+    expect((await call('GET', listener)).body.routes).toHaveLength(1)
+  })
+
+  test('that is not there is not found, and so is one of a listener that is not there', async () => {
+    const { path, listener } = await create([HTTPS])
+    const nobody = '11111111-1111-4111-8111-111111111111'
+    expect((await call('DELETE', `${listener}/routes/${nobody}`)).status).toBe(404)
+    expect((await call('PUT', `${listener}/routes/${nobody}`, CART)).status).toBe(404)
+    expect((await call('POST', `${path}/listeners/${nobody}/routes`, CART)).status).toBe(404)
   })
 })

@@ -1,6 +1,7 @@
 import { auditRoutes } from './audit.ts'
 import { bgpRoutes } from './bgp.ts'
 import { certificateRoutes } from './certificates.ts'
+import { listenerRouteRoutes } from './listener-routes.ts'
 import { loadBalancerBatchRoutes } from './load-balancer-batch.ts'
 import { loadBalancerClassRoutes } from './load-balancer-classes.ts'
 import { loadBalancerMemberRoutes } from './load-balancer-members.ts'
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...loadBalancerBatchRoutes,
   ...memberChangeRoutes,
   ...loadBalancerPartRoutes,
+  ...listenerRouteRoutes,
   ...loadBalancerMemberRoutes,
   ...withdrawalRoutes,
   ...networkRoutes,
