@@ -2,8 +2,8 @@
  * Sends HTTP requests to an address until it answers 200, and prints when that was. One process for many measurements,
  * so that no process start is measured.
  *
- * stdin: `ADDRESS PORT\n`; stdout: `NANOSECONDS ATTEMPTS\n`, the time on CLOCK_MONOTONIC when the status line was read,
- * or `-1 ATTEMPTS` after DEADLINE_MS.
+ * stdin: `ADDRESS PORT [HOST]\n`, host `bench` unless another is given; stdout: `NANOSECONDS ATTEMPTS\n`, the time on
+ * CLOCK_MONOTONIC when the status line was read, or `-1 ATTEMPTS` after DEADLINE_MS.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,9 +34,9 @@ static bool ready(int fd, short events)
 	return poll(&p, 1, ATTEMPT_MS) == 1;
 }
 
-static bool answers(const struct sockaddr_in *to)
+static bool answers(const struct sockaddr_in *to, const char *request)
 {
-	static const char request[] = "GET / HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n";
+	ssize_t length = strlen(request);
 	char reply[64];
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	bool ok = false;
@@ -44,7 +44,7 @@ static bool answers(const struct sockaddr_in *to)
 	if (fd < 0)
 		return false;
 	if ((connect(fd, (const struct sockaddr *)to, sizeof(*to)) == 0 || errno == EINPROGRESS) && ready(fd, POLLOUT) &&
-	    send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) == sizeof(request) - 1 && ready(fd, POLLIN)) {
+	    send(fd, request, length, MSG_NOSIGNAL) == length && ready(fd, POLLIN)) {
 		ssize_t n = recv(fd, reply, sizeof(reply), 0);
 		ok = n >= 12 && memcmp(reply + 8, " 200", 4) == 0;
 	}
@@ -54,7 +54,7 @@ static bool answers(const struct sockaddr_in *to)
 
 int main(void)
 {
-	char line[128], address[64];
+	char line[256], address[64], host[128], request[256];
 	unsigned port;
 
 	while (fgets(line, sizeof(line), stdin)) {
@@ -62,10 +62,12 @@ int main(void)
 		long long deadline = now_ns() + DEADLINE_MS * 1000000LL;
 		int attempts = 1;
 
-		if (sscanf(line, "%63s %u", address, &port) != 2 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
+		strcpy(host, "bench");
+		if (sscanf(line, "%63s %u %127s", address, &port, host) < 2 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
 			return 2;
 		to.sin_port = htons(port);
-		while (!answers(&to) && now_ns() < deadline) {
+		snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host);
+		while (!answers(&to, request) && now_ns() < deadline) {
 			attempts++;
 			usleep(PAUSE_US);
 		}
