@@ -13,6 +13,7 @@ import {
   CertificateUsers,
   NO_USAGE,
   NumberRuns,
+  RouteTables,
   subtractUsage,
   type Usage,
   usageOf,
@@ -40,6 +41,8 @@ export const isInUse = (address: Address): boolean => address.quarantineUntil ==
  * much is stored.
  */
 export class AdmissionIndex {
+  /** The tables of routes that were checked last. */
+  readonly routeTables = new RouteTables()
   readonly #view: ModelView
   readonly #unsubscribe: () => void
   readonly #addresses = new Map<string, Address>()

@@ -1,8 +1,7 @@
-import type { LoadBalancer, Pool } from '@spout/model'
+import { type LoadBalancer, listDifference } from '@spout/model'
 import type { ChildRef } from './contract/view.ts'
-import { listDifference } from './list-difference.ts'
 
-type Children = Pick<LoadBalancer, 'id' | 'listeners' | 'pools'>
+type Children = { readonly [Part in 'id' | 'listeners' | 'pools']: Readonly<LoadBalancer[Part]> }
 
 /** Where every listener, route, pool, member and monitor is, kept up to date from whole documents. */
 export class ChildIndex {
@@ -14,32 +13,39 @@ export class ChildIndex {
 
   /** Skips parts that are the same object in both documents. */
   replace(before: LoadBalancer | null, after: LoadBalancer | null): void {
-    const pools = listDifference(before?.pools ?? [], after?.pools ?? [])
-    const poolsThen = new Map(pools.gone.map((pool) => [pool.id, pool]))
-    const poolsNow = new Map(pools.come.map((pool) => [pool.id, pool]))
-    const listeners = listDifference(before?.listeners ?? [], after?.listeners ?? [])
-    const rest = (all: readonly Pool[], others: ReadonlyMap<string, Pool>, part: 'gone' | 'come'): readonly Pool[] =>
-      all.map((pool) => {
-        const other = others.get(pool.id)
-        if (other === undefined) return pool
-        const [then, now] = part === 'gone' ? [pool, other] : [other, pool]
-        return { ...pool, members: [...listDifference(then.members, now.members)[part]] }
-      })
+    const listeners = versions(before?.listeners ?? [], after?.listeners ?? [], (listener, other) => {
+      return { ...listener, routes: [...listDifference(other.routes, listener.routes).come] }
+    })
+    const pools = versions(before?.pools ?? [], after?.pools ?? [], (pool, other) => {
+      return { ...pool, members: [...listDifference(other.members, pool.members).come] }
+    })
     if (before !== null)
-      for (const { id } of childrenOf({
-        id: before.id,
-        listeners: [...listeners.gone],
-        pools: [...rest(pools.gone, poolsNow, 'gone')],
-      }))
+      for (const { id } of childrenOf({ id: before.id, listeners: listeners.gone, pools: pools.gone }))
         this.#byId.delete(id)
     if (after !== null)
-      for (const { id, ref } of childrenOf({
-        id: after.id,
-        listeners: [...listeners.come],
-        pools: [...rest(pools.come, poolsThen, 'come')],
-      }))
+      for (const { id, ref } of childrenOf({ id: after.id, listeners: listeners.come, pools: pools.come }))
         this.#byId.set(id, ref)
   }
+}
+
+/**
+ * The parts that differ.
+ * @param own a part with those of its own parts that its other version lacks
+ */
+function versions<T extends { readonly id: string }>(
+  before: readonly T[],
+  after: readonly T[],
+  own: (part: T, other: T) => T,
+): { readonly gone: readonly T[]; readonly come: readonly T[] } {
+  const { gone, come } = listDifference(before, after)
+  const ownOf = (parts: readonly T[], others: readonly T[]): readonly T[] => {
+    const byId = new Map(others.map((other) => [other.id, other]))
+    return parts.map((part) => {
+      const other = byId.get(part.id)
+      return other === undefined ? part : own(part, other)
+    })
+  }
+  return { gone: ownOf(gone, come), come: ownOf(come, gone) }
 }
 
 function* childrenOf({ id: loadBalancerId, listeners, pools }: Children): Iterable<{

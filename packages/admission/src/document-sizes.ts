@@ -1,5 +1,4 @@
-import type { Listener, LoadBalancer, Pool } from '@spout/model'
-import { listDifference } from './list-difference.ts'
+import { type Listener, type LoadBalancer, listDifference, type Pool } from '@spout/model'
 
 /**
  * The size of load balancers as JSON, in bytes. For a changed document only the parts that are new objects are
@@ -24,27 +23,43 @@ const sumOf = (parts: readonly unknown[]): number => parts.reduce<number>((sum, 
 
 /** Parts are measured without separators, so the sum does not depend on their order. */
 const measured = (document: LoadBalancer): number =>
-  headOf(document) + listenersOf(document.listeners) + poolsOf(document.pools)
+  headOf(document) + sizeOf(document.listeners, LISTENERS) + sizeOf(document.pools, POOLS)
 
 const headOf = (document: LoadBalancer): number => bytesOf({ ...document, listeners: [], pools: [] })
-const listenersOf = (listeners: readonly Listener[]): number => sumOf(listeners)
-const poolsOf = (pools: readonly Pool[]): number =>
-  pools.reduce((sum, pool) => sum + poolHeadOf(pool) + sumOf(pool.members), 0)
-const poolHeadOf = (pool: Pool): number => bytesOf({ ...pool, members: [] })
 
-function difference(before: LoadBalancer, after: LoadBalancer): number {
-  const listeners = listDifference(before.listeners, after.listeners)
-  const pools = listDifference(before.pools, after.pools)
-  const then = new Map(pools.gone.map((pool) => [pool.id, pool]))
-  let bytes = headOf(after) - headOf(before) + listenersOf(listeners.come) - listenersOf(listeners.gone)
-  for (const pool of pools.come) {
-    const old = then.get(pool.id)
-    then.delete(pool.id)
-    if (old === undefined) bytes += poolsOf([pool])
+/** How the parts of one kind are measured: what they say themselves, and the many items in them. */
+interface Measured<T> {
+  readonly head: (part: T) => unknown
+  readonly items: (part: T) => readonly unknown[]
+}
+const LISTENERS: Measured<Listener> = { head: (one) => ({ ...one, routes: [] }), items: ({ routes }) => routes }
+const POOLS: Measured<Pool> = { head: (one) => ({ ...one, members: [] }), items: ({ members }) => members }
+
+const sizeOf = <T>(parts: readonly T[], { head, items }: Measured<T>): number =>
+  parts.reduce((sum, part) => sum + bytesOf(head(part)) + sumOf(items(part)), 0)
+
+const difference = (before: LoadBalancer, after: LoadBalancer): number =>
+  headOf(after) -
+  headOf(before) +
+  differenceOf(before.listeners, after.listeners, LISTENERS) +
+  differenceOf(before.pools, after.pools, POOLS)
+
+function differenceOf<T extends { readonly id: string }>(
+  before: readonly T[],
+  after: readonly T[],
+  how: Measured<T>,
+): number {
+  const { gone, come } = listDifference(before, after)
+  const then = new Map(gone.map((part) => [part.id, part]))
+  let bytes = 0
+  for (const part of come) {
+    const old = then.get(part.id)
+    then.delete(part.id)
+    if (old === undefined) bytes += sizeOf([part], how)
     else {
-      const members = listDifference(old.members, pool.members)
-      bytes += poolHeadOf(pool) - poolHeadOf(old) + sumOf(members.come) - sumOf(members.gone)
+      const items = listDifference(how.items(old), how.items(part))
+      bytes += bytesOf(how.head(part)) - bytesOf(how.head(old)) + sumOf(items.come) - sumOf(items.gone)
     }
   }
-  return bytes - poolsOf([...then.values()])
+  return bytes - sizeOf([...then.values()], how)
 }

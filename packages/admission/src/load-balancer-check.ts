@@ -25,7 +25,7 @@ export function checkedNetworkId(
   const limit = classConnectionLimit(context, loadBalancer)
   if (limit !== null) checkClassLimit(loadBalancer, limit)
   if (context.references === 'any') {
-    const found = documentProblem(loadBalancer, { useOfCertificate: () => 'any' })
+    const found = documentProblem(loadBalancer, { useOfCertificate: () => 'any', tables: context.index.routeTables })
     if (found !== null) throw new SpoutError(found.code, found.params)
     return null
   }
@@ -74,6 +74,7 @@ export function resolveContextOf(
       const found = view.get('certificate', id)?.value
       return found?.projectId === projectId ? certificateUse(found) : null
     },
+    tables: index.routeTables,
     forbidden: (ip) => deny.whyForbidden(ip),
     occupant: (id, address) => {
       const found = index.addressIn(id, address)

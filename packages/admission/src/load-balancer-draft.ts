@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  httpRoute,
+  type Listener,
   type LoadBalancer,
   listener,
   loadBalancer,
-  type Member,
+  MOST_ROUTES,
   member,
   type Pool,
   parseAs,
@@ -48,9 +50,9 @@ export const parseDraft = (input: LoadBalancerDraft): z.output<typeof draft> => 
 const plainFields = z.strictObject({ name, description, tags, enabled, leftNodeId, annotations }).partial()
 
 /**
- * The fields of a change that differ from the current document. Listeners, pools and members that are the same objects
- * as in the current document were validated before, and so was a pool that differs only in its members. So adding a
- * member costs one member's validation.
+ * The fields of a change that differ from the current document. Listeners, routes, pools and members that are the same
+ * objects as in the current document were validated before, and so was a pool that differs only in its members, or a
+ * listener in its routes. So adding a member costs one member's validation.
  * @throws SpoutError UnknownField, ImmutableField, MissingField, InvalidField
  */
 export function parseChange(current: LoadBalancer, change: LoadBalancerChange): LoadBalancerChange {
@@ -60,8 +62,8 @@ export function parseChange(current: LoadBalancer, change: LoadBalancerChange): 
       throw new SpoutError('ImmutableField', { field })
   const parsed: LoadBalancerChange = {
     ...parseAs(plainFields, plain),
-    ...(newListeners === undefined ? {} : { listeners: parseListeners(current, newListeners) }),
-    ...(newPools === undefined ? {} : { pools: parsePools(current, newPools) }),
+    ...(newListeners === undefined ? {} : { listeners: parseParts(LISTENERS, current.listeners, newListeners) }),
+    ...(newPools === undefined ? {} : { pools: parseParts(POOLS, current.pools, newPools) }),
   }
   const differing = (Object.keys(parsed) as (keyof LoadBalancerChange)[]).filter(
     (field) => !isDeepStrictEqual(parsed[field], current[field]),
@@ -70,13 +72,14 @@ export function parseChange(current: LoadBalancer, change: LoadBalancerChange): 
 }
 
 /** The model's limits, for lists whose items are validated one by one. */
-export const MOST = { listeners: 1000, pools: 1000, members: 10_000 } as const
+export const MOST = { listeners: 1000, pools: 1000, members: 10_000, routes: MOST_ROUTES } as const
 
 /** Made once: making a schema takes longer than using it. */
 const LISTS = {
   listeners: z.array(z.unknown()).max(MOST.listeners),
   pools: z.array(z.unknown()).max(MOST.pools),
   members: z.array(z.unknown()).max(MOST.members),
+  routes: z.array(z.unknown()).max(MOST.routes),
 } as const
 
 function listOf<T>(input: readonly T[], what: keyof typeof LISTS, path: string): readonly T[] {
@@ -84,40 +87,60 @@ function listOf<T>(input: readonly T[], what: keyof typeof LISTS, path: string):
   return input
 }
 
-function parseListeners(current: LoadBalancer, input: LoadBalancer['listeners']): LoadBalancer['listeners'] {
-  const known = new Set<unknown>(current.listeners)
-  return listOf(input, 'listeners', 'listeners').map((one, index) =>
-    known.has(one) ? one : parseAs(listener, one, `listeners[${index}]`),
+/** A kind of parts, each with a list of parts of its own. */
+interface PartKind<Part, List extends keyof Part & keyof typeof LISTS> {
+  readonly what: 'listeners' | 'pools'
+  readonly schema: z.ZodType<Part>
+  readonly list: List
+  readonly item: z.ZodType<Part[List] extends (infer Item)[] ? Item : never>
+}
+const LISTENERS: PartKind<Listener, 'routes'> = {
+  ...{ what: 'listeners', schema: listener, list: 'routes', item: httpRoute },
+}
+const POOLS: PartKind<Pool, 'members'> = { what: 'pools', schema: pool, list: 'members', item: member }
+
+function parseParts<Part extends { readonly id: string }, List extends keyof Part & keyof typeof LISTS>(
+  kind: PartKind<Part, List>,
+  current: readonly Part[],
+  input: readonly Part[],
+): Part[] {
+  const known = new Set<unknown>(current)
+  return listOf(input, kind.what, kind.what).map((one, index) =>
+    known.has(one)
+      ? one
+      : parsePart(
+          kind,
+          one,
+          `${kind.what}[${index}]`,
+          current.find(({ id }) => id === one?.id),
+        ),
   )
 }
 
-function parsePools(current: LoadBalancer, input: LoadBalancer['pools']): LoadBalancer['pools'] {
-  const known = new Set<unknown>(current.pools)
-  const knownMembers = new Set<unknown>(current.pools.flatMap((one) => one.members))
-  return listOf(input, 'pools', 'pools').map((one, index) => {
-    if (known.has(one)) return one
-    const before = current.pools.find(({ id }) => id === one?.id)
-    return parsePool(one, `pools[${index}]`, before, knownMembers)
-  })
-}
-
-function parsePool(input: Pool, path: string, before: Pool | undefined, knownMembers: ReadonlySet<unknown>): Pool {
-  if (!Array.isArray(input?.members)) return parseAs(pool, input, path)
-  const members = listOf(input.members, 'members', `${path}.members`)
+/** @param before the version before, whose items are known */
+function parsePart<Part extends { readonly id: string }, List extends keyof Part & keyof typeof LISTS>(
+  { schema, list, item }: PartKind<Part, List>,
+  input: Part,
+  path: string,
+  before: Part | undefined,
+): Part {
+  const items: unknown = input?.[list]
+  if (!Array.isArray(items)) return parseAs(schema, input, path)
+  const known = new Set<unknown>(before?.[list] as readonly unknown[] | undefined)
   return {
-    ...(hasFieldsOf(input, before) ? before : parseAs(pool, { ...input, members: [] }, path)),
-    members: members.map(
-      (one, index): Member => (knownMembers.has(one) ? one : parseAs(member, one, `${path}.members[${index}]`)),
+    ...(hasFieldsOf(input, before, list) ? before : parseAs(schema, { ...input, [list]: [] }, path)),
+    [list]: listOf(items, list, `${path}.${list}`).map((one, index) =>
+      known.has(one) ? one : parseAs(item, one, `${path}.${list}[${index}]`),
     ),
   }
 }
 
-/** Whether it is the known pool with other members: all other fields are the same values and objects. */
-function hasFieldsOf(input: Pool, before: Pool | undefined): before is Pool {
+/** Whether it is the known part with another list: all other fields are the same values and objects. */
+function hasFieldsOf<Part extends object>(input: Part, before: Part | undefined, list: keyof Part): before is Part {
   if (before === undefined) return false
-  const fields = Object.keys(input) as (keyof Pool)[]
+  const fields = Object.keys(input) as (keyof Part)[]
   return (
     fields.length === Object.keys(before).length &&
-    fields.every((field) => field === 'members' || (Object.hasOwn(before, field) && input[field] === before[field]))
+    fields.every((field) => field === list || (Object.hasOwn(before, field) && input[field] === before[field]))
   )
 }

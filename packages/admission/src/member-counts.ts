@@ -1,5 +1,4 @@
-import type { LoadBalancer } from '@spout/model'
-import { listDifference } from './list-difference.ts'
+import { type LoadBalancer, listDifference } from '@spout/model'
 
 type Document = Pick<LoadBalancer, 'networkId' | 'pools'>
 type Addressed = readonly { readonly address: string }[]

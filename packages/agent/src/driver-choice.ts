@@ -1,5 +1,5 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
-import type { NodePool, NodeRoute } from '@spout/model/node-state'
+import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
 import { isFiltered, isOfClient, isTested } from '@spout/model/route-keys'
 
@@ -14,13 +14,23 @@ export class DriverChoice {
   readonly drivers: readonly DataPlaneDriver[]
   /** Cache by needs, since entries have few different ones. */
   readonly #known = new Map<string, Choice>()
+  /** It is asked for several times while an entry is applied, which may have thousands of routes. */
+  readonly #ofEntry = new WeakMap<LoadBalancerEntry, { readonly domain: DomainEntry; readonly choice: Choice }>()
 
   constructor(drivers: readonly DataPlaneDriver[]) {
     this.drivers = drivers
   }
 
   of(wanted: Pick<WantedEntry, 'domain' | 'entry'>): Choice {
-    const needs = needsOf(wanted)
+    const { domain, entry } = wanted
+    const known = this.#ofEntry.get(entry)
+    if (known?.domain === domain) return known.choice
+    const choice = this.#byNeeds(needsOf(wanted))
+    this.#ofEntry.set(entry, { domain, choice })
+    return choice
+  }
+
+  #byNeeds(needs: readonly string[]): Choice {
     const name = needs.join()
     const known = this.#known.get(name) ?? this.#choose(needs)
     this.#known.set(name, known)

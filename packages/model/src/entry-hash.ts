@@ -43,26 +43,31 @@ function fieldsText(fields: Readonly<Record<string, unknown>>, sorted: readonly 
 
 /** Members of a large pool are hashed in chunks of this size, so that one more member costs one chunk. */
 const CHUNK = 64
+/** More routes of a listener than this are hashed one by one, since one more may be anywhere among them. */
+const FEW_ROUTES = 64
 
-/** The hash of an entry, and the chunk hashes that make hashing a changed version cheap. */
+/** The hash of an entry, and the hashes of parts that make hashing a changed version cheap. */
 export interface HashedParts {
   readonly hash: string
   readonly entry: NodeStateEntry
   /** Chunk hashes by member list. */
   readonly chunks: ReadonlyMap<readonly unknown[], readonly string[]>
+  /** Hashes of routes. Versions of an entry share them. */
+  readonly routes: WeakMap<object, string>
 }
 
 /** Entries are compared by this hash: the first 128 bits of SHA-256 over the canonical JSON, hex. */
 export const entryHash = (entry: NodeStateEntry): string => hashEntry(entry).hash
 
 /**
- * The hash of an entry. In a pool of more than 64 members it covers the hashes of chunks of 64 instead of the members.
- * @param before an entry that may share members with it; a chunk of the same objects is not hashed again
+ * The hash of an entry. In a pool of more than 64 members it covers the hashes of chunks of 64 instead of the members,
+ * and with more than 64 routes their hashes instead of these.
+ * @param before an entry that may share members and routes with it; the same objects are not hashed again
  */
 export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedParts {
   const chunks = new Map<readonly unknown[], readonly string[]>()
-  if (entry.kind !== 'load-balancer' || entry.pools.every(({ members }) => members.length <= CHUNK))
-    return { hash: digest(canonicalJson(entry)), entry, chunks }
+  const routes = before?.routes ?? new WeakMap<object, string>()
+  if (entry.kind !== 'load-balancer') return { hash: digest(canonicalJson(entry)), entry, chunks, routes }
   const poolsBefore = before?.entry.kind === 'load-balancer' ? before.entry.pools : []
   const pools = entry.pools.map((pool) => {
     if (pool.members.length <= CHUNK) return pool
@@ -71,7 +76,18 @@ export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedPa
     chunks.set(pool.members, members)
     return { ...pool, members }
   })
-  return { hash: digest(canonicalJson({ ...entry, pools })), entry, chunks }
+  const services = entry.services.map((service) =>
+    service.routes === undefined || service.routes.length <= FEW_ROUTES
+      ? service
+      : { ...service, routes: digest(service.routes.map((route) => hashOf(route, routes)).join('')) },
+  )
+  return { hash: digest(canonicalJson({ ...entry, services, pools })), entry, chunks, routes }
+}
+
+function hashOf(item: object, known: WeakMap<object, string>): string {
+  const hash = known.get(item) ?? digest(canonicalJson(item))
+  known.set(item, hash)
+  return hash
 }
 
 function chunkHashes(

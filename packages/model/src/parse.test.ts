@@ -241,6 +241,7 @@ describe('entryHash', () => {
     const entryOf = (members: readonly object[]): LoadBalancerEntry =>
       ({
         kind: 'load-balancer',
+        services: [],
         pools: [
           { id: 'p', members },
           { id: 'q', members: [] },
@@ -266,6 +267,19 @@ describe('entryHash', () => {
         .digest('hex')
         .slice(0, 32),
     )
+  })
+
+  it('hashing an entry with other routes gives the same with and without the previous one', () => {
+    const entryOf = (routes: readonly object[]): LoadBalancerEntry =>
+      ({ kind: 'load-balancer', services: [{ id: 's', routes }], pools: [] }) as unknown as LoadBalancerEntry
+    const all = Array.from({ length: 100 }, (_, at) => ({ id: `r${at}` }))
+    const before = hashEntry(entryOf(all))
+    const changed = [all.toSpliced(3, 1), all.with(99, { id: 'x' }), [{ id: 'x' }, ...all], all.toReversed(), []]
+    const hashes = changed.map((routes) => hashEntry(entryOf(routes), before).hash)
+    expect(hashes).toEqual(changed.map((routes) => entryHash(entryOf(structuredClone(routes)))))
+    expect(new Set([before.hash, ...hashes]).size).toBe(6)
+    const few = entryOf(all.slice(0, 64))
+    expect(entryHash(few)).toBe(createHash('sha256').update(canonicalJson(few)).digest('hex').slice(0, 32))
   })
 
   it('equal JSON is equal canonical JSON', () => {

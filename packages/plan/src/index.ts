@@ -21,6 +21,7 @@ export { mayLeaveUntilMs, planShardFailover, withMove } from './group/shard-fail
 export { effectiveDown, effectiveMembers, isPanicking } from './health/effective-members.ts'
 export { servingOf } from './health/serving.ts'
 export { compileRoutes, unreachableRoutes } from './http-routes/compile-routes.ts'
+export { RouteTables } from './http-routes/route-tables.ts'
 export { AddressIndex, type Rest } from './ipam/address-index.ts'
 export {
   type AddressSpace,
@@ -37,6 +38,7 @@ export {
   describeFree,
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
+export type { KnownNodeRoutes } from './node-state/node-routes.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
 export { tunnelGateway } from './node-state/plan-domain.ts'
 export { type NetworkUse, planDomains, sharesAddresses } from './node-state/plan-domains.ts'

@@ -6,7 +6,7 @@ import {
   type Network,
   type StatusReader,
 } from '@spout/model'
-import { announcingIn, type PlannedNode, planLoadBalancer } from '@spout/plan'
+import { announcingIn, type KnownNodeRoutes, type PlannedNode, planLoadBalancer } from '@spout/plan'
 import type { Clock } from '@spout/runtime'
 import type { CarryingGroups } from '../indexes/carrying-groups.ts'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -37,6 +37,7 @@ export interface LoadBalancerPublisherOptions {
  */
 export class LoadBalancerPublisher {
   readonly #options: LoadBalancerPublisherOptions
+  readonly #nodeRoutes: KnownNodeRoutes = new WeakMap()
 
   constructor(options: LoadBalancerPublisherOptions) {
     this.#options = options
@@ -62,6 +63,7 @@ export class LoadBalancerPublisher {
       announcing: announcingIn(group, index, loadBalancer.networkId),
       previous: index.get(id),
       entryBefore: this.#entryOf(id),
+      nodeRoutes: this.#nodeRoutes,
       gatewayOwnerIds: this.#gatewayOwners(network),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
       connectionLimit: cluster.connectionLimitOf(loadBalancer),

@@ -2,7 +2,7 @@ import type { RouteCondition } from '@spout/model'
 import { matchRoutes, type RoutedRequest } from '@spout/testkit/match-routes'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CompiledHost, compileRoutes, type Outcome, unreachableRoutes } from './compile-routes.ts'
+import { type CompiledRoutes, compileRoutes, type Outcome, unreachableRoutes } from './compile-routes.ts'
 import { hostClassKey } from './host-classes.ts'
 import { lookupText } from './path-classes.ts'
 
@@ -11,7 +11,7 @@ interface Route {
 }
 
 /** Finds the route as a proxy does: one lookup for each kind of host class, then the longest text. */
-function lookUp(hosts: readonly CompiledHost<Route>[], request: RoutedRequest): Route | null {
+function lookUp({ hosts }: CompiledRoutes<Route>, request: RoutedRequest): Route | null {
   const { host, path } = request
   const name = (host ?? '').split(/[:/]/)[0]!.toLowerCase().replace(/\.+$/, '')
   const behind = name.includes('.') ? name.slice(name.indexOf('.') + 1) : ''
@@ -22,8 +22,7 @@ function lookUp(hosts: readonly CompiledHost<Route>[], request: RoutedRequest): 
     ...labels.map((_, at) => hostClassKey({ is: 'any-labels', name: labels.slice(at).join('.') })),
     hostClassKey({ is: 'any', name: '' }),
   ]
-  const byKey = new Map(hosts.map((one) => [hostClassKey(one.host), one.paths]))
-  const paths = keys.map((key) => byKey.get(key)).find((rows) => rows !== undefined)!
+  const paths = keys.map((key) => hosts.get(key)?.paths).find((rows) => rows !== undefined)!
   const text = path === null ? '.' : `${path}/.`
   const found = paths
     .map((row) => ({ row, key: lookupText(row.path) }))
@@ -122,6 +121,62 @@ describe('compiled routes', () => {
     )
   })
 
+  test('of a changed table are those of a new one, and take the same requests', () => {
+    const step = fc.record({
+      at: fc.nat(),
+      remove: fc.nat({ max: 2 }),
+      add: fc.array(fc.array(condition, { maxLength: 4 }), { maxLength: 2 }),
+      move: fc.option(fc.nat(), { freq: 4 }),
+    })
+    fc.assert(
+      fc.property(
+        table,
+        fc.array(step, { minLength: 1, maxLength: 6 }),
+        fc.array(request, { minLength: 5, maxLength: 15 }),
+        (first, steps, requests) => {
+          let routes: readonly Route[] = first
+          let compiled = compileRoutes(routes)!
+          for (const { at, remove, add, move } of steps) {
+            routes = routes.toSpliced(at % (routes.length + 1), remove, ...add.map((all) => route(...all)))
+            const moved = move === null ? undefined : routes[move % routes.length]
+            if (moved !== undefined) routes = [moved, ...routes.filter((one) => one !== moved)]
+            compiled = compileRoutes(routes, compiled)!
+            expect(compiled).toEqual(compileRoutes(routes))
+            for (const one of requests) {
+              const taker = matchRoutes(routes, one)
+              expect(lookUp(compiled, one), JSON.stringify(one)).toBe(taker === null ? null : routes[taker])
+            }
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  test('of hosts that a change does not concern stay the same objects', () => {
+    const [a, b, c, any] = [
+      route(on('exact', ['a.example.com'])),
+      route(on('exact', ['b.example.com'])),
+      route(on('exact', ['c.example.com'])),
+      route(path('elements', ['/x'])),
+    ]
+    const before = compileRoutes([a, b, any])!
+    const key = (name: string) => hostClassKey({ is: 'exact', name })
+    const more = compileRoutes([c, a, b, any], before)!
+    for (const name of ['a.example.com', 'b.example.com'])
+      expect(more.hosts.get(key(name))).toBe(before.hosts.get(key(name)))
+    expect(more.hosts.size).toBe(4)
+    // It takes no request for the hosts before it.
+    const last = compileRoutes([c, a, b, any, route()], more)!
+    expect(last.hosts.get(key('a.example.com'))?.paths).toBe(more.hosts.get(key('a.example.com'))?.paths)
+    expect(last.hosts.get('any ')).not.toBe(more.hosts.get('any '))
+    const fewer = compileRoutes([c, b, any], more)!
+    expect([...fewer.hosts.keys()].toSorted()).toEqual(['any ', key('b.example.com'), key('c.example.com')].toSorted())
+    // A wildcard holds for the hosts below it.
+    const wild = compileRoutes([route(on('any-labels', ['example.com'])), c, b, any], fewer)!
+    expect(wild.hosts.get(key('b.example.com'))).not.toBe(fewer.hosts.get(key('b.example.com')))
+  })
+
   test('of the reference agree with the words of the documentation', () => {
     const rows: readonly (readonly [RouteCondition, Partial<RoutedRequest>, boolean])[] = [
       [on('exact', ['a.example.com']), { host: 'A.example.com:80' }, true],
@@ -175,7 +230,7 @@ describe('compiled routes', () => {
       route(on('any-labels', ['example.com']), path('elements', ['/y'])),
       route(),
     ]
-    const rows = compileRoutes(routes)!.map(({ host, paths }) => [
+    const rows = [...compileRoutes(routes)!.hosts.values()].map(({ host, paths }) => [
       `${host.is} ${host.name}`,
       paths.map(
         ({ path: { is, text }, outcome }) =>
@@ -197,7 +252,7 @@ describe('compiled routes', () => {
       route(path('exact', ['/a/b']), methods(['GET'])),
       route(methods(['GET']), methods(['POST'])),
     ]
-    expect(unreachableRoutes(routes, compileRoutes(routes)!).map((one) => routes.indexOf(one))).toEqual([1, 3, 4])
+    expect(unreachableRoutes(compileRoutes(routes)!).map((one) => routes.indexOf(one))).toEqual([1, 3, 4])
   })
 
   test('are bounded where many hosts meet many routes without one', () => {
@@ -206,7 +261,7 @@ describe('compiled routes', () => {
     )
     const others = Array.from({ length: 5_000 }, (_, at) => route(path('elements', [`/p${at}`])))
     expect(compileRoutes([...hosts, ...others])).toBeNull()
-    expect(compileRoutes([...hosts, route()])).toHaveLength(5_001)
-    expect(compileRoutes(others)).toHaveLength(1)
+    expect(compileRoutes([...hosts, route()])?.hosts.size).toBe(5_001)
+    expect(compileRoutes(others)?.hosts.size).toBe(1)
   })
 })

@@ -1,6 +1,14 @@
+import { listDifference } from '@spout/model/list-difference'
 import { isHostKey, isPathKey, isTested, type MethodCondition, type TestedCondition } from '@spout/model/route-keys'
 import type { ConditionalRoute } from './conditional-route.ts'
-import { type HostClass, hostClasses, hostHolds } from './host-classes.ts'
+import {
+  changedClasses,
+  type HostCandidates,
+  type HostClass,
+  hostClasses,
+  hostClassKey,
+  hostHolds,
+} from './host-classes.ts'
 import { lookupText, type PathClass, pathClasses, pathHolds } from './path-classes.ts'
 
 export { type HostClass, lookupText }
@@ -26,11 +34,30 @@ export interface RouteTests<Route> {
   readonly route: Route
 }
 
-/** Requests whose host is in one class, by path. The first row is for all paths. */
-export interface CompiledHost<Route> {
-  readonly host: HostClass
-  /** The one whose `lookupText` is the longest counts. */
-  readonly paths: readonly { readonly path: PathClass; readonly outcome: Outcome<Route> }[]
+/** Requests whose host is in one class, by path. */
+export interface CompiledHost<Route> extends HostCandidates<Route> {
+  /** Those of the candidates that can take a request, in their order. */
+  readonly routes: readonly Route[]
+  /**
+   * The one whose `lookupText` is the longest counts; the first is for all paths. The same object as before where no
+   * route of the class differs.
+   */
+  readonly paths: readonly PathRow<Route>[]
+  /** What `paths` took. */
+  readonly steps: number
+}
+
+interface PathRow<Route> {
+  readonly path: PathClass
+  readonly outcome: Outcome<Route>
+}
+
+export interface CompiledRoutes<Route> {
+  readonly routes: readonly Route[]
+  /** By `hostClassKey`. */
+  readonly hosts: ReadonlyMap<string, CompiledHost<Route>>
+  /** What compiling all of it takes. */
+  readonly steps: number
 }
 
 /** Bounds the work, some 5 us a step, and with it the number of rows. */
@@ -40,32 +67,71 @@ const MOST_STEPS = { base: 100_000, perRoute: 25 } as const
  * Compiles routes to rows that two lookups find: the class of the request's host, and in it the class of its path.
  * In a class every condition on host and path is constant, so its outcome is known. Pure.
  * @param routes in their order: the first whose conditions all hold takes the request
+ * @param before a table that may share routes with this one. What a change of routes does not concern is taken from it
  * @returns null if too many hosts meet too many routes that name none
  */
 export function compileRoutes<Route extends ConditionalRoute>(
   routes: readonly Route[],
-): readonly CompiledHost<Route>[] | null {
-  const steps = { left: MOST_STEPS.base + routes.length * MOST_STEPS.perRoute }
-  const hosts: CompiledHost<Route>[] = []
-  for (const { host, candidates } of hostClasses(routes)) {
-    steps.left -= candidates.length
-    const applying = candidates.filter(({ conditions }) =>
-      conditions.every((each) => !isHostKey(each) || hostHolds(each, host)),
-    )
-    const paths = compilePaths(untilTaken(applying), steps)
-    if (paths === null) return null
-    hosts.push({ host, paths })
+  before: CompiledRoutes<Route> | null = null,
+): CompiledRoutes<Route> | null {
+  if (before?.routes === routes) return before
+  const changed = before && changedIn(before, routes)
+  const hosts = new Map(changed && before?.hosts)
+  let steps = changed && before ? before.steps : 0
+  for (const key of changed?.keys() ?? []) {
+    steps -= stepsOf(hosts.get(key))
+    hosts.delete(key)
   }
-  return hosts
+  const most = MOST_STEPS.base + routes.length * MOST_STEPS.perRoute
+  for (const one of changed?.values() ?? hostClasses(routes)) {
+    if (one === null) continue
+    const key = hostClassKey(one.host)
+    const compiled = compileHost(one, before?.hosts.get(key), most - steps)
+    if (compiled === null) return null
+    steps += stepsOf(compiled)
+    hosts.set(key, compiled)
+  }
+  return steps > most ? null : { routes, hosts, steps }
 }
 
+const stepsOf = (host: CompiledHost<unknown> | undefined): number =>
+  host === undefined ? 0 : host.steps + host.candidates.length
+
+/** The classes that differ; null: any can. */
+function changedIn<Route extends ConditionalRoute>(
+  { routes: then, hosts }: CompiledRoutes<Route>,
+  now: readonly Route[],
+) {
+  const { gone, come, moved } = listDifference(then, now)
+  return moved ? null : changedClasses(hosts, gone, come, now)
+}
+
+/** @returns null if it takes more steps than `most` */
+function compileHost<Route extends ConditionalRoute>(
+  one: HostCandidates<Route>,
+  before: CompiledHost<Route> | undefined,
+  most: number,
+): CompiledHost<Route> | null {
+  const applying = one.candidates.filter(({ conditions }) =>
+    conditions.every((each) => !isHostKey(each) || hostHolds(each, one.host)),
+  )
+  const routes = untilTaken(applying)
+  if (before !== undefined && sameItems(before.routes, routes)) return { ...before, ...one }
+  const steps = { left: most }
+  const paths = compilePaths(routes, steps)
+  return paths && { ...one, routes, paths, steps: most - steps.left }
+}
+
+const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((item, at) => item === b[at])
+
 /** Routes that take no request: earlier ones take all of theirs. */
-export function unreachableRoutes<Route extends ConditionalRoute>(
-  routes: readonly Route[],
-  compiled: readonly CompiledHost<Route>[],
-): readonly Route[] {
+export function unreachableRoutes<Route extends ConditionalRoute>({
+  routes,
+  hosts,
+}: CompiledRoutes<Route>): readonly Route[] {
   const reached = new Set<Choice<Route>>()
-  for (const { paths } of compiled)
+  for (const { paths } of hosts.values())
     for (const { outcome } of paths) for (const choice of choicesOf(outcome)) reached.add(choice)
   return routes.filter((route) => !reached.has(route))
 }
@@ -79,8 +145,8 @@ function untilTaken<Route extends ConditionalRoute>(applying: readonly Route[]):
 function compilePaths<Route extends ConditionalRoute>(
   applying: readonly Route[],
   steps: { left: number },
-): CompiledHost<Route>['paths'] | null {
-  const rows: { path: PathClass; outcome: Outcome<Route> }[] = []
+): readonly PathRow<Route>[] | null {
+  const rows: PathRow<Route>[] = []
   const prefixes = new Map<string, Outcome<Route>>()
   for (const { path, candidates } of pathClasses(applying)) {
     steps.left -= candidates.length + 1

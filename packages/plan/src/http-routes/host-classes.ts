@@ -17,24 +17,107 @@ const ANY: HostClass = { is: 'any', name: '' }
 
 export const hostClassKey = ({ is, name }: HostClass): string => `${is} ${name}`
 
-/** The classes that routes make, and the routes that can hold in each, in their order. */
+/** What the compiler is told of a class. */
+export interface HostCandidates<Route> {
+  readonly host: HostClass
+  /** How often conditions name it. A class that none names is not there, other than `any`. */
+  readonly named: number
+  /** The routes that can hold in it, in their order. */
+  readonly candidates: readonly Route[]
+}
+
+/** The condition that limits a route to hosts of certain names; undefined: it can hold in all classes. */
+const namingOf = ({ conditions }: ConditionalRoute): HostKeyCondition | undefined =>
+  conditions.find((condition): condition is HostKeyCondition => isHostKey(condition) && !condition.not)
+
+/** The classes that a route's conditions name, inverted or not. */
+function* classesNamedBy({ conditions }: ConditionalRoute): Generator<HostClass> {
+  for (const condition of conditions)
+    if (isHostKey(condition)) for (const name of condition.values) yield { is: condition.compare, name }
+}
+
+const keysOf = ({ compare: is, values }: HostKeyCondition): readonly string[] =>
+  values.map((name) => hostClassKey({ is, name }))
+
+/** The classes that routes make. */
 export function* hostClasses<Route extends ConditionalRoute>(
   routes: readonly Route[],
-): Generator<{ readonly host: HostClass; readonly candidates: readonly Route[] }> {
-  const classes = new Map<string, HostClass>([[hostClassKey(ANY), ANY]])
+): Generator<HostCandidates<Route>> {
+  const classes = new Map([[hostClassKey(ANY), { host: ANY, named: 0 }]])
   const found = new Candidates<Route>()
   for (const route of routes) {
-    const onHost = route.conditions.filter(isHostKey)
-    for (const { compare: is, values } of onHost)
-      for (const name of values) classes.set(hostClassKey({ is, name }), { is, name })
-    const naming = onHost.find((condition) => !condition.not)
-    found.add(
-      route,
-      naming?.values.map((name) => hostClassKey({ is: naming.compare, name })),
-    )
+    const naming = namingOf(route)
+    found.add(route, naming && keysOf(naming))
+    for (const host of classesNamedBy(route)) {
+      const key = hostClassKey(host)
+      classes.set(key, { host, named: (classes.get(key)?.named ?? 0) + 1 })
+    }
   }
-  for (const host of classes.values())
-    yield { host, candidates: found.of([...namesCovering(host)].map((name) => hostClassKey(name))) }
+  for (const { host, named } of classes.values())
+    yield { host, named, candidates: found.of([...namesCovering(host)].map((name) => hostClassKey(name))) }
+}
+
+/** Above it, looking at all routes for each class takes longer than finding all classes. */
+const MOST_CLASSES = 64
+
+/**
+ * The classes that differ in a changed table, because a changed route can hold in them or names them, by their key; null
+ * for those that are gone.
+ * @param before the classes of the table before
+ * @param gone routes that it lost. @param come routes that it got. The others are in the order in which they were
+ * @param routes all that it has
+ * @returns null where these are many
+ */
+export function changedClasses<Route extends ConditionalRoute>(
+  before: ReadonlyMap<string, HostCandidates<Route>>,
+  gone: readonly Route[],
+  come: readonly Route[],
+  routes: readonly Route[],
+): ReadonlyMap<string, HostCandidates<Route> | null> | null {
+  const touched = classesTouchedBy([...gone, ...come], before)
+  if (touched === null) return null
+  const names = new Map<string, number>()
+  const count = (route: Route, by: 1 | -1): void => {
+    for (const host of classesNamedBy(route)) names.set(hostClassKey(host), (names.get(hostClassKey(host)) ?? 0) + by)
+  }
+  for (const route of gone) count(route, -1)
+  for (const route of come) count(route, 1)
+  const changed = new Map<string, HostCandidates<Route> | null>()
+  for (const [key, host] of touched) {
+    const named = (before.get(key)?.named ?? 0) + (names.get(key) ?? 0)
+    const able = new Set<Route>(before.get(hostClassKey(ANY))?.candidates)
+    const covering = [...namesCovering(host)].map((name) => hostClassKey(name))
+    // What can hold in a class that covers this one can hold in this one.
+    for (const name of covering) for (const route of before.get(name)?.candidates ?? []) able.add(route)
+    for (const route of gone) able.delete(route)
+    for (const route of come) if (namingOf(route) === undefined || isNamed(route, covering)) able.add(route)
+    changed.set(key, named === 0 ? null : { host, named, candidates: routes.filter((route) => able.has(route)) })
+  }
+  return changed
+}
+
+const isNamed = (route: ConditionalRoute, covering: readonly string[]): boolean => {
+  const naming = namingOf(route)
+  return naming !== undefined && keysOf(naming).some((key) => covering.includes(key))
+}
+
+/** The classes in which one of these routes can hold, or which one of them names; null: all, or many. */
+function classesTouchedBy(
+  routes: readonly ConditionalRoute[],
+  known: ReadonlyMap<string, { readonly host: HostClass }>,
+): ReadonlyMap<string, HostClass> | null {
+  const touched = new Map<string, HostClass>()
+  const wildcards = new Set<string>()
+  for (const route of routes) {
+    const naming = namingOf(route)
+    if (naming === undefined) return null
+    for (const host of classesNamedBy(route)) touched.set(hostClassKey(host), host)
+    if (naming.compare !== 'exact') for (const key of keysOf(naming)) wildcards.add(key)
+  }
+  if (wildcards.size > 0)
+    for (const [key, { host }] of known)
+      for (const name of namesCovering(host)) if (wildcards.has(hostClassKey(name))) touched.set(key, host)
+  return touched.size > MOST_CLASSES ? null : touched
 }
 
 /** The names of conditions that hold for all hosts of a class. */

@@ -17,8 +17,9 @@ export function* regexProblems(routes: readonly ConditionalRoute[], field: strin
   const places = new Map<string, Place>()
   for (const [at, { conditions }] of routes.entries())
     for (const [number, condition] of conditions.entries())
-      for (const place of placesOf(condition, `${field}[${at}].conditions[${number}]`))
-        places.set(keyOf(place), places.get(keyOf(place)) ?? place)
+      if ('compare' in condition && condition.compare === 'regex')
+        for (const place of placesOf(condition, `${field}[${at}].conditions[${number}]`))
+          places.set(keyOf(place), places.get(keyOf(place)) ?? place)
   if (places.size > MOST_REGEXES) {
     const reason = `have ${places.size} different regular expressions; a listener has at most ${MOST_REGEXES}`
     yield problem('InvalidField', { field, reason })
@@ -32,14 +33,11 @@ export function* regexProblems(routes: readonly ConditionalRoute[], field: strin
 
 const keyOf = ({ pattern, anyCase }: Pick<Place, 'pattern' | 'anyCase'>): string => `${anyCase ? 'i' : ''}/${pattern}`
 
-const placesOf = (condition: RouteCondition, field: string): readonly Place[] =>
-  'compare' in condition && condition.compare === 'regex'
-    ? condition.values.map((pattern, at) => ({
-        field: `${field}.values[${at}]`,
-        pattern,
-        anyCase: condition.on === 'host',
-      }))
-    : []
+const placesOf = (
+  { on, values }: Extract<RouteCondition, { readonly compare: 'regex' }>,
+  field: string,
+): readonly Place[] =>
+  values.map((pattern, at) => ({ field: `${field}.values[${at}]`, pattern, anyCase: on === 'host' }))
 
 /** A load balancer is checked at each of its changes, so what was found is kept for the expressions used last. */
 const MOST_KEPT = 2_000

@@ -22,7 +22,7 @@ import { type PlannedNode, placeOwner } from '../placement/place.ts'
 import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
-import { planRoutes } from './node-routes.ts'
+import { type KnownNodeRoutes, planRoutes } from './node-routes.ts'
 import { type ContentIdOf, planTls } from './node-tls.ts'
 import type { PlacementIndex } from './placement-index.ts'
 import { needsSymmetricPath } from './symmetric-path.ts'
@@ -36,6 +36,8 @@ export interface LoadBalancerPlanInput {
   readonly previous: Placement | null
   /** The nodes' last entry. Its unchanged members are reused as the same objects. Nothing else depends on it. */
   readonly entryBefore?: LoadBalancerEntry | null
+  /** What nodes got for routes before; added to. Nothing else depends on it. Default: none. */
+  readonly nodeRoutes?: KnownNodeRoutes
   /**
    * `PlacementIndex.gatewayOwners(networkId)`. With return path `gateway` one node has the members' gateway address, so
    * all load balancers of the network that this node can carry are on it.
@@ -283,12 +285,12 @@ function loadBalancerEntry(
 }
 
 /** What a listener's service depends on besides the listener. */
-type ListenerSurroundings = Pick<LoadBalancerPlanInput, 'contentIdOf' | 'connectionLimit'>
+type ListenerSurroundings = Pick<LoadBalancerPlanInput, 'contentIdOf' | 'connectionLimit' | 'nodeRoutes'>
 
 function service(
   listener: LoadBalancer['listeners'][number],
   numbers: ReadonlyMap<string, number>,
-  { contentIdOf, connectionLimit: limit }: ListenerSurroundings,
+  { contentIdOf, connectionLimit: limit, nodeRoutes }: ListenerSurroundings,
 ): readonly Service[] {
   const tls = planTls(listener, contentIdOf)
   if (tls === null) return []
@@ -303,7 +305,7 @@ function service(
       allowedCidrs: listener.allowedCidrs,
       timeouts: { clientMs, connectMs, memberMs },
       insertHeaders: listener.insertHeaders,
-      ...planRoutes(listener.routes, numbers),
+      ...planRoutes(listener.routes, numbers, nodeRoutes),
       ...tls,
     },
   ]

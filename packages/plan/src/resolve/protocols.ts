@@ -34,36 +34,35 @@ export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listene
   const pools = new Map(loadBalancer.pools.map((pool) => [pool.id, pool]))
   const firstUser = new Map<string, Listener>()
   for (const [index, listener] of loadBalancer.listeners.entries())
-    for (const [field, id] of references(listener, `listeners[${index}]`)) {
+    for (const id of poolIdsOf(listener)) {
       const pool = pools.get(id)
+      const place = (): { readonly field: string } => ({ field: `listeners[${index}].${placeOf(listener, id)}` })
       if (pool === undefined) {
-        yield problem('ReferenceNotFound', { field, what: 'pool', id })
+        yield problem('ReferenceNotFound', { ...place(), what: 'pool', id })
         continue
       }
       if (!POOLS_OF[listener.protocol].includes(pool.protocol))
         yield problem('InvalidField', {
-          field,
+          ...place(),
           reason: `a listener of protocol ${listener.protocol} cannot use pool ${pool.id} of protocol ${pool.protocol}`,
         })
       const user = firstUser.get(pool.id)
       // A pool is balanced in one way only: slots of the packet path and a proxy's own choice would disagree.
       if (user !== undefined && modeOf(user) !== modeOf(listener))
         yield problem('Unsupported', {
-          field,
+          ...place(),
           reason: `pool ${pool.id} is balanced as listener ${user.id} of protocol ${user.protocol} needs; a listener of protocol ${listener.protocol} needs a pool of its own`,
         })
       firstUser.set(pool.id, user ?? listener)
     }
 }
 
-/** The pools that a listener names, and where. */
-function* references(
-  { defaultPoolId, routes }: Listener,
-  field: string,
-): Generator<readonly [field: string, poolId: string]> {
-  if (defaultPoolId !== null) yield [`${field}.defaultPoolId`, defaultPoolId]
-  for (const [at, { action }] of routes.entries())
-    if (action.type === 'forward')
-      for (const [place, { poolId }] of action.pools.entries())
-        yield [`${field}.routes[${at}].action.pools[${place}].poolId`, poolId]
+/** Where a listener names a pool first. */
+function placeOf({ defaultPoolId, routes }: Listener, id: string): string {
+  if (defaultPoolId === id) return 'defaultPoolId'
+  for (const [at, { action }] of routes.entries()) {
+    const place = action.type === 'forward' ? action.pools.findIndex(({ poolId }) => poolId === id) : -1
+    if (place >= 0) return `routes[${at}].action.pools[${place}].poolId`
+  }
+  return 'routes'
 }

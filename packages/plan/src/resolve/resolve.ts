@@ -8,6 +8,7 @@ import {
   transportOf,
   type Vip,
 } from '@spout/model'
+import type { RouteTables } from '../http-routes/route-tables.ts'
 import { type Problem, problem } from '../reason.ts'
 import { failureProblems } from './failure-settings.ts'
 import { filterProblems } from './filter-problems.ts'
@@ -20,7 +21,11 @@ export interface ResolveContext extends MemberContext {
   /** The load balancer's present network. */
   readonly currentNetworkId: string | null
   readonly useOfCertificate: UseOfCertificate
+  /** The tables of listeners that were checked before. Default: none. */
+  readonly tables?: RouteTables
 }
+
+type DocumentContext = Pick<ResolveContext, 'useOfCertificate' | 'tables'>
 
 export type Resolution = { readonly network: Network | null } | { readonly problem: Problem }
 
@@ -58,7 +63,7 @@ export function resolveLoadBalancer(
 /** The first problem that a document has whatever networks there are. */
 export function documentProblem(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
-  context: Pick<ResolveContext, 'useOfCertificate'>,
+  context: DocumentContext,
 ): Problem | null {
   for (const found of documentProblems(loadBalancer, context)) return found
   return null
@@ -66,13 +71,13 @@ export function documentProblem(
 
 function* documentProblems(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
-  { useOfCertificate }: Pick<ResolveContext, 'useOfCertificate'>,
+  { useOfCertificate, tables }: DocumentContext,
 ): Generator<Problem> {
   yield* idProblems(loadBalancer)
   yield* portProblems(loadBalancer)
   yield* poolReferenceProblems(loadBalancer)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
-    yield* routeProblems(listener, `listeners[${index}].routes`)
+    yield* routeProblems(listener, `listeners[${index}].routes`, tables)
     yield* filterProblems(listener.routes, `listeners[${index}].routes`)
     yield* tlsProblems(listener, `listeners[${index}]`)
   }

@@ -1,15 +1,19 @@
 import type { Listener } from '@spout/model'
-import { compileRoutes } from '../http-routes/compile-routes.ts'
 import { regexProblems } from '../http-routes/regex-problems.ts'
+import { RouteTables } from '../http-routes/route-tables.ts'
 import { type Problem, problem } from '../reason.ts'
 
-/** Why a listener cannot have its routes. Their pools are checked with its default pool. */
-export function* routeProblems({ protocol, routes }: Listener, field: string): Generator<Problem> {
+/**
+ * Why a listener cannot have its routes. Their pools are checked with its default pool.
+ * @param tables those of listeners that were checked before
+ */
+export function* routeProblems(listener: Listener, field: string, tables = new RouteTables()): Generator<Problem> {
+  const { protocol, routes } = listener
   if (routes.length === 0) return
   if (protocol !== 'http' && protocol !== 'https')
     yield problem('InvalidField', { field, reason: `belongs to listeners of protocol http and https, not ${protocol}` })
   yield* regexProblems(routes, field)
-  if (compileRoutes(routes) === null)
+  if (tables.of(listener) === null)
     yield problem('Unsupported', {
       field,
       reason:

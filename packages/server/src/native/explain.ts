@@ -117,7 +117,8 @@ const explainListener = (loadBalancer: LoadBalancer, listener: Listener, stats: 
 /** Routes in their order. One that is not reached takes no request, because earlier ones take all of its. */
 function explainRoutes(routes: Listener['routes']) {
   const enabled = routes.filter((route) => route.enabled)
-  const unreachable = new Set(unreachableRoutes(enabled, compileRoutes(enabled) ?? []))
+  const compiled = compileRoutes(enabled)
+  const unreachable = new Set(compiled === null ? [] : unreachableRoutes(compiled))
   return routes.map((route) => {
     const { id, name, conditions, action } = route
     return { id, name, enabled: route.enabled, reached: route.enabled && !unreachable.has(route), conditions, action }

@@ -79,8 +79,10 @@ async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<
   try {
     const plans = moves.map((move) => ({
       move,
-      plan: planChanges(proxy.content, move.placedBefore, move.placedAfter),
+      plan: planChanges(proxy.content, move.placedBefore, move.placedAfter, proxy.settled),
     }))
+    for (const { placedBefore, placedAfter } of moves)
+      for (const placed of [placedBefore, placedAfter]) proxy.unsettle(placed)
     await countFromHere(current, proxy, moves)
     const refused = await executeFor(
       current,
@@ -92,7 +94,10 @@ async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<
     for (const [key, message] of await executeFor(current, proxy, turned)) refused.set(key, message)
     for (const { move } of plans) {
       if (refused.has(move.key)) await goBack(current, proxy, move)
-      else commit(current, move)
+      else {
+        commit(current, move)
+        proxy.settle(move.placedAfter)
+      }
     }
     if (moves.some((move) => changesOwners(move) || changesUntold(move))) await current.confirm()
     return refused

@@ -6,6 +6,7 @@ import {
   type PlacedEntry,
   type PlacedFrontend,
   rowKey,
+  rowsIn,
 } from './content.ts'
 import { isValueMap, MAPS, type MapName } from './maps.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
@@ -78,7 +79,10 @@ export function renderMaps(entries: readonly PlacedEntry[]): Readonly<Record<Map
 
 function mapLines({ slot, values, rows }: PlacedFrontend, map: MapName): string {
   if (isValueMap(map)) return values[map] === undefined ? '' : `${frontendName(slot)} ${values[map]}\n`
-  return [...(rows?.get(map) ?? [])].map(([key, value]) => `${rowKey(slot, key)} ${value}\n`).join('')
+  let text = ''
+  if (rows !== undefined)
+    for (const row of rowsIn(rows)) if (row.map === map) text += `${rowKey(slot, row.key)} ${row.value}\n`
+  return text
 }
 
 const globalSection = (settings: ProcessSettings): readonly string[] => [

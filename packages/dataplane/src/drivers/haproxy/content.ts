@@ -1,6 +1,7 @@
 import type { RowMap, ValueMap } from './maps.ts'
 import type { MemberTls } from './member-tls.ts'
 import type { RenderedEntry, RenderedFrontend, RenderedServer } from './render.ts'
+import type { RowGroup } from './route-rows.ts'
 import { ROUTED } from './routed.ts'
 import type { BackendShape, FrontendShape } from './shape.ts'
 import type { SlotTable } from './slot-table.ts'
@@ -9,8 +10,17 @@ import { emptyTlsContent, type FrontendCertificates, type TlsContent, tlsContent
 /** The map values of a frontend slot. Absent: no value. */
 export type FrontendValues = Readonly<Partial<Record<ValueMap, string>>>
 
-/** Values by key, by map. */
-export type FrontendRows = ReadonlyMap<RowMap, ReadonlyMap<string, string>>
+/** The rows of a frontend: groups of them, and the names of the backends that they lead to, by owner. */
+export interface PlacedRows {
+  readonly groups: ReadonlyMap<string, RowGroup>
+  readonly names: ReadonlyMap<string, string>
+}
+
+export interface PlacedRow {
+  readonly map: RowMap
+  readonly key: string
+  readonly value: string
+}
 
 export type ServerState = Pick<RenderedServer, 'weight' | 'ready'>
 
@@ -18,7 +28,7 @@ export interface PlacedFrontend {
   readonly slot: number
   readonly values: FrontendValues
   /** Absent: none. */
-  readonly rows?: FrontendRows
+  readonly rows?: PlacedRows
   readonly certificates?: FrontendCertificates
 }
 
@@ -74,14 +84,10 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
     servers,
     ...(tls === undefined ? {} : { tls }),
   }))
-  const slotOf = new Map(backends.map(({ owner, slot }) => [owner, slot]))
-  const nameOf = (owner: string | null): string | undefined => {
-    const slot = owner === null ? undefined : slotOf.get(owner)
-    return slot === undefined ? undefined : backendName(slot)
-  }
+  const names = new Map(backends.map(({ owner, slot }) => [owner, backendName(slot)]))
   const frontends = entry.frontends.map((frontend) => ({
     slot: slots.frontends.take(frontend.service, frontend.shape).id,
-    ...contentIn(frontend, nameOf),
+    ...contentIn(frontend, names),
     ...(frontend.certificates === undefined ? {} : { certificates: frontend.certificates }),
   }))
   return { frontends, backends: backends.map(({ owner: _, ...placed }) => placed) }
@@ -89,18 +95,28 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
 
 function contentIn(
   { backend, routes, hsts: header }: RenderedFrontend,
-  nameOf: (owner: string | null) => string | undefined,
+  names: PlacedRows['names'],
 ): Pick<PlacedFrontend, 'values' | 'rows'> {
-  const name = nameOf(backend)
+  const name = backend === null ? undefined : names.get(backend)
   const hsts = header === undefined ? {} : { hsts: header }
   if (routes === undefined) return { values: { ...(name === undefined ? {} : { backend: name }), ...hsts } }
-  const rows = new Map<RowMap, Map<string, string>>()
-  for (const { map, key, to } of routes.rows) {
-    const value = 'text' in to ? to.text : (nameOf(to.backend) ?? 'none')
-    rowsOf(rows, map).set(key, value)
-  }
   const kind = routes.wildcards ? ROUTED.wildcards : ROUTED.named
-  return { values: { backend: kind, ...(name === undefined ? {} : { defaults: name }), ...hsts }, rows }
+  const values = { backend: kind, ...(name === undefined ? {} : { defaults: name }), ...hsts }
+  return { values, rows: { groups: routes.groups, names } }
+}
+
+/** @param other rows whose groups are left out */
+export function* rowsIn({ groups, names }: PlacedRows, other?: PlacedRows): Generator<PlacedRow> {
+  for (const [name, group] of groups)
+    if (other?.groups.get(name) !== group)
+      for (const { map, key, to } of group.rows)
+        yield { map, key, value: 'text' in to ? to.text : (names.get(to.backend) ?? 'none') }
+}
+
+export function rowsByMap(rows: Iterable<PlacedRow>): Map<RowMap, Map<string, string>> {
+  const maps = new Map<RowMap, Map<string, string>>()
+  for (const { map, key, value } of rows) rowsOf(maps, map).set(key, value)
+  return maps
 }
 
 /** The rows of a map, which are made if there are none yet. */
@@ -133,7 +149,7 @@ export function contentOf(entries: Iterable<PlacedEntry>): ProxyContent {
   for (const { frontends, backends } of all) {
     for (const { slot, values, rows } of frontends) {
       content.frontends.set(slot, values)
-      if (rows !== undefined) content.rows.set(slot, new Map([...rows].map(([map, each]) => [map, new Map(each)])))
+      if (rows !== undefined) content.rows.set(slot, rowsByMap(rowsIn(rows)))
     }
     for (const { slot, servers } of backends)
       content.backends.set(slot, new Map(servers.map(({ name, weight, ready }) => [name, { weight, ready }])))

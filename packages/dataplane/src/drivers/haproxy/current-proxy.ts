@@ -77,6 +77,7 @@ export class CurrentProxy {
     const { owners, placed, slots } = this.#assignments
     tidySlots(slots)
     this.#running = await this.launcher.launch(slots, placed, replaced)
+    for (const entry of placed) this.#running.settle(entry)
     this.#counters.restart(owners)
     this.drains.clear()
     this.#given.count(replaced === null ? 'transaction' : 'reload')

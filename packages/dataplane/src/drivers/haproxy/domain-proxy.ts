@@ -110,7 +110,9 @@ export class DomainProxy {
       }
       return this.keys.filter((key) => {
         const placed = assignments.placedOf(key)
-        return disturbs(planChanges(proxy.content, placed, placed))
+        const differs = disturbs(planChanges(proxy.content, placed, placed))
+        if (!differs) proxy.settle(placed)
+        return differs
       })
     })
   }

@@ -75,7 +75,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   render(wanted: WantedEntry): RenderedEntry {
-    return renderEntry(wanted, (routes, backendOf) => this.#routes.render(routes, backendOf))
+    return renderEntry(wanted, (...routes) => this.#routes.render(...routes))
   }
 
   /** Starts the proxy of a domain before its first service, which then takes milliseconds. */
@@ -243,13 +243,18 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   #hold(entry: RenderedEntry): void {
-    this.#forget(entry.key)
+    this.#forget(entry.key, entry)
     this.#held.set(entry.key, entry)
     for (const { service } of entry.frontends) this.#domainOfService.set(service, entry.domain)
   }
 
-  #forget(key: string): void {
-    for (const { service } of this.#held.get(key)?.frontends ?? []) this.#domainOfService.delete(service)
+  /** @param next its next version, whose routes are rendered from the last ones */
+  #forget(key: string, next?: RenderedEntry): void {
+    const kept = new Set(next?.frontends.map(({ service }) => service))
+    for (const { service } of this.#held.get(key)?.frontends ?? []) {
+      this.#domainOfService.delete(service)
+      if (!kept.has(service)) this.#routes.forget(service)
+    }
     this.#held.delete(key)
   }
 

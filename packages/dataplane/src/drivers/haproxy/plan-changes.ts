@@ -1,10 +1,12 @@
 import type { Command } from './command.ts'
-import type { FrontendValues, PlacedEntry, ProxyContent } from './content.ts'
+import type { FrontendValues, PlacedEntry, PlacedRows, ProxyContent } from './content.ts'
 import { VALUE_MAPS } from './maps.ts'
 import { planTlsChanges, storesOfMemberTls } from './plan-tls-changes.ts'
 import { ROUTED } from './routed.ts'
 import { rowChanges } from './row-changes.ts'
 import { isTlsCommand } from './tls-command.ts'
+
+const NOT_KNOWN: ReadonlyMap<number, PlacedRows> = new Map()
 
 /** The commands of one entry, in an order that breaks no traffic. */
 export interface Changes {
@@ -19,8 +21,14 @@ export interface Changes {
 /**
  * Plans the commands from `have` to `want`, for the slots that the entry had (`before`) or has (`want`). The cost
  * depends on the entry and not on the process. No difference gives no commands. Pure.
+ * @param settled the rows that frontends are known to have, by slot
  */
-export function planChanges(have: ProxyContent, before: PlacedEntry, want: PlacedEntry): Changes {
+export function planChanges(
+  have: ProxyContent,
+  before: PlacedEntry,
+  want: PlacedEntry,
+  settled: ReadonlyMap<number, PlacedRows> = NOT_KNOWN,
+): Changes {
   // Servers are refused that name a file which the process does not have.
   const raise: Command[] = [...storesOfMemberTls(have.tls, want.backends)]
   const turn: Command[] = []
@@ -55,7 +63,7 @@ export function planChanges(have: ProxyContent, before: PlacedEntry, want: Place
       if (value === undefined) return [{ do: 'del-map', map, frontend }]
       return [{ do: present[map] === undefined ? 'add-map' : 'set-map', map, frontend, value }]
     })
-    const row = rowChanges(have, frontend, rows)
+    const row = rowChanges(have, frontend, rows, settled.get(frontend))
     const at = (place: ReturnType<typeof placeAmongRows>) =>
       changes.filter((change) => placeAmongRows(change, present) === place)
     turn.push(...at('before'), ...row.put, ...at('between').toReversed())

@@ -4,6 +4,7 @@ import { isProxied } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../contracts/driver.ts'
+import type { KnownRoutes } from './known-routes.ts'
 import { checkedContentId, type MemberTls, memberTls } from './member-tls.ts'
 import { type RenderedRoutes, renderRoutes } from './route-rows.ts'
 import { serverIdentity, withUniqueIds } from './server-identity.ts'
@@ -88,7 +89,7 @@ export interface RenderedServer {
  */
 export function renderEntry(
   { entry, down }: Pick<WantedEntry, 'entry' | 'down'>,
-  routesOf: typeof renderRoutes = renderRoutes,
+  routesOf: KnownRoutes['render'] = (routes, backendOf) => renderRoutes(routes, backendOf),
 ): RenderedEntry {
   const pools = new Map(entry.pools.map((pool) => [pool.number, pool]))
   const backends = new Map<string, RenderedBackend>()
@@ -116,7 +117,7 @@ export function renderEntry(
           ...(service.tls === undefined ? {} : { tls: tlsShape(service.tls, service.insertHeaders) }),
         },
         backend: service.pool === null ? null : backendOf(service.pool),
-        ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf) }),
+        ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf, service.id) }),
         ...(service.tls === undefined ? {} : { certificates: certificatesOf(service.tls) }),
         ...(service.tls?.hsts === undefined ? {} : { hsts: hstsText(service.tls.hsts) }),
       }

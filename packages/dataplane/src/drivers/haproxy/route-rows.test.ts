@@ -15,7 +15,7 @@ import { DEFAULT_OPTIONS } from './options.ts'
 import { planChanges } from './plan-changes.ts'
 import { initialSlots, slotTables } from './proxy-slots.ts'
 import { renderEntry } from './render.ts'
-import { bucketsOf, renderRoutes } from './route-rows.ts'
+import { bucketsOf, renderRoutes, rowsOfGroups } from './route-rows.ts'
 import { isTlsCommand } from './tls-command.ts'
 
 const onHost = (value: string): RouteCondition => ({ on: 'host', compare: 'exact', values: [value], not: false })
@@ -27,7 +27,7 @@ const forward = (...weights: number[]): NodeRoute['action'] => ({
 })
 
 /** @param routes null for a listener without any */
-const placed = (routes: readonly NodeRoute[] | null): PlacedEntry =>
+const placed = (routes: readonly NodeRoute[] | null, known = new KnownRoutes()): PlacedEntry =>
   placeEntry(
     renderEntry(
       sampleWanted(
@@ -37,9 +37,13 @@ const placed = (routes: readonly NodeRoute[] | null): PlacedEntry =>
           [samplePool(1), samplePool(2)],
         ),
       ),
+      (...given) => known.render(...given),
     ),
     slotTables(initialSlots(), DEFAULT_OPTIONS),
   )
+
+const settledIn = ({ frontends }: PlacedEntry) =>
+  new Map(frontends.flatMap(({ slot, rows }) => (rows === undefined ? [] : [[slot, rows] as const])))
 
 const commandsFor = (before: PlacedEntry, want: PlacedEntry): readonly Command[] => {
   const { raise, turn, lower } = planChanges(contentOf([before]), before, want)
@@ -180,6 +184,59 @@ describe('routes in maps', () => {
     )
   })
 
+  test('of a changed table are rendered and put in place as those of a new one', () => {
+    const route = fc
+      .tuple(
+        fc.constantFrom('a', 'b.a', 'c.b.a', null),
+        fc.constantFrom('exact', 'exact', 'any-labels'),
+        fc.constantFrom('/', '/a', '/a/b', null),
+        fc.constantFrom(forward(1), forward(2, 1), forward(1, 1), respond(404), respond(403)),
+        fc.boolean(),
+      )
+      .map(([host, compare, path, to, not]) =>
+        sampleRoute(1, to, [
+          ...(host === null
+            ? []
+            : [{ on: 'host', compare, values: [host], not: not && path === null } as RouteCondition]),
+          ...(path === null ? [] : [onPath(path)]),
+        ]),
+      )
+    const step = fc.record({ at: fc.nat(), remove: fc.nat({ max: 2 }), add: fc.array(route, { maxLength: 2 }) })
+    fc.assert(
+      fc.property(fc.array(route, { maxLength: 8 }), fc.array(step, { minLength: 1, maxLength: 6 }), (first, steps) => {
+        const known = new KnownRoutes()
+        let routes: readonly NodeRoute[] = first
+        let before = placed(routes, known)
+        const content = contentOf([before])
+        let settled = settledIn(before)
+        for (const { at, remove, add } of steps) {
+          routes = routes.toSpliced(at % (routes.length + 1), remove, ...add)
+          const after = placed(routes, known)
+          const { raise, turn, lower } = planChanges(content, before, after, settled)
+          for (const command of [...raise, ...turn, ...lower]) follow(content, command)
+          expect(content).toEqual(contentOf([placed(routes)]))
+          before = after
+          settled = settledIn(before)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('of one route are all that a change of it in a settled table looks at', () => {
+    const known = new KnownRoutes()
+    const shop = sampleRoute(1, forward(1), [onHost('shop.example.com')])
+    const before = placed([shop], known)
+    const content = contentOf([before])
+    // Rows that nobody looks at, since the table is settled.
+    content.rows.get(0)?.get('paths')?.set('shop.example.com/', 'lost')
+    const after = placed([shop, sampleRoute(2, forward(1), [onHost('blog.example.com')])], known)
+    const put = { do: 'add-map', map: 'paths', frontend: 0, key: 'blog.example.com/', value: 'b0' }
+    expect(planChanges(content, before, after, settledIn(before)).turn).toEqual([put])
+    const repaired = { do: 'set-map', map: 'paths', frontend: 0, key: 'shop.example.com/', value: 'b0' }
+    expect(planChanges(content, before, after).turn).toEqual([repaired, put])
+  })
+
   test('take as many buckets as the weights need', () => {
     expect(bucketsOf([1])).toEqual([1])
     expect(bucketsOf([50, 50])).toEqual([1, 1])
@@ -208,32 +265,33 @@ describe('routes in maps', () => {
     const routes = [sampleRoute(1, forward(1, 1)), sampleRoute(2, respond(404))]
     const asked: number[] = []
     const render = (first: string) =>
-      known.render(routes, (pool) => {
-        asked.push(pool)
-        return pool === 1 ? first : 'other'
-      })
+      known.render(
+        routes,
+        (pool) => {
+          asked.push(pool)
+          return pool === 1 ? first : 'other'
+        },
+        'web-80',
+      )
     const rendered = render('one')
     expect(render('one')).toBe(rendered)
     expect(asked).toEqual([1, 2, 1, 2])
-    expect(JSON.stringify(render('two'))).not.toBe(JSON.stringify(rendered))
-    expect(render('two')).toEqual(renderRoutes(routes, (pool) => (pool === 1 ? 'two' : 'other')))
+    const other = render('two')
+    expect(JSON.stringify([...rowsOfGroups(other)])).not.toBe(JSON.stringify([...rowsOfGroups(rendered)]))
+    expect(other).toEqual(renderRoutes(routes, (pool) => (pool === 1 ? 'two' : 'other')))
   })
 
   test('keep tests under names of their content, in rows that a command can carry', () => {
     const pattern = '(foo|bar|baz|[a-z]{3,30})\\.(com|org|net)$'
     const condition: RouteCondition = { on: 'path', compare: 'regex', values: [pattern], not: false }
-    const { rows } = renderRoutes(
-      [sampleRoute(1, respond(410), [condition]), sampleRoute(2, respond(404), [condition])],
-      () => null,
-    )
+    const render = () =>
+      renderRoutes([sampleRoute(1, respond(410), [condition]), sampleRoute(2, respond(404), [condition])], () => null)
+    const rows = [...rowsOfGroups(render())]
     const tests = rows.filter(({ map }) => map === 'tests')
     const keys = tests.map(({ key }) => key.replace(/(?<=^.)[0-9a-f]{16}/, ''))
     expect(keys.toSorted()).toEqual(['c', 'r/0', 'r/1', 'r/classes', 'r/ends', 'r/width', 't/0', 't/1'])
     for (const { to } of tests) expect('text' in to && to.text).toMatch(/^[0-9a-z.:-]{1,8000}$/)
-    expect(
-      renderRoutes([sampleRoute(1, respond(410), [condition]), sampleRoute(2, respond(404), [condition])], () => null)
-        .rows,
-    ).toEqual(rows)
+    expect([...rowsOfGroups(render())]).toEqual(rows)
   })
 
   test('cannot be made of a table that the control plane refuses', () => {

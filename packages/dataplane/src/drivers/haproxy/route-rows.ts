@@ -1,6 +1,14 @@
 import type { NodeForward, NodeRoute } from '@spout/model'
 import { isFiltered } from '@spout/model/route-keys'
-import { compileRoutes, type HostClass, lookupText, type Outcome, type Test } from '@spout/plan/http-routes'
+import {
+  type CompiledHost,
+  type CompiledRoutes,
+  compileRoutes,
+  type HostClass,
+  lookupText,
+  type Outcome,
+  type Test,
+} from '@spout/plan/http-routes'
 import { filterText } from './filter-text.ts'
 import type { RowMap } from './maps.ts'
 import { automatonRows, contentName, testText } from './test-rows.ts'
@@ -16,10 +24,32 @@ export interface RouteRow {
   readonly to: RowTarget
 }
 
+/** Rows that come and go together: those of one class of hosts, or of one thing that has a name. */
+export interface RowGroup {
+  readonly rows: readonly RouteRow[]
+  /** Of a class of hosts. */
+  readonly of?: HostGroup
+}
+
+interface HostGroup {
+  readonly paths: CompiledHost<NodeRoute>['paths']
+  /** What its rows lead to, by name. */
+  readonly leadsTo: ReadonlyMap<string, RowGroup>
+}
+
 export interface RenderedRoutes {
   /** Some hosts are found only by looking up their last labels. */
   readonly wildcards: boolean
-  readonly rows: readonly RouteRow[]
+  /** By class of hosts, and by name. A group that is the same object as before has the same rows. */
+  readonly groups: ReadonlyMap<string, RowGroup>
+  /** How many classes of hosts lead to what has this name. */
+  readonly users: ReadonlyMap<string, number>
+  readonly compiled: CompiledRoutes<NodeRoute>
+}
+
+/** All rows, in no order. */
+export function* rowsOfGroups({ groups }: Pick<RenderedRoutes, 'groups'>): Generator<RouteRow> {
+  for (const { rows } of groups.values()) yield* rows
 }
 
 /** What stands before the name of a host class in keys. `:` is in no host name. */
@@ -37,38 +67,78 @@ const MOST_BUCKETS = 256
  * The rows of a listener's routes. Texts of tenants are in them only as host names of their small alphabet, hexadecimal
  * and base64. Choices, shares and answers are named by a hash of what they are, so rows under such a name never change.
  * @param backendOf the owner of the backend for a pool's number; null if the pool is not there
+ * @param before rendered with the same backends; what is compiled to the same is taken from it
  * @throws RangeError for a table that is too large, which the control plane refuses
  */
-export function renderRoutes(routes: readonly NodeRoute[], backendOf: (pool: number) => string | null): RenderedRoutes {
-  const compiled = compileRoutes(routes)
+export function renderRoutes(
+  routes: readonly NodeRoute[],
+  backendOf: (pool: number) => string | null,
+  before: RenderedRoutes | null = null,
+): RenderedRoutes {
+  const compiled = compileRoutes(routes, before?.compiled)
   if (compiled === null) throw new RangeError('the table of routes is too large')
-  const rows = new RowSet(backendOf)
-  for (const { host, paths } of compiled) {
-    for (const { path, outcome } of paths) {
-      const { text, ends } = lookupText(path)
-      const hex = Buffer.from(text, 'latin1').toString('hex').toUpperCase()
-      rows.add('paths', `${KIND_PREFIXES[host.is]}${host.name}/${hex}${ends ? '.' : ''}`, rows.targetOf(outcome))
+  const groups = new Map(before?.groups)
+  const users = new Map(before?.users)
+  const release = ({ of }: RowGroup): void => {
+    for (const name of of?.leadsTo.keys() ?? []) {
+      const left = (users.get(name) ?? 0) - 1
+      if (left > 0) users.set(name, left)
+      else {
+        users.delete(name)
+        groups.delete(name)
+      }
     }
   }
-  return { wildcards: compiled.some(({ host: { is } }) => is === 'one-label' || is === 'any-labels'), rows: rows.rows }
+  let wildcards = false
+  for (const [key, host] of compiled.hosts) {
+    wildcards ||= host.host.is === 'one-label' || host.host.is === 'any-labels'
+    const known = groups.get(key)
+    if (known?.of?.paths === host.paths) continue
+    const group = renderHost(host, backendOf)
+    for (const [name, named] of group.of.leadsTo) {
+      users.set(name, (users.get(name) ?? 0) + 1)
+      if (!groups.has(name)) groups.set(name, named)
+    }
+    if (known !== undefined) release(known)
+    groups.set(key, group)
+  }
+  for (const key of before?.compiled.hosts.keys() ?? []) {
+    const gone = compiled.hosts.has(key) ? undefined : groups.get(key)
+    if (gone === undefined) continue
+    release(gone)
+    groups.delete(key)
+  }
+  return { wildcards, groups, users, compiled }
 }
 
-/** Rows, and names for what several of them lead to. */
-class RowSet {
-  readonly rows: RouteRow[] = []
+function renderHost(
+  { host, paths }: CompiledHost<NodeRoute>,
+  backendOf: (pool: number) => string | null,
+): RowGroup & { readonly of: HostGroup } {
+  const targets = new Targets(backendOf)
+  const rows = paths.map(({ path, outcome }): RouteRow => {
+    const { text, ends } = lookupText(path)
+    const hex = Buffer.from(text, 'latin1').toString('hex').toUpperCase()
+    const key = `${KIND_PREFIXES[host.is]}${host.name}/${hex}${ends ? '.' : ''}`
+    return { map: 'paths', key, to: targets.of(outcome) }
+  })
+  return { rows, of: { paths, leadsTo: targets.named } }
+}
+
+/** Adds the rows of what has this name. */
+type Writer = (name: string, add: (map: RowMap, key: string, to: RowTarget | string) => void) => void
+
+/** What rows lead to, with the rows of what has a name. */
+class Targets {
+  readonly named = new Map<string, RowGroup>()
   readonly #backendOf: (pool: number) => string | null
-  readonly #written = new Set<string>()
-  readonly #targets = new Map<NodeRoute, RowTarget>()
+  readonly #ofRoutes = new Map<NodeRoute, RowTarget>()
 
   constructor(backendOf: (pool: number) => string | null) {
     this.#backendOf = backendOf
   }
 
-  add(map: RowMap, key: string, to: RowTarget | string): void {
-    this.rows.push({ map, key, to: typeof to === 'string' ? { text: to } : to })
-  }
-
-  targetOf(outcome: Outcome<NodeRoute>): RowTarget {
+  of(outcome: Outcome<NodeRoute>): RowTarget {
     if ('route' in outcome) return this.#ofRoute(outcome.route)
     const other = ['any', this.#ofRoute(outcome.other)] as const
     if ('methods' in outcome) {
@@ -82,27 +152,27 @@ class RowSet {
 
   /** @param tests of each choice but the last; absent: a request's method says which it is */
   #choice(letter: 'm' | 't', choices: readonly (readonly [string, RowTarget])[], tests: readonly string[] = []) {
-    return this.#name(letter, tests.length === 0 ? choices : [choices, tests], (name) => {
-      for (const [at, names] of tests.entries()) this.add('tests', `${name}/${at}`, names)
-      for (const [key, to] of choices) this.add('choices', `${name}/${key}`, to)
+    return this.#name(letter, tests.length === 0 ? choices : [choices, tests], (name, add) => {
+      for (const [at, names] of tests.entries()) add('tests', `${name}/${at}`, names)
+      for (const [key, to] of choices) add('choices', `${name}/${key}`, to)
     })
   }
 
   #test(test: Test): string {
     const text = testText(test, (pattern, anyCase) => {
-      return this.#named('r', [pattern, anyCase], (name) => {
-        for (const [key, value] of automatonRows(pattern, anyCase)) this.add('tests', `${name}/${key}`, value)
+      return this.#named('r', [pattern, anyCase], (name, add) => {
+        for (const [key, value] of automatonRows(pattern, anyCase)) add('tests', `${name}/${key}`, value)
       })
     })
-    return this.#named('c', text, (name) => this.add('tests', name, text))
+    return this.#named('c', text, (name, add) => add('tests', name, text))
   }
 
   #ofRoute(route: NodeRoute | null): RowTarget {
     if (route === null) return { text: 'default' }
-    const known = this.#targets.get(route)
+    const known = this.#ofRoutes.get(route)
     if (known !== undefined) return known
     const target = route.action.type === 'forward' ? this.#forward(route.action) : this.#answer(route.action)
-    this.#targets.set(route, target)
+    this.#ofRoutes.set(route, target)
     return target
   }
 
@@ -110,9 +180,9 @@ class RowSet {
     const to = this.#share(action)
     if (!isFiltered(action)) return to
     const text = filterText(action.filters ?? [])
-    return this.#name('f', [to, text], (name) => {
-      this.add('filters', `${name}/do`, text)
-      this.add('filters', `${name}/to`, to)
+    return this.#name('f', [to, text], (name, add) => {
+      add('filters', `${name}/do`, text)
+      add('filters', `${name}/to`, to)
     })
   }
 
@@ -124,38 +194,39 @@ class RowSet {
     })
     const taken = targets.flatMap((to, at) => Array.from({ length: buckets[at]! }, () => to))
     if (taken.length === 1) return taken[0]!
-    return this.#name('w', taken, (name) => {
-      this.add('shares', `${name}/size`, String(taken.length))
-      for (const [bucket, to] of taken.entries()) this.add('shares', `${name}/${bucket}`, to)
+    return this.#name('w', taken, (name, add) => {
+      add('shares', `${name}/size`, String(taken.length))
+      for (const [bucket, to] of taken.entries()) add('shares', `${name}/${bucket}`, to)
     })
   }
 
   #answer(action: Exclude<NodeRoute['action'], NodeForward>): RowTarget {
-    return this.#name('a', action, (name) => {
-      this.add('answers', name, action.type)
-      this.add('answers', `${name}/code`, String(action.code))
+    return this.#name('a', action, (name, add) => {
+      add('answers', name, action.type)
+      add('answers', `${name}/code`, String(action.code))
       if (action.type === 'respond') return
-      if (action.scheme !== null) this.add('answers', `${name}/scheme`, `${action.scheme}://`)
-      if (action.host !== null) this.add('answers', `${name}/host`, action.host)
+      if (action.scheme !== null) add('answers', `${name}/scheme`, `${action.scheme}://`)
+      if (action.host !== null) add('answers', `${name}/host`, action.host)
       if (action.port !== null && (action.scheme === null || action.port !== DEFAULT_PORTS[action.scheme]))
-        this.add('answers', `${name}/port`, `:${action.port}`)
+        add('answers', `${name}/port`, `:${action.port}`)
       // Absent in entries of an earlier control plane.
       if (typeof action.pathPrefix === 'string')
-        this.add('answers', `${name}/prefix`, Buffer.from(action.pathPrefix).toString('base64url'))
-      if (action.path !== null) this.add('answers', `${name}/path`, Buffer.from(action.path).toString('base64url'))
+        add('answers', `${name}/prefix`, Buffer.from(action.pathPrefix).toString('base64url'))
+      if (action.path !== null) add('answers', `${name}/path`, Buffer.from(action.path).toString('base64url'))
     })
   }
 
-  #name(letter: string, content: unknown, write: (name: string) => void): RowTarget {
+  #name(letter: string, content: unknown, write: Writer): RowTarget {
     return { text: this.#named(letter, content, write) }
   }
 
   /** @param write adds the rows of what has this name, once */
-  #named(letter: string, content: unknown, write: (name: string) => void): string {
+  #named(letter: string, content: unknown, write: Writer): string {
     const name = contentName(letter, content)
-    if (!this.#written.has(name)) {
-      this.#written.add(name)
-      write(name)
+    if (!this.named.has(name)) {
+      const rows: RouteRow[] = []
+      this.named.set(name, { rows })
+      write(name, (map, key, to) => rows.push({ map, key, to: typeof to === 'string' ? { text: to } : to }))
     }
     return name
   }

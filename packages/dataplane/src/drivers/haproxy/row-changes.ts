@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import type { FrontendRows, ProxyContent } from './content.ts'
+import { type PlacedRows, type ProxyContent, rowsByMap, rowsIn } from './content.ts'
 import { ROW_MAPS, type RowMap } from './maps.ts'
 import { KIND_PREFIXES } from './route-rows.ts'
 
@@ -7,21 +7,32 @@ import { KIND_PREFIXES } from './route-rows.ts'
  * The commands that bring a frontend's rows to what is wanted, so that each request in between is answered by its old
  * row or its new one. What rows lead to is put before them and removed after them. Where a request without its row gets
  * another one, of a shorter path or of a wider class of hosts, its own is put first and removed last.
+ * @param settled the rows that it is known to have, so that groups that both have need no look; absent: not known
  */
 export function rowChanges(
   have: ProxyContent,
   frontend: number,
-  want: FrontendRows | undefined,
+  want: PlacedRows | undefined,
+  settled?: PlacedRows,
 ): { readonly put: readonly Command[]; readonly remove: readonly Command[] } {
+  const base = want !== undefined && settled !== undefined && agree(settled.names, want.names) ? settled : undefined
   const present = have.rows.get(frontend)
-  const put = ROW_MAPS.flatMap((map) => rowsToPut(frontend, map, present?.get(map), want?.get(map)))
+  const wanted = rowsByMap(want === undefined ? [] : rowsIn(want, base))
+  const held = base === undefined ? present : rowsByMap(rowsIn(base, want))
+  const put = ROW_MAPS.flatMap((map) => rowsToPut(frontend, map, present?.get(map), wanted.get(map)))
   const remove = ROW_MAPS.toReversed().flatMap((map) =>
-    [...(present?.get(map)?.keys() ?? [])]
-      .filter((key) => want?.get(map)?.has(key) !== true)
+    [...(held?.get(map)?.keys() ?? [])]
+      .filter((key) => wanted.get(map)?.has(key) !== true)
       .sort(byWidth)
       .map((key): Command => ({ do: 'del-map', map, frontend, key })),
   )
   return { put, remove }
+}
+
+/** Whether no backend has another name. */
+function agree(before: PlacedRows['names'], now: PlacedRows['names']): boolean {
+  for (const [owner, name] of now) if ((before.get(owner) ?? name) !== name) return false
+  return true
 }
 
 function rowsToPut(

@@ -1,7 +1,7 @@
 import { type Clock, pause } from '@spout/runtime'
 import { isRunning, type ProcessIdentity } from '@spout/sys'
 import { type Command, commandText, follow, refusal } from './command.ts'
-import { backendName, frontendName, type ProxyContent } from './content.ts'
+import { backendName, frontendName, type PlacedEntry, type PlacedRows, type ProxyContent } from './content.ts'
 import { MAPS } from './maps.ts'
 import type { ProxyFiles } from './proxy-files.ts'
 import {
@@ -29,6 +29,7 @@ export class RunningProxy {
   readonly generation: number
   readonly #files: ProxyFiles
   readonly #socket: StatsSocket
+  readonly #settled = new Map<number, PlacedRows>()
   #content: ProxyContent
 
   private constructor(
@@ -69,6 +70,21 @@ export class RunningProxy {
 
   get content(): ProxyContent {
     return this.#content
+  }
+
+  /** The rows that frontends are known to have, by slot. */
+  get settled(): ReadonlyMap<number, PlacedRows> {
+    return this.#settled
+  }
+
+  /** It has the rows of this entry, all of them and no others. */
+  settle({ frontends }: PlacedEntry): void {
+    for (const { slot, rows } of frontends) if (rows !== undefined) this.#settled.set(slot, rows)
+  }
+
+  /** It may have other rows than those of this entry. */
+  unsettle({ frontends }: PlacedEntry): void {
+    for (const { slot } of frontends) this.#settled.delete(slot)
   }
 
   /** Whether it is connected. */
@@ -115,6 +131,7 @@ export class RunningProxy {
 
   /** Reads the real content from the process. @throws ProxyLost */
   async refresh(): Promise<void> {
+    this.#settled.clear()
     this.#content = await readContent(this.#socket, this.#files, this.#content.tls)
   }
 
