@@ -7,15 +7,18 @@ import { callApi, FAST_PORTS, memberAddress, startFastMember, type Tenant } from
 import { compile, LineProgram } from './bed/native.ts'
 import { untilActive } from './bed/octavia.ts'
 import { proxyProcesses } from './bed/processes.ts'
+import { BEHIND_THE_WRITE, routeStages, STAGES, type StageTimes } from './bed/route-stages.ts'
 import { type SpoutBed, withSpout } from './bed/spout-bed.ts'
-import { distribution, percentile, spread } from './percentile.ts'
-import { benchOptions, printRow } from './row.ts'
+import { distribution, median, pairedRatio, percentile, spread } from './percentile.ts'
+import { benchOptions, isWanted, printRow } from './row.ts'
 
 const GOAL = { p50Ms: 20, p99Ms: 60 }
 const ROUTES = 5_000
 const CLIENTS = 8
 /** Not counted, quick or not: at first the code is not compiled yet. */
 const WARM_UP = 20
+/** Of the processor time that a change takes where nothing is known of the version before. */
+const MOST_COST = 0.2
 const options = benchOptions()
 const CHANGES = options.quick ? 30 : 200
 
@@ -120,7 +123,37 @@ async function measure({ lab, access, publicPoolId }: SpoutBed, tenant: Tenant):
   )
 }
 
-await withSpout({ members: false }, async (bed) => {
-  for (const n of [1, 2]) await startFastMember(bed.lab, `tenant-b-member${n}`)
-  await measure(bed, bed.snat)
-})
+/** The stages in turns, so that a slow phase of the machine is in both. */
+async function measureCost(): Promise<void> {
+  const [rounds, changes] = options.quick ? [1, 10] : [5, 30]
+  const ours: StageTimes[] = []
+  const peer: StageTimes[] = []
+  for (let round = 0; round < rounds; round++) {
+    ours.push(await routeStages('before', ROUTES, changes))
+    peer.push(await routeStages('scratch', ROUTES, changes))
+  }
+  const behind = (times: StageTimes): number => BEHIND_THE_WRITE.reduce((sum, stage) => sum + times[stage], 0)
+  const ratio = pairedRatio(ours.map(behind), peer.map(behind))
+  const medians = (all: readonly StageTimes[], suffix: string) =>
+    Object.fromEntries(STAGES.map((stage) => [`${stage}${suffix}`, median(all.map((times) => times[stage]))]))
+  printRow(
+    {
+      name: 'route-change-cost',
+      ours: { cpuMs: median(ours.map(behind)) },
+      peer: { cpuMs: median(peer.map(behind)) },
+      comparedWith: 'the same stages without the version before',
+      ratio,
+      goal: `<= ${MOST_COST} of the processor time behind the answer of the write (${BEHIND_THE_WRITE.join(', ')})`,
+      pass: ratio <= MOST_COST,
+      detail: { routes: ROUTES, rounds, ...medians(ours, 'Ms'), ...medians(peer, 'ScratchMs') },
+    },
+    options,
+  )
+}
+
+if (isWanted('route-change-cost', options)) await measureCost()
+if (isWanted('route-change', options))
+  await withSpout({ members: false }, async (bed) => {
+    for (const n of [1, 2]) await startFastMember(bed.lab, `tenant-b-member${n}`)
+    await measure(bed, bed.snat)
+  })

@@ -29,7 +29,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'octavia-read': ['octavia-get', 'octavia-list-100', 'octavia-list-400'],
   'one-service-at-30k': ['one-service-at-30k'],
   'restart-adopt': ['restart-adopt'],
-  'route-change': ['route-change'],
+  'route-change': ['route-change', 'route-change-cost'],
   'store-writes': ['store-writes'],
   'tls-change': ['tls-change'],
   'tls-handshakes': ['tls-handshakes-1', 'tls-handshakes-1000'],
