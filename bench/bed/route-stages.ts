@@ -27,6 +27,11 @@ import { isTlsCommand } from '../../packages/dataplane/src/drivers/haproxy/tls-c
 import { sampleWanted } from '../../packages/dataplane/src/testing/haproxy/sample-entry.ts'
 import { percentile } from '../percentile.ts'
 
+const FILES: Parameters<typeof commandText>[1] = {
+  map: (map) => `/run/${map}.map`,
+  tls: { certificate: (contentId) => `/run/${contentId}.pem` },
+}
+
 /** The stages of a change, in their order: the write, then the control plane, then the node. */
 export const STAGES = ['admission', 'plan', 'hash', 'send', 'receive', 'render', 'commands'] as const
 export const BEHIND_THE_WRITE = STAGES.slice(1)
@@ -119,7 +124,7 @@ export async function routeStages(from: 'before' | 'scratch', routes: number, ch
       const placed = placeEntry(rendered, slots)
       const { raise, turn: turned, lower } = planChanges(content, before ?? NOTHING_PLACED, placed, settled)
       for (const command of [...raise, ...turned, ...lower])
-        if (!isTlsCommand(command)) commandText(command, (map) => `/run/${map}.map`)
+        if (!isTlsCommand(command)) commandText(command, FILES)
       return placed
     })
     hashedBefore = hashed

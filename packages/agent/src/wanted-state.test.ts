@@ -12,6 +12,7 @@ const entry = (generation: number, members: readonly string[]): LoadBalancerEntr
     id: 'a',
     generation,
     domain: 1,
+    services: [],
     pools: [{ id: 'p', members }],
   }) as unknown as LoadBalancerEntry
 const put = (one: LoadBalancerEntry) => ({ type: 'put', hash: entryHash(one), entry: one }) as const
