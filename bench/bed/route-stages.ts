@@ -123,8 +123,7 @@ export async function routeStages(from: 'before' | 'scratch', routes: number, ch
     placedBefore = await timed('commands', () => {
       const placed = placeEntry(rendered, slots)
       const { raise, turn: turned, lower } = planChanges(content, before ?? NOTHING_PLACED, placed, settled)
-      for (const command of [...raise, ...turned, ...lower])
-        if (!isTlsCommand(command)) commandText(command, FILES)
+      for (const command of [...raise, ...turned, ...lower]) if (!isTlsCommand(command)) commandText(command, FILES)
       return placed
     })
     hashedBefore = hashed

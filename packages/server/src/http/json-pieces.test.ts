@@ -40,7 +40,13 @@ test('no piece is much longer than requested', () => {
 
 test.each([
   ['many members', Array.from({ length: 10_000 }, (_, id) => ({ id }))],
-  ['a long list of members', LongList.of(Array.from({ length: 10_000 }, (_, id) => id), (id) => ({ id }))],
+  [
+    'a long list of members',
+    LongList.of(
+      Array.from({ length: 10_000 }, (_, id) => id),
+      (id) => ({ id }),
+    ),
+  ],
 ])('an item of a long list is split when it has %s', (_, members) => {
   const pieces = [...jsonPieces({ items: LongList.of([1, 2, 3], (id) => ({ id, tags: [], members })) }, 10, 1000)]
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(4000)
