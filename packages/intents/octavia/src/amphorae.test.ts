@@ -2,17 +2,11 @@ import type { NodeGroup, ShardStatus } from '@spout/model'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { combinedId } from './amphora-id.ts'
-import { id, statusOf } from './testing/fixtures.ts'
+import { id, nodeOf, statusOf } from './testing/fixtures.ts'
 import { TestService } from './testing/service.ts'
 
 const AMPHORAE = '/v2/octavia/amphorae'
 const [N1, N2, N3] = [1, 2, 3].map((number) => id('node', number)) as [string, string, string]
-
-const nodeOf = (nodeId: string, name: string, nodeGroupId: string) => ({
-  ...{ id: nodeId, name, description: '', createdAt: '2026-03-01T11:00:00.000Z', updatedAt: null },
-  ...{ nodeGroupId, certificateSha256: null, schedulingSince: null, drainedSince: null },
-  ...{ scheduling: 'enabled', fabricAddress: null, seenFabricAddress: `192.0.2.${nodeId.at(-1)}` },
-})
 
 type Shown = Readonly<Record<string, unknown>> & { readonly id: string }
 

@@ -1,8 +1,8 @@
 import { OpenStackProgram } from '@spout/testkit'
 import type { FastifyRequest } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { statusOf } from './testing/fixtures.ts'
-import { TestService } from './testing/service.ts'
+import { id, nodeOf, statusOf } from './testing/fixtures.ts'
+import { TestService, type Who } from './testing/service.ts'
 
 /**
  * The unmodified `openstack` command line against the API on a loopback port. Its token goes as it is (auth type
@@ -33,14 +33,20 @@ afterAll(async () => {
 })
 
 /** Runs `openstack loadbalancer …`. Words after the first text may hold spaces. */
-function run(command: string, more: readonly string[] = []) {
-  const access = ['--os-auth-type', 'admin_token', '--os-endpoint', endpoint, '--os-token', 'member']
+function run(command: string, more: readonly string[] = [], who: Who = 'member') {
+  const access = ['--os-auth-type', 'admin_token', '--os-endpoint', endpoint, '--os-token', who]
   return program.run([...access, 'loadbalancer', ...command.split(' '), ...more], { env: {} })
 }
 
 /** What it printed. */
 async function openstack(command: string, ...more: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run(command, more)
+  if (code !== 0) throw new Error(`openstack loadbalancer ${command}: ${stderr}`)
+  return stdout
+}
+
+async function asAdmin(command: string): Promise<string> {
+  const { code, stdout, stderr } = await run(command, [], 'admin')
   if (code !== 0) throw new Error(`openstack loadbalancer ${command}: ${stderr}`)
   return stdout
 }
@@ -134,6 +140,34 @@ describe('openstack loadbalancer', () => {
     expect(await shown(`quota show ${service.ids.project}`)).toMatchObject({ load_balancer: 100 })
     expect(await shown('flavor list')).toEqual([])
     expect(await shown('l7policy list')).toEqual([])
+  })
+
+  test('amphorae and failover, for administrators', async () => {
+    const group = await service.admission.createNodeGroup({ name: 'default', announcer: 'l2' })
+    const [carrying, other] = [1, 2].map((number) => id('node', number)) as [string, string]
+    for (const nodeId of [carrying, other]) {
+      await service.put('node', nodeOf(nodeId, `n${nodeId.at(-1)}`, group.id))
+      service.status.connected.add(nodeId)
+    }
+    const lb = service.view.list('loadBalancer')[0]!
+    const confirmed = { connection: 'connected', state: 'programmed', message: null, announced: [] } as const
+    const nodes = [carrying, other].map((nodeId) => ({ ...confirmed, nodeId, nodeName: `n${nodeId.at(-1)}` }))
+    const confirmedGeneration = Number.MAX_SAFE_INTEGER
+    service.status.set(lb.id, statusOf({ confirmedGeneration, ownerNodeId: carrying, nodes }))
+
+    const list = `amphora list --loadbalancer ${lb.id} -f json`
+    const amphorae = JSON.parse(await asAdmin(list)) as { id: string; role: string }[]
+    expect(amphorae.map(({ role }) => role).toSorted()).toEqual(['BACKUP', 'MASTER'])
+    const master = amphorae.find(({ role }) => role === 'MASTER')!.id
+    const amphora: unknown = JSON.parse(await asAdmin(`amphora show ${master} -f json`))
+    expect(amphora).toMatchObject({ id: master, compute_id: carrying, status: 'ALLOCATED', lb_network_ip: '192.0.2.1' })
+    expect(await asAdmin(`amphora stats show ${master}`)).toContain('total_connections')
+    await asAdmin(`amphora configure ${master}`)
+    expect(service.view.get('loadBalancer', lb.id)?.value).not.toHaveProperty('leftNodeId')
+    await asAdmin(`amphora failover ${master}`)
+    expect(service.view.get('loadBalancer', lb.id)?.value.leftNodeId).toBe(carrying)
+    await asAdmin('failover web')
+    expect(await fails('amphora list')).toContain('Policy does not allow this request to be performed. (HTTP 403)')
   })
 
   test('prints the faults that it is answered', async () => {

@@ -6,6 +6,7 @@ import type {
   Member,
   MemberHealth,
   Network,
+  Node,
   Pool,
   ServiceStats,
 } from '@spout/model'
@@ -139,6 +140,13 @@ export const publicPool: AddressPool = {
   quarantineSeconds: 0,
   draining: false,
 }
+
+/** An enabled node, with an address on the fabric that ends as its id does. */
+export const nodeOf = (nodeId: string, name: string, nodeGroupId: string): Node => ({
+  ...{ id: nodeId, name, description: '', createdAt: '2026-03-01T11:00:00.000Z', updatedAt: null },
+  ...{ nodeGroupId, certificateSha256: null, schedulingSince: null, drainedSince: null },
+  ...{ scheduling: 'enabled', fabricAddress: null, seenFabricAddress: `192.0.2.${nodeId.at(-1)}` },
+})
 
 export const tenantNetwork: Network = {
   ...meta('netw', 1, 'private'),
