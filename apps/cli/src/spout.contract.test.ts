@@ -5,6 +5,7 @@ import path from 'node:path'
 import {
   type Account,
   createTenant,
+  issueCertificate,
   Lab,
   PRODUCT_ENVIRONMENT,
   run,
@@ -209,6 +210,51 @@ describe('quotas', () => {
       'spout: Not allowed: the role admin is needed, the token has member, reader (Forbidden)\nspout: SPOUT_TOKEN is a token of alice in project acme\n',
     )
   })
+})
+
+test('TLS with clients and members is set by names of certificates', async () => {
+  const authority = issueCertificate({ isAuthority: true })
+  const own = issueCertificate({ issuer: authority, names: ['a.example'] })
+  const file = (name: string, text: string): string => {
+    writeFileSync(path.join(directory, name), text)
+    return path.join(directory, name)
+  }
+  const chain = file('ca.crt', authority.certificate)
+  const ca = await shown(tenant, `certificate create inner-ca --chain ${chain}`)
+  expect(ca).toMatchObject({ use: 'authorities', names: [] })
+  const cert = await shown(
+    tenant,
+    `certificate create own --chain ${file('own.crt', own.certificate)} --key ${file('own.key', own.key)}`,
+  )
+  expect(cert).toMatchObject({ use: 'keyed' })
+  await done(tenant, 'lb create secure')
+  const listener = await shown(
+    tenant,
+    'listener create secure l --protocol https --port 443 --certificates own --client-ca inner-ca --client-certificates optional',
+  )
+  expect(listener.tls).toMatchObject({
+    certificateIds: [cert.id],
+    clientCertificates: { caCertificateId: ca.id, required: false },
+  })
+  const off = await shown(tenant, 'listener set secure l --client-ca none')
+  expect(off.tls).toMatchObject({ certificateIds: [cert.id], clientCertificates: null })
+  const pool = await shown(tenant, 'pool create secure p --protocol http --listener l --tls yes')
+  expect(pool.tls).toMatchObject({ caCertificateId: null, minVersion: '1.2', alpn: ['h2', 'http/1.1'] })
+  const checked = await shown(
+    tenant,
+    'pool set secure p --tls-ca inner-ca --tls-name a.example --tls-certificate own --tls-alpn http/1.1',
+  )
+  expect(checked.tls).toMatchObject({
+    ...{ caCertificateId: ca.id, serverName: 'a.example', clientCertificateId: cert.id },
+    ...{ minVersion: '1.2', alpn: ['http/1.1'] },
+  })
+  expect((await shown(tenant, 'pool set secure p --tls-min 1.3')).tls).toMatchObject({
+    ...{ caCertificateId: ca.id, minVersion: '1.3' },
+  })
+  expect(await shown(tenant, 'pool set secure p --tls no')).not.toHaveProperty('tls')
+  const { stderr } = await spout(tenant, 'pool set secure p --tls-ca own')
+  expect(stderr).toContain('tls.caCertificateId')
+  expect(stderr).toContain('authorities are stored as a chain alone')
 })
 
 test('an administrator gives the project of a name, wherever a name is given', async () => {

@@ -47,6 +47,7 @@ const hasWholeParts = (value: unknown): boolean =>
   Object.entries(PARTS).every(([name, { own, tls }]) => {
     const parts = (value as Readonly<Record<string, unknown>>)[name]
     return (
-      Array.isArray(parts) && parts.every((one) => hasFields(one, own) && (one.tls === null || hasFields(one.tls, tls)))
+      Array.isArray(parts) &&
+      parts.every((one) => hasFields(one, own) && ((one.tls ?? null) === null || hasFields(one.tls, tls)))
     )
   })

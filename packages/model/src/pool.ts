@@ -132,8 +132,11 @@ export const pool = z.strictObject({
    */
   resetOnDown: z.boolean().default(false),
   passiveCheck: passiveCheck.nullable().default(null),
-  /** Of pools behind the proxy. Null: members are not spoken to with TLS. */
-  tls: poolTls.nullable().default(null),
+  /**
+   * Of pools behind the proxy. Absent: members are not spoken to with TLS. Earlier versions refuse a pool with a field
+   * that they do not know, so that one without TLS can be read after a downgrade.
+   */
+  tls: poolTls.optional(),
 })
 export type Pool = z.infer<typeof pool>
 

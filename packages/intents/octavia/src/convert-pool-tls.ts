@@ -14,7 +14,7 @@ export const NO_POOL_TLS: OctaviaPoolTls = {
 
 /** References are ids of certificates. */
 export function unfoldPoolTls(tls: Pool['tls']): OctaviaPoolTls {
-  if (tls === null) return NO_POOL_TLS
+  if (tls === undefined) return NO_POOL_TLS
   return {
     enabled: true,
     certificateRef: tls.clientCertificateId,
@@ -33,7 +33,7 @@ export function foldPoolTls({ protocol, tls, model }: OctaviaPool): Pool['tls'] 
   if (!enabled) {
     if (certificateRef !== null || caRef !== null)
       throw unsupportedOption('tls_enabled False: certificates of a pool without TLS are not kept here')
-    return null
+    return undefined
   }
   if (protocol === 'UDP' || protocol === 'SCTP') throw validationFailure(`${protocol} pools do not support TLS.`)
   return {

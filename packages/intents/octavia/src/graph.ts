@@ -67,9 +67,8 @@ export function foldGraph(
     }),
   )
   const pools = graph.pools.map((pool) =>
-    sameIfEqual(pool.model, {
+    sameIfEqual(withTls(pool.model, foldPoolTls(pool)), {
       protocol: poolProtocol(pool, users.get(pool.model.id) ?? [], proxied),
-      tls: foldPoolTls(pool),
       persistence: foldPersistence(pool),
       monitor: pool.monitor && foldMonitor(pool.monitor),
     }),
@@ -87,6 +86,13 @@ function foldRoutes({ model, policies }: OctaviaListener, annotations: LoadBalan
     return before !== undefined && isDeepStrictEqual(before, route) ? before : route
   })
   return [...made, ...others]
+}
+
+/** A pool without TLS has no such field. */
+function withTls(model: Pool, tls: Pool['tls']): Pool {
+  if (isDeepStrictEqual(model.tls, tls)) return model
+  const { tls: _, ...others } = model
+  return tls === undefined ? others : { ...others, tls }
 }
 
 /** The same object when nothing differs, so that admission need not check it again. */

@@ -54,7 +54,7 @@ test('members are spoken to with the present content of certificates; applicatio
   const contentIdOf = (id: string) => `content of ${id}`
   expect(planPoolTls({ tls: poolTls }, 'http', contentIdOf)).toEqual({ tls: { ...planned, alpn: ['h2', 'http/1.1'] } })
   expect(planPoolTls({ tls: poolTls }, 'tcp-proxy', contentIdOf)).toEqual({ tls: { ...planned, alpn: [] } })
-  expect(planPoolTls({ tls: null }, 'http', contentIdOf)).toEqual({})
+  expect(planPoolTls({}, 'http', contentIdOf)).toEqual({})
 })
 
 test.each(['ca', 'own'])('a pool without its certificate %s is not served: members could be anybody', (gone) => {

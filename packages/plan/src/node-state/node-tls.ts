@@ -36,7 +36,7 @@ export function planPoolTls(
   mode: NodePool['mode'],
   contentIdOf: ContentIdOf,
 ): Pick<NodePool, 'tls'> | null {
-  if (tls === null) return {}
+  if (tls === undefined) return {}
   const { caCertificateId, clientCertificateId, serverName, minVersion } = tls
   const authorities = caCertificateId === null ? null : nodeCertificate(caCertificateId, contentIdOf)
   const certificate = clientCertificateId === null ? null : nodeCertificate(clientCertificateId, contentIdOf)

@@ -226,7 +226,7 @@ export function neededFeatures(
   for (const pool of loadBalancer.pools) {
     if (!used.has(pool.id)) continue
     if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
-    if (pool.tls !== null) needs.add('l7.pool-tls')
+    if (pool.tls !== undefined) needs.add('l7.pool-tls')
     if (pool.persistence?.type === 'cookie') needs.add('l7.cookies')
     if (pool.persistence?.type === 'application-cookie') needs.add('l7.application-cookies')
   }

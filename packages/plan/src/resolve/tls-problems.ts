@@ -30,7 +30,7 @@ const isOfClientCertificate = (header: string): boolean => CLIENT_CERTIFICATE_HE
 
 /** Why members of a pool cannot be spoken to with TLS as it says. */
 export function* poolTlsProblems({ tls }: Pool, mode: NodePool['mode'], field: string): Generator<Problem> {
-  if (tls !== null && mode === 'l4')
+  if (tls !== undefined && mode === 'l4')
     yield problem('Unsupported', {
       field: `${field}.tls`,
       reason: 'the packet path forwards connections as they are: only pools behind the proxy speak TLS with members',

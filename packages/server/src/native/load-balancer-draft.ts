@@ -16,6 +16,7 @@ import {
   type Pool,
   passiveCheck,
   pool,
+  poolTls,
   SpoutError,
   sendsRequest,
   transportOf,
@@ -83,7 +84,7 @@ export const poolDraft = z.strictObject({
   drainSeconds: pool.shape.drainSeconds,
   resetOnDown: pool.shape.resetOnDown,
   passiveCheck: passiveDraft.nullable().default(null),
-  tls: pool.shape.tls,
+  tls: poolTls.nullable().default(null),
 })
 
 export const listenerDraft = z.strictObject({
@@ -134,12 +135,13 @@ export class Parts {
     const { pools } = this.#current
     const byName = (known: Pool) => draft.name !== '' && known.name === draft.name
     const known = match(pools, draft.id, byName, `${path}id`, 'Pool')
-    const { createdAt: _created, updatedAt: _updated, id: _id, members, monitor, ...own } = draft
+    const { createdAt: _created, updatedAt: _updated, id: _id, members, monitor, tls, ...own } = draft
     const parts = {
       members: this.members(members, known?.members ?? [], `${path}members`),
       monitor: monitor === null ? null : this.#monitor(monitor, known?.monitor ?? null, `${path}monitor.id`),
     }
-    return { ...this.#stamp<Omit<Pool, keyof typeof parts>>(known && ownFields(known), own), ...parts }
+    const said = { ...own, ...(tls === null ? {} : { tls }) }
+    return { ...this.#stamp<Omit<Pool, keyof typeof parts>>(known && ownFields(known), said), ...parts }
   }
 
   members(drafts: readonly MemberDraft[], current: readonly Member[], path: string): Member[] {

@@ -42,7 +42,6 @@ export const poolOf = (id: string, members: Member[], fields: Partial<Pool> = {}
   members,
   monitor: null,
   panicThreshold: 0,
-  tls: null,
   ...POOL_FAILURE_DEFAULTS,
   ...fields,
 })

@@ -56,7 +56,6 @@ export const blankPool = (stamp: Stamp): PoolSpec => ({
     // Octavia has no such setting: a member that is down gets nothing.
     panicThreshold: 0,
     ...POOL_FAILURE_DEFAULTS,
-    tls: null,
     // Clients of Octavia drain by weight 0 and wait themselves: no connection is cut meanwhile.
     drainSeconds: 3600,
   },
