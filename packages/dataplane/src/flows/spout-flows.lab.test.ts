@@ -207,7 +207,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     expect(await Promise.all(flows.map(({ connection }) => peer.say(connection, 'moved')))).toEqual(
       flows.map(() => 'moved'),
     )
-    expect(two.counts()).toEqual({ local: 3, remote: 0 })
+    await two.knows({ local: 3, remote: 0 })
     // It is told of all again when its link was down, as of any that it missed.
     await two.stop('SIGTERM')
     await two.start()
