@@ -27,3 +27,9 @@ it.each([
     ),
   ).toEqual([])
 })
+
+it('the agent does not load the schemas of the model: every node would pay for them', async () => {
+  const loaded = await loadedBy('apps/agent/src/main.ts', '--help')
+  expect(loaded.filter((url) => url.endsWith('apps/agent/src/main.ts'))).toHaveLength(1)
+  expect(loaded.filter((url) => url.endsWith('/packages/model/src/index.ts'))).toEqual([])
+})

@@ -16,12 +16,11 @@ import { readCertificate } from './read-certificate.ts'
 export async function createCertificate(context: AdmissionContext, input: CertificateDraft): Promise<Certificate> {
   const { chain, key, ...draft } = parseAs(certificateDraft, input)
   const { content, keyPem } = readCertificate({ chain, key }, context.now())
-  const seal = keyPem === null ? () => null : sealerOf(context, keyPem)
   return transact(context, (claim) => {
     if (context.view.get('project', draft.projectId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
     const meta = newMeta(context, draft)
-    const created: Certificate = { ...draft, ...meta, ...content, sealedKey: seal(meta.id) }
+    const created: Certificate = { ...draft, ...meta, ...content, sealedKey: sealedFor(context, meta.id, keyPem) }
     claimRoom(claim, created)
     return { writes: [putNew('certificate', created)], result: created }
   })
@@ -63,7 +62,7 @@ function replacement(
       field: 'key',
       reason: 'is not taken: these are certificates of authorities',
     })
-  return { ...content, ...(keyPem === null ? {} : { sealedKey: sealingOf(context).seal(keyPem, id) }) }
+  return { ...content, sealedKey: sealedFor(context, id, keyPem) }
 }
 
 export async function deleteCertificate(context: AdmissionContext, id: string): Promise<void> {
@@ -126,11 +125,9 @@ export async function sealAnew(context: AdmissionContext): Promise<number> {
 const claimRoom = (claim: Claim, next: Certificate): void =>
   claim.quota(next.projectId, [{ key: `certificate/${next.id}`, usage: usageOfCertificate(next) }])
 
-/** Seals a key for the object of an id. @throws SpoutError Unavailable now, if nothing can be sealed */
-function sealerOf(context: AdmissionContext, keyPem: string): (id: string) => string {
-  const sealing = sealingOf(context)
-  return (id) => sealing.seal(keyPem, id)
-}
+/** @throws SpoutError Unavailable if there is a key, and nothing to seal it with */
+const sealedFor = (context: AdmissionContext, id: string, keyPem: string | null): string | null =>
+  keyPem === null ? null : sealingOf(context).seal(keyPem, id)
 
 function sealingOf({ sealing }: AdmissionContext): SealingKeys {
   if (sealing === null)

@@ -3,8 +3,8 @@ import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import type { ListenerCertificate } from '@spout/client/agent-link'
 import type { Applied, EntryFollower, WantedEntry } from '@spout/dataplane'
-import { certificatesOfEntry } from '@spout/model'
 import { contentIdOf } from '@spout/model/content-id'
+import { certificatesOfEntry } from '@spout/model/node-state'
 import { type Logger, Semaphore } from '@spout/runtime'
 
 export interface CertificateFilesOptions {
@@ -31,8 +31,9 @@ const COUNTERS = { transactions: 0, reloads: 0 } as const
 const CONTENT_ID = /^[0-9a-f]{32}$/
 
 /**
- * The certificates of the node's listeners and pools, `<content id>.pem` each, chain and key, which only root can read. They are
- * fetched before the drivers use them (`before`) and removed when no applied entry names them any more (`after`).
+ * The certificates of the node's listeners and pools, `<content id>.pem` each, chain and key, which only root can read.
+ * They are fetched before the drivers use them (`before`) and removed when no applied entry names them any more
+ * (`after`).
  */
 export class CertificateFiles {
   readonly #options: CertificateFilesOptions

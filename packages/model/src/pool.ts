@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { healthMonitor } from './health-monitor.ts'
 import { listenerTls } from './listener.ts'
+import { hostText } from './route-condition.ts'
 import { endpointIpText, ipText, metaShape, port, tags, uuid } from './scalars.ts'
 
 /** `tcp`, `udp` and `sctp` pools are balanced per connection, `http` and `tcp-proxy` pools by the L7 proxy. */
@@ -68,16 +69,6 @@ export const passiveCheck = z.strictObject({
 })
 export type PassiveCheck = z.infer<typeof passiveCheck>
 
-/** A host name without wildcard (RFC 1123 section 2.1), in lower case. */
-const hostName = z
-  .string()
-  .max(253)
-  .toLowerCase()
-  .regex(
-    /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/,
-    'is not a host name',
-  )
-
 /** How the proxy speaks TLS with members. */
 export const poolTls = z.strictObject({
   /** A certificate without a key: the authorities that members' certificates must be from. Null: any is accepted. */
@@ -86,7 +77,7 @@ export const poolTls = z.strictObject({
    * The name that members are asked for (SNI, RFC 6066 section 3), and that their certificates must have. Null: the name
    * that the client asked the listener for, if it did.
    */
-  serverName: hostName.nullable().default(null),
+  serverName: hostText.nullable().default(null),
   /** Shown to members that ask for a certificate. */
   clientCertificateId: uuid.nullable().default(null),
   minVersion: listenerTls.shape.minVersion,
@@ -94,15 +85,6 @@ export const poolTls = z.strictObject({
   alpn: listenerTls.shape.alpn,
 })
 export type PoolTls = z.infer<typeof poolTls>
-
-/** The certificates that a pool names, and in which fields. */
-export const certificatesOfPool = ({
-  tls,
-}: Pick<Pool, 'tls'>): readonly { readonly field: 'caCertificateId' | 'clientCertificateId'; readonly id: string }[] =>
-  (['caCertificateId', 'clientCertificateId'] as const).flatMap((field) => {
-    const id = tls?.[field] ?? null
-    return id === null ? [] : [{ field, id }]
-  })
 
 export const DEFAULT_DRAIN_S = 300
 

@@ -17,7 +17,7 @@ import {
   type VipMove,
 } from '@spout/model'
 import { mayLeaveUntilMs, servingOf } from '@spout/plan'
-import type { Clock, Logger, Timer } from '@spout/runtime'
+import type { Clock, Logger } from '@spout/runtime'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { SightReader } from '../liveness/peer-watch.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -27,6 +27,7 @@ import { ReportScope } from '../reports/report-scope.ts'
 import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from '../shards/shard-table.ts'
 import { Withdrawals } from '../withdrawals/withdrawals.ts'
 import { Carriers } from './carriers.ts'
+import { LaterReviews } from './later-reviews.ts'
 import { withOverShares } from './over-shares.ts'
 import { generationOf, type ProvisioningStatus, provisioningStatus } from './provisioning-status.ts'
 import { ServiceSums } from './service-sums.ts'
@@ -83,8 +84,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #due = new Set<string>()
   readonly #listeners = new Set<Listener>()
   readonly #unsubscribe: readonly (() => void)[]
-  /** Load balancers that are reviewed again when their move to another node has had its time. */
-  readonly #leaving = new Map<string, Timer>()
+  /** Of load balancers whose move to another node has had its time. */
+  readonly #laterReviews: LaterReviews
   #reviewing: NodeJS.Immediate | null = null
 
   constructor(options: StatusControllerOptions) {
@@ -96,6 +97,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.withdrawals = new Withdrawals({ ...options, reports: this.#reports })
     this.#nodes = new NodeStatuses({ ...options, reports: this.#reports })
     this.#vips = new VipHistory({ ...options, carriers: this.#carriers, shards: this.#shards })
+    this.#laterReviews = new LaterReviews(options.clock, (id) => {
+      this.#due.add(id)
+      this.#review()
+    })
     this.#unsubscribe = [
       view.onChange((changed) => {
         for (const { kind, id } of changed) {
@@ -229,7 +234,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.#shards.close()
     this.withdrawals.close()
-    for (const timer of this.#leaving.values()) timer.clear()
+    this.#laterReviews.close()
     if (this.#reviewing !== null) clearImmediate(this.#reviewing)
   }
 
@@ -369,7 +374,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#count(id, status.provisioning)
     if (status.confirmedBy !== null) this.#confirm(id, status.confirmedBy)
     this.#sums.prune(loadBalancer)
-    if (status.reason === 'FailingOver') this.#reviewIn(id, this.#leavesWithinMs(loadBalancer) + 1)
+    if (status.reason === 'FailingOver') this.#laterReviews.after(this.#leavesWithinMs(loadBalancer) + 1, id)
     const meaning = JSON.stringify([
       status,
       loadBalancer.generation,
@@ -380,16 +385,6 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     if (this.#meanings.get(id) === meaning) return
     this.#meanings.set(id, meaning)
     this.#tell('loadBalancer', id)
-  }
-
-  #reviewIn(id: string, delayMs: number): void {
-    this.#leaving.get(id)?.clear()
-    const again = () => {
-      this.#leaving.delete(id)
-      this.#due.add(id)
-      this.#review()
-    }
-    this.#leaving.set(id, this.#options.clock.setTimer(again, delayMs))
   }
 
   #count(id: string, now: ProvisioningStatus['provisioning'] | null): void {

@@ -25,6 +25,30 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
     400,
     'Validation failure: delay: is too short',
   ],
+  [
+    'InvalidField',
+    { field: 'listeners[0].tls.certificateIds[1]', reason: 'x' },
+    400,
+    'Validation failure: default_tls_container_ref: x',
+  ],
+  [
+    'InvalidField',
+    { field: 'listeners[0].tls.clientCertificates.caCertificateId', reason: 'x' },
+    400,
+    'Validation failure: client_ca_tls_container_ref: x',
+  ],
+  [
+    'InvalidField',
+    { field: 'pools[0].tls.caCertificateId', reason: 'x' },
+    400,
+    'Validation failure: ca_tls_container_ref: x',
+  ],
+  [
+    'InvalidField',
+    { field: 'pools[0].tls.clientCertificateId', reason: 'x' },
+    400,
+    'Validation failure: tls_container_ref: x',
+  ],
   ['ImmutableField', { field: 'vips' }, 400, 'Unknown attribute for argument body: vips'],
   ['ReferenceNotFound', { field: 'x', what: 'subnet', id: '7' }, 400, 'Subnet 7 not found.'],
   [

@@ -166,7 +166,8 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
   memberMs: 'timeout_member_data',
   inspectMs: 'timeout_tcp_inspect',
   tls: 'tls_enabled',
-  clientCertificates: 'client_authentication',
+  certificateIds: 'default_tls_container_ref',
+  'clientCertificates.caCertificateId': 'client_ca_tls_container_ref',
   caCertificateId: 'ca_tls_container_ref',
   clientCertificateId: 'tls_container_ref',
 }
@@ -175,7 +176,11 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
 function wireField(path: string): string {
   const names = path.split('.').map((part) => part.replaceAll(/\[\d+\]/g, ''))
   const last = names.at(-1) ?? ''
-  return FIELD_WORDS[last] ?? last.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return (
+    FIELD_WORDS[names.slice(-2).join('.')] ??
+    FIELD_WORDS[last] ??
+    last.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  )
 }
 
 const parentOf = (path: string): string => {

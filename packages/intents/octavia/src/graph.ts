@@ -129,7 +129,8 @@ const needsProxy = (listener: OctaviaListener, pool: OctaviaPool | undefined): b
 
 /**
  * Pools that need the proxy, because they speak TLS with their members or one of their TCP listeners uses what packet
- * forwarding cannot do: PROXY protocol to the members, time-outs, or least connections. All TCP listeners of such a pool are proxied.
+ * forwarding cannot do: PROXY protocol to the members, time-outs, or least connections. All TCP listeners of such a pool
+ * are proxied.
  */
 function proxiedPools(graph: Graph): ReadonlySet<string> {
   const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))

@@ -1,4 +1,4 @@
-import { type CertificateUse, certificatesOfPool, type LoadBalancer } from '@spout/model'
+import type { CertificateUse, LoadBalancer } from '@spout/model'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -42,37 +42,27 @@ export interface CertificateReference {
 }
 
 /** All certificates that a load balancer names, with repetitions. */
-export const certificatesNamed = ({
+export function* certificatesNamed({
   listeners,
   pools,
-}: Pick<LoadBalancer, 'listeners' | 'pools'>): readonly CertificateReference[] => [
-  ...listeners.flatMap((listener, at) => {
-    const [user, field] = [`listener ${listener.name || listener.id}`, `listeners[${at}].tls`]
-    const { certificateIds = [], clientCertificates = null } = listener.tls ?? {}
-    return [
-      ...certificateIds.map(
-        (id, place): CertificateReference => ({ field: `${field}.certificateIds[${place}]`, id, use: 'keyed', user }),
-      ),
-      ...(clientCertificates === null
-        ? []
-        : [clientAuthorities(`${field}.clientCertificates`, clientCertificates.caCertificateId, user)]),
-    ]
-  }),
-  ...pools.flatMap((pool, at) =>
-    certificatesOfPool(pool).map(
-      ({ field, id }): CertificateReference => ({
-        field: `pools[${at}].tls.${field}`,
-        id,
-        use: field === 'caCertificateId' ? 'authorities' : 'keyed',
-        user: `pool ${pool.name || pool.id}`,
-      }),
-    ),
-  ),
-]
-
-const clientAuthorities = (field: string, id: string, user: string): CertificateReference => ({
-  field: `${field}.caCertificateId`,
-  id,
-  use: 'authorities',
-  user,
-})
+}: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<CertificateReference> {
+  for (const [at, { tls, name, id: listenerId }] of listeners.entries()) {
+    if (tls === null) continue
+    const user = `listener ${name || listenerId}`
+    for (const [place, id] of tls.certificateIds.entries())
+      yield { field: `listeners[${at}].tls.certificateIds[${place}]`, id, use: 'keyed', user }
+    if (tls.clientCertificates !== null) {
+      const field = `listeners[${at}].tls.clientCertificates.caCertificateId`
+      yield { field, id: tls.clientCertificates.caCertificateId, use: 'authorities', user }
+    }
+  }
+  for (const [at, { tls, name, id: poolId }] of pools.entries()) {
+    if (tls === undefined) continue
+    const { caCertificateId, clientCertificateId } = tls
+    const [field, user] = [`pools[${at}].tls`, `pool ${name || poolId}`]
+    if (caCertificateId !== null)
+      yield { field: `${field}.caCertificateId`, id: caCertificateId, use: 'authorities', user }
+    if (clientCertificateId !== null)
+      yield { field: `${field}.clientCertificateId`, id: clientCertificateId, use: 'keyed', user }
+  }
+}

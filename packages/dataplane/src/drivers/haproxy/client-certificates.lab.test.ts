@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
 import { join } from 'node:path'
 import type { RouteCondition, Service, ServiceTls } from '@spout/model'
-import { contentIdOf } from '@spout/model/content-id'
 import { type Issued, issueCertificate, waitFor } from '@spout/testkit'
 import { describe, expect, it } from 'vitest'
 import { httpMember } from '../../testing/haproxy/proxy-lab.ts'
@@ -25,13 +24,7 @@ const known = issueCertificate({ issuer: authority, names: ['client.example'] })
 const unknown = issueCertificate({ issuer: stranger, names: ['client.example'] })
 const member = await started(httpMember('a'))
 
-/** Puts a file where the agent would. */
-function stored(pem: string) {
-  const contentId = contentIdOf(pem)
-  writeFileSync(join(lab.certificateDirectory, `${contentId}.pem`), pem, { mode: 0o600 })
-  return { id: contentId, contentId }
-}
-
+const stored = (pem: string) => lab.storeCertificate(pem)
 const issued = (...names: readonly string[]) => {
   const { certificate, key } = issueCertificate({ names })
   return stored(certificate + key)
@@ -161,6 +154,42 @@ describe('clients are asked for certificates', () => {
     await waitFor(async () => 'seen' in (await ask(port, { client: known })), { what: 'the next process' })
     expect(await ask(port)).toHaveProperty('refused')
     expect(readdirSync(files.directory).filter((name) => name.endsWith('.ca'))).toEqual([])
+  })
+
+  it('of authorities whose file was lost at the start of the process, once it is back: nobody gets in until then', async () => {
+    const driver = lab.driver()
+    const authorities = stored(authority.certificate)
+    const wanted = entryOf(clients(true, authorities))
+    await put(driver, wanted)
+    const port = portOf(driver, 'web-443')
+    const file = (contentId: string) => join(lab.certificateDirectory, `${contentId}.pem`)
+    const lost = [authorities, first].map(({ contentId }) => [file(contentId), readFileSync(file(contentId))] as const)
+    for (const [path] of lost) rmSync(path)
+    const [before] = await processesOn(files.config)
+    process.kill(before!.pid, 'SIGKILL')
+    await waitFor(async () => (await processesOn(files.config)).some(({ pid }) => pid !== before!.pid), {
+      what: 'the next process',
+    })
+    await waitFor(async () => !JSON.stringify(await ask(port, { client: known })).includes('ECONNREFUSED'), {
+      what: 'it to listen',
+    })
+    expect(await ask(port, { client: known })).toHaveProperty('refused')
+    expect(await driver.observe()).toEqual([wanted.key])
+    for (const [path, pem] of lost) writeFileSync(path, pem, { mode: 0o600 })
+    await put(driver, wanted)
+    expect(await ask(port, { client: known })).toHaveProperty('seen')
+    expect(await ask(port)).toHaveProperty('refused')
+    expect(await driver.observe()).toEqual([])
+  })
+
+  it('by a listener that comes to a running process, for which that is replaced', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf({}, [], 'open'))
+    expect(driver.counters.reloads).toBe(0)
+    await put(driver, entryOf(clients(true), [], 'closed'))
+    expect(driver.counters.reloads).toBeGreaterThanOrEqual(1)
+    expect(await ask(portOf(driver, 'closed-443'))).toHaveProperty('refused')
+    expect(await ask(portOf(driver, 'open-443'))).toHaveProperty('seen')
   })
 
   it('and no more when that is turned off', async () => {

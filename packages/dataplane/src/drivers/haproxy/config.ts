@@ -11,16 +11,10 @@ import {
 import { isValueMap, MAPS, type MapName } from './maps.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { sessionRules } from './session-rules.ts'
-import {
-  type BackendShape,
-  type Balance,
-  type ClientHeader,
-  type Forwarded,
-  type FrontendShape,
-  frontendKind,
-} from './shape.ts'
+import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
 import type { Slot } from './slot-table.ts'
 import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
+import { toldHeaderRules } from './told-headers.ts'
 
 /** Start parameters of a process, besides its slots and their content. All paths and numbers are our own. */
 export interface ProcessSettings extends SourceBounds {
@@ -126,37 +120,12 @@ const HEADERS: Readonly<Record<Forwarded, readonly string[]>> = {
   port: ['    http-request del-header X_Forwarded_Port', '    http-request set-header X-Forwarded-Port %[dst_port]'],
   // %[ssl_fc] would cost every request.
   proto: ['    http-request del-header X_Forwarded_Proto', '    http-request set-header X-Forwarded-Proto http'],
-  'real-ip': ['    http-request del-header X_Real_IP', '    http-request set-header X-Real-IP %[src]'],
 }
 const PROTO_OF_TLS = HEADERS.proto.map((line) => line.replace(/http$/, 'https'))
 const CONNECTION = [
   '    http-request set-header Connection upgrade if { req.hdr(upgrade) -m found }',
   '    http-request del-header Connection unless { req.hdr(upgrade) -m found }',
 ]
-
-/**
- * Members are told of the client's certificate as Octavia does it. Authorities are the tenant's, so names can hold
- * anything: control characters would end the header.
- */
-const CLIENT_HEADER: Readonly<Record<ClientHeader, readonly [name: string, value: string]>> = {
-  verify: ['X-SSL-Client-Verify', 'ssl_c_verify'],
-  'has-cert': ['X-SSL-Client-Has-Cert', 'ssl_c_used'],
-  dn: ['X-SSL-Client-DN', 'ssl_c_s_dn'],
-  cn: ['X-SSL-Client-CN', 'ssl_c_s_dn(cn)'],
-  issuer: ['X-SSL-Issuer', 'ssl_c_i_dn'],
-  sha1: ['X-SSL-Client-SHA1', 'ssl_c_sha1,hex'],
-  'not-before': ['X-SSL-Client-Not-Before', 'ssl_c_notbefore'],
-  'not-after': ['X-SSL-Client-Not-After', 'ssl_c_notafter'],
-}
-
-function clientHeaderRules(header: ClientHeader): readonly string[] {
-  const [name, value] = CLIENT_HEADER[header]
-  const text = value.includes('_dn') ? `${value},regsub([[:cntrl:]],?,g)` : value
-  return [
-    `    http-request del-header ${name.replaceAll('-', '_')}`,
-    `    http-request set-header ${name} "%[${text}]"`,
-  ]
-}
 
 /** Replaces what the member says. RFC 6797, 6.1. */
 const hstsRule = ({ mapPath }: ProcessSettings): string => {
@@ -170,7 +139,7 @@ const REDISPATCH = '    option redispatch 1'
 function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' | 'frontends'>): readonly string[] {
   const kinds = new Map(frontends.map(({ shape }) => [frontendKind(shape), shape]))
   return [
-    ...[...kinds].flatMap(([kind, { mode, forwarded, tls }]) => [
+    ...[...kinds].flatMap(([kind, { mode, forwarded, told = [], tls }]) => [
       `defaults ${kind}-frontend`,
       `    mode ${mode}`,
       // A replaced process closes each connection after a response that says so, and idle ones at their time-out.
@@ -179,9 +148,9 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       '    tcp-request connection set-var(sess.port) src_port',
       // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
       ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
-      ...(forwarded.length > 0 || tls?.clientHeaders !== undefined ? CONNECTION : []),
+      ...(forwarded.length + told.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
-      ...(tls?.clientHeaders ?? []).flatMap(clientHeaderRules),
+      ...told.flatMap(toldHeaderRules),
       ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaProgram !== null) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),

@@ -1,8 +1,8 @@
 -- What HAProxy's rules cannot say without a tenant's text in the configuration. Requests are tested for what is no key of
--- a map (parts of texts, regular expressions, headers, cookies, queries, sources, clients' certificates), and for cookies of applications; they
--- and their responses are changed by filters. The rows of the maps `tests` and `filters` say what; `test-rows.ts` and
--- `filter-text.ts` write them. A name under which rows are says what they hold, so what was read once is kept. HAProxy of
--- Debian gives `lua-load` no arguments, so the maps' paths are in the environment.
+-- a map (parts of texts, regular expressions, headers, cookies, queries, sources, clients' certificates), and for cookies
+-- of applications; they and their responses are changed by filters. The rows of the maps `tests` and `filters` say what;
+-- `test-rows.ts` and `filter-text.ts` write them. A name under which rows are says what they hold, so what was read once
+-- is kept. HAProxy of Debian gives `lua-load` no arguments, so the maps' paths are in the environment.
 local rows = Map.new(os.getenv("SPOUT_TESTS_MAP"), Map._str)
 
 local byte, sub, find, gmatch = string.byte, string.sub, string.find, string.gmatch

@@ -1,8 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import https from 'node:https'
 import { join } from 'node:path'
 import type { NodePoolTls } from '@spout/model'
-import { contentIdOf } from '@spout/model/content-id'
 import { type Issued, issueCertificate, waitFor } from '@spout/testkit'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { LabMember } from '../../testing/haproxy/proxy-lab.ts'
@@ -25,14 +24,7 @@ const other = await started(tlsMember('o', issueCertificate({ issuer: authority,
 const agent = new https.Agent({ keepAlive: false })
 afterAll(() => agent.destroy())
 
-let count = 0
-
-/** Puts a file where the agent would. */
-function stored(pem: string) {
-  const contentId = contentIdOf(pem)
-  writeFileSync(join(lab.certificateDirectory, `${contentId}.pem`), pem, { mode: 0o600 })
-  return { id: `certificate-${++count}`, contentId }
-}
+const stored = (pem: string) => lab.storeCertificate(pem)
 const pemOf = ({ certificate, key }: Issued): string => certificate + key
 
 const poolTls = (change: Partial<NodePoolTls> = {}): NodePoolTls => ({

@@ -1,4 +1,5 @@
 import type { NodePoolTls } from '@spout/model'
+import { checkedContentId, knownProtocols, knownVersion, type Protocol, type TlsVersion } from './tls-values.ts'
 
 /** How the servers of a backend are spoken to with TLS. Certificates are named by content id. */
 export interface MemberTls {
@@ -8,25 +9,18 @@ export interface MemberTls {
   readonly serverName: string | null
   /** The certificate that is shown to servers which ask for one; null: none. */
   readonly certificate: string | null
-  readonly minVersion: '1.2' | '1.3'
-  readonly alpn: readonly ('h2' | 'http/1.1')[]
+  readonly minVersion: TlsVersion
+  readonly alpn: readonly Protocol[]
 }
-
-const PROTOCOLS = ['h2', 'http/1.1'] as const
 
 /** @throws RangeError for a content id that is none */
 export const memberTls = ({ authorities, serverName, certificate, minVersion, alpn }: NodePoolTls): MemberTls => ({
   authorities: authorities === null ? null : checkedContentId(authorities.contentId),
   serverName: serverName === null ? null : Buffer.from(serverName, 'latin1').toString('base64url'),
   certificate: certificate === null ? null : checkedContentId(certificate.contentId),
-  minVersion: minVersion === '1.3' ? '1.3' : '1.2',
-  alpn: PROTOCOLS.filter((each) => alpn.includes(each)),
+  minVersion: knownVersion(minVersion),
+  alpn: knownProtocols(alpn),
 })
-
-export function checkedContentId(contentId: string): string {
-  if (!/^[0-9a-f]{32}$/.test(contentId)) throw new RangeError(`${JSON.stringify(contentId)} is no content id`)
-  return contentId
-}
 
 /**
  * The words of a server's line. With a name, or one that the client asked for, HAProxy compares the server's certificate

@@ -32,7 +32,7 @@ export function planTlsChanges(
     for (const contentId of certificates.named) {
       if (!have.stored.has(contentId) && !added.has(contentId)) {
         added.add(contentId)
-        raise.push(...storeCertificate(contentId))
+        raise.push(...store('certificate', contentId))
       }
       if (!have.listed.get(slot)?.has(contentId)) raise.push({ do: 'list-certificate', slot, contentId })
     }
@@ -60,11 +60,8 @@ export function planTlsChanges(
   return { raise: [...raise, ...fallbacks], lower }
 }
 
-const storeCertificate = (contentId: string): readonly TlsCommand[] =>
-  (['new-certificate', 'set-certificate', 'commit-certificate'] as const).map((step) => ({ do: step, contentId }))
-
-const storeAuthorities = (contentId: string): readonly TlsCommand[] =>
-  (['new-authorities', 'set-authorities', 'commit-authorities'] as const).map((step) => ({ do: step, contentId }))
+const store = (kind: 'certificate' | 'authorities', contentId: string): readonly TlsCommand[] =>
+  (['new', 'set', 'commit'] as const).map((step) => ({ do: `${step}-${kind}` as const, contentId }))
 
 /** Stores what servers of these backends need and the process does not have. Pure. */
 export function storesOfMemberTls(
@@ -74,8 +71,8 @@ export function storesOfMemberTls(
   const lacking = (field: 'authorities' | 'certificate', have: ReadonlySet<string>): ReadonlySet<string> =>
     new Set(backends.flatMap(({ tls }) => tls?.[field] ?? [])).difference(have)
   return [
-    ...[...lacking('authorities', authorities)].flatMap(storeAuthorities),
-    ...[...lacking('certificate', stored)].flatMap(storeCertificate),
+    ...[...lacking('authorities', authorities)].flatMap((id) => store('authorities', id)),
+    ...[...lacking('certificate', stored)].flatMap((id) => store('certificate', id)),
   ]
 }
 
@@ -90,10 +87,8 @@ export function unusedByServers(
     ...[...listed.values()].flatMap((each) => [...each]),
   ])
   return [
-    ...[...stored].filter((id) => !used.has(id)).map((contentId) => ({ do: 'delete-certificate', contentId }) as const),
-    ...[...authorities]
-      .filter((id) => !used.has(id))
-      .map((contentId) => ({ do: 'delete-authorities', contentId }) as const),
+    ...[...stored.difference(used)].map((contentId) => ({ do: 'delete-certificate', contentId }) as const),
+    ...[...authorities.difference(used)].map((contentId) => ({ do: 'delete-authorities', contentId }) as const),
   ]
 }
 

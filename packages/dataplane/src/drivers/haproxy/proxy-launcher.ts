@@ -20,7 +20,7 @@ import { endProcessesOn, processesOn } from './proxy-process.ts'
 import { RunningProxy } from './running-proxy.ts'
 import { readState, type SavedState, writeState } from './state-file.ts'
 import { ProxyLost } from './stats-socket.ts'
-import { withUsableServers } from './tls-files.ts'
+import { withKnownFiles } from './tls-files.ts'
 
 const END_WITHIN_MS = 1_000
 const HTTP_REQUESTS = fileURLToPath(new URL('http-requests.lua', import.meta.url))
@@ -59,7 +59,7 @@ export class ProxyLauncher {
     replaced: RunningProxy | null,
   ): Promise<RunningProxy> {
     const { host, options, place } = this.#given
-    const entries = await withUsableServers(this.#files.tls, wanted)
+    const entries = await withKnownFiles(this.#files.tls, wanted)
     const generation = ++this.#generation
     this.#bounds = boundsOf(options)
     const tidy = await writeProxyFiles(this.#files, {

@@ -16,6 +16,7 @@ import {
 import { type ProcessSettings, renderConfig, renderMaps } from './config.ts'
 import { placeEntry } from './content.ts'
 import { MAPS } from './maps.ts'
+import { filesOf } from './member-tls.ts'
 import { DEFAULT_OPTIONS } from './options.ts'
 import { initialSlots, slotTables } from './proxy-slots.ts'
 import { renderEntry } from './render.ts'
@@ -82,6 +83,32 @@ const CASES = {
           }),
         ],
         [samplePool(1)],
+      ),
+    ),
+  ],
+  'tls-with-peers': [
+    sampleWanted(
+      sampleEntry(
+        'checked',
+        [
+          sampleService('checked-1', {
+            protocol: 'https',
+            port: 443,
+            insertHeaders: ['x-ssl-client-dn', 'x-real-ip', 'x-forwarded-for'],
+            tls: tls({ clients: { authorities: { id: NASTY, contentId: 'c'.repeat(32) }, required: true } }),
+          }),
+        ],
+        [
+          samplePool(1, {
+            tls: {
+              authorities: { id: NASTY, contentId: 'd'.repeat(32) },
+              serverName: NASTY,
+              certificate: { id: NASTY, contentId: 'e'.repeat(32) },
+              minVersion: '1.3',
+              alpn: ['h2', 'http/1.1'],
+            },
+          }),
+        ],
       ),
     ),
   ],
@@ -265,8 +292,11 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
   it('is accepted by haproxy', async () => {
     const process = plan(directory)
     const files = tlsFiles(directory, directory)
-    for (const { certificates } of process.entries.flatMap(({ frontends }) => frontends))
-      for (const contentId of certificates?.named ?? []) writeFileSync(files.certificate(contentId), pem)
+    const known = process.entries.flatMap(({ frontends, backends }) => [
+      ...frontends.flatMap(({ certificates }) => certificates?.named ?? []),
+      ...backends.flatMap(({ tls }) => (tls === undefined ? [] : filesOf(tls))),
+    ])
+    for (const contentId of known) writeFileSync(files.certificate(contentId), pem)
     await writeTlsFiles(files, process.frontends, process.entries)
     const maps = renderMaps(process.entries)
     for (const map of MAPS) writeFileSync(`${directory}/${map}.map`, maps[map])

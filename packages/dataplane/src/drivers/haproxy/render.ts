@@ -5,23 +5,22 @@ import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../contracts/driver.ts'
 import type { KnownRoutes } from './known-routes.ts'
-import { checkedContentId, type MemberTls, memberTls } from './member-tls.ts'
+import { type MemberTls, memberTls } from './member-tls.ts'
 import { type RenderedRoutes, renderRoutes } from './route-rows.ts'
 import { serverIdentity, withUniqueIds } from './server-identity.ts'
 import {
   type BackendShape,
   type Balance,
   backendShapeKey,
-  CLIENT_HEADERS,
-  type ClientHeader,
   FORWARDED,
-  type Forwarded,
   type FrontendShape,
   type ProxyMode,
   type SessionShape,
   type TlsShape,
 } from './shape.ts'
 import type { FrontendCertificates } from './tls-content.ts'
+import { checkedContentId, knownProtocols, knownVersion } from './tls-values.ts'
+import { toldHeaders } from './told-headers.ts'
 
 /** What one load balancer needs of the proxy, before slots are assigned. Contains only ids, numbers and addresses. */
 export interface RenderedEntry {
@@ -112,9 +111,8 @@ export function renderEntry(
         shape: {
           mode,
           clientMs: within(0, service.timeouts.clientMs, LONGEST_MS),
-          forwarded:
-            mode === 'http' ? FORWARDED.filter((each) => service.insertHeaders.includes(FORWARDED_NAMES[each])) : [],
-          ...(service.tls === undefined ? {} : { tls: tlsShape(service.tls, service.insertHeaders) }),
+          ...headersOf(service, mode),
+          ...(service.tls === undefined ? {} : { tls: tlsShape(service.tls) }),
         },
         backend: service.pool === null ? null : backendOf(service.pool),
         ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf, service.id) }),
@@ -142,39 +140,19 @@ function hstsText({ maxAgeSeconds, includeSubdomains, preload }: NonNullable<Ser
   return Buffer.from(words.join('; ')).toString('base64url')
 }
 
-const PROTOCOLS = ['h2', 'http/1.1'] as const
-
-const FORWARDED_NAMES: Readonly<Record<Forwarded, Service['insertHeaders'][number]>> = {
-  for: 'x-forwarded-for',
-  port: 'x-forwarded-port',
-  proto: 'x-forwarded-proto',
-  'real-ip': 'x-real-ip',
+function headersOf({ insertHeaders }: Service, mode: ProxyMode): Pick<FrontendShape, 'forwarded' | 'told'> {
+  if (mode !== 'http') return { forwarded: [] }
+  const told = toldHeaders(insertHeaders)
+  const forwarded = FORWARDED.filter((each) => insertHeaders.includes(`x-forwarded-${each}`))
+  return { forwarded, ...(told.length > 0 ? { told } : {}) }
 }
 
-const HEADER_NAMES: Readonly<Record<ClientHeader, Service['insertHeaders'][number]>> = {
-  verify: 'x-ssl-client-verify',
-  'has-cert': 'x-ssl-client-has-cert',
-  dn: 'x-ssl-client-dn',
-  cn: 'x-ssl-client-cn',
-  issuer: 'x-ssl-issuer',
-  sha1: 'x-ssl-client-sha1',
-  'not-before': 'x-ssl-client-not-before',
-  'not-after': 'x-ssl-client-not-after',
-}
-
-function tlsShape(
-  { minVersion, alpn, unknownNames, clients }: ServiceTls,
-  insertHeaders: Service['insertHeaders'],
-): TlsShape {
-  const clientHeaders = CLIENT_HEADERS.filter((header) => insertHeaders.includes(HEADER_NAMES[header]))
-  return {
-    minVersion: minVersion === '1.3' ? '1.3' : '1.2',
-    alpn: PROTOCOLS.filter((each) => alpn.includes(each)),
-    unknownNames: unknownNames === 'refuse' ? 'refuse' : 'default',
-    ...(clients === undefined ? {} : { clients: clients.required ? 'required' : 'optional' }),
-    ...(clientHeaders.length > 0 ? { clientHeaders } : {}),
-  }
-}
+const tlsShape = ({ minVersion, alpn, unknownNames, clients }: ServiceTls): TlsShape => ({
+  minVersion: knownVersion(minVersion),
+  alpn: knownProtocols(alpn),
+  unknownNames: unknownNames === 'refuse' ? 'refuse' : 'default',
+  ...(clients === undefined ? {} : { clients: clients.required ? 'required' : 'optional' }),
+})
 
 function certificatesOf({ certificates, unknownNames, clients }: ServiceTls): FrontendCertificates {
   const all = certificates.map(({ contentId }) => checkedContentId(contentId))

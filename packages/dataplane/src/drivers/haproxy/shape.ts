@@ -1,3 +1,5 @@
+import type { ToldHeader } from './told-headers.ts'
+
 /**
  * Properties of a proxy section that cannot be changed at run time. Sections are created in advance by shape and
  * assigned by shape.
@@ -9,13 +11,8 @@ export type ProxyMode = 'http' | 'tcp'
 export type Balance = 'roundrobin' | 'leastconn' | 'source' | 'source-port'
 
 /** Headers that a request gets. A header of that name from the client is replaced. */
-const USUAL = ['for', 'port', 'proto'] as const
-export const FORWARDED = [...USUAL, 'real-ip'] as const
+export const FORWARDED = ['for', 'port', 'proto'] as const
 export type Forwarded = (typeof FORWARDED)[number]
-
-/** Headers about the client's certificate. A header of that name from the client is replaced. */
-export const CLIENT_HEADERS = ['verify', 'has-cert', 'dn', 'cn', 'issuer', 'sha1', 'not-before', 'not-after'] as const
-export type ClientHeader = (typeof CLIENT_HEADERS)[number]
 
 /** How a frontend ends TLS. */
 export interface TlsShape {
@@ -26,8 +23,6 @@ export interface TlsShape {
   readonly unknownNames: 'default' | 'refuse'
   /** Whether clients are asked for a certificate, and must have one. Absent: they are not. */
   readonly clients?: 'optional' | 'required'
-  /** In the order of `CLIENT_HEADERS`. Absent: none. */
-  readonly clientHeaders?: readonly ClientHeader[]
 }
 
 export interface FrontendShape {
@@ -37,6 +32,8 @@ export interface FrontendShape {
    * In the order of `FORWARDED`. Part of the shape, since rules that look up a map cost every request a few per cent.
    */
   readonly forwarded: readonly Forwarded[]
+  /** Other headers that requests get. Absent: none. */
+  readonly told?: readonly ToldHeader[]
   /** Absent: it does not speak TLS. */
   readonly tls?: TlsShape
 }
@@ -58,12 +55,13 @@ export interface SessionShape {
 }
 
 /** `http`, `http-for-port`, `https-proto`: what the rules of a frontend depend on. */
-export const frontendKind = ({ mode, forwarded, tls }: Pick<FrontendShape, 'mode' | 'forwarded' | 'tls'>): string =>
-  [
-    tls === undefined ? mode : `${mode}s`,
-    ...forwarded,
-    ...(tls?.clientHeaders ?? []).map((header) => `client-${header}`),
-  ].join('-')
+export const frontendKind = ({
+  mode,
+  forwarded,
+  told = [],
+  tls,
+}: Pick<FrontendShape, 'mode' | 'forwarded' | 'told' | 'tls'>): string =>
+  [tls === undefined ? mode : `${mode}s`, ...forwarded, ...told].join('-')
 
 /** `http/50000`, `http-for-port/50000`, `https/50000/1.2/h2,http/1.1/default`. */
 export const frontendShapeKey = (shape: FrontendShape): string =>
@@ -93,9 +91,9 @@ export const DEFAULT_TIMEOUTS = { clientMs: 50_000, connectMs: 5_000, memberMs: 
 
 const { clientMs, ...memberSide } = DEFAULT_TIMEOUTS
 
-/** All combinations of the usual headers, the empty one first. */
-const CHOICES: readonly (readonly Forwarded[])[] = Array.from({ length: 1 << USUAL.length }, (_, bits) =>
-  USUAL.filter((_, index) => (bits & (1 << index)) !== 0),
+/** All combinations of headers, the empty one first. */
+const CHOICES: readonly (readonly Forwarded[])[] = Array.from({ length: 1 << FORWARDED.length }, (_, bits) =>
+  FORWARDED.filter((_, index) => (bits & (1 << index)) !== 0),
 )
 
 /** The TLS settings of a listener that sets none. */
@@ -107,7 +105,7 @@ export const FRONTEND_STOCK: readonly Stock<FrontendShape>[] = [
     count: forwarded.length === 0 ? 8 : 2,
   })),
   { shape: { mode: 'tcp', clientMs, forwarded: [] }, count: 4 },
-  ...[[], [...USUAL]].map((forwarded) => ({
+  ...[[], [...FORWARDED]].map((forwarded) => ({
     shape: { mode: 'http' as const, clientMs, forwarded, tls: USUAL_TLS },
     count: 2,
   })),

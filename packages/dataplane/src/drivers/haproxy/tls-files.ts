@@ -3,10 +3,11 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { contentIdOf } from '@spout/model/content-id'
 import { readFileOrNull, runIn } from '@spout/sys'
-import type { PlacedEntry } from './content.ts'
+import type { PlacedBackend, PlacedEntry, PlacedFrontend } from './content.ts'
 import { filesOf } from './member-tls.ts'
 import type { FrontendShape } from './shape.ts'
 import type { Slot } from './slot-table.ts'
+import type { FrontendCertificates } from './tls-content.ts'
 
 /** The files of certificates. The process knows certificates and lists by these paths, also those told at run time. */
 export interface TlsFiles {
@@ -31,11 +32,7 @@ export const tlsFiles = (directory: string, certificates: string): TlsFiles => (
   clients: (slot) => join(directory, `f${slot}.ca`),
 })
 
-/**
- * Writes lists and fallbacks for a process that starts. A certificate whose file is lost is left out: its listener lacks
- * it, and the others start.
- * @returns removes what the process needs no more once it has started
- */
+/** Writes lists and fallbacks for a process that starts. @returns removes what it needs no more once it has started */
 export async function writeTlsFiles(
   files: TlsFiles,
   frontends: readonly Slot<FrontendShape>[],
@@ -43,57 +40,72 @@ export async function writeTlsFiles(
 ): Promise<() => Promise<void>> {
   const placed = new Map(entries.flatMap((entry) => entry.frontends.map((frontend) => [frontend.slot, frontend])))
   const own: string[] = []
+  const write = async (file: string, contentId: string | undefined | null, textOf = (pem: string) => pem) => {
+    const pem = (await readPem(files, contentId ?? null)) ?? (await placeholder(files))
+    await writeFile(file, textOf(pem), { mode: 0o600 })
+    own.push(file)
+  }
   for (const { id, shape } of frontends) {
     if (shape.tls === undefined) continue
     const certificates = placed.get(id)?.certificates
-    const lines: string[] = []
+    const lines = (certificates?.named ?? []).map(files.certificate)
     if (shape.tls.unknownNames === 'default') {
-      const fallback = certificates?.fallback ?? null
-      const pem = (await readPem(files, fallback)) ?? (await placeholder(files))
-      await writeFile(files.fallback(id), pem, { mode: 0o600 })
-      own.push(files.fallback(id))
-      lines.push(files.fallback(id))
+      await write(files.fallback(id), certificates?.fallback)
+      lines.unshift(files.fallback(id))
     } else {
       // HAProxy warns about a list without any.
       await placeholder(files)
-      lines.push(files.placeholder)
+      lines.unshift(files.placeholder)
     }
-    for (const contentId of certificates?.named ?? [])
-      if ((await readPem(files, contentId)) !== null) lines.push(files.certificate(contentId))
-    if (shape.tls.clients !== undefined) {
-      const pem = (await readPem(files, certificates?.authorities ?? null)) ?? (await placeholder(files))
-      await writeFile(files.clients(id), certificatesIn(pem), { mode: 0o600 })
-      own.push(files.clients(id))
-    }
+    if (shape.tls.clients !== undefined) await write(files.clients(id), certificates?.authorities, certificatesIn)
     await writeFile(files.list(id), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
   }
   return async () => void (await Promise.all(own.map((file) => rm(file, { force: true }))))
 }
 
 /**
- * A server whose file of authorities or certificate is lost would keep the process from starting. Its backend starts
- * without servers: the next change adds them.
+ * The entries without certificates whose files are lost, which would keep the process from starting, and its other
+ * listeners with it. The process is known to lack them, so the next change that finds the files gives them to it. Until
+ * then such a listener has no certificate of that name, or lets no client in; such a backend has no servers.
  */
-export async function withUsableServers(
+export async function withKnownFiles(
   files: TlsFiles,
   entries: readonly PlacedEntry[],
 ): Promise<readonly PlacedEntry[]> {
-  const needed = new Set(entries.flatMap(({ backends }) => backends.flatMap(({ tls }) => (tls ? filesOf(tls) : []))))
+  const needed = new Set(
+    entries.flatMap(({ frontends, backends }) => [...frontends, ...backends].flatMap(contentIdsOf)),
+  )
   const read = await Promise.all([...needed].map(async (id) => ((await readPem(files, id)) === null ? [id] : [])))
   const lost = new Set(read.flat())
   if (lost.size === 0) return entries
-  return entries.map((entry) => ({
-    ...entry,
-    backends: entry.backends.map((backend) =>
-      backend.tls !== undefined && filesOf(backend.tls).some((id) => lost.has(id))
-        ? { slot: backend.slot, servers: [] }
-        : backend,
+  return entries.map(({ frontends, backends }) => ({
+    frontends: frontends.map((frontend) => {
+      const { certificates } = frontend
+      return certificates === undefined ? frontend : { ...frontend, certificates: without(certificates, lost) }
+    }),
+    backends: backends.map((backend) =>
+      contentIdsOf(backend).some((id) => lost.has(id)) ? { slot: backend.slot, servers: [] } : backend,
     ),
   }))
 }
 
+const contentIdsOf = (placed: PlacedFrontend | PlacedBackend): readonly string[] => {
+  if ('servers' in placed) return placed.tls === undefined ? [] : filesOf(placed.tls)
+  const { fallback = null, named = [], authorities } = placed.certificates ?? {}
+  return [...(fallback === null ? [] : [fallback]), ...named, ...(authorities === undefined ? [] : [authorities])]
+}
+
+const without = (
+  { fallback, named, authorities }: FrontendCertificates,
+  lost: ReadonlySet<string>,
+): FrontendCertificates => ({
+  fallback: fallback === null || lost.has(fallback) ? null : fallback,
+  named: named.filter((id) => !lost.has(id)),
+  ...(authorities === undefined || lost.has(authorities) ? {} : { authorities }),
+})
+
 /**
- * Chain and key of a certificate. A damaged file would keep the process from starting, and its other listeners with it.
+ * Chain and key of a certificate.
  * @param contentId null for the placeholder
  * @returns null if the file is not there, or not what it was
  */

@@ -4,7 +4,6 @@ import http2 from 'node:http2'
 import https from 'node:https'
 import { join } from 'node:path'
 import type { ServiceTls } from '@spout/model'
-import { contentIdOf } from '@spout/model/content-id'
 import { type Issued, issueCertificate, recordFault, waitFor } from '@spout/testkit'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { httpMember, type LabMember } from '../../testing/haproxy/proxy-lab.ts'
@@ -28,22 +27,17 @@ const issued = (...names: readonly string[]): Issued => issueCertificate({ issue
 const authorityFile = join(lab.certificateDirectory, 'authority.crt')
 
 let member: LabMember
-let count = 0
 
 beforeAll(async () => {
   member = await started(httpMember('a'))
   writeFileSync(authorityFile, authority.certificate)
 })
 
-/** Puts a certificate where the agent would. */
-function stored(one: Issued) {
-  const pem = one.certificate + one.key
-  const contentId = contentIdOf(pem)
-  writeFileSync(join(lab.certificateDirectory, `${contentId}.pem`), pem, { mode: 0o600 })
+function stored({ certificate, key }: Issued) {
+  const { fingerprint256 } = new X509Certificate(certificate)
   return {
-    id: `certificate-${++count}`,
-    contentId,
-    fingerprint: new X509Certificate(one.certificate).fingerprint256.replaceAll(':', '').toLowerCase(),
+    ...lab.storeCertificate(certificate + key),
+    fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
   }
 }
 

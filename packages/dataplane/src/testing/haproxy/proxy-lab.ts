@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { rmdir } from 'node:fs/promises'
 import http from 'node:http'
 import net from 'node:net'
@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { threadId } from 'node:worker_threads'
+import type { NodeCertificate } from '@spout/model'
+import { contentIdOf } from '@spout/model/content-id'
 import { HaproxyDriver, type HaproxyDriverOptions } from '../../drivers/haproxy/haproxy-driver.ts'
 import { endLeftProxies } from '../../drivers/haproxy/left-proxies.ts'
 import { SystemHost } from '../../drivers/haproxy/proxy-host.ts'
@@ -57,6 +59,13 @@ export class ProxyLab {
       await lab.down()
       throw error
     }
+  }
+
+  /** Puts a certificate's file where the agent would. */
+  storeCertificate(pem: string): NodeCertificate {
+    const contentId = contentIdOf(pem)
+    writeFileSync(join(this.certificateDirectory, `${contentId}.pem`), pem, { mode: 0o600 })
+    return { id: contentId, contentId }
   }
 
   async #build(): Promise<void> {

@@ -1,0 +1,31 @@
+import type { Service } from '@spout/model'
+
+type InsertHeader = Service['insertHeaders'][number]
+/** A header that a request gets besides the `x-forwarded-*` ones. One of that name from the client is replaced. */
+export type ToldHeader = Exclude<InsertHeader, `x-forwarded-${string}`>
+
+/** Names in certificates can hold anything, since authorities are the tenant's. A control character would end a header. */
+const printable = (name: string): string => `${name},regsub([[:cntrl:]],?,g)`
+
+/** What HAProxy is asked for it, which is nothing where the client has shown no certificate. */
+const SAMPLES: Readonly<Record<ToldHeader, string>> = {
+  'x-real-ip': 'src',
+  'x-ssl-client-verify': 'ssl_c_verify',
+  'x-ssl-client-has-cert': 'ssl_c_used',
+  'x-ssl-client-dn': printable('ssl_c_s_dn'),
+  'x-ssl-client-cn': printable('ssl_c_s_dn(cn)'),
+  'x-ssl-issuer': printable('ssl_c_i_dn'),
+  'x-ssl-client-sha1': 'ssl_c_sha1,hex',
+  'x-ssl-client-not-before': 'ssl_c_notbefore',
+  'x-ssl-client-not-after': 'ssl_c_notafter',
+}
+
+/** In the order of `SAMPLES`. */
+export const toldHeaders = (inserted: readonly InsertHeader[]): readonly ToldHeader[] =>
+  (Object.keys(SAMPLES) as ToldHeader[]).filter((header) => inserted.includes(header))
+
+/** `_` for `-` is the same header to CGI-like servers. */
+export const toldHeaderRules = (header: ToldHeader): readonly string[] => [
+  `    http-request del-header ${header.replaceAll('-', '_')}`,
+  `    http-request set-header ${header} "%[${SAMPLES[header]}]"`,
+]
