@@ -10,7 +10,7 @@ import { addPlan } from './commands/plan.ts'
 import { addQuota } from './commands/quota.ts'
 import { addRebalance } from './commands/rebalance.ts'
 import { addVip } from './commands/vip.ts'
-import { collection, completeLoadBalancer, completeNetwork, completeToken } from './nouns/collection.ts'
+import { collection, completeLoadBalancer, completeNetwork, completeOwned, completeToken } from './nouns/collection.ts'
 import type { Noun } from './nouns/noun.ts'
 import { listeners, members, pools, subnets } from './nouns/parts.ts'
 import { users } from './nouns/users.ts'
@@ -37,7 +37,7 @@ const NOUNS: readonly (readonly [Resource, Noun])[] = [
   [nodeGroup, collection(nodeGroup)],
   [bgpPeer, collection(bgpPeer)],
   [bgpAdvertisement, collection(bgpAdvertisement)],
-  [certificate, collection(certificate)],
+  [certificate, collection(certificate, completeOwned)],
   [project, collection(project)],
   [user, users(user)],
   [token, collection(token, completeToken)],

@@ -79,11 +79,15 @@ async function vipRequest(session: Session, pool: unknown, subnet: unknown, addr
 export const ownedBy = async (session: Session, project: unknown): Promise<Row> =>
   project === undefined ? {} : { projectId: await idOf(session, '/projects', 'project', project) }
 
-export const completeNetwork: Completion = async (session, name, { project, segment, ...rest }) => ({
+export const completeOwned: Completion = async (session, name, { project, ...rest }) => ({
   name,
   ...rest,
-  ...(segment === undefined ? {} : { segment: { vlan: null, ...(segment as Row) } }),
   ...(await ownedBy(session, project)),
+})
+
+export const completeNetwork: Completion = async (session, name, { segment, ...rest }) => ({
+  ...(await completeOwned(session, name, rest)),
+  ...(segment === undefined ? {} : { segment: { vlan: null, ...(segment as Row) } }),
 })
 
 /** The name is the node's; without a named group it is the only one. */

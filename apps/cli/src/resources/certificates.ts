@@ -37,6 +37,7 @@ export const certificate: Resource = {
   fields: [
     { flags: '--description <text>', description: 'free text', field: 'description' },
     { flags: '--tags <tags>', description: 'comma-separated', field: 'tags', parse: commaList },
+    { flags: '--project <project>', description: 'owner (administrators)', field: 'project', only: 'create' },
     {
       flags: '--chain <file>',
       description: 'PEM: the certificate and those that issued it, or those of authorities',
