@@ -236,6 +236,10 @@ test('TLS with clients and members is set by names of certificates', async () =>
     certificateIds: [cert.id],
     clientCertificates: { caCertificateId: ca.id, required: false },
   })
+  const asking = await done(tenant, 'explain lb secure')
+  expect(asking).toContain('listen l: https 443, client certificates optional')
+  const neither = await spout(tenant, 'listener set secure l --client-ca inner-ca --client-certificates maybe')
+  expect(neither.stderr).toBe('spout: Field --client-certificates: must be required or optional (InvalidField)\n')
   const off = await shown(tenant, 'listener set secure l --client-ca none')
   expect(off.tls).toMatchObject({ certificateIds: [cert.id], clientCertificates: null })
   const pool = await shown(tenant, 'pool create secure p --protocol http --listener l --tls yes')
@@ -248,6 +252,9 @@ test('TLS with clients and members is set by names of certificates', async () =>
     ...{ caCertificateId: ca.id, serverName: 'a.example', clientCertificateId: cert.id },
     ...{ minVersion: '1.2', alpn: ['http/1.1'] },
   })
+  expect(await done(tenant, 'explain lb secure')).toContain(
+    'pool p: round-robin, TLS to members, whose certificates must be of its authorities and name a.example',
+  )
   expect((await shown(tenant, 'pool set secure p --tls-min 1.3')).tls).toMatchObject({
     ...{ caCertificateId: ca.id, minVersion: '1.3' },
   })

@@ -63,16 +63,23 @@ function listenerLines(
 ): readonly string[] {
   const used = poolsOf(listener)
   const allowed = listener.allowedCidrs ? `, only from ${listener.allowedCidrs.join(', ') || 'nobody'}` : ''
+  const asked = listener.clientCertificates ? `, client certificates ${listener.clientCertificates}` : ''
   return [
-    `  listen ${called(listener)}: ${listener.protocol} ${listener.port}${allowed}${listener.why ? `; ${listener.why}` : ''}`,
+    `  listen ${called(listener)}: ${listener.protocol} ${listener.port}${allowed}${asked}${listener.why ? `; ${listener.why}` : ''}`,
     ...routeLines(listener.routes, pools),
     ...pools.filter(({ id }) => used.has(id)).flatMap((pool) => poolLines(pool, status)),
   ]
 }
 
+const tlsText = ({ tls }: ExplainedPool): string => {
+  if (!tls) return ''
+  if (!tls.checked) return ', TLS to members, whose certificates are not checked'
+  return `, TLS to members, whose certificates must be of its authorities${tls.serverName === null ? '' : ` and name ${tls.serverName}`}`
+}
+
 function poolLines(pool: ExplainedPool, status: (text: string) => string): readonly string[] {
   return [
-    `    pool ${called(pool)}: ${pool.algorithm}${pool.panic ? '; PANIC: too many members are down at once, so health is ignored' : ''}`,
+    `    pool ${called(pool)}: ${pool.algorithm}${tlsText(pool)}${pool.panic ? '; PANIC: too many members are down at once, so health is ignored' : ''}`,
     ...pool.members.map((member) => {
       const health = pool.monitored
         ? `${status(member.health)}${member.reason ? ` (${printable(member.reason)})` : ''}`

@@ -69,6 +69,7 @@ export interface ExplainedListener {
   readonly port: number
   readonly poolId: string | null
   readonly allowedCidrs: readonly string[] | null
+  readonly clientCertificates: 'required' | 'optional' | null
   readonly why: string | null
 }
 
@@ -77,6 +78,7 @@ export interface ExplainedPool {
   readonly name: string
   readonly protocol: string
   readonly algorithm: string
+  readonly tls: { readonly checked: boolean; readonly serverName: string | null } | null
   readonly monitored: boolean
   readonly panic: boolean
   readonly members: readonly {

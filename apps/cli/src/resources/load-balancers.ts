@@ -1,4 +1,4 @@
-import { INSERT_HEADERS, LISTENER_PROTOCOLS } from '@spout/model'
+import { INSERT_HEADERS, LISTENER_PROTOCOLS, SpoutError } from '@spout/model'
 import { jsonIn } from '../json-file.ts'
 import {
   at,
@@ -169,7 +169,7 @@ export const listener: Resource = {
       flags: '--client-certificates <required|optional>',
       description: 'whether clients without a certificate are refused; with --client-ca. Default required',
       field: 'tls.clientCertificates.required',
-      parse: (text) => (text === 'required' ? true : text === 'optional' ? false : text),
+      parse: isRequired,
     },
     {
       flags: '--insert-headers <names>',
@@ -179,4 +179,10 @@ export const listener: Resource = {
     },
   ],
   verbs: ['list', 'show', 'create', 'set', 'delete'],
+}
+
+/** @throws SpoutError InvalidField */
+function isRequired(text: string): boolean {
+  if (text === 'required' || text === 'optional') return text === 'required'
+  throw new SpoutError('InvalidField', { field: '--client-certificates', reason: 'must be required or optional' })
 }

@@ -102,6 +102,8 @@ const explainListener = (loadBalancer: LoadBalancer, listener: Listener, stats: 
   port: listener.port,
   poolId: listener.defaultPoolId,
   allowedCidrs: listener.allowedCidrs,
+  /** Whether clients need a certificate; null: they are not asked for one. */
+  clientCertificates: clientCertificatesOf(listener),
   answers: loadBalancer.enabled && listener.enabled,
   why: !loadBalancer.enabled
     ? 'the load balancer is disabled'
@@ -113,6 +115,12 @@ const explainListener = (loadBalancer: LoadBalancer, listener: Listener, stats: 
   stats: stats ?? null,
   routes: explainRoutes(listener.routes),
 })
+
+function clientCertificatesOf({ tls }: Listener): 'required' | 'optional' | null {
+  const { clientCertificates = null } = tls ?? {}
+  if (clientCertificates === null) return null
+  return clientCertificates.required ? 'required' : 'optional'
+}
 
 /** Routes in their order. One that is not reached takes no request, because earlier ones take all of its. */
 function explainRoutes(routes: Listener['routes']) {
@@ -137,6 +145,9 @@ function explainPool(pool: Pool, status: LoadBalancerStatus) {
     protocol: pool.protocol,
     algorithm: pool.algorithm,
     enabled: pool.enabled,
+    /** How members are spoken to with TLS; null: without. */
+    tls:
+      pool.tls === undefined ? null : { checked: pool.tls.caCertificateId !== null, serverName: pool.tls.serverName },
     monitored: pool.monitor?.enabled === true,
     panic,
     members: pool.members.map((member) => {
