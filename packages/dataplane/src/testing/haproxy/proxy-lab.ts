@@ -19,14 +19,16 @@ import { labPrefix } from '../lab-names.ts'
 /** For this folder's lab tests: one domain namespace, joined by a veth to the namespace of the test. */
 
 const ID = labPrefix()
-const NET4 = `198.19.${(process.pid + threadId) % 250}`
+// 16,384 networks of four addresses: process ids that are alive together do not meet.
+const BLOCK = process.pid % 16_384
+const [MEMBERS4, PROXY4] = [1, 2].map((host) => `198.19.${BLOCK >>> 6}.${(BLOCK & 63) * 4 + host}`) as [string, string]
 const NET6 = `fd5e:${(process.pid & 0xffff).toString(16)}:${(process.pid >>> 16).toString(16)}:${threadId.toString(16)}:`
 
 const SOURCES4 = `198.18.${(process.pid + threadId) % 250}`
 const SOURCES6 = `2001:db8:${(process.pid & 0xffff).toString(16)}:`
 
 /** Where members listen: the test's end. */
-export const MEMBER_ADDRESS = `${NET4}.1`
+export const MEMBER_ADDRESS = MEMBERS4
 
 const run = promisify(execFile)
 const must = async ([command = '', ...args]: readonly string[]) => void (await run(command, args))
@@ -40,7 +42,7 @@ export class ProxyLab {
   readonly place: ProxyPlace = {
     name: `${ID}-d7`,
     namespace: `${ID}-d7`,
-    address4: `${NET4}.2`,
+    address4: PROXY4,
     address6: `${NET6}:2`,
   }
   readonly host: SystemHost
@@ -77,7 +79,7 @@ export class ProxyLab {
     await must(['ip', 'addr', 'add', `${NET6}:1/126`, 'dev', `${ID}a`, 'nodad'])
     await must(['ip', 'link', 'set', `${ID}a`, 'up'])
     await must([...inside, 'link', 'set', 'lo', 'up'])
-    await must([...inside, 'addr', 'add', `${NET4}.2/30`, 'dev', 'uplink'])
+    await must([...inside, 'addr', 'add', `${PROXY4}/30`, 'dev', 'uplink'])
     await must([...inside, 'addr', 'add', `${NET6}:2/126`, 'dev', 'uplink', 'nodad'])
     await must([...inside, 'link', 'set', 'uplink', 'up'])
   }
