@@ -188,7 +188,7 @@ function matcher<D, R>(fields: Fields<D, R>, query: ListQuery): (item: R) => boo
   const rules = query.filters.map(([name, wanted]) => {
     const selects = fields.find((field) => field.name === name)?.selects ?? null
     if (selects === null) throw badFilter()
-    return (item: R) => selects(item, wanted)
+    return selects(wanted)
   })
   const tagsOf = fields.find(({ name }) => name === 'tags')?.read ?? null
   const tagRules = query.tags.map(([rule, wanted]) => (item: R) => {
@@ -208,10 +208,16 @@ function matcher<D, R>(fields: Fields<D, R>, query: ListQuery): (item: R) => boo
   return (item) => rules.every((rule) => rule(item)) && tagRules.every((rule) => rule(item))
 }
 
+interface PrintOptions<R> {
+  readonly links?: string
+  readonly printWhole?: (item: R) => unknown
+}
+
 /**
  * Prints one page.
  * @param path absolute URL of the list, for the links
- * @param links the root attribute of the links
+ * @param options.links the root attribute of the links
+ * @param options.printWhole prints an object with all attributes
  */
 export function printPage<D, R>(
   plural: string,
@@ -219,11 +225,12 @@ export function printPage<D, R>(
   items: readonly R[],
   query: ListQuery,
   path: string,
-  links = `${plural}_links`,
+  { links = `${plural}_links`, printWhole }: PrintOptions<R> = {},
 ) {
   const page = selectPage(fields, items, query)
+  const print = query.fields === undefined ? printWhole : undefined
   return {
-    [plural]: LongList.of(page.items, (item) => printObject(fields, item, query.fields)),
+    [plural]: LongList.of(page.items, print ?? ((item) => printObject(fields, item, query.fields))),
     [links]: page.links.map(({ rel, query: text }) => ({ rel, href: `${path}?${text}` })),
   }
 }

@@ -2,6 +2,7 @@ import { SpoutError } from '@spout/model'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { GivenContext } from './context.ts'
 import { faultOf } from './fault-of.ts'
+import { KnownLoadBalancers } from './known-load-balancers.ts'
 import { KnownPools } from './operating-status.ts'
 import { LBAAS_ROUTES, OCTAVIA_ROUTES } from './routes/every-route.ts'
 import { baseUrl, register } from './routes/route.ts'
@@ -45,9 +46,9 @@ export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) =
       // A JSON text: fastify would send a bare string as it is.
       return reply.type('application/json').send('"v2"')
     })
-  const pools = new KnownPools()
-  register(app, context, pools, LBAAS_ROUTES)
-  register(app, context, pools, OCTAVIA_ROUTES, ['/v2/octavia', '/v2.0/octavia'])
+  const known = { pools: new KnownPools(), loadBalancers: new KnownLoadBalancers() }
+  register(app, context, known, LBAAS_ROUTES)
+  register(app, context, known, OCTAVIA_ROUTES, ['/v2/octavia', '/v2.0/octavia'])
 }
 
 /** A missing header and an empty one (an old SDK sends it) accept everything. */

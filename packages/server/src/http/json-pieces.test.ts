@@ -1,4 +1,4 @@
-import { LongList } from '@spout/runtime'
+import { LongList, WrittenJson } from '@spout/runtime'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { JsonMap, jsonPieces } from './json-pieces.ts'
@@ -65,6 +65,19 @@ test('a long list is written as an array, wherever it stands and whatever is in 
       const items = values.map(plain)
       const answer = { lists: [LongList.of(items, (one) => ({ one, again: LongList.of(items, (each) => each) }))] }
       expect([...jsonPieces(answer, depth, characters)].join('')).toBe(JSON.stringify(answer))
+    }),
+  )
+})
+
+test('what was written before is copied, wherever it stands', () => {
+  fc.assert(
+    fc.property(fc.array(fc.object()), fc.nat(4), (values, depth) => {
+      const items = values.map(plain) as object[]
+      const written = items.map((item) => new WrittenJson(item))
+      const answer = { list: LongList.of(written, (one) => one), array: written, own: new WrittenJson({ items }) }
+      const text = JSON.stringify({ list: items, array: items, own: { items } })
+      expect([...jsonPieces(answer, depth, 50)].join('')).toBe(text)
+      expect(JSON.stringify(answer)).toBe(text)
     }),
   )
 })

@@ -1,4 +1,4 @@
-import { LongList } from '@spout/runtime'
+import { LongList, WrittenJson } from '@spout/runtime'
 
 /** Approximate size of one piece, which takes some 0.3 ms to make. */
 export const PIECE_CHARACTERS = 65_536
@@ -23,7 +23,7 @@ export class JsonMap {
 
 /**
  * The JSON of a value in pieces. Together they are the same as `JSON.stringify`, and other work can run between them.
- * @param value plain data, `JsonMap`, or `LongList`; nothing else in it may have a `toJSON`
+ * @param value plain data, `JsonMap`, `LongList`, or `WrittenJson`; nothing else in it may have a `toJSON`
  * @param depth down to which arrays and objects are split; everything below is serialised at once
  */
 export function* jsonPieces(
@@ -45,7 +45,8 @@ export function* jsonPieces(
 const AT_ONCE = 50
 
 function* partsOf(value: unknown, depth: number): Generator<string, undefined> {
-  if (depth === 0 || value === null || typeof value !== 'object') yield JSON.stringify(value) ?? 'null'
+  if (value instanceof WrittenJson) yield value.text
+  else if (depth === 0 || value === null || typeof value !== 'object') yield JSON.stringify(value) ?? 'null'
   else if (Array.isArray(value)) yield* itemsOf(value, depth - 1)
   else if (value instanceof JsonMap) yield* mapOf(value)
   else if (value instanceof LongList) yield* shownOf(value, depth - 1)
@@ -71,7 +72,8 @@ function* shownOf(items: LongList, depth: number): Generator<string, undefined> 
   for (const item of items) {
     text += between
     between = ','
-    if (isShort(item)) text += JSON.stringify(item) ?? 'null'
+    if (item instanceof WrittenJson) text += item.text
+    else if (isShort(item)) text += JSON.stringify(item) ?? 'null'
     else {
       yield text
       text = ''

@@ -52,8 +52,8 @@ export function findMember(call: Call, role: Persona): FoundChild {
   return found
 }
 
-export const snapshot = ({ context, pools }: Call, lb: LoadBalancer): Snapshot =>
-  snapshotOf(lb, context.status.loadBalancer(lb.id), pools)
+export const snapshot = ({ context, known }: Call, lb: LoadBalancer): Snapshot =>
+  snapshotOf(lb, context.status.loadBalancer(lb.id), known.pools)
 
 /**
  * The load balancers for a list: those of the project, narrowed when the query names one.

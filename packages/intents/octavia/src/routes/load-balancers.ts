@@ -16,7 +16,10 @@ const { fields, plural, root } = loadBalancerResource
 
 function list(call: Call) {
   const readings = listed(call).map((one) => ({ snapshot: one, vips: ownVips(call, one.lb) }))
-  return printPage(plural, fields, readings, parseListQuery(call.query), call.url)
+  const query = parseListQuery(call.query)
+  return printPage(plural, fields, readings, query, call.url, {
+    printWhole: (one) => call.known.loadBalancers.print(one),
+  })
 }
 
 function show(call: Call) {

@@ -23,7 +23,7 @@ export function readRoutes<D, R>(
       method: 'GET',
       path,
       status: 200,
-      handle: (call) => printPage(plural, fields, list(call), parseListQuery(call.query), call.url, links),
+      handle: (call) => printPage(plural, fields, list(call), parseListQuery(call.query), call.url, { links }),
     },
     {
       method: 'GET',

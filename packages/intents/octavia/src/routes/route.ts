@@ -1,15 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, callerOf } from '../access.ts'
 import type { OctaviaContext } from '../context.ts'
+import type { KnownLoadBalancers } from '../known-load-balancers.ts'
 import { refuseTwice, SINGLE } from '../list-query.ts'
 import type { KnownPools } from '../operating-status.ts'
 import { DEFAULT_POLICY_SET } from '../policies.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
+/** What answers share: it is computed again only when its load balancer changed. */
+export interface Known {
+  readonly pools: KnownPools
+  readonly loadBalancers: KnownLoadBalancers
+}
+
 /** One call, as handlers get it. */
 export interface Call {
   readonly context: OctaviaContext
-  readonly pools: KnownPools
+  readonly known: Known
   readonly principal: Caller
   readonly query: URLSearchParams
   readonly body: unknown
@@ -41,7 +48,7 @@ const MOUNTS = ['/v2/lbaas', '/v2.0/lbaas', '/v2', '/v2.0'] as const
 export function register(
   app: FastifyInstance,
   context: OctaviaContext,
-  pools: KnownPools,
+  known: Known,
   routes: readonly Route[],
   mounts: readonly string[] = MOUNTS,
 ): void {
@@ -53,7 +60,7 @@ export function register(
         url,
         ...(bodyLimitBytes === undefined ? {} : { bodyLimit: bodyLimitBytes }),
         handler: async (request, reply) => {
-          const call = await callOf(context, pools, request)
+          const call = await callOf(context, known, request)
           const body = await handle(call)
           reply.code(status)
           if (context.send === undefined || typeof body !== 'object' || body === null) return reply.send(body)
@@ -63,13 +70,13 @@ export function register(
   }
 }
 
-async function callOf(context: OctaviaContext, pools: KnownPools, request: FastifyRequest): Promise<Call> {
+async function callOf(context: OctaviaContext, known: Known, request: FastifyRequest): Promise<Call> {
   const principal = callerOf(await context.authenticate(request), context.options.policySet ?? DEFAULT_POLICY_SET)
   const { pathname, searchParams } = new URL(request.url, 'http://localhost')
   refuseTwice(searchParams, SINGLE)
   return {
     context,
-    pools,
+    known,
     principal,
     query: searchParams,
     body: request.body,

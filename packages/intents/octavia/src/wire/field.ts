@@ -25,7 +25,7 @@ export interface Field<D, R> {
   /** Null for attributes that replies do not show. */
   readonly read: ((reading: R) => unknown) | null
   /** Whether the object matches a query parameter of this name; null when it is not a filter. */
-  readonly selects: ((reading: R, wanted: string) => boolean) | null
+  readonly selects: ((wanted: string) => (reading: R) => boolean) | null
 }
 
 interface FieldSpec<T, D, R> {
@@ -87,14 +87,21 @@ function selector<T, R>(
   read: ((reading: R) => unknown) | undefined,
 ): Field<unknown, R>['selects'] {
   const canonical = type.queryText ?? keep
-  if (asked !== undefined) return (reading, wanted) => asked(reading).includes(canonical(wanted))
+  if (asked !== undefined)
+    return (text) => {
+      const wanted = canonical(text)
+      return (reading) => asked(reading).includes(wanted)
+    }
   if (read === undefined) return null
-  return (reading, wanted) => {
-    const printed = read(reading)
-    return (
-      (typeof printed === 'string' || typeof printed === 'number' || typeof printed === 'boolean') &&
-      String(printed) === canonical(wanted)
-    )
+  return (text) => {
+    const wanted = canonical(text)
+    return (reading) => {
+      const printed = read(reading)
+      return (
+        (typeof printed === 'string' || typeof printed === 'number' || typeof printed === 'boolean') &&
+        String(printed) === wanted
+      )
+    }
   }
 }
 
