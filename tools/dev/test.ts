@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { ensureKubernetes, FIGURES_VARIABLE, faultTable, Lab, readFaults, runInteractive } from '@spout/testkit'
+import {
+  ensureCloudProviderOpenstack,
+  ensureKubernetes,
+  FIGURES_VARIABLE,
+  faultTable,
+  Lab,
+  readFaults,
+  runInteractive,
+} from '@spout/testkit'
 import { changedFiles, testsOf } from './changed.ts'
 import { checkLines, runCheck, STATIC_CHECKS } from './checks.ts'
 import { leftovers, standing } from './leftovers.ts'
@@ -126,7 +134,12 @@ const needsKubernetes = (project: string): boolean => ON_KUBERNETES.includes(pro
 /** A failure is told by the tests that need a cluster. */
 async function buildKubernetes(): Promise<void> {
   const say = (line: string) => void process.stdout.write(`${line}\n`)
-  await ensureKubernetes({ say }).catch((error: Error) => say(`Kubernetes could not be built: ${error.message}`))
+  try {
+    await ensureKubernetes({ say })
+    await ensureCloudProviderOpenstack({ say })
+  } catch (error) {
+    say(`Kubernetes could not be built: ${String(error)}`)
+  }
 }
 
 /** Where tests of a run note the figures of faults. */

@@ -1,0 +1,126 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import {
+  Caller,
+  callApi,
+  ensureCloudProviderOpenstack,
+  KubernetesCluster,
+  type ShownLoadBalancer,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { ACME } from '../fixtures.ts'
+import type { PodAnswer } from './service-lab.ts'
+import { type BalancedService, serviceBody, servicesIn } from './services.ts'
+
+const SERVICES = servicesIn('default')
+const CLUSTER_NAME = 'lab'
+
+/**
+ * The whole product in a lab, with a real Kubernetes on a tenant's segment whose Services are kept by the unmodified
+ * cloud-provider-openstack, with an application credential of role `load-balancer_member`.
+ */
+export async function startCloudProviderLab() {
+  const program = await ensureCloudProviderOpenstack()
+  const system = await TestSystem.start({ tenants: [ACME] })
+  const { lab } = system
+  const tenant = system.tenants[0] as Tenant
+  const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a' })
+  await Promise.all(['worker1', 'worker2'].map((name) => cluster.addNode(name)))
+  const cloudConfig = path.join(lab.directory, 'cloud.conf')
+  writeFileSync(cloudConfig, await cloudConfigOf(system, tenant), { mode: 0o600 })
+  const argv = [
+    program,
+    '--cloud-provider=openstack',
+    `--cloud-config=${cloudConfig}`,
+    `--kubeconfig=${cluster.kubeconfigFile}`,
+    `--cluster-name=${CLUSTER_NAME}`,
+    '--controllers=service-lb-controller',
+    '--leader-elect=false',
+    '--secure-port=0',
+  ]
+  await lab.start('host', 'cloud-provider', argv, { readyText: 'Started "service-lb-controller"' })
+  const client = await Caller.start(lab, 'client')
+
+  const service = (name: string) => cluster.api.get<BalancedService>(`${SERVICES}/${name}`)
+  const ask = async (address: string, port = 80): Promise<PodAnswer | null> => {
+    const outcome = await client.http(address, port)
+    return outcome.ok && outcome.value.status === 200 ? (JSON.parse(outcome.value.body) as PodAnswer) : null
+  }
+  const loadBalancers = async (query = '') =>
+    (await system.api<{ items: readonly ShownLoadBalancer[] }>(tenant, 'GET', `/load-balancers${query}`)).items
+  const addresses = async () =>
+    (await system.api<{ items: readonly { readonly address: string }[] }>(tenant, 'GET', '/addresses')).items
+  const before = await addresses()
+  return {
+    system,
+    tenant,
+    cluster,
+    client,
+    service,
+    ask,
+    loadBalancers,
+    /** The load balancer that a Service of the namespace `default` has. */
+    loadBalancerOf: async (name: string): Promise<ShownLoadBalancer | undefined> =>
+      (await loadBalancers(`?name=kube_service_${CLUSTER_NAME}_default_${name}`))[0],
+    /** The project's addresses, but for those that it had before the first Service. */
+    addresses: async () =>
+      (await addresses()).filter(({ address }) => !before.some((known) => known.address === address)),
+    expose: (name: string, app: string, spec: object = {}, annotations: Record<string, string> = {}) =>
+      cluster.api.create<BalancedService>(SERVICES, serviceBody(name, app, spec, annotations)),
+    change: (name: string, body: object) => cluster.api.patch<BalancedService>(`${SERVICES}/${name}`, body),
+    remove: (name: string) => cluster.api.delete(`${SERVICES}/${name}`),
+    /** The address of a Service once it answers on it, other than `not`. */
+    answering: (name: string, not = '') =>
+      waitFor(
+        async () => {
+          const address = (await service(name)).status?.loadBalancer?.ingress?.[0]?.ip ?? ''
+          return address !== '' && address !== not && (await ask(address)) !== null && address
+        },
+        { what: `${name} to answer`, timeoutMs: 60_000 },
+      ),
+    destroy: async () => {
+      await client[Symbol.asyncDispose]()
+      await cluster.destroy()
+      await system.destroy()
+    },
+  }
+}
+
+export type CloudProviderLab = Awaited<ReturnType<typeof startCloudProviderLab>>
+
+/** What the documentation's page says. */
+async function cloudConfigOf(system: TestSystem, tenant: Tenant): Promise<string> {
+  const { endpoint } = system.access
+  const { id, secret } = await applicationCredential(system, tenant)
+  return `[Global]
+auth-url=${endpoint}/identity/v3
+region=RegionOne
+application-credential-id=${id}
+application-credential-secret=${secret}
+[LoadBalancer]
+subnet-id=${tenant.subnetId}
+floating-network-id=${system.publicPoolId}
+create-monitor=true
+monitor-delay=1s
+monitor-timeout=1s
+monitor-max-retries=1
+`
+}
+
+async function applicationCredential(system: TestSystem, { projectId, project }: Tenant) {
+  const { admin, endpoint } = system.access
+  const user = { name: 'cluster', password: 'in-the-lab' }
+  const roles = [{ projectId, role: 'load-balancer_member' }]
+  const { id } = await system.api<{ id: string }>(admin, 'POST', '/users', { ...user, roles })
+  const login = { userName: user.name, password: user.password, projectName: project }
+  const { token } = await callApi<{ token: string }>(endpoint, '', 'POST', '/tokens', login)
+  const answer = await fetch(`${endpoint}/identity/v3/users/${id}/application_credentials`, {
+    method: 'POST',
+    headers: { 'x-auth-token': token, 'content-type': 'application/json' },
+    body: JSON.stringify({ application_credential: { name: 'cluster' } }),
+  })
+  if (answer.status !== 201) throw new Error(`no application credential: ${answer.status} ${await answer.text()}`)
+  return ((await answer.json()) as { application_credential: { id: string; secret: string } }).application_credential
+}
