@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import {
+  askOn,
   Caller,
   issueCertificate,
   NODES,
@@ -10,8 +11,9 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ACME, BOLT, CLIENT, tally } from './fixtures.ts'
+import { ACME, BOLT, balancer, CLIENT, member, PORT, tally } from './fixtures.ts'
 import { type Document, OpenStackClient } from './openstack-client.ts'
+import { failuresOf } from './traffic.ts'
 
 let system: TestSystem
 let client: Caller
@@ -413,6 +415,35 @@ describe('a VIP in the tenant network', () => {
     await bob.run(`floating ip delete ${address}`, 'loadbalancer delete --cascade --wait inner')
     expect((await inside.tcp(inner, 80, { timeoutMs: 500 })).ok).toBe(false)
   })
+
+  it.each(['tcp', 'http'] as const)(
+    'its floating IP moves between load balancers of %s under load',
+    async (protocol) => {
+      const vips = [{ from: 'subnet', networkId: bolt.networkId, subnetId: bolt.subnetId }]
+      const sides = await Promise.all(
+        ([1, 2] as const).map((index) => {
+          const pool = { members: [member(index, PORT.http)] }
+          return system.createLoadBalancer(bolt, { ...balancer(`side${index}`, protocol, { pool }), vips })
+        }),
+      )
+      const [floating] = (await bob.run('floating ip create public -f json')) as [Document]
+      const address = String(floating.floating_ip_address)
+      const moveTo = (side: ShownLoadBalancer | undefined) =>
+        bob.run(`floating ip set --port ${side?.vips[0]?.addressId} ${address}`)
+      await moveTo(sides[0])
+      await served(address, ['tenant-b-member1'])
+      const asking = askOn(() => client.http(address, 80))
+      for (const round of [1, 2, 3, 4]) {
+        await moveTo(sides[round % 2])
+        await served(address, [`tenant-b-member${(round % 2) + 1}`])
+      }
+      const outcomes = await asking.stop()
+      expect(outcomes.length).toBeGreaterThan(100)
+      expect(failuresOf(outcomes)).toEqual([])
+      const gone = sides.map(({ id }) => `loadbalancer delete --cascade --wait ${id}`)
+      await bob.run(`floating ip delete ${address}`, ...gone)
+    },
+  )
 })
 
 describe('deleting', () => {

@@ -1,7 +1,7 @@
 import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
 import { type NewAddressRequest, ownWrite, takeAddress } from './addresses.ts'
 import { claimCertificates } from './certificate-claims.ts'
-import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
+import { type AdmissionContext, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './contract/load-balancer-admission.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
 import { parseChange, parseDraft } from './load-balancer-draft.ts'
@@ -121,21 +121,40 @@ export class LoadBalancers {
   /** Adds a floating IP to the load balancer's VIPs, bound to the port of another VIP. */
   async bindFloating(id: string, floating: Address, targetPortId: string): Promise<void> {
     const step: Step = (current) => {
-      if (current.vips.some((vip) => vip.addressId === floating.portId)) return { next: current, writes: [] }
-      if (current.vips.length >= 16)
-        throw new SpoutError('InvalidField', { field: 'vips', reason: 'there are 16 already' })
-      const next = this.#renewed(current, { vips: [...current.vips, vipOf(floating)] })
-      return { next, writes: ownWrite(this.#context, floating, targetPortId) }
+      const next = this.#withFloating(current, floating)
+      return { next, writes: next === current ? [] : ownWrite(this.#context, floating, targetPortId) }
     }
     await this.#queue.run(id, step, { alone: true })
   }
 
   async unbindFloating(id: string, floating: Address): Promise<void> {
-    const step: Step = (current) => {
-      const vips = current.vips.filter((vip) => vip.addressId !== floating.portId)
-      return { next: this.#renewed(current, { vips }), writes: ownWrite(this.#context, floating, null) }
-    }
+    const step: Step = (current) => ({
+      next: this.#withoutFloating(current, floating),
+      writes: ownWrite(this.#context, floating, null),
+    })
     await this.#queue.run(id, step, { alone: true })
+  }
+
+  /** Moves a floating IP to the port of another load balancer's VIP, in one commit: it is always with one of them. */
+  async moveFloating(from: string, to: string, floating: Address, targetPortId: string): Promise<void> {
+    const step: Step = (current) => {
+      const target = find(this.#context, 'loadBalancer', to, 'load balancer')
+      const taken = putOver('loadBalancer', target, this.#withFloating(target.value, floating))
+      const writes = [taken, ...ownWrite(this.#context, floating, targetPortId)]
+      return { next: this.#withoutFloating(current, floating), writes }
+    }
+    await this.#queue.run(from, step, { alone: true })
+  }
+
+  #withFloating(current: LoadBalancer, floating: Address): LoadBalancer {
+    if (current.vips.some((vip) => vip.addressId === floating.portId)) return current
+    if (current.vips.length >= 16)
+      throw new SpoutError('InvalidField', { field: 'vips', reason: 'there are 16 already' })
+    return this.#renewed(current, { vips: [...current.vips, vipOf(floating)] })
+  }
+
+  #withoutFloating(current: LoadBalancer, floating: Address): LoadBalancer {
+    return this.#renewed(current, { vips: current.vips.filter((vip) => vip.addressId !== floating.portId) })
   }
 
   #next(current: LoadBalancer, fields: LoadBalancerChange): LoadBalancer {

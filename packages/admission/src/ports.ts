@@ -67,13 +67,22 @@ export async function bindFloating(
   if (floating.use !== 'floating') throw new SpoutError('NotFound', { what: 'floating IP', id: portId })
   if (floating.ownerId === targetPortId) return floating
   const target = targetPortId === null ? null : bindingTarget(context, floating, targetPortId)
-  if (floating.ownerId !== null) await unbind(context, loadBalancers, floating)
-  if (target !== null) {
-    if (target.ownerId !== null) await loadBalancers.bindFloating(target.ownerId, floating, target.portId)
-    else await own(context, portId, target.portId)
+  const [from, to] = [carrierOf(context, floating), target?.ownerId ?? null]
+  if (from !== null && to !== null && target !== null && from !== to)
+    await loadBalancers.moveFloating(from, to, floating, target.portId)
+  else {
+    if (floating.ownerId !== null) await unbind(context, loadBalancers, floating)
+    if (target !== null) {
+      if (to !== null) await loadBalancers.bindFloating(to, floating, target.portId)
+      else await own(context, portId, target.portId)
+    }
   }
   return addressOf(context, portId, 'floating IP')
 }
+
+/** The load balancer that a floating IP is bound to. */
+const carrierOf = ({ view }: AdmissionContext, { ownerId }: Address): string | null =>
+  ownerId === null ? null : (view.addressByPort(ownerId)?.ownerId ?? null)
 
 function bindingTarget(context: AdmissionContext, floating: Address, targetPortId: string): Address {
   const target = context.view.addressByPort(targetPortId)
@@ -84,7 +93,7 @@ function bindingTarget(context: AdmissionContext, floating: Address, targetPortI
 }
 
 async function unbind(context: AdmissionContext, loadBalancers: LoadBalancers, floating: Address): Promise<void> {
-  const carrier = floating.ownerId === null ? null : (context.view.addressByPort(floating.ownerId)?.ownerId ?? null)
+  const carrier = carrierOf(context, floating)
   if (carrier !== null) await loadBalancers.unbindFloating(carrier, floating)
   else await own(context, floating.portId, null)
 }

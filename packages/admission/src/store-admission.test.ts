@@ -228,6 +228,26 @@ describe('ports and floating IPs', () => {
     expect(office.view.addressByPort(floating.portId)).toMatchObject({ ownerId: null, quarantineUntil: null })
     await office.admission.releaseAddress(floating.portId)
   })
+  it('move to another load balancer in one commit', async () => {
+    const floating = await reserve('floating')
+    const [from, to] = [await create([fromSubnet()]), await create([fromSubnet()])]
+    const stored = ({ id }: LoadBalancer) => office.view.get('loadBalancer', id)!.value
+    const portOf = ({ vips }: LoadBalancer) => vips[0]!.addressId
+    await office.admission.bindFloating(floating.portId, portOf(from))
+    const seen: (readonly [number, number])[] = []
+    const end = office.view.onChange(() => seen.push([stored(from).vips.length, stored(to).vips.length]))
+    expect((await office.admission.bindFloating(floating.portId, portOf(to))).ownerId).toBe(portOf(to))
+    end()
+    expect(seen).toEqual([[1, 2]])
+    expect(stored(to).vips[1]).toMatchObject({ addressId: floating.portId })
+
+    const full = await create(Array.from({ length: 16 }, () => fromPool()))
+    await expect(office.admission.bindFloating(floating.portId, portOf(full))).rejects.toMatchObject({
+      code: 'InvalidField',
+    })
+    expect([stored(to), stored(full)].map(({ vips }) => vips.length)).toEqual([2, 16])
+    expect(office.view.addressByPort(floating.portId)?.ownerId).toBe(portOf(to))
+  })
   it('follow a port into its load balancer', async () => {
     const [floating, port] = [await reserve('floating'), await reserve('port', fromSubnet())]
     await office.admission.bindFloating(floating.portId, port.portId)

@@ -84,9 +84,18 @@ export class EntryAnnouncements {
     return this.#of(key).map((one) => one.address)
   }
 
-  /** The announcements of a key that remain if only these are still wanted. */
-  remaining(key: string, requested: readonly Announcement[]): readonly Announcement[] {
-    return this.differ(key, requested) ? common(this.#of(key), requested) : requested
+  /**
+   * What remains announced for these keys before their entries change. An address that another of them wants stays: it
+   * moves between the two.
+   */
+  remaining(requested: RequestedAnnouncements): RequestedAnnouncements {
+    const wanted = new Set([...requested.values()].flat().map(identity))
+    return new Map(
+      [...requested].map(([key, own]) => [
+        key,
+        this.differ(key, own) ? this.#of(key).filter((one) => wanted.has(identity(one))) : own,
+      ]),
+    )
   }
 
   differ(key: string, wanted: readonly Announcement[]): boolean {
@@ -182,11 +191,6 @@ export class EntryAnnouncements {
   #of(key: string): readonly Announcement[] {
     return this.#byKey.get(key) ?? []
   }
-}
-
-function common(announced: readonly Announcement[], requested: readonly Announcement[]): readonly Announcement[] {
-  const wanted = new Set(requested.map(identity))
-  return announced.filter((one) => wanted.has(identity(one)))
 }
 
 /** An error text that begins with the address names it already. */

@@ -155,8 +155,9 @@ export class OrderedChanges {
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> {
     const { announcements, statuses } = this.#options
+    const requested = new Map(put.map(({ key, entry, down }) => [key, announcementsOf(entry, down)]))
     const changes = new Map<string, readonly Announcement[]>(gone.map((key) => [key, []]))
-    for (const { key, entry, down } of put) changes.set(key, announcements.remaining(key, announcementsOf(entry, down)))
+    for (const [key, remaining] of announcements.remaining(requested)) changes.set(key, remaining)
     try {
       await announcements.apply(changes, signal)
       return NONE

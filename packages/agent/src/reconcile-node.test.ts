@@ -153,6 +153,29 @@ describe('order', () => {
     await process.end()
   })
 
+  test('an address that moves to another entry stays announced', async () => {
+    const node = new RecordedNode()
+    const process = await Process.start(node)
+    const [moving, own] = [vip('192.0.2.1'), vip('192.0.2.2')]
+    const entries = (
+      a: readonly ReturnType<typeof vip>[],
+      b: readonly ReturnType<typeof vip>[],
+      generation: number,
+    ) => [loadBalancerEntry('a', { vips: a, generation }), loadBalancerEntry('b', { vips: b, generation })]
+    await process.sync(domainEntry(1), ...entries([moving], [own], 1))
+    node.take()
+    await process.take(...entries([], [own, moving], 2).map(putLine))
+    expect(node.take()).toEqual(['put lb/a', 'put lb/b'])
+    expect([...node.announced.values()].map(({ address }) => address).sort()).toEqual(['192.0.2.1', '192.0.2.2'])
+    await process.take(putLine(loadBalancerEntry('b', { vips: [own], generation: 3 })))
+    expect(node.take()).toEqual(['withdraw 192.0.2.1', 'put lb/b'])
+    // What the other entry was refused is announced no more.
+    node.refusals.set('lb/a', 'File exists')
+    await process.take(...entries([own], [], 4).map(putLine))
+    expect([...node.announced.values()]).toEqual([])
+    await process.end()
+  })
+
   test('an entry whose address could not be withdrawn is not removed', async () => {
     const node = new RecordedNode()
     const process = await Process.start(node)

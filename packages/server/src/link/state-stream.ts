@@ -13,6 +13,10 @@ export interface StateStreamOptions {
 }
 
 const HEARTBEAT_MS = 1000
+/** More is not written before the reader has taken it. */
+const CHARACTERS_TOGETHER = 65_536
+
+const lineText = (line: object): string => `${JSON.stringify(line)}\n`
 
 /**
  * Streams one node's state as NDJSON: first everything, then changes, and a heartbeat each second.
@@ -85,17 +89,25 @@ export class StateStream {
 
   async #writeChanges(): Promise<void> {
     while (!this.#ended) {
-      const key = first(this.#pending)
-      if (key !== undefined) {
-        this.#pending.delete(key)
-        const held = this.#states.get(this.#nodeId, key)
-        if (held === null) this.#sent.delete(key)
-        await this.#write(held === null ? { type: 'delete', key } : this.#lineOf(held))
-      } else if (this.#heartbeat) {
-        this.#heartbeat = false
-        await this.#write({ type: 'heartbeat' })
-      } else await this.#sleep()
+      const text = this.#nextChanges()
+      if (text === '') await this.#sleep()
+      else await this.#writeText(text)
     }
+  }
+
+  /** Changes that wait together are written together, so that the agent applies them in one pass. */
+  #nextChanges(): string {
+    let text = ''
+    for (const key of this.#pending) {
+      if (text.length >= CHARACTERS_TOGETHER) return text
+      this.#pending.delete(key)
+      const held = this.#states.get(this.#nodeId, key)
+      if (held === null) this.#sent.delete(key)
+      text += lineText(held === null ? { type: 'delete', key } : this.#lineOf(held))
+    }
+    if (this.#heartbeat) text += lineText({ type: 'heartbeat' })
+    this.#heartbeat = false
+    return text
   }
 
   #lineOf({ hash, entry }: HashedEntry): object {
@@ -107,8 +119,12 @@ export class StateStream {
     return { type: 'edit', key: entry.key, from: before.hash, hash, edits }
   }
 
-  async #write(line: unknown): Promise<void> {
-    if (this.#ended || this.#out.write(`${JSON.stringify(line)}\n`)) return
+  #write(line: object): Promise<void> {
+    return this.#writeText(lineText(line))
+  }
+
+  async #writeText(text: string): Promise<void> {
+    if (this.#ended || this.#out.write(text)) return
     await new Promise<void>((resolve) => {
       this.#out.once('drain', resolve)
       this.#wake = () => {
@@ -124,9 +140,4 @@ export class StateStream {
     })
     this.#wake = null
   }
-}
-
-const first = (keys: Set<string>): string | undefined => {
-  for (const key of keys) return key
-  return undefined
 }
