@@ -36,7 +36,8 @@ export function requiredVersion(sources: string, module: string): string {
         .replace(/^require /, '')
         .split(' '),
     )
-    .find(([name]) => name === module)
+    // A tool is named once more, without its version.
+    .find(([name, version]) => name === module && version !== undefined)
   if (found?.[1] === undefined) throw new Error(`${sources}/go.mod: ${module} is not required`)
   return found[1]
 }

@@ -29,3 +29,17 @@ export async function ensureCloudProviderOpenstack(options?: EnsureOptions): Pro
   }
   return path.join(await ensureGoBuild(build, options), 'openstack-cloud-controller-manager')
 }
+
+/** Builds OpenTofu and Terraform's provider for OpenStack if they are missing. @returns the directory of both programs */
+export async function ensureOpenTofu(): Promise<string> {
+  const { sources, cache } = testbedModule('opentofu')
+  const provider = 'github.com/terraform-provider-openstack/terraform-provider-openstack/v3'
+  const versions = ['github.com/opentofu/opentofu', provider].map((module) => requiredVersion(sources, module))
+  return ensureGoBuild({
+    sources,
+    cache,
+    packages: ['tool'],
+    linkerFlags: [],
+    announcement: `Building OpenTofu ${versions[0]} and the provider for OpenStack ${versions[1]} from their Go modules: about four minutes the first time.`,
+  })
+}
