@@ -26,22 +26,12 @@ function replaced<T extends Identified>(items: readonly T[], id: string, word: s
   return items.map((item) => (item.model.id === id ? edit(item) : item))
 }
 
-export const addListener =
-  (spec: ListenerSpec): GraphEdit =>
-  (graph) => {
-    const { loadBalancerId: _, defaultPool, ...added } = spec
-    if (defaultPool === null) return { ...graph, listeners: [...graph.listeners, added] }
-    const pool = octaviaPoolOf(defaultPool)
-    const listener = { ...added, model: { ...added.model, defaultPoolId: pool.model.id } }
-    return { listeners: [...graph.listeners, listener], pools: [...graph.pools, pool] }
-  }
-
 export const changeListener =
   (id: string, edit: Edit<ListenerSpec>, now: string): GraphEdit =>
   (graph) => ({
     ...graph,
     listeners: replaced(graph.listeners, id, 'Listener', (listener): OctaviaListener => {
-      const { loadBalancerId: _, defaultPool: __, ...edited } = edit(listenerSpecOf(listener))
+      const { loadBalancerId: _, defaultPool: __, newPolicies: ___, ...edited } = edit(listenerSpecOf(listener))
       return { ...edited, model: { ...edited.model, updatedAt: now } }
     }),
   })

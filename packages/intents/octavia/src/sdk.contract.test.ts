@@ -42,6 +42,9 @@ test('a program on openstacksdk creates, changes, reads and deletes a load balan
     flavors: [],
     quota: { load_balancers: expect.any(Number) },
     refused: [501, expect.stringContaining('does not support a requested option')],
+    policies: { shop: 2, closed: 1 },
+    rules: ['/shop'],
+    redirect: ['back'],
     left: [],
   })
 })

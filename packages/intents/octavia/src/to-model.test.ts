@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { loadBalancer, sendsRequest } from '@spout/model'
 import { describe, expect, test } from 'vitest'
 import { foldMonitor, unfoldMonitor } from './convert-monitor.ts'
-import { addListener, addPool, changeListener, changePool, removePool, setMonitor } from './edit-graph.ts'
+import { addListener } from './create-listeners.ts'
+import { addPool, changeListener, changePool, removePool, setMonitor } from './edit-graph.ts'
 import { replaceMembers } from './edit-members.ts'
 import type { OctaviaMember } from './octavia-resources.ts'
 import { blankMonitor } from './resources/health-monitor.ts'
@@ -167,12 +168,6 @@ describe('invalid graphs', () => {
       { ...vip, listeners: [{ protocol: 'TERMINATED_HTTPS', protocol_port: 443 }] },
       400,
       'Validation failure: An SNI or default certificate container reference must be provided for TERMINATED_HTTPS protocol listeners.',
-    ],
-    [
-      'L7 policies',
-      { ...vip, listeners: [{ ...listener, l7policies: [{ action: 'REJECT' }] }] },
-      501,
-      "Provider 'spout' does not support a requested option: l7policies [{'action': 'REJECT'}]: policies are created one by one here",
     ],
   ]
   test.each(cases)('%s', (_, loadbalancer, status, message) => {

@@ -1,13 +1,13 @@
 import type { LoadBalancerChange, LoadBalancerDraft } from '@spout/admission/contract'
 import type { AvailabilityZone, LoadBalancer } from '@spout/model'
 import { checkGraph } from './check-graph.ts'
-import { addListener, addPool, type GraphEdit } from './edit-graph.ts'
+import { addListeners, poolsInside } from './create-listeners.ts'
+import type { GraphEdit } from './edit-graph.ts'
 import { providerAnnotation, vipsAnnotation, zoneAnnotation } from './facts.ts'
 import { foldGraph, unfoldGraph } from './graph.ts'
 import { noopVips, shownVips } from './noop-vips.ts'
 import type { Graph } from './octavia-resources.ts'
 import { blankLoadBalancer, type LoadBalancerSpec, loadBalancerResource } from './resources/load-balancer.ts'
-import type { PoolSpec } from './resources/pool.ts'
 import type { Resource } from './resources/resource.ts'
 import { findVips, type NetworkDirectory } from './vip-request.ts'
 import { invalidInput, missingArgument, OctaviaFault, unknownAttributes, validationFailure } from './wire/fault.ts'
@@ -89,26 +89,15 @@ function vipsOf({ spec: { vip, additionalVips }, directory, noopPoolId }: Creati
   }
 }
 
-/** Pools inside listeners move to the top; references are resolved there. */
-function graphOf(spec: LoadBalancerSpec): Graph {
-  const brought = spec.listeners.flatMap(({ defaultPool }) => (defaultPool === null ? [] : [defaultPool]))
-  if (brought.some(({ model }) => model.name === ''))
+/** The children that a creation describes. Inside it, pools are known by their names. */
+function graphOf({ listeners, pools }: LoadBalancerSpec): Graph {
+  const inside = listeners.flatMap(poolsInside)
+  if (inside.some(({ model }) => model.name === ''))
     throw validationFailure('Pools must be named when creating a fully populated loadbalancer.')
-  const pools = [...spec.pools, ...brought.filter(({ isReference }) => !isReference)]
-  const byName = new Map<string, PoolSpec>(pools.map((pool) => [pool.model.name, pool]))
-  if (byName.size < pools.length)
+  const names = [...pools, ...inside.filter(({ isReference }) => !isReference)].map(({ model }) => model.name)
+  if (new Set(names).size < names.length)
     throw validationFailure('Pool names must be unique when creating a fully populated loadbalancer.')
-  const listeners = spec.listeners.map((listener) => {
-    if (listener.defaultPool === null) return listener
-    const pool = byName.get(listener.defaultPool.model.name)
-    if (pool === undefined)
-      throw validationFailure(
-        `Pool '${listener.defaultPool.model.name}' was referenced but no full definition was found.`,
-      )
-    return { ...listener, defaultPool: null, model: { ...listener.model, defaultPoolId: pool.model.id } }
-  })
-  const edits: readonly GraphEdit[] = [...pools.map(addPool), ...listeners.map(addListener)]
-  return edits.reduce<Graph>((graph, edit) => edit(graph), { listeners: [], pools: [] })
+  return addListeners(listeners, pools)({ listeners: [], pools: [] })
 }
 
 /** Admission's change for an edit of children. */

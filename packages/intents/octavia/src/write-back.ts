@@ -33,7 +33,7 @@ export const ruleReadings = (snapshot: Snapshot, policyId: string): readonly Rul
   policyReadings(snapshot)
     .filter(({ model }) => model.id === policyId)
     .flatMap((policy) =>
-      policy.rules.map((rule) => ({ ...ruleSpecOf(rule), snapshot, isPolicyOnline: isOnline(policy) })),
+      policy.rules.map((rule) => ({ ...ruleSpecOf(rule), snapshot, policyId, isPolicyOnline: isOnline(policy) })),
     )
 
 export const memberReadings = (snapshot: Snapshot, poolId: string): readonly MemberReading[] =>

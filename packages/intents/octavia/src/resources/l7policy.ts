@@ -2,16 +2,29 @@ import { DEFAULT_CODE } from '../convert-l7policy.ts'
 import { isNoop } from '../facts.ts'
 import type { OctaviaPolicy } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { type Field, rowsOf } from '../wire/field.ts'
-import { integer, list, nullable, numberOneOf, oneOf, type Stamp, text, uuid } from '../wire/wire-type.ts'
+import { type Field, nested, rowsOf } from '../wire/field.ts'
+import {
+  integer,
+  list,
+  nullable,
+  numberOneOf,
+  oneOf,
+  type Stamp,
+  text,
+  uuid,
+  type WireType,
+} from '../wire/wire-type.ts'
 import { POLICY_ACTIONS, POLICY_CODES } from '../words.ts'
 import { nestedRule, ruleOf } from './l7rule.ts'
 import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
+import { nestedPool, type PoolSpec } from './pool.ts'
 import type { Resource } from './resource.ts'
 
 /** A policy as a request describes it. */
 export interface PolicySpec extends OctaviaPolicy {
   readonly listenerId: string | null
+  /** A pool that the same request creates or, in a graph, names. */
+  readonly redirectPool: PoolSpec | null
   /** From 1 on; null leaves it where it is. One behind the last means the end. */
   readonly position: number | null
 }
@@ -31,14 +44,20 @@ export const blankPolicy = (stamp: Stamp): PolicySpec => ({
   redirectHttpCode: null,
   rules: [],
   listenerId: null,
+  redirectPool: null,
   position: null,
 })
 
 /** The starting point for an update of a stored policy. */
-export const policySpecOf = (policy: OctaviaPolicy): PolicySpec => ({ ...policy, listenerId: null, position: null })
+export const policySpecOf = (policy: OctaviaPolicy): PolicySpec => ({
+  ...policy,
+  listenerId: null,
+  redirectPool: null,
+  position: null,
+})
 
 /** What does not belong to the action is dropped, as Octavia does; a redirect has a code. */
-export function policyOf({ listenerId: _, position: __, ...policy }: PolicySpec): OctaviaPolicy {
+export function policyOf({ listenerId: _, redirectPool: __, position: ___, ...policy }: PolicySpec): OctaviaPolicy {
   const { action, redirectPoolId, redirectUrl, redirectPrefix, redirectHttpCode } = policy
   const isRedirect = action === 'REDIRECT_TO_URL' || action === 'REDIRECT_PREFIX'
   return {
@@ -119,6 +138,20 @@ const ownFields: readonly Field<PolicySpec, PolicyReading>[] = [
     read: ({ rules }) => rules.map(({ model: { id } }) => ({ id })),
   }),
 ]
+
+/** A policy of a listener that is created with it: its pool comes with it, too, and so has no id yet. */
+export const nestedPolicy: WireType<PolicySpec> = nested(
+  [
+    ...ownFields.filter(({ name }) => name !== 'redirect_pool_id'),
+    row('redirect_pool', nullable(nestedPool), {
+      since: 0,
+      create: 'optional',
+      default: null,
+      write: (spec, redirectPool) => ({ ...spec, redirectPool }),
+    }),
+  ],
+  blankPolicy,
+)
 
 export const policyResource: Resource<PolicySpec, PolicyReading> = {
   word: 'L7 Policy',

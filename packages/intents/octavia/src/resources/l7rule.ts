@@ -1,7 +1,7 @@
 import type { OctaviaRule } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
-import { boolean, nullable, oneOf, type Stamp, text, type WireType } from '../wire/wire-type.ts'
+import { boolean, nullable, oneOf, type Stamp, text, uuid, type WireType } from '../wire/wire-type.ts'
 import { RULE_COMPARES, RULE_TYPES } from '../words.ts'
 import { blankMeta, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
@@ -13,6 +13,7 @@ export interface RuleSpec extends Omit<OctaviaRule, 'model'> {
 
 export interface RuleReading extends RuleSpec {
   readonly snapshot: Snapshot
+  readonly policyId: string
   /** Whether its policy takes requests. */
   readonly isPolicyOnline: boolean
 }
@@ -91,5 +92,10 @@ export const ruleResource: Resource<RuleSpec, RuleReading> = {
   root: 'rule',
   plural: 'rules',
   argument: 'rule_',
-  fields: [...ownFields, ...ownerFields<RuleSpec, RuleReading>()],
+  fields: [
+    ...ownFields,
+    ...ownerFields<RuleSpec, RuleReading>(),
+    // openstacksdk asks for it, although the path names the policy.
+    row('l7policy_id', uuid, { since: 0, asked: ({ policyId }) => [policyId] }),
+  ],
 }

@@ -1,4 +1,4 @@
-import { LISTENER_DEFAULTS, MOST_LISTENER_CERTIFICATES } from '@spout/model'
+import { LISTENER_DEFAULTS, MOST_LISTENER_CERTIFICATES, MOST_ROUTES } from '@spout/model'
 import { DEFAULT_TIMEOUTS } from '../convert-listener.ts'
 import { NO_TLS } from '../convert-tls.ts'
 import type { OctaviaListener, OctaviaTls } from '../octavia-resources.ts'
@@ -20,6 +20,7 @@ import {
   type WireType,
 } from '../wire/wire-type.ts'
 import { CLIENT_AUTHENTICATION, isOneOf, LISTENER_PROTOCOLS, OFFERED_LISTENER_PROTOCOLS } from '../words.ts'
+import { nestedPolicy, type PolicySpec } from './l7policy.ts'
 import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import { nestedPool, type PoolSpec } from './pool.ts'
 import type { Resource } from './resource.ts'
@@ -30,6 +31,8 @@ export interface ListenerSpec extends OctaviaListener {
   readonly loadBalancerId: string | null
   /** A pool that the same request creates or, in a graph, names. */
   readonly defaultPool: PoolSpec | null
+  /** Policies that the same request creates. */
+  readonly newPolicies: readonly PolicySpec[]
 }
 
 export interface ListenerReading extends OctaviaListener {
@@ -52,6 +55,7 @@ export const blankListener = (stamp: Stamp): ListenerSpec => ({
   policies: [],
   loadBalancerId: null,
   defaultPool: null,
+  newPolicies: [],
 })
 
 /** The starting point for an update of a stored listener. */
@@ -59,6 +63,7 @@ export const listenerSpecOf = (listener: OctaviaListener): ListenerSpec => ({
   ...listener,
   loadBalancerId: null,
   defaultPool: null,
+  newPolicies: [],
 })
 
 const row = rowsOf<ListenerSpec, ListenerReading>()
@@ -102,7 +107,6 @@ const tlsField = <Name extends keyof OctaviaTls>(
   })
 
 const why = 'not offered yet'
-const isEmpty = (items: readonly unknown[]): items is readonly never[] => items.length === 0
 const ref = text({ max: 255 })
 
 const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
@@ -200,18 +204,13 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
   tlsField('hsts_max_age', integer(0, 0x7fff_ffff), 'hstsMaxAge', 27),
   tlsField('hsts_include_subdomains', boolean, 'hstsSubdomains', 27),
   tlsField('hsts_preload', boolean, 'hstsPreload', 27),
-  {
-    ...row(
-      'l7policies',
-      offered(list({ read: (value: unknown) => value }), isEmpty, 'policies are created one by one here'),
-      {
-        since: 0,
-        create: 'optional',
-        read: ({ policies }) => policies.map(({ model: { id } }) => ({ id })),
-      },
-    ),
-    resting: true,
-  },
+  row('l7policies', list(nestedPolicy, MOST_ROUTES), {
+    since: 0,
+    create: 'optional',
+    default: [],
+    write: (spec, newPolicies) => ({ ...spec, newPolicies }),
+    read: ({ policies }) => policies.map(({ model: { id } }) => ({ id })),
+  }),
 ]
 
 /** A listener of a graph: load balancer and owner are the graph's. */

@@ -1,5 +1,6 @@
 import { requireRole } from '../access.ts'
-import { addListener, changeListener, removeListener } from '../edit-graph.ts'
+import { addListener } from '../create-listeners.ts'
+import { changeListener, removeListener } from '../edit-graph.ts'
 import { blankListener, listenerResource } from '../resources/listener.ts'
 import { graphChange, readBody } from '../to-model.ts'
 import { listenerReadings, printStats } from '../write-back.ts'

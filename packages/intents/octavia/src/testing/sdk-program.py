@@ -46,6 +46,33 @@ try:
 except exceptions.HttpException as error:
     seen["refused"] = [error.status_code, str(error)]
 
+at_once = api.create_load_balancer(
+    name="at once",
+    vip_subnet_id=subnet_id,
+    listeners=[
+        {
+            "name": "web",
+            "protocol": "HTTP",
+            "protocol_port": 80,
+            "l7policies": [
+                {
+                    "name": "shop",
+                    "action": "REDIRECT_TO_POOL",
+                    "redirect_pool": {"name": "back"},
+                    "rules": [{"type": "PATH", "compare_type": "STARTS_WITH", "value": "/shop"}],
+                },
+                {"name": "closed", "action": "REJECT", "position": 1},
+            ],
+        }
+    ],
+    pools=[{"name": "back", "protocol": "HTTP", "lb_algorithm": "ROUND_ROBIN"}],
+)
+policies = list(api.l7_policies(listener_id=at_once.listeners[0]["id"]))
+seen["policies"] = {one.name: one.position for one in policies}
+seen["rules"] = [rule.rule_value for one in policies for rule in api.l7_rules(one)]
+seen["redirect"] = [api.get_pool(one.redirect_pool_id).name for one in policies if one.redirect_pool_id]
+api.delete_load_balancer(at_once.id, cascade=True)
+
 api.delete_load_balancer(balancer.id, cascade=True)
 seen["left"] = [one.name for one in api.load_balancers()]
 print(json.dumps(seen))
