@@ -7,9 +7,11 @@ import {
   answerInPieces,
   authenticateBy,
   baseUrl,
+  certificateOf,
   type createServer,
   healthApi,
   identityApi,
+  keyManagerApi,
   mount,
   nativeApi,
   networkApi,
@@ -64,8 +66,10 @@ export function mountSurfaces(
     ...{ admission, view, authenticate, baseUrl: base, networkDefaults, turns: limits.turns },
     settle: settleWithin(status, config.api.settleMs),
   })
+  const keyManager = keyManagerApi({ admission, view, authenticate, baseUrl: base, clock })
   const octavia = {
     ...{ admission, view, status, ownership: status, authenticate, noteError, clock, newId: randomUUID },
+    certificateOf: certificateOf({ admission, view, clock }),
     send: answerInPieces(limits.turns),
     options: {
       ...{ providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
@@ -74,7 +78,7 @@ export function mountSurfaces(
     },
   }
   mount(app, healthApi())
-  for (const surface of [native, identity, network]) mount(app, surface, limits.gate)
+  for (const surface of [native, identity, network, keyManager]) mount(app, surface, limits.gate)
   mount(
     app,
     {

@@ -5,6 +5,8 @@ import {
   type Certificate,
   type LoadBalancer,
   type Network,
+  type Secret,
+  type SecretContainer,
 } from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import {
@@ -24,6 +26,7 @@ import { usageOfCredential } from './credential-usage.ts'
 import { DocumentSizes } from './document-sizes.ts'
 import { MemberCounts } from './member-counts.ts'
 import { usageOfNetwork } from './network-usage.ts'
+import { usageOfSecret } from './secret-usage.ts'
 
 interface Counted {
   readonly projectId: string
@@ -69,6 +72,8 @@ export class AdmissionIndex {
     for (const loadBalancer of view.list('loadBalancer')) this.#replaceLoadBalancer(loadBalancer.id, loadBalancer)
     for (const credential of view.list('applicationCredential')) this.#replaceCredential(credential.id, credential)
     for (const certificate of view.list('certificate')) this.#replaceCertificate(certificate.id, certificate)
+    for (const kind of ['secret', 'secretContainer'] as const)
+      for (const stored of view.list(kind)) this.#replaceSecret(`${kind}/${stored.id}`, stored)
     this.#learnNodes()
     this.#unsubscribe = view.onChange((changed) => {
       if (changed.some(({ kind }) => kind === 'node')) this.#learnNodes()
@@ -77,6 +82,8 @@ export class AdmissionIndex {
         if (kind === 'network') this.#replaceNetwork(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'loadBalancer') this.#replaceLoadBalancer(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'certificate') this.#replaceCertificate(id, this.#view.get(kind, id)?.value ?? null)
+        if (kind === 'secret' || kind === 'secretContainer')
+          this.#replaceSecret(`${kind}/${id}`, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'applicationCredential') this.#replaceCredential(id, this.#view.get(kind, id)?.value ?? null)
       }
     })
@@ -228,6 +235,10 @@ export class AdmissionIndex {
 
   #replaceCertificate(id: string, next: Certificate | null): void {
     this.#count(`certificate/${id}`, next && { projectId: next.projectId, usage: usageOfCertificate(next) })
+  }
+
+  #replaceSecret(key: string, next: Secret | SecretContainer | null): void {
+    this.#count(key, next && { projectId: next.projectId, usage: usageOfSecret(next) })
   }
 
   #replaceAddress(id: string, next: Address | null): void {

@@ -1,6 +1,6 @@
 import { type Certificate, certificateUse, parseAs, SpoutError } from '@spout/model'
 import { certificatesNamed } from '@spout/plan'
-import { SealBroken, type SealingKeys } from '@spout/runtime/sealing-keys'
+import type { Write } from '@spout/store'
 import { usageOfCertificate } from './certificate-usage.ts'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
@@ -12,18 +12,34 @@ import {
   type OpenCertificate,
 } from './contract/certificate-admission.ts'
 import { readCertificate } from './read-certificate.ts'
+import { seal, unseal } from './sealing.ts'
 
-export async function createCertificate(context: AdmissionContext, input: CertificateDraft): Promise<Certificate> {
+/** @param originId the secret or container that it is made of, whose id it gets */
+export async function createCertificate(
+  context: AdmissionContext,
+  input: CertificateDraft,
+  originId: string | null = null,
+): Promise<Certificate> {
   const { chain, key, ...draft } = parseAs(certificateDraft, input)
   const { content, keyPem } = readCertificate({ chain, key }, context.now())
   return transact(context, (claim) => {
     if (context.view.get('project', draft.projectId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
-    const meta = newMeta(context, draft)
+    const made = originId === null ? null : fromOrigin(context, claim, originId, draft.projectId)
+    if (made !== null) return { writes: [], result: made }
+    const meta = { ...newMeta(context, draft), ...(originId !== null && { id: originId }) }
     const created: Certificate = { ...draft, ...meta, ...content, sealedKey: sealedFor(context, meta.id, keyPem) }
     claimRoom(claim, created)
     return { writes: [putNew('certificate', created)], result: created }
   })
+}
+
+/** The certificate that was made of this secret or container already. @throws SpoutError NotFound without that */
+function fromOrigin({ view }: AdmissionContext, claim: Claim, originId: string, projectId: string): Certificate | null {
+  const origin = view.get('secret', originId) ?? view.get('secretContainer', originId)
+  if (origin?.value.projectId !== projectId || !claim.use(`origin/${originId}`))
+    throw new SpoutError('NotFound', { what: 'secret', id: originId })
+  return view.get('certificate', originId)?.value ?? null
 }
 
 export async function changeCertificate(
@@ -36,6 +52,8 @@ export async function changeCertificate(
   const fresh = chain === undefined ? null : readCertificate({ chain, key }, context.now())
   return transact(context, (claim) => {
     const stored = find(context, 'certificate', id, 'certificate')
+    if (fresh !== null && (context.view.get('secret', id) ?? context.view.get('secretContainer', id)) !== null)
+      throw new SpoutError('InvalidField', { field: 'chain', reason: 'is that of a secret of the key manager' })
     const replaced = fresh === null ? {} : replacement(context, stored.value, fresh)
     const next: Certificate = {
       ...stored.value,
@@ -67,73 +85,41 @@ function replacement(
 
 export async function deleteCertificate(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, (claim) => {
-    const stored = find(context, 'certificate', id, 'certificate')
-    const used = context.index.certificateUser(id)
-    if (used !== null) {
-      const reference = certificatesNamed(used).find((one) => one.id === id)
-      const user = `${reference?.user} of load balancer ${used.name || used.id}`
-      throw new SpoutError('InUse', { what: 'certificate', id, user })
-    }
-    if (!claim.leave(`certificate/${id}`))
-      throw new SpoutError('InUse', { what: 'certificate', id, user: 'a load balancer that is being written' })
-    return { writes: [deleteOf('certificate', stored)], result: undefined }
+    find(context, 'certificate', id, 'certificate')
+    return { writes: removedCertificate(context, claim, id), result: undefined }
   })
+}
+
+/** The writes that delete a certificate, if there is one, with its secret or container. @throws SpoutError InUse */
+export function removedOrigin(context: AdmissionContext, claim: Claim, id: string): readonly Write[] {
+  if (claim.leave(`origin/${id}`)) return removedCertificate(context, claim, id)
+  throw new SpoutError('InUse', { what: 'secret', id, user: 'an object that is being written' })
+}
+
+/** The writes that delete a certificate, if there is one. @throws SpoutError InUse */
+function removedCertificate(context: AdmissionContext, claim: Claim, id: string): readonly Write[] {
+  const stored = context.view.get('certificate', id)
+  if (stored === null) return []
+  const used = context.index.certificateUser(id)
+  if (used !== null) {
+    const reference = certificatesNamed(used).find((one) => one.id === id)
+    const user = `${reference?.user} of load balancer ${used.name || used.id}`
+    throw new SpoutError('InUse', { what: 'certificate', id, user })
+  }
+  if (!claim.leave(`certificate/${id}`))
+    throw new SpoutError('InUse', { what: 'certificate', id, user: 'a load balancer that is being written' })
+  return [deleteOf('certificate', stored)]
 }
 
 /** @throws SpoutError NotFound; Unavailable when no configured key opens it */
 export function openCertificate(context: AdmissionContext, id: string): OpenCertificate {
   const { contentId, chain, sealedKey } = find(context, 'certificate', id, 'certificate').value
-  try {
-    return { contentId, pem: sealedKey === null ? chain : chain + sealingOf(context).open(sealedKey, id) }
-  } catch (error) {
-    if (!(error instanceof SealBroken)) throw error
-    throw new SpoutError('Unavailable', {
-      what: `The private key of certificate ${id}`,
-      reason: 'no configured sealing key opens it',
-    })
-  }
-}
-
-/**
- * Seals anew what older sealing keys sealed, so that they can be removed from the configuration.
- * @returns how many certificates no configured key can open
- */
-export async function sealAnew(context: AdmissionContext): Promise<number> {
-  const { sealing } = context
-  if (sealing === null) return 0
-  let closed = 0
-  for (const { id, sealedKey } of context.view.list('certificate')) {
-    if (sealedKey === null || sealing.isNewest(sealedKey)) continue
-    try {
-      sealing.open(sealedKey, id)
-    } catch (error) {
-      if (!(error instanceof SealBroken)) throw error
-      closed++
-      continue
-    }
-    await transact(context, () => {
-      const stored = context.view.get('certificate', id)
-      const before = stored?.value.sealedKey ?? null
-      if (stored === null || before === null || sealing.isNewest(before)) return { writes: [], result: undefined }
-      const sealed = sealing.seal(sealing.open(before, id), id)
-      return { writes: [putOver('certificate', stored, { ...stored.value, sealedKey: sealed })], result: undefined }
-    })
-  }
-  return closed
+  const key = sealedKey === null ? '' : unseal(context, sealedKey, id, `The private key of certificate ${id}`)
+  return { contentId, pem: chain + key }
 }
 
 const claimRoom = (claim: Claim, next: Certificate): void =>
   claim.quota(next.projectId, [{ key: `certificate/${next.id}`, usage: usageOfCertificate(next) }])
 
-/** @throws SpoutError Unavailable if there is a key, and nothing to seal it with */
 const sealedFor = (context: AdmissionContext, id: string, keyPem: string | null): string | null =>
-  keyPem === null ? null : sealingOf(context).seal(keyPem, id)
-
-function sealingOf({ sealing }: AdmissionContext): SealingKeys {
-  if (sealing === null)
-    throw new SpoutError('Unavailable', {
-      what: 'Certificates',
-      reason: 'no key is configured that private keys are sealed with',
-    })
-  return sealing
-}
+  keyPem === null ? null : seal(context, keyPem, id)

@@ -29,6 +29,8 @@ export async function deleteProject(context: AdmissionContext, id: string): Prom
       ['networks', view.list('network', { projectId: id }).length],
       ['addresses', view.list('address', { projectId: id }).filter(isInUse).length],
       ['certificates', view.list('certificate', { projectId: id }).length],
+      ['secrets', view.list('secret', { projectId: id }).length],
+      ['secret containers', view.list('secretContainer', { projectId: id }).length],
       ['application credentials', view.list('applicationCredential', { projectId: id }).length],
     ] as const
     const children = owned.flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []))

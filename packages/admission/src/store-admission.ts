@@ -6,7 +6,7 @@ import { changeAddressPool, createAddressPool, deleteAddressPool } from './addre
 import { AdmissionIndex } from './admission-index.ts'
 import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
 import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
-import { changeCertificate, createCertificate, deleteCertificate, openCertificate, sealAnew } from './certificates.ts'
+import { changeCertificate, createCertificate, deleteCertificate, openCertificate } from './certificates.ts'
 import { Claims } from './claims.ts'
 import { type AdmissionContext, type RandomSource, systemRandom } from './context.ts'
 import type { Admission } from './contract/admission.ts'
@@ -30,6 +30,9 @@ import {
 } from './offers.ts'
 import { bindFloating, changeAddressText, releaseAddress, reserveAddress } from './ports.ts'
 import { createProject, deleteProject, setQuota } from './projects.ts'
+import { sealAnew } from './seal-anew.ts'
+import { changeSecretContainer, createSecretContainer, deleteSecretContainer } from './secret-containers.ts'
+import { createSecret, deleteSecret, openSecret, setPayload } from './secrets.ts'
 import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './users.ts'
 
 export interface StoreAdmissionOptions {
@@ -154,6 +157,18 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   deleteCertificate: Admission['deleteCertificate'] = (id) => deleteCertificate(this.#context, id)
   openCertificate: Admission['openCertificate'] = (id) => openCertificate(this.#context, id)
 
+  createCertificateOf: Admission['createCertificateOf'] = (originId, draft) =>
+    createCertificate(this.#context, draft, originId)
+
+  createSecret: Admission['createSecret'] = (draft) => createSecret(this.#context, draft)
+  setPayload: Admission['setPayload'] = (id, payload) => setPayload(this.#context, id, payload)
+  deleteSecret: Admission['deleteSecret'] = (id) => deleteSecret(this.#context, id)
+  openSecret: Admission['openSecret'] = (id) => openSecret(this.#context, id)
+  createSecretContainer: Admission['createSecretContainer'] = (draft) => createSecretContainer(this.#context, draft)
+  changeSecretContainer: Admission['changeSecretContainer'] = (id, change) =>
+    changeSecretContainer(this.#context, id, change)
+  deleteSecretContainer: Admission['deleteSecretContainer'] = (id) => deleteSecretContainer(this.#context, id)
+
   createEnrolmentToken: Admission['createEnrolmentToken'] = (draft) => createEnrolmentToken(this.#context, draft)
   enrolNode: Admission['enrolNode'] = (secret, certificateSha256, request = null) =>
     enrolNode(this.#context, secret, certificateSha256, request)
@@ -180,7 +195,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
     return this.nodeAddresses(networkId, networkId)
   }
 
-  /** Seals anew what older sealing keys sealed. @returns how many certificates no key can open */
+  /** Seals anew what older sealing keys sealed. @returns how many certificates and secrets no key can open */
   sealAnew(): Promise<number> {
     return sealAnew(this.#context)
   }

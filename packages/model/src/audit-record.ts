@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { timestamp } from './scalars.ts'
 
-export const AUDIT_SURFACES = ['native', 'octavia', 'identity', 'network', 'agent-link'] as const
+export const AUDIT_SURFACES = ['native', 'octavia', 'identity', 'network', 'key-manager', 'agent-link'] as const
 export type AuditSurface = (typeof AUDIT_SURFACES)[number]
 
 /** One action that somebody did or tried: ids, a route and a result. It never holds a secret or a body. */

@@ -79,5 +79,6 @@ export {
 export { MOST_WILDCARD_LABELS } from './route-words.ts'
 export { sameJson } from './same-json.ts'
 export * from './scalars.ts'
+export * from './secret.ts'
 export * from './status.ts'
 export * from './withdrawal.ts'

@@ -7,6 +7,7 @@ import { nodeGroup } from './node-group.ts'
 import { availabilityZone, loadBalancerClass, octaviaProfile } from './offer.ts'
 import { placement } from './placement.ts'
 import { applicationCredential, customRole, project, quota, token, user } from './project.ts'
+import { secret, secretContainer } from './secret.ts'
 
 /** Every stored kind and its schema. A new kind is a file and a line here. */
 export const KINDS = {
@@ -23,6 +24,8 @@ export const KINDS = {
   bgpPeer,
   bgpAdvertisement,
   certificate,
+  secret,
+  secretContainer,
   placement,
   project,
   quota,

@@ -6,7 +6,7 @@ export const project = z.strictObject({ ...metaShape, enabled: z.boolean() })
 export type Project = z.infer<typeof project>
 
 const count = z.number().int().min(0).max(1_000_000)
-/** Limits the JSON size of load balancers and networks with everything in them, application credentials and certificates. */
+/** Limits the JSON size of load balancers and networks with everything in them, application credentials, certificates and secrets. */
 const bytes = z
   .number()
   .int()
@@ -25,6 +25,8 @@ export const quotaLimits = z.strictObject({
   networks: count,
   addresses: count,
   certificates: count,
+  /** Secrets of the key manager, and their containers. */
+  secrets: count,
   bytes,
 })
 export type QuotaLimits = z.infer<typeof quotaLimits>
@@ -33,11 +35,11 @@ export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaR
 
 /**
  * Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. Earlier versions
- * stored no limits of routes and certificates.
+ * stored no limits of routes, certificates and secrets.
  */
 export const quota = z.strictObject({
   ...metaShape,
-  limits: quotaLimits.partial({ bytes: true, routes: true, certificates: true }),
+  limits: quotaLimits.partial({ bytes: true, routes: true, certificates: true, secrets: true }),
 })
 export type Quota = z.infer<typeof quota>
 
@@ -64,6 +66,7 @@ export const DEFAULT_QUOTA: QuotaLimits = {
   networks: 20,
   addresses: 200,
   certificates: 100,
+  secrets: 500,
   bytes: roomFor(COUNTS),
 }
 

@@ -36,6 +36,7 @@ import type { ProxyTrust } from './http/client-address.ts'
 import { createServer, mount } from './http/host.ts'
 import { SERVICES } from './identity/catalog.ts'
 import { identityApi } from './identity/identity-api.ts'
+import { keyManagerApi } from './key-manager/key-manager-api.ts'
 import { apiGate } from './limits/api-gate.ts'
 import { BodyBudget } from './limits/body-budget.ts'
 import { OpenStreams } from './limits/open-streams.ts'
@@ -229,6 +230,7 @@ export async function openTestBed(
   const settled: LoadBalancer[] = []
   const settle = async (loadBalancer: LoadBalancer) => settled.push(loadBalancer)
   mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults, settle }), gate)
+  mount(app, keyManagerApi({ ...common, authenticate: authenticateBy(authenticator) }), gate)
   const streams = new OpenStreams({ mostOfProject: 64, mostBytesOfProject: 32 * 1024 * 1024 })
   const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults }
   mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32) }), gate)

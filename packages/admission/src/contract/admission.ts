@@ -7,6 +7,7 @@ import type { NodeAdmission } from './node-admission.ts'
 import type { NodeGroupAdmission } from './node-group-admission.ts'
 import type { OfferAdmission } from './offer-admission.ts'
 import type { ProjectAdmission } from './project-admission.ts'
+import type { SecretAdmission } from './secret-admission.ts'
 
 /**
  * The one write path. Every method validates the whole result: the model's schema and cross-field rules, references,
@@ -21,5 +22,6 @@ export interface Admission
     NodeGroupAdmission,
     BgpAdmission,
     CertificateAdmission,
+    SecretAdmission,
     OfferAdmission,
     NodeAdmission {}

@@ -33,6 +33,12 @@ export interface OpenCertificate {
  */
 export interface CertificateAdmission {
   createCertificate(draft: CertificateDraft): Promise<Certificate>
+  /**
+   * Makes the certificate of a secret or a container of the key manager, under the same id; it is deleted with that.
+   * @returns the one that was made of it before, if there is one
+   * @throws SpoutError NotFound without that secret or container in the project
+   */
+  createCertificateOf(originId: string, draft: CertificateDraft): Promise<Certificate>
   changeCertificate(id: string, change: CertificateChange): Promise<Certificate>
   /** Refused while a listener or a pool uses it. */
   deleteCertificate(id: string): Promise<void>

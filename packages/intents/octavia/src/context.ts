@@ -19,6 +19,12 @@ export interface OctaviaContext {
   readonly noteError?: (request: FastifyRequest, error: SpoutError) => void
   /** Streams an answer whose long parts are `LongList`, at its reader's pace. Without it, an answer is one text. */
   readonly send?: (reply: FastifyReply, principal: Principal, answer: object) => unknown
+  /**
+   * Makes sure that the project has a certificate of this id, made of its key manager's secret or container if need be.
+   * Without it, references are ids of certificates alone.
+   * @throws SpoutError NotFound, InvalidField
+   */
+  readonly certificateOf?: (projectId: string, id: string) => Promise<void>
   readonly clock: Pick<Clock, 'now'>
   readonly newId: () => string
   readonly options: OctaviaOptions

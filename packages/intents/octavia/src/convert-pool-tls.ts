@@ -1,5 +1,5 @@
 import type { Pool } from '@spout/model'
-import { alpnOf, certificateId, DEFAULTS, minVersionOf, VERSIONS_FROM } from './convert-tls.ts'
+import { alpnOf, certificateId, DEFAULTS, minVersionOf, type ReferenceOf, VERSIONS_FROM } from './convert-tls.ts'
 import type { OctaviaPool, OctaviaPoolTls } from './octavia-resources.ts'
 import { unsupportedOption, validationFailure } from './wire/fault.ts'
 
@@ -12,13 +12,12 @@ export const NO_POOL_TLS: OctaviaPoolTls = {
   alpn: null,
 }
 
-/** References are ids of certificates. */
-export function unfoldPoolTls(tls: Pool['tls']): OctaviaPoolTls {
+export function unfoldPoolTls(tls: Pool['tls'], referenceOf: ReferenceOf): OctaviaPoolTls {
   if (tls === undefined) return NO_POOL_TLS
   return {
     enabled: true,
-    certificateRef: tls.clientCertificateId,
-    caRef: tls.caCertificateId,
+    certificateRef: tls.clientCertificateId && referenceOf(tls.clientCertificateId),
+    caRef: tls.caCertificateId && referenceOf(tls.caCertificateId),
     versions: VERSIONS_FROM[tls.minVersion],
     alpn: tls.alpn,
   }

@@ -26,19 +26,22 @@ export const VERSIONS_FROM: Readonly<Record<ListenerTls['minVersion'], readonly 
 const ALPN_PROTOCOLS = ['h2', 'http/1.1', 'http/1.0'] as const
 export const DEFAULTS = { minVersion: '1.2', alpn: ['h2', 'http/1.1'] } as const satisfies Partial<ListenerTls>
 
-/** References are ids of certificates. Without a default one, clients of other names are refused. */
-export function unfoldTls(tls: Listener['tls']): OctaviaTls {
+/** The reference that a client gave for a certificate; its id where it gave that. */
+export type ReferenceOf = (certificateId: string) => string
+
+/** Without a default certificate, clients of other names are refused. */
+export function unfoldTls(tls: Listener['tls'], referenceOf: ReferenceOf): OctaviaTls {
   if (tls === null) return NO_TLS
   const { certificateIds, unknownNames, minVersion, alpn, hsts, clientCertificates: clients } = tls
-  const [first = null, ...others] = certificateIds
+  const [first = null, ...others] = certificateIds.map(referenceOf)
   return {
     ...(unknownNames === 'default'
       ? { defaultRef: first, sniRefs: others }
-      : { defaultRef: null, sniRefs: certificateIds }),
+      : { defaultRef: null, sniRefs: certificateIds.map(referenceOf) }),
     versions: VERSIONS_FROM[minVersion],
     alpn,
     clientAuthentication: clients === null ? 'NONE' : clients.required ? 'MANDATORY' : 'OPTIONAL',
-    clientCaRef: clients?.caCertificateId ?? null,
+    clientCaRef: clients && referenceOf(clients.caCertificateId),
     hstsMaxAge: hsts?.maxAgeSeconds ?? null,
     hstsSubdomains: hsts?.includeSubdomains ?? false,
     hstsPreload: hsts?.preload ?? false,
@@ -99,8 +102,12 @@ function hstsOf({ hstsMaxAge, hstsSubdomains, hstsPreload }: OctaviaTls): Listen
 export const notRetrieved = (refs: readonly string[]): OctaviaFault =>
   new OctaviaFault(400, `Could not retrieve certificate: [${refs.map((ref) => `'${pythonText(ref)}'`).join(', ')}]`)
 
+/** `https://HOST/PATH/v1/secrets/ID` or `…/containers/ID`, as a key manager gives it. As in Octavia, the id alone counts. */
+const KEY_MANAGER_REFERENCE = /^https?:\/\/\S+\/(?:secrets|containers)\/([^/]+)\/?$/
+
+/** The id of the certificate that a reference means: its own, or that of what it is made of. @throws OctaviaFault */
 export function certificateId(ref: string): string {
-  const id = dashedUuid(ref)
+  const id = dashedUuid(KEY_MANAGER_REFERENCE.exec(ref)?.[1] ?? ref)
   if (!listenerTls.shape.certificateIds.safeParse([id]).success) throw notRetrieved([ref])
   return id
 }

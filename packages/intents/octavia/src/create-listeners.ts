@@ -1,5 +1,6 @@
 import { type GraphEdit, octaviaPoolOf } from './edit-graph.ts'
 import type { OctaviaListener, OctaviaPolicy } from './octavia-resources.ts'
+import { listenerReferences, poolReferences } from './references.ts'
 import { type PolicySpec, policyOf } from './resources/l7policy.ts'
 import type { ListenerSpec } from './resources/listener.ts'
 import type { PoolSpec } from './resources/pool.ts'
@@ -8,6 +9,12 @@ import { validationFailure } from './wire/fault.ts'
 /** The pools that a listener and its policies bring or name. */
 export const poolsInside = ({ defaultPool, newPolicies }: ListenerSpec): readonly PoolSpec[] =>
   [defaultPool, ...newPolicies.map(({ redirectPool }) => redirectPool)].filter((pool) => pool !== null)
+
+/** The certificates that a listener names, and those that the pools inside it name. */
+export const specReferences = (spec: ListenerSpec): readonly string[] => [
+  ...listenerReferences(spec),
+  ...poolsInside(spec).flatMap(poolReferences),
+]
 
 /**
  * Adds pools, then listeners with the policies and pools inside them.

@@ -10,7 +10,7 @@ const VIPS = `${PREFIX}vips`
 const ZONE = `${PREFIX}zone`
 
 type Annotations = Readonly<Record<string, string>>
-export type FactName = 'protocol' | 'insert_headers' | 'http_version' | 'delay' | 'l7policy' | 'l7rule'
+export type FactName = 'protocol' | 'insert_headers' | 'http_version' | 'delay' | 'l7policy' | 'l7rule' | 'ref'
 
 /** A fact about a child, or null. */
 export const factOf = (annotations: Annotations, id: string, name: FactName): string | null =>

@@ -141,6 +141,7 @@ const QUOTA_WORDS: Readonly<Record<QuotaResource, string>> = {
   networks: 'Network',
   addresses: 'Address',
   certificates: 'Certificate',
+  secrets: 'Secret',
   bytes: 'Storage Bytes',
 }
 const quotaWord = (resource: string): string =>

@@ -12,9 +12,10 @@ import {
 import { foldMonitor, type MonitorFacts, unfoldMonitor } from './convert-monitor.ts'
 import { foldPersistence, PLAIN_POOL_PROTOCOL, unfoldPersistence } from './convert-pool.ts'
 import { foldPoolTls, unfoldPoolTls } from './convert-pool-tls.ts'
-import { foldTls, unfoldTls } from './convert-tls.ts'
+import { certificateId, foldTls, unfoldTls } from './convert-tls.ts'
 import { type Fact, type FactName, factOf, withFacts } from './facts.ts'
 import type { Graph, OctaviaListener, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
+import { listenerReferences, poolReferences } from './references.ts'
 import { unsupportedOption } from './wire/fault.ts'
 import { isOneOf, OFFERED_LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
 
@@ -26,6 +27,7 @@ export function unfoldGraph({ listeners, pools, annotations }: Children): Graph 
     const said = factOf(annotations, id, 'protocol') ?? plain
     return isOneOf(words)(said) ? said : plain
   }
+  const referenceOf = (id: string): string => factOf(annotations, id, 'ref') ?? id
   return {
     listeners: listeners.map((model) => ({
       model,
@@ -34,13 +36,13 @@ export function unfoldGraph({ listeners, pools, annotations }: Children): Graph 
         model.insertHeaders,
         factOf(annotations, model.id, 'insert_headers')?.split(',') ?? [],
       ),
-      tls: unfoldTls(model.tls),
+      tls: unfoldTls(model.tls, referenceOf),
       policies: unfoldPolicies(model.routes, annotations).policies,
     })),
     pools: pools.map((model) => ({
       model,
       protocol: word(model.id, OFFERED_POOL_PROTOCOLS, PLAIN_POOL_PROTOCOL[model.protocol]),
-      tls: unfoldPoolTls(model.tls),
+      tls: unfoldPoolTls(model.tls, referenceOf),
       persistence: unfoldPersistence(model.persistence),
       monitor: model.monitor && unfoldMonitor(model.monitor, monitorFacts(annotations, model.monitor.id)),
     })),
@@ -215,5 +217,9 @@ function factsOf(graph: Graph, listeners: readonly Listener[], pools: readonly P
       ...fact(pool.model.id, 'protocol', unless(pool.protocol, PLAIN_POOL_PROTOCOL[pools[index]?.protocol ?? 'tcp'])),
       ...(pool.monitor === null ? [] : monitorFactsOf(pool.monitor)),
     ]),
+    ...[...graph.listeners.flatMap(listenerReferences), ...graph.pools.flatMap(poolReferences)].flatMap((ref) => {
+      const id = certificateId(ref)
+      return fact(id, 'ref', unless(ref, id))
+    }),
   ]
 }

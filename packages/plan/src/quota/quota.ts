@@ -13,6 +13,7 @@ export const NO_USAGE: Usage = Object.freeze({
   networks: 0,
   addresses: 0,
   certificates: 0,
+  secrets: 0,
   bytes: 0,
 })
 
@@ -45,6 +46,7 @@ const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Us
   networks: each(a.networks, b.networks),
   addresses: each(a.addresses, b.addresses),
   certificates: each(a.certificates, b.certificates),
+  secrets: each(a.secrets, b.secrets),
   bytes: each(a.bytes, b.bytes),
 })
 

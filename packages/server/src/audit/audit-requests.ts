@@ -29,8 +29,12 @@ export interface AuditOptions {
 }
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** Reading another user's token is audited. */
-const SENSITIVE_READS: ReadonlySet<string> = new Set(['/identity/v3/auth/tokens'])
+/** Reading another user's token and the payload of a secret is audited. */
+const SENSITIVE_READS: ReadonlySet<string> = new Set([
+  '/identity/v3/auth/tokens',
+  '/key-manager/v1/secrets/:id',
+  '/key-manager/v1/secrets/:id/payload',
+])
 /** A node reports every second, and no user asked for it. */
 const NOT_AUDITED: ReadonlySet<string> = new Set(['/agent/v1/report'])
 const SURFACES: readonly (readonly [string, AuditSurface])[] = [
@@ -38,6 +42,7 @@ const SURFACES: readonly (readonly [string, AuditSurface])[] = [
   ['/load-balancer/', 'octavia'],
   ['/identity/', 'identity'],
   ['/network/', 'network'],
+  ['/key-manager/', 'key-manager'],
   ['/agent/', 'agent-link'],
 ]
 const TOKEN_DIGITS = 12

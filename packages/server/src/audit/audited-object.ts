@@ -10,6 +10,7 @@ const NO_KINDS: ReadonlySet<string> = new Set([
   'api',
   'identity',
   'network',
+  'key-manager',
   'load-balancer',
   'lbaas',
   'octavia',
@@ -31,6 +32,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   networks: 'network',
   addresses: 'address',
   certificates: 'certificate',
+  secrets: 'secret',
+  containers: 'secretContainer',
 }
 const CHILDREN: ReadonlySet<string> = new Set(['listeners', 'pools', 'members', 'healthmonitors'])
 

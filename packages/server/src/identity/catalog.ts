@@ -15,6 +15,7 @@ export const SERVICES: readonly CatalogService[] = [
   { type: 'identity', name: 'keystone', path: '/identity' },
   { type: 'load-balancer', name: 'octavia', path: '/load-balancer' },
   { type: 'network', name: 'neutron', path: '/network' },
+  { type: 'key-manager', name: 'barbican', path: '/key-manager' },
   { type: 'compute', name: 'nova', path: '/compute/v2.1' },
 ]
 

@@ -1,6 +1,7 @@
 import { requireRole } from '../access.ts'
-import { addListener } from '../create-listeners.ts'
+import { addListener, specReferences } from '../create-listeners.ts'
 import { changeListener, removeListener } from '../edit-graph.ts'
+import { listenerReferences, readReferences } from '../references.ts'
 import { blankListener, listenerResource } from '../resources/listener.ts'
 import { graphChange, readBody } from '../to-model.ts'
 import { listenerReadings, printStats } from '../write-back.ts'
@@ -13,7 +14,8 @@ const { print, list, show } = childViews('listener', listenerResource, listenerR
 async function create(call: Call) {
   requireRole(call.principal, 'member')
   const spec = readBody(listenerResource, 'create', call.body, call.stamp)(blankListener(call.stamp))
-  const { id } = findLoadBalancer(call, spec.loadBalancerId ?? '', 'member')
+  const { id, projectId } = findLoadBalancer(call, spec.loadBalancerId ?? '', 'member')
+  await readReferences(call.context, projectId, specReferences(spec))
   const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addListener(spec)))
   return print(call, lb, spec.model.id)
 }
@@ -21,6 +23,7 @@ async function create(call: Call) {
 async function update(call: Call) {
   const { lb: found } = findChild(call, 'listener', call.id, 'member')
   const edit = readBody(listenerResource, 'update', call.body, call.stamp)
+  await readReferences(call.context, found.projectId, listenerReferences(edit(blankListener(call.stamp))))
   const change = graphChange(changeListener(call.id, edit, call.stamp.now))
   return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.id)
 }

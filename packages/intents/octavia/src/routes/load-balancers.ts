@@ -1,6 +1,8 @@
 import { ownerOfNew, requireRole } from '../access.ts'
+import { specReferences } from '../create-listeners.ts'
 import { parseListQuery, printPage, refuseTwice } from '../list-query.ts'
 import { isNoopPool } from '../noop-vips.ts'
+import { poolReferences, readReferences } from '../references.ts'
 import { loadBalancerResource } from '../resources/load-balancer.ts'
 import { loadBalancerDraft, ownChange, readBody, readLoadBalancer } from '../to-model.ts'
 import { printObject } from '../wire/field.ts'
@@ -33,6 +35,8 @@ async function create(call: Call) {
   const { admission, view, options } = call.context
   const spec = readLoadBalancer(call.body, call.stamp)
   const projectId = ownerOfNew(call.principal, spec.projectId)
+  const refs = [...spec.listeners.flatMap(specReferences), ...spec.pools.flatMap(poolReferences)]
+  await readReferences(call.context, projectId, refs)
   const providers = options.providers.map(({ name }) => name)
   const noop = options.noop ? { noopPoolId: view.list('addressPool').find(isNoopPool)!.id } : {}
   const directory = networkDirectory(view, projectId)

@@ -1,6 +1,7 @@
 import type { LoadBalancer } from '@spout/model'
 import { requireRole } from '../access.ts'
 import { addPool, changePool, removePool } from '../edit-graph.ts'
+import { poolReferences, readReferences } from '../references.ts'
 import { blankPool, type PoolSpec, poolResource } from '../resources/pool.ts'
 import { graphChange, readBody } from '../to-model.ts'
 import { validationFailure } from '../wire/fault.ts'
@@ -21,7 +22,8 @@ function parentOf(call: Call, { loadBalancerId, listenerId }: PoolSpec): LoadBal
 async function create(call: Call) {
   requireRole(call.principal, 'member')
   const spec = readBody(poolResource, 'create', call.body, call.stamp)(blankPool(call.stamp))
-  const { id } = parentOf(call, spec)
+  const { id, projectId } = parentOf(call, spec)
+  await readReferences(call.context, projectId, poolReferences(spec))
   const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addPool(spec)))
   return print(call, lb, spec.model.id)
 }
@@ -29,6 +31,7 @@ async function create(call: Call) {
 async function update(call: Call) {
   const { lb: found } = findChild(call, 'pool', call.id, 'member')
   const edit = readBody(poolResource, 'update', call.body, call.stamp)
+  await readReferences(call.context, found.projectId, poolReferences(edit(blankPool(call.stamp))))
   const change = graphChange(changePool(call.id, edit, call.stamp.now))
   return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.id)
 }

@@ -1,0 +1,57 @@
+import { parseAs, type SecretContainer, SpoutError, secretContainer } from '@spout/model'
+import { removedOrigin } from './certificates.ts'
+import type { Claim } from './claims.ts'
+import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import {
+  type SecretContainerChange,
+  type SecretContainerDraft,
+  secretContainerDraft,
+} from './contract/secret-admission.ts'
+import { usageOfSecret } from './secret-usage.ts'
+
+export async function createSecretContainer(
+  context: AdmissionContext,
+  input: SecretContainerDraft,
+): Promise<SecretContainer> {
+  const draft = parseAs(secretContainerDraft, input)
+  return transact(context, (claim) => {
+    if (context.view.get('project', draft.projectId) === null)
+      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
+    const created: SecretContainer = { ...newMeta(context, { ...draft, description: '' }), ...draft, consumers: [] }
+    checkSecrets(context, claim, created)
+    claimRoom(claim, created)
+    return { writes: [putNew('secretContainer', created)], result: created }
+  })
+}
+
+export const changeSecretContainer = (
+  context: AdmissionContext,
+  id: string,
+  change: SecretContainerChange,
+): Promise<SecretContainer> =>
+  transact(context, (claim) => {
+    const stored = find(context, 'secretContainer', id, 'secret container')
+    const updatedAt = timestampOf(context.now())
+    const next = parseAs(secretContainer, { ...stored.value, ...change(stored.value), updatedAt })
+    checkSecrets(context, claim, next)
+    claimRoom(claim, next)
+    return { writes: [putOver('secretContainer', stored, next)], result: next }
+  })
+
+export const deleteSecretContainer = (context: AdmissionContext, id: string): Promise<void> =>
+  transact(context, (claim) => {
+    const stored = find(context, 'secretContainer', id, 'secret container')
+    return {
+      writes: [deleteOf('secretContainer', stored), ...removedOrigin(context, claim, id)],
+      result: undefined,
+    }
+  })
+
+function checkSecrets({ view }: AdmissionContext, claim: Claim, { projectId, secrets }: SecretContainer): void {
+  for (const [index, { secretId }] of secrets.entries())
+    if (view.get('secret', secretId)?.value.projectId !== projectId || !claim.use(`origin/${secretId}`))
+      throw new SpoutError('ReferenceNotFound', { field: `secrets[${index}].secretId`, what: 'secret', id: secretId })
+}
+
+const claimRoom = (claim: Claim, next: SecretContainer): void =>
+  claim.quota(next.projectId, [{ key: `secretContainer/${next.id}`, usage: usageOfSecret(next) }])

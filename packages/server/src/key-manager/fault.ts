@@ -1,0 +1,46 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { errorOf, HTTP_STATUS, retryAfterOf } from '../http/error-of.ts'
+
+/** An error with Barbican's own words. */
+export class KeyManagerFault extends Error {
+  override readonly name = 'KeyManagerFault'
+  readonly status: number
+
+  constructor(status: number, description: string) {
+    super(description)
+    this.status = status
+  }
+}
+
+/** As Barbican says that a body does not fit. @param schema such as `Secret` */
+export const mismatch = (schema: string, property: string, reason: string): KeyManagerFault =>
+  new KeyManagerFault(
+    400,
+    `Provided object does not match schema '${schema}': ${reason}. Invalid property: '${property}'`,
+  )
+
+const body = (status: number, description: string) => ({
+  code: status,
+  title: STATUS_CODES[status] ?? 'Error',
+  description,
+})
+
+/** Answers errors in Barbican's format. */
+export function answerLikeBarbican(scope: FastifyInstance): void {
+  scope.setErrorHandler((error, request, reply) => {
+    if (error instanceof KeyManagerFault) return reply.code(error.status).send(body(error.status, error.message))
+    const known = errorOf(error, request)
+    const status = codeOf(error) === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? 415 : HTTP_STATUS[known.kind]
+    if (status === 401) reply.header('www-authenticate', `Keystone uri="${request.protocol}://${request.host}"`)
+    const retryAfter = retryAfterOf(known)
+    if (retryAfter !== null) reply.header('retry-after', retryAfter)
+    return reply.code(status).send(body(status, status === 415 ? UNEXPECTED_TYPE : known.message))
+  })
+  scope.setNotFoundHandler((_request, reply) => reply.code(404).send(body(404, 'The resource could not be found.')))
+}
+
+const UNEXPECTED_TYPE = 'Unexpected content type.'
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
