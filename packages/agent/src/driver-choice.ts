@@ -1,7 +1,7 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
-import { isFiltered, isOfClient, isTested } from '@spout/model/route-keys'
+import { featuresOfActions, isOfClient, isTested } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names a feature that no driver offers. */
 export interface Choice {
@@ -66,13 +66,12 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     const looks = routes?.some(({ conditions }) => conditions.some(isOfClient))
     const clients = looks || tls?.clients !== undefined ? ['l7.client-certificates'] : []
     const tests = routes?.some(({ conditions }) => conditions.some(isTested)) ? ['l7.routes.tests'] : []
-    const filters = routes?.some(({ action }) => isFiltered(action)) ? ['l7.routes.filters'] : []
     needs.add(
       [
         `l7.${protocol}`,
         ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
         ...(routes === undefined ? [] : ['l7.routes']),
-        ...filters,
+        ...new Set(featuresOfActions(routes ?? [])),
         ...tests,
         ...clients,
         ...ofPools,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { hostText, pathAndQueryText, pathText, routeCondition } from './route-condition.ts'
 import { routeFilters } from './route-filter.ts'
+import { routeTimeouts } from './route-timeouts.ts'
 import { REDIRECT_CODES, RESPONSE_CODES } from './route-words.ts'
 import { metaShape, port, tags, uuid } from './scalars.ts'
 
@@ -26,6 +27,8 @@ export const forwardAction = z.strictObject({
     }),
   /** Absent in routes of an earlier version. */
   filters: routeFilters.optional(),
+  /** Absent: those of the listener. */
+  timeouts: routeTimeouts.optional(),
 })
 
 /** The parts of `Location`. What is null is as in the request; a null port is the scheme's own. */

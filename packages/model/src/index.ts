@@ -66,6 +66,7 @@ export * from './protocols.ts'
 export * from './route-condition.ts'
 export { type RouteFilter, routeFilter } from './route-filter.ts'
 export {
+  featuresOfActions,
   type HostKeyCondition,
   isFiltered,
   isHostKey,
@@ -76,6 +77,7 @@ export {
   type PathKeyCondition,
   type TestedCondition,
 } from './route-keys.ts'
+export { type RouteTimeouts, routeTimeouts } from './route-timeouts.ts'
 export { MOST_WILDCARD_LABELS } from './route-words.ts'
 export { sameJson } from './same-json.ts'
 export * from './scalars.ts'

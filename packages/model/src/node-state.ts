@@ -15,6 +15,7 @@ import type { INSERT_HEADERS } from './listener.ts'
 import type { ListenerProtocol } from './protocols.ts'
 import type { RouteCondition } from './route-condition.ts'
 import type { RouteFilter } from './route-filter.ts'
+import type { RouteTimeouts } from './route-timeouts.ts'
 
 export type {
   BfdProfile,
@@ -210,6 +211,8 @@ export interface NodeForward {
   readonly pools: readonly { readonly pool: number | null; readonly weight: number }[]
   /** Absent: none. */
   readonly filters?: readonly RouteFilter[]
+  /** Absent: those of the service. */
+  readonly timeouts?: RouteTimeouts
 }
 
 /** The certificates' content is not in the entry: the node asks for what it lacks. */

@@ -28,3 +28,18 @@ export const isFiltered = (action: {
   readonly type: string
   readonly filters?: readonly unknown[] | undefined
 }): boolean => action.filters !== undefined && action.filters.length > 0
+
+/** What nodes must offer for these routes besides `l7.routes` and what their conditions take. May hold doubles. */
+export const featuresOfActions = (
+  routes: Iterable<{
+    readonly action: {
+      readonly type: string
+      readonly filters?: readonly unknown[] | undefined
+      readonly timeouts?: object | undefined
+    }
+  }>,
+): readonly string[] =>
+  [...routes].flatMap(({ action }) => [
+    ...(isFiltered(action) ? ['l7.routes.filters'] : []),
+    ...(action.timeouts === undefined ? [] : ['l7.routes.timeouts']),
+  ])

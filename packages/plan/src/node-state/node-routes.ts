@@ -41,6 +41,7 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
           type: 'forward',
           pools: action.pools.map(({ poolId, weight }) => ({ pool: numbers.get(poolId) ?? null, weight })),
           ...(isFiltered(action) && { filters: action.filters }),
+          ...(action.timeouts !== undefined && { timeouts: action.timeouts }),
         }
       : action,
 })

@@ -1,7 +1,7 @@
 import {
   type Announce,
+  featuresOfActions,
   isAnnouncedByEveryNode,
-  isFiltered,
   isOfClient,
   isProxied,
   isTested,
@@ -220,7 +220,7 @@ export function neededFeatures(
     if (looks || (tls !== null && tls.clientCertificates !== null)) needs.add('l7.client-certificates')
     if (routes.length > 0) needs.add('l7.routes')
     if (routes.some(({ conditions }) => conditions.some(isTested))) needs.add('l7.routes.tests')
-    if (routes.some(({ action }) => isFiltered(action))) needs.add('l7.routes.filters')
+    for (const feature of featuresOfActions(routes)) needs.add(feature)
   }
   const used = new Set(loadBalancer.listeners.flatMap(poolIdsOf))
   for (const pool of loadBalancer.pools) {

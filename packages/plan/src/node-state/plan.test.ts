@@ -369,6 +369,8 @@ describe('neededFeatures', () => {
       neededFeatures({ listeners: [listener(4, 80, { protocol: 'http', routes: [routeTo(one)] })], pools: [] }, 'snat')
     expect(routed(action)).toEqual(['l7.http', 'l7.routes'])
     expect(routed({ ...action, filters })).toEqual(['l7.http', 'l7.routes', 'l7.routes.filters'])
+    const timeouts = { requestMs: 1_000, backendRequestMs: null }
+    expect(routed({ ...action, timeouts })).toEqual(['l7.http', 'l7.routes', 'l7.routes.timeouts'])
   })
 })
 

@@ -9,6 +9,7 @@ import {
   rowsIn,
 } from './content.ts'
 import { isValueMap, MAPS, type MapName } from './maps.ts'
+import { attemptLimit, PASSED_ON, relayDefaults, relays } from './relays.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { sessionRules } from './session-rules.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
@@ -20,7 +21,7 @@ import { toldHeaderRules } from './told-headers.ts'
 export interface ProcessSettings extends SourceBounds {
   readonly uid: number
   readonly gid: number
-  /** An empty directory. */
+  /** A directory for the sockets of relays alone. */
   readonly chroot: string
   readonly statsSocket: string
   /** Local addresses of the frontends, which accept connections to any address. */
@@ -60,6 +61,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...defaultsSections({ settings, frontends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath),
+    ...relays(settings.chroot),
     ...backends.flatMap((slot) => backendSection(slot, placed.get(slot.id), settings)),
   ].join('\n')}\n`
 }
@@ -146,6 +148,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       ...(mode === 'http' ? ['    option idle-close-on-response'] : []),
       // For `source-port`, which has no balance keyword of its own.
       '    tcp-request connection set-var(sess.port) src_port',
+      ...(mode === 'http' ? [PASSED_ON] : []),
       // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
       ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
       ...(forwarded.length + told.length > 0 ? CONNECTION : []),
@@ -158,6 +161,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
     '    mode http',
     '    retries 3',
     REDISPATCH,
+    ...relayDefaults(),
     'defaults tcp-backend',
     '    mode tcp',
     '    retries 3',
@@ -174,6 +178,9 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
       return `    bind ${address.includes(':') ? `[${address}]` : address}:${port} transparent${tlsWords(id, shape, settings)}`
     }),
     ...sourceRules(settings),
+    // For members that are asked for the name that the client asked for, also behind a relay. 2.6 evaluates no session
+    // rules of a defaults section unless the frontend has one, too.
+    ...(shape.tls === undefined ? [] : ['    tcp-request session set-var(sess.sni) ssl_fc_sni']),
     `    timeout client ${timeoutText(shape.clientMs)}`,
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
     // Without an answer no backend exists, which gives 503.
@@ -224,6 +231,7 @@ const backendSection = (
 ): readonly string[] => [
   `backend ${backendName(id)} from ${shape.mode}-backend`,
   ...BALANCE[shape.balance],
+  ...(shape.mode === 'http' ? attemptLimit(timeoutText(shape.memberMs)) : []),
   ...sessionRules(shape.session),
   `    timeout connect ${timeoutText(shape.connectMs)}`,
   `    timeout server ${timeoutText(shape.memberMs)}`,

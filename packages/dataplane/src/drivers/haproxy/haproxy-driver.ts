@@ -38,6 +38,7 @@ const FEATURES: readonly Feature[] = [
   'l7.pool-tls',
   'l7.proxy-protocol',
   'l7.routes',
+  'l7.routes.timeouts',
   'l7.tcp-proxy',
 ]
 const WITH_LUA: readonly Feature[] = ['l7.application-cookies', 'l7.routes.filters', 'l7.routes.tests']

@@ -1,11 +1,18 @@
 import { rmSync } from 'node:fs'
+import type http from 'node:http'
 import https from 'node:https'
 import { join } from 'node:path'
 import type { NodePoolTls } from '@spout/model'
 import { type Issued, issueCertificate, waitFor } from '@spout/testkit'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { LabMember } from '../../testing/haproxy/proxy-lab.ts'
-import { sampleEntry, samplePool, sampleService, sampleWanted } from '../../testing/haproxy/sample-entry.ts'
+import {
+  sampleEntry,
+  samplePool,
+  sampleRoute,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
 import { memberAt as at, portOf, proxyLabOfFile, put, webEntry } from '../../testing/haproxy/services-in-lab.ts'
 import { type SeenByMember, tlsMember } from '../../testing/haproxy/tls-member.ts'
 import { proxyFiles } from './proxy-files.ts'
@@ -86,20 +93,25 @@ describe('a pool whose members are spoken to with TLS', () => {
       port: 443,
       tls: { certificates: [own], unknownNames: 'default', minVersion: '1.2', alpn: ['http/1.1'] },
     })
-    const pool = samplePool(1, { members: [at(member)], tls: poolTls({ serverName: null }) })
-    await put(driver, sampleEntry('web', [service], [pool]))
-    const port = portOf(driver, 'web-443')
-    const statusFor = (servername: string) =>
-      new Promise<number>((resolve, reject) => {
-        https
-          .get({ host, port, servername, agent, rejectUnauthorized: false }, (response) => {
-            response.resume()
-            resolve(response.statusCode ?? 0)
-          })
-          .on('error', reject)
-      })
-    expect(await statusFor('m.example')).toBe(200)
-    expect(await statusFor('o.example')).toBe(503)
+    const pool = samplePool(1, {
+      members: [at(member)],
+      tls: poolTls({ serverName: null }),
+      session: { by: 'cookie' },
+    })
+    const timeouts = { requestMs: 20_000, backendRequestMs: null }
+    const timed = sampleRoute(1, { type: 'forward', pools: [{ pool: 1, weight: 1 }], timeouts })
+    for (const routes of [[], [timed]]) {
+      await put(driver, sampleEntry('web', [{ ...service, routes }], [pool]))
+      const port = portOf(driver, 'web-443')
+      const ask = (servername: string) =>
+        new Promise<http.IncomingMessage>((resolve, reject) => {
+          https.get({ host, port, servername, agent, rejectUnauthorized: false }, resolve).on('error', reject)
+        })
+      const [right, wrong] = [await ask('m.example'), await ask('o.example')]
+      for (const response of [right, wrong]) response.resume()
+      expect([right.statusCode, wrong.statusCode]).toEqual([200, 503])
+      expect(right.headers['set-cookie']?.join()).toMatch(/^SPOUT-[^;]*; Path=\/; HttpOnly; Secure$/)
+    }
   })
 
   it('shows its certificate to members that ask for one', async () => {

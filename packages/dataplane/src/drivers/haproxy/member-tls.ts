@@ -32,7 +32,7 @@ export const memberTlsWords = (
 ): readonly string[] => [
   'ssl',
   ...(authorities === null ? ['verify none'] : ['verify required', `ca-file ${pathOf(authorities)}`]),
-  serverName === null ? 'sni ssl_fc_sni' : `sni str(${serverName}),ub64dec`,
+  serverName === null ? 'sni var(sess.sni)' : `sni str(${serverName}),ub64dec`,
   ...(certificate === null ? [] : [`crt ${pathOf(certificate)}`]),
   `ssl-min-ver TLSv${minVersion}`,
   ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),

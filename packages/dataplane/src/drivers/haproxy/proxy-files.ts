@@ -13,7 +13,7 @@ export interface ProxyFiles {
   readonly state: string
   /** Names the last drain of the node in which this proxy closed its connections gracefully. */
   readonly lastDrain: string
-  /** The empty directory of the process's chroot. */
+  /** The directory of the process's chroot. It cannot write there; the sockets of its relays are made before. */
   readonly root: string
   readonly map: (map: MapName) => string
   /** Each process has its own socket, so that both can be used during a replacement. */
@@ -41,7 +41,7 @@ export const proxyFiles = (directory: string, certificates: string): ProxyFiles 
 export async function writeProxyFiles(files: ProxyFiles, plan: ProcessPlan): Promise<() => Promise<void>> {
   await makeRunDirectory(files.directory, 0o700)
   await mkdir(files.root, { recursive: true })
-  await chmod(files.root, 0o555)
+  await chmod(files.root, 0o755)
   const maps = renderMaps(plan.entries)
   await Promise.all([
     writeFile(files.config, renderConfig(plan), { mode: 0o600 }),

@@ -31,6 +31,8 @@ const tls = (change: Partial<ServiceTls>): ServiceTls => ({
   ...change,
 })
 
+const TIMEOUTS = { requestMs: 5_000, backendRequestMs: 2_000 }
+
 const CASES = {
   empty: [],
   http: [
@@ -180,7 +182,7 @@ const CASES = {
         [
           sampleService('shop-80', {
             routes: [
-              sampleRoute(1, { type: 'forward', pools: [{ pool: 1, weight: 1 }] }, [
+              sampleRoute(1, { type: 'forward', pools: [{ pool: 1, weight: 1 }], timeouts: TIMEOUTS }, [
                 { on: 'host', compare: 'exact', values: ['shop.example.com'], not: false },
                 { on: 'path', compare: 'elements', values: ["/a;b'"], not: false },
               ]),

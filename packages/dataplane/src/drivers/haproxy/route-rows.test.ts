@@ -26,6 +26,9 @@ const forward = (...weights: number[]): NodeRoute['action'] => ({
   pools: weights.map((weight, at) => ({ pool: at + 1, weight })),
 })
 
+const timed = (backendRequestMs: number, action: NodeRoute['action']): NodeRoute['action'] =>
+  action.type === 'forward' ? { ...action, timeouts: { requestMs: null, backendRequestMs } } : action
+
 /** @param routes null for a listener without any */
 const placed = (routes: readonly NodeRoute[] | null, known = new KnownRoutes()): PlacedEntry =>
   placeEntry(
@@ -67,6 +70,8 @@ function answerOf(content: ProxyContent, host: string, path: string): string {
   const classes = [host, ...names.slice(0, 1).map((name) => `1:${name}`), ...names.map((name) => `n:${name}`), ':']
   const target = classes.map((name) => longest(`${name}/${hex}`)).find((found) => found !== undefined) ?? 'default'
   if (target === 'default') return values.defaults ?? 'none'
+  if (target.startsWith('l'))
+    return JSON.stringify(['to', 'attempt'].map((key) => rows?.get('limits')?.get(`${target}/${key}`)))
   if (target.startsWith('w'))
     return JSON.stringify([...(rows?.get('shares') ?? [])].filter(([key]) => key.startsWith(target)))
   if (target.startsWith('a')) return String(rows?.get('answers')?.get(`${target}/code`))
@@ -148,7 +153,7 @@ describe('routes in maps', () => {
       .map(([compare, value]): RouteCondition => ({ on: 'host', compare, values: [value], not: false }))
     const paths = fc.constantFrom('/', '/a', '/a/b', '/a/b/c', '/ab')
     const action = fc.oneof(
-      fc.constantFrom(forward(1), forward(0, 1), forward(2, 1)),
+      fc.constantFrom(forward(1), forward(0, 1), forward(2, 1), timed(1, forward(1)), timed(2, forward(2, 1))),
       fc.constantFrom(403, 404).map(respond),
     )
     const condition = fc.oneof(hosts, paths.map(onPath))
@@ -190,7 +195,7 @@ describe('routes in maps', () => {
         fc.constantFrom('a', 'b.a', 'c.b.a', null),
         fc.constantFrom('exact', 'exact', 'any-labels'),
         fc.constantFrom('/', '/a', '/a/b', null),
-        fc.constantFrom(forward(1), forward(2, 1), forward(1, 1), respond(404), respond(403)),
+        fc.constantFrom(forward(1), forward(2, 1), timed(1, forward(2, 1)), respond(404), respond(403)),
         fc.boolean(),
       )
       .map(([host, compare, path, to, not]) =>

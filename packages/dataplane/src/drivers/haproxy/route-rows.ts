@@ -11,6 +11,7 @@ import {
 } from '@spout/plan/http-routes'
 import { filterText } from './filter-text.ts'
 import type { RowMap } from './maps.ts'
+import { limitsOf } from './route-limits.ts'
 import { automatonRows, contentName, testText } from './test-rows.ts'
 
 /** A backend by its owner; `none`: no backend, which answers 503; `default`: the frontend's default. */
@@ -177,12 +178,22 @@ class Targets {
   }
 
   #forward(action: NodeForward): RowTarget {
-    const to = this.#share(action)
+    const to = this.#limited(action)
     if (!isFiltered(action)) return to
     const text = filterText(action.filters ?? [])
     return this.#name('f', [to, text], (name, add) => {
       add('filters', `${name}/do`, text)
       add('filters', `${name}/to`, to)
+    })
+  }
+
+  #limited(action: NodeForward): RowTarget {
+    const to = this.#share(action)
+    const limits = limitsOf(action)
+    if (limits === null) return to
+    return this.#name('l', [to, limits], (name, add) => {
+      for (const [key, value] of Object.entries(limits)) add('limits', `${name}/${key}`, String(value))
+      add('limits', `${name}/to`, to)
     })
   }
 

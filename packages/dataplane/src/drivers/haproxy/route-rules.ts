@@ -1,5 +1,6 @@
 import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
 import type { MapName } from './maps.ts'
+import { relayRules } from './relays.ts'
 import { KIND_PREFIXES } from './route-rows.ts'
 import { ROUTED } from './routed.ts'
 
@@ -57,6 +58,8 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
           set('target', `fe_name,concat(/,txn.filter,/to),map(${mapPath('filters')})`, ` if ${isSet('filter')}`),
         ]
       : []),
+    set('limits', 'var(txn.target)', begins('target', 'l')),
+    set('target', `fe_name,concat(/,txn.limits,/to),map(${mapPath('limits')})`, ` if ${isSet('limits')}`),
     set('shares', 'var(txn.target)', begins('target', 'w')),
     set('size', `fe_name,concat(/,txn.shares,/size),map(${mapPath('shares')})`, ` if ${isSet('shares')}`),
     set('bucket', 'rand,mod(txn.size)', ` if ${isSet('size')}`),
@@ -75,6 +78,7 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
           `    http-response lua.filter_response if ${isSet('filter')}`,
         ]
       : []),
+    ...relayRules(mapPath),
   ]
 }
 

@@ -30,8 +30,10 @@ export function sessionRules(session: SessionShape | undefined): readonly string
   return [
     `    http-request set-var(txn.session) req.cook(${cookie})`,
     ...kept,
-    set('', '!{ ssl_fc }'),
-    set('; Secure', '{ ssl_fc }'),
+    '    acl secure ssl_fc',
+    '    acl secure var(txn.secure) -m found',
+    set('', '!secure'),
+    set('; Secure', 'secure'),
     // Caches must not give it to others.
     '    http-response add-header Cache-Control private if !kept',
   ]
