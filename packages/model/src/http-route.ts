@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { hostText, pathAndQueryText, pathText, routeCondition } from './route-condition.ts'
 import { routeFilters } from './route-filter.ts'
+import { routeRetry } from './route-retry.ts'
 import { routeTimeouts } from './route-timeouts.ts'
 import { REDIRECT_CODES, RESPONSE_CODES } from './route-words.ts'
 import { metaShape, port, tags, uuid } from './scalars.ts'
@@ -29,6 +30,8 @@ export const forwardAction = z.strictObject({
   filters: routeFilters.optional(),
   /** Absent: those of the listener. */
   timeouts: routeTimeouts.optional(),
+  /** Absent: no request that a member got is tried again. */
+  retry: routeRetry.optional(),
 })
 
 /** The parts of `Location`. What is null is as in the request; a null port is the scheme's own. */

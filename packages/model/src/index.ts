@@ -77,6 +77,7 @@ export {
   type PathKeyCondition,
   type TestedCondition,
 } from './route-keys.ts'
+export { type RouteRetry, routeRetry } from './route-retry.ts'
 export { type RouteTimeouts, routeTimeouts } from './route-timeouts.ts'
 export { MOST_WILDCARD_LABELS } from './route-words.ts'
 export { sameJson } from './same-json.ts'

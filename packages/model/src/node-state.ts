@@ -15,6 +15,7 @@ import type { INSERT_HEADERS } from './listener.ts'
 import type { ListenerProtocol } from './protocols.ts'
 import type { RouteCondition } from './route-condition.ts'
 import type { RouteFilter } from './route-filter.ts'
+import type { RouteRetry } from './route-retry.ts'
 import type { RouteTimeouts } from './route-timeouts.ts'
 
 export type {
@@ -213,6 +214,8 @@ export interface NodeForward {
   readonly filters?: readonly RouteFilter[]
   /** Absent: those of the service. */
   readonly timeouts?: RouteTimeouts
+  /** Absent: none. */
+  readonly retry?: RouteRetry
 }
 
 /** The certificates' content is not in the entry: the node asks for what it lacks. */

@@ -36,10 +36,12 @@ export const featuresOfActions = (
       readonly type: string
       readonly filters?: readonly unknown[] | undefined
       readonly timeouts?: object | undefined
+      readonly retry?: object | undefined
     }
   }>,
 ): readonly string[] =>
   [...routes].flatMap(({ action }) => [
     ...(isFiltered(action) ? ['l7.routes.filters'] : []),
+    ...(action.retry === undefined ? [] : ['l7.routes.retries']),
     ...(action.timeouts === undefined ? [] : ['l7.routes.timeouts']),
   ])

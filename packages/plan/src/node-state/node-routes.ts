@@ -42,6 +42,7 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
           pools: action.pools.map(({ poolId, weight }) => ({ pool: numbers.get(poolId) ?? null, weight })),
           ...(isFiltered(action) && { filters: action.filters }),
           ...(action.timeouts !== undefined && { timeouts: action.timeouts }),
+          ...(action.retry !== undefined && { retry: action.retry }),
         }
       : action,
 })

@@ -371,6 +371,8 @@ describe('neededFeatures', () => {
     expect(routed({ ...action, filters })).toEqual(['l7.http', 'l7.routes', 'l7.routes.filters'])
     const timeouts = { requestMs: 1_000, backendRequestMs: null }
     expect(routed({ ...action, timeouts })).toEqual(['l7.http', 'l7.routes', 'l7.routes.timeouts'])
+    const retry = { attempts: 1, codes: [], backoffMs: 0 }
+    expect(routed({ ...action, retry })).toEqual(['l7.http', 'l7.routes', 'l7.routes.retries'])
   })
 })
 

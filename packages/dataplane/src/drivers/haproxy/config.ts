@@ -9,7 +9,7 @@ import {
   rowsIn,
 } from './content.ts'
 import { isValueMap, MAPS, type MapName } from './maps.ts'
-import { attemptLimit, PASSED_ON, relayDefaults, relays } from './relays.ts'
+import { attemptLimit, attemptTable, PASSED_ON, relayDefaults, relays } from './relays.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { sessionRules } from './session-rules.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
@@ -58,10 +58,11 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
   return `${[
     ...globalSection(settings),
     ...sourceTable(settings),
+    ...attemptTable(settings.maxConnections),
     ...defaultsSections({ settings, frontends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath),
-    ...relays(settings.chroot),
+    ...relays(settings.chroot, settings.luaProgram !== null),
     ...backends.flatMap((slot) => backendSection(slot, placed.get(slot.id), settings)),
   ].join('\n')}\n`
 }

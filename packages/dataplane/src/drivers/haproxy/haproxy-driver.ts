@@ -41,7 +41,12 @@ const FEATURES: readonly Feature[] = [
   'l7.routes.timeouts',
   'l7.tcp-proxy',
 ]
-const WITH_LUA: readonly Feature[] = ['l7.application-cookies', 'l7.routes.filters', 'l7.routes.tests']
+const WITH_LUA: readonly Feature[] = [
+  'l7.application-cookies',
+  'l7.routes.filters',
+  'l7.routes.retries',
+  'l7.routes.tests',
+]
 
 /** Serves protocols `http` and `tcp-proxy` with one HAProxy process per domain. */
 export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {

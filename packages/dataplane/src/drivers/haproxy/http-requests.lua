@@ -340,3 +340,22 @@ core.register_action("filter_response", { "http-res" }, function(txn)
   if cors.credentials then http:res_set_header("access-control-allow-credentials", "true") end
   if cors.exposed ~= "" then http:res_set_header("access-control-expose-headers", cors.exposed) end
 end)
+
+-- Retries of a route, between the relays `retry-<n>` and `attempt`: see relays.ts.
+core.register_action("back_off", { "http-req" }, function(txn)
+  core.msleep(tonumber(txn:get_var("txn.back_off")))
+end)
+
+-- 425 asks for another attempt, so a member's own 425 goes there under another name.
+core.register_action("ask_again", { "http-res" }, function(txn)
+  local status = txn.f:status()
+  local again = find(txn:get_var("txn.codes"), "." .. status .. ".", 1, true) ~= nil
+  if not again and status ~= 425 then return end
+  txn.http:res_set_header("x-spout-status", tostring(status))
+  txn.http:res_set_status(again and 425 or 200)
+end)
+
+core.register_action("restore_status", { "http-res" }, function(txn)
+  txn.http:res_set_status(tonumber(txn.f:res_fhdr("x-spout-status")))
+  txn.http:res_del_header("x-spout-status")
+end)

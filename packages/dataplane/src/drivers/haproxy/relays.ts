@@ -1,56 +1,129 @@
+import { MOST_RETRIES } from '@spout/model/route-words'
 import type { MapName } from './maps.ts'
 
 /**
- * A relay is a backend of the process with a frontend of the process as its only server. The time-out of its server is a
- * limit for everything behind it: connecting, which has no time-out of a request's own in 2.6, and each attempt. Only
- * requests that have such a limit go there.
+ * A relay is a backend of the process with a frontend of the process as its only server. What HAProxy 2.6 has for a
+ * backend alone, and not for a request, is so for everything behind it. Only requests that need it go there.
+ *
+ * - `deadline`: the time-out of its server ends connecting, which has none of a request's own, and all attempts.
+ * - `retry-<n>`: tries its server again n times when the response is 425. The frontend behind it, `attempt`, answers so
+ *   where the route wants another attempt, with the status as it was in a header.
  *
  * A relayed connection begins with a PROXY header (version 2), so that behind it the client's address and port are those
- * of the client. Its unique id, which no client can write, says where the request goes on and how:
- * `<backend>/<limit of an attempt>/<tls or nothing>`.
+ * of the client. Its unique id, which no client can write and has 128 bytes at most, says where the request goes on and
+ * how: `<backend>/<limit of an attempt>/<tls or nothing>/<retries>/<codes>/<back-off>/<number>`. The number makes it one
+ * of this request alone.
  */
 const DEADLINE = 'deadline'
+const ATTEMPT = 'attempt'
+const retryName = (retries: number | string): string => `retry-${retries}`
 
 /** The name that the client asked for by SNI, which members with TLS may be asked for. */
 const SNI = 'x-spout-sni'
+/** The status of a response that another attempt is asked for with. */
+const STATUS = 'x-spout-status'
+const ASK_AGAIN = 425
+
+/** Counts the attempts of requests that wait between them. */
+const ATTEMPTS = 'attempts'
 
 const found = (name: string): string => `{ var(txn.${name}) -m found }`
+const set = (name: string, expression: string, condition = ''): string =>
+  `    http-request set-var(txn.${name}) ${expression}${condition}`
+const passed = (field: number): string => `fc_pp_unique_id,field(${field},/)`
 
 /** In a frontend: what a relay says of a request. */
 export const PASSED_ON = '    unique-id-format %[var(txn.passed)]'
 
 /** The last rules of a frontend that clients reach. They turn `txn.target` to a relay. */
 export function relayRules(mapPath: (map: MapName) => string): readonly string[] {
-  const limit = (name: string): string =>
-    `    http-request set-var(txn.${name}) fe_name,concat(/,txn.limits,/${name}),map(${mapPath('limits')})`
+  const limit = (name: string, key: string, condition = ''): string =>
+    set(name, `fe_name,concat(/,txn.limits,/${key}),map(${mapPath('limits')})`, condition)
   return [
     `    http-request allow unless ${found('limits')}`,
-    limit('attempt'),
-    limit('deadline'),
+    limit('attempt', 'attempt'),
+    limit('deadline', 'deadline'),
+    // Idempotent ones: RFC 9110, 9.2.2.
+    limit('retries', 'retries', ' if { method GET HEAD OPTIONS PUT DELETE TRACE }'),
+    limit('codes', 'codes', ` if ${found('retries')}`),
+    limit('back_off', 'back-off', ` if ${found('retries')}`),
+    set('relay', `str(${retryName('')}),concat(,txn.retries)`, ` if ${found('retries')}`),
+    set('relay', `str(${DEADLINE})`, ` if ${found('deadline')}`),
     // Only what a member gets is relayed.
-    `    http-request allow unless ${found('deadline')} { var(txn.target) -m beg b }`,
-    '    http-request set-var(txn.secure) str(tls) if { ssl_fc }',
-    '    http-request set-var-fmt(txn.passed) %[var(txn.target)]/%[var(txn.attempt)]/%[var(txn.secure)]',
-    `    http-request set-var(txn.target) str(${DEADLINE})`,
+    `    http-request allow unless ${found('relay')} { var(txn.target) -m beg b }`,
+    set('secure', 'str(tls)', ' if { ssl_fc }'),
+    `    http-request set-var-fmt(txn.passed) ${['target', 'attempt', 'secure', 'retries', 'codes', 'back_off']
+      .map((name) => `%[var(txn.${name})]/`)
+      .join('')}%[rand]`,
+    set('target', 'var(txn.relay)'),
   ]
 }
 
 /** Rules of a backend of members. Once a connection is upgraded, the limit of an answer is none of its own. */
 export const attemptLimit = (tunnel: string): readonly string[] => [
-  `    http-request set-timeout server var(txn.attempt) if ${found('attempt')}`,
-  `    http-request set-timeout tunnel ${tunnel} if ${found('attempt')}`,
+  '    http-request set-timeout server var(txn.attempt) if { var(txn.attempt) -m len gt 0 }',
+  `    http-request set-timeout tunnel ${tunnel} if { var(txn.attempt) -m len gt 0 }`,
 ]
 
-/** The relays of a process. @param chroot has their sockets: nobody else comes into this directory */
-export const relays = (chroot: string): readonly string[] => [
-  `backend ${DEADLINE} from relay-backend`,
-  '    http-request set-timeout server var(txn.deadline)',
-  `    server relay unix@/${DEADLINE} send-proxy-v2 proxy-v2-options unique-id`,
-  `frontend ${DEADLINE} from relay-frontend`,
-  `    bind unix@${chroot}/${DEADLINE} mode 666 accept-proxy`,
-  // For `source-port`. 2.6 evaluates no such rules of a defaults section.
-  '    tcp-request session set-var(sess.port) src_port',
-  '    use_backend %[var(txn.target)]',
+/**
+ * The relays of a process.
+ * @param chroot has their sockets: nobody else comes into this directory
+ * @param canRetry whether the proxy has `http-requests.lua`
+ */
+export function relays(chroot: string, canRetry: boolean): readonly string[] {
+  const server = (name: string): string => `    server relay unix@/${name} send-proxy-v2 proxy-v2-options unique-id`
+  const frontend = (name: string): readonly string[] => [
+    `frontend ${name} from relay-frontend`,
+    `    bind unix@${chroot}/${name} mode 666 accept-proxy`,
+    // For `source-port`. 2.6 evaluates no such rules of a defaults section.
+    '    tcp-request session set-var(sess.port) src_port',
+  ]
+  const further = '    use_backend %[var(txn.target)]'
+  const deadline = [
+    `backend ${DEADLINE} from relay-backend`,
+    '    http-request set-timeout server var(txn.deadline)',
+    server(DEADLINE),
+    ...frontend(DEADLINE),
+    set('retries', passed(4)),
+    ...(canRetry ? [`    use_backend ${retryName('%[var(txn.retries)]')} if { var(txn.retries) -m len gt 0 }`] : []),
+    further,
+  ]
+  if (!canRetry) return deadline
+  const unanswered = ` unless ${found('answered')}`
+  return [
+    ...deadline,
+    ...Array.from({ length: MOST_RETRIES }, (_, at) => [
+      `backend ${retryName(at + 1)} from relay-backend`,
+      `    retries ${at + 1}`,
+      `    retry-on ${ASK_AGAIN}`,
+      // It asks again for nobody once the client, or the deadline, has gone.
+      '    option abortonclose',
+      `    http-response lua.restore_status if { res.hdr(${STATUS}) -m found }`,
+      server(ATTEMPT),
+    ]).flat(),
+    ...frontend(ATTEMPT),
+    set('codes', passed(5)),
+    set('back_off', passed(6)),
+    `    http-request track-sc0 fc_pp_unique_id table ${ATTEMPTS} if { var(txn.back_off) -m len gt 0 }`,
+    '    http-request lua.back_off if { sc0_http_req_cnt gt 1 }',
+    '    http-response set-var(txn.answered) bool(true)',
+    `    http-response del-header ${STATUS}`,
+    '    http-response lua.ask_again',
+    // The proxy's own: a member gave no response, a broken one, or none in time.
+    `    http-after-response set-header ${STATUS} %[status]${unanswered}`,
+    `    http-after-response set-status ${ASK_AGAIN}${unanswered}`,
+    further,
+  ]
+}
+
+/**
+ * The table has room for as many requests as there are connections. An entry lasts while its attempt does and a little
+ * longer, which is until the next one; `conn_cur` is stored because its change renews the time.
+ * @param requests at once, at most
+ */
+export const attemptTable = (requests: number): readonly string[] => [
+  `backend ${ATTEMPTS}`,
+  `    stick-table type string len 127 size ${requests} expire 10s store http_req_cnt,conn_cur`,
 ]
 
 /** What the relays have in common. The limits of clients and members are set before and behind them. */
@@ -68,9 +141,10 @@ export const relayDefaults = (): readonly string[] => [
   'defaults relay-frontend',
   '    mode http',
   '    timeout client 24d',
+  '    unique-id-format %[fc_pp_unique_id]',
   `    http-request set-var(sess.sni) req.hdr(${SNI})`,
   `    http-request del-header ${SNI}`,
-  '    http-request set-var(txn.target) fc_pp_unique_id,field(1,/)',
-  '    http-request set-var(txn.attempt) fc_pp_unique_id,field(2,/)',
-  '    http-request set-var(txn.secure) str(tls) if { fc_pp_unique_id,field(3,/) -m str tls }',
+  set('target', passed(1)),
+  set('attempt', passed(2)),
+  set('secure', 'str(tls)', ` if { ${passed(3)} -m str tls }`),
 ]

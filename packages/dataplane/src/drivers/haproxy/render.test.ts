@@ -32,6 +32,7 @@ const tls = (change: Partial<ServiceTls>): ServiceTls => ({
 })
 
 const TIMEOUTS = { requestMs: 5_000, backendRequestMs: 2_000 }
+const RETRY = { attempts: 2, codes: [502, 503], backoffMs: 25 }
 
 const CASES = {
   empty: [],
@@ -182,7 +183,7 @@ const CASES = {
         [
           sampleService('shop-80', {
             routes: [
-              sampleRoute(1, { type: 'forward', pools: [{ pool: 1, weight: 1 }], timeouts: TIMEOUTS }, [
+              sampleRoute(1, { type: 'forward', pools: [{ pool: 1, weight: 1 }], timeouts: TIMEOUTS, retry: RETRY }, [
                 { on: 'host', compare: 'exact', values: ['shop.example.com'], not: false },
                 { on: 'path', compare: 'elements', values: ["/a;b'"], not: false },
               ]),

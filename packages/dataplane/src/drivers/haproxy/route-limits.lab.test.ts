@@ -2,8 +2,15 @@ import { execFile } from 'node:child_process'
 import http from 'node:http'
 import type net from 'node:net'
 import { promisify } from 'node:util'
-import { type NodeForward, type NodeRoute, type RouteCondition, routeTimeouts, type Service } from '@spout/model'
-import { afterAll, describe, expect, test } from 'vitest'
+import {
+  type NodeForward,
+  type NodeRoute,
+  type RouteCondition,
+  routeRetry,
+  routeTimeouts,
+  type Service,
+} from '@spout/model'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { MEMBER_ADDRESS } from '../../testing/haproxy/proxy-lab.ts'
 import { sampleRoute } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put, webEntry } from '../../testing/haproxy/services-in-lab.ts'
@@ -12,12 +19,27 @@ import type { HaproxyDriver } from './haproxy-driver.ts'
 const { lab, host: proxy, started } = await proxyLabOfFile()
 const run = promisify(execFile)
 
-/** Answers with the client's address and the headers it got: at once, after `/after/<ms>`, or `/never`. */
+/**
+ * Answers with the headers it got: at once, after `/after/<ms>`, or `/never`. `/fail/<code>/<n>` fails n times, and
+ * `/cut/<n>` closes the connection n times, before it answers.
+ */
 async function patientMember() {
-  let asked = 0
-  const server = http.createServer(({ url = '', headers }, response) => {
-    asked++
+  let asked: number[] = []
+  let bodies: number[] = []
+  const server = http.createServer((request, response) => {
+    const { url = '', headers } = request
+    asked.push(performance.now())
+    const at = bodies.push(0) - 1
+    request.on('data', (part: Buffer) => {
+      bodies[at] = (bodies[at] ?? 0) + part.length
+    })
     if (url === '/never') return
+    const [, how, code = '', times = code] = /^\/(fail|cut)\/(\d+)(?:\/(\d+))?$/.exec(url) ?? []
+    if (how !== undefined && asked.length <= Number(times)) {
+      if (how === 'cut') request.socket.destroy()
+      else request.on('end', () => response.writeHead(Number(code)).end('failed'))
+      return
+    }
     const wait = Number(/^\/after\/(\d+)$/.exec(url)?.[1] ?? 0)
     setTimeout(() => response.end(JSON.stringify(headers)), wait)
   })
@@ -31,7 +53,13 @@ async function patientMember() {
     server.close()
     server.closeAllConnections()
   }
-  return { name: 'patient', port: (server.address() as net.AddressInfo).port, asked: () => asked, close }
+  const forget = () => {
+    asked = []
+    bodies = []
+  }
+  const port = (server.address() as net.AddressInfo).port
+  /** When requests came, in milliseconds, and the lengths of their bodies. */
+  return { name: 'patient', port, asked: () => asked, bodies: () => bodies, forget, close }
 }
 
 const member = await started(patientMember())
@@ -39,14 +67,15 @@ const member = await started(patientMember())
 const SILENT = 9
 afterAll(() => run('ip', ['netns', 'exec', lab.place.namespace!, 'nft', 'delete table inet silent']).catch(() => {}))
 
-const forward = (timeouts?: object): NodeForward => ({
+const forward = (timeouts?: object, retry?: object): NodeForward => ({
   type: 'forward',
   pools: [{ pool: 1, weight: 1 }],
   ...(timeouts && { timeouts: routeTimeouts.parse(timeouts) }),
+  ...(retry && { retry: routeRetry.parse(retry) }),
 })
 const onHost = (name: string): RouteCondition => ({ on: 'host', compare: 'exact', values: [name], not: false })
-const route = (number: number, host: string, timeouts?: object): NodeRoute =>
-  sampleRoute(number, forward(timeouts), [onHost(host)])
+const route = (number: number, host: string, timeouts?: object, retry?: object): NodeRoute =>
+  sampleRoute(number, forward(timeouts, retry), [onHost(host)])
 
 const putRoutes = (
   driver: HaproxyDriver,
@@ -155,5 +184,69 @@ describe('time-outs of routes', () => {
     expect(await statusOf(driver, 'timed', '/after/300')).toBe(200)
     expect(await statusOf(driver, 'short', '/never')).toBe(504)
     expect((await running).status).toBe(200)
+  })
+})
+
+describe('retries of routes', () => {
+  beforeEach(() => member.forget())
+
+  const request = async (driver: HaproxyDriver, path: string, ...options: readonly string[]): Promise<number> => {
+    const url = `http://${proxy}:${portOf(driver, 'web-80')}${path}`
+    const told = ['-s', '-o', '/dev/null', '-w', '%{http_code}', ...options, url]
+    if (!options.includes('Host: silent')) told.unshift('-H', 'Host: again')
+    return Number((await run('curl', told)).stdout)
+  }
+
+  test.each<readonly [string, readonly string[], number, number]>([
+    ['/fail/503/2', [], 200, 3],
+    ['/fail/503/9', [], 503, 3],
+    ['/fail/429/1', [], 200, 2],
+    ['/fail/500/1', [], 500, 1],
+    ['/fail/425/1', [], 425, 1],
+    ['/cut/2', [], 200, 3],
+    ['/cut/9', [], 502, 3],
+    ['/never', ['-H', 'Host: silent'], 504, 3],
+    ['/fail/503/1', ['-X', 'PUT', '-d', 'small'], 200, 2],
+    ['/fail/503/1', ['-X', 'POST', '-d', 'small'], 503, 1],
+    ['/cut/1', ['-X', 'POST', '-d', 'small'], 502, 1],
+  ])('two, for 503 and 429: %s %j gives %i after %i attempts', async (path, options, status, attempts) => {
+    const driver = lab.driver()
+    const retry = { attempts: 2, codes: [503, 429] }
+    await putRoutes(driver, [route(1, 'again', undefined, retry), route(2, 'silent', { backendRequestMs: 300 }, retry)])
+    expect([await request(driver, path, ...options), member.asked().length]).toEqual([status, attempts])
+    expect(new Set(member.bodies()).size).toBe(1)
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  test('are by route, and change without a reload', async () => {
+    const driver = lab.driver()
+    for (const [attempts, codes, asked] of [
+      [1, [503], 2],
+      [4, [503], 5],
+      [4, [502], 1],
+    ] as const) {
+      member.forget()
+      await putRoutes(driver, [route(1, 'again', undefined, { attempts, codes }), route(2, 'once')])
+      expect([await request(driver, '/fail/503/9'), member.asked().length]).toEqual([503, asked])
+      member.forget()
+      expect([await statusOf(driver, 'once', '/fail/503/9'), member.asked().length]).toEqual([503, 1])
+    }
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  test('wait between attempts at least as long as the route says', async () => {
+    const driver = lab.driver()
+    await putRoutes(driver, [route(1, 'again', undefined, { attempts: 2, codes: [503], backoffMs: 400 })])
+    expect(await request(driver, '/fail/503/2')).toBe(200)
+    const [first = 0, second = 0, third = 0] = member.asked()
+    expect(Math.min(second - first, third - second)).toBeGreaterThanOrEqual(390)
+  })
+
+  test('end with the time of the request', async () => {
+    const driver = lab.driver()
+    await putRoutes(driver, [
+      route(1, 'again', { requestMs: 700, backendRequestMs: 500 }, { attempts: 5, codes: [503], backoffMs: 60_000 }),
+    ])
+    expect([await request(driver, '/fail/503/9'), member.asked().length]).toEqual([504, 1])
   })
 })

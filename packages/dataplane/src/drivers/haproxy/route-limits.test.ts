@@ -17,6 +17,18 @@ test.each([
   expect(limitsOf(timeouts)).toEqual(limits)
 })
 
+test('a route with retries', () => {
+  const retry = { attempts: 2, codes: [429, 503], backoffMs: 100 }
+  expect(limitsOf({ retry })).toEqual({ retries: 2, codes: '.429.503.', 'back-off': 100 })
+  expect(limitsOf({ retry: { attempts: 1, codes: [], backoffMs: 0 } })).toEqual({ retries: 1, codes: '.' })
+  const timeouts = { requestMs: 500, backendRequestMs: null }
+  expect(limitsOf({ timeouts, retry })).toMatchObject({ attempt: 500, deadline: 500, retries: 2 })
+})
+
+test.each([{ attempts: 0 }, { attempts: 6 }, { codes: [200] }, { backoffMs: -1 }])('no retries: %j', (change) => {
+  expect(() => limitsOf({ retry: { attempts: 1, codes: [], backoffMs: 0, ...change } })).toThrow(RangeError)
+})
+
 test.each([-5, 1.5])('no limit: %s', (backendRequestMs) => {
   expect(() => limitsOf({ timeouts: { requestMs: null, backendRequestMs } })).toThrow(RangeError)
 })

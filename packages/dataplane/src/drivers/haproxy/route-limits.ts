@@ -1,23 +1,44 @@
 import type { NodeForward } from '@spout/model'
+import { MOST_RETRIES } from '@spout/model/route-words'
 
-/** What the rows of a route's limits say, in milliseconds. */
+/** What the rows of a route's limits say. Times are in milliseconds. */
 export interface RouteLimits {
-  /** Until a member that has the request begins its response. */
-  readonly attempt: number
+  /** Until a member that has the request begins its response. Absent: the listener's. */
+  readonly attempt?: number
   /** Until the response begins, with connecting and all attempts. Absent: none. */
   readonly deadline?: number
+  /** Attempts after the first. Absent: none. */
+  readonly retries?: number
+  /** Responses that are a reason for one: `.502.503.`, or `.` for none. */
+  readonly codes?: string
+  /** How long to wait before each of them. Absent: not at all. */
+  readonly 'back-off'?: number
 }
 
 /** HAProxy has no word for no limit; its longest is 24 days. */
 const UNLIMITED_MS = 2_073_600_000
 
-/** Null for a route that leaves the limits to its listener. What ends a request ends its attempts. @throws RangeError */
-export function limitsOf({ timeouts }: Pick<NodeForward, 'timeouts'>): RouteLimits | null {
-  if (timeouts === undefined) return null
-  const { requestMs, backendRequestMs } = timeouts
-  const attempt = Math.min(requestMs || UNLIMITED_MS, backendRequestMs || UNLIMITED_MS)
-  const limits = requestMs ? { attempt, deadline: requestMs } : { attempt }
-  for (const ms of Object.values(limits))
-    if (!Number.isInteger(ms) || ms < 1 || ms > UNLIMITED_MS) throw new RangeError(`${ms} is no time-out`)
-  return limits
+/** Null for a route that leaves all to its listener. @throws RangeError */
+export function limitsOf({ timeouts, retry }: Pick<NodeForward, 'timeouts' | 'retry'>): RouteLimits | null {
+  if (timeouts === undefined && retry === undefined) return null
+  return { ...(timeouts && timesOf(timeouts)), ...(retry && retriesOf(retry)) }
+}
+
+/** What ends a request ends its attempts. */
+function timesOf({ requestMs, backendRequestMs }: NonNullable<NodeForward['timeouts']>): RouteLimits {
+  const attempt = within(1, Math.min(requestMs || UNLIMITED_MS, backendRequestMs || UNLIMITED_MS), UNLIMITED_MS)
+  return requestMs ? { attempt, deadline: within(1, requestMs, UNLIMITED_MS) } : { attempt }
+}
+
+function retriesOf({ attempts, codes, backoffMs }: NonNullable<NodeForward['retry']>): RouteLimits {
+  return {
+    retries: within(1, attempts, MOST_RETRIES),
+    codes: ['', ...codes.map((code) => within(400, code, 599)), ''].join('.'),
+    ...(backoffMs === 0 ? {} : { 'back-off': within(1, backoffMs, UNLIMITED_MS) }),
+  }
+}
+
+function within(least: number, value: number, most: number): number {
+  if (Number.isInteger(value) && least <= value && value <= most) return value
+  throw new RangeError(`${value} is not a whole number from ${least} to ${most}`)
 }
