@@ -4,7 +4,7 @@ import { isInUse } from './admission-index.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { Admission } from './contract/admission.ts'
 
-const draftSchema = project.pick({ name: true, description: true })
+const draftSchema = project.pick({ name: true, description: true, id: true }).partial({ id: true })
 
 export async function createProject(
   context: AdmissionContext,
@@ -15,7 +15,10 @@ export async function createProject(
     const taken = context.view.list('project').some(({ name }) => name === draft.name)
     if (taken || !claim.name(`project/${draft.name}`))
       throw new SpoutError('NameTaken', { field: 'name', what: 'a project', name: draft.name })
-    const created: Project = { ...newMeta(context, draft), enabled: true }
+    const { id, ...meta } = newMeta(context, draft)
+    const created: Project = { id: draft.id ?? id, ...meta, enabled: true }
+    if (context.view.get('project', created.id) !== null)
+      throw new SpoutError('AlreadyExists', { what: 'Project', id: created.id })
     return { writes: [putNew('project', created)], result: created }
   })
 }

@@ -156,7 +156,10 @@ export const project: Resource = {
     column('DESCRIPTION', 'description', true),
     column('ID', 'id', true),
   ],
-  fields: [{ flags: '--description <text>', description: 'free text', field: 'description' }],
+  fields: [
+    { flags: '--description <text>', description: 'free text', field: 'description' },
+    { flags: '--id <id>', description: 'the id that it has in another Keystone', field: 'id' },
+  ],
   verbs: ['list', 'show', 'create', 'delete'],
 }
 

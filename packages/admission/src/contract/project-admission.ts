@@ -2,7 +2,11 @@ import type { ApplicationCredential, CustomRole, Project, Quota, QuotaResource, 
 
 /** Writes of projects, their quotas, and their users. */
 export interface ProjectAdmission {
-  createProject(draft: Pick<Project, 'name' | 'description'>): Promise<Project>
+  /**
+   * @param draft with the id that the project has elsewhere; without one it gets a new one
+   * @throws SpoutError NameTaken, AlreadyExists
+   */
+  createProject(draft: Pick<Project, 'name' | 'description'> & Partial<Pick<Project, 'id'>>): Promise<Project>
   /** Refused while it owns anything. */
   deleteProject(id: string): Promise<void>
   setQuota(projectId: string, limits: Partial<Record<QuotaResource, number>>): Promise<Quota>

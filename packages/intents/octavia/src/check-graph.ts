@@ -16,6 +16,18 @@ export function checkGraph(graph: Graph, vips: readonly string[]): void {
     checkAllowedCidrs(listener, vips)
   }
   for (const pool of graph.pools) checkMonitor(pool)
+  checkRuleIds(graph.listeners)
+}
+
+/** Admission checks the ids of all other children, but rules are no parts of the model. */
+function checkRuleIds(listeners: readonly OctaviaListener[]): void {
+  const taken = new Set<string>()
+  for (const { policies } of listeners)
+    for (const { rules } of policies)
+      for (const { model } of rules) {
+        if (taken.has(model.id)) throw validationFailure(`id: another rule has id ${model.id}.`)
+        taken.add(model.id)
+      }
 }
 
 /** Two listeners may share a port only with different transports. The later one is refused. */

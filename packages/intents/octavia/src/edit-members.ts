@@ -72,7 +72,7 @@ function wantedByEndpoint(
   present: ReadonlySet<string>,
   { now }: Stamp,
 ): Map<string, Edit<OctaviaMember>> {
-  const nowhere = blankMember({ newId: () => '', now })
+  const nowhere = blankMember({ newId: () => '', now, byAdministrator: false })
   const wanted = new Map<string, Edit<OctaviaMember>>()
   for (const edit of members) {
     const { model } = edit(nowhere)

@@ -58,6 +58,7 @@ export function loadBalancerDraft(creation: Creation): LoadBalancerDraft {
   const graph = graphOf(spec)
   checkGraph(graph, ranges)
   return {
+    ...(spec.id !== null && { id: spec.id }),
     projectId,
     name: spec.name,
     description: spec.description,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_PASSWORD, type Method, openTestBed, type TestBed } from '../test-bed.ts'
 import { ROUTES } from './routes.ts'
@@ -406,6 +407,14 @@ describe('the others', () => {
   test('a name with NUL is refused by its field', async () => {
     const refused = await call('POST', '/projects', admin, { name: 'a\0b' })
     expect(refused).toMatchObject({ status: 400, body: { code: 'InvalidField', field: 'name' } })
+  })
+
+  test('a project has the id that its administrator chooses, once', async () => {
+    const id = randomUUID()
+    const made = await call('POST', '/projects', admin, { id, name: 'moved' })
+    expect(made).toMatchObject({ status: 201, body: { id, name: 'moved' } })
+    const again = await call('POST', '/projects', admin, { id, name: 'moved-again' })
+    expect(again).toMatchObject({ status: 409, body: { code: 'AlreadyExists' } })
   })
 
   test('a node group is visible only to the projects that it is open to', async () => {

@@ -1,4 +1,4 @@
-import { project, quotaLimits, SpoutError, user } from '@spout/model'
+import { project, quotaLimits, SpoutError, user, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
 import { sourceOf } from '../authn/login-source.ts'
@@ -50,7 +50,12 @@ export const projectRoutes: readonly Route[] = [
   ...readRoutes(PROJECTS),
   projects.create(
     'Create a project',
-    z.strictObject({ name: z.string().min(1).max(64), description: project.shape.description.default('') }),
+    z.strictObject({
+      /** That it has in another Keystone; else generated. */
+      id: uuid.optional(),
+      name: z.string().min(1).max(64),
+      description: project.shape.description.default(''),
+    }),
     ({ admission }, draft) => admission.createProject(draft),
   ),
   projects.delete('Delete a project that owns nothing', ({ admission }, id) => admission.deleteProject(id)),

@@ -20,6 +20,8 @@ export interface VipSpec {
 
 /** A load balancer as a request describes it. */
 export interface LoadBalancerSpec {
+  /** Chosen by an administrator; null: a new one. */
+  readonly id: string | null
   readonly name: string
   readonly description: string
   readonly enabled: boolean
@@ -43,6 +45,7 @@ export interface LoadBalancerReading {
 const NO_VIP: VipSpec = { portId: null, networkId: null, subnetId: null, address: null }
 
 export const blankLoadBalancer = (): LoadBalancerSpec => ({
+  id: null,
   name: '',
   description: '',
   enabled: true,
@@ -113,7 +116,12 @@ export const loadBalancerResource: Resource<LoadBalancerSpec, LoadBalancerReadin
   plural: 'loadbalancers',
   argument: 'load_balancer',
   fields: [
-    row('id', uuid, { since: 0, read: ({ snapshot }) => snapshot.lb.id }),
+    row('id', uuid, {
+      since: 0,
+      create: 'administrator',
+      write: (spec, id) => ({ ...spec, id }),
+      read: ({ snapshot }) => snapshot.lb.id,
+    }),
     row('name', prose, {
       since: 0,
       create: 'optional',

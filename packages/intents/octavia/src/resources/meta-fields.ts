@@ -3,6 +3,7 @@ import { type Field, rowsOf } from '../wire/field.ts'
 import { boolean, list, type Stamp, text, uuid } from '../wire/wire-type.ts'
 
 interface Described {
+  readonly id: string
   readonly name: string
   readonly description: string
   readonly tags: readonly string[]
@@ -11,7 +12,7 @@ interface Described {
 
 interface Stored {
   readonly snapshot: Snapshot
-  readonly model: Described & { readonly id: string; readonly createdAt: string; readonly updatedAt: string | null }
+  readonly model: Described & { readonly createdAt: string; readonly updatedAt: string | null }
 }
 
 /** A child before its request says anything. */
@@ -42,7 +43,13 @@ export const descriptionField = <D extends { readonly model: Described }, R exte
 export function metaFields<D extends { readonly model: Described }, R extends Stored>(): readonly Field<D, R>[] {
   const row = rowsOf<D, R>()
   return [
-    row('id', uuid, { since: 0, read: ({ model }) => model.id }),
+    row('id', uuid, {
+      since: 0,
+      // For objects that were another Octavia's before; admission refuses an id that is taken.
+      create: 'administrator',
+      write: (draft, id) => ({ ...draft, model: { ...draft.model, id } }),
+      read: ({ model }) => model.id,
+    }),
     row('name', prose, {
       since: 0,
       create: 'optional',

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Caller, callerOf } from '../access.ts'
+import { type Caller, callerOf, isAdmin } from '../access.ts'
 import type { OctaviaContext } from '../context.ts'
 import type { KnownLoadBalancers } from '../known-load-balancers.ts'
 import { refuseTwice, SINGLE } from '../list-query.ts'
@@ -83,7 +83,11 @@ async function callOf(context: OctaviaContext, known: Known, request: FastifyReq
     url: baseUrl(context, request) + pathname,
     id: pathId(request, 'id'),
     childId: pathId(request, 'childId'),
-    stamp: { newId: context.newId, now: context.clock.now().toISOString() },
+    stamp: {
+      newId: context.newId,
+      now: context.clock.now().toISOString(),
+      byAdministrator: isAdmin(principal),
+    },
   }
 }
 

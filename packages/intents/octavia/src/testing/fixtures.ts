@@ -30,6 +30,7 @@ export function countingStamp(): Stamp {
       return id('new', drawn)
     },
     now: NOW,
+    byAdministrator: false,
   }
 }
 

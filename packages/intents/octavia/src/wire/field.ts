@@ -14,7 +14,7 @@ export interface Field<D, R> {
   readonly name: string
   /** The minor version of the API that added it. */
   readonly since: number
-  readonly create: 'required' | 'optional' | 'refused'
+  readonly create: 'required' | 'optional' | 'administrator' | 'refused'
   readonly update: boolean
   /** Whether only the value for "not used" is accepted. */
   readonly resting: boolean
@@ -30,7 +30,7 @@ export interface Field<D, R> {
 
 interface FieldSpec<T, D, R> {
   readonly since: number
-  readonly create?: 'required' | 'optional'
+  readonly create?: 'required' | 'optional' | 'administrator'
   readonly update?: boolean
   /** Used when a creation leaves the field out; without it the draft keeps its value. */
   readonly default?: NoInfer<T>
@@ -116,7 +116,7 @@ export function readObject<D, R>(fields: readonly Field<D, R>[], mode: Mode, jso
   if (json === null || typeof json !== 'object' || Array.isArray(json))
     throw invalidInput(at.path.split('.').at(-1) ?? at.path, pythonText(json), 'Value not a valid dict.')
   const given = new Map<string, unknown>(Object.entries(json))
-  const accepted = fields.filter((field) => (mode === 'create' ? field.create !== 'refused' : field.update))
+  const accepted = fields.filter((field) => (mode === 'create' ? mayCreateWith(field, at) : field.update))
   const names = new Set(accepted.map((field) => field.name))
   const unknown = [...given.keys()].filter((name) => !names.has(name))
   if (unknown.length > 0) throw unknownAttributes(at.path, unknown)
@@ -128,6 +128,9 @@ export function readObject<D, R>(fields: readonly Field<D, R>[], mode: Mode, jso
   })
   return (draft) => edits.reduce((edited, edit) => edit(edited), draft)
 }
+
+const mayCreateWith = <D, R>({ create }: Field<D, R>, { stamp }: At): boolean =>
+  create === 'administrator' ? stamp.byAdministrator : create !== 'refused'
 
 /** A nested object of a creation: read by its own table, starting from `blank`. */
 export const nested = <D, R>(fields: readonly Field<D, R>[], blank: (stamp: Stamp) => D): WireType<D> => ({

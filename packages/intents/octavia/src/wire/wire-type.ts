@@ -16,6 +16,8 @@ export interface Stamp {
   readonly newId: () => string
   /** RFC 3339 with milliseconds. */
   readonly now: string
+  /** Whether attributes that only administrators write are accepted; for others they do not exist. */
+  readonly byAdministrator: boolean
 }
 
 export interface At {
