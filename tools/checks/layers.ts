@@ -17,6 +17,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   dataplane: 5,
   'kubernetes-manifests': 6,
   'metallb-import': 6,
+  'octavia-import': 6,
   controllers: 6,
   server: 6,
   agent: 6,
@@ -44,6 +45,7 @@ const AGENT_NEVER = [
   'custom-resources',
   'kubernetes-manifests',
   'metallb-import',
+  'octavia-import',
 ]
 
 const isTest = (file: string): boolean => /\.test\.ts$|conformance\.ts$|\/(bench|testing)\/|\.fixture\.ts$/.test(file)

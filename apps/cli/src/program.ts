@@ -4,6 +4,7 @@ import { addAudit } from './commands/audit.ts'
 import type { CommandContext } from './commands/context.ts'
 import { addExplain } from './commands/explain.ts'
 import { addImport } from './commands/import-metallb.ts'
+import { addImportOctavia } from './commands/import-octavia.ts'
 import { addNodeScheduling } from './commands/node-scheduling.ts'
 import { addNoun } from './commands/noun-command.ts'
 import { addPlan } from './commands/plan.ts'
@@ -59,6 +60,7 @@ export function buildProgram(context: CommandContext): Command {
   addExplain(program, context)
   addPlan(program, context)
   addImport(program, context)
+  addImportOctavia(program, context)
   addAudit(program, context)
   return program
 }

@@ -1,0 +1,73 @@
+import { checkGraph } from './check-graph.ts'
+import { addListener, addPool, type GraphEdit, setMonitor } from './edit-graph.ts'
+import { addPolicy, addRule } from './edit-policies.ts'
+import { foldGraph } from './graph.ts'
+import type { Graph } from './octavia-resources.ts'
+import { blankMonitor, monitorResource } from './resources/health-monitor.ts'
+import { blankPolicy, policyResource } from './resources/l7policy.ts'
+import { blankRule, ruleResource } from './resources/l7rule.ts'
+import { blankListener, listenerResource } from './resources/listener.ts'
+import { blankMember, memberResource } from './resources/member.ts'
+import { blankPool, poolResource } from './resources/pool.ts'
+import type { Resource } from './resources/resource.ts'
+import { readBody, readLoadBalancer } from './to-model.ts'
+import { OctaviaFault } from './wire/fault.ts'
+import type { Stamp } from './wire/wire-type.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** Every object has its id already. */
+const STAMP: Stamp = { newId: () => '', now: '1970-01-01T00:00:00.000Z', byAdministrator: true }
+
+const read = <D, R>(resource: Resource<D, R>, blank: (stamp: Stamp) => D, body: Body): D =>
+  readBody(resource, 'create', { [resource.root]: body }, STAMP)(blank(STAMP))
+
+/** What the creation of a child does to its load balancer; members are only read, since a graph does not depend on them. */
+const EDITS: Readonly<Record<string, (body: Body, parentId: string) => GraphEdit | null>> = {
+  pool: (body) => addPool(read(poolResource, blankPool, body)),
+  listener: (body) => addListener(read(listenerResource, blankListener, body)),
+  l7policy: (body) => addPolicy(read(policyResource, blankPolicy, body)),
+  rule: (body, policyId) => addRule(policyId, read(ruleResource, blankRule, body)),
+  healthmonitor: (body) => {
+    const { poolId, ...monitor } = read(monitorResource, blankMonitor, body)
+    return setMonitor(poolId ?? '', monitor)
+  },
+  member: (body) => {
+    read(memberResource, blankMember, body)
+    return null
+  },
+}
+
+/**
+ * A load balancer that is put together from the bodies of requests without a server, as an administrator's. It says what
+ * would be refused for what is offered and for what goes with what, but not what depends on addresses, quotas or
+ * certificates.
+ */
+export class LoadBalancerTrial {
+  #graph: Graph = { listeners: [], pools: [] }
+  #vips: readonly string[] = []
+
+  /**
+   * Adds an object if it would be accepted.
+   * @param kind the root attribute of its requests, such as `l7policy`
+   * @returns the text of the fault; null when it is accepted
+   */
+  add(kind: string, body: Body, parentId: string | null): string | null {
+    try {
+      if (kind === 'loadbalancer') {
+        const { vip, additionalVips } = readLoadBalancer({ loadbalancer: body }, STAMP)
+        this.#vips = [vip, ...additionalVips].flatMap(({ address }) => address ?? [])
+        return null
+      }
+      const graph = EDITS[kind]?.(body, parentId ?? '')?.(this.#graph)
+      if (graph === undefined) return null
+      checkGraph(graph, this.#vips)
+      foldGraph(graph, {})
+      this.#graph = graph
+      return null
+    } catch (error) {
+      if (error instanceof OctaviaFault) return error.message
+      throw error
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * Moves the load balancers of any Octavia to Spout, for `spout import octavia`. Both sides speak the Octavia v2 API, so an
+ * object is read from one and created at the other, with its id. What is planned is a pure function of both inventories;
+ * nothing that exists is ever changed.
+ */
+export { type ApplyOptions, apply, type Outcome } from './apply.ts'
+export { BadCloud, type Cloud, type CloudSources, cloudOf, readClouds } from './cloud.ts'
+export type { Destination } from './destination.ts'
+export { type Inventory, readInventory } from './inventory.ts'
+export { login } from './login.ts'
+export { OctaviaClient, OctaviaRefusal } from './octavia-client.ts'
+export { type ImportPlan, planImport, type Step, type Trial } from './plan.ts'
+export { countsText, stepText } from './print.ts'

@@ -1,0 +1,101 @@
+import { type Attributes, type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
+import { type OctaviaClient, OctaviaRefusal } from './octavia-client.ts'
+
+/** An object of one side. */
+export interface Found {
+  readonly kind: Kind
+  readonly id: string
+  /** Of the load balancer for pools and listeners; null for a load balancer. */
+  readonly parentId: string | null
+  readonly attributes: Attributes
+}
+
+/** What could not be read, and why. */
+export interface Unread {
+  readonly path: string
+  readonly reason: string
+}
+
+/** The load balancers of one side with all that is in them. */
+export interface Inventory {
+  readonly loadBalancers: readonly Found[]
+  /** By load balancer, in an order in which they can be created. */
+  readonly children: ReadonlyMap<string, readonly Found[]>
+  readonly byId: ReadonlyMap<string, Found>
+  readonly unread: readonly Unread[]
+}
+
+/** Whether a load balancer is asked for. */
+export type Wanted = (loadBalancer: Attributes) => boolean
+
+/**
+ * Reads one side through its API.
+ * @throws OctaviaRefusal when the lists cannot be read; a list inside one object that cannot be is in `unread`
+ */
+export async function readInventory(client: OctaviaClient, wanted: Wanted): Promise<Inventory> {
+  const unread: Unread[] = []
+  const inside = async (path: string): Promise<readonly Attributes[]> => {
+    try {
+      return await client.list(path)
+    } catch (error) {
+      if (!(error instanceof OctaviaRefusal)) throw error
+      unread.push({ path, reason: error.message })
+      return []
+    }
+  }
+  const all = await client.list('/loadbalancers')
+  const loadBalancers = all.filter(wanted).map((attributes) => found('loadbalancer', attributes, null))
+  const known = new Set(loadBalancers.map(({ id }) => id))
+  const children: Found[] = []
+  const take = (kind: ChildKind, items: readonly Attributes[], parentOf: (item: Attributes) => string | null): void => {
+    for (const item of items) {
+      const parentId = parentOf(item)
+      if (!known.has(parentId ?? '')) continue
+      const child = found(kind, item, parentId)
+      known.add(child.id)
+      children.push(child)
+    }
+  }
+  const of = (kind: ChildKind): readonly Found[] => children.filter((child) => child.kind === kind)
+  take('pool', await client.list('/pools'), (pool) => firstId(pool['loadbalancers']))
+  for (const { id } of of('pool')) take('member', await inside(`/pools/${id}/members`), () => id)
+  take('healthmonitor', await client.list('/healthmonitors'), (monitor) => firstId(monitor['pools']))
+  take('listener', await client.list('/listeners'), (listener) => firstId(listener['loadbalancers']))
+  const policies = await client.list('/l7policies')
+  const byPosition = policies.toSorted((a, b) => Number(a['position']) - Number(b['position']))
+  take('l7policy', byPosition, (policy) => textOf(policy['listener_id']))
+  for (const { id } of of('l7policy')) take('rule', await inside(`/l7policies/${id}/rules`), () => id)
+  const byParent = Map.groupBy(children, ({ parentId }) => parentId)
+  return {
+    loadBalancers,
+    children: new Map(loadBalancers.map(({ id }) => [id, [...below(id, byParent)]])),
+    byId: new Map([...loadBalancers, ...children].map((one) => [one.id, one])),
+    unread,
+  }
+}
+
+/** Each object before what is in it, and pools before the listeners that name them, as they were taken. */
+function* below(id: string, byParent: ReadonlyMap<string | null, readonly Found[]>): Generator<Found> {
+  for (const child of byParent.get(id) ?? []) {
+    yield child
+    yield* below(child.id, byParent)
+  }
+}
+
+const found = (kind: Kind, attributes: Attributes, parentId: string | null): Found => ({
+  ...{ kind, parentId, attributes },
+  id: String(attributes['id']),
+})
+
+/** Of `[{"id": …}]`. */
+function firstId(references: unknown): string | null {
+  const [first] = Array.isArray(references) ? (references as readonly Attributes[]) : []
+  return textOf(first?.['id'])
+}
+
+/** `load balancer web`; an object without a name by its address, port or id. */
+export function nameOf({ kind, id, attributes }: Pick<Found, 'kind' | 'id' | 'attributes'>): string {
+  const { name, address, protocol_port: port } = attributes
+  const title = textOf(name) ?? (kind === 'member' ? `${String(address)} port ${String(port)}` : null)
+  return `${KIND_ROWS[kind].word} ${title === null ? id : `${title} (${id})`}`
+}

@@ -1,0 +1,95 @@
+/** An object as the Octavia API prints it. */
+export type Attributes = Readonly<Record<string, unknown>>
+
+export type ChildKind = 'pool' | 'member' | 'healthmonitor' | 'listener' | 'l7policy' | 'rule'
+export type Kind = 'loadbalancer' | ChildKind
+
+interface KindRow {
+  readonly word: string
+  readonly plural: string
+  /** Attributes that are created and compared as they are. */
+  readonly copied: readonly string[]
+  /** Attributes that Spout does not have and a load balancer works without, each with the reason. */
+  readonly leftOut: Readonly<Record<string, string>>
+}
+
+const described = ['name', 'description', 'admin_state_up', 'tags'] as const
+const nameless = ['admin_state_up', 'tags'] as const
+const CIPHERS = { tls_ciphers: 'the ciphers are those of Spout' }
+
+export const KIND_ROWS: Readonly<Record<Kind, KindRow>> = {
+  loadbalancer: {
+    word: 'load balancer',
+    plural: 'loadbalancers',
+    // Addresses, provider, flavor and zone depend on what Spout has: see translate.ts.
+    copied: [...described, 'vip_sg_ids'],
+    leftOut: { vip_qos_policy_id: 'networks of Spout have no QoS policies' },
+  },
+  pool: {
+    word: 'pool',
+    plural: 'pools',
+    copied: [
+      ...[...described, 'protocol', 'lb_algorithm', 'session_persistence', 'tls_enabled', 'tls_container_ref'],
+      ...['ca_tls_container_ref', 'crl_container_ref', 'tls_versions', 'alpn_protocols'],
+    ],
+    leftOut: CIPHERS,
+  },
+  member: {
+    word: 'member',
+    plural: 'members',
+    copied: [
+      ...['name', ...nameless, 'address', 'protocol_port', 'weight', 'backup', 'monitor_address', 'monitor_port'],
+    ],
+    leftOut: {},
+  },
+  healthmonitor: {
+    word: 'health monitor',
+    plural: 'healthmonitors',
+    copied: [
+      ...['name', ...nameless, 'type', 'delay', 'timeout', 'max_retries', 'max_retries_down', 'http_method'],
+      ...['url_path', 'expected_codes', 'http_version', 'domain_name'],
+    ],
+    leftOut: {},
+  },
+  listener: {
+    word: 'listener',
+    plural: 'listeners',
+    copied: [
+      ...[...described, 'protocol', 'protocol_port', 'connection_limit', 'default_pool_id', 'insert_headers'],
+      ...['timeout_client_data', 'timeout_member_connect', 'timeout_member_data', 'timeout_tcp_inspect'],
+      ...['allowed_cidrs', 'default_tls_container_ref', 'sni_container_refs', 'client_authentication'],
+      ...['client_ca_tls_container_ref', 'client_crl_container_ref', 'tls_versions', 'alpn_protocols'],
+      ...['hsts_max_age', 'hsts_include_subdomains', 'hsts_preload'],
+    ],
+    leftOut: CIPHERS,
+  },
+  l7policy: {
+    word: 'L7 policy',
+    plural: 'l7policies',
+    copied: [
+      ...[...described, 'action', 'redirect_pool_id', 'redirect_url', 'redirect_prefix', 'redirect_http_code'],
+      'position',
+    ],
+    leftOut: {},
+  },
+  rule: {
+    word: 'L7 rule',
+    plural: 'rules',
+    copied: [...nameless, 'type', 'compare_type', 'key', 'value', 'invert'],
+    leftOut: {},
+  },
+}
+
+/** Attributes that name a certificate in the key manager. */
+export const CERTIFICATE_REFS = [
+  ...['default_tls_container_ref', 'sni_container_refs', 'client_ca_tls_container_ref'],
+  ...['client_crl_container_ref', 'tls_container_ref', 'ca_tls_container_ref', 'crl_container_ref'],
+] as const
+
+/** Whether an attribute says nothing: not used, or not set. */
+export function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

@@ -1,0 +1,172 @@
+import { differences } from './compare.ts'
+import { type Found, type Inventory, nameOf, type Unread } from './inventory.ts'
+import { type Attributes, type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
+import { type Note, NotTaken, projectOf, type TranslateOptions, translate } from './translate.ts'
+
+/** What becomes of one object. */
+export interface Step {
+  readonly kind: Kind
+  readonly id: string
+  /** For people: kind, name and id. */
+  readonly title: string
+  readonly loadBalancerId: string
+  readonly verdict: 'create' | 'equal' | 'differs' | 'refused'
+  readonly notes: readonly Note[]
+  /** Objects that must be in Spout before it. */
+  readonly needs: readonly string[]
+  /** How it is created; null when it is not, or in the request of its parent. */
+  readonly request: { readonly path: string; readonly root: string; readonly body: Attributes } | null
+}
+
+export interface ImportPlan {
+  readonly steps: readonly Step[]
+  /** Objects inside of these are not known, so they are not in the plan. */
+  readonly unread: readonly Unread[]
+}
+
+/** Says what Spout's Octavia API refuses, object by object as they are created. */
+export interface Trial {
+  /** @returns the text of the fault; null when the object would be accepted */
+  add(kind: Kind, body: Attributes, parentId: string | null): string | null
+}
+
+export interface PlanOptions extends TranslateOptions {
+  /** A trial of a new load balancer. */
+  readonly newTrial: () => Trial
+}
+
+/** Compares both sides. Pure. What is in Spout already stays as it is. */
+export function planImport(source: Inventory, target: Inventory, options: PlanOptions): ImportPlan {
+  const steps = source.loadBalancers.flatMap((loadBalancer) =>
+    new LoadBalancerPlan(loadBalancer, source.children.get(loadBalancer.id) ?? [], target, options).steps(),
+  )
+  return { steps, unread: source.unread }
+}
+
+type Verdict = Pick<Step, 'verdict' | 'notes' | 'request'>
+
+class LoadBalancerPlan {
+  readonly #loadBalancer: Found
+  readonly #children: readonly Found[]
+  readonly #target: Inventory
+  readonly #options: PlanOptions
+  readonly #trial: Trial
+  /** What will not be in Spout, with its title. */
+  readonly #lost = new Map<string, string>()
+  #projectId: string | null = null
+
+  constructor(loadBalancer: Found, children: readonly Found[], target: Inventory, options: PlanOptions) {
+    this.#loadBalancer = loadBalancer
+    this.#children = children
+    this.#target = target
+    this.#options = options
+    this.#trial = options.newTrial()
+  }
+
+  steps(): readonly Step[] {
+    return [this.#loadBalancer, ...this.#children].map((found) => {
+      const needs = needsOf(found)
+      const step: Step = {
+        ...{ kind: found.kind, id: found.id, title: nameOf(found), loadBalancerId: this.#loadBalancer.id, needs },
+        ...this.#verdict(found, needs),
+      }
+      if (step.verdict === 'refused') this.#lost.set(step.id, step.title)
+      return step
+    })
+  }
+
+  #verdict(found: Found, needs: readonly string[]): Verdict {
+    try {
+      const missing = needs.find((id) => this.#lost.has(id))
+      if (missing !== undefined)
+        throw new NotTaken(fieldOf(found, missing), `${this.#lost.get(missing)} is not taken over`)
+      if (found.kind === 'loadbalancer') this.#projectId = projectOf(found, this.#options)
+      const { body: own, notes } = translate(found, this.#projectId, this.#options)
+      const ours = this.#target.byId.get(found.id)
+      if (ours?.kind !== found.kind) return this.#creation(found, own, notes)
+      const body = this.#whole(found, own)
+      this.#trial.add(found.kind, body, found.parentId)
+      const differing = differences(found, ...this.#inOrder(found, own, ours))
+      return { verdict: differing.length > 0 ? 'differs' : 'equal', notes: differing, request: null }
+    } catch (error) {
+      if (!(error instanceof NotTaken)) throw error
+      return { verdict: 'refused', notes: [error.note], request: null }
+    }
+  }
+
+  /**
+   * Both sides, with positions among the policies that both have: one that is missing here, or one that only Spout has,
+   * moves the others and is no difference of theirs.
+   */
+  #inOrder({ kind, id, parentId }: Found, own: Attributes, { attributes }: Found): [Attributes, Attributes] {
+    if (kind !== 'l7policy') return [own, attributes]
+    const ids = this.#children.flatMap((one) => (one.kind === kind && one.parentId === parentId ? [one.id] : []))
+    const both = ids.flatMap((one) => this.#target.byId.get(one) ?? [])
+    const here = both.toSorted((a, b) => Number(a.attributes['position']) - Number(b.attributes['position']))
+    const at = (order: readonly Found[]): number => 1 + order.findIndex((one) => one.id === id)
+    return [
+      { ...own, position: at(both) },
+      { ...attributes, position: at(here) },
+    ]
+  }
+
+  #creation(found: Found, own: Attributes, notes: readonly Note[]): Verdict {
+    const { kind, parentId } = found
+    const inParent = kind === 'rule' && !this.#target.byId.has(parentId ?? '')
+    if (inParent) return { verdict: 'create', notes, request: null }
+    const body = this.#whole(found, own)
+    const fault = this.#trial.add(kind, body, parentId)
+    if (fault !== null) throw new NotTaken('refused', fault)
+    return { verdict: 'create', notes, request: { path: pathOf(found), root: kind, body } }
+  }
+
+  /** With its id, its parent and, for a policy, its rules: with a part of them it would take more requests. */
+  #whole({ kind, id, parentId }: Found, own: Attributes): Attributes {
+    const parent = PARENT_FIELD[kind]
+    const rules =
+      kind === 'l7policy'
+        ? this.#children
+            .filter((child) => child.kind === 'rule' && child.parentId === id)
+            .map((rule) => ({ id: rule.id, ...translate(rule, this.#projectId, this.#options).body }))
+        : []
+    return { id, ...own, ...(parent && { [parent]: parentId }), ...(rules.length > 0 && { rules }) }
+  }
+}
+
+/** Where a creation names the parent; members and rules have it in the path. */
+const PARENT_FIELD: Readonly<Partial<Record<Kind, string>>> = {
+  pool: 'loadbalancer_id',
+  listener: 'loadbalancer_id',
+  healthmonitor: 'pool_id',
+  l7policy: 'listener_id',
+}
+
+function pathOf({ kind, parentId }: Found): string {
+  if (kind === 'member') return `/pools/${parentId}/members`
+  if (kind === 'rule') return `/l7policies/${parentId}/rules`
+  return `/${KIND_ROWS[kind].plural}`
+}
+
+const POOL_FIELD: Readonly<Partial<Record<Kind, string>>> = {
+  listener: 'default_pool_id',
+  l7policy: 'redirect_pool_id',
+}
+
+function needsOf({ kind, parentId, attributes }: Found): readonly string[] {
+  const pool = textOf(attributes[POOL_FIELD[kind] ?? ''])
+  return [...(parentId === null ? [] : [parentId]), ...(pool === null ? [] : [pool])]
+}
+
+const PARENT_WORD: Readonly<Record<ChildKind, string>> = {
+  pool: 'loadbalancers',
+  listener: 'loadbalancers',
+  member: 'pool',
+  healthmonitor: 'pools',
+  l7policy: 'listener_id',
+  rule: 'l7policy',
+}
+
+/** The attribute by which an object names what it needs. */
+export function fieldOf({ kind, parentId }: Pick<Found, 'kind' | 'parentId'>, needed: string): string {
+  return needed === parentId ? PARENT_WORD[kind as ChildKind] : (POOL_FIELD[kind] ?? 'id')
+}

@@ -1,0 +1,39 @@
+import type { Outcome } from './apply.ts'
+import type { Kind } from './kinds.ts'
+import type { Step } from './plan.ts'
+
+const DEPTH: Readonly<Record<Kind, number>> = {
+  ...{ loadbalancer: 0, pool: 1, listener: 1 },
+  ...{ member: 2, healthmonitor: 2, l7policy: 2, rule: 3 },
+}
+
+const WORD: Readonly<Record<Outcome['verdict'], string>> = {
+  create: 'would be created',
+  created: 'created',
+  equal: 'is there, equal',
+  differs: 'is there, and differs',
+  refused: 'NOT TAKEN OVER',
+}
+
+/** A line for the object, and one for each remark. */
+export function stepText({ kind, title, verdict, notes }: Step | Outcome): string {
+  const indent = '  '.repeat(DEPTH[kind])
+  const remarks = notes.map(({ field, text }) => `${indent}    ${field}: ${text}\n`)
+  return `${indent}${title}: ${WORD[verdict]}\n${remarks.join('')}`
+}
+
+/** `12 created, 3 equal` */
+export function countsText(outcomes: readonly { readonly verdict: Outcome['verdict'] }[]): string {
+  const words = {
+    create: 'to be created',
+    created: 'created',
+    equal: 'equal',
+    differs: 'different',
+    refused: 'not taken over',
+  }
+  const counts = Object.entries(words).flatMap(([verdict, word]) => {
+    const count = outcomes.filter((one) => one.verdict === verdict).length
+    return count === 0 ? [] : [`${count} ${word}`]
+  })
+  return counts.length === 0 ? 'no load balancers' : counts.join(', ')
+}
