@@ -75,9 +75,9 @@ const identity = await NodeIdentity.open({
   clock,
   log,
 })
-const dataPlane = await openDataPlane(config, clock, log)
+const dataPlane = await openDataPlane(config, clock, log, (listenerId) => agent.metricsOf(listenerId))
 const link = stamped(identity.link)
-const agent = new NodeAgent({
+const agent: NodeAgent = new NodeAgent({
   session: randomUUID(),
   stateFile: path.join(config.stateDirectory, 'entries.journal'),
   link: () => link,

@@ -24,8 +24,8 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     clock,
     log,
   })
-  const dataPlane = await openDataPlane(config, clock, log)
-  const agent = new NodeAgent({
+  const dataPlane = await openDataPlane(config, clock, log, (listenerId) => agent.metricsOf(listenerId))
+  const agent: NodeAgent = new NodeAgent({
     session: randomUUID(),
     stateFile: join(config.stateDirectory, 'entries.journal'),
     link: () => identity.link,

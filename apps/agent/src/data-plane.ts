@@ -20,6 +20,7 @@ import {
   isBuiltWithLua,
   L2Announcer,
   MemberFlows,
+  type MetricsOf,
   memoryShare,
   NeighbourWatch,
   NetworkShareUse,
@@ -75,15 +76,21 @@ interface Machine {
 
 /**
  * Starts the native helper and composes drivers, announcers and checks. Changes nothing on the machine yet.
+ * @param metricsOf what a listener of protocol `metrics` answers with; null for others
  * @throws Error if the proxy's build is known to be bad; running processes continue
  */
-export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logger): Promise<DataPlane> {
+export async function openDataPlane(
+  config: AgentConfig,
+  clock: Clock,
+  log: Logger,
+  metricsOf: MetricsOf,
+): Promise<DataPlane> {
   await makeRunDirectories(config)
   await refuseKnownBad(config.haproxy.executable)
   const helper = await NativeHelper.start({ path: config.helper.path, log })
   const machine: Machine = { config: await describeMachine(config), helper, clock, log }
   const domains = new DomainSet(machine)
-  const proxies = await openProxies(config, machine)
+  const proxies = await openProxies(config, machine, metricsOf)
   const { haproxy } = proxies
   const nftables = new NftablesDriver(machine)
   const steering = new VipSteering(machine)
@@ -135,7 +142,7 @@ interface Proxies {
   readonly place: ReturnType<typeof proxyPlaceOf>
 }
 
-async function openProxies(config: AgentConfig, machine: Machine): Promise<Proxies> {
+async function openProxies(config: AgentConfig, machine: Machine, metricsOf: MetricsOf): Promise<Proxies> {
   const { helper, clock, log } = machine
   const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = config.haproxy
   const host = await SystemHost.probe(
@@ -151,7 +158,7 @@ async function openProxies(config: AgentConfig, machine: Machine): Promise<Proxi
   )
   const place = proxyPlaceOf(machine.config)
   const haproxy = new HaproxyDriver({
-    ...{ place, host, clock, log },
+    ...{ place, host, clock, log, metricsOf },
     options: {
       ...options,
       lua: await isBuiltWithLua(options.executable),

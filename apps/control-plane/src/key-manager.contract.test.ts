@@ -33,7 +33,20 @@ const put = (name: string, content: string): string => {
 function bundleOf({ certificate, key }: Issued, ...more: readonly string[]): Buffer {
   const [crt, pem, ca] = [put('crt', certificate), put('key', key), put('ca', root.certificate)]
   const passphrase = more.includes('-passout') ? [] : ['-passout', 'pass:']
-  const args = ['pkcs12', '-export', '-in', crt, '-inkey', pem, '-certfile', ca, '-out', file('p12'), ...passphrase, ...more]
+  const args = [
+    'pkcs12',
+    '-export',
+    '-in',
+    crt,
+    '-inkey',
+    pem,
+    '-certfile',
+    ca,
+    '-out',
+    file('p12'),
+    ...passphrase,
+    ...more,
+  ]
   execFileSync('openssl', args, { stdio: 'pipe' })
   return readFileSync(file('p12'))
 }
@@ -88,7 +101,11 @@ async function native(url: string, body?: object) {
 
 beforeAll(async () => {
   directory = mkdtempSync(path.join(tmpdir(), 'spout-key-manager-'))
-  controlPlane = await ControlPlaneProcess.start([`admin.password=${PASSWORD}`, 'store.engine=sqlite', 'api.settleMs=0'])
+  controlPlane = await ControlPlaneProcess.start([
+    `admin.password=${PASSWORD}`,
+    'store.engine=sqlite',
+    'api.settleMs=0',
+  ])
   program = new OpenStackProgram()
   const pool = { name: 'public', cidr: '192.0.2.0/24', ranges: [{ first: '192.0.2.10', last: '192.0.2.250' }] }
   const { id } = await native('/address-pools', pool)
@@ -102,7 +119,16 @@ afterAll(async () => {
 
 describe('openstack secret', () => {
   test('stores, lists, gets and deletes secrets', async () => {
-    const ref = await stored('--name', 'word', '--secret-type', 'passphrase', '-t', 'text/plain', '--payload', 'open sesame')
+    const ref = await stored(
+      '--name',
+      'word',
+      '--secret-type',
+      'passphrase',
+      '-t',
+      'text/plain',
+      '--payload',
+      'open sesame',
+    )
     expect(ref).toMatch(new RegExp(`^${controlPlane.address}/key-manager/v1/secrets/[0-9a-f-]{36}$`))
     expect(await shown('secret', 'get', ref)).toMatchObject({
       ...{ Name: 'word', Status: 'ACTIVE', 'Secret type': 'passphrase', 'Content types': { default: 'text/plain' } },
@@ -193,11 +219,23 @@ describe('a listener', () => {
   })
 
   test.each<[string, () => Promise<string>, string]>([
-    ['a bundle with a passphrase', () => storedBundle('locked', bundleOf(leaf, '-passout', 'pass:sesame')), 'The PKCS12 bundle is unreadable.'],
-    ['bytes of anything', () => storedBundle('junk', Buffer.from([0x30, 0x82, 1, 2, 3])), 'The PKCS12 bundle is unreadable.'],
+    [
+      'a bundle with a passphrase',
+      () => storedBundle('locked', bundleOf(leaf, '-passout', 'pass:sesame')),
+      'The PKCS12 bundle is unreadable.',
+    ],
+    [
+      'bytes of anything',
+      () => storedBundle('junk', Buffer.from([0x30, 0x82, 1, 2, 3])),
+      'The PKCS12 bundle is unreadable.',
+    ],
     ['text of anything', () => storedPem('poem', 'roses are red'), 'The PKCS12 bundle is unreadable.'],
     ['a secret without a payload', () => stored('--name', 'empty'), 'has not come yet'],
-    ['the key of another certificate', () => storedPem('mixed', `${other.key}${leaf.certificate}`), 'Could not retrieve certificate: '],
+    [
+      'the key of another certificate',
+      () => storedPem('mixed', `${other.key}${leaf.certificate}`),
+      'Could not retrieve certificate: ',
+    ],
     ['authorities without a key', () => storedPem('ca', root.certificate), 'names a certificate without a private key'],
   ])('is refused with %s', async (_, secret, why) => {
     const { code, stderr } = await listener('--default-tls-container-ref', await secret())

@@ -57,7 +57,7 @@ export class MemberHealthFeed {
       for (const member of before) if (!probed.has(member.memberId)) this.#options.onProbedNoMore(member)
     }
     this.#passive.put(key, entry)
-    if (entry !== null) this.#options.onDown(key, this.#down(key))
+    if (entry !== null) this.#options.onDown(key, this.down(key))
   }
 
   close(): void {
@@ -65,7 +65,8 @@ export class MemberHealthFeed {
     this.#prober.close()
   }
 
-  #down(key: string): ReadonlySet<string> {
+  /** Ids of an entry's members that are down. */
+  down(key: string): ReadonlySet<string> {
     const held = this.#passive.held(key)
     return held.size === 0 ? this.#prober.down(key) : new Set([...this.#prober.down(key), ...held.keys()])
   }
@@ -76,7 +77,7 @@ export class MemberHealthFeed {
     if (held !== null) this.#options.onHealth({ loadBalancerId, ...held, health: 'down' })
     else if (checked !== undefined) this.#options.onHealth(checked)
     else this.#options.onProbedNoMore({ loadBalancerId, poolId, memberId, health: 'unknown', reason: null, since: '' })
-    this.#options.onDown(key, this.#down(key))
+    this.#options.onDown(key, this.down(key))
   }
 
   #hand(changed: readonly MemberHealth[]): void {
@@ -85,7 +86,7 @@ export class MemberHealthFeed {
       if (health.health === 'down' || !this.#passive.held(loadBalancerKey(health.loadBalancerId)).has(health.memberId))
         this.#options.onHealth(health)
     for (const key of new Set(changed.map(({ loadBalancerId }) => loadBalancerKey(loadBalancerId))))
-      this.#options.onDown(key, this.#down(key))
+      this.#options.onDown(key, this.down(key))
   }
 }
 

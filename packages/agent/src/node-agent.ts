@@ -14,6 +14,7 @@ import { CertificateFiles } from './certificate-files.ts'
 import type { Domains } from './domains.ts'
 import type { AgentFigures } from './figures.ts'
 import { followLink } from './follow-link.ts'
+import { LoadBalancerMetrics } from './load-balancer-metrics.ts'
 import { MemberHealthFeed } from './member-health-feed.ts'
 import { NodeReconciler } from './reconcile-node.ts'
 import { Reporter } from './reporter.ts'
@@ -70,6 +71,7 @@ export class NodeAgent implements Component {
   readonly #reporter: Reporter
   readonly #stopping = new AbortController()
   readonly #certificates: CertificateFiles
+  readonly #metrics: LoadBalancerMetrics
   #health: MemberHealthFeed | null = null
   #following: Promise<void> | null = null
   readonly #timers = new Map<string, Timer>()
@@ -96,6 +98,10 @@ export class NodeAgent implements Component {
       onArrived: (key) => this.#reconciler.look([key]),
       log,
     })
+    this.#metrics = new LoadBalancerMetrics({
+      drivers: options.drivers,
+      down: (key) => this.#health?.down(key) ?? new Set(),
+    })
     const { before, after } = this.#certificates
     this.#reconciler = new NodeReconciler({
       domains: options.domains,
@@ -107,7 +113,10 @@ export class NodeAgent implements Component {
       state: this.#state,
       onReport: (report) => this.#reporter.entry(report),
       onRemoved: (key) => this.#reporter.removed(key),
-      onApplied: (key, entry, projectId) => this.#health?.applied(key, entry, projectId),
+      onApplied: (key, entry, projectId) => {
+        this.#health?.applied(key, entry, projectId)
+        this.#metrics.applied(key, entry)
+      },
       onInSync: (inSync) => this.#reporter.inSync(inSync),
       clock: options.clock,
       random: options.random,
@@ -162,6 +171,11 @@ export class NodeAgent implements Component {
   /** Figures for `/metrics`. */
   get figures(): AgentFigures {
     return { ...this.#reporter.figures(), ...this.counters, shares: this.#options.shares?.figures() ?? {} }
+  }
+
+  /** The figures that a listener of protocol `metrics` answers with; null for others. */
+  metricsOf(listenerId: string): Promise<string | null> {
+    return this.#metrics.of(listenerId)
   }
 
   /**

@@ -231,4 +231,6 @@ const sameStats = (a: ServiceStats | undefined, b: ServiceStats): boolean =>
   a.bytesOut === b.bytesOut &&
   a.activeConnections === b.activeConnections &&
   a.totalConnections === b.totalConnections &&
-  a.requestErrors === b.requestErrors
+  a.requestErrors === b.requestErrors &&
+  // A response is counted in bytes, too.
+  a.http?.requests === b.http?.requests

@@ -95,6 +95,14 @@ export const listener = z.strictObject({
 })
 export type Listener = z.infer<typeof listener>
 
+/** Whether a listener needs a pool and has none: it refuses connections, or answers requests with 503. */
+export const lacksPool = ({
+  protocol,
+  defaultPoolId,
+  routes,
+}: Pick<Listener, 'protocol' | 'defaultPoolId' | 'routes'>): boolean =>
+  protocol !== 'metrics' && defaultPoolId === null && routes.length === 0
+
 /** The pools that a listener sends to: its default and those of its routes. */
 export const poolIdsOf = ({ defaultPoolId, routes }: Pick<Listener, 'defaultPoolId' | 'routes'>): readonly string[] => {
   const ids = new Set(defaultPoolId === null ? [] : [defaultPoolId])

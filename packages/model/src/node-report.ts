@@ -193,4 +193,16 @@ export interface ServiceStats {
   readonly activeConnections: number
   readonly totalConnections: number
   readonly requestErrors: number
+  /** Of listeners whose requests the proxy reads. Absent from others, and from older agents. */
+  readonly http?: HttpStats
+}
+
+export const RESPONSE_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
+/** Responses by the first digit of their status. */
+export type ResponseCounts = Readonly<Record<(typeof RESPONSE_CLASSES)[number], number>>
+
+/** Counters as those of `ServiceStats`. */
+export interface HttpStats {
+  readonly requests: number
+  readonly responses: ResponseCounts
 }

@@ -1,13 +1,14 @@
 /**
  * `tcp`, `udp` and `sctp` listeners forward connections. `http`, `https` and `tcp-proxy` listeners terminate them in the
- * L7 proxy. `https` is HTTP whose TLS the proxy ends.
+ * L7 proxy. `https` is HTTP whose TLS the proxy ends. A `metrics` listener has no pool: it answers `GET /metrics` with the
+ * figures of its load balancer.
  */
-export const LISTENER_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'https', 'tcp-proxy'] as const
+export const LISTENER_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'https', 'tcp-proxy', 'metrics'] as const
 export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
 
 /** Whether the L7 proxy terminates the connection. */
 export const isProxied = (protocol: ListenerProtocol): boolean =>
-  protocol === 'http' || protocol === 'https' || protocol === 'tcp-proxy'
+  protocol === 'http' || protocol === 'https' || protocol === 'tcp-proxy' || protocol === 'metrics'
 
 /**
  * Whether the kernel must track a listener's connections. Balanced connections are translated. Connection limits and allow

@@ -73,7 +73,13 @@ describe('identity', () => {
 
   test('the catalog', async () => {
     const services = await list(admin(), 'catalog', 'list')
-    expect(services.map((service) => service.Type).sort()).toEqual(['compute', 'identity', 'key-manager', 'load-balancer', 'network'])
+    expect(services.map((service) => service.Type).sort()).toEqual([
+      'compute',
+      'identity',
+      'key-manager',
+      'load-balancer',
+      'network',
+    ])
     // What all others are asked of is the program that is installed, loaded once.
     const env = { PATH: '/usr/bin:/bin', ...admin() }
     const installed = await runCommand([INSTALLED, 'catalog', 'list', '-f', 'json'], { env })

@@ -15,7 +15,7 @@ async function oneNode() {
     isUntracked: () => (plane.entry(NODE, 'domain/1') as DomainEntry).untracked === true,
     /** The load balancer with its one listener changed like this; null: with none. */
     put: (number: number, change: Partial<Listener> | null) => {
-      const poolProtocol = change?.protocol === 'https' ? 'http' : change?.protocol
+      const poolProtocol = change?.protocol === 'https' || change?.protocol === 'metrics' ? 'http' : change?.protocol
       const { listeners, pools, ...rest } = loadBalancer(number)
       const changed: LoadBalancer = {
         ...rest,

@@ -164,7 +164,12 @@ export class ChangingCluster {
       nodeGroupId: stored === undefined ? named : stored.nodeGroupId,
       vips: base.vips.map((vip) => ({ ...vip, scope: change.scope, poolId: uuid('other', change.addressPool) })),
       listeners: base.listeners.map((listener) => ({ ...listener, protocol, connectionLimit, tls: tlsOf(protocol) })),
-      pools: [{ ...pool(change.number, change.members), protocol: protocol === 'https' ? 'http' : protocol }],
+      pools: [
+        {
+          ...pool(change.number, change.members),
+          protocol: protocol === 'https' || protocol === 'metrics' ? 'http' : protocol,
+        },
+      ],
     }
     await this.plane.put(['loadBalancer', next])
   }

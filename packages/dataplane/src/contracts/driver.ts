@@ -1,4 +1,4 @@
-import type { EntryReport, ServiceStats } from '@spout/model/node-report'
+import type { EntryReport, ResponseCounts, ServiceStats } from '@spout/model/node-report'
 import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
 
 /** A capability of a driver. An entry that needs a feature that no driver offers is refused. */
@@ -25,6 +25,34 @@ export interface MemberTraffic {
   readonly answered: number
   /** Responses with status 5xx, invalid responses, and time-outs. */
   readonly badAnswers: number
+}
+
+/**
+ * What a proxy counted at a pool or a member on this node. Counters begin at zero again with the proxy's process.
+ * Averages are over the last 1,024 requests or connections.
+ */
+export interface TrafficFigures {
+  readonly current: number
+  /** Requests or connections that wait for a free place. */
+  readonly queued: number
+  readonly total: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly connectionErrors: number
+  readonly responseErrors: number
+  readonly retries: number
+  readonly redispatches: number
+  readonly responses: ResponseCounts
+  readonly queueMs: number
+  readonly connectMs: number
+  readonly responseMs: number
+  readonly totalMs: number
+}
+
+export interface PoolFigures extends TrafficFigures {
+  readonly poolId: string
+  /** By member id. */
+  readonly members: ReadonlyMap<string, TrafficFigures>
 }
 
 /** By member id: the percentage of its full share that a member in slow start has now. */
@@ -94,6 +122,8 @@ export interface DataPlaneDriver<Rendered = unknown> extends EntryFollower {
   /** By listener id: where this driver's proxy accepts connections after `apply`. Drivers later in the list use it. */
   proxyPorts?(entry: LoadBalancerEntry): ReadonlyMap<string, ProxyPort>
   stats(): Promise<readonly ServiceStats[]>
+  /** What was counted at the pools of one entry, if the driver sees it. Costs work for each pool. */
+  poolFigures?(entry: LoadBalancerEntry): Promise<readonly PoolFigures[]>
   /** Counts traffic to the members of watched pools, if the driver sees it. */
   traffic?(): Promise<readonly MemberTraffic[]>
 }

@@ -48,6 +48,7 @@ function checkPorts(listeners: readonly OctaviaListener[]): void {
 
 function checkPolicies(listener: OctaviaListener, pools: ReadonlyMap<string, OctaviaPool>): void {
   const { protocol, policies } = listener
+  if (policies.length > 0 && protocol === 'PROMETHEUS') throw noChildren(protocol)
   if (policies.length > 0 && protocol !== 'HTTP' && protocol !== 'TERMINATED_HTTPS')
     throw unsupportedOption(`listener_id: a listener of protocol ${protocol} does not look at requests`)
   for (const { redirectPoolId } of policies) checkPool(listener, redirectPoolId, pools)
@@ -55,6 +56,7 @@ function checkPolicies(listener: OctaviaListener, pools: ReadonlyMap<string, Oct
 
 function checkPool({ protocol }: OctaviaListener, id: string | null, pools: ReadonlyMap<string, OctaviaPool>): void {
   if (id === null) return
+  if (protocol === 'PROMETHEUS') throw noChildren(protocol)
   const pool = pools.get(id)
   if (pool === undefined) throw notFound('Pool', id)
   if (!POOLS_OF_LISTENER[protocol].includes(pool.protocol))
@@ -62,6 +64,10 @@ function checkPool({ protocol }: OctaviaListener, id: string | null, pools: Read
       `The pool protocol '${pool.protocol}' is invalid while the listener protocol is '${protocol}'.`,
     )
 }
+
+/** As Octavia words it (`ListenerNoChildren`). */
+const noChildren = (protocol: string): OctaviaFault =>
+  new OctaviaFault(400, `Protocol ${protocol} listeners cannot have child objects.`)
 
 const isV6 = (text: string): boolean => text.includes(':')
 

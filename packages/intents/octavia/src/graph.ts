@@ -17,7 +17,7 @@ import { type Fact, type FactName, factOf, withFacts } from './facts.ts'
 import type { Graph, OctaviaListener, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
 import { listenerReferences, poolReferences } from './references.ts'
 import { unsupportedOption } from './wire/fault.ts'
-import { isOneOf, OFFERED_LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
+import { isOneOf, LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
 
 type Children = Pick<LoadBalancer, 'listeners' | 'pools' | 'annotations'>
 
@@ -31,7 +31,7 @@ export function unfoldGraph({ listeners, pools, annotations }: Children): Graph 
   return {
     listeners: listeners.map((model) => ({
       model,
-      protocol: word(model.id, OFFERED_LISTENER_PROTOCOLS, PLAIN_LISTENER_PROTOCOL[model.protocol]),
+      protocol: word(model.id, LISTENER_PROTOCOLS, PLAIN_LISTENER_PROTOCOL[model.protocol]),
       insertHeaders: unfoldHeaders(
         model.insertHeaders,
         factOf(annotations, model.id, 'insert_headers')?.split(',') ?? [],
@@ -157,6 +157,8 @@ function listenerProtocol(listener: OctaviaListener, proxied: ReadonlySet<string
       return 'udp'
     case 'SCTP':
       return 'sctp'
+    case 'PROMETHEUS':
+      return 'metrics'
     case 'TCP':
     case 'HTTPS':
       return !hasDefaultTimeouts(listener.model) || proxied.has(listener.model.defaultPoolId ?? '')

@@ -442,6 +442,34 @@ describe('children', () => {
   })
 })
 
+describe('PROMETHEUS (API 2.25)', () => {
+  test('a PROMETHEUS listener has no children', async () => {
+    const { id } = await newLoadBalancer({ vip_subnet_id: service.ids.subnet })
+    const figures = {
+      loadbalancer_id: id,
+      protocol: 'PROMETHEUS',
+      protocol_port: 9100,
+      allowed_cidrs: ['192.0.2.0/24'],
+    }
+    const made = await service.make('/listeners', 'listener', figures)
+    expect(await service.call('GET', `/listeners/${made.id}`)).toMatchObject({
+      body: { listener: { protocol: 'PROMETHEUS', default_pool_id: null, allowed_cidrs: ['192.0.2.0/24'] } },
+    })
+    expect(service.view.get('loadBalancer', id)?.value).toMatchObject({
+      listeners: [{ protocol: 'metrics', port: 9100, defaultPoolId: null }],
+    })
+    const refused = { status: 400, body: { faultstring: 'Protocol PROMETHEUS listeners cannot have child objects.' } }
+    const pool = { protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' }
+    expect(await service.call('POST', '/pools', { pool: { ...pool, listener_id: made.id } })).toMatchObject(refused)
+    const { id: poolId } = await service.make('/pools', 'pool', { ...pool, loadbalancer_id: id })
+    expect(await service.call('PUT', `/listeners/${made.id}`, { listener: { default_pool_id: poolId } })).toMatchObject(
+      refused,
+    )
+    const l7policy = { listener_id: made.id, action: 'REJECT' }
+    expect(await service.call('POST', '/l7policies', { l7policy })).toMatchObject(refused)
+  })
+})
+
 describe('SCTP (API 2.23)', () => {
   test('listeners share a port with those of TCP and UDP, with pools of their own', async () => {
     const { id } = await newLoadBalancer({ vip_subnet_id: service.ids.subnet })
@@ -1114,12 +1142,6 @@ describe('bad input', () => {
       () => listener({ protocol: 'QUIC' }),
       400,
       "Invalid input for field/attribute protocol. Value: 'QUIC'. Value should be one of: HTTP, HTTPS, PROMETHEUS, SCTP, TCP, TERMINATED_HTTPS, UDP",
-    ],
-    [
-      'a protocol not offered',
-      () => listener({ protocol: 'PROMETHEUS' }),
-      501,
-      unsupported('protocol PROMETHEUS: listeners are HTTP, HTTPS, SCTP, TCP, TERMINATED_HTTPS, UDP here'),
     ],
     [
       'a port that is taken',

@@ -1,5 +1,6 @@
 import { checkGraph } from './check-graph.ts'
-import { addListener, addPool, type GraphEdit, setMonitor } from './edit-graph.ts'
+import { addListener } from './create-listeners.ts'
+import { addPool, type GraphEdit, setMonitor } from './edit-graph.ts'
 import { addPolicy, addRule } from './edit-policies.ts'
 import { foldGraph } from './graph.ts'
 import type { Graph } from './octavia-resources.ts'

@@ -1,8 +1,7 @@
 /** Octavia's enumerations, complete: a value that is not supported here is told apart from one that does not exist. */
 
 export const LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'PROMETHEUS', 'SCTP', 'TCP', 'TERMINATED_HTTPS', 'UDP'] as const
-export const OFFERED_LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'SCTP', 'TCP', 'TERMINATED_HTTPS', 'UDP'] as const
-export type ListenerProtocol = (typeof OFFERED_LISTENER_PROTOCOLS)[number]
+export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
 
 export const POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const
 export const OFFERED_POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const
@@ -16,6 +15,7 @@ export const POOLS_OF_LISTENER: Readonly<Record<ListenerProtocol, readonly PoolP
   TERMINATED_HTTPS: ['HTTP', 'PROXY', 'PROXYV2'],
   UDP: ['UDP'],
   SCTP: ['SCTP'],
+  PROMETHEUS: [],
 }
 
 export const ALGORITHMS = ['LEAST_CONNECTIONS', 'ROUND_ROBIN', 'SOURCE_IP', 'SOURCE_IP_PORT'] as const

@@ -67,6 +67,14 @@ it('names some of many that are down', () => {
   )
 })
 
+it('a listener that answers with figures needs no pool', () => {
+  const used = behind(members)
+  const figures = listener(7, 9100, { protocol: 'metrics', defaultPoolId: null })
+  expect(servingOf({ ...used, listeners: [...used.listeners, figures] }, new Map())).toMatchObject({ state: 'yes' })
+  const web = { ...figures, protocol: 'http' as const }
+  expect(servingOf({ ...used, listeners: [...used.listeners, web] }, new Map())).toMatchObject({ reason: 'NoPool' })
+})
+
 it('a pool that no listener uses does not count', () => {
   const document = behind([member(11)])
   const more = { ...document, pools: [...document.pools, pool(7, [member(12)])] }

@@ -1,4 +1,12 @@
-import { type LoadBalancer, type Member, type MemberHealth, type Pool, poolIdsOf, type Serving } from '@spout/model'
+import {
+  type LoadBalancer,
+  lacksPool,
+  type Member,
+  type MemberHealth,
+  type Pool,
+  poolIdsOf,
+  type Serving,
+} from '@spout/model'
 import { isPanicking } from './effective-members.ts'
 
 const NAMED = 3
@@ -12,7 +20,7 @@ export function servingOf(loadBalancer: LoadBalancer, health: ReadonlyMap<string
   if (!loadBalancer.enabled) return nobody('Disabled', 'The load balancer is disabled.')
   const listeners = loadBalancer.listeners.filter(({ enabled }) => enabled)
   if (listeners.length === 0) return nobody('NoListeners', 'No listener is enabled.')
-  const poolless = listeners.filter(({ defaultPoolId, routes }) => defaultPoolId === null && routes.length === 0)
+  const poolless = listeners.filter(lacksPool)
   const used = new Set(listeners.flatMap(poolIdsOf))
   const pools = loadBalancer.pools.filter(({ id }) => used.has(id)).map((pool) => lookAt(pool, health))
   const sum = (count: (pool: Look) => number): number => pools.reduce((total, pool) => total + count(pool), 0)

@@ -12,6 +12,7 @@ const POOLS_OF: Readonly<Record<Listener['protocol'], readonly Pool['protocol'][
   http: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   https: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   'tcp-proxy': ['tcp', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'],
+  metrics: [],
 }
 
 const modeOf = ({ protocol }: Listener): NodePool['mode'] => {

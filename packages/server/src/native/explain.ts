@@ -3,6 +3,7 @@ import {
   type Listener,
   type LoadBalancer,
   type LoadBalancerStatus,
+  lacksPool,
   type Member,
   type NodeConnection,
   type Placement,
@@ -109,7 +110,7 @@ const explainListener = (loadBalancer: LoadBalancer, listener: Listener, stats: 
     ? 'the load balancer is disabled'
     : !listener.enabled
       ? 'the listener is disabled'
-      : listener.defaultPoolId === null && listener.routes.length === 0
+      : lacksPool(listener)
         ? 'it has no pool: connections are refused'
         : null,
   stats: stats ?? null,

@@ -9,6 +9,7 @@ import {
   rowsIn,
 } from './content.ts'
 import { isValueMap, MAPS, type MapName } from './maps.ts'
+import { metricsBackend } from './metrics-backend.ts'
 import { attemptLimit, attemptTable, PASSED_ON, relayDefaults, relays } from './relays.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { sessionRules } from './session-rules.ts'
@@ -63,6 +64,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath),
     ...relays(settings.chroot, settings.luaProgram !== null),
+    ...metricsBackend(settings.mapPath),
     ...backends.flatMap((slot) => backendSection(slot, placed.get(slot.id), settings)),
   ].join('\n')}\n`
 }

@@ -1,5 +1,6 @@
 import type { RowMap, ValueMap } from './maps.ts'
 import type { MemberTls } from './member-tls.ts'
+import { METRICS_BACKEND } from './metrics-backend.ts'
 import type { RenderedEntry, RenderedFrontend, RenderedServer } from './render.ts'
 import type { RowGroup } from './route-rows.ts'
 import { ROUTED } from './routed.ts'
@@ -94,9 +95,10 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
 }
 
 function contentIn(
-  { backend, routes, hsts: header }: RenderedFrontend,
+  { backend, routes, hsts: header, metrics }: RenderedFrontend,
   names: PlacedRows['names'],
 ): Pick<PlacedFrontend, 'values' | 'rows'> {
+  if (metrics !== undefined) return { values: { backend: METRICS_BACKEND, metrics } }
   const name = backend === null ? undefined : names.get(backend)
   const hsts = header === undefined ? {} : { hsts: header }
   if (routes === undefined) return { values: { ...(name === undefined ? {} : { backend: name }), ...hsts } }

@@ -2,11 +2,12 @@ import type { Clock } from '@spout/runtime'
 import type { Supervisor } from '@spout/sys'
 import type { Command } from './command.ts'
 import { Drains } from './drains.ts'
+import { since } from './pool-figures.ts'
 import { ProxyLauncher, type ProxyLauncherOptions } from './proxy-launcher.ts'
 import { tidySlots } from './proxy-slots.ts'
 import type { RunningProxy } from './running-proxy.ts'
 import { ServiceCounters } from './service-counters.ts'
-import type { FrontendCounters } from './show.ts'
+import type { BackendTraffic, FrontendCounters, TrafficCounters } from './show.ts'
 import { SlotAssignments } from './slot-assignments.ts'
 import { ProxyLost } from './stats-socket.ts'
 
@@ -30,6 +31,8 @@ export class CurrentProxy {
   readonly #supervisor: Supervisor
   #assignments: SlotAssignments
   #counters = new ServiceCounters()
+  /** By backend slot: what was counted for the owners that it had before. */
+  #inherited = new Map<number, TrafficCounters>()
   #running: RunningProxy | null = null
   #closed = false
 
@@ -66,6 +69,7 @@ export class CurrentProxy {
     if (saved === null) return
     this.#assignments = new SlotAssignments(this.#given.options, saved)
     this.#counters = new ServiceCounters(proxy === null ? [] : saved.baselines)
+    this.#inherited = new Map(proxy === null ? [] : saved.inherited)
     this.#running = proxy
     if (proxy !== null) this.#watch(proxy)
   }
@@ -79,6 +83,7 @@ export class CurrentProxy {
     this.#running = await this.launcher.launch(slots, placed, replaced)
     for (const entry of placed) this.#running.settle(entry)
     this.#counters.restart(owners)
+    this.#inherited.clear()
     this.drains.clear()
     this.#given.count(replaced === null ? 'transaction' : 'reload')
     await this.confirm()
@@ -127,11 +132,31 @@ export class CurrentProxy {
     }
   }
 
+  /** What backends counted for their present owners, by slot; empty if it does not run. */
+  async traffic(slots: readonly number[]): Promise<ReadonlyMap<number, BackendTraffic>> {
+    try {
+      const counted = (await this.#running?.traffic(slots)) ?? new Map<number, BackendTraffic>()
+      return new Map(
+        [...counted].map(([slot, { all, servers }]) => [slot, { all: since(all, this.#inherited.get(slot)), servers }]),
+      )
+    } catch (error) {
+      if (error instanceof ProxyLost) return new Map()
+      throw error
+    }
+  }
+
+  /** Backends are free for other owners, which begin at zero. @throws ProxyLost */
+  async countAnew(slots: readonly number[]): Promise<void> {
+    for (const [slot, { all }] of (await this.#running?.traffic(slots)) ?? []) this.#inherited.set(slot, all)
+  }
+
   /** Saves the current slots as those of the process, for the next agent. */
   async confirm(): Promise<void> {
     const slots = this.#assignments.confirm()
     const proxy = this.#running
-    if (proxy !== null) await this.launcher.save(proxy, { ...slots, baselines: this.#counters.baselines })
+    if (proxy === null) return
+    const inherited = this.#inherited.size === 0 ? {} : { inherited: [...this.#inherited] }
+    await this.launcher.save(proxy, { ...slots, baselines: this.#counters.baselines, ...inherited })
   }
 
   /** Closes the connection; the process continues. */

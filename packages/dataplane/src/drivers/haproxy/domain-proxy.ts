@@ -1,15 +1,18 @@
+import type { LoadBalancerEntry } from '@spout/model/node-state'
 import { Mutex } from '@spout/runtime'
 import { Supervisor } from '@spout/sys'
-import type { MemberTraffic } from '../../contracts/driver.ts'
+import type { MemberTraffic, PoolFigures } from '../../contracts/driver.ts'
 import { applyEntries, pruneUnheld, recover } from './change-entries.ts'
 import { closingSockets } from './closing-sockets.ts'
 import type { ProxyConnections } from './connection-share.ts'
 import { CurrentProxy } from './current-proxy.ts'
 import { listenOverflows } from './listen-overflows.ts'
+import { type MetricsOf, MetricsSocket } from './metrics-socket.ts'
 import type { Outcome } from './outcome.ts'
 import { disturbs, planChanges } from './plan-changes.ts'
+import { poolFigures } from './pool-figures.ts'
 import type { ProxyPlace } from './proxy-place.ts'
-import type { RenderedEntry } from './render.ts'
+import { answersMetrics, type RenderedEntry } from './render.ts'
 import type { FrontendCounters } from './show.ts'
 import { SlotUpkeep, type SlotUpkeepOptions } from './slot-upkeep.ts'
 import { ProxyLost } from './stats-socket.ts'
@@ -17,6 +20,8 @@ import { ProxyLost } from './stats-socket.ts'
 export interface DomainProxyOptions extends SlotUpkeepOptions {
   /** The stop of an earlier proxy of the same place. */
   readonly after?: Promise<void>
+  /** Figures of load balancers, by a listener that answers with them. Default: none has. */
+  readonly metricsOf?: MetricsOf
 }
 
 /**
@@ -29,6 +34,7 @@ export class DomainProxy {
   readonly #current: CurrentProxy
   readonly #supervisor: Supervisor
   readonly #upkeep: SlotUpkeep
+  #metrics: MetricsSocket | null = null
 
   private constructor(given: DomainProxyOptions) {
     const { clock, log, place } = given
@@ -88,6 +94,7 @@ export class DomainProxy {
     return this.#mutex.run(async () => {
       const outcomes = await applyEntries(this.#current, put, remove)
       this.#upkeep.due()
+      await this.#followMetrics(put)
       return outcomes
     })
   }
@@ -130,6 +137,19 @@ export class DomainProxy {
           return slot === undefined ? [] : [{ entry, service, counters: counters.of(service, slot) }]
         }),
       )
+    })
+  }
+
+  /** What the proxy counted at the pools of an entry; empty for entries of others. */
+  poolFigures(entry: LoadBalancerEntry): Promise<readonly PoolFigures[]> {
+    return this.#mutex.run(async () => {
+      const backends = this.#current.assignments.backendsOf(entry.key)
+      const counted = await this.#current.traffic(backends.map(({ slot }) => slot))
+      const owned = backends.flatMap(({ owner, slot }) => {
+        const traffic = counted.get(slot)
+        return traffic === undefined ? [] : [{ owner, ...traffic }]
+      })
+      return poolFigures(entry, owned)
     })
   }
 
@@ -226,6 +246,24 @@ export class DomainProxy {
     return this.#mutex.run(async () => this.#letGo())
   }
 
+  /** Listens for requests for figures while a listener answers with them. Without the socket it answers 503. */
+  async #followMetrics(put: readonly RenderedEntry[]): Promise<void> {
+    const { metricsOf, uid, log, place } = this.#given
+    const { assignments, launcher } = this.#current
+    if (this.#metrics !== null) {
+      if (assignments.hasMetrics) return
+      this.#metrics.close()
+      this.#metrics = null
+    } else if (metricsOf !== undefined && put.some(answersMetrics))
+      try {
+        this.#metrics = await MetricsSocket.listen(launcher.metricsSocket, uid, async (listenerId) =>
+          this.portOf(listenerId) === null ? null : metricsOf(listenerId),
+        )
+      } catch (error) {
+        log.warn({ proxy: place.name, error: String(error) }, 'requests for figures cannot be answered')
+      }
+  }
+
   async #hasClients(): Promise<boolean> {
     const counters = await this.#current.sample()
     return counters !== null && [...counters.values()].some(({ current }) => current > 0)
@@ -234,6 +272,8 @@ export class DomainProxy {
   #letGo(): void {
     this.#supervisor.close()
     this.#upkeep.close()
+    this.#metrics?.close()
+    this.#metrics = null
     this.#current.letGo()
   }
 }

@@ -1,4 +1,5 @@
-import type { DomainEntry, LoadBalancerEntry, ServiceStats } from '@spout/model'
+import type { DomainEntry, LoadBalancerEntry, ResponseCounts, ServiceStats } from '@spout/model'
+import { RESPONSE_CLASSES } from '@spout/model/node-report'
 import { isProxied } from '@spout/model/protocols'
 import { type Clock, systemClock, type Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
@@ -7,6 +8,7 @@ import type {
   DataPlaneDriver,
   Feature,
   MemberTraffic,
+  PoolFigures,
   ProxyPort,
   WantedEntry,
 } from '../../contracts/driver.ts'
@@ -14,18 +16,22 @@ import type { ProxyConnections } from './connection-share.ts'
 import { DomainProxy } from './domain-proxy.ts'
 import { KnownRoutes } from './known-routes.ts'
 import { endLeftProxies } from './left-proxies.ts'
+import type { MetricsOf } from './metrics-socket.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { ProxyHost } from './proxy-host.ts'
 import type { ProxyPlace } from './proxy-place.ts'
 import { processesByConfig } from './proxy-process.ts'
 import { type RenderedEntry, renderEntry } from './render.ts'
+import type { FrontendCounters } from './show.ts'
 
 export interface HaproxyDriverOptions {
   /** The place of a domain's proxy. The domain must exist before its first proxied service. */
   readonly place: (domain: DomainEntry) => ProxyPlace
   readonly host: ProxyHost
   readonly log: Log
+  /** Figures of load balancers, by a listener that answers with them. Default: no listener does. */
+  readonly metricsOf?: MetricsOf
   readonly clock?: Clock
   readonly options?: Partial<HaproxyOptions>
 }
@@ -72,7 +78,11 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   constructor(given: HaproxyDriverOptions) {
     this.#given = given
     this.#options = { ...DEFAULT_OPTIONS, ...given.options }
-    this.features = new Set([...FEATURES, ...(this.#options.lua ? WITH_LUA : [])])
+    this.features = new Set([
+      ...FEATURES,
+      ...(this.#options.lua ? WITH_LUA : []),
+      ...(given.metricsOf === undefined ? [] : ['l7.metrics']),
+    ])
     this.#clock = given.clock ?? systemClock
   }
 
@@ -214,7 +224,12 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
       activeConnections: counters.current,
       totalConnections: counters.total,
       requestErrors: counters.requestErrors,
+      ...httpOf(entry, service, counters),
     }))
+  }
+
+  async poolFigures(entry: LoadBalancerEntry): Promise<readonly PoolFigures[]> {
+    return (await this.#proxies.get(entry.domain)?.poolFigures(entry)) ?? []
   }
 
   async traffic(): Promise<readonly MemberTraffic[]> {
@@ -273,7 +288,9 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   #make(domain: DomainEntry): DomainProxy {
+    const { metricsOf } = this.#given
     return DomainProxy.open({
+      ...(metricsOf === undefined ? {} : { metricsOf }),
       place: this.#given.place(domain),
       after: this.#stopping.get(domain.number),
       uid: this.#options.firstUid + domain.number,
@@ -305,6 +322,17 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     const known = new Set([...this.#proxies.values()].map(({ place }) => place.name))
     await endLeftProxies(this.#options.runDirectory, known, this.#given.host)
   }
+}
+
+/** What was counted of a listener's requests; nothing of one that reads none. */
+function httpOf(
+  { frontends }: RenderedEntry,
+  listenerId: string,
+  counters: FrontendCounters,
+): Pick<ServiceStats, 'http'> {
+  if (frontends.find(({ service }) => service === listenerId)?.shape.mode !== 'http') return {}
+  const responses = Object.fromEntries(RESPONSE_CLASSES.map((each) => [each, counters[each]])) as ResponseCounts
+  return { http: { requests: counters.requests, responses } }
 }
 
 const hasProxied = ({ entry }: WantedEntry): boolean => entry.services.some(({ protocol }) => isProxied(protocol))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { makeRunDirectory } from '@spout/sys'
 import { type ProcessPlan, renderConfig, renderMaps } from './config.ts'
 import { MAPS, type MapName } from './maps.ts'
+import { METRICS_SOCKET } from './metrics-backend.ts'
 import { type TlsFiles, tlsFiles, writeTlsFiles } from './tls-files.ts'
 
 /** The files of one domain's proxy, in a directory that only root can enter. */
@@ -13,8 +14,10 @@ export interface ProxyFiles {
   readonly state: string
   /** Names the last drain of the node in which this proxy closed its connections gracefully. */
   readonly lastDrain: string
-  /** The directory of the process's chroot. It cannot write there; the sockets of its relays are made before. */
+  /** The directory of the process's chroot. It cannot write there; the sockets of its relays and `metricsSocket` are in it. */
   readonly root: string
+  /** Where the agent answers requests for figures. */
+  readonly metricsSocket: string
   readonly map: (map: MapName) => string
   /** Each process has its own socket, so that both can be used during a replacement. */
   readonly statsSocket: (generation: number) => string
@@ -29,6 +32,7 @@ export const proxyFiles = (directory: string, certificates: string): ProxyFiles 
   state: join(directory, 'state.json'),
   lastDrain: join(directory, 'seen-off'),
   root: join(directory, 'root'),
+  metricsSocket: join(directory, 'root', METRICS_SOCKET),
   map: (map) => join(directory, `${map}.map`),
   statsSocket: (generation) => join(directory, `s${generation}`),
   tls: tlsFiles(directory, certificates),

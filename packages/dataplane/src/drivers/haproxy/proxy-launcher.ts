@@ -48,6 +48,11 @@ export class ProxyLauncher {
     this.#files = proxyFiles(`${given.options.runDirectory}/${given.place.name}`, given.options.certificateDirectory)
   }
 
+  /** Where the process passes on requests for figures. */
+  get metricsSocket(): string {
+    return this.#files.metricsSocket
+  }
+
   /**
    * Starts a process with these entries. It takes over the listening sockets of `replaced`, so that no connection is
    * refused, and `replaced` serves its connections to their end.
@@ -136,7 +141,10 @@ export class ProxyLauncher {
   }
 
   /** Saves what `adopt` of the next agent needs. */
-  save(proxy: RunningProxy, state: Pick<SavedState, 'frontends' | 'backends' | 'baselines'>): Promise<void> {
+  save(
+    proxy: RunningProxy,
+    state: Pick<SavedState, 'frontends' | 'backends' | 'baselines' | 'inherited'>,
+  ): Promise<void> {
     const { process, generation } = proxy
     return writeState(this.#files.state, {
       ...{ generation, process, addresses: this.#addresses, ...state },

@@ -45,6 +45,15 @@ const CASES = {
       ),
     ),
   ],
+  metrics: [
+    sampleWanted(
+      sampleEntry(
+        'told',
+        [sampleService('told-80'), sampleService('told-9100', { protocol: 'metrics', port: 9100, pool: null })],
+        [samplePool(1)],
+      ),
+    ),
+  ],
   'tcp-proxy': [
     sampleWanted(
       sampleEntry(

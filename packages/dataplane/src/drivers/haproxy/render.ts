@@ -43,6 +43,8 @@ export interface RenderedFrontend {
   readonly certificates?: FrontendCertificates
   /** The header `Strict-Transport-Security`, in base64. Absent: none is added. */
   readonly hsts?: string
+  /** It answers with the figures of the load balancer that this listener belongs to. Absent: it does not. */
+  readonly metrics?: string
 }
 
 export interface RenderedBackend {
@@ -118,16 +120,27 @@ export function renderEntry(
         ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf, service.id) }),
         ...(service.tls === undefined ? {} : { certificates: certificatesOf(service.tls) }),
         ...(service.tls?.hsts === undefined ? {} : { hsts: hstsText(service.tls.hsts) }),
+        ...(service.protocol === 'metrics' ? { metrics: checkedId(service.id) } : {}),
       }
     })
   return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }
 }
 
+/** Whether a listener answers with figures. */
+export const answersMetrics = ({ frontends }: RenderedEntry): boolean =>
+  frontends.some(({ metrics }) => metrics !== undefined)
+
 /** The mode of the backend is the listener's: a pool with the PROXY protocol may carry HTTP. */
 const modeOf = ({ protocol, tls }: Service): ProxyMode => {
   if ((protocol === 'https') !== (tls !== undefined))
     throw new RangeError(`a service of protocol ${protocol} ${tls === undefined ? 'needs certificates' : 'has none'}`)
-  return protocol === 'http' || protocol === 'https' ? 'http' : 'tcp'
+  return protocol === 'tcp-proxy' ? 'tcp' : 'http'
+}
+
+/** The id of a listener is a value of a map, where a space or a newline would end it. */
+function checkedId(id: string): string {
+  if (/^[\w-]{1,64}$/.test(id)) return id
+  throw new RangeError(`${JSON.stringify(id)} is not the id of a listener`)
 }
 
 /** RFC 6797, 6.1. Encoded, since `;` would end a command. */

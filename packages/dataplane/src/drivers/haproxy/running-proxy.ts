@@ -5,12 +5,14 @@ import { backendName, frontendName, type PlacedEntry, type PlacedRows, type Prox
 import { MAPS } from './maps.ts'
 import type { ProxyFiles } from './proxy-files.ts'
 import {
+  type BackendTraffic,
   type FrontendCounters,
   parseFrontendStats,
   parseInfo,
   parseMaps,
   parseServerStats,
   parseServers,
+  parseTraffic,
   type ServerCounters,
 } from './show.ts'
 import { StatsSocket } from './stats-socket.ts'
@@ -152,6 +154,17 @@ export class RunningProxy {
   async serverCounters(slots: readonly number[]): Promise<ReadonlyMap<number, ReadonlyMap<string, ServerCounters>>> {
     const replies = await this.#socket.execute(slots.map((slot) => `show stat ${backendName(slot)} 4 -1\n`))
     return new Map(slots.map((slot, index) => [slot, parseServerStats(replies[index] ?? '')]))
+  }
+
+  /** What backends and their servers counted, by slot. Costs a walk over all sections for each. @throws ProxyLost */
+  async traffic(slots: readonly number[]): Promise<ReadonlyMap<number, BackendTraffic>> {
+    const replies = await this.#socket.execute(slots.map((slot) => `show stat ${backendName(slot)} 6 -1\n`))
+    return new Map(
+      slots.flatMap((slot, index) => {
+        const counted = parseTraffic(replies[index] ?? '')
+        return counted === null ? [] : [[slot, counted] as const]
+      }),
+    )
   }
 
   /** Its number of connections, and the maximum. @throws ProxyLost */

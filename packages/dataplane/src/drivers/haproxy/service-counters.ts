@@ -1,14 +1,16 @@
-import type { FrontendCounters } from './show.ts'
+import { FRONTEND_COLUMNS, type FrontendCounters } from './show.ts'
 
-const ZERO: FrontendCounters = { current: 0, total: 0, bytesIn: 0, bytesOut: 0, requestErrors: 0 }
+const FIELDS = Object.keys(FRONTEND_COLUMNS) as readonly (keyof FrontendCounters)[]
+const ZERO = Object.fromEntries(FIELDS.map((field) => [field, 0])) as FrontendCounters
 
-const combine = (a: FrontendCounters, b: FrontendCounters, sign: 1 | -1): FrontendCounters => ({
-  current: Math.max(0, a.current),
-  total: Math.max(0, a.total + sign * b.total),
-  bytesIn: Math.max(0, a.bytesIn + sign * b.bytesIn),
-  bytesOut: Math.max(0, a.bytesOut + sign * b.bytesOut),
-  requestErrors: Math.max(0, a.requestErrors + sign * b.requestErrors),
-})
+/** @param b has no newer fields where an earlier agent saved it */
+const combine = (a: FrontendCounters, b: Partial<FrontendCounters>, sign: 1 | -1): FrontendCounters => {
+  const figures = FIELDS.map((field) => {
+    const change = field === 'current' ? 0 : sign * (b[field] ?? (sign < 0 ? a[field] : 0))
+    return [field, Math.max(0, a[field] + change)]
+  })
+  return Object.fromEntries(figures)
+}
 
 /**
  * Computes counters of services from counters of slots. A slot keeps counting under a new owner, and a process begins

@@ -9,10 +9,12 @@ const SERVERS = `1
 5 b1 3 m3 fd00::1 0 1 1 1 0 1 0 0 0 0 0 1 - 8082 - 0 0 - - 0
 6 other 3 m3 fd00::1 0 1 1 1 0 1 0 0 0 0 0 1 - 8082 - 0 0 - - 0`
 
-const STAT = `# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ
-f0,FRONTEND,,,2,3,4000,41,5120,90210,0,0,7,
-f12,FRONTEND,,,0,0,4000,0,0,0,0,0,0,
-stats,FRONTEND,,,0,0,4000,9,9,9,0,0,9,`
+const STAT = `# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,req_tot
+f0,FRONTEND,,,2,3,4000,41,5120,90210,0,0,7,,1,30,2,8,3,44
+f12,FRONTEND,,,0,0,4000,0,0,0,0,0,0,,,,,,,
+stats,FRONTEND,,,0,0,4000,9,9,9,0,0,9,,0,9,0,0,0,9`
+
+const NO_RESPONSES = { '1xx': 0, '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 }
 
 // The columns that matter, of many more.
 const SERVER_STAT = `# pxname,svname,stot,econ,eresp,wretr,wredis,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,connect,reuse,
@@ -56,8 +58,14 @@ describe('show', () => {
   it('stat', () => {
     expect(parseFrontendStats(STAT)).toEqual(
       new Map([
-        [0, { current: 2, total: 41, bytesIn: 5120, bytesOut: 90210, requestErrors: 7 }],
-        [12, { current: 0, total: 0, bytesIn: 0, bytesOut: 0, requestErrors: 0 }],
+        [
+          0,
+          {
+            ...{ current: 2, total: 41, bytesIn: 5120, bytesOut: 90210, requestErrors: 7, requests: 44 },
+            ...{ '1xx': 1, '2xx': 30, '3xx': 2, '4xx': 8, '5xx': 3 },
+          },
+        ],
+        [12, { current: 0, total: 0, bytesIn: 0, bytesOut: 0, requestErrors: 0, requests: 0, ...NO_RESPONSES }],
       ]),
     )
   })

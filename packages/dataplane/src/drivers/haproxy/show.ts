@@ -1,17 +1,49 @@
 import type { MemberTraffic } from '../../contracts/driver.ts'
 import { emptyContent, type ProxyContent, rowsOf, type ServerState } from './content.ts'
+import { type Columns, type Figures, figuresIn } from './figures.ts'
 import { type MapName, ROW_MAPS, VALUE_MAPS } from './maps.ts'
 
 /** Parses output of the runtime API. Sections that are not ours are skipped. */
 
+export const FRONTEND_COLUMNS = {
+  current: 'scur',
+  total: 'stot',
+  bytesIn: 'bin',
+  bytesOut: 'bout',
+  requestErrors: 'ereq',
+  requests: 'req_tot',
+  '1xx': 'hrsp_1xx',
+  '2xx': 'hrsp_2xx',
+  '3xx': 'hrsp_3xx',
+  '4xx': 'hrsp_4xx',
+  '5xx': 'hrsp_5xx',
+} as const satisfies Columns
 /** Counters of one frontend since its process started. */
-export interface FrontendCounters {
-  readonly current: number
-  readonly total: number
-  readonly bytesIn: number
-  readonly bytesOut: number
-  readonly requestErrors: number
-}
+export type FrontendCounters = Figures<typeof FRONTEND_COLUMNS>
+
+/** Averages are over the last 1,024 requests or connections. */
+export const TRAFFIC_COLUMNS = {
+  current: 'scur',
+  queued: 'qcur',
+  total: 'stot',
+  bytesIn: 'bin',
+  bytesOut: 'bout',
+  connectionErrors: 'econ',
+  responseErrors: 'eresp',
+  retries: 'wretr',
+  redispatches: 'wredis',
+  '1xx': 'hrsp_1xx',
+  '2xx': 'hrsp_2xx',
+  '3xx': 'hrsp_3xx',
+  '4xx': 'hrsp_4xx',
+  '5xx': 'hrsp_5xx',
+  queueMs: 'qtime',
+  connectMs: 'ctime',
+  responseMs: 'rtime',
+  totalMs: 'ttime',
+} as const satisfies Columns
+/** What was counted at a backend or a server since the process started, or the server was added. */
+export type TrafficCounters = Figures<typeof TRAFFIC_COLUMNS>
 
 const slotOf = (prefix: 'f' | 'b', name: string | undefined): number | null => {
   const match = /^([fb])([0-9]+)$/.exec(name ?? '')
@@ -20,25 +52,28 @@ const slotOf = (prefix: 'f' | 'b', name: string | undefined): number | null => {
 
 /** `show stat -1 1 -1`: only frontends, CSV with a header line. By slot. */
 export function parseFrontendStats(csv: string): ReadonlyMap<number, FrontendCounters> {
-  const [header = '', ...lines] = csv.split('\n')
-  const columns = header.replace(/^# /, '').split(',')
-  const column = (name: string): number => columns.indexOf(name)
-  const [name, scur, stot, bin, bout, ereq] = ['pxname', 'scur', 'stot', 'bin', 'bout', 'ereq'].map(column)
   const stats = new Map<number, FrontendCounters>()
-  for (const line of lines) {
-    const fields = line.split(',')
-    const slot = slotOf('f', fields[name!])
-    if (slot === null) continue
-    const count = (index: number | undefined): number => Number(fields[index!] ?? 0) || 0
-    stats.set(slot, {
-      current: count(scur),
-      total: count(stot),
-      bytesIn: count(bin),
-      bytesOut: count(bout),
-      requestErrors: count(ereq),
-    })
+  for (const { proxy, figures } of figuresIn(csv, FRONTEND_COLUMNS)) {
+    const slot = slotOf('f', proxy)
+    if (slot !== null) stats.set(slot, figures)
   }
   return stats
+}
+
+/** What a backend counted in all and of each of its servers, by name. */
+export interface BackendTraffic {
+  readonly all: TrafficCounters
+  readonly servers: ReadonlyMap<string, TrafficCounters>
+}
+
+/** `show stat b<slot> 6 -1`: a backend and its servers. Null if there is none. */
+export function parseTraffic(csv: string): BackendTraffic | null {
+  let all: TrafficCounters | null = null
+  const servers = new Map<string, TrafficCounters>()
+  for (const { name, figures } of figuresIn(csv, TRAFFIC_COLUMNS))
+    if (name === 'BACKEND') all = figures
+    else servers.set(name, figures)
+  return all && { all, servers }
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 } from './content.ts'
 import type { HaproxyOptions } from './options.ts'
 import { initialSlots, slotsRevision, slotTables } from './proxy-slots.ts'
-import type { RenderedEntry, WatchedPool } from './render.ts'
+import { answersMetrics, type RenderedEntry, type WatchedPool } from './render.ts'
 import type { SavedState } from './state-file.ts'
 
 /** The change of an entry, before it is committed. */
@@ -80,6 +80,20 @@ export class SlotAssignments {
         return pool === undefined || slot === undefined ? [] : [{ key, slot, pool }]
       }),
     )
+  }
+
+  /** The backends of an entry, in their slots. */
+  backendsOf(key: string): readonly { readonly owner: string; readonly slot: number }[] {
+    const held = this.#held.get(key)
+    return (held?.rendered.backends ?? []).flatMap(({ owner }, index) => {
+      const slot = held?.placed.backends[index]?.slot
+      return slot === undefined ? [] : [{ owner, slot }]
+    })
+  }
+
+  /** Whether a listener answers with figures. */
+  get hasMetrics(): boolean {
+    return this.#held.values().some(({ rendered }) => answersMetrics(rendered))
   }
 
   has(key: string): boolean {

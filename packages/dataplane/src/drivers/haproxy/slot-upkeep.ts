@@ -83,6 +83,7 @@ export class SlotUpkeep {
     const empty = cooling.filter(({ id }) => (counters?.get(id)?.current ?? 0) === 0)
     for (const { id } of empty) frontends.reclaim(id)
     const emptied = backends.cooling().filter(({ id }) => !running.content.backends.has(id))
+    await this.#current.countAnew(emptied.map(({ id }) => id))
     for (const { id } of emptied) backends.reclaim(id)
     if (empty.length + emptied.length > 0) await this.#current.confirm()
   }

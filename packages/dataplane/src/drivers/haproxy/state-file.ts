@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type ProcessIdentity, readFileOrNull, writeFileAtomically } from '@spout/sys'
 import type { BackendShape, FrontendShape } from './shape.ts'
-import type { FrontendCounters } from './show.ts'
+import type { FrontendCounters, TrafficCounters } from './show.ts'
 import type { Slot } from './slot-table.ts'
 
 const STATE_VERSION = 2
@@ -27,6 +27,8 @@ export interface SavedState {
   readonly clients?: readonly (readonly [slot: number, contentId: string])[]
   /** Counters of a slot when its owner got it. */
   readonly baselines: readonly (readonly [slot: number, counters: FrontendCounters])[]
+  /** By backend slot: what was counted for the owners that it had before. Absent in older files, and if there is none. */
+  readonly inherited?: readonly (readonly [slot: number, counters: TrafficCounters])[]
 }
 
 /** Checksum over everything before it. It comes last, so that an older agent ignores it. */

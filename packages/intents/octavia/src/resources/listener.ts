@@ -10,7 +10,6 @@ import {
   integer,
   list,
   nullable,
-  offered,
   oneOf,
   type Stamp,
   text,
@@ -19,7 +18,7 @@ import {
   ValueRefused,
   type WireType,
 } from '../wire/wire-type.ts'
-import { CLIENT_AUTHENTICATION, isOneOf, LISTENER_PROTOCOLS, OFFERED_LISTENER_PROTOCOLS } from '../words.ts'
+import { CLIENT_AUTHENTICATION, LISTENER_PROTOCOLS } from '../words.ts'
 import { nestedPolicy, type PolicySpec } from './l7policy.ts'
 import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import { nestedPool, type PoolSpec } from './pool.ts'
@@ -112,20 +111,12 @@ const ref = text({ max: 255 })
 const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
   ...metaFields<ListenerSpec, ListenerReading>(),
   descriptionField<ListenerSpec, ListenerReading>(),
-  row(
-    'protocol',
-    offered(
-      oneOf(LISTENER_PROTOCOLS),
-      isOneOf(OFFERED_LISTENER_PROTOCOLS),
-      `listeners are ${OFFERED_LISTENER_PROTOCOLS.join(', ')} here`,
-    ),
-    {
-      since: 0,
-      create: 'required',
-      write: (spec, protocol) => ({ ...spec, protocol }),
-      read: ({ protocol }) => protocol,
-    },
-  ),
+  row('protocol', oneOf(LISTENER_PROTOCOLS), {
+    since: 0,
+    create: 'required',
+    write: (spec, protocol) => ({ ...spec, protocol }),
+    read: ({ protocol }) => protocol,
+  }),
   row('protocol_port', integer(1, 65_535), {
     since: 0,
     create: 'required',
