@@ -240,6 +240,15 @@ test('TLS with clients and members is set by names of certificates', async () =>
   expect(asking).toContain('listen l: https 443, client certificates optional')
   const neither = await spout(tenant, 'listener set secure l --client-ca inner-ca --client-certificates maybe')
   expect(neither.stderr).toBe('spout: Field --client-certificates: must be required or optional (InvalidField)\n')
+  const ciphers = 'ECDHE-RSA-AES128-GCM-SHA256:TLS_AES_128_GCM_SHA256'
+  expect((await shown(tenant, `listener set secure l --ciphers ${ciphers}`)).tls).toMatchObject({
+    ciphers: ciphers.split(':'),
+  })
+  const weak = await spout(tenant, 'listener set secure l --ciphers ECDHE-RSA-AES128-GCM-SHA256:RC4-SHA')
+  expect(weak.stderr).toBe(
+    'spout: Field tls.ciphers[1]: "RC4-SHA" uses RC4, which is broken (RFC 7465) (InvalidField)\n',
+  )
+  expect((await shown(tenant, 'listener set secure l --ciphers default')).tls).toMatchObject({ ciphers: null })
   const off = await shown(tenant, 'listener set secure l --client-ca none')
   expect(off.tls).toMatchObject({ certificateIds: [cert.id], clientCertificates: null })
   const pool = await shown(tenant, 'pool create secure p --protocol http --listener l --tls yes')
@@ -258,6 +267,10 @@ test('TLS with clients and members is set by names of certificates', async () =>
   expect((await shown(tenant, 'pool set secure p --tls-min 1.3')).tls).toMatchObject({
     ...{ caCertificateId: ca.id, minVersion: '1.3' },
   })
+  expect((await shown(tenant, `pool set secure p --tls-ciphers ${ciphers}`)).tls).toMatchObject({
+    ciphers: ciphers.split(':'),
+  })
+  expect((await shown(tenant, 'pool set secure p --tls-ciphers default')).tls).not.toHaveProperty('ciphers')
   expect(await shown(tenant, 'pool set secure p --tls no')).not.toHaveProperty('tls')
   const { stderr } = await spout(tenant, 'pool set secure p --tls-ca own')
   expect(stderr).toContain('tls.caCertificateId')

@@ -54,6 +54,7 @@ describe('of a listener', () => {
         certificateIds,
         unknownNames: 'default',
         minVersion: '1.2',
+        ciphers: null,
         alpn: [],
         hsts: null,
         clientCertificates: null,

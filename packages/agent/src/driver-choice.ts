@@ -65,6 +65,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     const ofPools = poolFeatures(entry.pools, pool, routes)
     const looks = routes?.some(({ conditions }) => conditions.some(isOfClient))
     const clients = looks || tls?.clients !== undefined ? ['l7.client-certificates'] : []
+    const ciphers = tls?.ciphers === undefined ? [] : ['l7.tls-ciphers']
     const tests = routes?.some(({ conditions }) => conditions.some(isTested)) ? ['l7.routes.tests'] : []
     needs.add(
       [
@@ -74,6 +75,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...new Set(featuresOfActions(routes ?? [])),
         ...tests,
         ...clients,
+        ...ciphers,
         ...ofPools,
       ].join(' '),
     )
@@ -95,6 +97,7 @@ function poolFeatures(
   const kinds = new Set(those.map(({ session }) => session?.by))
   return [
     ...(those.some(({ tls }) => tls !== undefined) ? ['l7.pool-tls'] : []),
+    ...(those.some(({ tls }) => tls?.ciphers !== undefined) ? ['l7.tls-ciphers'] : []),
     ...(kinds.has('cookie') ? ['l7.cookies'] : []),
     ...(kinds.has('application-cookie') ? ['l7.application-cookies'] : []),
   ]

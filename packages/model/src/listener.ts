@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CIPHERS, isCipher, whyNoCipher } from './ciphers.ts'
 import { httpRoutes } from './http-route.ts'
 import { LISTENER_PROTOCOLS } from './protocols.ts'
 import { looseCidrText, metaShape, port, tags, uuid } from './scalars.ts'
@@ -38,6 +39,20 @@ export const listenerOptions = {
 /** Certificates of one listener. */
 export const MOST_LISTENER_CERTIFICATES = 100
 
+/**
+ * Cipher suites by preference. Those of TLS 1.2 and those of TLS 1.3 are chosen apart: where a list names none of a
+ * version, that version has its usual ones.
+ */
+export const cipherList = z
+  .array(
+    z
+      .string()
+      .refine(isCipher, { error: ({ input }) => `${JSON.stringify(input)} ${whyNoCipher(String(input))}`, abort: true })
+      .pipe(z.enum(CIPHERS)),
+  )
+  .min(1)
+  .refine((names) => new Set(names).size === names.length, { message: 'names a cipher twice' })
+
 /** How a listener of protocol `https` ends TLS. */
 export const listenerTls = z.strictObject({
   /** Chosen by the name that the client asks for (SNI, RFC 6066 section 3). */
@@ -49,6 +64,8 @@ export const listenerTls = z.strictObject({
   /** Clients whose name no certificate has get the first certificate, or the alert `unrecognized_name`. */
   unknownNames: z.enum(['default', 'refuse']).default('default'),
   minVersion: z.enum(['1.2', '1.3']).default('1.2'),
+  /** Null: the usual ones. */
+  ciphers: cipherList.nullable().default(null),
   /** Application protocols that are negotiated (ALPN, RFC 7301), by preference. Empty: none. */
   alpn: z
     .array(z.enum(['h2', 'http/1.1']))

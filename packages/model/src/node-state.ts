@@ -10,6 +10,7 @@
 
 import type { Announce, AnnouncerParts } from './announcers/registry.ts'
 import type { CheckType } from './check-kinds.ts'
+import type { Cipher } from './ciphers.ts'
 import type { RedirectAction, RespondAction } from './http-route.ts'
 import type { INSERT_HEADERS } from './listener.ts'
 import type { ListenerProtocol } from './protocols.ts'
@@ -225,6 +226,8 @@ export interface ServiceTls {
   /** Clients that name no host of a certificate get the first one, or an alert. */
   readonly unknownNames: 'default' | 'refuse'
   readonly minVersion: '1.2' | '1.3'
+  /** Cipher suites by preference, of TLS 1.2 and 1.3 apart. Absent, or none of a version: the usual ones. */
+  readonly ciphers?: readonly Cipher[]
   /** Application protocols that are negotiated (ALPN, RFC 7301), by preference. Empty: none. */
   readonly alpn: readonly ('h2' | 'http/1.1')[]
   /** The header of responses that makes clients insist on TLS (RFC 6797). Absent: none is added. */
@@ -274,6 +277,8 @@ export interface NodePoolTls {
   /** Shown to members that ask for one; null: none. */
   readonly certificate: NodeCertificate | null
   readonly minVersion: '1.2' | '1.3'
+  /** As in `ServiceTls`. */
+  readonly ciphers?: readonly Cipher[]
   /** Application protocols that are offered, by preference. Empty: none. */
   readonly alpn: readonly ('h2' | 'http/1.1')[]
 }

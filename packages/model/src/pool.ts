@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { healthMonitor } from './health-monitor.ts'
-import { listenerTls } from './listener.ts'
+import { cipherList, listenerTls } from './listener.ts'
 import { hostText } from './route-condition.ts'
 import { endpointIpText, ipText, metaShape, port, tags, uuid } from './scalars.ts'
 
@@ -81,6 +81,8 @@ export const poolTls = z.strictObject({
   /** Shown to members that ask for a certificate. */
   clientCertificateId: uuid.nullable().default(null),
   minVersion: listenerTls.shape.minVersion,
+  /** As of listeners. Absent: the usual ones; earlier versions do not know the field. */
+  ciphers: cipherList.optional(),
   /** Application protocols that are offered (ALPN, RFC 7301), by preference; to pools that carry HTTP alone. */
   alpn: listenerTls.shape.alpn,
 })

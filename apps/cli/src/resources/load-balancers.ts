@@ -2,6 +2,7 @@ import { INSERT_HEADERS, LISTENER_PROTOCOLS, SpoutError } from '@spout/model'
 import { jsonIn } from '../json-file.ts'
 import {
   at,
+  cipherNames,
   column,
   commaList,
   count,
@@ -147,6 +148,12 @@ export const listener: Resource = {
       field: 'tls.unknownNames',
     },
     { flags: '--min-tls <version>', description: 'lowest version of TLS: 1.2 or 1.3', field: 'tls.minVersion' },
+    {
+      flags: '--ciphers <names>',
+      description: "cipher suites by OpenSSL's names and by preference, separated by colons, or 'default'",
+      field: 'tls.ciphers',
+      parse: cipherNames,
+    },
     {
       flags: '--alpn <protocols>',
       description: "application protocols to negotiate, by preference: h2,http/1.1; '' for none",

@@ -2,6 +2,7 @@ import { ALGORITHMS, CHECK_TYPES, POOL_PROTOCOLS } from '@spout/model'
 import { OWN_FIELDS } from './load-balancers.ts'
 import {
   at,
+  cipherNames,
   column,
   commaList,
   count,
@@ -153,6 +154,12 @@ export const pool: Resource = {
       flags: '--tls-min <version>',
       description: 'lowest version of TLS with members: 1.2 or 1.3',
       field: 'tls.minVersion',
+    },
+    {
+      flags: '--tls-ciphers <names>',
+      description: "cipher suites with members by OpenSSL's names, separated by colons, or 'default'",
+      field: 'tls.ciphers',
+      parse: cipherNames,
     },
     {
       flags: '--tls-alpn <protocols>',

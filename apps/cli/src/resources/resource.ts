@@ -89,6 +89,8 @@ export const projectsColumn: Column = {
   wide: true,
   value: ({ projectIds }) => (!Array.isArray(projectIds) ? 'all' : projectIds.length === 0 ? 'none' : projectIds),
 }
+/** As OpenSSL writes a list of ciphers. */
+export const cipherNames = (text: string): unknown => (text === 'default' ? null : text.split(':'))
 /** `all` is null, `none` is empty. */
 export const projectList = (text: string): unknown => (text === 'all' ? null : text === 'none' ? [] : commaList(text))
 /** `a, b or c`. */

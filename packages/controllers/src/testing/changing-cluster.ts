@@ -248,6 +248,7 @@ const tlsOf = (protocol: ListenerProtocol): ListenerTls | null =>
     ? {
         unknownNames: 'default',
         minVersion: '1.2',
+        ciphers: null,
         alpn: [],
         hsts: null,
         clientCertificates: null,

@@ -1,5 +1,14 @@
 import type { Pool } from '@spout/model'
-import { alpnOf, certificateId, DEFAULTS, minVersionOf, type ReferenceOf, VERSIONS_FROM } from './convert-tls.ts'
+import {
+  alpnOf,
+  certificateId,
+  ciphersOf,
+  cipherText,
+  DEFAULTS,
+  minVersionOf,
+  type ReferenceOf,
+  VERSIONS_FROM,
+} from './convert-tls.ts'
 import type { OctaviaPool, OctaviaPoolTls } from './octavia-resources.ts'
 import { unsupportedOption, validationFailure } from './wire/fault.ts'
 
@@ -9,6 +18,7 @@ export const NO_POOL_TLS: OctaviaPoolTls = {
   certificateRef: null,
   caRef: null,
   versions: null,
+  ciphers: null,
   alpn: null,
 }
 
@@ -19,6 +29,7 @@ export function unfoldPoolTls(tls: Pool['tls'], referenceOf: ReferenceOf): Octav
     certificateRef: tls.clientCertificateId && referenceOf(tls.clientCertificateId),
     caRef: tls.caCertificateId && referenceOf(tls.caCertificateId),
     versions: VERSIONS_FROM[tls.minVersion],
+    ciphers: cipherText(tls.ciphers ?? null),
     alpn: tls.alpn,
   }
 }
@@ -28,18 +39,20 @@ export function unfoldPoolTls(tls: Pool['tls'], referenceOf: ReferenceOf): Octav
  * @throws OctaviaFault for what Octavia refuses or what is not supported here
  */
 export function foldPoolTls({ protocol, tls, model }: OctaviaPool): Pool['tls'] {
-  const { enabled, certificateRef, caRef, versions, alpn } = tls
+  const { enabled, certificateRef, caRef, versions, ciphers: text, alpn } = tls
   if (!enabled) {
     if (certificateRef !== null || caRef !== null)
       throw unsupportedOption('tls_enabled False: certificates of a pool without TLS are not kept here')
     return undefined
   }
   if (protocol === 'UDP' || protocol === 'SCTP') throw validationFailure(`${protocol} pools do not support TLS.`)
+  const ciphers = ciphersOf(text)
   return {
     caCertificateId: caRef === null ? null : certificateId(caRef),
     serverName: model.tls?.serverName ?? null,
     clientCertificateId: certificateRef === null ? null : certificateId(certificateRef),
     minVersion: versions === null ? DEFAULTS.minVersion : minVersionOf(versions),
+    ...(ciphers === null ? {} : { ciphers }),
     alpn: alpn === null ? [...DEFAULTS.alpn] : alpnOf(alpn),
   }
 }

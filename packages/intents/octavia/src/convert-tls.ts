@@ -1,4 +1,12 @@
-import { type Listener, type ListenerTls, listenerTls } from '@spout/model'
+import {
+  type Cipher,
+  DEFAULT_CIPHERS,
+  isCipher,
+  type Listener,
+  type ListenerTls,
+  listenerTls,
+  whyNoCipher,
+} from '@spout/model'
 import type { OctaviaListener, OctaviaTls } from './octavia-resources.ts'
 import { OctaviaFault, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { pythonText } from './wire/python-text.ts'
@@ -9,6 +17,7 @@ export const NO_TLS: OctaviaTls = {
   defaultRef: null,
   sniRefs: [],
   versions: null,
+  ciphers: null,
   alpn: null,
   clientAuthentication: 'NONE',
   clientCaRef: null,
@@ -32,13 +41,14 @@ export type ReferenceOf = (certificateId: string) => string
 /** Without a default certificate, clients of other names are refused. */
 export function unfoldTls(tls: Listener['tls'], referenceOf: ReferenceOf): OctaviaTls {
   if (tls === null) return NO_TLS
-  const { certificateIds, unknownNames, minVersion, alpn, hsts, clientCertificates: clients } = tls
+  const { certificateIds, unknownNames, minVersion, ciphers, alpn, hsts, clientCertificates: clients } = tls
   const [first = null, ...others] = certificateIds.map(referenceOf)
   return {
     ...(unknownNames === 'default'
       ? { defaultRef: first, sniRefs: others }
       : { defaultRef: null, sniRefs: certificateIds.map(referenceOf) }),
     versions: VERSIONS_FROM[minVersion],
+    ciphers: cipherText(ciphers),
     alpn,
     clientAuthentication: clients === null ? 'NONE' : clients.required ? 'MANDATORY' : 'OPTIONAL',
     clientCaRef: clients && referenceOf(clients.caCertificateId),
@@ -50,7 +60,7 @@ export function unfoldTls(tls: Listener['tls'], referenceOf: ReferenceOf): Octav
 
 /** @throws OctaviaFault for what Octavia refuses or what is not supported here */
 export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
-  const { defaultRef, sniRefs, versions, alpn } = tls
+  const { defaultRef, sniRefs, versions, ciphers, alpn } = tls
   const hsts = hstsOf(tls)
   const refs = [...(defaultRef === null ? [] : [defaultRef]), ...sniRefs]
   if (protocol !== 'TERMINATED_HTTPS') {
@@ -70,6 +80,7 @@ export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
     certificateIds: [...new Set(refs.map(certificateId))],
     unknownNames: defaultRef === null ? 'refuse' : 'default',
     minVersion: versions === null ? DEFAULTS.minVersion : minVersionOf(versions),
+    ciphers: ciphersOf(ciphers),
     alpn: alpn === null ? [...DEFAULTS.alpn] : alpnOf(alpn),
     hsts,
     clientCertificates,
@@ -126,6 +137,32 @@ export function minVersionOf(versions: readonly string[]): ListenerTls['minVersi
   const wanted = [...new Set(versions)].sort().join()
   for (const minVersion of ['1.2', '1.3'] as const) if (VERSIONS_FROM[minVersion].join() === wanted) return minVersion
   throw unsupportedOption(`tls_versions ${pythonText(versions)}: TLSv1.3 is always among them here, and TLSv1.2 or not`)
+}
+
+/** Also what is printed where no ciphers are set. */
+export const cipherText = (ciphers: readonly Cipher[] | null): string => (ciphers ?? DEFAULT_CIPHERS).join(':')
+
+const DEFAULT_TEXT = cipherText(null)
+/** Octavia takes the text as it is. */
+const CIPHER_TEXT = /^[A-Za-z0-9\-+!:@=_.]+$/
+
+/**
+ * @returns null for the default, and for the text that is printed then
+ * @throws OctaviaFault that names each cipher which is refused, and why
+ */
+export function ciphersOf(text: string | null): Cipher[] | null {
+  if (text === null || text === '' || text === DEFAULT_TEXT) return null
+  if (!CIPHER_TEXT.test(text))
+    throw validationFailure(
+      'Invalid characters in cipher string. Only alphanumeric, -, +, !, :, @, =, _, and . are allowed.',
+    )
+  const names = [...new Set(text.split(':'))]
+  const refused = names.filter((name) => !isCipher(name))
+  if (refused.length > 0) {
+    const reasons = refused.map((name) => `${name} ${whyNoCipher(name)}`).join(', ')
+    throw validationFailure(`The following ciphers have been prohibited by an administrator: ${reasons}`)
+  }
+  return names.filter(isCipher)
 }
 
 export function alpnOf(protocols: readonly string[]): ListenerTls['alpn'] {

@@ -1,3 +1,4 @@
+import { DEFAULT_CIPHERS } from '@spout/model'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestService, type Who } from './testing/service.ts'
@@ -586,6 +587,47 @@ describe('TERMINATED_HTTPS', () => {
     expect(await service.call('PUT', path, { listener: { tls_versions: null, alpn_protocols: null } })).toMatchObject({
       body: { listener: { tls_versions: ['TLSv1.2', 'TLSv1.3'], alpn_protocols: ['h2', 'http/1.1'] } },
     })
+  })
+
+  test('listeners and pools have the ciphers of their text, and print the usual ones where they have none', async () => {
+    const { id } = await newLoadBalancer()
+    const listener = await service.make('/listeners', 'listener', {
+      ...{ loadbalancer_id: id, protocol: 'TERMINATED_HTTPS', protocol_port: 443 },
+      ...{ default_tls_container_ref: await newCertificate() },
+    })
+    const pool = await service.make('/pools', 'pool', {
+      ...{ loadbalancer_id: id, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN', tls_enabled: true },
+    })
+    const model = () => service.view.get('loadBalancer', id)!.value
+    const usual = DEFAULT_CIPHERS.join(':')
+    // Octavia's own default.
+    const text =
+      'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:ECDHE-ECDSA-AES128-GCM-SHA256:' +
+      'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:' +
+      'ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES128-GCM-SHA256:' +
+      'DHE-RSA-AES256-GCM-SHA384:DHE-RSA-CHACHA20-POLY1305'
+    const set = async (tls_ciphers: string | null) => {
+      await service.call('PUT', `/listeners/${listener.id}`, { listener: { tls_ciphers } })
+      await service.call('PUT', `/pools/${pool.id}`, { pool: { tls_ciphers } })
+      const [first, second] = await Promise.all([
+        service.call('GET', `/listeners/${listener.id}`),
+        service.call('GET', `/pools/${pool.id}`),
+      ])
+      return [first, second].map(({ body }) => body)
+    }
+    expect([listener.tls_ciphers, pool.tls_ciphers]).toEqual([usual, usual])
+    expect(await set(text)).toMatchObject([{ listener: { tls_ciphers: text } }, { pool: { tls_ciphers: text } }])
+    expect(model()).toMatchObject({
+      listeners: [{ tls: { ciphers: text.split(':') } }],
+      pools: [{ tls: { ciphers: text.split(':') } }],
+    })
+    // What is printed can be sent, and null is the default again.
+    for (const other of [usual, null]) {
+      await set(text)
+      expect(await set(other)).toMatchObject([{ listener: { tls_ciphers: usual } }, { pool: { tls_ciphers: usual } }])
+      expect(model()).toMatchObject({ listeners: [{ tls: { ciphers: null } }] })
+      expect(model().pools[0]?.tls).not.toHaveProperty('ciphers')
+    }
   })
 
   test('a listener tells clients to insist on TLS', async () => {
@@ -1248,6 +1290,18 @@ describe('bad input', () => {
       () => tlsListener({ alpn_protocols: ['h9'] }),
       400,
       'Validation failure: Invalid ALPN protocol: h9',
+    ],
+    [
+      'ciphers that are not safe',
+      () => tlsListener({ tls_ciphers: 'ECDHE-RSA-AES128-GCM-SHA256:RC4-MD5:AES128-SHA' }),
+      400,
+      'Validation failure: The following ciphers have been prohibited by an administrator: RC4-MD5 uses RC4, which is broken (RFC 7465), AES128-SHA has no forward secrecy (RFC 9325 section 4.1)',
+    ],
+    [
+      'ciphers that are a configuration',
+      () => tlsListener({ tls_ciphers: 'HIGH\nbind :1' }),
+      400,
+      'Validation failure: Invalid characters in cipher string. Only alphanumeric, -, +, !, :, @, =, _, and . are allowed.',
     ],
     [
       'HSTS without TLS',

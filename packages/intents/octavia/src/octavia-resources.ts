@@ -50,6 +50,8 @@ export interface OctaviaTls {
   readonly sniRefs: readonly string[]
   /** Null: the default. */
   readonly versions: readonly string[] | null
+  /** OpenSSL's names, separated by colons. Null: the default. */
+  readonly ciphers: string | null
   /** Null: the default. */
   readonly alpn: readonly string[] | null
   readonly clientAuthentication: 'NONE' | 'OPTIONAL' | 'MANDATORY'
@@ -78,6 +80,8 @@ export interface OctaviaPoolTls {
   readonly caRef: string | null
   /** Null: the default. */
   readonly versions: readonly string[] | null
+  /** OpenSSL's names, separated by colons. Null: the default. */
+  readonly ciphers: string | null
   /** Null: the default. */
   readonly alpn: readonly string[] | null
 }

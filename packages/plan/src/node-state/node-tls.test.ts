@@ -6,6 +6,7 @@ const tls: ListenerTls = {
   certificateIds: ['a', 'b'],
   unknownNames: 'refuse',
   minVersion: '1.3',
+  ciphers: null,
   alpn: ['h2'],
   hsts: null,
   clientCertificates: null,
@@ -55,6 +56,12 @@ test('members are spoken to with the present content of certificates; applicatio
   expect(planPoolTls({ tls: poolTls }, 'http', contentIdOf)).toEqual({ tls: { ...planned, alpn: ['h2', 'http/1.1'] } })
   expect(planPoolTls({ tls: poolTls }, 'tcp-proxy', contentIdOf)).toEqual({ tls: { ...planned, alpn: [] } })
   expect(planPoolTls({}, 'http', contentIdOf)).toEqual({})
+})
+
+test('nodes are told of ciphers where some are chosen', () => {
+  const ciphers: NonNullable<ListenerTls['ciphers']> = ['ECDHE-RSA-AES128-GCM-SHA256', 'TLS_AES_128_GCM_SHA256']
+  expect(planTls({ tls: { ...tls, ciphers } }, () => 'content')).toMatchObject({ tls: { ciphers } })
+  expect(planPoolTls({ tls: { ...poolTls, ciphers } }, 'http', () => 'content')).toMatchObject({ tls: { ciphers } })
 })
 
 test.each(['ca', 'own'])('a pool without its certificate %s is not served: members could be anybody', (gone) => {

@@ -11,10 +11,17 @@ export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf
   if (tls === null) return {}
   const certificates = tls.certificateIds.flatMap((id) => nodeCertificate(id, contentIdOf) ?? [])
   if (certificates.length === 0) return null
-  const { unknownNames, minVersion, alpn, hsts } = tls
+  const { unknownNames, minVersion, ciphers, alpn, hsts } = tls
   const clients = planClients(tls, contentIdOf)
   if (clients === null) return null
-  return { tls: { certificates, unknownNames, minVersion, alpn, ...(hsts === null ? {} : { hsts }), ...clients } }
+  return {
+    tls: {
+      ...{ certificates, unknownNames, minVersion, alpn },
+      ...(ciphers === null ? {} : { ciphers }),
+      ...(hsts === null ? {} : { hsts }),
+      ...clients,
+    },
+  }
 }
 
 function planClients(
@@ -37,12 +44,18 @@ export function planPoolTls(
   contentIdOf: ContentIdOf,
 ): Pick<NodePool, 'tls'> | null {
   if (tls === undefined) return {}
-  const { caCertificateId, clientCertificateId, serverName, minVersion } = tls
+  const { caCertificateId, clientCertificateId, serverName, minVersion, ciphers } = tls
   const authorities = caCertificateId === null ? null : nodeCertificate(caCertificateId, contentIdOf)
   const certificate = clientCertificateId === null ? null : nodeCertificate(clientCertificateId, contentIdOf)
   if ((authorities === null) !== (caCertificateId === null)) return null
   if ((certificate === null) !== (clientCertificateId === null)) return null
-  return { tls: { authorities, serverName, certificate, minVersion, alpn: mode === 'http' ? tls.alpn : [] } }
+  return {
+    tls: {
+      ...{ authorities, serverName, certificate, minVersion },
+      ...(ciphers === undefined ? {} : { ciphers }),
+      alpn: mode === 'http' ? tls.alpn : [],
+    },
+  }
 }
 
 function nodeCertificate(id: string, contentIdOf: ContentIdOf): NodeCertificate | null {

@@ -218,6 +218,7 @@ export function neededFeatures(
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
     const looks = routes.some(({ conditions }) => conditions.some(isOfClient))
     if (looks || (tls !== null && tls.clientCertificates !== null)) needs.add('l7.client-certificates')
+    if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
     if (routes.length > 0) needs.add('l7.routes')
     if (routes.some(({ conditions }) => conditions.some(isTested))) needs.add('l7.routes.tests')
     for (const feature of featuresOfActions(routes)) needs.add(feature)
@@ -227,6 +228,7 @@ export function neededFeatures(
     if (!used.has(pool.id)) continue
     if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
     if (pool.tls !== undefined) needs.add('l7.pool-tls')
+    if (pool.tls?.ciphers !== undefined) needs.add('l7.tls-ciphers')
     if (pool.persistence?.type === 'cookie') needs.add('l7.cookies')
     if (pool.persistence?.type === 'application-cookie') needs.add('l7.application-cookies')
   }

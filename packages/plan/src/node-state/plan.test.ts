@@ -6,6 +6,8 @@ import {
   KINDS,
   type LoadBalancer,
   type LoadBalancerEntry,
+  listenerTls,
+  poolTls,
 } from '@spout/model'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
@@ -363,6 +365,18 @@ describe('neededFeatures', () => {
     expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'snat')).toEqual(['l4.tcp'])
     expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'dsr')).toEqual(['dsr', 'l4.tcp'])
     expect(neededFeatures({ listeners: [], pools }, 'dsr')).toEqual([])
+    const tls = listenerTls.parse({ certificateIds: [id(8)], ciphers: ['TLS_AES_128_GCM_SHA256'] })
+    expect(neededFeatures({ listeners: [listener(4, 443, { protocol: 'https', tls })], pools: [] }, 'snat')).toEqual([
+      'l7.https',
+      'l7.tls-ciphers',
+    ])
+    const sealed = pool(1, [], { protocol: 'http', tls: poolTls.parse({ ciphers: ['TLS_AES_128_GCM_SHA256'] }) })
+    const plain = listener(4, 80, { protocol: 'http', defaultPoolId: id(1) })
+    expect(neededFeatures({ listeners: [plain], pools: [sealed] }, 'snat')).toEqual([
+      'l7.http',
+      'l7.pool-tls',
+      'l7.tls-ciphers',
+    ])
     const action = { type: 'forward' as const, pools: [{ poolId: pools[0]!.id, weight: 1 }] }
     const filters = [{ type: 'rewrite' as const, host: 'a.example', path: null, prefix: null }]
     const routed = (one: HttpRoute['action']) =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import {
+  cipherList,
   type HealthMonitor,
   type HttpRoute,
   healthMonitor,
@@ -14,6 +15,7 @@ import {
   type MonitorDefaults,
   member,
   type Pool,
+  type PoolTls,
   passiveCheck,
   pool,
   poolTls,
@@ -84,7 +86,10 @@ export const poolDraft = z.strictObject({
   drainSeconds: pool.shape.drainSeconds,
   resetOnDown: pool.shape.resetOnDown,
   passiveCheck: passiveDraft.nullable().default(null),
-  tls: poolTls.nullable().default(null),
+  tls: poolTls
+    .extend({ ciphers: cipherList.nullable().default(null) })
+    .nullable()
+    .default(null),
 })
 
 export const listenerDraft = z.strictObject({
@@ -100,6 +105,10 @@ export const listenerDraft = z.strictObject({
   tls: listener.shape.tls,
   ...listenerOptions,
 })
+
+/** What is not set is absent in a pool. */
+const withoutNull = ({ ciphers: named, ...tls }: NonNullable<PoolDraft['tls']>): PoolTls =>
+  named === null ? tls : { ...tls, ciphers: named }
 
 export type MemberDraft = z.output<typeof memberDraft>
 export type PoolDraft = z.output<typeof poolDraft>
@@ -140,7 +149,7 @@ export class Parts {
       members: this.members(members, known?.members ?? [], `${path}members`),
       monitor: monitor === null ? null : this.#monitor(monitor, known?.monitor ?? null, `${path}monitor.id`),
     }
-    const said = { ...own, ...(tls === null ? {} : { tls }) }
+    const said = { ...own, ...(tls === null ? {} : { tls: withoutNull(tls) }) }
     return { ...this.#stamp<Omit<Pool, keyof typeof parts>>(known && ownFields(known), said), ...parts }
   }
 

@@ -16,6 +16,7 @@ import { sessionRules } from './session-rules.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
 import type { Slot } from './slot-table.ts'
 import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
+import { cipherWords } from './tls-values.ts'
 import { toldHeaderRules } from './told-headers.ts'
 
 /** Start parameters of a process, besides its slots and their content. All paths and numbers are our own. */
@@ -101,6 +102,8 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   // Forward secrecy and AEAD alone (RFC 9325). TLS 1.3 has no others.
   '    ssl-default-bind-ciphers ECDHE+AESGCM:ECDHE+CHACHA20',
   '    ssl-default-server-ciphers ECDHE+AESGCM:ECDHE+CHACHA20',
+  // Without it HAProxy offers no DHE cipher, for listeners that name one. RFC 9325 section 4.4.
+  '    tune.ssl.default-dh-param 2048',
   // Tickets resume sessions without a cache, which would take megabytes of every tenant's process.
   '    tune.ssl.cachesize 0',
   ...(settings.luaProgram === null
@@ -194,10 +197,11 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
 /** Names of certificates (SNI) are looked up in the frontend's own list. */
 function tlsWords(id: number, { tls }: FrontendShape, { listPath, clientsPath }: ProcessSettings): string {
   if (tls === undefined) return ''
-  const { minVersion, alpn, unknownNames, clients } = tls
+  const { minVersion, ciphers, alpn, unknownNames, clients } = tls
   return [
     ` ssl crt-list ${listPath(id)}`,
     `ssl-min-ver TLSv${minVersion}`,
+    ...cipherWords(ciphers),
     ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),
     ...(unknownNames === 'refuse' ? ['strict-sni'] : []),
     ...(clients === undefined ? [] : [`verify ${clients}`, `ca-file ${clientsPath(id)}`]),

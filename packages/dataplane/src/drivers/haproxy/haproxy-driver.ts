@@ -46,6 +46,7 @@ const FEATURES: readonly Feature[] = [
   'l7.routes',
   'l7.routes.timeouts',
   'l7.tcp-proxy',
+  'l7.tls-ciphers',
 ]
 const WITH_LUA: readonly Feature[] = [
   'l7.application-cookies',

@@ -1,5 +1,14 @@
 import type { NodePoolTls } from '@spout/model'
-import { checkedContentId, knownProtocols, knownVersion, type Protocol, type TlsVersion } from './tls-values.ts'
+import type { Cipher } from '@spout/model/ciphers'
+import {
+  checkedContentId,
+  cipherWords,
+  knownCiphers,
+  knownProtocols,
+  knownVersion,
+  type Protocol,
+  type TlsVersion,
+} from './tls-values.ts'
 
 /** How the servers of a backend are spoken to with TLS. Certificates are named by content id. */
 export interface MemberTls {
@@ -10,15 +19,25 @@ export interface MemberTls {
   /** The certificate that is shown to servers which ask for one; null: none. */
   readonly certificate: string | null
   readonly minVersion: TlsVersion
+  /** In order of preference. Absent: the usual ones. */
+  readonly ciphers?: readonly Cipher[]
   readonly alpn: readonly Protocol[]
 }
 
 /** @throws RangeError for a content id that is none */
-export const memberTls = ({ authorities, serverName, certificate, minVersion, alpn }: NodePoolTls): MemberTls => ({
+export const memberTls = ({
+  authorities,
+  serverName,
+  certificate,
+  minVersion,
+  ciphers,
+  alpn,
+}: NodePoolTls): MemberTls => ({
   authorities: authorities === null ? null : checkedContentId(authorities.contentId),
   serverName: serverName === null ? null : Buffer.from(serverName, 'latin1').toString('base64url'),
   certificate: certificate === null ? null : checkedContentId(certificate.contentId),
   minVersion: knownVersion(minVersion),
+  ...(ciphers === undefined ? {} : { ciphers: knownCiphers(ciphers) }),
   alpn: knownProtocols(alpn),
 })
 
@@ -27,7 +46,7 @@ export const memberTls = ({ authorities, serverName, certificate, minVersion, al
  * with it; to a client that asked for none it takes any certificate of the authorities.
  */
 export const memberTlsWords = (
-  { authorities, serverName, certificate, minVersion, alpn }: MemberTls,
+  { authorities, serverName, certificate, minVersion, ciphers, alpn }: MemberTls,
   pathOf: (contentId: string) => string,
 ): readonly string[] => [
   'ssl',
@@ -35,12 +54,19 @@ export const memberTlsWords = (
   serverName === null ? 'sni var(sess.sni)' : `sni str(${serverName}),ub64dec`,
   ...(certificate === null ? [] : [`crt ${pathOf(certificate)}`]),
   `ssl-min-ver TLSv${minVersion}`,
+  ...cipherWords(ciphers),
   ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),
 ]
 
 /** What cannot be changed of a server at run time. */
-export const memberTlsKey = ({ authorities, serverName, certificate, minVersion, alpn }: MemberTls): string =>
-  ['tls', authorities, serverName, certificate, minVersion, alpn.join()].join('/')
+export const memberTlsKey = ({
+  authorities,
+  serverName,
+  certificate,
+  minVersion,
+  ciphers = [],
+  alpn,
+}: MemberTls): string => ['tls', authorities, serverName, certificate, minVersion, alpn.join(), ...ciphers].join('/')
 
 /** The files that servers with these settings need. */
 export const filesOf = ({ authorities, certificate }: MemberTls): readonly string[] =>

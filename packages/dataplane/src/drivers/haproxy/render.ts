@@ -19,7 +19,7 @@ import {
   type TlsShape,
 } from './shape.ts'
 import type { FrontendCertificates } from './tls-content.ts'
-import { checkedContentId, knownProtocols, knownVersion } from './tls-values.ts'
+import { checkedContentId, knownCiphers, knownProtocols, knownVersion } from './tls-values.ts'
 import { toldHeaders } from './told-headers.ts'
 
 /** What one load balancer needs of the proxy, before slots are assigned. Contains only ids, numbers and addresses. */
@@ -160,8 +160,9 @@ function headersOf({ insertHeaders }: Service, mode: ProxyMode): Pick<FrontendSh
   return { forwarded, ...(told.length > 0 ? { told } : {}) }
 }
 
-const tlsShape = ({ minVersion, alpn, unknownNames, clients }: ServiceTls): TlsShape => ({
+const tlsShape = ({ minVersion, ciphers, alpn, unknownNames, clients }: ServiceTls): TlsShape => ({
   minVersion: knownVersion(minVersion),
+  ...(ciphers === undefined ? {} : { ciphers: knownCiphers(ciphers) }),
   alpn: knownProtocols(alpn),
   unknownNames: unknownNames === 'refuse' ? 'refuse' : 'default',
   ...(clients === undefined ? {} : { clients: clients.required ? 'required' : 'optional' }),

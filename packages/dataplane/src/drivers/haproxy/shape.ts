@@ -1,3 +1,4 @@
+import type { Cipher } from '@spout/model/ciphers'
 import type { ToldHeader } from './told-headers.ts'
 
 /**
@@ -17,6 +18,8 @@ export type Forwarded = (typeof FORWARDED)[number]
 /** How a frontend ends TLS. */
 export interface TlsShape {
   readonly minVersion: '1.2' | '1.3'
+  /** In order of preference. Absent: the usual ones. */
+  readonly ciphers?: readonly Cipher[]
   /** In order of preference. */
   readonly alpn: readonly ('h2' | 'http/1.1')[]
   /** Whether a client that names no host of a certificate gets the fallback certificate or an alert. */
@@ -67,11 +70,12 @@ export const frontendKind = ({
 export const frontendShapeKey = (shape: FrontendShape): string =>
   [frontendKind(shape), shape.clientMs, ...(shape.tls === undefined ? [] : tlsWords(shape.tls))].join('/')
 
-const tlsWords = ({ minVersion, alpn, unknownNames, clients }: TlsShape): readonly string[] => [
+const tlsWords = ({ minVersion, ciphers, alpn, unknownNames, clients }: TlsShape): readonly string[] => [
   minVersion,
   alpn.join(),
   unknownNames,
   ...(clients === undefined ? [] : [clients]),
+  ...(ciphers === undefined ? [] : [ciphers.join(':')]),
 ]
 
 /** `http/roundrobin/5000/50000`, `http/roundrobin/5000/50000/SPOUT-0a1b2c3d-`. */

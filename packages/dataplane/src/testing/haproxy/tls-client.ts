@@ -64,11 +64,13 @@ export async function curl(
 }
 
 /** What `openssl s_client` says of the server's certificate, or the alert it got. */
-export async function sClient({ host, port }: To, name: string): Promise<string> {
+export async function sClient({ host, port }: To, name: string, ...flags: readonly string[]): Promise<string> {
   try {
-    const { stdout, stderr } = await run('openssl', ['s_client', '-connect', `${host}:${port}`, '-servername', name], {
-      timeout: 5000,
-    })
+    const to = ['-connect', `${host}:${port}`, '-servername', name]
+    const running = run('openssl', ['s_client', ...to, ...flags], { timeout: 5000 })
+    // At the end of its input it leaves after the handshake.
+    running.child.stdin?.end()
+    const { stdout, stderr } = await running
     return stdout + stderr
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { readonly stdout?: string; readonly stderr?: string }

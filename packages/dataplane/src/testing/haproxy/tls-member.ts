@@ -14,6 +14,8 @@ export interface SeenByMember {
   /** The common name of the certificate that the proxy showed; null for none. */
   readonly client: string | null
   readonly tls: string
+  /** OpenSSL's name of the cipher that was agreed upon. */
+  readonly cipher: string
 }
 
 /**
@@ -44,6 +46,7 @@ export async function tlsMember(
         version: request.httpVersion,
         client: [socket.getPeerCertificate()?.subject?.CN ?? []].flat()[0] ?? null,
         tls: socket.getProtocol() ?? '',
+        cipher: socket.getCipher().name,
       }
       response.end(JSON.stringify(seen))
     },

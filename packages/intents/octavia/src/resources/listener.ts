@@ -189,7 +189,7 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
   }),
   tlsField('client_ca_tls_container_ref', ref, 'clientCaRef', 8),
   restingField('client_crl_container_ref', ref, { since: 8, rest: null, why }),
-  restingField('tls_ciphers', text({ max: 2048 }), { since: 15, rest: null, why }),
+  tlsField('tls_ciphers', text({ max: 2048 }), 'ciphers', 15),
   tlsField('tls_versions', list(text({ max: 32 })), 'versions', 17),
   tlsField('alpn_protocols', list(text({ max: 32 })), 'alpn', 20),
   tlsField('hsts_max_age', integer(0, 0x7fff_ffff), 'hstsMaxAge', 27),

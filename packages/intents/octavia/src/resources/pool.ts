@@ -203,7 +203,7 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, Poo
   tlsField('tls_container_ref', text({ max: 255 }), 'certificateRef', 8),
   tlsField('ca_tls_container_ref', text({ max: 255 }), 'caRef', 8),
   restingField('crl_container_ref', text({ max: 255 }), { since: 8, rest: null, why }),
-  restingField('tls_ciphers', text({ max: 2048 }), { since: 15, rest: null, why }),
+  tlsField('tls_ciphers', text({ max: 2048 }), 'ciphers', 15),
   tlsField('tls_versions', list(text({ max: 32 })), 'versions', 18),
   tlsField('alpn_protocols', list(text({ max: 32 })), 'alpn', 24),
 ]
