@@ -1,4 +1,5 @@
-import { type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import path from 'node:path'
+import { run, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME, member, PORT, vipOf } from './fixtures.ts'
 
@@ -74,4 +75,37 @@ it('has no pool, and its load balancer serves without one', async () => {
   const place = `/load-balancers/${shop.id}/listeners/${shop.listeners[2]!.id}`
   const refused = system.api(acme, 'PATCH', place, { defaultPool: 'web' })
   await expect(refused).rejects.toThrow(/Field defaultPoolId: a listener of protocol metrics cannot use pool/)
+})
+
+/** The `spout` command of the tenant, with JSON output. */
+async function spout<T>(...words: readonly string[]): Promise<T> {
+  const program = path.resolve(import.meta.dirname, '../apps/cli/src/main.ts')
+  const env = { SPOUT_ENDPOINT: system.access.endpoint, SPOUT_TOKEN: acme.token }
+  const { stdout, stderr, code } = await run([process.execPath, program, ...words, '-o', 'json'], { env })
+  expect([code, stderr]).toEqual([0, ''])
+  return JSON.parse(stdout) as T
+}
+
+interface Printed {
+  readonly name: string
+  readonly counts: { readonly requests: number; readonly responses: Readonly<Record<string, number>> }
+}
+
+it('is counted for `spout lb stats`, responses by their status', async () => {
+  const web = async () => (await spout<Printed[]>('lb', 'stats', 'shop'))[0]!
+  await waitFor(async () => (await web()).counts.requests >= 5, { what: 'the counters of the node', timeoutMs: 30_000 })
+  const { counts } = await web()
+  expect(counts.responses).toEqual({ '1xx': 0, '2xx': counts.requests, '3xx': 0, '4xx': 0, '5xx': 0 })
+})
+
+it('is shown by `spout top` as rates, the busiest first', async () => {
+  let ended = false
+  const table = spout<Printed[]>('top', '--once', '--every', '12').finally(() => {
+    ended = true
+  })
+  while (!ended) await get(blog, 80, '/')
+  const [first, second] = await table
+  expect(first).toMatchObject({ name: 'blog', serving: 'yes' })
+  expect(first!.counts.requests).toBeGreaterThan(0)
+  expect(second).toMatchObject({ name: 'shop' })
 })

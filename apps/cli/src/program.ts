@@ -10,6 +10,7 @@ import { addNoun } from './commands/noun-command.ts'
 import { addPlan } from './commands/plan.ts'
 import { addQuota } from './commands/quota.ts'
 import { addRebalance } from './commands/rebalance.ts'
+import { addTop } from './commands/top.ts'
 import { addVip } from './commands/vip.ts'
 import { collection, completeLoadBalancer, completeNetwork, completeOwned, completeToken } from './nouns/collection.ts'
 import type { Noun } from './nouns/noun.ts'
@@ -57,6 +58,7 @@ export function buildProgram(context: CommandContext): Command {
   addNodeScheduling(program, context)
   addRebalance(program, context)
   addVip(program, context)
+  addTop(program, context)
   addExplain(program, context)
   addPlan(program, context)
   addImport(program, context)

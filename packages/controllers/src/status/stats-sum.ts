@@ -1,6 +1,7 @@
-import type { ServiceStats } from '@spout/model'
+import type { HttpStats, ResponseCounts, ServiceStats } from '@spout/model'
+import { RESPONSE_CLASSES } from '@spout/model/node-report'
 
-type Totals = Pick<ServiceStats, 'bytesIn' | 'bytesOut' | 'totalConnections' | 'requestErrors'>
+type Totals = Pick<ServiceStats, 'bytesIn' | 'bytesOut' | 'totalConnections' | 'requestErrors' | 'http'>
 const TOTALS = ['bytesIn', 'bytesOut', 'totalConnections', 'requestErrors'] as const
 const ZERO: Totals = { bytesIn: 0, bytesOut: 0, totalConnections: 0, requestErrors: 0 }
 
@@ -19,7 +20,7 @@ export class StatsSum {
 
   report(nodeId: string, stats: ServiceStats): void {
     const share = this.#shares.get(nodeId)
-    const startedOver = share !== undefined && TOTALS.some((field) => stats[field] < share.last[field])
+    const startedOver = share !== undefined && isLess(stats, share.last)
     const before = share === undefined ? ZERO : startedOver ? plus(share.before, share.last) : share.before
     this.#shares.set(nodeId, { before, last: stats })
   }
@@ -48,9 +49,24 @@ export class StatsSum {
   }
 }
 
+const isLess = (now: Totals, last: Totals): boolean =>
+  TOTALS.some((field) => now[field] < last[field]) || (now.http?.requests ?? 0) < (last.http?.requests ?? 0)
+
 const plus = (a: Totals, b: Totals): Totals => ({
   bytesIn: a.bytesIn + b.bytesIn,
   bytesOut: a.bytesOut + b.bytesOut,
   totalConnections: a.totalConnections + b.totalConnections,
   requestErrors: a.requestErrors + b.requestErrors,
+  ...plusHttp(a.http, b.http),
 })
+
+/** Nothing where neither counted requests. */
+function plusHttp(a: HttpStats | undefined, b: HttpStats | undefined): Pick<ServiceStats, 'http'> {
+  const one = a ?? b
+  if (one === undefined) return {}
+  if (a === undefined || b === undefined) return { http: one }
+  const responses = RESPONSE_CLASSES.map((each) => [each, a.responses[each] + b.responses[each]])
+  return {
+    http: { requests: a.requests + b.requests, responses: Object.fromEntries(responses) as ResponseCounts },
+  }
+}

@@ -239,6 +239,24 @@ const stats = (changes: Partial<ServiceStats>): ServiceStats => ({
   ...changes,
 })
 
+test('requests and responses are summed over nodes that count them, also over restarts', async () => {
+  const plane = await placed()
+  const http = (requests: number) => ({
+    requests,
+    responses: { '1xx': 0, '2xx': requests - 1, '3xx': 0, '4xx': 0, '5xx': 1 },
+  })
+  const sum = () => plane.status.loadBalancer(LB).stats.get(uuid('listener', 1))
+  await plane.report(N1, { stats: [stats({ totalConnections: 1 })] })
+  expect(sum()).not.toHaveProperty('http')
+  await plane.report(N1, { stats: [stats({ totalConnections: 2, http: http(10) })] })
+  await plane.report(N2, { stats: [stats({ totalConnections: 1, http: http(4) })] })
+  expect(sum()?.http).toEqual({ requests: 14, responses: { '1xx': 0, '2xx': 12, '3xx': 0, '4xx': 0, '5xx': 2 } })
+  // Its proxy began anew.
+  await plane.report(N2, { stats: [stats({ totalConnections: 1, http: http(3) })] })
+  expect(sum()?.http).toMatchObject({ requests: 17, responses: { '5xx': 3 } })
+  await plane.stop()
+})
+
 test('counters are summed over nodes; a lost node keeps its share but not its open connections', async () => {
   const plane = await placed()
   await plane.report(N1, { stats: [stats({ totalConnections: 10, activeConnections: 3 })] })

@@ -88,6 +88,12 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
       activeConnections: count,
       totalConnections: count,
       requestErrors: count,
+      http: z
+        .object({
+          requests: count,
+          responses: z.object({ '1xx': count, '2xx': count, '3xx': count, '4xx': count, '5xx': count }),
+        })
+        .optional(),
     }),
   ),
   inSync: z.boolean(),

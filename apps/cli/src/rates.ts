@@ -1,0 +1,69 @@
+import type { ServiceStats } from '@spout/model'
+import { RESPONSE_CLASSES } from '@spout/model/node-report'
+
+/** Counters of one load balancer or listener, summed. */
+export interface Counts {
+  /** Open connections. */
+  readonly open: number
+  readonly connections: number
+  readonly requests: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  /** Requests that could not be read, and responses with status 4xx and 5xx. */
+  readonly errors: number
+  readonly responses: Readonly<Record<(typeof RESPONSE_CLASSES)[number], number>>
+}
+
+/** Counters at a time of `performance.now()`, by id. */
+export interface Sample {
+  readonly atMs: number
+  readonly counts: ReadonlyMap<string, Counts>
+}
+
+export function countsOf(stats: readonly ServiceStats[]): Counts {
+  const sum = (of: (one: ServiceStats) => number): number => stats.reduce((total, one) => total + of(one), 0)
+  const responses = Object.fromEntries(
+    RESPONSE_CLASSES.map((each) => [each, sum(({ http }) => http?.responses[each] ?? 0)]),
+  ) as Counts['responses']
+  return {
+    open: sum(({ activeConnections }) => activeConnections),
+    connections: sum(({ totalConnections }) => totalConnections),
+    requests: sum(({ http }) => http?.requests ?? 0),
+    bytesIn: sum(({ bytesIn }) => bytesIn),
+    bytesOut: sum(({ bytesOut }) => bytesOut),
+    errors: sum(({ requestErrors }) => requestErrors) + responses['4xx'] + responses['5xx'],
+    responses,
+  }
+}
+
+/** What was counted per second between two samples, but `open`, which is that of the later. Zero for who is new in it. */
+export function ratesOf(id: string, before: Sample, after: Sample): Counts | null {
+  const now = after.counts.get(id)
+  if (now === undefined) return null
+  const then = before.counts.get(id) ?? now
+  const seconds = (after.atMs - before.atMs) / 1000
+  const rate = (was: number, is: number): number => Math.max(0, is - was) / seconds
+  return {
+    open: now.open,
+    connections: rate(then.connections, now.connections),
+    requests: rate(then.requests, now.requests),
+    bytesIn: rate(then.bytesIn, now.bytesIn),
+    bytesOut: rate(then.bytesOut, now.bytesOut),
+    errors: rate(then.errors, now.errors),
+    responses: Object.fromEntries(
+      RESPONSE_CLASSES.map((each) => [each, rate(then.responses[each], now.responses[each])]),
+    ) as Counts['responses'],
+  }
+}
+
+/** `0`, `0.2`, `17`, `1234`: a tenth where it tells something. */
+export const rateText = (rate: number): string => (rate >= 10 || rate === 0 ? rate.toFixed(0) : rate.toFixed(1))
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
+
+/** `312 B`, `4.7 kB`, `1200 PB`. */
+export function bytesText(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const value = bytes / 1000 ** power
+  return `${power === 0 || value >= 100 ? value.toFixed(0) : value.toFixed(1)} ${UNITS[power]}`
+}
