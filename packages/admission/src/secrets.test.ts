@@ -30,7 +30,7 @@ const balancer = (certificateId: string) =>
         ...{ name: 'secure', protocol: 'https' },
         tls: {
           ...{ certificateIds: [certificateId], unknownNames: 'default', minVersion: '1.2', alpn: [] },
-          ...{ hsts: null, clientCertificates: null },
+          ...{ ciphers: null, hsts: null, clientCertificates: null },
         },
       }),
     ],

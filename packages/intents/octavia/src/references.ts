@@ -1,16 +1,7 @@
 import { SpoutError } from '@spout/model'
 import type { OctaviaContext } from './context.ts'
 import { certificateId, notRetrieved } from './convert-tls.ts'
-import type { OctaviaListener, OctaviaPool } from './octavia-resources.ts'
 import { OctaviaFault } from './wire/fault.ts'
-
-/** The certificates that a listener names. */
-export const listenerReferences = ({ tls }: Pick<OctaviaListener, 'tls'>): readonly string[] =>
-  [tls.defaultRef, ...tls.sniRefs, tls.clientCaRef].filter((ref) => ref !== null)
-
-/** The certificates that a pool names. */
-export const poolReferences = ({ tls }: Pick<OctaviaPool, 'tls'>): readonly string[] =>
-  [tls.certificateRef, tls.caRef].filter((ref) => ref !== null)
 
 /**
  * Makes certificates of what references name in the project's key manager.

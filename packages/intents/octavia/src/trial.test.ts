@@ -26,12 +26,7 @@ function filled(): LoadBalancerTrial {
 }
 
 test.each<[string, string, object, string]>([
-  [
-    'a protocol that is not offered',
-    'listener',
-    { ...LISTENER, id: randomUUID(), protocol: 'PROMETHEUS' },
-    'PROMETHEUS',
-  ],
+  ['a protocol that there is not', 'listener', { ...LISTENER, id: randomUUID(), protocol: 'QUIC' }, 'QUIC'],
   ['a port that is taken', 'listener', { ...LISTENER, id: randomUUID() }, 'protocol_port 80'],
   [
     'a pool that is not there',
