@@ -86,7 +86,9 @@ async function importOctavia(names: readonly string[], options: Options, context
     if (options.output === 'text') context.write(lines(octavia.stepText(one)))
   }
   if (options.dryRun) plan.steps.forEach(say)
-  const outcomes = options.dryRun ? plan.steps : await octavia.apply(plan.steps, { client: ours, onOutcome: say })
+  const outcomes = options.dryRun
+    ? plan.steps
+    : await answered('Spout', octavia.apply(plan.steps, { client: ours, onOutcome: say }))
   if (options.output === 'json') context.write(`${JSON.stringify(outcomes.map(shown), null, 2)}\n`)
   else {
     for (const { path, reason } of plan.unread) context.write(lines(`${path}: NOT READ: ${reason}\n`))

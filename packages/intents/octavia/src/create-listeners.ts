@@ -1,6 +1,6 @@
 import { type GraphEdit, octaviaPoolOf } from './edit-graph.ts'
-import { listenerReferences, poolReferences } from './named-references.ts'
 import type { OctaviaListener, OctaviaPolicy } from './octavia-resources.ts'
+import { listenerReferences, poolReferences } from './references.ts'
 import { type PolicySpec, policyOf } from './resources/l7policy.ts'
 import type { ListenerSpec } from './resources/listener.ts'
 import type { PoolSpec } from './resources/pool.ts'

@@ -14,8 +14,8 @@ import { foldPersistence, PLAIN_POOL_PROTOCOL, unfoldPersistence } from './conve
 import { foldPoolTls, unfoldPoolTls } from './convert-pool-tls.ts'
 import { certificateId, foldTls, unfoldTls } from './convert-tls.ts'
 import { type Fact, type FactName, factOf, withFacts } from './facts.ts'
-import { listenerReferences, poolReferences } from './named-references.ts'
 import type { Graph, OctaviaListener, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
+import { listenerReferences, poolReferences } from './references.ts'
 import { unsupportedOption } from './wire/fault.ts'
 import { isOneOf, LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
 
