@@ -124,6 +124,11 @@ export const controlPlaneConfig = z.strictObject({
      * anything, and statuses are those of Octavia's noop driver.
      */
     noop: z.boolean().default(false),
+    /**
+     * As in Octavia, a load balancer is not changed (409) before the nodes have confirmed its last change. Otherwise
+     * changes are applied in order, however fast they come.
+     */
+    strictLocking: z.boolean().default(false),
     /** Which roles may do what: one of Octavia's policy sets. */
     policySet: z.enum(POLICY_SET_NAMES).default(DEFAULT_POLICY_SET),
   }).prefault({}),

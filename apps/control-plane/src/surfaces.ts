@@ -75,6 +75,7 @@ export function mountSurfaces(
       ...{ providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
       noop: config.octavia.noop,
       policySet: config.octavia.policySet,
+      strictLocking: config.octavia.strictLocking,
     },
   }
   mount(app, healthApi())

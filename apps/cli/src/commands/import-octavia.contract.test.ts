@@ -259,18 +259,24 @@ test(
   async () => {
     await loadBalancer({ name: 'elsewhere', vip_address: '192.0.2.9' })
     const lb = await loadBalancer({ name: 'mixed', vip_address: '198.51.100.22' })
-    const listener = (fields: object) => made('/listeners', 'listener', { loadbalancer_id: lb.id, ...fields })
-    await listener({ name: 'figures', protocol: 'PROMETHEUS', protocol_port: 9100 })
-    await listener({ name: 'plain', protocol: 'TCP', protocol_port: 443 })
+    const pool = await made('/pools', 'pool', {
+      ...{ loadbalancer_id: lb.id, name: 'app', protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' },
+    })
+    await made(`/pools/${pool.id}/members`, 'member', {
+      name: 'metadata',
+      address: '169.254.169.254',
+      protocol_port: 80,
+    })
+    await made('/listeners', 'listener', {
+      ...{ loadbalancer_id: lb.id, name: 'plain', protocol: 'TCP', protocol_port: 443 },
+    })
     const { code, stdout } = await command('elsewhere', 'mixed', '--no-dry-run', '--disabled')
     expect(code).toBe(1)
     expect(stdout).toMatch(
       /load balancer elsewhere \(.*\): NOT TAKEN OVER\n {4}vip_address: 192\.0\.2\.9 is in no address pool and in no subnet of the project in Spout\n/,
     )
-    expect(stdout).toMatch(
-      /listener figures \(.*\): NOT TAKEN OVER\n {6}refused: .*protocol PROMETHEUS: listeners are /,
-    )
-    expect(stdout).toMatch(/\n2 created, 2 not taken over\n$/)
+    expect(stdout).toMatch(/member metadata \(.*\): NOT TAKEN OVER\n +refused: .*169\.254\.169\.254/)
+    expect(stdout).toMatch(/\n3 created, 2 not taken over\n$/)
     expect(await ours(`/loadbalancers/${lb.id}`)).toMatchObject({
       loadbalancer: { name: 'mixed', admin_state_up: false },
     })

@@ -46,6 +46,8 @@ export interface OctaviaOptions {
   readonly settleMs: number
   /** Load balancers may name networks that do not exist, and no node carries them (see `noop-vips.ts`). */
   readonly noop?: boolean
+  /** A load balancer is not changed (409) before the nodes have confirmed its last change (see `locking.ts`). */
+  readonly strictLocking?: boolean
   /** Which roles may do what; without it, the default set. */
   readonly policySet?: PolicySetName
 }

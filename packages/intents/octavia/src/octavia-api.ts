@@ -3,6 +3,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { GivenContext } from './context.ts'
 import { faultOf } from './fault-of.ts'
 import { KnownLoadBalancers } from './known-load-balancers.ts'
+import { lockingAdmission } from './locking.ts'
 import { KnownPools } from './operating-status.ts'
 import { LBAAS_ROUTES, OCTAVIA_ROUTES } from './routes/every-route.ts'
 import { baseUrl, register } from './routes/route.ts'
@@ -15,11 +16,12 @@ import { faultBody, invalidJson, OctaviaFault } from './wire/fault.ts'
  * parses JSON and gives each reply its request id.
  */
 export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) => {
+  const admission = given.options.strictLocking === true ? lockingAdmission(given.admission, given) : given.admission
   const context = {
     ...given,
     offers: given.admission,
     nodeGroups: given.admission,
-    admission: settlingAdmission(given.admission, settleWithin(given.status, given.options.settleMs)),
+    admission: settlingAdmission(admission, settleWithin(given.status, given.options.settleMs)),
   }
   app.addHook('onRequest', async (request) => {
     if (!admitsJson(request.headers.accept))

@@ -45,7 +45,7 @@ export const isSettled = (lb: LoadBalancer, status: LoadBalancerStatus): boolean
 const isActive = (lb: LoadBalancer, { provisioning, confirmedGeneration, reason }: LoadBalancerStatus): boolean =>
   provisioning === 'active' && (confirmedGeneration >= lb.generation || reason === 'NoNetwork')
 
-function provisioningStatus(lb: LoadBalancer, status: LoadBalancerStatus): ProvisioningStatus {
+export function provisioningStatus(lb: LoadBalancer, status: LoadBalancerStatus): ProvisioningStatus {
   if (status.provisioning === 'error') return 'ERROR'
   if (isActive(lb, status)) return 'ACTIVE'
   return status.confirmedGeneration === 0 ? 'PENDING_CREATE' : 'PENDING_UPDATE'

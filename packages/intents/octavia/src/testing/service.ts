@@ -117,11 +117,13 @@ export class TestService {
    * @param prepare adds routes beside the API
    * @param policySet says what roles may do
    * @param noop for tools that are tested against the API
+   * @param strictLocking refuses changes of what nodes have not confirmed
    */
   static async start(
     prepare: (app: FastifyInstance) => void = () => {},
     policySet: PolicySetName = DEFAULT_POLICY_SET,
     noop = false,
+    strictLocking = false,
   ): Promise<TestService> {
     const abort = new AbortController()
     const store = new MemoryStore()
@@ -169,7 +171,7 @@ export class TestService {
     const app = fastify()
     prepare(app)
     const service = new TestService({ app, admission, view, ids }, store, abort)
-    await app.register(octaviaApi, { prefix: '/load-balancer', ...service.#context(policySet, noop) })
+    await app.register(octaviaApi, { prefix: '/load-balancer', ...service.#context(policySet, noop, strictLocking) })
     await app.ready()
     return service
   }
@@ -181,7 +183,7 @@ export class TestService {
     await this.#store.close()
   }
 
-  #context(policySet: PolicySetName, noop: boolean): GivenContext {
+  #context(policySet: PolicySetName, noop: boolean, strictLocking: boolean): GivenContext {
     return {
       admission: this.admission,
       view: this.view,
@@ -192,8 +194,7 @@ export class TestService {
       newId: () => randomUUID(),
       options: {
         ...{ providers: DEFAULT_PROVIDERS, publicUrl: 'http://lb.example', identityPath: '/identity', settleMs: 0 },
-        policySet,
-        noop,
+        ...{ policySet, noop, strictLocking },
       },
     }
   }
