@@ -263,8 +263,8 @@ test(
       ...{ loadbalancer_id: lb.id, name: 'app', protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' },
     })
     await made(`/pools/${pool.id}/members`, 'member', {
-      name: 'metadata',
-      address: '169.254.169.254',
+      name: 'loopback',
+      address: '127.0.0.1',
       protocol_port: 80,
     })
     await made('/listeners', 'listener', {
@@ -275,7 +275,7 @@ test(
     expect(stdout).toMatch(
       /load balancer elsewhere \(.*\): NOT TAKEN OVER\n {4}vip_address: 192\.0\.2\.9 is in no address pool and in no subnet of the project in Spout\n/,
     )
-    expect(stdout).toMatch(/member metadata \(.*\): NOT TAKEN OVER\n +refused: .*169\.254\.169\.254/)
+    expect(stdout).toMatch(/member loopback \(.*\): NOT TAKEN OVER\n +refused: .*127\.0\.0\.1/)
     expect(stdout).toMatch(/\n3 created, 2 not taken over\n$/)
     expect(await ours(`/loadbalancers/${lb.id}`)).toMatchObject({
       loadbalancer: { name: 'mixed', admin_state_up: false },
