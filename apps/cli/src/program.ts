@@ -5,6 +5,7 @@ import type { CommandContext } from './commands/context.ts'
 import { addExplain } from './commands/explain.ts'
 import { addImport } from './commands/import-metallb.ts'
 import { addImportOctavia } from './commands/import-octavia.ts'
+import { addLeaks } from './commands/leaks.ts'
 import { addNodeScheduling } from './commands/node-scheduling.ts'
 import { addNoun } from './commands/noun-command.ts'
 import { addPlan } from './commands/plan.ts'
@@ -64,5 +65,6 @@ export function buildProgram(context: CommandContext): Command {
   addImport(program, context)
   addImportOctavia(program, context)
   addAudit(program, context)
+  addLeaks(program, context)
   return program
 }
