@@ -67,7 +67,7 @@ export async function curl(
 export async function sClient({ host, port }: To, name: string, ...flags: readonly string[]): Promise<string> {
   try {
     const to = ['-connect', `${host}:${port}`, '-servername', name]
-    const running = run('openssl', ['s_client', ...to, ...flags], { timeout: 5000 })
+    const running = run('openssl', ['s_client', ...to, ...flags], { timeout: 30_000 })
     // At the end of its input it leaves after the handshake.
     running.child.stdin?.end()
     const { stdout, stderr } = await running
