@@ -15,7 +15,6 @@ interface KindRow {
 
 const described = ['name', 'description', 'admin_state_up', 'tags'] as const
 const nameless = ['admin_state_up', 'tags'] as const
-const CIPHERS = { tls_ciphers: 'the ciphers are those of Spout' }
 
 export const KIND_ROWS: Readonly<Record<Kind, KindRow>> = {
   loadbalancer: {
@@ -30,9 +29,9 @@ export const KIND_ROWS: Readonly<Record<Kind, KindRow>> = {
     plural: 'pools',
     copied: [
       ...[...described, 'protocol', 'lb_algorithm', 'session_persistence', 'tls_enabled', 'tls_container_ref'],
-      ...['ca_tls_container_ref', 'crl_container_ref', 'tls_versions', 'alpn_protocols'],
+      ...['ca_tls_container_ref', 'crl_container_ref', 'tls_versions', 'tls_ciphers', 'alpn_protocols'],
     ],
-    leftOut: CIPHERS,
+    leftOut: {},
   },
   member: {
     word: 'member',
@@ -58,10 +57,10 @@ export const KIND_ROWS: Readonly<Record<Kind, KindRow>> = {
       ...[...described, 'protocol', 'protocol_port', 'connection_limit', 'default_pool_id', 'insert_headers'],
       ...['timeout_client_data', 'timeout_member_connect', 'timeout_member_data', 'timeout_tcp_inspect'],
       ...['allowed_cidrs', 'default_tls_container_ref', 'sni_container_refs', 'client_authentication'],
-      ...['client_ca_tls_container_ref', 'client_crl_container_ref', 'tls_versions', 'alpn_protocols'],
-      ...['hsts_max_age', 'hsts_include_subdomains', 'hsts_preload'],
+      ...['client_ca_tls_container_ref', 'client_crl_container_ref', 'tls_versions', 'tls_ciphers'],
+      ...['alpn_protocols', 'hsts_max_age', 'hsts_include_subdomains', 'hsts_preload'],
     ],
-    leftOut: CIPHERS,
+    leftOut: {},
   },
   l7policy: {
     word: 'L7 policy',

@@ -186,15 +186,15 @@ describe('a plan', () => {
     const tls = one('listener', 'tls', 'lb', {
       protocol: 'TERMINATED_HTTPS',
       default_tls_container_ref: ref,
-      tls_ciphers: 'X',
+      tls_ciphers: 'ECDHE-RSA-AES128-GCM-SHA256',
     })
     const withTls = inventory([lb()], [tls])
     const step = (replacements: ReadonlyMap<string, string>) =>
       planImport(withTls, NOTHING, options({ replacements })).steps[1]
     expect(step(new Map())).toMatchObject({ verdict: 'refused', notes: [{ field: 'default_tls_container_ref' }] })
     expect(step(new Map([[ref, 'cert']]))).toMatchObject({
-      request: { body: { default_tls_container_ref: 'cert' } },
-      notes: [{ field: 'tls_ciphers', text: 'left out: the ciphers are those of Spout' }],
+      request: { body: { default_tls_container_ref: 'cert', tls_ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' } },
+      notes: [],
     })
   })
 
