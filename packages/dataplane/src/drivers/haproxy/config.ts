@@ -152,11 +152,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       `    mode ${mode}`,
       // A replaced process closes each connection after a response that says so, and idle ones at their time-out.
       ...(mode === 'http' ? ['    option idle-close-on-response'] : []),
-      // For `source-port`, which has no balance keyword of its own.
-      '    tcp-request connection set-var(sess.port) src_port',
       ...(mode === 'http' ? [PASSED_ON] : []),
-      // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
-      ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
       ...(forwarded.length + told.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
       ...told.flatMap(toldHeaderRules),
@@ -175,6 +171,19 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
   ]
 }
 
+/**
+ * What is done with a connection once it may stay. 2.6 evaluates no such rules of a defaults section unless the frontend
+ * has one of the same kind, so they are in each frontend.
+ */
+const connectionRules = ({ mode, tls }: FrontendShape, settings: ProcessSettings): readonly string[] => [
+  // For `source-port`, which has no balance keyword of its own.
+  '    tcp-request connection set-var(sess.port) src_port',
+  // For members that are asked for the name that the client asked for, also behind a relay.
+  ...(tls === undefined ? [] : ['    tcp-request session set-var(sess.sni) ssl_fc_sni']),
+  // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
+  ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
+]
+
 /** `transparent` accepts connections to other addresses: the packet filter redirects connections to VIPs unchanged. */
 function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSettings): readonly string[] {
   const port = settings.firstPort + id
@@ -184,9 +193,7 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
       return `    bind ${address.includes(':') ? `[${address}]` : address}:${port} transparent${tlsWords(id, shape, settings)}`
     }),
     ...sourceRules(settings),
-    // For members that are asked for the name that the client asked for, also behind a relay. 2.6 evaluates no session
-    // rules of a defaults section unless the frontend has one, too.
-    ...(shape.tls === undefined ? [] : ['    tcp-request session set-var(sess.sni) ssl_fc_sni']),
+    ...connectionRules(shape, settings),
     `    timeout client ${timeoutText(shape.clientMs)}`,
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
     // Without an answer no backend exists, which gives 503.

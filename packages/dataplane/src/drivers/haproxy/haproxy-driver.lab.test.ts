@@ -71,6 +71,29 @@ async function answeringWith(port: number, expected: readonly string[]): Promise
 }
 
 describe('http', () => {
+  it.each([0.5, 1])(
+    'is balanced by source and port, also where one source may have %s of the places',
+    async (sourceShare) => {
+      const driver = lab.driver({ options: { sourceShare } })
+      await put(
+        driver,
+        webEntry(
+          web.map((one) => at(one)),
+          { algorithm: 'source-ip-port' },
+        ),
+      )
+      expect(await answering(portOf(driver, 'web-80'))).toEqual(['a', 'b', 'c'])
+      await put(
+        driver,
+        webEntry(
+          web.map((one) => at(one)),
+          { algorithm: 'source-ip' },
+        ),
+      )
+      expect(await answering(portOf(driver, 'web-80'))).toHaveLength(1)
+    },
+  )
+
   it('is balanced over both families, and answers 503 without a pool', async () => {
     const driver = lab.driver()
     await put(driver, webEntry(web.map((member) => at(member))))
