@@ -153,7 +153,9 @@ describe('clients are asked for certificates', () => {
     process.kill(before!.pid, 'SIGKILL')
     await waitFor(async () => 'seen' in (await ask(port, { client: known })), { what: 'the next process' })
     expect(await ask(port)).toHaveProperty('refused')
-    expect(readdirSync(files.directory).filter((name) => name.endsWith('.ca'))).toEqual([])
+    await waitFor(() => readdirSync(files.directory).every((name) => !name.endsWith('.ca')), {
+      what: 'the files that the process has read to be gone',
+    })
   })
 
   it('of authorities whose file was lost at the start of the process, once it is back: nobody gets in until then', async () => {

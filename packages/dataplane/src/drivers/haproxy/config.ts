@@ -64,7 +64,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...defaultsSections({ settings, frontends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath),
-    ...relays(settings.chroot, settings.luaProgram !== null),
+    ...relays(settings, settings.luaProgram !== null),
     ...metricsBackend(settings.mapPath),
     ...backends.flatMap((slot) => backendSection(slot, placed.get(slot.id), settings)),
   ].join('\n')}\n`

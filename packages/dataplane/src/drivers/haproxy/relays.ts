@@ -65,16 +65,22 @@ export const attemptLimit = (tunnel: string): readonly string[] => [
   `    http-request set-timeout tunnel ${tunnel} if { var(txn.attempt) -m len gt 0 }`,
 ]
 
+interface RelayPlace {
+  /** Has the sockets: nobody else comes into this directory. */
+  readonly chroot: string
+  /** The user of the process, which alone connects. */
+  readonly uid: number
+}
+
 /**
  * The relays of a process.
- * @param chroot has their sockets: nobody else comes into this directory
  * @param canRetry whether the proxy has `http-requests.lua`
  */
-export function relays(chroot: string, canRetry: boolean): readonly string[] {
+export function relays({ chroot, uid }: RelayPlace, canRetry: boolean): readonly string[] {
   const server = (name: string): string => `    server relay unix@/${name} send-proxy-v2 proxy-v2-options unique-id`
   const frontend = (name: string): readonly string[] => [
     `frontend ${name} from relay-frontend`,
-    `    bind unix@${chroot}/${name} mode 666 accept-proxy`,
+    `    bind unix@${chroot}/${name} uid ${uid} mode 600 accept-proxy`,
     // For `source-port`. 2.6 evaluates no such rules of a defaults section.
     '    tcp-request session set-var(sess.port) src_port',
   ]
