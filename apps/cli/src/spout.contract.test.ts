@@ -8,6 +8,7 @@ import {
   issueCertificate,
   Lab,
   PRODUCT_ENVIRONMENT,
+  revocationList,
   run,
   type SystemAccess,
   startControlPlane,
@@ -235,6 +236,15 @@ test('TLS with clients and members is set by names of certificates', async () =>
   expect(listener.tls).toMatchObject({
     certificateIds: [cert.id],
     clientCertificates: { caCertificateId: ca.id, required: false },
+  })
+  const lists = await shown(tenant, `certificate create revoked --chain ${file('ca.crl', revocationList(authority))}`)
+  expect(lists).toMatchObject({ use: 'revocations', names: [], status: { state: 'valid' } })
+  const clientsOf = ({ tls }: Record<string, unknown>) => (tls as Record<string, unknown>).clientCertificates
+  expect(clientsOf(await shown(tenant, 'listener set secure l --client-crl revoked'))).toEqual({
+    ...{ caCertificateId: ca.id, crlCertificateId: lists.id, required: false },
+  })
+  expect(clientsOf(await shown(tenant, 'listener set secure l --client-crl none'))).toMatchObject({
+    crlCertificateId: null,
   })
   const asking = await done(tenant, 'explain lb secure')
   expect(asking).toContain('listen l: https 443, client certificates optional')

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { OpenStackProgram } from '@spout/testkit'
-import { type Issued, issueCertificate } from '@spout/testkit/tls'
+import { type Issued, issueCertificate, revocationList } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
@@ -191,13 +191,19 @@ describe('a listener', () => {
     expect(JSON.stringify(await native('/certificates'))).not.toContain('"tls"')
   })
 
-  test('names authorities that clients are checked with, and a pool those of its members', async () => {
+  test('names authorities and lists of revoked ones that clients are checked with, and a pool those of its members', async () => {
     const authorities = await storedPem('authorities', root.certificate)
     const bundle = await storedBundle('with clients', bundleOf(leaf))
+    const revoked = await storedPem('revoked', revocationList(root))
     const refs = ['--default-tls-container-ref', bundle, '--client-ca-tls-container-ref', authorities]
-    expect(await madeListener(...refs, '--client-authentication', 'MANDATORY')).toMatchObject({
+    const lists = ['--client-crl-container-ref', revoked]
+    expect(await madeListener(...refs, ...lists, '--client-authentication', 'MANDATORY')).toMatchObject({
       ...{ client_authentication: 'MANDATORY', client_ca_tls_container_ref: authorities },
+      ...{ client_crl_container_ref: revoked },
     })
+    expect((await native('/certificates')).items).toEqual(
+      expect.arrayContaining([expect.objectContaining({ name: 'revoked', use: 'revocations' })]),
+    )
     const pool = ['--protocol', 'HTTPS', '--lb-algorithm', 'ROUND_ROBIN', '--loadbalancer', loadBalancer]
     const tls = ['--enable-tls', '--ca-tls-container-ref', authorities, '--tls-container-ref', bundle]
     expect(await shown('loadbalancer', 'pool', 'create', ...pool, ...tls)).toMatchObject({

@@ -155,6 +155,14 @@ export class AdmissionIndex {
     return null
   }
 
+  /** All load balancers that use this certificate. */
+  *certificateUsers(certificateId: string): Generator<LoadBalancer> {
+    for (const id of this.#certificateUsers.of(certificateId)) {
+      const loadBalancer = this.#loadBalancers.get(id)
+      if (loadBalancer !== undefined) yield loadBalancer
+    }
+  }
+
   memberAddresses(networkId: string): Iterable<string> {
     return this.#members.of(networkId)?.keys() ?? []
   }

@@ -1,7 +1,8 @@
-import type { Pool } from '@spout/model'
+import { X509Certificate } from 'node:crypto'
+import type { ListenerTls, Pool } from '@spout/model'
 import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { poolOf } from '@spout/testkit/model'
-import { issueCertificate } from '@spout/testkit/tls'
+import { issueCertificate, revocationList } from '@spout/testkit/tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreAdmission } from './store-admission.ts'
 import { draftOf, listenerOf, type Office, openOffice, refusal } from './testing/office.ts'
@@ -198,6 +199,92 @@ describe('of authorities', () => {
     expect(
       await refusal(office.admission.createLoadBalancer(balancer({ ...pool({}), protocol: 'udp' }))),
     ).toMatchObject({ code: 'Unsupported', field: 'pools[0].tls' })
+  })
+})
+
+describe('of lists of what authorities revoked', () => {
+  const [root, next] = [1, 2].map(() => issueCertificate({ isAuthority: true })) as [typeof one, typeof one]
+  const made = (chain: string, projectId = office.project.id) =>
+    office.admission.createCertificate({ projectId, name: 'checks', chain })
+  const lists = (...of: readonly (typeof one)[]) => of.map((authority) => revocationList(authority)).join('')
+  const create = (certificateId: string, clientCertificates: NonNullable<ListenerTls['clientCertificates']>) =>
+    office.admission.createLoadBalancer(
+      draftOf(office.project.id, [{ from: 'pool', poolId: office.pool.id, address: null }], {
+        listeners: [
+          listenerOf('6f1c3b1e-6a4e-4c56-9f0b-00000000000d', 443, {
+            ...{ name: 'secure', protocol: 'https' },
+            tls: {
+              ...{ certificateIds: [certificateId], unknownNames: 'default', minVersion: '1.2', ciphers: null },
+              ...{ alpn: [], hsts: null, clientCertificates },
+            },
+          }),
+        ],
+      }),
+    )
+  const FIELD = 'listeners[0].tls.clientCertificates.crlCertificateId'
+
+  test('a listener that names them keeps them from deletion; they need no key and get none', async () => {
+    const { id } = await office.admission.createCertificate(draft())
+    const [ca, crl] = [await made(root.certificate), await made(lists(root))]
+    await create(id, { caCertificateId: ca.id, required: true, crlCertificateId: crl.id })
+    expect(await refusal(office.admission.deleteCertificate(crl.id))).toMatchObject({
+      code: 'InUse',
+      params: { user: 'listener secure of load balancer web' },
+    })
+    expect(crl).toMatchObject({ sealedKey: null, names: [] })
+    const change = { chain: one.certificate, key: one.key }
+    expect(await refusal(office.admission.changeCertificate(crl.id, change))).toMatchObject({ field: 'key' })
+  })
+
+  test('each authority of a listener needs one that it signed', async () => {
+    const { id } = await office.admission.createCertificate(draft())
+    const both = await made(root.certificate + next.certificate)
+    for (const chain of [lists(root), lists(root, issueCertificate({ isAuthority: true }))]) {
+      const crl = await made(chain)
+      const error = await refusal(create(id, { caCertificateId: both.id, required: true, crlCertificateId: crl.id }))
+      expect(error).toMatchObject({ code: 'InvalidField', field: FIELD })
+      expect(error.message).toContain(new X509Certificate(next.certificate).subject!.replaceAll('\n', ', '))
+    }
+    await create(id, { caCertificateId: both.id, required: true, crlCertificateId: (await made(lists(next, root))).id })
+  })
+
+  test('they and the authorities are replaced one after the other, each time with a list of each', async () => {
+    const { id } = await office.admission.createCertificate(draft())
+    const [ca, crl] = [await made(root.certificate), await made(lists(root))]
+    await create(id, { caCertificateId: ca.id, required: true, crlCertificateId: crl.id })
+    const change = (of: string, chain: string) => office.admission.changeCertificate(of, { chain })
+    for (const [of, chain] of [
+      [ca.id, root.certificate + next.certificate],
+      [crl.id, lists(next)],
+    ] as const)
+      expect(await refusal(change(of, chain))).toMatchObject({ code: 'InvalidField', field: FIELD })
+    await change(crl.id, lists(root, next))
+    await change(ca.id, root.certificate + next.certificate)
+    await change(ca.id, next.certificate)
+    expect((await change(crl.id, lists(next))).contentId).not.toBe(crl.contentId)
+  })
+
+  test('they are neither authorities nor a listener’s certificate, and never become those', async () => {
+    const { id } = await office.admission.createCertificate(draft())
+    const [ca, crl] = [await made(root.certificate), await made(lists(root))]
+    const foreign = await made(lists(root), office.stranger.id)
+    const asked = { caCertificateId: ca.id, required: true }
+    for (const [certificateId, clients, code, field] of [
+      [crl.id, asked, 'InvalidField', 'listeners[0].tls.certificateIds[0]'],
+      [id, { ...asked, caCertificateId: crl.id }, 'InvalidField', FIELD.replace('crl', 'ca')],
+      [id, { ...asked, crlCertificateId: ca.id }, 'InvalidField', FIELD],
+      [id, { ...asked, crlCertificateId: id }, 'InvalidField', FIELD],
+      [id, { ...asked, crlCertificateId: foreign.id }, 'ReferenceNotFound', FIELD],
+    ] as const)
+      expect(await refusal(create(certificateId, clients))).toMatchObject({ code, field })
+    for (const [before, chain] of [
+      [ca.id, lists(root)],
+      [crl.id, root.certificate],
+    ] as const)
+      expect(await refusal(office.admission.changeCertificate(before, { chain }))).toMatchObject({
+        code: 'InvalidField',
+        field: 'chain',
+      })
   })
 })
 

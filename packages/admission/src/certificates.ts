@@ -3,6 +3,7 @@ import { certificatesNamed } from '@spout/plan'
 import type { Write } from '@spout/store'
 import { usageOfCertificate } from './certificate-usage.ts'
 import type { Claim } from './claims.ts'
+import { checkRevocations } from './client-revocations.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import {
   type CertificateChange,
@@ -68,6 +69,11 @@ export async function changeCertificate(
   })
 }
 
+const WITHOUT_KEY = {
+  authorities: 'certificates of authorities',
+  revocations: 'lists of revoked certificates',
+} as const
+
 function replacement(
   context: AdmissionContext,
   { id, ...stored }: Certificate,
@@ -75,11 +81,14 @@ function replacement(
 ): Partial<Certificate> {
   const use = certificateUse(stored)
   if (use === 'keyed' && keyPem === null) throw new SpoutError('MissingField', { field: 'key' })
-  if (use === 'authorities' && keyPem !== null)
-    throw new SpoutError('InvalidField', {
-      field: 'key',
-      reason: 'is not taken: these are certificates of authorities',
-    })
+  if (use !== 'keyed' && keyPem !== null)
+    throw new SpoutError('InvalidField', { field: 'key', reason: `is not taken: these are ${WITHOUT_KEY[use]}` })
+  if (use !== 'keyed' && certificateUse({ sealedKey: null, chain: content.chain }) !== use)
+    throw new SpoutError('InvalidField', { field: 'chain', reason: `must be ${WITHOUT_KEY[use]}, as before` })
+  for (const loadBalancer of context.index.certificateUsers(id))
+    checkRevocations(loadBalancer, (named) =>
+      named === id ? content : (context.view.get('certificate', named)?.value ?? null),
+    )
   return { ...content, sealedKey: sealedFor(context, id, keyPem) }
 }
 

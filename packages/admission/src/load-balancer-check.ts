@@ -1,5 +1,6 @@
 import { certificateUse, type LoadBalancer, SpoutError } from '@spout/model'
 import { childIds, directReturnProblems, documentProblem, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
+import { checkRevocations } from './client-revocations.ts'
 import type { AdmissionContext } from './context.ts'
 import { classConnectionLimit } from './load-balancer-place.ts'
 import { sameForNodes } from './same-for-nodes.ts'
@@ -31,6 +32,7 @@ export function checkedNetworkId(
   }
   const resolution = resolveLoadBalancer(loadBalancer, resolveContextOf(context, loadBalancer))
   if ('problem' in resolution) throw new SpoutError(resolution.problem.code, resolution.problem.params)
+  checkRevocations(loadBalancer, (id) => view.get('certificate', id)?.value ?? null)
   const { network } = resolution
   const ownVips = new Set(loadBalancer.vips.map((vip) => vip.address))
   loadBalancer.pools.forEach((pool, at) => {

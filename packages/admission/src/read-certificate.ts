@@ -1,4 +1,4 @@
-import type { X509Certificate } from 'node:crypto'
+import { createHash, type X509Certificate } from 'node:crypto'
 import { type Certificate, MOST_CERTIFICATE_BYTES, SpoutError } from '@spout/model'
 import { contentIdOf } from '@spout/model/content-id'
 import { readAuthorities, readChain } from './certificate-chain.ts'
@@ -6,6 +6,7 @@ import { certificateNames } from './certificate-names.ts'
 import { keyStrength } from './key-strength.ts'
 import { pemText } from './pem-blocks.ts'
 import { readPrivateKey } from './private-key.ts'
+import { isRevocationList, type RevocationList, readRevocationLists } from './revocation-list.ts'
 
 /** What a certificate's chain and key say of themselves. */
 export type CertificateContent = Pick<
@@ -16,8 +17,8 @@ export type CertificateContent = Pick<
 const LONGEST_NAME = 1024
 
 /**
- * Reads and checks a chain and its key, both PEM; without a key, certificates of authorities. All text of the result was
- * encoded anew, so nothing else that was in the PEM goes further.
+ * Reads and checks a chain and its key, both PEM; without a key, certificates of authorities, or their lists of what they
+ * revoked. All text of the result was encoded anew, so nothing else that was in the PEM goes further.
  * @returns the content, and the key as PKCS#8 PEM
  * @throws SpoutError InvalidField, which names `chain` or `key` and never quotes the key
  */
@@ -28,6 +29,8 @@ export function readCertificate(
   // PEM of others has comments and carriage returns, which do not count later.
   for (const [field, text = ''] of Object.entries({ chain, key }))
     if (text.length > 4 * MOST_CERTIFICATE_BYTES) throw tooLarge(field)
+  if (key === undefined && isRevocationList(chain))
+    return { content: contentOfLists(readRevocationLists(chain, nowMs)), keyPem: null }
   if (key === undefined) {
     const authorities = readAuthorities(chain, nowMs)
     return { content: { ...contentOf(authorities, ''), names: [] }, keyPem: null }
@@ -55,6 +58,24 @@ function contentOf(certificates: readonly X509Certificate[], keyPem: string): Om
     notAfter: new Date(Math.min(...ends)).toISOString(),
     keyType: 'keyType' in strength ? strength.keyType : 'unknown',
     fingerprint: fingerprintOf(first),
+  }
+}
+
+/** What is said of the first list holds for all, but that they can be used until the first of them ends. */
+function contentOfLists(lists: readonly RevocationList[]): CertificateContent {
+  const [first] = lists
+  if (first === undefined) throw new RangeError('no list')
+  const chain = lists.map(({ pem }) => pem).join('')
+  return {
+    chain,
+    contentId: contentIdOf(chain),
+    names: [],
+    subject: '',
+    issuer: nameText(first.issuer),
+    notBefore: new Date(Math.max(...lists.map(({ thisUpdate }) => thisUpdate.getTime()))).toISOString(),
+    notAfter: new Date(Math.min(...lists.map(({ nextUpdate }) => nextUpdate.getTime()))).toISOString(),
+    keyType: 'none',
+    fingerprint: createHash('sha256').update(first.der).digest('hex'),
   }
 }
 

@@ -97,4 +97,21 @@ describe('choice of drivers', () => {
     ])
     expect(told).toEqual(['proxy: -lb/b', 'packets: +lb/b'])
   })
+
+  it('refuses lists of revoked certificates where no driver looks them up: all would be let in', async () => {
+    const asking = wantedOf('a', ['https'])
+    const stored = { id: 'c', contentId: 'c'.repeat(32) }
+    const tls: NonNullable<Service['tls']> = {
+      ...{ certificates: [stored], unknownNames: 'default', minVersion: '1.2', alpn: [] },
+      clients: { authorities: stored, required: true, revocations: stored },
+    }
+    const services = asking.entry.services.map((service) => ({ ...service, tls }))
+    const features = ['l7.https', 'l7.client-certificates']
+    const wanted = { ...asking, entry: { ...asking.entry, services } }
+    const [failure] = (await apply([new NamedDriver('proxy', features), packets()], [wanted])).values()
+    expect(failure).toMatchObject({ reason: 'FeatureUnavailable' })
+    expect(failure!.message).toContain('l7.client-certificates.crl')
+    const able = new NamedDriver('proxy', [...features, 'l7.client-certificates.crl'])
+    expect(await apply([able, packets()], [wanted])).toEqual(new Map())
+  })
 })

@@ -65,6 +65,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     const ofPools = poolFeatures(entry.pools, pool, routes)
     const looks = routes?.some(({ conditions }) => conditions.some(isOfClient))
     const clients = looks || tls?.clients !== undefined ? ['l7.client-certificates'] : []
+    const crl = tls?.clients?.revocations === undefined ? [] : ['l7.client-certificates.crl']
     const ciphers = tls?.ciphers === undefined ? [] : ['l7.tls-ciphers']
     const tests = routes?.some(({ conditions }) => conditions.some(isTested)) ? ['l7.routes.tests'] : []
     needs.add(
@@ -75,6 +76,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...new Set(featuresOfActions(routes ?? [])),
         ...tests,
         ...clients,
+        ...crl,
         ...ciphers,
         ...ofPools,
       ].join(' '),

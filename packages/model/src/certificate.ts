@@ -9,15 +9,16 @@ export const MOST_CERTIFICATE_BYTES = 15_000
 
 /**
  * A certificate with its private key, which a listener shows to clients or the proxy to members: the chain in the open,
- * the key sealed. Or, without a key, the certificates of authorities, which those of peers are checked with.
+ * the key sealed. Or, without a key, what those of peers are checked with: the certificates of authorities, or their
+ * lists of what they revoked (CRL, RFC 5280 section 5).
  */
 export const certificate = z.strictObject({
   ...metaShape,
   projectId: uuid,
   tags,
-  /** PEM, from the leaf on; of authorities as given. Encoded by us from what was parsed. */
+  /** PEM, from the leaf on; of authorities and lists as given. Encoded by us from what was parsed. */
   chain: z.string().max(MOST_CERTIFICATE_BYTES),
-  /** The private key as PKCS#8 PEM, sealed for this object's id. Never shown. Null: the chain is of authorities. */
+  /** The private key as PKCS#8 PEM, sealed for this object's id. Never shown. Null: there is none. */
   sealedKey: z
     .string()
     .max(2 * MOST_CERTIFICATE_BYTES)
@@ -30,21 +31,33 @@ export const certificate = z.strictObject({
   issuer: z.string().max(1024),
   notBefore: timestamp,
   notAfter: timestamp,
-  /** `rsa-2048`, `ecdsa-p256`, `ed25519` and the like. */
+  /** `rsa-2048`, `ecdsa-p256`, `ed25519` and the like; of lists `none`. */
   keyType: z.string().max(32),
-  /** SHA-256 of the leaf, hex. */
+  /** SHA-256 of the leaf or of the first list, hex. */
   fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
 })
 export type Certificate = z.infer<typeof certificate>
 
-/** What a certificate can be used for: a `keyed` one is shown to peers, `authorities` check those of peers. */
-export type CertificateUse = 'keyed' | 'authorities'
+/**
+ * What a certificate can be used for: a `keyed` one is shown to peers, `authorities` check those of peers, `revocations`
+ * say which of those count no more.
+ */
+export const CERTIFICATE_USES = ['keyed', 'authorities', 'revocations'] as const
+export type CertificateUse = (typeof CERTIFICATE_USES)[number]
 
-export const certificateUse = ({ sealedKey }: Pick<Certificate, 'sealedKey'>): CertificateUse =>
-  sealedKey === null ? 'authorities' : 'keyed'
+/** The label of a list of revoked certificates in PEM (RFC 7468 section 6). */
+export const REVOCATION_LIST_LABEL = 'X509 CRL'
+
+/** What a certificate is for, by its key and by the label of its PEM. */
+export function certificateUse({ sealedKey, chain }: Pick<Certificate, 'sealedKey' | 'chain'>): CertificateUse {
+  if (sealedKey !== null) return 'keyed'
+  return chain.startsWith(`-----BEGIN ${REVOCATION_LIST_LABEL}-----`) ? 'revocations' : 'authorities'
+}
 
 /** How long before its end a certificate is `expiring`. */
 export const EXPIRING_DAYS = 30
+/** The same for a list of revoked certificates, of which authorities issue new ones every few days. */
+const LIST_EXPIRING_DAYS = 1
 const DAY_MS = 86_400_000
 
 export interface CertificateValidity {
@@ -54,9 +67,10 @@ export interface CertificateValidity {
 
 /** Whether a certificate can be used at a time, in milliseconds since 1970. */
 export function validityOf(
-  { notBefore, notAfter }: Pick<Certificate, 'notBefore' | 'notAfter'>,
+  { notBefore, notAfter, ...certificate }: Pick<Certificate, 'notBefore' | 'notAfter' | 'sealedKey' | 'chain'>,
   nowMs: number,
 ): CertificateValidity {
+  if (certificateUse(certificate) === 'revocations') return validityOfLists(notBefore, notAfter, nowMs)
   const leftMs = Date.parse(notAfter) - nowMs
   if (leftMs <= 0) return { state: 'expired', message: `It expired at ${notAfter}; clients refuse it.` }
   if (Date.parse(notBefore) > nowMs)
@@ -65,4 +79,22 @@ export function validityOf(
   if (leftMs <= EXPIRING_DAYS * DAY_MS)
     return { state: 'expiring', message: `It expires at ${notAfter}, in ${days} days: replace it.` }
   return { state: 'valid', message: `It is valid until ${notAfter}.` }
+}
+
+/** Clients are refused with an expired list: it may lack what was revoked since (RFC 5280 section 6.3.3). */
+function validityOfLists(thisUpdate: string, nextUpdate: string, nowMs: number): CertificateValidity {
+  const leftMs = Date.parse(nextUpdate) - nowMs
+  if (leftMs <= 0)
+    return {
+      state: 'expired',
+      message: `It expired at ${nextUpdate}: clients with certificates of its authority are refused until it is replaced.`,
+    }
+  if (Date.parse(thisUpdate) > nowMs)
+    return {
+      state: 'not-yet-valid',
+      message: `It is valid from ${thisUpdate}: until then clients with certificates of its authority are refused.`,
+    }
+  if (leftMs <= LIST_EXPIRING_DAYS * DAY_MS)
+    return { state: 'expiring', message: `It expires at ${nextUpdate}: replace it.` }
+  return { state: 'valid', message: `It is valid until ${nextUpdate}.` }
 }

@@ -85,6 +85,11 @@ export const listenerTls = z.strictObject({
     .strictObject({
       /** A certificate without a key: the authorities that clients' certificates must be from. */
       caCertificateId: uuid,
+      /**
+       * The lists of what these authorities revoked: one of each authority, also of those between. Absent or null:
+       * nothing is looked up.
+       */
+      crlCertificateId: uuid.nullish(),
       /** Whether a client without one is refused. One whose certificate does not fit is in any case. */
       required: z.boolean().default(true),
     })

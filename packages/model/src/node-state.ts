@@ -233,7 +233,12 @@ export interface ServiceTls {
   /** The header of responses that makes clients insist on TLS (RFC 6797). Absent: none is added. */
   readonly hsts?: { readonly maxAgeSeconds: number; readonly includeSubdomains: boolean; readonly preload: boolean }
   /** Clients are asked for a certificate of these authorities. Absent: they are not. */
-  readonly clients?: { readonly authorities: NodeCertificate; readonly required: boolean }
+  readonly clients?: {
+    readonly authorities: NodeCertificate
+    readonly required: boolean
+    /** The lists of what these authorities revoked. Absent: nothing is looked up. */
+    readonly revocations?: NodeCertificate
+  }
 }
 
 export interface NodePool {
@@ -296,6 +301,7 @@ export const certificatesOfEntry = ({
 }: Pick<LoadBalancerEntry, 'services' | 'pools'>): readonly NodeCertificate[] => [
   ...services.flatMap(({ tls }) => tls?.certificates ?? []),
   ...services.flatMap(({ tls }) => tls?.clients?.authorities ?? []),
+  ...services.flatMap(({ tls }) => tls?.clients?.revocations ?? []),
   ...pools.flatMap(({ tls }) => [tls?.authorities ?? null, tls?.certificate ?? null]).filter((one) => one !== null),
 ]
 

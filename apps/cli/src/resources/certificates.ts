@@ -40,7 +40,8 @@ export const certificate: Resource = {
     { flags: '--project <project>', description: 'owner (administrators)', field: 'project', only: 'create' },
     {
       flags: '--chain <file>',
-      description: 'PEM: the certificate and those that issued it, or those of authorities',
+      description:
+        'PEM: the certificate and those that issued it, or those of authorities, or lists of what they revoked',
       required: true,
       field: 'chain',
       parse: fileOf('chain'),

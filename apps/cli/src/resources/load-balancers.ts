@@ -173,6 +173,12 @@ export const listener: Resource = {
       parse: orNone((name) => ({ caCertificateId: name })),
     },
     {
+      flags: '--client-crl <certificate>',
+      description: "lists of what these authorities revoked; with --client-ca. Or 'none'",
+      field: 'tls.clientCertificates.crlCertificateId',
+      parse: orNone(),
+    },
+    {
       flags: '--client-certificates <required|optional>',
       description: 'whether clients without a certificate are refused; with --client-ca. Default required',
       field: 'tls.clientCertificates.required',

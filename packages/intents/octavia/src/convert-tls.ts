@@ -21,6 +21,7 @@ export const NO_TLS: OctaviaTls = {
   alpn: null,
   clientAuthentication: 'NONE',
   clientCaRef: null,
+  clientCrlRef: null,
   hstsMaxAge: null,
   hstsSubdomains: false,
   hstsPreload: false,
@@ -52,6 +53,7 @@ export function unfoldTls(tls: Listener['tls'], referenceOf: ReferenceOf): Octav
     alpn,
     clientAuthentication: clients === null ? 'NONE' : clients.required ? 'MANDATORY' : 'OPTIONAL',
     clientCaRef: clients && referenceOf(clients.caCertificateId),
+    clientCrlRef: clients?.crlCertificateId ? referenceOf(clients.crlCertificateId) : null,
     hstsMaxAge: hsts?.maxAgeSeconds ?? null,
     hstsSubdomains: hsts?.includeSubdomains ?? false,
     hstsPreload: hsts?.preload ?? false,
@@ -66,7 +68,13 @@ export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
   if (protocol !== 'TERMINATED_HTTPS') {
     if (hsts !== null)
       throw validationFailure('The HSTS feature can only be used for listeners using the TERMINATED_HTTPS protocol.')
-    if (refs.length === 0 && tls.clientCaRef === null && tls.clientAuthentication === 'NONE') return null
+    if (
+      refs.length === 0 &&
+      tls.clientCaRef === null &&
+      tls.clientCrlRef === null &&
+      tls.clientAuthentication === 'NONE'
+    )
+      return null
     if (protocol === 'UDP' || protocol === 'SCTP')
       throw validationFailure(`${protocol} protocol listener does not support TLS.`)
     throw validationFailure(`Certificate container references are not allowed on ${protocol} protocol listeners.`)
@@ -88,8 +96,12 @@ export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
 }
 
 /** As in Octavia, authorities alone ask clients for nothing. */
-function clientsOf({ clientAuthentication, clientCaRef }: OctaviaTls): ListenerTls['clientCertificates'] {
+function clientsOf({ clientAuthentication, clientCaRef, clientCrlRef }: OctaviaTls): ListenerTls['clientCertificates'] {
   if (clientCaRef === null) {
+    if (clientCrlRef !== null)
+      throw validationFailure(
+        'A client authentication CA reference is required to specify a client authentication revocation list.',
+      )
     if (clientAuthentication === 'NONE') return null
     throw validationFailure(
       `Client authentication setting ${clientAuthentication} requires a client CA container reference.`,
@@ -97,7 +109,11 @@ function clientsOf({ clientAuthentication, clientCaRef }: OctaviaTls): ListenerT
   }
   if (clientAuthentication === 'NONE')
     throw unsupportedOption('client_authentication NONE: authorities are kept here for clients that are asked')
-  return { caCertificateId: certificateId(clientCaRef), required: clientAuthentication === 'MANDATORY' }
+  return {
+    caCertificateId: certificateId(clientCaRef),
+    required: clientAuthentication === 'MANDATORY',
+    ...(clientCrlRef === null ? {} : { crlCertificateId: certificateId(clientCrlRef) }),
+  }
 }
 
 function hstsOf({ hstsMaxAge, hstsSubdomains, hstsPreload }: OctaviaTls): ListenerTls['hsts'] {

@@ -39,6 +39,12 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
   ],
   [
     'InvalidField',
+    { field: 'listeners[0].tls.clientCertificates.crlCertificateId', reason: 'x' },
+    400,
+    'Validation failure: client_crl_container_ref: x',
+  ],
+  [
+    'InvalidField',
     { field: 'pools[0].tls.caCertificateId', reason: 'x' },
     400,
     'Validation failure: ca_tls_container_ref: x',

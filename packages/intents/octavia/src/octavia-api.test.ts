@@ -1,5 +1,5 @@
 import { DEFAULT_CIPHERS } from '@spout/model'
-import { issueCertificate } from '@spout/testkit/tls'
+import { issueCertificate, revocationList } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestService, type Who } from './testing/service.ts'
 
@@ -690,6 +690,37 @@ describe('TERMINATED_HTTPS', () => {
     expect(model()).toMatchObject({ tls: { clientCertificates: null } })
   })
 
+  test('a listener looks clients up in lists of revoked certificates', async () => {
+    const { id } = await newLoadBalancer()
+    const authority = issueCertificate({ isAuthority: true })
+    const stored = async (chain: string) =>
+      (await service.admission.createCertificate({ projectId: service.ids.project, name: 'clients', chain })).id
+    const [ca, crl] = [await stored(authority.certificate), await stored(revocationList(authority))]
+    const refs = { client_ca_tls_container_ref: ca, client_crl_container_ref: crl }
+    const made = await service.make('/listeners', 'listener', {
+      ...{ loadbalancer_id: id, protocol: 'TERMINATED_HTTPS', protocol_port: 443 },
+      ...{ default_tls_container_ref: await newCertificate(), client_authentication: 'MANDATORY', ...refs },
+    })
+    expect(made).toMatchObject(refs)
+    const clients = () => service.view.get('loadBalancer', id)?.value.listeners[0]?.tls?.clientCertificates
+    expect(clients()).toEqual({ caCertificateId: ca, crlCertificateId: crl, required: true })
+    const put = (change: object) => service.call('PUT', `/listeners/${made.id}`, { listener: change })
+    const foreign = await stored(revocationList(issueCertificate({ isAuthority: true })))
+    expect(await put({ client_crl_container_ref: foreign })).toMatchObject({
+      status: 400,
+      body: { faultstring: expect.stringMatching(/^Validation failure: client_crl_container_ref: names no list that/) },
+    })
+    expect(await put({ client_crl_container_ref: null })).toMatchObject({
+      body: { listener: { client_ca_tls_container_ref: ca, client_crl_container_ref: null } },
+    })
+    expect(clients()).toEqual({ caCertificateId: ca, required: true })
+    await put({ client_crl_container_ref: crl })
+    expect(await put({ client_authentication: 'NONE' })).toMatchObject({
+      body: { listener: { client_ca_tls_container_ref: null, client_crl_container_ref: null } },
+    })
+    expect(clients()).toBeNull()
+  })
+
   test('a pool speaks TLS with its members, behind TCP listeners too, and prints how', async () => {
     const { id } = await newLoadBalancer()
     const authority = issueCertificate({ isAuthority: true })
@@ -1332,6 +1363,12 @@ describe('bad input', () => {
       () => tlsListener({ default_tls_container_ref: NOBODY, client_authentication: 'MANDATORY' }),
       400,
       'Validation failure: Client authentication setting MANDATORY requires a client CA container reference.',
+    ],
+    [
+      'lists of revoked certificates without authorities',
+      () => tlsListener({ default_tls_container_ref: NOBODY, client_crl_container_ref: NOBODY }),
+      400,
+      'Validation failure: A client authentication CA reference is required to specify a client authentication revocation list.',
     ],
     [
       'authorities for clients that are not asked',

@@ -57,6 +57,8 @@ export interface OctaviaTls {
   readonly clientAuthentication: 'NONE' | 'OPTIONAL' | 'MANDATORY'
   /** The authorities of clients' certificates. */
   readonly clientCaRef: string | null
+  /** The lists of what these authorities revoked. */
+  readonly clientCrlRef: string | null
   /** Null: off. */
   readonly hstsMaxAge: number | null
   readonly hstsSubdomains: boolean

@@ -2,7 +2,7 @@ import type { OctaviaListener, OctaviaPool } from './octavia-resources.ts'
 
 /** The certificates that a listener names. */
 export const listenerReferences = ({ tls }: Pick<OctaviaListener, 'tls'>): readonly string[] =>
-  [tls.defaultRef, ...tls.sniRefs, tls.clientCaRef].filter((ref) => ref !== null)
+  [tls.defaultRef, ...tls.sniRefs, tls.clientCaRef, tls.clientCrlRef].filter((ref) => ref !== null)
 
 /** The certificates that a pool names. */
 export const poolReferences = ({ tls }: Pick<OctaviaPool, 'tls'>): readonly string[] =>

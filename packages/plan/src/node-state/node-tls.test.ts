@@ -76,3 +76,16 @@ test('clients are asked for certificates of the present authorities; without the
   })
   expect(planTls({ tls: asking }, (id) => (id === 'ca' ? null : 'content'))).toBeNull()
 })
+
+test('they are looked up in the present lists of revoked ones; without these the listener is not served', () => {
+  const clientCertificates = { caCertificateId: 'ca', required: true, crlCertificateId: 'crl' }
+  const asking = { ...tls, clientCertificates }
+  expect(planTls({ tls: asking }, (id) => `content of ${id}`)?.tls?.clients).toEqual({
+    authorities: { id: 'ca', contentId: 'content of ca' },
+    required: true,
+    revocations: { id: 'crl', contentId: 'content of crl' },
+  })
+  expect(planTls({ tls: asking }, (id) => (id === 'crl' ? null : 'content'))).toBeNull()
+  const none = { ...tls, clientCertificates: { ...clientCertificates, crlCertificateId: null } }
+  expect(planTls({ tls: none }, () => 'content')?.tls?.clients).not.toHaveProperty('revocations')
+})

@@ -5,7 +5,7 @@ export type ContentIdOf = (certificateId: string) => string | null
 
 /**
  * How nodes end a listener's TLS.
- * @returns null for a listener that cannot be served: its certificates are all gone, or the authorities of its clients are
+ * @returns null for a listener that cannot be served: its certificates are all gone, or what its clients' are checked with is
  */
 export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf): Pick<Service, 'tls'> | null {
   if (tls === null) return {}
@@ -29,9 +29,12 @@ function planClients(
   contentIdOf: ContentIdOf,
 ): Pick<ServiceTls, 'clients'> | null {
   if (clientCertificates === null) return {}
-  const { caCertificateId, required } = clientCertificates
+  const { caCertificateId, required, crlCertificateId = null } = clientCertificates
   const authorities = nodeCertificate(caCertificateId, contentIdOf)
-  return authorities === null ? null : { clients: { authorities, required } }
+  if (authorities === null) return null
+  if (crlCertificateId === null) return { clients: { authorities, required } }
+  const revocations = nodeCertificate(crlCertificateId, contentIdOf)
+  return revocations === null ? null : { clients: { authorities, required, revocations } }
 }
 
 /**

@@ -218,6 +218,7 @@ export function neededFeatures(
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
     const looks = routes.some(({ conditions }) => conditions.some(isOfClient))
     if (looks || (tls !== null && tls.clientCertificates !== null)) needs.add('l7.client-certificates')
+    if ((tls?.clientCertificates?.crlCertificateId ?? null) !== null) needs.add('l7.client-certificates.crl')
     if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
     if (routes.length > 0) needs.add('l7.routes')
     if (routes.some(({ conditions }) => conditions.some(isTested))) needs.add('l7.routes.tests')

@@ -52,8 +52,11 @@ export function* certificatesNamed({
     for (const [place, id] of tls.certificateIds.entries())
       yield { field: `listeners[${at}].tls.certificateIds[${place}]`, id, use: 'keyed', user }
     if (tls.clientCertificates !== null) {
-      const field = `listeners[${at}].tls.clientCertificates.caCertificateId`
-      yield { field, id: tls.clientCertificates.caCertificateId, use: 'authorities', user }
+      const { caCertificateId, crlCertificateId = null } = tls.clientCertificates
+      const field = `listeners[${at}].tls.clientCertificates`
+      yield { field: `${field}.caCertificateId`, id: caCertificateId, use: 'authorities', user }
+      if (crlCertificateId !== null)
+        yield { field: `${field}.crlCertificateId`, id: crlCertificateId, use: 'revocations', user }
     }
   }
   for (const [at, { tls, name, id: poolId }] of pools.entries()) {

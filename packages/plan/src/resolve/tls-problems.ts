@@ -40,6 +40,7 @@ export function* poolTlsProblems({ tls }: Pool, mode: NodePool['mode'], field: s
 const WHY_NOT: Readonly<Record<CertificateUse, string>> = {
   keyed: 'names a certificate without a private key: that of authorities, which checks others',
   authorities: 'names a certificate with a private key: authorities are stored as a chain alone',
+  revocations: 'names certificates: lists of revoked ones are stored as a chain of X509 CRL blocks',
 }
 
 /** Certificates that a document names and that are not there, or of the other use. */
@@ -50,6 +51,9 @@ export function* certificateProblems(
   for (const { field, id, use } of certificatesNamed(document)) {
     const found = useOf(id)
     if (found === null) yield problem('ReferenceNotFound', { field, what: 'certificate', id })
-    else if (found !== use && found !== 'any') yield problem('InvalidField', { field, reason: WHY_NOT[use] })
+    else if (found !== use && found !== 'any') yield problem('InvalidField', { field, reason: whyNot(use, found) })
   }
 }
+
+const whyNot = (use: CertificateUse, found: CertificateUse): string =>
+  found === 'revocations' ? 'names lists of revoked certificates, not a certificate' : WHY_NOT[use]

@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import type { Payload } from '@spout/admission/contract'
-import { SpoutError } from '@spout/model'
+import { REVOCATION_LIST_LABEL, SpoutError } from '@spout/model'
 import { opensslPipe } from './openssl-pipe.ts'
 
-/** PEM of a certificate, for admission; without a key it is of authorities. */
+/** PEM of a certificate, for admission; without a key it is of authorities, or of lists of what they revoked. */
 export interface Bundle {
   readonly chain: string
   readonly key?: string
@@ -74,7 +74,8 @@ function pemOfDer(bytes: Buffer): string | null {
 /** The blocks of PEM. Text between them, such as the attributes that `openssl` prints, is left out. */
 function blocksOf(text: string, only?: 'private_key'): Bundle {
   const blocks = [...text.matchAll(BLOCK)].map(([whole, label = '']) => ({ label, pem: `${whole}\n` }))
-  const isCertificate = ({ label }: { readonly label: string }) => label === 'CERTIFICATE'
+  const isCertificate = ({ label }: { readonly label: string }) =>
+    label === 'CERTIFICATE' || label === REVOCATION_LIST_LABEL
   const chain = blocks.filter(isCertificate)
   const keys = blocks.filter((block) => !isCertificate(block))
   if (only === undefined && chain.length === 0)

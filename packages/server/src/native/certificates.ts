@@ -1,5 +1,5 @@
 import { certificateChange, certificateDraft } from '@spout/admission/contract'
-import { certificate, uuid } from '@spout/model'
+import { CERTIFICATE_USES, certificate, uuid } from '@spout/model'
 import { z } from 'zod'
 import { mayKnow, projectForNew } from '../authn/access.ts'
 import { type Collection, find } from './collection.ts'
@@ -10,8 +10,11 @@ import { shownCertificate } from './shown.ts'
 
 /** A certificate as the API answers it: the key is not in it, sealed or not. */
 const publicCertificate = certificate.omit({ sealedKey: true }).extend({
-  /** `keyed`: shown to clients or members. `authorities`: members' and clients' certificates are checked with it. */
-  use: z.enum(['keyed', 'authorities']),
+  /**
+   * `keyed`: shown to clients or members. `authorities`: members' and clients' certificates are checked with it.
+   * `revocations`: says which of clients' certificates count no more.
+   */
+  use: z.enum(CERTIFICATE_USES),
   status: z.strictObject({
     state: z.enum(['valid', 'not-yet-valid', 'expiring', 'expired']),
     message: z.string(),
@@ -37,7 +40,8 @@ export const certificateRoutes: readonly Route[] = [
     method: 'POST',
     path: '/certificates',
     tag: 'certificates',
-    summary: 'Store a certificate: `chain` and `key` as PEM; `key` is never shown again. Without `key`: authorities',
+    summary:
+      'Store a certificate: `chain` and `key` as PEM; `key` is never shown again. Without `key`: authorities, or lists of what they revoked',
     access: 'member',
     body: certificateDraft.extend({ projectId: uuid.optional() }),
     answer: { status: 201, schema: publicCertificate },

@@ -52,8 +52,8 @@ export const shownCertificate = (
   { sealedKey, ...certificate }: Certificate,
 ) => ({
   ...certificate,
-  use: certificateUse({ sealedKey }),
-  status: validityOf(certificate, clock.now().getTime()),
+  use: certificateUse({ ...certificate, sealedKey }),
+  status: validityOf({ ...certificate, sealedKey }, clock.now().getTime()),
 })
 
 /** Never shows the password's hash. */

@@ -2,8 +2,9 @@ import { X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import type { RouteCondition, Service, ServiceTls } from '@spout/model'
-import { type Issued, issueCertificate, waitFor } from '@spout/testkit'
+import { type Issued, issueCertificate, revocationList, waitFor } from '@spout/testkit'
 import { describe, expect, it } from 'vitest'
 import { httpMember } from '../../testing/haproxy/proxy-lab.ts'
 import {
@@ -199,6 +200,132 @@ describe('clients are asked for certificates', () => {
     await put(driver, entryOf(clients(true)))
     await put(driver, entryOf({}))
     expect(await ask(portOf(driver, 'web-443'))).toHaveProperty('seen')
+  })
+})
+
+describe('clients’ certificates are looked up in lists of revoked ones', () => {
+  const between = issueCertificate({ issuer: authority, isAuthority: true })
+  const [alice, bob] = [1, 2].map(() => issueCertificate({ issuer: authority, names: ['c.example'] })) as [
+    Issued,
+    Issued,
+  ]
+  const carol = issueCertificate({ issuer: between, names: ['c.example'] })
+  const listed = (...lists: readonly string[]) => {
+    const asked = clients(true, stored(authority.certificate + between.certificate))
+    return { clients: { ...asked.clients, revocations: stored(lists.join('')) } }
+  }
+  const [none, noneBetween] = [revocationList(authority), revocationList(between)]
+  const withAlice = revocationList(authority, { revoked: [alice] })
+  const outcomes = async (port: number) =>
+    Promise.all([alice, bob, carol].map(async (client) => Object.keys(await ask(port, { client }))[0]))
+
+  it('and one that is listed is refused at the next handshake, without a reload or a failed request', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(listed(none, noneBetween)))
+    const { reloads } = driver.counters
+    const port = portOf(driver, 'web-443')
+    expect(await outcomes(port)).toEqual(['seen', 'seen', 'seen'])
+    let running = true
+    const others: Awaited<ReturnType<typeof ask>>[] = []
+    const asking = (async () => {
+      while (running) others.push(await ask(port, { client: bob }))
+    })()
+    for (let turn = 0; turn < 10; turn++) {
+      const isRevoked = turn % 2 === 0
+      await put(driver, entryOf(listed(isRevoked ? withAlice : none, noneBetween)))
+      expect(await outcomes(port), String(turn)).toEqual([isRevoked ? 'refused' : 'seen', 'seen', 'seen'])
+    }
+    running = false
+    await asking
+    expect(others.filter((outcome) => 'refused' in outcome)).toEqual([])
+    expect(others.length).toBeGreaterThan(0)
+    expect(driver.counters.reloads).toBe(reloads)
+  })
+
+  it('also where it would resume a session of before, of any version of TLS', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(listed(none, noneBetween)))
+    const port = portOf(driver, 'web-443')
+    const { certificate: cert, key } = alice
+    const own = { ...{ host, port, cert, key, servername: 'a.example' }, rejectUnauthorized: false }
+    const isResumed = (version: 'TLSv1.2' | 'TLSv1.3', session: Buffer | undefined, sessions: Buffer[]) =>
+      new Promise<boolean | null>((resolve) => {
+        const socket = connect({ ...own, maxVersion: version, minVersion: version, ...(session && { session }) })
+        socket.on('session', (one) => sessions.push(one))
+        socket.on('secureConnect', () => socket.write('GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n'))
+        socket.on('data', () => {})
+        socket.on('end', () => resolve(socket.isSessionReused()))
+        socket.on('error', () => resolve(null))
+      })
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const sessions: Buffer[] = []
+      await put(driver, entryOf(listed(none, noneBetween)))
+      expect(await isResumed(version, undefined, sessions), version).toBe(false)
+      expect(await isResumed(version, sessions.at(-1), sessions), version).toBe(false)
+      await put(driver, entryOf(listed(withAlice, noneBetween)))
+      expect(await isResumed(version, sessions.at(-1), sessions), version).toBeNull()
+    }
+  })
+
+  it('of each authority of its chain', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(listed(revocationList(authority, { revoked: [between] }), noneBetween)))
+    expect(await outcomes(portOf(driver, 'web-443'))).toEqual(['seen', 'seen', 'refused'])
+    await put(driver, entryOf(listed(none)))
+    expect(await outcomes(portOf(driver, 'web-443'))).toEqual(['seen', 'seen', 'refused'])
+  })
+
+  it('and by no listener without lists', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(listed(withAlice, noneBetween)))
+    expect(await outcomes(portOf(driver, 'web-443'))).toEqual(['refused', 'seen', 'seen'])
+    await put(driver, entryOf(clients(true, stored(authority.certificate + between.certificate))))
+    expect(await outcomes(portOf(driver, 'web-443'))).toEqual(['seen', 'seen', 'seen'])
+  })
+
+  it('after a restart of the agent, which changes nothing, and of the process', async () => {
+    const driver = lab.driver()
+    const wanted = entryOf(listed(withAlice, noneBetween))
+    await put(driver, wanted)
+    await driver.close()
+    const next = lab.driver()
+    await next.adopt([sampleWanted(wanted)])
+    expect(next.counters).toEqual({ transactions: 0, reloads: 0 })
+    const port = portOf(next, 'web-443')
+    expect(await outcomes(port)).toEqual(['refused', 'seen', 'seen'])
+    await put(next, entryOf(listed(none, noneBetween)))
+    expect(await outcomes(port)).toEqual(['seen', 'seen', 'seen'])
+    await put(next, wanted)
+    const [before] = await processesOn(files.config)
+    process.kill(before!.pid, 'SIGKILL')
+    await waitFor(async () => 'seen' in (await ask(port, { client: bob })), { what: 'the next process' })
+    expect(await outcomes(port)).toEqual(['refused', 'seen', 'seen'])
+    expect(readdirSync(files.directory).filter((name) => name.endsWith('.crl'))).toEqual([])
+  })
+
+  it('whose file was lost at the start of the process, once it is back: nobody gets in until then', async () => {
+    const driver = lab.driver()
+    const tls = listed(withAlice, noneBetween)
+    const wanted = entryOf(tls)
+    await put(driver, wanted)
+    const port = portOf(driver, 'web-443')
+    const path = join(lab.certificateDirectory, `${tls.clients.revocations.contentId}.pem`)
+    const pem = readFileSync(path)
+    rmSync(path)
+    const [before] = await processesOn(files.config)
+    process.kill(before!.pid, 'SIGKILL')
+    await waitFor(async () => (await processesOn(files.config)).some(({ pid }) => pid !== before!.pid), {
+      what: 'the next process',
+    })
+    await waitFor(async () => !JSON.stringify(await ask(port, { client: bob })).includes('ECONNREFUSED'), {
+      what: 'it to listen',
+    })
+    expect(await outcomes(port)).toEqual(['refused', 'refused', 'refused'])
+    expect(await driver.observe()).toEqual([wanted.key])
+    writeFileSync(path, pem, { mode: 0o600 })
+    await put(driver, wanted)
+    expect(await outcomes(port)).toEqual(['refused', 'seen', 'seen'])
+    expect(await driver.observe()).toEqual([])
   })
 })
 

@@ -42,6 +42,8 @@ export interface ProcessSettings extends SourceBounds {
   readonly listPath: (slot: number) => string
   /** The authorities of the clients' certificates of a frontend slot. */
   readonly clientsPath: (slot: number) => string
+  /** The lists of revoked clients' certificates of a frontend slot. */
+  readonly revocationsPath: (slot: number) => string
 }
 
 export interface ProcessPlan {
@@ -202,9 +204,13 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
 }
 
 /** Names of certificates (SNI) are looked up in the frontend's own list. */
-function tlsWords(id: number, { tls }: FrontendShape, { listPath, clientsPath }: ProcessSettings): string {
+function tlsWords(
+  id: number,
+  { tls }: FrontendShape,
+  { listPath, clientsPath, revocationsPath }: ProcessSettings,
+): string {
   if (tls === undefined) return ''
-  const { minVersion, ciphers, alpn, unknownNames, clients } = tls
+  const { minVersion, ciphers, alpn, unknownNames, clients, revocations } = tls
   return [
     ` ssl crt-list ${listPath(id)}`,
     `ssl-min-ver TLSv${minVersion}`,
@@ -212,6 +218,9 @@ function tlsWords(id: number, { tls }: FrontendShape, { listPath, clientsPath }:
     ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),
     ...(unknownNames === 'refuse' ? ['strict-sni'] : []),
     ...(clients === undefined ? [] : [`verify ${clients}`, `ca-file ${clientsPath(id)}`]),
+    // HAProxy looks up the whole chain: each authority needs a list. It looks up nothing when a session is resumed, and
+    // its tickets outlive new lists, so there are none.
+    ...(revocations === undefined ? [] : [`crl-file ${revocationsPath(id)} no-tls-tickets`]),
   ].join(' ')
 }
 

@@ -38,6 +38,7 @@ export interface HaproxyDriverOptions {
 
 const FEATURES: readonly Feature[] = [
   'l7.client-certificates',
+  'l7.client-certificates.crl',
   'l7.cookies',
   'l7.http',
   'l7.https',

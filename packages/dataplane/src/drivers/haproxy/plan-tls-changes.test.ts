@@ -62,3 +62,19 @@ test('a listener that goes leaves no key behind, but what another one uses', () 
   words(have, one, [])
   expect(have).toEqual(tlsContentOf(other, []))
 })
+
+test('lists of revoked certificates come before the authorities whose clients they refuse, and go with the listener', () => {
+  const asking = (authorities: string, revocations: string) => [
+    { slot: 1, certificates: { fallback: null, named: [A], authorities, revocations } },
+  ]
+  const before = asking(A, A)
+  const have = tlsContentOf(before, [])
+  const want = asking(B, B)
+  expect(words(have, before, want)).toEqual([
+    ['set-revocations f1 b', 'commit-revocations f1 b', 'set-clients f1 b', 'commit-clients f1 b'],
+    [],
+  ])
+  expect(words(have, want, asking(B, C))).toEqual([['set-revocations f1 c', 'commit-revocations f1 c'], []])
+  words(have, asking(B, C), [])
+  expect(have).toEqual(emptyTlsContent())
+})

@@ -36,8 +36,10 @@ export function planTlsChanges(
       }
       if (!have.listed.get(slot)?.has(contentId)) raise.push({ do: 'list-certificate', slot, contentId })
     }
-    const { fallback, authorities } = certificates
-    // Before anything leads clients to the frontend.
+    const { fallback, authorities, revocations } = certificates
+    // Before anything leads clients to the frontend. Lists first: no client is let in by authorities alone.
+    if (revocations !== undefined && have.revocations.get(slot) !== revocations)
+      raise.push(...setRevocations(slot, revocations))
     if (authorities !== undefined && have.clients.get(slot) !== authorities)
       raise.push(...setClients(slot, authorities))
     // After the lists: a certificate that was the fallback is served by its names before it is that no more.
@@ -55,6 +57,7 @@ export function planTlsChanges(
     // The key leaves the process with the listener.
     if (!wanted?.fallback && have.fallbacks.has(slot)) lower.push(...setFallback(slot, null))
     if (wanted?.authorities === undefined && have.clients.has(slot)) lower.push(...setClients(slot, null))
+    if (wanted?.revocations === undefined && have.revocations.has(slot)) lower.push(...setRevocations(slot, null))
   }
   for (const contentId of left) lower.push({ do: 'delete-certificate', contentId })
   return { raise: [...raise, ...fallbacks], lower }
@@ -95,6 +98,11 @@ export function unusedByServers(
 const setClients = (slot: number, contentId: string | null): readonly TlsCommand[] => [
   { do: 'set-clients', slot, contentId },
   { do: 'commit-clients', slot, contentId },
+]
+
+const setRevocations = (slot: number, contentId: string | null): readonly TlsCommand[] => [
+  { do: 'set-revocations', slot, contentId },
+  { do: 'commit-revocations', slot, contentId },
 ]
 
 const setFallback = (slot: number, contentId: string | null): readonly TlsCommand[] => [

@@ -122,7 +122,11 @@ export class ProxyLauncher {
     this.#bounds = saved.bounds
     if ((await this.#endUnrecorded(saved.process)) || !(await isRunning(saved.process))) return { saved, proxy: null }
     const { host, place } = this.#given
-    const untold = { fallbacks: new Map(saved.fallbacks ?? []), clients: new Map(saved.clients ?? []) }
+    const untold = {
+      fallbacks: new Map(saved.fallbacks ?? []),
+      clients: new Map(saved.clients ?? []),
+      revocations: new Map(saved.revocations ?? []),
+    }
     // The limits may have changed. If they cannot be set yet (less memory than is in use), the old ones stay.
     await host.confine(place.name, saved.process.pid).catch(() => {})
     try {
@@ -151,6 +155,7 @@ export class ProxyLauncher {
       ...(this.#bounds === undefined ? {} : { bounds: this.#bounds }),
       ...(proxy.content.tls.fallbacks.size === 0 ? {} : { fallbacks: [...proxy.content.tls.fallbacks] }),
       ...(proxy.content.tls.clients.size === 0 ? {} : { clients: [...proxy.content.tls.clients] }),
+      ...(proxy.content.tls.revocations.size === 0 ? {} : { revocations: [...proxy.content.tls.revocations] }),
     })
   }
 
@@ -231,6 +236,7 @@ export class ProxyLauncher {
       certificatePath: this.#files.tls.certificate,
       listPath: this.#files.tls.list,
       clientsPath: this.#files.tls.clients,
+      revocationsPath: this.#files.tls.revocations,
     }
   }
 }

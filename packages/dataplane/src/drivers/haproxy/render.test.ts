@@ -109,6 +109,17 @@ const CASES = {
             insertHeaders: ['x-ssl-client-dn', 'x-real-ip', 'x-forwarded-for'],
             tls: tls({ clients: { authorities: { id: NASTY, contentId: 'c'.repeat(32) }, required: true } }),
           }),
+          sampleService('checked-2', {
+            protocol: 'https',
+            port: 444,
+            tls: tls({
+              clients: {
+                authorities: { id: NASTY, contentId: 'c'.repeat(32) },
+                required: false,
+                revocations: { id: NASTY, contentId: 'f'.repeat(32) },
+              },
+            }),
+          }),
         ],
         [
           samplePool(1, {
@@ -271,6 +282,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     mapPath: (map) => `${base}/${map}.map`,
     certificatePath: (contentId) => `${base}/${contentId}.pem`,
     clientsPath: (slot) => `${base}/f${slot}.ca`,
+    revocationsPath: (slot) => `${base}/f${slot}.crl`,
     listPath: (slot) => `${base}/f${slot}.list`,
   })
 

@@ -166,6 +166,7 @@ const tlsShape = ({ minVersion, ciphers, alpn, unknownNames, clients }: ServiceT
   alpn: knownProtocols(alpn),
   unknownNames: unknownNames === 'refuse' ? 'refuse' : 'default',
   ...(clients === undefined ? {} : { clients: clients.required ? 'required' : 'optional' }),
+  ...(clients?.revocations === undefined ? {} : { revocations: true }),
 })
 
 function certificatesOf({ certificates, unknownNames, clients }: ServiceTls): FrontendCertificates {
@@ -175,6 +176,7 @@ function certificatesOf({ certificates, unknownNames, clients }: ServiceTls): Fr
   return {
     ...(unknownNames === 'refuse' ? { fallback: null, named: all } : { fallback: first, named: others }),
     ...(clients === undefined ? {} : { authorities: checkedContentId(clients.authorities.contentId) }),
+    ...(clients?.revocations === undefined ? {} : { revocations: checkedContentId(clients.revocations.contentId) }),
   }
 }
 

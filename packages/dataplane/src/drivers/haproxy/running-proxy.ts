@@ -183,7 +183,7 @@ export class RunningProxy {
 async function readContent(
   socket: StatsSocket,
   files: ProxyFiles,
-  { fallbacks, clients }: UntoldContent,
+  { fallbacks, clients, revocations }: UntoldContent,
 ): Promise<ProxyContent> {
   const [servers = '', certificates = '', authorities = '', lists = '', ...maps] = await socket.execute([
     'show servers state\n',
@@ -208,6 +208,7 @@ async function readContent(
       listed: new Map(listed.filter(([, contents]) => contents.size > 0)),
       fallbacks: new Map(fallbacks),
       clients: new Map(clients),
+      revocations: new Map(revocations),
     },
   }
 }

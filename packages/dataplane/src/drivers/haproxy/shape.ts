@@ -26,6 +26,8 @@ export interface TlsShape {
   readonly unknownNames: 'default' | 'refuse'
   /** Whether clients are asked for a certificate, and must have one. Absent: they are not. */
   readonly clients?: 'optional' | 'required'
+  /** Clients' certificates are looked up in lists of revoked ones. Absent: they are not. */
+  readonly revocations?: true
 }
 
 export interface FrontendShape {
@@ -70,11 +72,12 @@ export const frontendKind = ({
 export const frontendShapeKey = (shape: FrontendShape): string =>
   [frontendKind(shape), shape.clientMs, ...(shape.tls === undefined ? [] : tlsWords(shape.tls))].join('/')
 
-const tlsWords = ({ minVersion, ciphers, alpn, unknownNames, clients }: TlsShape): readonly string[] => [
+const tlsWords = ({ minVersion, ciphers, alpn, unknownNames, clients, revocations }: TlsShape): readonly string[] => [
   minVersion,
   alpn.join(),
   unknownNames,
   ...(clients === undefined ? [] : [clients]),
+  ...(revocations === undefined ? [] : ['crl']),
   ...(ciphers === undefined ? [] : [ciphers.join(':')]),
 ]
 

@@ -171,6 +171,7 @@ export class SlotAssignments {
           ...tls.listed.keys(),
           ...tls.fallbacks.keys(),
           ...tls.clients.keys(),
+          ...tls.revocations.keys(),
         ]),
       ]
         .map((slot) => ({ slot, values: {} }))
@@ -191,7 +192,7 @@ export const changesUntold = ({ before, after }: Move): boolean => untoldIn(befo
 const untoldIn = (entry: RenderedEntry | undefined): string =>
   entry?.frontends
     .flatMap(({ service, certificates }) =>
-      certificates ? [service, certificates.fallback, certificates.authorities] : [],
+      certificates ? [service, certificates.fallback, certificates.authorities, certificates.revocations] : [],
     )
     .join() ?? ''
 

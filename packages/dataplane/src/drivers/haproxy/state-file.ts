@@ -25,6 +25,8 @@ export interface SavedState {
   readonly fallbacks?: readonly (readonly [slot: number, contentId: string])[]
   /** By frontend slot: the content id of its clients' authorities. Absent as `fallbacks` are. */
   readonly clients?: readonly (readonly [slot: number, contentId: string])[]
+  /** By frontend slot: the content id of the lists of revoked ones. Absent as `fallbacks` are. */
+  readonly revocations?: readonly (readonly [slot: number, contentId: string])[]
   /** Counters of a slot when its owner got it. */
   readonly baselines: readonly (readonly [slot: number, counters: FrontendCounters])[]
   /** By backend slot: what was counted for the owners that it had before. Absent in older files, and if there is none. */

@@ -1,4 +1,4 @@
-import { issueCertificate } from '@spout/testkit/tls'
+import { issueCertificate, revocationList } from '@spout/testkit/tls'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type TlsCommand, tlsCommandText, tlsRefusal } from './tls-command.ts'
@@ -19,7 +19,15 @@ describe('what is sent', () => {
     [{ do: 'delete-certificate', contentId }, `del ssl cert /run/c/${contentId}.pem\n`],
     [{ do: 'set-fallback', slot: 3, contentId }, `set ssl cert /run/d7/f3.pem <<\n${pem}\n`],
     [{ do: 'commit-fallback', slot: 3, contentId }, 'commit ssl cert /run/d7/f3.pem\n'],
+    [{ do: 'commit-revocations', slot: 3, contentId }, 'commit ssl crl-file /run/d7/f3.crl\n'],
   ])('%o', (command, text) => expect(tlsCommandText(command, files, pem)).toBe(text))
+
+  it('of revoked certificates the lists, of the placeholder no key', () => {
+    const list = revocationList(issueCertificate({ isAuthority: true }))
+    const said = (text: string) => tlsCommandText({ do: 'set-revocations', slot: 3, contentId: null }, files, text)
+    expect(said(list + list)).toBe(`set ssl crl-file /run/d7/f3.crl <<\n${list}${list}\n`)
+    expect(said(pem)).toBe(`set ssl crl-file /run/d7/f3.crl <<\n${certificate}\n`)
+  })
 
   it('is one command, whatever stands in the file or the id', () => {
     const hostile = fc.tuple(
@@ -53,6 +61,9 @@ describe('what is answered', () => {
     ['delete-certificate', "Certificate 'x' deleted!", true],
     ['delete-certificate', "Can't remove the certificate: certificate 'x' in use, can't be deleted!", true],
     ['commit-fallback', '', false],
+    ['set-revocations', 'transaction created for CRL x!', true],
+    ['set-revocations', "unable to load CRL from file 'x'.\nCan't update x!", false],
+    ['commit-revocations', 'Committing x.\nSuccess!', true],
   ])('%s: %s', (what, reply, accepted) => {
     const command = { do: what, contentId, slot: 1 } as TlsCommand
     expect(tlsRefusal(command, reply) === null).toBe(accepted)

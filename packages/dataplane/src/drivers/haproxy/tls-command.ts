@@ -1,6 +1,6 @@
 import type { TlsContent } from './tls-content.ts'
 import { isListed } from './tls-content.ts'
-import { certificatesIn, type TlsFiles } from './tls-files.ts'
+import { type TlsFiles, withoutKeys } from './tls-files.ts'
 
 /** One change of the certificates of a running process. */
 export type TlsCommand =
@@ -10,7 +10,7 @@ export type TlsCommand =
   | { readonly do: 'list-certificate' | 'unlist-certificate'; readonly slot: number; readonly contentId: string }
   /** A null content is the placeholder. */
   | {
-      readonly do: 'set-fallback' | 'commit-fallback' | 'set-clients' | 'commit-clients'
+      readonly do: `${'set' | 'commit'}-${'fallback' | 'clients' | 'revocations'}`
       readonly slot: number
       readonly contentId: string | null
     }
@@ -30,6 +30,8 @@ const TLS_COMMANDS: ReadonlySet<string> = new Set<TlsCommand['do']>([
   'commit-fallback',
   'set-clients',
   'commit-clients',
+  'set-revocations',
+  'commit-revocations',
 ])
 
 export const isTlsCommand = <C extends { readonly do: string }>(command: C | TlsCommand): command is TlsCommand =>
@@ -40,7 +42,8 @@ export const storeStep = (command: { readonly do: string; readonly contentId?: s
   /^(?:new|set|commit)-(?:certificate|authorities)$/.test(command.do) ? `${command.do} ${command.contentId}` : null
 
 /** Blocks of base64 without an empty line, which would end the payload. */
-const PEM = /^(?:-----BEGIN (CERTIFICATE|PRIVATE KEY)-----\n(?:[A-Za-z0-9+/]{1,64}={0,2}\n)+-----END \1-----\n)+$/
+const PEM =
+  /^(?:-----BEGIN (CERTIFICATE|PRIVATE KEY|X509 CRL)-----\n(?:[A-Za-z0-9+/]{1,64}={0,2}\n)+-----END \1-----\n)+$/
 const PATH = /^[A-Za-z0-9./_-]+$/
 
 /** Which file's content the command sends; undefined for none, null for the placeholder. */
@@ -77,15 +80,19 @@ export function tlsCommandText(command: TlsCommand, files: TlsFiles, pem: string
     case 'set-fallback':
       return setText('cert', files.fallback(command.slot), pem)
     case 'set-clients':
-      return setText('ca-file', files.clients(command.slot), certificatesIn(pem))
+      return setText('ca-file', files.clients(command.slot), withoutKeys(pem))
     case 'commit-clients':
       return `commit ssl ca-file ${path(files.clients(command.slot))}\n`
+    case 'set-revocations':
+      return setText('crl-file', files.revocations(command.slot), withoutKeys(pem))
+    case 'commit-revocations':
+      return `commit ssl crl-file ${path(files.revocations(command.slot))}\n`
     case 'commit-fallback':
       return `commit ssl cert ${path(files.fallback(command.slot))}\n`
   }
 }
 
-function setText(kind: 'cert' | 'ca-file', store: string, pem: string): string {
+function setText(kind: 'cert' | 'ca-file' | 'crl-file', store: string, pem: string): string {
   if (!PEM.test(pem)) throw new RangeError('the certificate file is not PEM as we write it')
   return `set ssl ${kind} ${path(store)} <<\n${pem}\n`
 }
@@ -112,6 +119,8 @@ const ACCEPTED: Readonly<Record<TlsCommand['do'], RegExp>> = {
   'commit-fallback': /Success!$/,
   'set-clients': /transaction (?:created|updated) for CA /i,
   'commit-clients': /Success!$/,
+  'set-revocations': /transaction (?:created|updated) for CRL /i,
+  'commit-revocations': /Success!$/,
 }
 
 /** The proxy's error text if it refused; null if it succeeded. */
@@ -150,7 +159,12 @@ export function followTls(content: TlsContent, command: TlsCommand): void {
       if (command.contentId === null) content.clients.delete(command.slot)
       else content.clients.set(command.slot, command.contentId)
       return
+    case 'commit-revocations':
+      if (command.contentId === null) content.revocations.delete(command.slot)
+      else content.revocations.set(command.slot, command.contentId)
+      return
     case 'set-clients':
+    case 'set-revocations':
     case 'new-certificate':
     case 'set-certificate':
     case 'new-authorities':

@@ -10,6 +10,8 @@ export interface FrontendCertificates {
   readonly named: readonly string[]
   /** The authorities of clients' certificates. Absent: clients are not asked for one. */
   readonly authorities?: string
+  /** The lists of what these authorities revoked. Absent: nothing is looked up. */
+  readonly revocations?: string
 }
 
 export interface TlsContent {
@@ -23,10 +25,12 @@ export interface TlsContent {
   readonly fallbacks: Map<number, string>
   /** By frontend slot: the authorities of its clients' certificates. Absent: the placeholder's, which issued none. */
   readonly clients: Map<number, string>
+  /** By frontend slot: the lists of revoked clients' certificates. Absent: none, and no client gets in. */
+  readonly revocations: Map<number, string>
 }
 
 /** What the process cannot be asked for: it tells of these files what they say of themselves, not which ones they are. */
-export type UntoldContent = Pick<TlsContent, 'fallbacks' | 'clients'>
+export type UntoldContent = Pick<TlsContent, 'fallbacks' | 'clients' | 'revocations'>
 
 export const emptyTlsContent = (): TlsContent => ({
   stored: new Set(),
@@ -34,6 +38,7 @@ export const emptyTlsContent = (): TlsContent => ({
   listed: new Map(),
   fallbacks: new Map(),
   clients: new Map(),
+  revocations: new Map(),
 })
 
 /** The content of a process that was just started with these frontends and backends. */
@@ -44,11 +49,12 @@ export function tlsContentOf(
   const content = emptyTlsContent()
   for (const { slot, certificates } of frontends) {
     if (certificates === undefined) continue
-    const { fallback, named, authorities } = certificates
+    const { fallback, named, authorities, revocations } = certificates
     if (named.length > 0) content.listed.set(slot, new Set(named))
     for (const contentId of named) content.stored.add(contentId)
     if (fallback !== null) content.fallbacks.set(slot, fallback)
     if (authorities !== undefined) content.clients.set(slot, authorities)
+    if (revocations !== undefined) content.revocations.set(slot, revocations)
   }
   for (const { tls } of backends) {
     if (tls?.certificate) content.stored.add(tls.certificate)

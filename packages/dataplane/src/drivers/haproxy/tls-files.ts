@@ -21,6 +21,11 @@ export interface TlsFiles {
   readonly fallback: (slot: number) => string
   /** The authorities of the clients' certificates of one frontend slot. The file is there only while a process starts. */
   readonly clients: (slot: number) => string
+  /**
+   * The lists of revoked clients' certificates of one frontend slot. The file is there only while a process starts. With
+   * the placeholder there is no list, and no client gets in.
+   */
+  readonly revocations: (slot: number) => string
 }
 
 /** @param directory of the domain. @param certificates the node's directory of certificates */
@@ -30,6 +35,7 @@ export const tlsFiles = (directory: string, certificates: string): TlsFiles => (
   list: (slot) => join(directory, `f${slot}.list`),
   fallback: (slot) => join(directory, `f${slot}.pem`),
   clients: (slot) => join(directory, `f${slot}.ca`),
+  revocations: (slot) => join(directory, `f${slot}.crl`),
 })
 
 /** Writes lists and fallbacks for a process that starts. @returns removes what it needs no more once it has started */
@@ -57,7 +63,8 @@ export async function writeTlsFiles(
       await placeholder(files)
       lines.unshift(files.placeholder)
     }
-    if (shape.tls.clients !== undefined) await write(files.clients(id), certificates?.authorities, certificatesIn)
+    if (shape.tls.clients !== undefined) await write(files.clients(id), certificates?.authorities, withoutKeys)
+    if (shape.tls.revocations !== undefined) await write(files.revocations(id), certificates?.revocations, withoutKeys)
     await writeFile(files.list(id), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
   }
   return async () => void (await Promise.all(own.map((file) => rm(file, { force: true }))))
@@ -91,17 +98,18 @@ export async function withKnownFiles(
 
 const contentIdsOf = (placed: PlacedFrontend | PlacedBackend): readonly string[] => {
   if ('servers' in placed) return placed.tls === undefined ? [] : filesOf(placed.tls)
-  const { fallback = null, named = [], authorities } = placed.certificates ?? {}
-  return [...(fallback === null ? [] : [fallback]), ...named, ...(authorities === undefined ? [] : [authorities])]
+  const { fallback = null, named = [], authorities, revocations } = placed.certificates ?? {}
+  return [fallback, ...named, authorities, revocations].filter((id) => id !== null && id !== undefined)
 }
 
 const without = (
-  { fallback, named, authorities }: FrontendCertificates,
+  { fallback, named, authorities, revocations }: FrontendCertificates,
   lost: ReadonlySet<string>,
 ): FrontendCertificates => ({
   fallback: fallback === null || lost.has(fallback) ? null : fallback,
   named: named.filter((id) => !lost.has(id)),
   ...(authorities === undefined || lost.has(authorities) ? {} : { authorities }),
+  ...(revocations === undefined || lost.has(revocations) ? {} : { revocations }),
 })
 
 /**
@@ -115,9 +123,9 @@ export async function readPem(files: TlsFiles, contentId: string | null): Promis
   return pem !== null && contentIdOf(pem) === contentId ? pem : null
 }
 
-/** The certificates alone. */
-export const certificatesIn = (pem: string): string =>
-  pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g)?.join('') ?? ''
+/** The certificates and lists of revoked ones alone. */
+export const withoutKeys = (pem: string): string =>
+  pem.match(/-----BEGIN (CERTIFICATE|X509 CRL)-----[^-]+-----END \1-----\n/g)?.join('') ?? ''
 
 function isUsable(pem: string): boolean {
   try {

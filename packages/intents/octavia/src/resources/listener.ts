@@ -23,7 +23,6 @@ import { nestedPolicy, type PolicySpec } from './l7policy.ts'
 import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import { nestedPool, type PoolSpec } from './pool.ts'
 import type { Resource } from './resource.ts'
-import { restingField } from './resting-field.ts'
 
 /** A listener as a request describes it. */
 export interface ListenerSpec extends OctaviaListener {
@@ -105,7 +104,6 @@ const tlsField = <Name extends keyof OctaviaTls>(
     read: ({ tls }) => tls[name],
   })
 
-const why = 'not offered yet'
 const ref = text({ max: 255 })
 
 const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
@@ -182,13 +180,13 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
       tls: {
         ...spec.tls,
         clientAuthentication,
-        ...(clientAuthentication === 'NONE' ? { clientCaRef: null } : {}),
+        ...(clientAuthentication === 'NONE' ? { clientCaRef: null, clientCrlRef: null } : {}),
       },
     }),
     read: ({ tls }) => tls.clientAuthentication,
   }),
   tlsField('client_ca_tls_container_ref', ref, 'clientCaRef', 8),
-  restingField('client_crl_container_ref', ref, { since: 8, rest: null, why }),
+  tlsField('client_crl_container_ref', ref, 'clientCrlRef', 8),
   tlsField('tls_ciphers', text({ max: 2048 }), 'ciphers', 15),
   tlsField('tls_versions', list(text({ max: 32 })), 'versions', 17),
   tlsField('alpn_protocols', list(text({ max: 32 })), 'alpn', 20),
