@@ -140,6 +140,18 @@ describe('clients are asked for certificates', () => {
     expect(driver.counters.reloads).toBe(reloads)
   })
 
+  it('of other authorities also where it would resume a session of before', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(clients(true)))
+    const port = portOf(driver, 'web-443')
+    const sessions: Buffer[] = []
+    const onSession = (session: Buffer) => sessions.push(session)
+    expect(await ask(port, { client: known, onSession })).toHaveProperty('seen')
+    expect(await ask(port, { client: known, onSession, session: sessions.at(-1)! })).toHaveProperty('seen')
+    await put(driver, entryOf(clients(true, stored(stranger.certificate))))
+    expect(await ask(port, { client: known, session: sessions.at(-1)! })).toHaveProperty('refused')
+  })
+
   it('after a restart of the agent, which changes nothing, and of the process', async () => {
     const driver = lab.driver()
     const wanted = entryOf(clients(true))

@@ -217,10 +217,10 @@ function tlsWords(
     ...cipherWords(ciphers),
     ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),
     ...(unknownNames === 'refuse' ? ['strict-sni'] : []),
-    ...(clients === undefined ? [] : [`verify ${clients}`, `ca-file ${clientsPath(id)}`]),
-    // HAProxy looks up the whole chain: each authority needs a list. It looks up nothing when a session is resumed, and
-    // its tickets outlive new lists, so there are none.
-    ...(revocations === undefined ? [] : [`crl-file ${revocationsPath(id)} no-tls-tickets`]),
+    // HAProxy checks no certificate when a session is resumed, and its tickets outlive new authorities and lists.
+    ...(clients === undefined ? [] : [`verify ${clients}`, `ca-file ${clientsPath(id)}`, 'no-tls-tickets']),
+    // It looks up the whole chain: each authority needs a list.
+    ...(revocations === undefined ? [] : [`crl-file ${revocationsPath(id)}`]),
   ].join(' ')
 }
 
