@@ -265,9 +265,10 @@ describe('clients’ certificates are looked up in lists of revoked ones', () =>
         const socket = connect({ ...own, maxVersion: version, minVersion: version, ...(session && { session }) })
         socket.on('session', (one) => sessions.push(one))
         socket.on('secureConnect', () => socket.write('GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n'))
-        socket.on('data', () => {})
-        socket.on('end', () => resolve(socket.isSessionReused()))
-        socket.on('error', () => resolve(null))
+        // A client of TLS 1.3 learns that it is refused after its own handshake: only an answer counts.
+        socket.on('data', () => resolve(socket.isSessionReused()))
+        socket.on('close', () => resolve(null))
+        socket.on('error', () => {})
       })
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       const sessions: Buffer[] = []
