@@ -89,13 +89,19 @@ describe.each(['vrrp', 'l2'])('where %s announces, a failover in the Octavia API
     )
   })
 
+  /** Until then the other node may still be busy with the move before, and 503 says that it cannot take it now. */
+  const failOver = ({ id }: Amphora) =>
+    waitFor(async () => (await octavia('PUT', `/octavia/amphorae/${id}/failover`)).status === 202, {
+      what: 'the failover to be accepted',
+    })
+
   it('of the amphora that carries it moves it back; of the other, nothing', async () => {
     const before = await waitFor(master, { what: 'both nodes to have it' })
     const backup = (await amphorae()).find(({ role }) => role === 'BACKUP')!
-    await expect(octavia('PUT', `/octavia/amphorae/${backup.id}/failover`)).resolves.toMatchObject({ status: 202 })
+    await failOver(backup)
     await waitFor(isActive, { what: 'the load balancer to be active' })
     expect((await waitFor(master, { what: 'its node' })).id).toBe(before.id)
-    await expect(octavia('PUT', `/octavia/amphorae/${before.id}/failover`)).resolves.toMatchObject({ status: 202 })
+    await failOver(before)
     await waitFor(isActive, { what: 'the load balancer to be active' })
     expect((await waitFor(master, { what: 'its node' })).id).toBe(backup.id)
     const held = await holdSome(client, shop, FLOWS)
