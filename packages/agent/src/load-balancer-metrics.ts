@@ -1,12 +1,18 @@
 import type { DataPlaneDriver } from '@spout/dataplane'
+import type { ServiceStats } from '@spout/model/node-report'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
+import type { Clock } from '@spout/runtime'
 import { metricsText } from './metrics-text.ts'
 
 export interface LoadBalancerMetricsOptions {
   readonly drivers: readonly Pick<DataPlaneDriver, 'stats' | 'poolFigures'>[]
   /** Ids of an entry's members that are down. */
   readonly down: (key: string) => ReadonlySet<string>
+  readonly clock: Pick<Clock, 'monotonicMs'>
 }
+
+/** Drivers read the counters of the whole node: however many listeners are asked, they do so once in this time. */
+const FRESH_MS = 1_000
 
 /** Answers listeners of protocol `metrics` with the figures of their own load balancer on this node, and of no other. */
 export class LoadBalancerMetrics {
@@ -15,6 +21,7 @@ export class LoadBalancerMetrics {
   readonly #entries = new Map<string, LoadBalancerEntry>()
   /** Their listeners, by the entry's key. */
   readonly #listeners = new Map<string, readonly string[]>()
+  #read: { readonly atMs: number; readonly stats: Promise<readonly ServiceStats[]> } | null = null
 
   constructor(options: LoadBalancerMetricsOptions) {
     this.#options = options
@@ -36,15 +43,29 @@ export class LoadBalancerMetrics {
     if (entry === undefined) return null
     const { drivers, down } = this.#options
     const [stats, pools] = await Promise.all([
-      Promise.all(drivers.map((driver) => driver.stats())),
+      this.#stats(),
       Promise.all(drivers.map((driver) => driver.poolFigures?.(entry) ?? [])),
     ])
-    const own = stats.flat().filter(({ loadBalancerId }) => loadBalancerId === entry.id)
+    const own = stats.filter(({ loadBalancerId }) => loadBalancerId === entry.id)
     return metricsText({
       entry,
       stats: new Map(own.map((one) => [one.listenerId, one])),
       pools: pools.flat(),
       down: down(entry.key),
     })
+  }
+
+  #stats(): Promise<readonly ServiceStats[]> {
+    const { drivers, clock } = this.#options
+    const atMs = clock.monotonicMs()
+    if (this.#read === null || atMs - this.#read.atMs >= FRESH_MS) {
+      const stats = Promise.all(drivers.map((driver) => driver.stats())).then((all) => all.flat())
+      // A failure is told to who asked, and the next one reads anew.
+      stats.catch(() => {
+        if (this.#read?.stats === stats) this.#read = null
+      })
+      this.#read = { atMs, stats }
+    }
+    return this.#read.stats
   }
 }

@@ -1,4 +1,5 @@
 import type { PoolFigures, TrafficFigures } from '@spout/dataplane'
+import { FakeClock } from '@spout/runtime/fake-clock'
 import { describe, expect, test } from 'vitest'
 import { LoadBalancerMetrics } from './load-balancer-metrics.ts'
 import { metricsText } from './metrics-text.ts'
@@ -54,13 +55,11 @@ describe('figures in the Prometheus text format', () => {
 })
 
 describe('a listener that answers with figures', () => {
-  const metrics = () =>
+  const metrics = (stats = async () => [WEB, counted('other', 9, 'another')], clock = new FakeClock()) =>
     new LoadBalancerMetrics({
-      drivers: [
-        { stats: async () => [WEB, counted('other', 9, 'another')], poolFigures: async () => [POOL] },
-        { stats: async () => [counted('dns', 5)] },
-      ],
+      drivers: [{ stats, poolFigures: async () => [POOL] }, { stats: async () => [counted('dns', 5)] }],
       down: (key) => new Set(key === ENTRY.key ? ['http-a'] : []),
+      clock,
     })
 
   test('has those of its own load balancer alone, of all drivers', async () => {
@@ -84,5 +83,27 @@ describe('a listener that answers with figures', () => {
     known.applied(ENTRY.key, ENTRY)
     known.applied(ENTRY.key, null)
     expect(await known.of('figures')).toBeNull()
+  })
+
+  test('costs one reading of the node in a second, however often it is asked; a failed reading is not kept', async () => {
+    const clock = new FakeClock()
+    let [read, fails] = [0, false]
+    const known = metrics(async () => {
+      read++
+      if (fails) throw new Error('no answer')
+      return [counted('web', read)]
+    }, clock)
+    known.applied(ENTRY.key, ENTRY)
+    const sessions = async () => /sessions_total\{listener="web"\} (\d+)/.exec((await known.of('figures')) ?? '')?.[1]
+    expect(await Promise.all([sessions(), sessions()])).toEqual(['1', '1'])
+    await clock.advance(999)
+    expect(await sessions()).toBe('1')
+    await clock.advance(1)
+    expect(await sessions()).toBe('2')
+    await clock.advance(1000)
+    fails = true
+    await expect(sessions()).rejects.toThrow('no answer')
+    fails = false
+    expect(await sessions()).toBe('4')
   })
 })

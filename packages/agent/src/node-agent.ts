@@ -101,6 +101,7 @@ export class NodeAgent implements Component {
     this.#metrics = new LoadBalancerMetrics({
       drivers: options.drivers,
       down: (key) => this.#health?.down(key) ?? new Set(),
+      clock: options.clock,
     })
     const { before, after } = this.#certificates
     this.#reconciler = new NodeReconciler({

@@ -5,6 +5,15 @@ import { type MapName, ROW_MAPS, VALUE_MAPS } from './maps.ts'
 
 /** Parses output of the runtime API. Sections that are not ours are skipped. */
 
+/** Responses by class of status: frontends, backends and servers count them alike. */
+const RESPONSE_COLUMNS = {
+  '1xx': 'hrsp_1xx',
+  '2xx': 'hrsp_2xx',
+  '3xx': 'hrsp_3xx',
+  '4xx': 'hrsp_4xx',
+  '5xx': 'hrsp_5xx',
+} as const satisfies Columns
+
 export const FRONTEND_COLUMNS = {
   current: 'scur',
   total: 'stot',
@@ -12,11 +21,7 @@ export const FRONTEND_COLUMNS = {
   bytesOut: 'bout',
   requestErrors: 'ereq',
   requests: 'req_tot',
-  '1xx': 'hrsp_1xx',
-  '2xx': 'hrsp_2xx',
-  '3xx': 'hrsp_3xx',
-  '4xx': 'hrsp_4xx',
-  '5xx': 'hrsp_5xx',
+  ...RESPONSE_COLUMNS,
 } as const satisfies Columns
 /** Counters of one frontend since its process started. */
 export type FrontendCounters = Figures<typeof FRONTEND_COLUMNS>
@@ -32,11 +37,7 @@ export const TRAFFIC_COLUMNS = {
   responseErrors: 'eresp',
   retries: 'wretr',
   redispatches: 'wredis',
-  '1xx': 'hrsp_1xx',
-  '2xx': 'hrsp_2xx',
-  '3xx': 'hrsp_3xx',
-  '4xx': 'hrsp_4xx',
-  '5xx': 'hrsp_5xx',
+  ...RESPONSE_COLUMNS,
   queueMs: 'qtime',
   connectMs: 'ctime',
   responseMs: 'rtime',
