@@ -20,14 +20,18 @@ const server = {
 
 describe('commandText', () => {
   it.each<[Command, string]>([
-    [{ do: 'add-server', backend: 3, server }, 'add server b3/m0011223344556677 10.0.0.1:80 id 9 weight 5\n'],
+    [
+      { do: 'add-server', backend: 3, server },
+      'add server b3/m0011223344556677 10.0.0.1:80 id 9 weight 5 pool-purge-delay 5s pool-max-conn -1\n',
+    ],
     [
       { do: 'add-server', backend: 3, server: { ...server, address: 'fd00::1', proxyProtocol: 'v2' } },
-      'add server b3/m0011223344556677 [fd00::1]:80 id 9 weight 5 send-proxy-v2\n',
+      'add server b3/m0011223344556677 [fd00::1]:80 id 9 weight 5 send-proxy-v2 pool-purge-delay 5s pool-max-conn -1\n',
     ],
     [{ do: 'set-weight', backend: 3, server: 'm1', weight: 0 }, 'set server b3/m1 weight 0\n'],
     [{ do: 'set-ready', backend: 3, server: 'm1', ready: true }, 'set server b3/m1 state ready\n'],
     [{ do: 'set-ready', backend: 3, server: 'm1', ready: false }, 'set server b3/m1 state maint\n'],
+    [{ do: 'set-drain', backend: 3, server: 'm1' }, 'set server b3/m1 state drain\n'],
     [{ do: 'del-server', backend: 3, server: 'm1' }, 'del server b3/m1\n'],
     [{ do: 'shutdown-sessions', backend: 3, server: 'm1' }, 'shutdown sessions server b3/m1\n'],
     [{ do: 'add-map', map: 'backend', frontend: 2, value: 'b3' }, 'add map /run/d7/backend.map <<\nf2 b3\n\n'],

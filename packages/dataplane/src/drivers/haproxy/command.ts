@@ -20,7 +20,7 @@ type PlainCommand =
     }
   | { readonly do: 'set-weight'; readonly backend: number; readonly server: string; readonly weight: number }
   | { readonly do: 'set-ready'; readonly backend: number; readonly server: string; readonly ready: boolean }
-  | { readonly do: 'del-server'; readonly backend: number; readonly server: string }
+  | { readonly do: 'set-drain' | 'del-server'; readonly backend: number; readonly server: string }
   | { readonly do: 'shutdown-sessions'; readonly backend: number; readonly server: string }
   | ({ readonly do: 'add-map' | 'set-map'; readonly value: string } & MapPlace)
   | ({ readonly do: 'del-map' } & MapPlace)
@@ -57,6 +57,12 @@ export const serverWords = (
   ...(tls === undefined ? [] : memberTlsWords(tls, certificateFile)),
 ]
 
+/**
+ * What servers of a configuration have by default. A server that is added at run time has zeros there (2.6,
+ * `_srv_parse_init`), so each request would open a connection to the member.
+ */
+const KEPT_CONNECTIONS = ['pool-purge-delay 5s', 'pool-max-conn -1']
+
 /** The file names by which the process knows maps and certificates. */
 export interface KnownFiles {
   readonly map: (map: MapName) => string
@@ -69,7 +75,8 @@ export function commandText(command: PlainCommand, files: KnownFiles): string {
     case 'add-server': {
       // A new server begins in maintenance. The keyword `enabled` of 2.6 shows it as up, but it gets no traffic.
       const { backend, server, tls } = command
-      return line('add server', serverPath(backend, server.name), ...serverWords(server, tls, files.tls.certificate))
+      const words = serverWords(server, tls, files.tls.certificate)
+      return line('add server', serverPath(backend, server.name), ...words, ...KEPT_CONNECTIONS)
     }
     case 'set-weight':
       return line('set server', serverPath(command.backend, command.server), `weight ${command.weight}`)
@@ -79,6 +86,9 @@ export function commandText(command: PlainCommand, files: KnownFiles): string {
         serverPath(command.backend, command.server),
         `state ${command.ready ? 'ready' : 'maint'}`,
       )
+    case 'set-drain':
+      // It is known, and gets no connections.
+      return line('set server', serverPath(command.backend, command.server), 'state drain')
     case 'del-server':
       return line('del server', serverPath(command.backend, command.server))
     case 'shutdown-sessions':
@@ -113,6 +123,7 @@ const ACCEPTED: Readonly<Record<PlainCommand['do'], string>> = {
   'add-server': 'New server registered.',
   'set-weight': '',
   'set-ready': '',
+  'set-drain': '',
   'del-server': 'Server deleted.',
   'shutdown-sessions': '',
   'add-map': '',
@@ -124,7 +135,7 @@ const ACCEPTED: Readonly<Record<PlainCommand['do'], string>> = {
 const ABSENT: ReadonlySet<string> = new Set(['Key not found.', 'No such server.'])
 
 const removes = (command: PlainCommand): boolean =>
-  command.do === 'del-map' || command.do === 'del-server' || (command.do === 'set-ready' && !command.ready)
+  ['del-map', 'del-server', 'set-drain'].includes(command.do) || (command.do === 'set-ready' && !command.ready)
 
 /** The proxy's error text if it refused; null if it succeeded. Each command has its own reply for success. */
 export function refusal(command: Command, reply: string): string | null {
@@ -132,6 +143,10 @@ export function refusal(command: Command, reply: string): string | null {
   if (reply === ACCEPTED[command.do] || (removes(command) && ABSENT.has(reply))) return null
   return reply === '' ? 'no answer' : reply
 }
+
+/** Whether a server stays because it has connections, in use or idle. */
+export const isStillConnected = (command: Command, refused: string | null): boolean =>
+  command.do === 'del-server' && refused === 'Server still has connections attached to it, cannot remove it.'
 
 /** Updates `content` after an accepted command. */
 export function follow(content: ProxyContent, command: Command): void {

@@ -24,6 +24,12 @@ const placed = (...servers: Partial<RenderedServer>[]): PlacedEntry => ({
   ],
 })
 const deletion: Command = { do: 'del-server', backend: 3, server: 'm1' }
+/** Closes idle connections, and deletes. */
+const deletions: readonly Command[] = [
+  { do: 'set-drain', backend: 3, server: 'm1' },
+  { do: 'set-ready', backend: 3, server: 'm1', ready: false },
+  deletion,
+]
 const shutdown: Command = { do: 'shutdown-sessions', backend: 3, server: 'm1' }
 const BUSY = 'Server still has connections attached to it, cannot remove it.'
 
@@ -31,11 +37,11 @@ it('tries to delete until nobody is connected; past the deadline it ends connect
   const clock = new FakeClock()
   const drains = new Drains(5_000, clock)
   expect(drains.follow([deletion], [BUSY])).toEqual([null])
-  expect(drains.due()).toEqual([deletion])
+  expect(drains.due()).toEqual(deletions)
   await clock.advance(5_000)
-  expect(drains.due()).toEqual([shutdown, deletion])
+  expect(drains.due()).toEqual([shutdown, ...deletions])
   drains.follow([shutdown, deletion], [null, BUSY])
-  expect(drains.due()).toEqual([shutdown, deletion])
+  expect(drains.due()).toEqual([shutdown, ...deletions])
   drains.follow([shutdown, deletion], [null, null])
   expect(drains.size).toBe(0)
 })
@@ -46,9 +52,9 @@ it("uses the deadline of the server's pool", async () => {
   drains.keep(placed({ drainMs: 60_000 }))
   drains.follow([deletion], [BUSY])
   await clock.advance(59_999)
-  expect(drains.due()).toEqual([deletion])
+  expect(drains.due()).toEqual(deletions)
   await clock.advance(1)
-  expect(drains.due()).toEqual([shutdown, deletion])
+  expect(drains.due()).toEqual([shutdown, ...deletions])
 })
 
 it('ends the connections of a server of weight 0 once, and keeps it', async () => {
@@ -77,5 +83,5 @@ it('goes on to delete a server that had weight 0', async () => {
   await clock.advance(3_000)
   drains.follow([deletion], [BUSY])
   await clock.advance(4_000)
-  expect(drains.due()).toEqual([deletion])
+  expect(drains.due()).toEqual(deletions)
 })

@@ -66,12 +66,21 @@ export class Drains {
       }
   }
 
-  /** The commands to try now: deletions, and at the deadline the end of remaining connections first. */
+  /**
+   * The commands to try now: deletions, and at the deadline the end of remaining connections first. Connections that
+   * became idle since their server was stopped are closed when it is stopped again.
+   */
   due(): readonly Command[] {
     const now = this.#clock.monotonicMs()
     return [...this.#drains.values()].flatMap(({ backend, server, untilMs, isLeaving }): readonly Command[] => [
       ...(now < untilMs ? [] : [{ do: 'shutdown-sessions', backend, server } as const]),
-      ...(isLeaving ? [{ do: 'del-server', backend, server } as const] : []),
+      ...(isLeaving
+        ? ([
+            { do: 'set-drain', backend, server },
+            { do: 'set-ready', backend, server, ready: false },
+            { do: 'del-server', backend, server },
+          ] as const)
+        : []),
     ])
   }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import http from 'node:http'
 import type { LoadBalancerEntry } from '@spout/model'
 import { waitFor } from '@spout/testkit'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -245,6 +246,24 @@ async function show(command: string): Promise<string> {
   socket.close()
   return reply
 }
+
+describe('a connection to a member', () => {
+  it('is kept for the next request, also where the member came at run time, and does not keep a removed member', async () => {
+    const driver = lab.driver({ options: { sweepEveryMs: 3_600_000 } })
+    await put(driver, webEntry([]))
+    const member = await started(httpMember('later'))
+    await put(driver, webEntry([at(member)]))
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    const port = portOf(driver, 'web-80')
+    for (let count = 0; count < 10; count++) await ask({ host, port, agent })
+    expect(member.count()).toBe(10)
+    expect(member.connections()).toBe(1)
+    await put(driver, webEntry([]))
+    expect(await show('show servers state')).not.toMatch(/ m[0-9a-f]{16} /)
+    agent.destroy()
+    expect(driver.counters.reloads).toBe(0)
+  })
+})
 
 describe('a busy service', () => {
   it('fails no request while members come, go, go down and change weight, without a reload', async () => {

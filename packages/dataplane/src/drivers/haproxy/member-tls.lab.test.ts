@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import type http from 'node:http'
+import http from 'node:http'
 import https from 'node:https'
 import { join } from 'node:path'
 import type { NodePoolTls } from '@spout/model'
@@ -77,6 +77,25 @@ describe('a pool whose members are spoken to with TLS', () => {
     const driver = lab.driver()
     await put(driver, webEntry([at(member)], { tls: poolTls(change) }))
     expect((await ask(portOf(driver, 'web-80'))).status).toBe(503)
+  })
+
+  it.each([
+    ['HTTP/1', ['http/1.1'], 1],
+    // HAProxy 2.6 gives servers of run time a maximum of no reuse there, and has no word for it.
+    ['HTTP/2', ['h2', 'http/1.1'], 10],
+  ] as const)('asks ten times over %s, by connections of %j: %i', async (_, alpn, expected) => {
+    const driver = lab.driver()
+    await put(driver, webEntry([]))
+    await put(driver, webEntry([at(member)], { tls: poolTls({ alpn: [...alpn] }) }))
+    const port = portOf(driver, 'web-80')
+    const before = member.connections()
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    for (let count = 0; count < 10; count++)
+      await new Promise((resolve, reject) => {
+        http.get({ host, port, agent }, (response) => response.resume().on('end', resolve)).on('error', reject)
+      })
+    agent.destroy()
+    expect(member.connections() - before).toBe(expected)
   })
 
   it('takes any certificate where no authority is named', async () => {

@@ -147,6 +147,8 @@ export interface LabMember {
   readonly port: number
   /** Requests or connections that it got. */
   readonly count: () => number
+  /** Connections that it got. */
+  readonly connections: () => number
   close(): void
 }
 
@@ -157,7 +159,7 @@ async function listening(server: net.Server): Promise<number> {
 
 /** Answers with its name and the headers it got. */
 export async function httpMember(name: string): Promise<LabMember> {
-  let count = 0
+  let [count, connections] = [0, 0]
   const server = http.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     count++
     response.setHeader('x-member', name)
@@ -168,6 +170,7 @@ export async function httpMember(name: string): Promise<LabMember> {
       response.setHeader('set-cookie', ['theme=dark; Path=/', `JSESSIONID=${name}-${count}; Path=/; HttpOnly`])
     response.end(JSON.stringify(request.headers))
   })
+  server.on('connection', () => connections++)
   server.on('upgrade', (request, socket) => {
     socket.on('error', () => socket.destroy())
     // HAProxy checks the answer to a WebSocket's key (RFC 6455 section 4.2.2).
@@ -182,7 +185,7 @@ export async function httpMember(name: string): Promise<LabMember> {
     server.close()
     server.closeAllConnections()
   }
-  return { name, port, count: () => count, close }
+  return { name, port, count: () => count, connections: () => connections, close }
 }
 
 /** Echoes what it gets. */
@@ -201,7 +204,7 @@ export async function tcpMember(name: string): Promise<LabMember> {
     server.close()
     for (const socket of sockets) socket.destroy()
   }
-  return { name, port, count: () => count, close }
+  return { name, port, count: () => count, connections: () => count, close }
 }
 
 export interface Answer {

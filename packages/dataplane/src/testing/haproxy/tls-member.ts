@@ -29,7 +29,7 @@ export async function tlsMember(
   clientAuthority: Issued | null = null,
   maxVersion: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.3',
 ): Promise<LabMember> {
-  let count = 0
+  let [count, connections] = [0, 0]
   const server = http2.createSecureServer(
     {
       ...{ cert: certificate, key, allowHTTP1: true, maxVersion },
@@ -55,6 +55,7 @@ export async function tlsMember(
   server.on('sessionError', () => {})
   const sockets = new Set<{ destroy(): void }>()
   server.on('connection', (socket) => {
+    connections++
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
   })
@@ -64,6 +65,7 @@ export async function tlsMember(
     name,
     port: (server.address() as AddressInfo).port,
     count: () => count,
+    connections: () => connections,
     close: () => {
       server.close()
       for (const socket of sockets) socket.destroy()
