@@ -36,6 +36,8 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     // `OPTIONS *` has none, and so no end mark.
     set('path', 'path,hex,concat(2F.)'),
     set('target', inPaths('', 'host')),
+    // Most requests are for a host that is named, and go to one pool. The rules that follow concern others.
+    '    http-request allow if { var(txn.target) -m beg b }',
     set('target', inPaths(KIND_PREFIXES['one-label'], 'domain'), tried),
     ...Array.from({ length: MOST_WILDCARD_LABELS }, (_, at) => MOST_WILDCARD_LABELS - at).flatMap((labels) => [
       // All of it where it has fewer labels.
