@@ -8,7 +8,7 @@ import {
   hashEntry,
   type LoadBalancerEntry,
 } from '@spout/model'
-import { type KnownNodeRoutes, type PlannedNode, planLoadBalancer } from '@spout/plan'
+import { knownNodeRoutes, type PlannedNode, planLoadBalancer } from '@spout/plan'
 import { draftOf, listenerOf, memberOf, openOffice, poolOf } from '../../packages/admission/src/testing/office.ts'
 import { commandText } from '../../packages/dataplane/src/drivers/haproxy/command.ts'
 import {
@@ -70,7 +70,7 @@ export async function routeStages(from: 'before' | 'scratch', routes: number, ch
   const { id } = await office.admission.createLoadBalancer(
     draftOf(project.id, [vip], { listeners: [listener], pools: [pool] }),
   )
-  const nodeRoutes: KnownNodeRoutes = new WeakMap()
+  const nodeRoutes = knownNodeRoutes()
   const known = new KnownRoutes()
   const slots = slotTables(initialSlots(), DEFAULT_OPTIONS)
   const took = new Map(STAGES.map((stage) => [stage, [] as number[]]))
@@ -82,6 +82,7 @@ export async function routeStages(from: 'before' | 'scratch', routes: number, ch
     return done
   }
   let hashedBefore: HashedParts | undefined
+  let plannedBefore: LoadBalancerEntry | null = null
   let heldBefore: LoadBalancerEntry | undefined
   let placedBefore: PlacedEntry | undefined
   for (let turn = 0; turn <= changes; turn++) {
@@ -102,7 +103,7 @@ export async function routeStages(from: 'before' | 'scratch', routes: number, ch
           announcing: { via: 'l2' },
           previous: null,
         },
-        ...(from === 'before' ? { nodeRoutes } : {}),
+        ...(from === 'before' ? { nodeRoutes, entryBefore: plannedBefore } : {}),
         ...{ gatewayOwnerIds: [], freePoolNumber: () => 1, connectionLimit: null, contentIdOf: () => null, now: NOW },
       }),
     )
@@ -126,6 +127,7 @@ export async function routeStages(from: 'before' | 'scratch', routes: number, ch
       for (const command of [...raise, ...turned, ...lower]) if (!isTlsCommand(command)) commandText(command, FILES)
       return placed
     })
+    plannedBefore = planned
     hashedBefore = hashed
     heldBefore = held
   }

@@ -13,18 +13,31 @@ export class ChildIndex {
 
   /** Skips parts that are the same object in both documents. */
   replace(before: LoadBalancer | null, after: LoadBalancer | null): void {
-    const listeners = versions(before?.listeners ?? [], after?.listeners ?? [], (listener, other) => {
-      return { ...listener, routes: [...listDifference(other.routes, listener.routes).come] }
-    })
-    const pools = versions(before?.pools ?? [], after?.pools ?? [], (pool, other) => {
-      return { ...pool, members: [...listDifference(other.members, pool.members).come] }
-    })
-    if (before !== null)
-      for (const { id } of childrenOf({ id: before.id, listeners: listeners.gone, pools: pools.gone }))
-        this.#byId.delete(id)
-    if (after !== null)
-      for (const { id, ref } of childrenOf({ id: after.id, listeners: listeners.come, pools: pools.come }))
-        this.#byId.set(id, ref)
+    const { gone, come } = childDifference(before, after)
+    for (const { id } of gone) this.#byId.delete(id)
+    for (const { id, ref } of come) this.#byId.set(id, ref)
+  }
+}
+
+interface Child {
+  readonly id: string
+  readonly ref: ChildRef
+}
+
+/** The children that only one of two versions has as the same object. */
+export function childDifference(
+  before: Children | null,
+  after: Children | null,
+): { readonly gone: Iterable<Child>; readonly come: Iterable<Child> } {
+  const listeners = versions(before?.listeners ?? [], after?.listeners ?? [], (listener, other) => {
+    return { ...listener, routes: [...listDifference(other.routes, listener.routes).come] }
+  })
+  const pools = versions(before?.pools ?? [], after?.pools ?? [], (pool, other) => {
+    return { ...pool, members: [...listDifference(other.members, pool.members).come] }
+  })
+  return {
+    gone: before === null ? [] : childrenOf({ id: before.id, listeners: listeners.gone, pools: pools.gone }),
+    come: after === null ? [] : childrenOf({ id: after.id, listeners: listeners.come, pools: pools.come }),
   }
 }
 
@@ -48,10 +61,7 @@ function versions<T extends { readonly id: string }>(
   return { gone: ownOf(gone, come), come: ownOf(come, gone) }
 }
 
-function* childrenOf({ id: loadBalancerId, listeners, pools }: Children): Iterable<{
-  readonly id: string
-  readonly ref: ChildRef
-}> {
+function* childrenOf({ id: loadBalancerId, listeners, pools }: Children): Iterable<Child> {
   for (const { id, routes } of listeners) {
     yield { id, ref: { kind: 'listener', loadBalancerId, poolId: null } }
     for (const route of routes) yield { id: route.id, ref: { kind: 'route', loadBalancerId, poolId: null } }

@@ -1,5 +1,6 @@
 import { certificateUse, type LoadBalancer, SpoutError } from '@spout/model'
 import { childIds, directReturnProblems, documentProblem, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
+import { childDifference } from './child-index.ts'
 import { checkRevocations } from './client-revocations.ts'
 import type { AdmissionContext } from './context.ts'
 import { classConnectionLimit } from './load-balancer-place.ts'
@@ -18,11 +19,7 @@ export function checkedNetworkId(
   >,
 ): string | null {
   const { view } = context
-  for (const [field, what, id] of childIds(loadBalancer)) {
-    const known = view.child(id)
-    if (known !== null && known.loadBalancerId !== loadBalancer.id)
-      throw new SpoutError('InvalidField', { field, reason: `another ${what} has this id` })
-  }
+  checkChildIds(view, loadBalancer)
   const limit = classConnectionLimit(context, loadBalancer)
   if (limit !== null) checkClassLimit(loadBalancer, limit)
   if (context.references === 'any') {
@@ -54,6 +51,19 @@ export function checkedNetworkId(
       throw new SpoutError(code, params)
   if (network?.returnPath === 'gateway') checkOneGroup(context, loadBalancer, network.id)
   return network?.id ?? null
+}
+
+/** @throws SpoutError InvalidField for an id that is in another load balancer. Those of the stored version are its own. */
+function checkChildIds(
+  view: AdmissionContext['view'],
+  loadBalancer: Pick<LoadBalancer, 'id' | 'listeners' | 'pools'>,
+): void {
+  const stored = view.get('loadBalancer', loadBalancer.id)?.value ?? null
+  for (const { id: taken } of childDifference(stored, loadBalancer).come) {
+    if ((view.child(taken)?.loadBalancerId ?? loadBalancer.id) === loadBalancer.id) continue
+    for (const [field, what, id] of childIds(loadBalancer))
+      if (id === taken) throw new SpoutError('InvalidField', { field, reason: `another ${what} has this id` })
+  }
 }
 
 /** @throws SpoutError InvalidField for a listener that may have more connections than its class allows */

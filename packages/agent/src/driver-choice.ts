@@ -1,7 +1,8 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+import { ListTally } from '@spout/model/list-tally'
 import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
-import { featuresOfActions, isOfClient, isTested } from '@spout/model/route-keys'
+import { featuresOfRoutes } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names a feature that no driver offers. */
 export interface Choice {
@@ -63,18 +64,14 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     if (!isProxied(protocol)) continue
     const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
     const ofPools = poolFeatures(entry.pools, pool, routes)
-    const looks = routes?.some(({ conditions }) => conditions.some(isOfClient))
-    const clients = looks || tls?.clients !== undefined ? ['l7.client-certificates'] : []
+    const clients = tls?.clients === undefined ? [] : ['l7.client-certificates']
     const crl = tls?.clients?.revocations === undefined ? [] : ['l7.client-certificates.crl']
     const ciphers = tls?.ciphers === undefined ? [] : ['l7.tls-ciphers']
-    const tests = routes?.some(({ conditions }) => conditions.some(isTested)) ? ['l7.routes.tests'] : []
     needs.add(
       [
         `l7.${protocol}`,
         ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
-        ...(routes === undefined ? [] : ['l7.routes']),
-        ...new Set(featuresOfActions(routes ?? [])),
-        ...tests,
+        ...featuresOfRoutes(routes ?? []),
         ...clients,
         ...crl,
         ...ciphers,
@@ -85,17 +82,19 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   return [...needs].sort()
 }
 
+/** Numbers of the pools that routes send to. */
+const poolsOfRoutes = new ListTally<NodeRoute>(({ action }) =>
+  action.type === 'forward' ? action.pools.map(({ pool }) => String(pool)) : [],
+)
+
 /** What the pools that a service sends to need for their sessions and for TLS with their members. */
 function poolFeatures(
   pools: readonly NodePool[],
   defaultPool: number | null,
   routes: readonly NodeRoute[] = [],
 ): readonly string[] {
-  const used = new Set([
-    defaultPool,
-    ...routes.flatMap(({ action }) => (action.type === 'forward' ? action.pools.map(({ pool }) => pool) : [])),
-  ])
-  const those = pools.filter(({ number }) => used.has(number))
+  const used = poolsOfRoutes.of(routes)
+  const those = pools.filter(({ number }) => number === defaultPool || used.has(String(number)))
   const kinds = new Set(those.map(({ session }) => session?.by))
   return [
     ...(those.some(({ tls }) => tls !== undefined) ? ['l7.pool-tls'] : []),

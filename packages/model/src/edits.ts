@@ -94,7 +94,8 @@ function noteFields(before: Fields, after: Fields, path: Path, edits: Edit[]): b
 }
 
 function noteList(before: readonly unknown[], after: readonly unknown[], path: Path, edits: Edit[]): boolean {
-  const inPlace = before.length === after.length && after.every((item, at) => belongTogether(before[at], item))
+  const inPlace =
+    before.length === after.length && after.every((item, at) => before[at] === item || belongTogether(before[at], item))
   if (!inPlace) {
     edits.push([path, 'list', partsOf(before, after)])
     return true
@@ -113,10 +114,14 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   const parts: ([number, number] | { items: unknown[] })[] = []
   const stood = (at: number, item: unknown): boolean => at < before.length && sameJson(before[at], item)
   let places: Map<unknown, number> | null = null
-  let next = 0
+  let same = 0
+  while (same < after.length && same < before.length && before[same] === after[same]) same++
+  if (same > 0) parts.push([0, same])
+  let next = same
   /** True while all items so far are those of `before` in order. Past its end, items are new. */
   let isAll = true
-  for (const item of after) {
+  for (let place = same; place < after.length; place++) {
+    const item = after[place]
     let at = next
     if (isAll && at >= before.length) at = -1
     else if (!stood(at, item)) {

@@ -67,11 +67,10 @@ export * from './protocols.ts'
 export * from './route-condition.ts'
 export { type RouteFilter, routeFilter } from './route-filter.ts'
 export {
-  featuresOfActions,
+  featuresOfRoutes,
   type HostKeyCondition,
   isFiltered,
   isHostKey,
-  isOfClient,
   isPathKey,
   isTested,
   type MethodCondition,

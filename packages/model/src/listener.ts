@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CIPHERS, isCipher, whyNoCipher } from './ciphers.ts'
-import { httpRoutes } from './http-route.ts'
+import { type HttpRoute, httpRoutes } from './http-route.ts'
+import { ListTally } from './list-tally.ts'
 import { LISTENER_PROTOCOLS } from './protocols.ts'
 import { looseCidrText, metaShape, port, tags, uuid } from './scalars.ts'
 
@@ -125,7 +126,21 @@ export const lacksPool = ({
 }: Pick<Listener, 'protocol' | 'defaultPoolId' | 'routes'>): boolean =>
   protocol !== 'metrics' && defaultPoolId === null && routes.length === 0
 
-/** The pools that a listener sends to: its default and those of its routes. */
+const poolsOfRoutes = new ListTally<HttpRoute>(({ action }) =>
+  action.type === 'forward' ? action.pools.map(({ poolId }) => poolId) : [],
+)
+
+/** The pools that listeners send to, in no order. Costs what differs from routes that were asked for. */
+export function usedPoolIds(listeners: readonly Pick<Listener, 'defaultPoolId' | 'routes'>[]): ReadonlySet<string> {
+  const used = new Set<string>()
+  for (const { defaultPoolId, routes } of listeners) {
+    if (defaultPoolId !== null) used.add(defaultPoolId)
+    if (routes.length > 0) for (const id of poolsOfRoutes.of(routes).keys()) used.add(id)
+  }
+  return used
+}
+
+/** The pools that a listener sends to: its default and those of its routes, in the order in which it names them. */
 export const poolIdsOf = ({ defaultPoolId, routes }: Pick<Listener, 'defaultPoolId' | 'routes'>): readonly string[] => {
   const ids = new Set(defaultPoolId === null ? [] : [defaultPoolId])
   for (const { action } of routes) if (action.type === 'forward') for (const { poolId } of action.pools) ids.add(poolId)

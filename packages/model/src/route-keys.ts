@@ -1,3 +1,4 @@
+import { ListTally } from './list-tally.ts'
 import type { RouteCondition } from './route-condition.ts'
 
 export type { RouteCondition }
@@ -29,19 +30,24 @@ export const isFiltered = (action: {
   readonly filters?: readonly unknown[] | undefined
 }): boolean => action.filters !== undefined && action.filters.length > 0
 
-/** What nodes must offer for these routes besides `l7.routes` and what their conditions take. May hold doubles. */
-export const featuresOfActions = (
-  routes: Iterable<{
-    readonly action: {
-      readonly type: string
-      readonly filters?: readonly unknown[] | undefined
-      readonly timeouts?: object | undefined
-      readonly retry?: object | undefined
-    }
-  }>,
-): readonly string[] =>
-  [...routes].flatMap(({ action }) => [
-    ...(isFiltered(action) ? ['l7.routes.filters'] : []),
-    ...(action.retry === undefined ? [] : ['l7.routes.retries']),
-    ...(action.timeouts === undefined ? [] : ['l7.routes.timeouts']),
-  ])
+interface FeaturedRoute {
+  readonly conditions: readonly RouteCondition[]
+  readonly action: {
+    readonly type: string
+    readonly filters?: readonly unknown[] | undefined
+    readonly timeouts?: object | undefined
+    readonly retry?: object | undefined
+  }
+}
+
+const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
+  ...(conditions.some(isOfClient) ? ['l7.client-certificates'] : []),
+  ...(conditions.some(isTested) ? ['l7.routes.tests'] : []),
+  ...(isFiltered(action) ? ['l7.routes.filters'] : []),
+  ...(action.retry === undefined ? [] : ['l7.routes.retries']),
+  ...(action.timeouts === undefined ? [] : ['l7.routes.timeouts']),
+])
+
+/** What nodes must offer for these routes, sorted. Costs what differs from lists that were asked for. */
+export const featuresOfRoutes = (routes: readonly FeaturedRoute[]): readonly string[] =>
+  routes.length === 0 ? [] : ['l7.routes', ...[...features.of(routes).keys()].sort()]

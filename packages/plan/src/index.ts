@@ -38,7 +38,7 @@ export {
   describeFree,
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
-export type { KnownNodeRoutes } from './node-state/node-routes.ts'
+export { type KnownNodeRoutes, knownNodeRoutes } from './node-state/node-routes.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
 export { tunnelGateway } from './node-state/plan-domain.ts'
 export { type NetworkUse, planDomains, sharesAddresses } from './node-state/plan-domains.ts'

@@ -6,7 +6,7 @@ import {
   type Network,
   type StatusReader,
 } from '@spout/model'
-import { announcingIn, type KnownNodeRoutes, type PlannedNode, planLoadBalancer } from '@spout/plan'
+import { announcingIn, knownNodeRoutes, type PlannedNode, planLoadBalancer } from '@spout/plan'
 import type { Clock } from '@spout/runtime'
 import type { CarryingGroups } from '../indexes/carrying-groups.ts'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -37,7 +37,7 @@ export interface LoadBalancerPublisherOptions {
  */
 export class LoadBalancerPublisher {
   readonly #options: LoadBalancerPublisherOptions
-  readonly #nodeRoutes: KnownNodeRoutes = new WeakMap()
+  readonly #nodeRoutes = knownNodeRoutes()
 
   constructor(options: LoadBalancerPublisherOptions) {
     this.#options = options

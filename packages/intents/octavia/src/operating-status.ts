@@ -4,8 +4,8 @@ import {
   type LoadBalancerStatus,
   type Member,
   type Pool,
-  poolIdsOf,
   type Serving,
+  usedPoolIds,
 } from '@spout/model'
 import { isNoop } from './facts.ts'
 import type { OperatingStatus } from './words.ts'
@@ -44,7 +44,7 @@ export function operatingStatuses(
   const statuses = new Map<string, OperatingStatus>()
   const noop = isNoop(lb)
   const running = lb.enabled && status.confirmedGeneration > 0 && !noop
-  const used = new Set(lb.listeners.flatMap(poolIdsOf))
+  const used = usedPoolIds(lb.listeners)
   const pools = known.of(lb, status)
 
   for (const pool of lb.pools) {

@@ -1,28 +1,66 @@
 import { type HttpRoute, isFiltered, type NodeRoute, type Service } from '@spout/model'
 
-/** What nodes got for a route. It is reused as the same object, so that what it is compared with costs nothing. */
-export type KnownNodeRoutes = WeakMap<HttpRoute, NodeRoute>
+/** The numbers of the pools that nodes have, by id. */
+type PoolNumbers = ReadonlyMap<string, number>
+
+/**
+ * What nodes got for routes. Routes and lists of them are reused as the same objects, so that what they are compared
+ * with costs nothing.
+ */
+export interface KnownNodeRoutes {
+  readonly ofRoutes: WeakMap<HttpRoute, NodeRoute>
+  /** What the lists that nodes have were made of. */
+  readonly sources: WeakMap<
+    readonly NodeRoute[],
+    { readonly routes: readonly HttpRoute[]; readonly numbers: PoolNumbers }
+  >
+}
+
+export const knownNodeRoutes = (): KnownNodeRoutes => ({ ofRoutes: new WeakMap(), sources: new WeakMap() })
 
 /**
  * A listener's routes as nodes get them, in their order, without disabled ones.
- * @param numbers numbers of the pools that nodes have, by id
- * @param known is added to; nothing else depends on it
+ * @param before the list that nodes have
+ * @param known is added to; nothing else depends on it and on `before`
  */
 export function planRoutes(
   routes: readonly HttpRoute[],
-  numbers: ReadonlyMap<string, number>,
-  known: KnownNodeRoutes = new WeakMap(),
+  numbers: PoolNumbers,
+  before: readonly NodeRoute[] = [],
+  known: KnownNodeRoutes = knownNodeRoutes(),
 ): Pick<Service, 'routes'> {
-  const planned: NodeRoute[] = []
-  for (const route of routes) {
+  const source = known.sources.get(before)
+  const has = source !== undefined && sameNumbers(source.numbers, numbers) ? source.routes : []
+  if (has === routes && before.length > 0) return { routes: before }
+  // Where all are enabled, both lists have the same places.
+  const [first, last] = has.length === before.length ? changedPart(has, routes) : [0, routes.length]
+  const planned = before.slice(0, first)
+  for (let at = first; at < last; at++) {
+    const route = routes[at]!
     if (!route.enabled) continue
-    const before = known.get(route)
-    const now = before !== undefined && hasNumbers(before, route, numbers) ? before : nodeRoute(route, numbers)
-    if (now !== before) known.set(route, now)
+    const had = known.ofRoutes.get(route)
+    const now = had !== undefined && hasNumbers(had, route, numbers) ? had : nodeRoute(route, numbers)
+    if (now !== had) known.ofRoutes.set(route, now)
     planned.push(now)
   }
-  return planned.length === 0 ? {} : { routes: planned }
+  for (let at = has.length - (routes.length - last); at < has.length; at++) planned.push(before[at]!)
+  if (planned.length === 0) return {}
+  known.sources.set(planned, { routes, numbers })
+  return { routes: planned }
 }
+
+/** Where the part of `now` begins and ends that `before` has not at the same place from the begin or the end. */
+function changedPart(before: readonly unknown[], now: readonly unknown[]): readonly [first: number, last: number] {
+  const shorter = Math.min(before.length, now.length)
+  let first = 0
+  while (first < shorter && before[first] === now[first]) first++
+  let same = 0
+  while (same < shorter - first && before[before.length - 1 - same] === now[now.length - 1 - same]) same++
+  return [first, now.length - same]
+}
+
+const sameNumbers = (a: PoolNumbers, b: PoolNumbers): boolean =>
+  a.size === b.size && a.entries().every(([id, number]) => b.get(id) === number)
 
 /** Whether the pools still have the numbers that they had. */
 function hasNumbers(planned: NodeRoute, { action }: HttpRoute, numbers: ReadonlyMap<string, number>): boolean {

@@ -1,10 +1,8 @@
 import {
   type Announce,
-  featuresOfActions,
+  featuresOfRoutes,
   isAnnouncedByEveryNode,
-  isOfClient,
   isProxied,
-  isTested,
   type LoadBalancer,
   type LoadBalancerEntry,
   loadBalancerKey,
@@ -12,9 +10,9 @@ import {
   NODE_STATE_VERSION,
   type NodePool,
   type Placement,
-  poolIdsOf,
   type Service,
   sameJson,
+  usedPoolIds,
 } from '@spout/model'
 import { announceInside, announceVip } from '../announcers/registry.ts'
 import type { CarryingGroup, GroupAnnouncing, Sharded } from '../group/carrying-group.ts'
@@ -34,7 +32,7 @@ export interface LoadBalancerPlanInput {
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
   readonly announcing: Announcing
   readonly previous: Placement | null
-  /** The nodes' last entry. Its unchanged members are reused as the same objects. Nothing else depends on it. */
+  /** The nodes' last entry. Its unchanged members and routes are reused as the same objects. Nothing else depends on it. */
   readonly entryBefore?: LoadBalancerEntry | null
   /** What nodes got for routes before; added to. Nothing else depends on it. Default: none. */
   readonly nodeRoutes?: KnownNodeRoutes
@@ -216,15 +214,12 @@ export function neededFeatures(
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
   for (const { protocol, routes, tls } of loadBalancer.listeners) {
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
-    const looks = routes.some(({ conditions }) => conditions.some(isOfClient))
-    if (looks || (tls !== null && tls.clientCertificates !== null)) needs.add('l7.client-certificates')
+    if (tls !== null && tls.clientCertificates !== null) needs.add('l7.client-certificates')
     if ((tls?.clientCertificates?.crlCertificateId ?? null) !== null) needs.add('l7.client-certificates.crl')
     if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
-    if (routes.length > 0) needs.add('l7.routes')
-    if (routes.some(({ conditions }) => conditions.some(isTested))) needs.add('l7.routes.tests')
-    for (const feature of featuresOfActions(routes)) needs.add(feature)
+    for (const feature of featuresOfRoutes(routes)) needs.add(feature)
   }
-  const used = new Set(loadBalancer.listeners.flatMap(poolIdsOf))
+  const used = usedPoolIds(loadBalancer.listeners)
   for (const pool of loadBalancer.pools) {
     if (!used.has(pool.id)) continue
     if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
@@ -288,16 +283,20 @@ function loadBalancerEntry(
 }
 
 /** What a listener's service depends on besides the listener. */
-type ListenerSurroundings = Pick<LoadBalancerPlanInput, 'contentIdOf' | 'connectionLimit' | 'nodeRoutes'>
+type ListenerSurroundings = Pick<
+  LoadBalancerPlanInput,
+  'contentIdOf' | 'connectionLimit' | 'nodeRoutes' | 'entryBefore'
+>
 
 function service(
   listener: LoadBalancer['listeners'][number],
   numbers: ReadonlyMap<string, number>,
-  { contentIdOf, connectionLimit: limit, nodeRoutes }: ListenerSurroundings,
+  { contentIdOf, connectionLimit: limit, nodeRoutes, entryBefore }: ListenerSurroundings,
 ): readonly Service[] {
   const tls = planTls(listener, contentIdOf)
   if (tls === null) return []
   const { clientMs, connectMs, memberMs } = listener.timeouts
+  const routesBefore = entryBefore?.services.find(({ id }) => id === listener.id)?.routes
   return [
     {
       id: listener.id,
@@ -308,7 +307,7 @@ function service(
       allowedCidrs: listener.allowedCidrs,
       timeouts: { clientMs, connectMs, memberMs },
       insertHeaders: listener.insertHeaders,
-      ...planRoutes(listener.routes, numbers, nodeRoutes),
+      ...planRoutes(listener.routes, numbers, routesBefore, nodeRoutes),
       ...tls,
     },
   ]

@@ -1,4 +1,12 @@
-import { isProxied, type Listener, type LoadBalancer, type NodePool, type Pool, poolIdsOf } from '@spout/model'
+import {
+  isProxied,
+  type Listener,
+  type LoadBalancer,
+  type NodePool,
+  type Pool,
+  poolIdsOf,
+  usedPoolIds,
+} from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
 /**
@@ -24,7 +32,7 @@ const modeOf = ({ protocol }: Listener): NodePool['mode'] => {
 export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool): NodePool['mode'] {
   // Only listeners of that protocol may use it.
   if (pool.protocol === 'http') return 'http'
-  const listener = loadBalancer.listeners.find((one) => poolIdsOf(one).includes(pool.id))
+  const listener = loadBalancer.listeners.find((one) => usedPoolIds([one]).has(pool.id))
   if (listener !== undefined) return modeOf(listener)
   if (pool.protocol === 'tcp' || pool.protocol === 'udp' || pool.protocol === 'sctp') return 'l4'
   return 'tcp-proxy'

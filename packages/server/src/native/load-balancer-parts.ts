@@ -7,9 +7,9 @@ import {
   type Pool,
   parseAs,
   pool,
-  poolIdsOf,
   SpoutError,
   sendsRequest,
+  usedPoolIds,
 } from '@spout/model'
 import type { z } from 'zod'
 import { find } from './collection.ts'
@@ -64,7 +64,7 @@ export const POOLS: PartKind<Pool, typeof poolDraft> = {
     return monitor !== null && type !== undefined && !sendsRequest(type) ? { monitor: { ...monitor, http: null } } : {}
   },
   refuseRemoval: ({ id }, current) => {
-    const user = current.listeners.find((known) => poolIdsOf(known).includes(id))
+    const user = current.listeners.find((known) => usedPoolIds([known]).has(id))
     if (user !== undefined) throw new SpoutError('InUse', { what: 'Pool', id, user: `listener ${user.id}` })
   },
 }

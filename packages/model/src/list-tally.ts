@@ -1,0 +1,43 @@
+import { listDifference } from './list-difference.ts'
+
+/** A shorter list is counted in less time than it would be found. */
+const FEW = 64
+/** Lists kept: those that were counted last. */
+const MOST_KEPT = 50
+
+/**
+ * Counts what the items of lists name. A list that shares its first or last item with one of the last lists costs what
+ * the two differ in.
+ */
+export class ListTally<T extends object> {
+  readonly #namesOf: (item: T) => Iterable<string>
+  readonly #known = new WeakMap<readonly T[], ReadonlyMap<string, number>>()
+  #kept: readonly (readonly T[])[] = []
+
+  /** @param namesOf what an item names, which never changes */
+  constructor(namesOf: (item: T) => Iterable<string>) {
+    this.#namesOf = namesOf
+  }
+
+  /** How often each name occurs, in no order. */
+  of(list: readonly T[]): ReadonlyMap<string, number> {
+    const known = this.#known.get(list)
+    if (known !== undefined) return known
+    const like =
+      list.length > FEW ? this.#kept.find((kept) => kept[0] === list[0] || kept.at(-1) === list.at(-1)) : undefined
+    const { gone, come } = listDifference(like ?? [], list)
+    const counts = new Map(like && this.#known.get(like))
+    const count = (item: T, by: 1 | -1): void => {
+      for (const name of this.#namesOf(item)) {
+        const now = (counts.get(name) ?? 0) + by
+        if (now > 0) counts.set(name, now)
+        else counts.delete(name)
+      }
+    }
+    for (const item of come) count(item, 1)
+    for (const item of gone) count(item, -1)
+    this.#known.set(list, counts)
+    if (list.length > FEW) this.#kept = [list, ...this.#kept.filter((kept) => kept !== like)].slice(0, MOST_KEPT)
+    return counts
+  }
+}

@@ -1,0 +1,52 @@
+import type { HttpRoute, NodeRoute } from '@spout/model'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { knownNodeRoutes, planRoutes } from './node-routes.ts'
+
+const route = fc.record({ enabled: fc.boolean(), pool: fc.constantFrom('a', 'b', 'c') }).map(
+  ({ enabled, pool }): HttpRoute => ({
+    ...{ id: pool, name: '', description: '', tags: [], createdAt: '', updatedAt: null },
+    enabled,
+    conditions: [],
+    action: { type: 'forward', pools: [{ poolId: pool, weight: 1 }] },
+  }),
+)
+const numbers = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(2)).map((all) => new Map(Object.entries(all)))
+
+it('plans a changed list as it plans a new one', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({
+          at: fc.nat(8),
+          remove: fc.nat(2),
+          add: fc.array(route, { maxLength: 3 }),
+          numbers: fc.option(numbers),
+        }),
+        { maxLength: 12 },
+      ),
+      (changes) => {
+        const known = knownNodeRoutes()
+        let [routes, before, now]: [HttpRoute[], readonly NodeRoute[] | undefined, ReadonlyMap<string, number>] = [
+          [],
+          undefined,
+          new Map([['a', 1]]),
+        ]
+        for (const { at, remove, add, numbers } of changes) {
+          routes = routes.toSpliced(at, remove, ...add)
+          now = numbers ?? now
+          const planned = planRoutes(routes, now, before, known)
+          expect(planned).toEqual(planRoutes(routes, now))
+          before = planned.routes
+        }
+      },
+    ),
+  )
+})
+
+it('gives the same list for the same routes and numbers', () => {
+  const known = knownNodeRoutes()
+  const routes = fc.sample(route, 5).map((one) => ({ ...one, enabled: true }))
+  const planned = planRoutes(routes, new Map([['a', 1]]), undefined, known).routes
+  expect(planRoutes(routes, new Map([['a', 1]]), planned, known).routes).toBe(planned)
+})
