@@ -1,8 +1,7 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
-import { ListTally } from '@spout/model/list-tally'
 import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
-import { featuresOfRoutes } from '@spout/model/route-keys'
+import { featuresOfRoutes, poolsOfNodeRoutes } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names a feature that no driver offers. */
 export interface Choice {
@@ -82,19 +81,14 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   return [...needs].sort()
 }
 
-/** Numbers of the pools that routes send to. */
-const poolsOfRoutes = new ListTally<NodeRoute>(({ action }) =>
-  action.type === 'forward' ? action.pools.map(({ pool }) => String(pool)) : [],
-)
-
 /** What the pools that a service sends to need for their sessions and for TLS with their members. */
 function poolFeatures(
   pools: readonly NodePool[],
   defaultPool: number | null,
   routes: readonly NodeRoute[] = [],
 ): readonly string[] {
-  const used = poolsOfRoutes.of(routes)
-  const those = pools.filter(({ number }) => number === defaultPool || used.has(String(number)))
+  const used = new Set([defaultPool, ...poolsOfNodeRoutes(routes)])
+  const those = pools.filter(({ number }) => used.has(number))
   const kinds = new Set(those.map(({ session }) => session?.by))
   return [
     ...(those.some(({ tls }) => tls !== undefined) ? ['l7.pool-tls'] : []),

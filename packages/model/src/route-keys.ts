@@ -1,4 +1,5 @@
 import { ListTally } from './list-tally.ts'
+import type { NodeRoute } from './node-state.ts'
 import type { RouteCondition } from './route-condition.ts'
 
 export type { RouteCondition }
@@ -51,3 +52,11 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
 /** What nodes must offer for these routes, sorted. Costs what differs from lists that were asked for. */
 export const featuresOfRoutes = (routes: readonly FeaturedRoute[]): readonly string[] =>
   routes.length === 0 ? [] : ['l7.routes', ...[...features.of(routes).keys()].sort()]
+
+const nodePools = new ListTally<NodeRoute>(({ action }) =>
+  action.type === 'forward' ? action.pools.flatMap(({ pool }) => (pool === null ? [] : [String(pool)])) : [],
+)
+
+/** Numbers of the pools that a node's routes send to. Costs what differs from lists that were asked for. */
+export const poolsOfNodeRoutes = (routes: readonly NodeRoute[]): readonly number[] =>
+  [...nodePools.of(routes).keys()].map(Number)

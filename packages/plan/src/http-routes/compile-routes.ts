@@ -1,5 +1,6 @@
 import { listDifference } from '@spout/model/list-difference'
 import { isHostKey, isPathKey, isTested, type MethodCondition, type TestedCondition } from '@spout/model/route-keys'
+import { SharedMap } from '@spout/model/shared-map'
 import type { ConditionalRoute } from './conditional-route.ts'
 import {
   changedClasses,
@@ -55,7 +56,7 @@ interface PathRow<Route> {
 export interface CompiledRoutes<Route> {
   readonly routes: readonly Route[]
   /** By `hostClassKey`. */
-  readonly hosts: ReadonlyMap<string, CompiledHost<Route>>
+  readonly hosts: SharedMap<CompiledHost<Route>>
   /** What compiling all of it takes. */
   readonly steps: number
 }
@@ -76,7 +77,7 @@ export function compileRoutes<Route extends ConditionalRoute>(
 ): CompiledRoutes<Route> | null {
   if (before?.routes === routes) return before
   const changed = before && changedIn(before, routes)
-  const hosts = new Map(changed && before?.hosts)
+  const hosts = ((changed && before?.hosts) ?? SharedMap.empty<CompiledHost<Route>>()).draft()
   let steps = changed && before ? before.steps : 0
   for (const key of changed?.keys() ?? []) {
     steps -= stepsOf(hosts.get(key))
@@ -91,7 +92,7 @@ export function compileRoutes<Route extends ConditionalRoute>(
     steps += stepsOf(compiled)
     hosts.set(key, compiled)
   }
-  return steps > most ? null : { routes, hosts, steps }
+  return steps > most ? null : { routes, hosts: hosts.done(), steps }
 }
 
 const stepsOf = (host: CompiledHost<unknown> | undefined): number =>

@@ -60,6 +60,10 @@ export function* hostClasses<Route extends ConditionalRoute>(
 /** Above it, looking at all routes for each class takes longer than finding all classes. */
 const MOST_CLASSES = 64
 
+type HostsByKey<Route> = Iterable<readonly [key: string, host: HostCandidates<Route>]> & {
+  get(key: string): HostCandidates<Route> | undefined
+}
+
 /**
  * The classes that differ in a changed table, because a changed route can hold in them or names them, by their key; null
  * for those that are gone.
@@ -69,7 +73,7 @@ const MOST_CLASSES = 64
  * @returns null where these are many
  */
 export function changedClasses<Route extends ConditionalRoute>(
-  before: ReadonlyMap<string, HostCandidates<Route>>,
+  before: HostsByKey<Route>,
   gone: readonly Route[],
   come: readonly Route[],
   routes: readonly Route[],
@@ -104,7 +108,7 @@ const isNamed = (route: ConditionalRoute, covering: readonly string[]): boolean 
 /** The classes in which one of these routes can hold, or which one of them names; null: all, or many. */
 function classesTouchedBy(
   routes: readonly ConditionalRoute[],
-  known: ReadonlyMap<string, { readonly host: HostClass }>,
+  known: Iterable<readonly [key: string, known: { readonly host: HostClass }]>,
 ): ReadonlyMap<string, HostClass> | null {
   const touched = new Map<string, HostClass>()
   const wildcards = new Set<string>()

@@ -1,3 +1,4 @@
+import type { SharedMap } from '@spout/model/shared-map'
 import type { RowMap, ValueMap } from './maps.ts'
 import type { MemberTls } from './member-tls.ts'
 import { METRICS_BACKEND } from './metrics-backend.ts'
@@ -13,7 +14,7 @@ export type FrontendValues = Readonly<Partial<Record<ValueMap, string>>>
 
 /** The rows of a frontend: groups of them, and the names of the backends that they lead to, by owner. */
 export interface PlacedRows {
-  readonly groups: ReadonlyMap<string, RowGroup>
+  readonly groups: SharedMap<RowGroup>
   readonly names: ReadonlyMap<string, string>
 }
 
@@ -102,17 +103,16 @@ function contentIn(
   const name = backend === null ? undefined : names.get(backend)
   const hsts = header === undefined ? {} : { hsts: header }
   if (routes === undefined) return { values: { ...(name === undefined ? {} : { backend: name }), ...hsts } }
-  const kind = routes.wildcards ? ROUTED.wildcards : ROUTED.named
+  const kind = routes.wildcards > 0 ? ROUTED.wildcards : ROUTED.named
   const values = { backend: kind, ...(name === undefined ? {} : { defaults: name }), ...hsts }
   return { values, rows: { groups: routes.groups, names } }
 }
 
 /** @param other rows whose groups are left out */
 export function* rowsIn({ groups, names }: PlacedRows, other?: PlacedRows): Generator<PlacedRow> {
-  for (const [name, group] of groups)
-    if (other?.groups.get(name) !== group)
-      for (const { map, key, to } of group.rows)
-        yield { map, key, value: 'text' in to ? to.text : (names.get(to.backend) ?? 'none') }
+  for (const [, { rows }] of other === undefined ? groups : groups.differing(other.groups))
+    for (const { map, key, to } of rows)
+      yield { map, key, value: 'text' in to ? to.text : (names.get(to.backend) ?? 'none') }
 }
 
 export function rowsByMap(rows: Iterable<PlacedRow>): Map<RowMap, Map<string, string>> {

@@ -1,4 +1,5 @@
 import type { NodeRoute } from '@spout/model'
+import { poolsOfNodeRoutes } from '@spout/model/route-keys'
 import { type RenderedRoutes, renderRoutes } from './route-rows.ts'
 
 interface Known {
@@ -41,9 +42,5 @@ function ownersOf(
   routes: readonly NodeRoute[],
   backendOf: (pool: number) => string | null,
 ): ReadonlyMap<number, string | null> {
-  const owners = new Map<number, string | null>()
-  for (const { action } of routes)
-    if (action.type === 'forward')
-      for (const { pool } of action.pools) if (pool !== null && !owners.has(pool)) owners.set(pool, backendOf(pool))
-  return owners
+  return new Map(poolsOfNodeRoutes(routes).map((pool) => [pool, backendOf(pool)]))
 }

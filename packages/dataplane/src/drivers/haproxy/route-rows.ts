@@ -1,5 +1,6 @@
 import type { NodeForward, NodeRoute } from '@spout/model'
 import { isFiltered } from '@spout/model/route-keys'
+import { SharedMap } from '@spout/model/shared-map'
 import {
   type CompiledHost,
   type CompiledRoutes,
@@ -39,12 +40,12 @@ interface HostGroup {
 }
 
 export interface RenderedRoutes {
-  /** Some hosts are found only by looking up their last labels. */
-  readonly wildcards: boolean
+  /** How many classes of hosts are found only by looking up their last labels. */
+  readonly wildcards: number
   /** By class of hosts, and by name. A group that is the same object as before has the same rows. */
-  readonly groups: ReadonlyMap<string, RowGroup>
+  readonly groups: SharedMap<RowGroup>
   /** How many classes of hosts lead to what has this name. */
-  readonly users: ReadonlyMap<string, number>
+  readonly users: SharedMap<number>
   readonly compiled: CompiledRoutes<NodeRoute>
 }
 
@@ -78,8 +79,8 @@ export function renderRoutes(
 ): RenderedRoutes {
   const compiled = compileRoutes(routes, before?.compiled)
   if (compiled === null) throw new RangeError('the table of routes is too large')
-  const groups = new Map(before?.groups)
-  const users = new Map(before?.users)
+  const groups = (before?.groups ?? SharedMap.empty<RowGroup>()).draft()
+  const users = (before?.users ?? SharedMap.empty<number>()).draft()
   const release = ({ of }: RowGroup): void => {
     for (const name of of?.leadsTo.keys() ?? []) {
       const left = (users.get(name) ?? 0) - 1
@@ -90,10 +91,11 @@ export function renderRoutes(
       }
     }
   }
-  let wildcards = false
-  for (const [key, host] of compiled.hosts) {
-    wildcards ||= host.host.is === 'one-label' || host.host.is === 'any-labels'
+  let wildcards = before?.wildcards ?? 0
+  const hostsBefore = before?.compiled.hosts ?? SharedMap.empty<CompiledHost<NodeRoute>>()
+  for (const [key, host] of compiled.hosts.differing(hostsBefore)) {
     const known = groups.get(key)
+    if (known === undefined && isWildcard(host)) wildcards++
     if (known?.of?.paths === host.paths) continue
     const group = renderHost(host, backendOf)
     for (const [name, named] of group.of.leadsTo) {
@@ -103,14 +105,17 @@ export function renderRoutes(
     if (known !== undefined) release(known)
     groups.set(key, group)
   }
-  for (const key of before?.compiled.hosts.keys() ?? []) {
+  for (const [key, host] of hostsBefore.differing(compiled.hosts)) {
     const gone = compiled.hosts.has(key) ? undefined : groups.get(key)
     if (gone === undefined) continue
+    if (isWildcard(host)) wildcards--
     release(gone)
     groups.delete(key)
   }
-  return { wildcards, groups, users, compiled }
+  return { wildcards, groups: groups.done(), users: users.done(), compiled }
 }
+
+const isWildcard = ({ host: { is } }: CompiledHost<NodeRoute>): boolean => is === 'one-label' || is === 'any-labels'
 
 function renderHost(
   { host, paths }: CompiledHost<NodeRoute>,
