@@ -10,6 +10,9 @@ export interface SlotUpkeepOptions extends CurrentProxyOptions {
   readonly log: Log
 }
 
+/** A request that a leaving server has ends soon after it left, as a rule. Then each look comes after twice the time. */
+const FIRST_LOOK_MS = 25
+
 /** Background work on slots: adds slots before they are lacking, and removes content of released ones. */
 export class SlotUpkeep {
   readonly #current: CurrentProxy
@@ -17,6 +20,9 @@ export class SlotUpkeep {
   readonly #given: SlotUpkeepOptions
   #sweep: Timer | null = null
   #growing = false
+  /** Until the next look at what leaves. */
+  #lookInMs = FIRST_LOOK_MS
+  #sampledAtMs = 0
 
   constructor(given: SlotUpkeepOptions, current: CurrentProxy, mutex: Mutex) {
     this.#given = given
@@ -27,6 +33,11 @@ export class SlotUpkeep {
   /** Slots were assigned or released. */
   due(): void {
     this.#growLater()
+    if (this.#lookInMs > FIRST_LOOK_MS) {
+      this.#sweep?.clear()
+      this.#sweep = null
+    }
+    this.#lookInMs = FIRST_LOOK_MS
     this.#sweepLater()
   }
 
@@ -58,14 +69,16 @@ export class SlotUpkeep {
     const idle = drains.size + frontends.cooling().length + backends.cooling().length + this.#unused().length === 0
     if (idle || closed || this.#sweep !== null) return
     const { clock, log, options, place } = this.#given
+    const lookInMs = Math.min(this.#lookInMs, options.sweepEveryMs)
     this.#sweep = clock.setTimer(() => {
       this.#sweep = null
+      this.#lookInMs = lookInMs * 2
       const sweep = this.#mutex.run(() => this.#sweepOnce())
       sweep
         .catch((error) => log.debug({ proxy: place.name, error: String(error) }, 'released slots could not be swept'))
         .finally(() => this.#sweepLater())
         .catch(() => {})
-    }, options.sweepEveryMs)
+    }, lookInMs)
   }
 
   /** Deletes unused servers and frees empty slots. */
@@ -78,7 +91,7 @@ export class SlotUpkeep {
     const unused = drains.size === 0 ? this.#unused() : []
     if (unused.length > 0) await running.execute(unused)
     const { frontends, backends } = this.#current.assignments.slots
-    const cooling = frontends.cooling()
+    const cooling = this.#maySample() ? frontends.cooling() : []
     const counters = cooling.length > 0 ? await this.#current.sample() : null
     const empty = cooling.filter(({ id }) => (counters?.get(id)?.current ?? 0) === 0)
     for (const { id } of empty) frontends.reclaim(id)
@@ -86,6 +99,15 @@ export class SlotUpkeep {
     await this.#current.countAnew(emptied.map(({ id }) => id))
     for (const { id } of emptied) backends.reclaim(id)
     if (empty.length + emptied.length > 0) await this.#current.confirm()
+  }
+
+  /** Counters of all frontends cost the process a walk over them. */
+  #maySample(): boolean {
+    const { clock, options } = this.#given
+    const now = clock.monotonicMs()
+    if (now - this.#sampledAtMs < options.sweepEveryMs) return false
+    this.#sampledAtMs = now
+    return true
   }
 
   /** Certificates and authorities that no server uses any more, nor will. */
