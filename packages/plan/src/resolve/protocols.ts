@@ -42,15 +42,19 @@ export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Po
 export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<Problem> {
   const pools = new Map(loadBalancer.pools.map((pool) => [pool.id, pool]))
   const firstUser = new Map<string, Listener>()
-  for (const [index, listener] of loadBalancer.listeners.entries())
-    for (const id of poolIdsOf(listener)) {
+  const fits = (listener: Listener, pool: Pool | undefined): boolean =>
+    pool !== undefined && POOLS_OF[listener.protocol].includes(pool.protocol)
+  for (const [index, listener] of loadBalancer.listeners.entries()) {
+    const used = usedPoolIds([listener])
+    // The first in the listener's order is told. Finding that order costs a look at all routes.
+    for (const id of used.values().every((one) => fits(listener, pools.get(one))) ? used : poolIdsOf(listener)) {
       const pool = pools.get(id)
       const place = (): { readonly field: string } => ({ field: `listeners[${index}].${placeOf(listener, id)}` })
       if (pool === undefined) {
         yield problem('ReferenceNotFound', { ...place(), what: 'pool', id })
         continue
       }
-      if (!POOLS_OF[listener.protocol].includes(pool.protocol))
+      if (!fits(listener, pool))
         yield problem('InvalidField', {
           ...place(),
           reason: `a listener of protocol ${listener.protocol} cannot use pool ${pool.id} of protocol ${pool.protocol}`,
@@ -64,6 +68,7 @@ export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listene
         })
       firstUser.set(pool.id, user ?? listener)
     }
+  }
 }
 
 /** Where a listener names a pool first. */

@@ -1,4 +1,5 @@
 import {
+  featuresOfRoutes,
   type HealthMonitor,
   type LoadBalancer,
   type Network,
@@ -78,7 +79,8 @@ function* documentProblems(
   yield* poolReferenceProblems(loadBalancer)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     yield* routeProblems(listener, `listeners[${index}].routes`, tables)
-    yield* filterProblems(listener.routes, `listeners[${index}].routes`)
+    if (featuresOfRoutes(listener.routes).includes('l7.routes.filters'))
+      yield* filterProblems(listener.routes, `listeners[${index}].routes`)
     yield* tlsProblems(listener, `listeners[${index}]`)
   }
   for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)

@@ -1,4 +1,4 @@
-import type { Listener } from '@spout/model'
+import { featuresOfRoutes, type Listener } from '@spout/model'
 import { regexProblems } from '../http-routes/regex-problems.ts'
 import { RouteTables } from '../http-routes/route-tables.ts'
 import { type Problem, problem } from '../reason.ts'
@@ -12,7 +12,7 @@ export function* routeProblems(listener: Listener, field: string, tables = new R
   if (routes.length === 0) return
   if (protocol !== 'http' && protocol !== 'https')
     yield problem('InvalidField', { field, reason: `belongs to listeners of protocol http and https, not ${protocol}` })
-  yield* regexProblems(routes, field)
+  if (featuresOfRoutes(routes).includes('l7.routes.tests')) yield* regexProblems(routes, field)
   if (tables.of(listener) === null)
     yield problem('Unsupported', {
       field,
