@@ -26,6 +26,16 @@ describe('SlotTable', () => {
     expect(slots.slots.filter(({ shape }) => shape === 'c')).toHaveLength(2)
   })
 
+  it('adds a quarter to many, of which an eighth is kept free', () => {
+    const slots = table(10_000, stock('a', 1_024))
+    for (let at = 0; at < 896; at++) slots.take(String(at), 'a')
+    expect(slots.scarce()).toEqual([])
+    slots.take('one more', 'a')
+    expect(slots.scarce()).toEqual(['a'])
+    slots.grow('a')
+    expect(slots.slots).toHaveLength(1_280)
+  })
+
   it('reshapes in place, so that the owner keeps its number', () => {
     const slots = table(10, stock('a', 2))
     const { id } = slots.take('x', 'a')

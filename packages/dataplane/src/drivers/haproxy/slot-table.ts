@@ -18,6 +18,10 @@ export class SlotsExhausted extends Error {
 
 /** Number of slots of a shape that is used for the first time. */
 const FIRST_SLOTS = 2
+/** A free backend takes 10 KB. Of so many slots, those that are kept free and that are added are a smaller part. */
+const MANY = 1024
+const [FREE, FREE_OF_MANY] = [1 / 4, 1 / 8]
+const [GROWTH, GROWTH_OF_MANY] = [1, 1 / 4]
 
 /**
  * Slots and their owners. Assignment and release cost the same for any number of slots. `revision` increases when the
@@ -98,9 +102,10 @@ export class SlotTable<Shape> {
     if (slot?.cooling) this.#replace({ ...slot, cooling: false })
   }
 
-  /** Doubles the slots of a shape, up to the maximum. */
+  /** Doubles the slots of a shape, or of many adds a part, up to the maximum. */
   grow(shape: Shape): void {
-    const wanted = this.#total.get(this.#keyOf(shape)) || FIRST_SLOTS
+    const total = this.#total.get(this.#keyOf(shape)) || FIRST_SLOTS
+    const wanted = total * (total < MANY ? GROWTH : GROWTH_OF_MANY)
     for (let added = 0; added < wanted && this.#slots.size < this.#most; added++) {
       while (this.#slots.has(this.#nextId)) this.#nextId++
       this.#insert({ id: this.#nextId, shape, owner: null, cooling: false })
@@ -108,13 +113,13 @@ export class SlotTable<Shape> {
     }
   }
 
-  /** Shapes in use of which less than a quarter is free. They grow in advance, so that no change waits for it. */
+  /** Shapes in use of which few slots are free. They grow in advance, so that no change waits for it. */
   scarce(): readonly Shape[] {
     const scarce = new Map<string, Shape>()
     for (const { shape, owner } of this.#slots.values()) {
       const key = this.#keyOf(shape)
-      const free = this.#free.get(key)?.size ?? 0
-      if (owner !== null && free < (this.#total.get(key) ?? 0) / 4) scarce.set(key, shape)
+      const [free, total] = [this.#free.get(key)?.size ?? 0, this.#total.get(key) ?? 0]
+      if (owner !== null && free < total * (total < MANY ? FREE : FREE_OF_MANY)) scarce.set(key, shape)
     }
     return this.#slots.size < this.#most ? [...scarce.values()] : []
   }
