@@ -5,7 +5,6 @@ import {
   type LoadBalancerSummary,
   loadBalancerKey,
   loadBalancerOfKey,
-  type MemberHealth,
   type NodeReport,
   type NodeStatus,
   type OwnershipReader,
@@ -16,7 +15,7 @@ import {
   type StatusReader,
   type VipMove,
 } from '@spout/model'
-import { mayLeaveUntilMs, servingOf } from '@spout/plan'
+import { mayLeaveUntilMs } from '@spout/plan'
 import type { Clock, Logger } from '@spout/runtime'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { SightReader } from '../liveness/peer-watch.ts'
@@ -28,9 +27,11 @@ import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from '../shards/shard-t
 import { Withdrawals } from '../withdrawals/withdrawals.ts'
 import { Carriers } from './carriers.ts'
 import { LaterReviews } from './later-reviews.ts'
-import { withOverShares } from './over-shares.ts'
+import { ProvisioningCounts } from './provisioning-counts.ts'
 import { generationOf, type ProvisioningStatus, provisioningStatus } from './provisioning-status.ts'
+import { ReviewQueue } from './review-queue.ts'
 import { ServiceSums } from './service-sums.ts'
+import { ServingStatuses } from './serving-statuses.ts'
 import { VipHistory } from './vip-history.ts'
 
 export interface StatusControllerOptions {
@@ -43,21 +44,10 @@ export interface StatusControllerOptions {
 
 type Listener = (kind: 'loadBalancer' | 'node', id: string) => void
 
-interface KnownServing {
-  readonly loadBalancer: LoadBalancer
-  readonly ownerNodeId: string | null
-  readonly serving: Serving
-  /** Shared by all current readers, and collected with the last of them. */
-  members: WeakRef<ReadonlyMap<string, MemberHealth>>
-}
-
 interface Confirmed {
   readonly generation: number
   readonly at: string
 }
-
-/** How many load balancers are reviewed in one go. A node with 30,000 of them must not hold up reports. */
-const REVIEW_SLICE = 500
 
 /**
  * The status of objects, and who announces them, worked out from placements and node reports. Soft state: after a
@@ -77,16 +67,13 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #confirmed = new Map<string, Confirmed>()
   /** The status that listeners were last told of, as a text to compare. */
   readonly #meanings = new Map<string, string>()
-  /** The provisioning of each reviewed load balancer, and how many there are of each. */
-  readonly #provisioning = new Map<string, ProvisioningStatus['provisioning']>()
-  readonly #counts = { pending: 0, active: 0, error: 0 }
-  readonly #serving = new Map<string, KnownServing>()
-  readonly #due = new Set<string>()
+  readonly #provisioning = new ProvisioningCounts()
+  readonly #serving: ServingStatuses
+  readonly #reviews = new ReviewQueue((id) => this.#reviewOne(id))
   readonly #listeners = new Set<Listener>()
   readonly #unsubscribe: readonly (() => void)[]
   /** Of load balancers whose move to another node has had its time. */
   readonly #laterReviews: LaterReviews
-  #reviewing: NodeJS.Immediate | null = null
 
   constructor(options: StatusControllerOptions) {
     this.#options = options
@@ -97,22 +84,19 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.withdrawals = new Withdrawals({ ...options, reports: this.#reports })
     this.#nodes = new NodeStatuses({ ...options, reports: this.#reports })
     this.#vips = new VipHistory({ ...options, carriers: this.#carriers, shards: this.#shards })
-    this.#laterReviews = new LaterReviews(options.clock, (id) => {
-      this.#due.add(id)
-      this.#review()
-    })
+    this.#serving = new ServingStatuses(this.#carriers, (id) => this.#ownerOf(id))
+    this.#laterReviews = new LaterReviews(options.clock, (id) => this.#reviews.add([id]))
     this.#unsubscribe = [
       view.onChange((changed) => {
-        for (const { kind, id } of changed) {
-          if (kind === 'loadBalancer' || kind === 'placement') this.#due.add(id)
-          if (kind === 'node') this.#nodeChanged(id)
-        }
-        this.#review()
+        for (const { kind, id } of changed) if (kind === 'node') this.#nodeChanged(id)
+        this.#reviews.add(
+          changed.flatMap(({ kind, id }) => (kind === 'loadBalancer' || kind === 'placement' ? [id] : [])),
+        )
       }),
       nodeStates.onKeyChange((key) => {
         this.#nodes.keyChanged(key)
         const id = loadBalancerOfKey(key)
-        if (id !== null) this.#serving.delete(id)
+        if (id !== null) this.#serving.forget(id)
         this.#reviewKeys([key])
       }),
       liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
@@ -133,7 +117,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
     for (const stats of difference.stats) this.#sums.report(nodeId, stats)
     for (const id of difference.loadBalancers) {
-      this.#serving.delete(id)
+      this.#serving.forget(id)
       this.#tell('loadBalancer', id)
     }
     this.#sharesChanged(nodeId, difference.overShares)
@@ -147,7 +131,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const summary = this.summary(id)
     const carriers = this.#carriers
     const sums = this.#sums
-    const members = () => (loadBalancer === undefined ? new Map() : this.#membersOf(loadBalancer))
+    const members = () => (loadBalancer === undefined ? new Map() : this.#serving.membersOf(loadBalancer))
     // Lists ask for thousands of statuses and mostly show the summary, so the rest is computed on access.
     return {
       ...summary,
@@ -173,7 +157,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const confirmed = this.#confirmed.get(id)
     return {
       ...status,
-      serving: loadBalancer === undefined ? NOBODY_SERVES : this.#servingOf(loadBalancer),
+      serving: loadBalancer === undefined ? NOBODY_SERVES : this.#serving.of(loadBalancer),
       confirmedGeneration: confirmed?.generation ?? 0,
       confirmedAt: confirmed?.at ?? null,
       ownerNodeId: this.#ownerOf(id),
@@ -182,7 +166,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
 
   /** How many load balancers there are, by provisioning. Its cost is constant. */
   get counts(): Readonly<Record<ProvisioningStatus['provisioning'], number>> {
-    const { active, error } = this.#counts
+    const { active, error } = this.#provisioning.counts
     return { pending: this.#options.view.list('loadBalancer').length - active - error, active, error }
   }
 
@@ -235,7 +219,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#shards.close()
     this.withdrawals.close()
     this.#laterReviews.close()
-    if (this.#reviewing !== null) clearImmediate(this.#reviewing)
+    this.#reviews.close()
   }
 
   #statusOf(loadBalancer: LoadBalancer): ProvisioningStatus {
@@ -267,35 +251,12 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return untilMs === null ? 0 : Math.max(0, untilMs - clock.now().getTime())
   }
 
-  #servingOf(loadBalancer: LoadBalancer): Serving {
-    return this.#known(loadBalancer).serving
-  }
-
-  #membersOf(loadBalancer: LoadBalancer): ReadonlyMap<string, MemberHealth> {
-    const known = this.#known(loadBalancer)
-    const members = known.members.deref() ?? this.#carriers.members(loadBalancer, known.ownerNodeId)
-    known.members = new WeakRef(members)
-    return members
-  }
-
-  /** Cached until its members, their health or its owner change, because lists ask for thousands. */
-  #known(loadBalancer: LoadBalancer): KnownServing {
-    const ownerNodeId = this.#ownerOf(loadBalancer.id)
-    const known = this.#serving.get(loadBalancer.id)
-    if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId) return known
-    const members = this.#carriers.members(loadBalancer, ownerNodeId)
-    const serving = withOverShares(servingOf(loadBalancer, members), this.#carriers.overShares(loadBalancer.id))
-    const now = { loadBalancer, ownerNodeId, serving, members: new WeakRef(members) }
-    this.#serving.set(loadBalancer.id, now)
-    return now
-  }
-
   /** Networks that have gone over or back under their share of a node. */
   #sharesChanged(nodeId: string, domains: ReadonlySet<number>): void {
     if (domains.size === 0) return
     for (const { entry } of this.#options.nodeStates.entries(nodeId)) {
       if (entry.kind !== 'load-balancer' || !domains.has(entry.domain)) continue
-      this.#serving.delete(entry.id)
+      this.#serving.forget(entry.id)
       this.#tell('loadBalancer', entry.id)
     }
   }
@@ -310,7 +271,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   #nodeChanged(nodeId: string): void {
     if (this.#options.view.get('node', nodeId) === null) {
       this.#reports.forget(nodeId)
-      this.#serving.clear()
+      this.#serving.forgetAll()
       this.#scope.forget(nodeId)
       this.#nodes.nodeChanged(nodeId)
       this.#shards.forget(nodeId)
@@ -326,52 +287,30 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
 
   #shardChanged(nodeGroupId: string, number: number): void {
     const { view } = this.#options
-    for (const { id, shard } of view.list('placement'))
-      if (shard?.number === number && shard.nodeGroupId === nodeGroupId) this.#due.add(id)
+    const inShard = view
+      .list('placement')
+      .filter(({ shard }) => shard?.number === number && shard.nodeGroupId === nodeGroupId)
     for (const node of view.list('node')) if (node.nodeGroupId === nodeGroupId) this.#tell('node', node.id)
-    this.#review()
+    this.#reviews.add(inShard.map(({ id }) => id))
   }
 
   #reviewKeys(keys: Iterable<string>): void {
-    for (const key of keys) {
-      const id = loadBalancerOfKey(key)
-      if (id !== null) this.#due.add(id)
-    }
-    this.#review()
-  }
-
-  /**
-   * Reviews one slice at once, so that a confirmation counts as it arrives. The rest runs after other work had its
-   * turn.
-   */
-  #review(): void {
-    if (this.#reviewing !== null) return
-    let left = REVIEW_SLICE
-    for (const id of this.#due) {
-      if (left-- === 0) break
-      this.#due.delete(id)
-      this.#reviewOne(id)
-    }
-    if (this.#due.size === 0) return
-    this.#reviewing = setImmediate(() => {
-      this.#reviewing = null
-      this.#review()
-    })
+    this.#reviews.add([...keys].flatMap((key) => loadBalancerOfKey(key) ?? []))
   }
 
   #reviewOne(id: string): void {
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) {
       this.#confirmed.delete(id)
-      this.#serving.delete(id)
-      this.#count(id, null)
+      this.#serving.forget(id)
+      this.#provisioning.set(id, null)
       this.#sums.forget(id)
       this.#vips.forget(id)
       if (this.#meanings.delete(id)) this.#tell('loadBalancer', id)
       return
     }
     const status = this.#statusOf(loadBalancer)
-    this.#count(id, status.provisioning)
+    this.#provisioning.set(id, status.provisioning)
     if (status.confirmedBy !== null) this.#confirm(id, status.confirmedBy)
     this.#sums.prune(loadBalancer)
     if (status.reason === 'FailingOver') this.#laterReviews.after(this.#leavesWithinMs(loadBalancer) + 1, id)
@@ -385,18 +324,6 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     if (this.#meanings.get(id) === meaning) return
     this.#meanings.set(id, meaning)
     this.#tell('loadBalancer', id)
-  }
-
-  #count(id: string, now: ProvisioningStatus['provisioning'] | null): void {
-    const before = this.#provisioning.get(id)
-    if (before === now) return
-    if (before !== undefined) this.#counts[before]--
-    if (now === null) {
-      this.#provisioning.delete(id)
-      return
-    }
-    this.#counts[now]++
-    this.#provisioning.set(id, now)
   }
 
   #confirm(id: string, nodeId: string): void {

@@ -1,0 +1,56 @@
+import type { LoadBalancer, MemberHealth, Serving } from '@spout/model'
+import { servingOf } from '@spout/plan'
+import type { Carriers } from './carriers.ts'
+import { withOverShares } from './over-shares.ts'
+
+interface Known {
+  readonly loadBalancer: LoadBalancer
+  readonly ownerNodeId: string | null
+  readonly serving: Serving
+  /** Shared by all current readers, and collected with the last of them. */
+  members: WeakRef<ReadonlyMap<string, MemberHealth>>
+}
+
+/** Whether load balancers are served, and their members' health, as nodes report it. Lists ask for thousands. */
+export class ServingStatuses {
+  readonly #carriers: Pick<Carriers, 'members' | 'overShares'>
+  readonly #ownerOf: (loadBalancerId: string) => string | null
+  readonly #known = new Map<string, Known>()
+
+  /** @param ownerOf the node whose checks count; null: those of all nodes */
+  constructor(carriers: Pick<Carriers, 'members' | 'overShares'>, ownerOf: (loadBalancerId: string) => string | null) {
+    this.#carriers = carriers
+    this.#ownerOf = ownerOf
+  }
+
+  of(loadBalancer: LoadBalancer): Serving {
+    return this.#current(loadBalancer).serving
+  }
+
+  membersOf(loadBalancer: LoadBalancer): ReadonlyMap<string, MemberHealth> {
+    const known = this.#current(loadBalancer)
+    const members = known.members.deref() ?? this.#carriers.members(loadBalancer, known.ownerNodeId)
+    known.members = new WeakRef(members)
+    return members
+  }
+
+  /** Its members' health or its shares changed, or it is gone. */
+  forget(loadBalancerId: string): void {
+    this.#known.delete(loadBalancerId)
+  }
+
+  forgetAll(): void {
+    this.#known.clear()
+  }
+
+  #current(loadBalancer: LoadBalancer): Known {
+    const ownerNodeId = this.#ownerOf(loadBalancer.id)
+    const known = this.#known.get(loadBalancer.id)
+    if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId) return known
+    const members = this.#carriers.members(loadBalancer, ownerNodeId)
+    const serving = withOverShares(servingOf(loadBalancer, members), this.#carriers.overShares(loadBalancer.id))
+    const now = { loadBalancer, ownerNodeId, serving, members: new WeakRef(members) }
+    this.#known.set(loadBalancer.id, now)
+    return now
+  }
+}
