@@ -102,6 +102,14 @@ describe('a list of revoked certificates', () => {
     expect(refused(list, NOW + 31 * DAY_MS)).toMatch(/block 1: expired at/)
   })
 
+  test('is refused where a bit of its signature is unused', () => {
+    const der = Buffer.from(list.replaceAll(/-----[^-]+-----|\n/g, ''), 'base64')
+    // The last bit string begins with the number of its unused bits, and holds a sequence.
+    der[der.lastIndexOf(Buffer.from([0x00, 0x30]))] = 1
+    const pem = `-----BEGIN X509 CRL-----\n${der.toString('base64').replaceAll(/.{1,64}/g, '$&\n')}-----END X509 CRL-----\n`
+    expect(refused(pem)).toMatch(/block 1 is not a readable list/)
+  })
+
   test('is refused with the field and no other error, whatever is damaged', () => {
     const der = Buffer.from(list.replaceAll(/-----[^-]+-----|\n/g, ''), 'base64')
     fc.assert(

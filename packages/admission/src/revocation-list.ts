@@ -123,12 +123,13 @@ function parsed(der: Buffer): Parsed | null {
   try {
     const [content, algorithm, signature] = derElements(derElement(der).content)
     const fields = derElements(content!.content)
-    const [, issuer, thisUpdate, ...more] = fields[0]!.tag === DER.integer ? fields.slice(1) : fields
-    if (signature!.tag !== DER.bitString) return null
+    const [signed, issuer, thisUpdate, ...more] = fields[0]!.tag === DER.integer ? fields.slice(1) : fields
+    // Both say how it is signed (section 5.1.1.2). The first byte of a bit string counts unused bits: there are none.
+    if (!signed!.whole.equals(algorithm!.whole)) return null
+    if (signature!.tag !== DER.bitString || signature!.content[0] !== 0) return null
     return {
       bytes: content!.whole,
       algorithm: derOid(derElements(algorithm!.content)[0]!),
-      // The first byte counts unused bits, of which there are none.
       signature: signature!.content.subarray(1),
       issuer: nameText(issuer!),
       thisUpdate: derTime(thisUpdate!),
