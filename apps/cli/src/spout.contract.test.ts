@@ -274,6 +274,12 @@ test('TLS with clients and members is set by names of certificates', async () =>
   expect(await done(tenant, 'explain lb secure')).toContain(
     'pool p: round-robin, TLS to members, whose certificates must be of its authorities and name a.example',
   )
+  const looking = await shown(tenant, 'pool set secure p --tls-crl revoked')
+  expect(looking.tls).toMatchObject({ caCertificateId: ca.id, crlCertificateId: lists.id })
+  expect(await done(tenant, 'explain lb secure')).toContain(
+    'must be of its authorities, not on its lists of revoked ones and name a.example',
+  )
+  expect((await shown(tenant, 'pool set secure p --tls-crl none')).tls).not.toHaveProperty('crlCertificateId')
   expect((await shown(tenant, 'pool set secure p --tls-min 1.3')).tls).toMatchObject({
     ...{ caCertificateId: ca.id, minVersion: '1.3' },
   })

@@ -205,7 +205,8 @@ describe('a listener', () => {
       expect.arrayContaining([expect.objectContaining({ name: 'revoked', use: 'revocations' })]),
     )
     const pool = ['--protocol', 'HTTPS', '--lb-algorithm', 'ROUND_ROBIN', '--loadbalancer', loadBalancer]
-    const tls = ['--enable-tls', '--ca-tls-container-ref', authorities, '--tls-container-ref', bundle]
+    const trust = ['--ca-tls-container-ref', authorities, '--crl-container-ref', revoked]
+    const tls = ['--enable-tls', ...trust, '--tls-container-ref', bundle]
     expect(await shown('loadbalancer', 'pool', 'create', ...pool, ...tls)).toMatchObject({
       ...{ ca_tls_container_ref: authorities, tls_container_ref: bundle },
     })

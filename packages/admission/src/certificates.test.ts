@@ -264,6 +264,49 @@ describe('of lists of what authorities revoked', () => {
     expect((await change(crl.id, lists(next))).contentId).not.toBe(crl.contentId)
   })
 
+  describe('a pool', () => {
+    const tlsOf = (caCertificateId: string | null, crlCertificateId: string): NonNullable<Pool['tls']> => ({
+      ...{ caCertificateId, crlCertificateId, clientCertificateId: null, serverName: null },
+      ...{ minVersion: '1.2', alpn: [] },
+    })
+    const createPool = (tls: NonNullable<Pool['tls']>) =>
+      office.admission.createLoadBalancer(
+        draftOf(office.project.id, [{ from: 'pool', poolId: office.pool.id, address: null }], {
+          pools: [poolOf('6f1c3b1e-6a4e-4c56-9f0b-00000000000e', [], { name: 'shop', protocol: 'http', tls })],
+        }),
+      )
+    const AT = 'pools[0].tls.crlCertificateId'
+
+    test('that names them keeps them from deletion, and needs a list of each of its authorities, now and later', async () => {
+      const both = await made(root.certificate + next.certificate)
+      const [half, whole] = [await made(lists(root)), await made(lists(root, next))]
+      const error = await refusal(createPool(tlsOf(both.id, half.id)))
+      expect(error).toMatchObject({ code: 'InvalidField', field: AT })
+      expect(error.message).toContain('all members of this authority would be refused')
+      await createPool(tlsOf(both.id, whole.id))
+      expect(await refusal(office.admission.deleteCertificate(whole.id))).toMatchObject({
+        code: 'InUse',
+        params: { user: 'pool shop of load balancer web' },
+      })
+      expect(await refusal(office.admission.changeCertificate(whole.id, { chain: lists(next) }))).toMatchObject({
+        code: 'InvalidField',
+        field: AT,
+      })
+      await office.admission.changeCertificate(whole.id, { chain: lists(next, root) })
+    })
+
+    test('without authorities has no use for them, and takes no others for them', async () => {
+      const [ca, crl] = [await made(root.certificate), await made(lists(root))]
+      const foreign = await made(lists(root), office.stranger.id)
+      for (const [tls, code] of [
+        [tlsOf(null, crl.id), 'InvalidField'],
+        [tlsOf(ca.id, ca.id), 'InvalidField'],
+        [tlsOf(ca.id, foreign.id), 'ReferenceNotFound'],
+      ] as const)
+        expect(await refusal(createPool(tls))).toMatchObject({ code, field: AT })
+    })
+  })
+
   test('they are neither authorities nor a listener’s certificate, and never become those', async () => {
     const { id } = await office.admission.createCertificate(draft())
     const [ca, crl] = [await made(root.certificate), await made(lists(root))]

@@ -3,7 +3,6 @@ import { certificatesNamed } from '@spout/plan'
 import type { Write } from '@spout/store'
 import { usageOfCertificate } from './certificate-usage.ts'
 import type { Claim } from './claims.ts'
-import { checkRevocations } from './client-revocations.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import {
   type CertificateChange,
@@ -13,6 +12,7 @@ import {
   type OpenCertificate,
 } from './contract/certificate-admission.ts'
 import { readCertificate } from './read-certificate.ts'
+import { checkRevocations } from './revocations.ts'
 import { seal, unseal } from './sealing.ts'
 
 /** @param originId the secret or container that it is made of, whose id it gets */

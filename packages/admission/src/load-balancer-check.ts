@@ -1,9 +1,9 @@
 import { certificateUse, type LoadBalancer, SpoutError } from '@spout/model'
 import { childIds, directReturnProblems, documentProblem, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
 import { childDifference } from './child-index.ts'
-import { checkRevocations } from './client-revocations.ts'
 import type { AdmissionContext } from './context.ts'
 import { classConnectionLimit } from './load-balancer-place.ts'
+import { checkRevocations } from './revocations.ts'
 import { sameForNodes } from './same-for-nodes.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { DataPlaneDriver, ProxyPort, WantedEntry } from '@spout/dataplane'
-import type { LoadBalancerEntry, Service } from '@spout/model/node-state'
+import type { LoadBalancerEntry, NodePool, Service } from '@spout/model/node-state'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { applyEntries } from './apply-result.ts'
 import { DriverChoice } from './driver-choice.ts'
@@ -112,6 +112,26 @@ describe('choice of drivers', () => {
     expect(failure).toMatchObject({ reason: 'FeatureUnavailable' })
     expect(failure!.message).toContain('l7.client-certificates.crl')
     const able = new NamedDriver('proxy', [...features, 'l7.client-certificates.crl'])
+    expect(await apply([able, packets()], [wanted])).toEqual(new Map())
+  })
+
+  it('refuses lists of revoked certificates of members where no driver looks them up', async () => {
+    const asking = wantedOf('a', ['http'])
+    const stored = { id: 'c', contentId: 'c'.repeat(32) }
+    const pool: NodePool = {
+      ...{ id: 'p', number: 1, mode: 'http', algorithm: 'round-robin', sourceAffinity: false, proxyProtocol: 'none' },
+      ...{ members: [], slots: null, check: null, panicThreshold: 0 },
+      tls: {
+        ...{ authorities: stored, revocations: stored, serverName: null, certificate: null },
+        ...{ minVersion: '1.2', alpn: [] },
+      },
+    }
+    const services = asking.entry.services.map((service) => ({ ...service, pool: 1 }))
+    const wanted = { ...asking, entry: { ...asking.entry, services, pools: [pool] } }
+    const features = ['l7.http', 'l7.pool-tls']
+    const [failure] = (await apply([new NamedDriver('proxy', features), packets()], [wanted])).values()
+    expect(failure!.message).toContain('l7.pool-tls.crl')
+    const able = new NamedDriver('proxy', [...features, 'l7.pool-tls.crl'])
     expect(await apply([able, packets()], [wanted])).toEqual(new Map())
   })
 })

@@ -22,5 +22,5 @@ test('lists of revoked certificates are used until their last day without a word
     'expired',
   ])
   expect(at(2, authorities).state).toBe('expiring')
-  expect(at(21, revocations).message).toContain('clients with certificates of its authority are refused')
+  expect(at(21, revocations).message).toContain('clients and members with certificates of its authority are refused')
 })

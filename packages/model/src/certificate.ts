@@ -87,12 +87,12 @@ function validityOfLists(thisUpdate: string, nextUpdate: string, nowMs: number):
   if (leftMs <= 0)
     return {
       state: 'expired',
-      message: `It expired at ${nextUpdate}: clients with certificates of its authority are refused until it is replaced.`,
+      message: `It expired at ${nextUpdate}: clients and members with certificates of its authority are refused until it is replaced.`,
     }
   if (Date.parse(thisUpdate) > nowMs)
     return {
       state: 'not-yet-valid',
-      message: `It is valid from ${thisUpdate}: until then clients with certificates of its authority are refused.`,
+      message: `It is valid from ${thisUpdate}: until then clients and members with certificates of its authority are refused.`,
     }
   if (leftMs <= LIST_EXPIRING_DAYS * DAY_MS)
     return { state: 'expiring', message: `It expires at ${nextUpdate}: replace it.` }

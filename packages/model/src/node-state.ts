@@ -277,6 +277,8 @@ export interface NodePool {
 export interface NodePoolTls {
   /** The authorities that members' certificates must be from. Null: any certificate is accepted. */
   readonly authorities: NodeCertificate | null
+  /** The lists of what these authorities revoked. Absent: nothing is looked up. */
+  readonly revocations?: NodeCertificate
   /** The name that members are asked for, and that their certificates must have. Null: the one that the client sent. */
   readonly serverName: string | null
   /** Shown to members that ask for one; null: none. */
@@ -302,7 +304,7 @@ export const certificatesOfEntry = ({
   ...services.flatMap(({ tls }) => tls?.certificates ?? []),
   ...services.flatMap(({ tls }) => tls?.clients?.authorities ?? []),
   ...services.flatMap(({ tls }) => tls?.clients?.revocations ?? []),
-  ...pools.flatMap(({ tls }) => [tls?.authorities ?? null, tls?.certificate ?? null]).filter((one) => one !== null),
+  ...pools.flatMap(({ tls }) => [tls?.authorities ?? [], tls?.revocations ?? [], tls?.certificate ?? []].flat()),
 ]
 
 export const DEFAULT_DRAIN_MS = 300_000

@@ -74,7 +74,8 @@ function listenerLines(
 const tlsText = ({ tls }: ExplainedPool): string => {
   if (!tls) return ''
   if (!tls.checked) return ', TLS to members, whose certificates are not checked'
-  return `, TLS to members, whose certificates must be of its authorities${tls.serverName === null ? '' : ` and name ${tls.serverName}`}`
+  const revoked = tls.revocations ? ', not on its lists of revoked ones' : ''
+  return `, TLS to members, whose certificates must be of its authorities${revoked}${tls.serverName === null ? '' : ` and name ${tls.serverName}`}`
 }
 
 function poolLines(pool: ExplainedPool, status: (text: string) => string): readonly string[] {

@@ -78,7 +78,12 @@ export interface ExplainedPool {
   readonly name: string
   readonly protocol: string
   readonly algorithm: string
-  readonly tls: { readonly checked: boolean; readonly serverName: string | null } | null
+  readonly tls: {
+    readonly checked: boolean
+    /** Absent from older control planes. */
+    readonly revocations?: boolean
+    readonly serverName: string | null
+  } | null
   readonly monitored: boolean
   readonly panic: boolean
   readonly members: readonly {

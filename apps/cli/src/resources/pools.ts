@@ -139,6 +139,12 @@ export const pool: Resource = {
       parse: orNone(),
     },
     {
+      flags: '--tls-crl <certificate>',
+      description: "lists of what these authorities revoked; with --tls-ca. Or 'none'",
+      field: 'tls.crlCertificateId',
+      parse: orNone(),
+    },
+    {
       flags: '--tls-name <host>',
       description: "the name that members' certificates must have (SNI); 'none': the one that the client asked for",
       field: 'tls.serverName',

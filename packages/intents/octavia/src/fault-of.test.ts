@@ -51,6 +51,12 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
   ],
   [
     'InvalidField',
+    { field: 'pools[0].tls.crlCertificateId', reason: 'x' },
+    400,
+    'Validation failure: crl_container_ref: x',
+  ],
+  [
+    'InvalidField',
     { field: 'pools[0].tls.clientCertificateId', reason: 'x' },
     400,
     'Validation failure: tls_container_ref: x',

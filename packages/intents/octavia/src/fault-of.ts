@@ -171,6 +171,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
   'clientCertificates.caCertificateId': 'client_ca_tls_container_ref',
   'clientCertificates.crlCertificateId': 'client_crl_container_ref',
   caCertificateId: 'ca_tls_container_ref',
+  crlCertificateId: 'crl_container_ref',
   clientCertificateId: 'tls_container_ref',
 }
 

@@ -753,6 +753,44 @@ describe('TERMINATED_HTTPS', () => {
     expect(model()?.listeners).toMatchObject([{ protocol: 'tcp' }])
   })
 
+  test('a pool looks members up in lists of revoked certificates, and forgets them without TLS', async () => {
+    const { id } = await newLoadBalancer()
+    const authority = issueCertificate({ isAuthority: true })
+    const stored = async (chain: string) =>
+      (await service.admission.createCertificate({ projectId: service.ids.project, name: 'members', chain })).id
+    const [ca, crl] = [await stored(authority.certificate), await stored(revocationList(authority))]
+    const refs = { ca_tls_container_ref: ca, crl_container_ref: crl }
+    const wanted = { loadbalancer_id: id, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN', tls_enabled: true }
+    const needsCa = { status: 400, body: { faultstring: expect.stringContaining('A CA reference is required to') } }
+    expect(await service.call('POST', '/pools', { pool: { ...wanted, crl_container_ref: crl } })).toMatchObject(needsCa)
+    const made = await service.make('/pools', 'pool', { ...wanted, ...refs })
+    expect(made).toMatchObject(refs)
+    const model = () => service.view.get('loadBalancer', id)?.value.pools[0]?.tls
+    expect(model()).toMatchObject({ caCertificateId: ca, crlCertificateId: crl })
+    const put = (change: object) => service.call('PUT', `/pools/${made.id}`, { pool: change })
+    const foreign = await stored(revocationList(issueCertificate({ isAuthority: true })))
+    expect(await put({ crl_container_ref: foreign })).toMatchObject({
+      status: 400,
+      body: { faultstring: expect.stringMatching(/^Validation failure: crl_container_ref: names no list that/) },
+    })
+    expect(await put({ ca_tls_container_ref: null })).toMatchObject({
+      status: 400,
+      body: {
+        faultstring:
+          'Validation failure: A CA reference cannot be removed when a certificate revocation list is present.',
+      },
+    })
+    expect(await put({ crl_container_ref: null })).toMatchObject({
+      body: { pool: { ca_tls_container_ref: ca, crl_container_ref: null } },
+    })
+    expect(model()).not.toHaveProperty('crlCertificateId')
+    expect(await put({ crl_container_ref: crl })).toMatchObject({ body: { pool: refs } })
+    await put({ tls_enabled: false })
+    expect(await put({ tls_enabled: true })).toMatchObject({
+      body: { pool: { tls_enabled: true, ca_tls_container_ref: null, crl_container_ref: null } },
+    })
+  })
+
   test('others print no versions and no protocols', async () => {
     const { id } = await newLoadBalancer()
     expect(

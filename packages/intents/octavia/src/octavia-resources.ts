@@ -80,6 +80,8 @@ export interface OctaviaPoolTls {
   readonly certificateRef: string | null
   /** The authorities of members' certificates. Null: any certificate is accepted. */
   readonly caRef: string | null
+  /** The lists of what these authorities revoked. */
+  readonly crlRef: string | null
   /** Null: the default. */
   readonly versions: readonly string[] | null
   /** OpenSSL's names, separated by colons. Null: the default. */

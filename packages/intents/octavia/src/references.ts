@@ -6,4 +6,4 @@ export const listenerReferences = ({ tls }: Pick<OctaviaListener, 'tls'>): reado
 
 /** The certificates that a pool names. */
 export const poolReferences = ({ tls }: Pick<OctaviaPool, 'tls'>): readonly string[] =>
-  [tls.certificateRef, tls.caRef].filter((ref) => ref !== null)
+  [tls.certificateRef, tls.caRef, tls.crlRef].filter((ref) => ref !== null)

@@ -64,6 +64,15 @@ test('nodes are told of ciphers where some are chosen', () => {
   expect(planPoolTls({ tls: { ...poolTls, ciphers } }, 'http', () => 'content')).toMatchObject({ tls: { ciphers } })
 })
 
+test('members are looked up in the lists that the pool names; without these they could be revoked ones', () => {
+  const looking = { ...poolTls, crlCertificateId: 'crl' }
+  expect(planPoolTls({ tls: looking }, 'http', (id) => `content of ${id}`)).toMatchObject({
+    tls: { revocations: { id: 'crl', contentId: 'content of crl' } },
+  })
+  expect(planPoolTls({ tls: looking }, 'http', (id) => (id === 'crl' ? null : 'content'))).toBeNull()
+  expect(planPoolTls({ tls: poolTls }, 'http', () => 'content')?.tls).not.toHaveProperty('revocations')
+})
+
 test.each(['ca', 'own'])('a pool without its certificate %s is not served: members could be anybody', (gone) => {
   expect(planPoolTls({ tls: poolTls }, 'http', (id) => (id === gone ? null : 'content'))).toBeNull()
 })

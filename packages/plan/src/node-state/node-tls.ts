@@ -47,14 +47,17 @@ export function planPoolTls(
   contentIdOf: ContentIdOf,
 ): Pick<NodePool, 'tls'> | null {
   if (tls === undefined) return {}
-  const { caCertificateId, clientCertificateId, serverName, minVersion, ciphers } = tls
+  const { caCertificateId, crlCertificateId = null, clientCertificateId, serverName, minVersion, ciphers } = tls
   const authorities = caCertificateId === null ? null : nodeCertificate(caCertificateId, contentIdOf)
+  const revocations = crlCertificateId === null ? null : nodeCertificate(crlCertificateId, contentIdOf)
   const certificate = clientCertificateId === null ? null : nodeCertificate(clientCertificateId, contentIdOf)
   if ((authorities === null) !== (caCertificateId === null)) return null
+  if ((revocations === null) !== (crlCertificateId === null)) return null
   if ((certificate === null) !== (clientCertificateId === null)) return null
   return {
     tls: {
       ...{ authorities, serverName, certificate, minVersion },
+      ...(revocations === null ? {} : { revocations }),
       ...(ciphers === undefined ? {} : { ciphers }),
       alpn: mode === 'http' ? tls.alpn : [],
     },

@@ -386,6 +386,15 @@ describe('neededFeatures', () => {
       'l7.pool-tls',
       'l7.tls-ciphers',
     ])
+    const looking = pool(1, [], {
+      protocol: 'http',
+      tls: poolTls.parse({ caCertificateId: id(9), crlCertificateId: id(7) }),
+    })
+    expect(neededFeatures({ listeners: [plain], pools: [looking] }, 'snat')).toEqual([
+      'l7.http',
+      'l7.pool-tls',
+      'l7.pool-tls.crl',
+    ])
     const action = { type: 'forward' as const, pools: [{ poolId: pools[0]!.id, weight: 1 }] }
     const filters = [{ type: 'rewrite' as const, host: 'a.example', path: null, prefix: null }]
     const routed = (one: HttpRoute['action']) =>

@@ -61,10 +61,12 @@ export function* certificatesNamed({
   }
   for (const [at, { tls, name, id: poolId }] of pools.entries()) {
     if (tls === undefined) continue
-    const { caCertificateId, clientCertificateId } = tls
+    const { caCertificateId, crlCertificateId, clientCertificateId } = tls
     const [field, user] = [`pools[${at}].tls`, `pool ${name || poolId}`]
     if (caCertificateId !== null)
       yield { field: `${field}.caCertificateId`, id: caCertificateId, use: 'authorities', user }
+    if (crlCertificateId !== undefined)
+      yield { field: `${field}.crlCertificateId`, id: crlCertificateId, use: 'revocations', user }
     if (clientCertificateId !== null)
       yield { field: `${field}.clientCertificateId`, id: clientCertificateId, use: 'keyed', user }
   }

@@ -35,6 +35,11 @@ export function* poolTlsProblems({ tls }: Pool, mode: NodePool['mode'], field: s
       field: `${field}.tls`,
       reason: 'the packet path forwards connections as they are: only pools behind the proxy speak TLS with members',
     })
+  if (tls?.crlCertificateId !== undefined && tls.caCertificateId === null)
+    yield problem('InvalidField', {
+      field: `${field}.tls.crlCertificateId`,
+      reason: 'belongs to pools with authorities: without caCertificateId no certificate is checked',
+    })
 }
 
 const WHY_NOT: Readonly<Record<CertificateUse, string>> = {

@@ -148,7 +148,13 @@ function explainPool(pool: Pool, status: LoadBalancerStatus) {
     enabled: pool.enabled,
     /** How members are spoken to with TLS; null: without. */
     tls:
-      pool.tls === undefined ? null : { checked: pool.tls.caCertificateId !== null, serverName: pool.tls.serverName },
+      pool.tls === undefined
+        ? null
+        : {
+            checked: pool.tls.caCertificateId !== null,
+            revocations: pool.tls.crlCertificateId !== undefined,
+            serverName: pool.tls.serverName,
+          },
     monitored: pool.monitor?.enabled === true,
     panic,
     members: pool.members.map((member) => {

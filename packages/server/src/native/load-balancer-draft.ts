@@ -87,7 +87,7 @@ export const poolDraft = z.strictObject({
   resetOnDown: pool.shape.resetOnDown,
   passiveCheck: passiveDraft.nullable().default(null),
   tls: poolTls
-    .extend({ ciphers: cipherList.nullable().default(null) })
+    .extend({ ciphers: cipherList.nullable().default(null), crlCertificateId: uuid.nullable().default(null) })
     .nullable()
     .default(null),
 })
@@ -107,8 +107,11 @@ export const listenerDraft = z.strictObject({
 })
 
 /** What is not set is absent in a pool. */
-const withoutNull = ({ ciphers: named, ...tls }: NonNullable<PoolDraft['tls']>): PoolTls =>
-  named === null ? tls : { ...tls, ciphers: named }
+const withoutNull = ({ ciphers, crlCertificateId, ...tls }: NonNullable<PoolDraft['tls']>): PoolTls => ({
+  ...tls,
+  ...(ciphers === null ? {} : { ciphers }),
+  ...(crlCertificateId === null ? {} : { crlCertificateId }),
+})
 
 export type MemberDraft = z.output<typeof memberDraft>
 export type PoolDraft = z.output<typeof poolDraft>

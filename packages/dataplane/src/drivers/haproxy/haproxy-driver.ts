@@ -43,6 +43,7 @@ const FEATURES: readonly Feature[] = [
   'l7.http',
   'l7.https',
   'l7.pool-tls',
+  'l7.pool-tls.crl',
   'l7.proxy-protocol',
   'l7.routes',
   'l7.routes.timeouts',

@@ -3,7 +3,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { join } from 'node:path'
 import type { NodePoolTls } from '@spout/model'
-import { type Issued, issueCertificate, waitFor } from '@spout/testkit'
+import { type Issued, issueCertificate, revocationList, waitFor } from '@spout/testkit'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { LabMember } from '../../testing/haproxy/proxy-lab.ts'
 import {
@@ -51,12 +51,12 @@ async function ask(port: number): Promise<Answer> {
   return { status: response.status, seen: response.status === 200 ? (JSON.parse(text) as SeenByMember) : null }
 }
 
-/** What the process has of the files of authorities and certificates. */
+/** What the process has of the files of authorities, lists and certificates. */
 async function inProcess(driver: { readonly counters: { readonly reloads: number } }): Promise<string> {
   const socket = await StatsSocket.connect(files.statsSocket(driver.counters.reloads + 1), () => {})
-  const [authorities = '', certificates = ''] = await socket.execute(['show ssl ca-file\n', 'show ssl cert\n'])
+  const shown = await socket.execute(['show ssl ca-file\n', 'show ssl crl-file\n', 'show ssl cert\n'])
   socket.close()
-  return authorities + certificates
+  return shown.join('')
 }
 
 describe('a pool whose members are spoken to with TLS', () => {
@@ -194,17 +194,117 @@ describe('a pool whose members are spoken to with TLS', () => {
     expect(driver.counters.reloads).toBe(0)
   })
 
+  describe('looks members up in lists of revoked certificates', () => {
+    const [good, bad] = [1, 2].map(() => issueCertificate({ issuer: authority, names: ['m.example'] })) as [
+      Issued,
+      Issued,
+    ]
+    const revoking = (...revoked: readonly Issued[]) => stored(revocationList(authority, { revoked }))
+
+    it('sends requests to the other members, and to none once all are listed; without a reload', async () => {
+      const driver = lab.driver()
+      const members = [await started(tlsMember('good', good)), await started(tlsMember('bad', bad))]
+      const putWith = (revocations: NodePoolTls['revocations']) =>
+        put(
+          driver,
+          webEntry(
+            members.map((one) => at(one)),
+            { tls: poolTls(revocations === undefined ? {} : { revocations }) },
+          ),
+        )
+      const port = () => portOf(driver, 'web-80')
+      const answered = async () => {
+        const answers: Answer[] = []
+        for (let turn = 0; turn < 8; turn++) answers.push(await ask(port()))
+        return new Set(answers.map(({ status, seen }) => seen?.member ?? status))
+      }
+      await putWith(revoking())
+      expect(await answered()).toEqual(new Set(['good', 'bad']))
+      await putWith(revoking(bad))
+      expect(await answered()).toEqual(new Set(['good']))
+      await putWith(revoking(bad, good))
+      expect(await answered()).toEqual(new Set([503]))
+      await putWith(undefined)
+      expect(await answered()).toEqual(new Set(['good', 'bad']))
+      expect(driver.counters.reloads).toBe(0)
+    })
+
+    it('refuses a member whose authority has no list', async () => {
+      const driver = lab.driver()
+      await put(driver, webEntry([at(member)], { tls: poolTls({ revocations: stored(revocationList(stranger)) }) }))
+      expect((await ask(portOf(driver, 'web-80'))).status).toBe(503)
+    })
+
+    it.each(['TLSv1.2', 'TLSv1.3'] as const)('resumes no session with a member, of %s either', async (version) => {
+      const driver = lab.driver()
+      const one = await started(tlsMember('one', good, null, version))
+      const resumed = async (tls: NodePoolTls) => {
+        await put(driver, webEntry([at(one)], { tls }))
+        const answers = [await ask(portOf(driver, 'web-80')), await ask(portOf(driver, 'web-80'))]
+        return answers.map(({ seen }) => seen?.resumed)
+      }
+      expect(await resumed(poolTls())).toContain(true)
+      expect(await resumed(poolTls({ revocations: revoking() }))).toEqual([false, false])
+    })
+
+    it('does so after a restart of the agent and of the process; what nothing uses leaves the process', async () => {
+      const driver = lab.driver({ options: { sweepEveryMs: 20 } })
+      const members = [await started(tlsMember('good', good)), await started(tlsMember('bad', bad))]
+      const revocations = revoking(bad)
+      const entry = webEntry(
+        members.map((one) => at(one)),
+        { tls: poolTls({ revocations }) },
+      )
+      await put(driver, entry)
+      await driver.close()
+      const next = lab.driver({ options: { sweepEveryMs: 20 } })
+      await next.adopt([sampleWanted(entry)])
+      expect(next.counters).toEqual({ transactions: 0, reloads: 0 })
+      expect(await ask(portOf(next, 'web-80'))).toMatchObject({ status: 200, seen: { member: 'good' } })
+
+      const [before] = await processesOn(files.config)
+      process.kill(before!.pid, 'SIGKILL')
+      for (const _turn of [1, 2, 3])
+        await waitFor(
+          async () => {
+            const answer = await ask(portOf(next, 'web-80')).catch(() => null)
+            return answer?.seen?.member === 'good'
+          },
+          { what: 'the member that is not listed to answer' },
+        )
+      await put(
+        next,
+        webEntry(
+          members.map((one) => at(one)),
+          { tls: poolTls() },
+        ),
+      )
+      const socket = files.statsSocket(2)
+      await waitFor(
+        async () => {
+          const stats = await StatsSocket.connect(socket, () => {})
+          const [shown = ''] = await stats.execute(['show ssl crl-file\n'])
+          stats.close()
+          return !shown.includes(revocations.contentId)
+        },
+        { what: 'the lists to leave the process' },
+      )
+    })
+  })
+
   it('lets authorities and certificates go with the last server that used them', async () => {
     const driver = lab.driver({ options: { sweepEveryMs: 20 } })
-    const [authorities, certificate] = [
+    const [authorities, revocations, certificate] = [
       stored(authority.certificate),
+      stored(revocationList(authority)),
       stored(pemOf(issueCertificate({ issuer: clients }))),
     ]
-    await put(driver, webEntry([at(member)], { tls: poolTls({ authorities, certificate }) }))
-    for (const { contentId } of [authorities, certificate]) expect(await inProcess(driver)).toContain(contentId)
+    await put(driver, webEntry([at(member)], { tls: poolTls({ authorities, revocations, certificate }) }))
+    for (const { contentId } of [authorities, revocations, certificate])
+      expect(await inProcess(driver)).toContain(contentId)
     expect((await ask(portOf(driver, 'web-80'))).status).toBe(200)
     await put(driver, webEntry([at(member)], { tls: poolTls({ authorities: null }) }))
-    for (const { contentId } of [authorities, certificate])
+    for (const { contentId } of [authorities, revocations, certificate])
       await waitFor(async () => !(await inProcess(driver)).includes(contentId), {
         what: 'the file to leave the process',
       })

@@ -14,6 +14,8 @@ import {
 export interface MemberTls {
   /** The file of authorities that servers' certificates must be from. Null: any certificate is accepted. */
   readonly authorities: string | null
+  /** The file of the lists of what these authorities revoked. Absent: nothing is looked up. */
+  readonly revocations?: string
   /** The name that servers are asked for and must have, in base64url. Null: the one that the client asked for. */
   readonly serverName: string | null
   /** The certificate that is shown to servers which ask for one; null: none. */
@@ -27,6 +29,7 @@ export interface MemberTls {
 /** @throws RangeError for a content id that is none */
 export const memberTls = ({
   authorities,
+  revocations,
   serverName,
   certificate,
   minVersion,
@@ -34,6 +37,7 @@ export const memberTls = ({
   alpn,
 }: NodePoolTls): MemberTls => ({
   authorities: authorities === null ? null : checkedContentId(authorities.contentId),
+  ...(revocations === undefined ? {} : { revocations: checkedContentId(revocations.contentId) }),
   serverName: serverName === null ? null : Buffer.from(serverName, 'latin1').toString('base64url'),
   certificate: certificate === null ? null : checkedContentId(certificate.contentId),
   minVersion: knownVersion(minVersion),
@@ -46,11 +50,13 @@ export const memberTls = ({
  * with it; to a client that asked for none it takes any certificate of the authorities.
  */
 export const memberTlsWords = (
-  { authorities, serverName, certificate, minVersion, ciphers, alpn }: MemberTls,
+  { authorities, revocations, serverName, certificate, minVersion, ciphers, alpn }: MemberTls,
   pathOf: (contentId: string) => string,
 ): readonly string[] => [
   'ssl',
   ...(authorities === null ? ['verify none'] : ['verify required', `ca-file ${pathOf(authorities)}`]),
+  // A list that expires counts at once: a resumed session is not looked up.
+  ...(revocations === undefined ? [] : [`crl-file ${pathOf(revocations)}`, 'no-ssl-reuse']),
   serverName === null ? 'sni var(sess.sni)' : `sni str(${serverName}),ub64dec`,
   ...(certificate === null ? [] : [`crt ${pathOf(certificate)}`]),
   `ssl-min-ver TLSv${minVersion}`,
@@ -61,13 +67,18 @@ export const memberTlsWords = (
 /** What cannot be changed of a server at run time. */
 export const memberTlsKey = ({
   authorities,
+  revocations,
   serverName,
   certificate,
   minVersion,
   ciphers = [],
   alpn,
-}: MemberTls): string => ['tls', authorities, serverName, certificate, minVersion, alpn.join(), ...ciphers].join('/')
+}: MemberTls): string =>
+  [
+    ...['tls', authorities, serverName, certificate, minVersion, alpn.join(), ...ciphers],
+    ...(revocations === undefined ? [] : [`crl ${revocations}`]),
+  ].join('/')
 
 /** The files that servers with these settings need. */
-export const filesOf = ({ authorities, certificate }: MemberTls): readonly string[] =>
-  [authorities, certificate].filter((one) => one !== null)
+export const filesOf = ({ authorities, revocations, certificate }: MemberTls): readonly string[] =>
+  [authorities ?? [], revocations ?? [], certificate ?? []].flat()

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { planTlsChanges } from './plan-tls-changes.ts'
+import type { MemberTls } from './member-tls.ts'
+import { planTlsChanges, storesOfMemberTls, unusedByServers } from './plan-tls-changes.ts'
 import { followTls } from './tls-command.ts'
 import { emptyTlsContent, type FrontendCertificates, type TlsContent, tlsContentOf } from './tls-content.ts'
 
@@ -77,4 +78,30 @@ test('lists of revoked certificates come before the authorities whose clients th
   expect(words(have, want, asking(B, C))).toEqual([['set-revocations f1 c', 'commit-revocations f1 c'], []])
   words(have, asking(B, C), [])
   expect(have).toEqual(emptyTlsContent())
+})
+
+test('lists for members are stored once, as files of their own, and deleted when no server needs them', () => {
+  const tls: MemberTls = {
+    authorities: A,
+    revocations: B,
+    serverName: null,
+    certificate: null,
+    minVersion: '1.2',
+    alpn: [],
+  }
+  const have = emptyTlsContent()
+  const stores = storesOfMemberTls(have, [{ tls }, { tls }])
+  expect(stores.map(({ do: step, contentId }) => [step, contentId])).toEqual([
+    ...['new', 'set', 'commit'].map((step) => [`${step}-authorities`, A]),
+    ...['new', 'set', 'commit'].map((step) => [`${step}-revocation-list`, B]),
+  ])
+  for (const command of stores) followTls(have, command)
+  expect(have).toEqual(tlsContentOf([], [{ tls }]))
+  expect(storesOfMemberTls(have, [{ tls }])).toEqual([])
+  expect(unusedByServers(have, [{ tls }])).toEqual([])
+  const { revocations: _, ...without } = tls
+  const unused = unusedByServers(have, [{ tls: without }])
+  expect(unused).toEqual([{ do: 'delete-revocation-list', contentId: B }])
+  for (const command of unused) followTls(have, command)
+  expect(have).toEqual(tlsContentOf([], [{ tls: without }]))
 })

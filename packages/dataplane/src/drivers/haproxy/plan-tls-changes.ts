@@ -63,28 +63,31 @@ export function planTlsChanges(
   return { raise: [...raise, ...fallbacks], lower }
 }
 
-const store = (kind: 'certificate' | 'authorities', contentId: string): readonly TlsCommand[] =>
+const store = (kind: 'certificate' | 'authorities' | 'revocation-list', contentId: string): readonly TlsCommand[] =>
   (['new', 'set', 'commit'] as const).map((step) => ({ do: `${step}-${kind}` as const, contentId }))
 
 /** Stores what servers of these backends need and the process does not have. Pure. */
 export function storesOfMemberTls(
-  { stored, authorities }: TlsContent,
+  { stored, authorities, revocationLists }: TlsContent,
   backends: readonly { readonly tls?: MemberTls }[],
 ): readonly TlsCommand[] {
-  const lacking = (field: 'authorities' | 'certificate', have: ReadonlySet<string>): ReadonlySet<string> =>
-    new Set(backends.flatMap(({ tls }) => tls?.[field] ?? [])).difference(have)
+  const lacking = (
+    field: 'authorities' | 'revocations' | 'certificate',
+    have: ReadonlySet<string>,
+  ): ReadonlySet<string> => new Set(backends.flatMap(({ tls }) => tls?.[field] ?? [])).difference(have)
   return [
     ...[...lacking('authorities', authorities)].flatMap((id) => store('authorities', id)),
+    ...[...lacking('revocations', revocationLists)].flatMap((id) => store('revocation-list', id)),
     ...[...lacking('certificate', stored)].flatMap((id) => store('certificate', id)),
   ]
 }
 
 /** Deletes what only servers needed that are gone. Pure. */
 export function unusedByServers(
-  { stored, authorities, listed }: TlsContent,
+  { stored, authorities, revocationLists, listed }: TlsContent,
   backends: readonly { readonly tls?: MemberTls }[],
 ): readonly TlsCommand[] {
-  if (stored.size + authorities.size === 0) return []
+  if (stored.size + authorities.size + revocationLists.size === 0) return []
   const used = new Set([
     ...backends.flatMap(({ tls }) => (tls === undefined ? [] : filesOf(tls))),
     ...[...listed.values()].flatMap((each) => [...each]),
@@ -92,6 +95,7 @@ export function unusedByServers(
   return [
     ...[...stored.difference(used)].map((contentId) => ({ do: 'delete-certificate', contentId }) as const),
     ...[...authorities.difference(used)].map((contentId) => ({ do: 'delete-authorities', contentId }) as const),
+    ...[...revocationLists.difference(used)].map((contentId) => ({ do: 'delete-revocation-list', contentId }) as const),
   ]
 }
 

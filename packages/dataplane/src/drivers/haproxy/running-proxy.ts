@@ -19,7 +19,13 @@ import { StatsSocket } from './stats-socket.ts'
 import { isTlsCommand, payloadOf, tlsCommandText } from './tls-command.ts'
 import type { UntoldContent } from './tls-content.ts'
 import { readPem } from './tls-files.ts'
-import { parseAuthorities, parseCertificateList, parseCertificateLists, parseCertificates } from './tls-show.ts'
+import {
+  parseAuthorities,
+  parseCertificateList,
+  parseCertificateLists,
+  parseCertificates,
+  parseRevocationLists,
+} from './tls-show.ts'
 
 const LOOK_EVERY_MS = 2
 /** Each costs the process a walk over all its sections. */
@@ -196,10 +202,11 @@ async function readContent(
   files: ProxyFiles,
   { fallbacks, clients, revocations }: UntoldContent,
 ): Promise<ProxyContent> {
-  const [servers = '', certificates = '', authorities = '', lists = '', ...maps] = await socket.execute([
+  const [servers = '', certificates = '', authorities = '', revoked = '', lists = '', ...maps] = await socket.execute([
     'show servers state\n',
     'show ssl cert\n',
     'show ssl ca-file\n',
+    'show ssl crl-file\n',
     'show ssl crt-list\n',
     ...MAPS.map((map) => `show map ${files.map(map)}\n`),
   ])
@@ -216,6 +223,7 @@ async function readContent(
     tls: {
       stored: parseCertificates(certificates),
       authorities: parseAuthorities(authorities),
+      revocationLists: parseRevocationLists(revoked),
       listed: new Map(listed.filter(([, contents]) => contents.size > 0)),
       fallbacks: new Map(fallbacks),
       clients: new Map(clients),

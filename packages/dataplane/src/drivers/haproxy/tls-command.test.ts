@@ -20,6 +20,9 @@ describe('what is sent', () => {
     [{ do: 'set-fallback', slot: 3, contentId }, `set ssl cert /run/d7/f3.pem <<\n${pem}\n`],
     [{ do: 'commit-fallback', slot: 3, contentId }, 'commit ssl cert /run/d7/f3.pem\n'],
     [{ do: 'commit-revocations', slot: 3, contentId }, 'commit ssl crl-file /run/d7/f3.crl\n'],
+    [{ do: 'new-revocation-list', contentId }, `new ssl crl-file /run/c/${contentId}.pem\n`],
+    [{ do: 'commit-revocation-list', contentId }, `commit ssl crl-file /run/c/${contentId}.pem\n`],
+    [{ do: 'delete-revocation-list', contentId }, `del ssl crl-file /run/c/${contentId}.pem\n`],
   ])('%o', (command, text) => expect(tlsCommandText(command, files, pem)).toBe(text))
 
   it('of revoked certificates the lists, of the placeholder no key', () => {
@@ -64,6 +67,10 @@ describe('what is answered', () => {
     ['set-revocations', 'transaction created for CRL x!', true],
     ['set-revocations', "unable to load CRL from file 'x'.\nCan't update x!", false],
     ['commit-revocations', 'Committing x.\nSuccess!', true],
+    ['new-revocation-list', "New CRL file created 'x'!", true],
+    ['new-revocation-list', "CRL file 'x' already exists!", true],
+    ['commit-revocation-list', "No ongoing transaction! !\nCan't commit x!", false],
+    ['delete-revocation-list', "CRL file 'x' deleted!", true],
   ])('%s: %s', (what, reply, accepted) => {
     const command = { do: what, contentId, slot: 1 } as TlsCommand
     expect(tlsRefusal(command, reply) === null).toBe(accepted)

@@ -6,7 +6,10 @@ import { type TlsFiles, withoutKeys } from './tls-files.ts'
 export type TlsCommand =
   | { readonly do: 'new-certificate' | 'commit-certificate' | 'delete-certificate'; readonly contentId: string }
   | { readonly do: 'set-certificate'; readonly contentId: string }
-  | { readonly do: `${'new' | 'set' | 'commit' | 'delete'}-authorities`; readonly contentId: string }
+  | {
+      readonly do: `${'new' | 'set' | 'commit' | 'delete'}-${'authorities' | 'revocation-list'}`
+      readonly contentId: string
+    }
   | { readonly do: 'list-certificate' | 'unlist-certificate'; readonly slot: number; readonly contentId: string }
   /** A null content is the placeholder. */
   | {
@@ -24,6 +27,10 @@ const TLS_COMMANDS: ReadonlySet<string> = new Set<TlsCommand['do']>([
   'set-authorities',
   'commit-authorities',
   'delete-authorities',
+  'new-revocation-list',
+  'set-revocation-list',
+  'commit-revocation-list',
+  'delete-revocation-list',
   'list-certificate',
   'unlist-certificate',
   'set-fallback',
@@ -39,7 +46,9 @@ export const isTlsCommand = <C extends { readonly do: string }>(command: C | Tls
 
 /** Names a step of storing a file, which is taken once for all that need the file; null for other commands. */
 export const storeStep = (command: { readonly do: string; readonly contentId?: string | null }): string | null =>
-  /^(?:new|set|commit)-(?:certificate|authorities)$/.test(command.do) ? `${command.do} ${command.contentId}` : null
+  /^(?:new|set|commit)-(?:certificate|authorities|revocation-list)$/.test(command.do)
+    ? `${command.do} ${command.contentId}`
+    : null
 
 /** Blocks of base64 without an empty line, which would end the payload. */
 const PEM =
@@ -73,6 +82,14 @@ export function tlsCommandText(command: TlsCommand, files: TlsFiles, pem: string
       return `commit ssl ca-file ${path(files.certificate(command.contentId))}\n`
     case 'delete-authorities':
       return `del ssl ca-file ${path(files.certificate(command.contentId))}\n`
+    case 'new-revocation-list':
+      return `new ssl crl-file ${path(files.certificate(command.contentId))}\n`
+    case 'set-revocation-list':
+      return setText('crl-file', files.certificate(command.contentId), pem)
+    case 'commit-revocation-list':
+      return `commit ssl crl-file ${path(files.certificate(command.contentId))}\n`
+    case 'delete-revocation-list':
+      return `del ssl crl-file ${path(files.certificate(command.contentId))}\n`
     case 'list-certificate':
       return `add ssl crt-list ${path(files.list(command.slot))} ${path(files.certificate(command.contentId))}\n`
     case 'unlist-certificate':
@@ -113,6 +130,10 @@ const ACCEPTED: Readonly<Record<TlsCommand['do'], RegExp>> = {
   'set-authorities': /transaction (?:created|updated) for CA /i,
   'commit-authorities': /Success!$/,
   'delete-authorities': /deleted!$|in use, can't be deleted!$|doesn't exist|does not exist|not found/i,
+  'new-revocation-list': /^New CRL file created|already exists!$/,
+  'set-revocation-list': /transaction (?:created|updated) for CRL /i,
+  'commit-revocation-list': /Success!$/,
+  'delete-revocation-list': /deleted!$|in use, can't be deleted!$|doesn't exist|does not exist|not found/i,
   'list-certificate': /Success!$/,
   'unlist-certificate': /deleted in crtlist |doesn't exist|does not exist|can't find/i,
   'set-fallback': /Transaction (?:created|updated) for certificate /,
@@ -142,6 +163,12 @@ export function followTls(content: TlsContent, command: TlsCommand): void {
     case 'delete-authorities':
       content.authorities.delete(command.contentId)
       return
+    case 'commit-revocation-list':
+      content.revocationLists.add(command.contentId)
+      return
+    case 'delete-revocation-list':
+      content.revocationLists.delete(command.contentId)
+      return
     case 'list-certificate':
       content.listed.set(command.slot, (content.listed.get(command.slot) ?? new Set()).add(command.contentId))
       return
@@ -169,6 +196,8 @@ export function followTls(content: TlsContent, command: TlsCommand): void {
     case 'set-certificate':
     case 'new-authorities':
     case 'set-authorities':
+    case 'new-revocation-list':
+    case 'set-revocation-list':
     case 'set-fallback':
       return
   }

@@ -19,6 +19,8 @@ export interface TlsContent {
   readonly stored: Set<string>
   /** Files of authorities that the process has. */
   readonly authorities: Set<string>
+  /** Files of lists of revoked certificates that the process has, for servers. */
+  readonly revocationLists: Set<string>
   /** By frontend slot: what is in its list. */
   readonly listed: Map<number, Set<string>>
   /** By frontend slot: the content of its fallback certificate. Absent: the placeholder. */
@@ -35,6 +37,7 @@ export type UntoldContent = Pick<TlsContent, 'fallbacks' | 'clients' | 'revocati
 export const emptyTlsContent = (): TlsContent => ({
   stored: new Set(),
   authorities: new Set(),
+  revocationLists: new Set(),
   listed: new Map(),
   fallbacks: new Map(),
   clients: new Map(),
@@ -59,6 +62,7 @@ export function tlsContentOf(
   for (const { tls } of backends) {
     if (tls?.certificate) content.stored.add(tls.certificate)
     if (tls?.authorities) content.authorities.add(tls.authorities)
+    if (tls?.revocations) content.revocationLists.add(tls.revocations)
   }
   return content
 }

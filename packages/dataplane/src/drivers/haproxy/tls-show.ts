@@ -19,6 +19,9 @@ export const parseCertificates = (text: string): Set<string> => contentIdsIn(tex
 /** `show ssl ca-file`: a path in each line. Returns content ids. */
 export const parseAuthorities = (text: string): Set<string> => contentIdsIn(text)
 
+/** `show ssl crl-file`: a path in each line. Returns content ids. */
+export const parseRevocationLists = (text: string): Set<string> => contentIdsIn(text)
+
 const contentIdsIn = (text: string): Set<string> =>
   new Set(
     text.split('\n').flatMap((line) => {

@@ -16,6 +16,8 @@ export interface SeenByMember {
   readonly tls: string
   /** OpenSSL's name of the cipher that was agreed upon. */
   readonly cipher: string
+  /** Whether an earlier session was resumed. */
+  readonly resumed: boolean
 }
 
 /**
@@ -47,6 +49,7 @@ export async function tlsMember(
         client: [socket.getPeerCertificate()?.subject?.CN ?? []].flat()[0] ?? null,
         tls: socket.getProtocol() ?? '',
         cipher: socket.getCipher().name,
+        resumed: socket.isSessionReused(),
       }
       response.end(JSON.stringify(seen))
     },

@@ -30,7 +30,6 @@ import { nestedMonitor } from './health-monitor.ts'
 import { blankMember, memberResource } from './member.ts'
 import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
-import { restingField } from './resting-field.ts'
 
 /** A pool as a request describes it. In a graph it may be only the name of another pool. */
 export interface PoolSpec extends Omit<OctaviaPool, 'protocol'> {
@@ -118,8 +117,6 @@ const noPersistence = (): OctaviaPersistence => ({
   granularity: null,
 })
 
-const why = 'not offered yet'
-
 /** A setting of TLS with members. */
 const tlsField = <Name extends Exclude<keyof OctaviaPoolTls, 'enabled'>>(
   wireName: string,
@@ -202,7 +199,7 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, Poo
   }),
   tlsField('tls_container_ref', text({ max: 255 }), 'certificateRef', 8),
   tlsField('ca_tls_container_ref', text({ max: 255 }), 'caRef', 8),
-  restingField('crl_container_ref', text({ max: 255 }), { since: 8, rest: null, why }),
+  tlsField('crl_container_ref', text({ max: 255 }), 'crlRef', 8),
   tlsField('tls_ciphers', text({ max: 2048 }), 'ciphers', 15),
   tlsField('tls_versions', list(text({ max: 32 })), 'versions', 18),
   tlsField('alpn_protocols', list(text({ max: 32 })), 'alpn', 24),
