@@ -7,14 +7,16 @@ import {
   type Network,
   type Secret,
   type SecretContainer,
+  type SecurityGroup,
 } from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import {
   AddressIndex,
   addUsage,
-  CertificateUsers,
+  certificatesNamed,
   NO_USAGE,
   NumberRuns,
+  ReferenceUsers,
   RouteTables,
   subtractUsage,
   type Usage,
@@ -27,6 +29,7 @@ import { DocumentSizes } from './document-sizes.ts'
 import { MemberCounts } from './member-counts.ts'
 import { usageOfNetwork } from './network-usage.ts'
 import { usageOfSecret } from './secret-usage.ts'
+import { usageOfSecurityGroup } from './security-group-usage.ts'
 
 interface Counted {
   readonly projectId: string
@@ -62,7 +65,8 @@ export class AdmissionIndex {
   readonly #sizes = new DocumentSizes()
   readonly #inNetwork = new Map<string, Set<string>>()
   readonly #numbers = new NumberRuns()
-  readonly #certificateUsers = new CertificateUsers()
+  readonly #certificateUsers = new ReferenceUsers()
+  readonly #securityGroupUsers = new ReferenceUsers()
   #nodeFabric: ReadonlySet<string> = new Set()
 
   constructor(view: ModelView) {
@@ -74,6 +78,7 @@ export class AdmissionIndex {
     for (const certificate of view.list('certificate')) this.#replaceCertificate(certificate.id, certificate)
     for (const kind of ['secret', 'secretContainer'] as const)
       for (const stored of view.list(kind)) this.#replaceSecret(`${kind}/${stored.id}`, stored)
+    for (const group of view.list('securityGroup')) this.#replaceSecurityGroup(group.id, group)
     this.#learnNodes()
     this.#unsubscribe = view.onChange((changed) => {
       if (changed.some(({ kind }) => kind === 'node')) this.#learnNodes()
@@ -84,6 +89,7 @@ export class AdmissionIndex {
         if (kind === 'certificate') this.#replaceCertificate(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'secret' || kind === 'secretContainer')
           this.#replaceSecret(`${kind}/${id}`, this.#view.get(kind, id)?.value ?? null)
+        if (kind === 'securityGroup') this.#replaceSecurityGroup(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'applicationCredential') this.#replaceCredential(id, this.#view.get(kind, id)?.value ?? null)
       }
     })
@@ -163,6 +169,12 @@ export class AdmissionIndex {
     }
   }
 
+  /** A load balancer that names this security group; null if there is none. */
+  securityGroupUser(groupId: string): LoadBalancer | null {
+    for (const id of this.#securityGroupUsers.of(groupId)) return this.#loadBalancers.get(id) ?? null
+    return null
+  }
+
   memberAddresses(networkId: string): Iterable<string> {
     return this.#members.of(networkId)?.keys() ?? []
   }
@@ -226,7 +238,8 @@ export class AdmissionIndex {
   #replaceLoadBalancer(id: string, next: LoadBalancer | null): void {
     const before = this.#loadBalancers.get(id)
     this.#members.replace(before ?? null, next)
-    this.#certificateUsers.replace(id, next)
+    this.#certificateUsers.replace(id, next === null ? [] : certificatesNamed(next).map((named) => named.id))
+    this.#securityGroupUsers.replace(id, next?.securityGroupIds ?? [])
     if (before !== undefined && before.networkId !== null) removeFrom(this.#inNetwork, before.networkId, id)
     if (next === null) this.#loadBalancers.delete(id)
     else {
@@ -247,6 +260,10 @@ export class AdmissionIndex {
 
   #replaceSecret(key: string, next: Secret | SecretContainer | null): void {
     this.#count(key, next && { projectId: next.projectId, usage: usageOfSecret(next) })
+  }
+
+  #replaceSecurityGroup(id: string, next: SecurityGroup | null): void {
+    this.#count(`securityGroup/${id}`, next && { projectId: next.projectId, usage: usageOfSecurityGroup(next) })
   }
 
   #replaceAddress(id: string, next: Address | null): void {

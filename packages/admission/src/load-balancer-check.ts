@@ -111,8 +111,8 @@ function checkOneGroup(
 
 /** Whether the change makes a difference to nodes. Only then is it a new generation. */
 export function mattersToNodes(before: LoadBalancer, after: LoadBalancer): boolean {
-  const words = ({ enabled, vips, listeners, pools, networkId, nodeGroupId, leftNodeId }: LoadBalancer) => [
-    ...[enabled, vips, listeners, pools, networkId, nodeGroupId, leftNodeId],
+  const words = ({ enabled, vips, listeners, pools, networkId, nodeGroupId, ...others }: LoadBalancer) => [
+    ...[enabled, vips, listeners, pools, networkId, nodeGroupId, others.leftNodeId, others.securityGroupIds],
   ]
   return !sameForNodes(words(before), words(after))
 }

@@ -17,7 +17,7 @@ import { z } from 'zod'
 import type { LoadBalancerChange, LoadBalancerDraft } from './contract/load-balancer-admission.ts'
 
 const { name, description, tags, enabled, listeners, pools, annotations, projectId, nodeGroupId } = loadBalancer.shape
-const { classId, zoneId, leftNodeId } = loadBalancer.shape
+const { classId, zoneId, leftNodeId, securityGroupIds } = loadBalancer.shape
 
 const addressText = z.string().max(128).nullable()
 
@@ -41,13 +41,16 @@ const draft = z.strictObject({
   nodeGroupId,
   classId,
   zoneId,
+  securityGroupIds,
   annotations,
 })
 
 /** @throws SpoutError UnknownField, MissingField, InvalidField */
 export const parseDraft = (input: LoadBalancerDraft): z.output<typeof draft> => parseAs(draft, input)
 
-const plainFields = z.strictObject({ name, description, tags, enabled, leftNodeId, annotations }).partial()
+const plainFields = z
+  .strictObject({ name, description, tags, enabled, securityGroupIds, leftNodeId, annotations })
+  .partial()
 
 /**
  * The fields of a change that differ from the current document. Listeners, routes, pools and members that are the same

@@ -10,6 +10,7 @@ import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
 import { claimRoom } from './load-balancer-room.ts'
 import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
 import { withMembers } from './member-change.ts'
+import { claimSecurityGroups } from './security-groups.ts'
 
 /** Creates, changes and deletes load balancers, each in one commit with their addresses. */
 export class LoadBalancers {
@@ -46,6 +47,7 @@ export class LoadBalancers {
       const created = { ...loadBalancer, networkId: checkedNetworkId(context, loadBalancer) }
       claimRoom(context, claim, null, created)
       claimCertificates(claim, created)
+      claimSecurityGroups(context, claim, created)
       return { writes: [putNew('loadBalancer', created), ...writes], result: created }
     })
   }
@@ -57,6 +59,7 @@ export class LoadBalancers {
       const next = this.#next(current, fields)
       claimRoom(this.#context, claim, current, next)
       claimCertificates(claim, next)
+      if (fields.securityGroupIds !== undefined) claimSecurityGroups(this.#context, claim, next)
       return { next, writes: [] }
     }
     return existing(id, await this.#queue.run(id, step, { alone: false }))

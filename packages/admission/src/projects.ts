@@ -34,6 +34,7 @@ export async function deleteProject(context: AdmissionContext, id: string): Prom
       ['certificates', view.list('certificate', { projectId: id }).length],
       ['secrets', view.list('secret', { projectId: id }).length],
       ['secret containers', view.list('secretContainer', { projectId: id }).length],
+      ['security groups', view.list('securityGroup', { projectId: id }).length],
       ['application credentials', view.list('applicationCredential', { projectId: id }).length],
     ] as const
     const children = owned.flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []))

@@ -33,6 +33,7 @@ import { createProject, deleteProject, setQuota } from './projects.ts'
 import { sealAnew } from './seal-anew.ts'
 import { changeSecretContainer, createSecretContainer, deleteSecretContainer } from './secret-containers.ts'
 import { createSecret, deleteSecret, openSecret, setPayload } from './secrets.ts'
+import { changeSecurityGroup, createSecurityGroup, deleteSecurityGroup } from './security-groups.ts'
 import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './users.ts'
 
 export interface StoreAdmissionOptions {
@@ -168,6 +169,10 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   changeSecretContainer: Admission['changeSecretContainer'] = (id, change) =>
     changeSecretContainer(this.#context, id, change)
   deleteSecretContainer: Admission['deleteSecretContainer'] = (id) => deleteSecretContainer(this.#context, id)
+
+  createSecurityGroup: Admission['createSecurityGroup'] = (draft) => createSecurityGroup(this.#context, draft)
+  changeSecurityGroup: Admission['changeSecurityGroup'] = (id, change) => changeSecurityGroup(this.#context, id, change)
+  deleteSecurityGroup: Admission['deleteSecurityGroup'] = (id) => deleteSecurityGroup(this.#context, id)
 
   createEnrolmentToken: Admission['createEnrolmentToken'] = (draft) => createEnrolmentToken(this.#context, draft)
   enrolNode: Admission['enrolNode'] = (secret, certificateSha256, request = null) =>

@@ -8,6 +8,7 @@ import { availabilityZone, loadBalancerClass, octaviaProfile } from './offer.ts'
 import { placement } from './placement.ts'
 import { applicationCredential, customRole, project, quota, token, user } from './project.ts'
 import { secret, secretContainer } from './secret.ts'
+import { securityGroup } from './security-group.ts'
 
 /** Every stored kind and its schema. A new kind is a file and a line here. */
 export const KINDS = {
@@ -26,6 +27,7 @@ export const KINDS = {
   certificate,
   secret,
   secretContainer,
+  securityGroup,
   placement,
   project,
   quota,

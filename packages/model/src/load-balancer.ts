@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { listener } from './listener.ts'
 import { pool } from './pool.ts'
 import { ipText, metaShape, tags, uuid } from './scalars.ts'
+import { MOST_SECURITY_GROUPS } from './security-group.ts'
 
 /** Limit of one document as JSON: enough for 40,000 members. */
 export const MOST_LOAD_BALANCER_BYTES = 32 * 1024 * 1024
@@ -58,6 +59,12 @@ export const loadBalancer = z.strictObject({
   /** The `LoadBalancerClass` and the `AvailabilityZone` that it was created with; absent: none. */
   classId: uuid.optional(),
   zoneId: uuid.optional(),
+  /** What may connect to its listeners. Absent or empty: every source that the listener admits. */
+  securityGroupIds: z
+    .array(uuid)
+    .max(MOST_SECURITY_GROUPS)
+    .refine((ids) => new Set(ids).size === ids.length, { message: 'names a group twice' })
+    .optional(),
   /** The node that it was last told to leave. It stays away from it while another one can carry it. */
   leftNodeId: uuid.optional(),
   /** Texts that only one intent understands, keyed by its name. Planner and nodes ignore them. */

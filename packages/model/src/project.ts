@@ -6,7 +6,7 @@ export const project = z.strictObject({ ...metaShape, enabled: z.boolean() })
 export type Project = z.infer<typeof project>
 
 const count = z.number().int().min(0).max(1_000_000)
-/** Limits the JSON size of load balancers and networks with everything in them, application credentials, certificates and secrets. */
+/** Limits the JSON size of load balancers and networks with everything in them, application credentials, certificates, secrets and security groups. */
 const bytes = z
   .number()
   .int()
@@ -27,6 +27,8 @@ export const quotaLimits = z.strictObject({
   certificates: count,
   /** Secrets of the key manager, and their containers. */
   secrets: count,
+  /** Each has at most 200 rules. */
+  securityGroups: count,
   bytes,
 })
 export type QuotaLimits = z.infer<typeof quotaLimits>
@@ -35,11 +37,11 @@ export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaR
 
 /**
  * Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. Earlier versions
- * stored no limits of routes, certificates and secrets.
+ * stored no limits of routes, certificates, secrets and security groups.
  */
 export const quota = z.strictObject({
   ...metaShape,
-  limits: quotaLimits.partial({ bytes: true, routes: true, certificates: true, secrets: true }),
+  limits: quotaLimits.partial({ bytes: true, routes: true, certificates: true, secrets: true, securityGroups: true }),
 })
 export type Quota = z.infer<typeof quota>
 
@@ -67,6 +69,7 @@ export const DEFAULT_QUOTA: QuotaLimits = {
   addresses: 200,
   certificates: 100,
   secrets: 500,
+  securityGroups: 100,
   bytes: roomFor(COUNTS),
 }
 

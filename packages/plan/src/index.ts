@@ -38,6 +38,7 @@ export {
   describeFree,
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
+export { admittedSources } from './node-state/admitted-sources.ts'
 export { type KnownNodeRoutes, knownNodeRoutes } from './node-state/node-routes.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
 export { tunnelGateway } from './node-state/plan-domain.ts'
@@ -55,9 +56,10 @@ export { type Owner, type PlacementRequest, type PlannedNode, placeOwner } from 
 export { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'
 export type { Problem, Reason } from './reason.ts'
 export { addedMemberProblem } from './resolve/added-members.ts'
-export { type CertificateReference, CertificateUsers, certificatesNamed } from './resolve/certificate-users.ts'
+export { type CertificateReference, certificatesNamed } from './resolve/certificates-named.ts'
 export { directReturnProblems } from './resolve/direct-return.ts'
 export type { MemberContext } from './resolve/member-network.ts'
+export { ReferenceUsers } from './resolve/reference-users.ts'
 export {
   childIds,
   documentProblem,

@@ -206,7 +206,7 @@ describe('network', () => {
     expect(await list(admin(), 'port', 'list', '--project', 'admin')).toEqual([])
   })
 
-  test('a floating IP joins the load balancer of a VIP port and leaves it', async () => {
+  test('a floating IP joins the load balancer of a VIP port and leaves it, and so do security groups', async () => {
     const project = bed.admin.projectId
     const network = bed.view.list('network').find((known) => known.name === 'inside')
     const subnet = network?.subnets[0]
@@ -243,11 +243,23 @@ describe('network', () => {
     expect(bed.view.get('loadBalancer', loadBalancer.id)?.value.vips).toHaveLength(1)
     await openstack(admin(), 'floating', 'ip', 'delete', String(floating.id))
     expect(await list(admin(), 'floating', 'ip', 'list')).toEqual([])
+
+    const group = await show(admin(), 'security', 'group', 'create', 'shop-clients')
+    const words = ['--ingress', '--protocol', 'tcp', '--dst-port', '443', '--remote-ip', '198.51.100.0/24']
+    const rule = await show(admin(), 'security', 'group', 'rule', 'create', ...words, 'shop-clients')
+    expect(rule).toMatchObject({ protocol: 'tcp', port_range_min: 443, remote_ip_prefix: '198.51.100.0/24' })
+    await openstack(admin(), 'port', 'set', '--security-group', 'shop-clients', vip.addressId)
+    expect(bed.view.get('loadBalancer', loadBalancer.id)?.value.securityGroupIds).toEqual([group.id])
+    expect((await run(admin(), ['security', 'group', 'delete', 'shop-clients'])).code).not.toBe(0)
+    expect(await list(admin(), 'security', 'group', 'rule', 'list', 'shop-clients')).toMatchObject([{ ID: rule.id }])
+    await openstack(admin(), 'port', 'set', '--no-security-group', vip.addressId)
+    await openstack(admin(), 'security', 'group', 'rule', 'delete', String(rule.id))
+    await openstack(admin(), 'security', 'group', 'delete', 'shop-clients')
+    expect(await list(admin(), 'security', 'group', 'list')).toEqual([])
     await bed.admission.deleteLoadBalancer(loadBalancer.id, { cascade: true })
   })
 
   test('kinds of which there are none', async () => {
-    expect(await list(admin(), 'security', 'group', 'list')).toEqual([])
     expect(await list(admin(), 'subnet', 'pool', 'list')).toEqual([])
     expect((await list(admin(), 'extension', 'list', '--network')).map((row) => row.Alias)).toContain('external-net')
   })

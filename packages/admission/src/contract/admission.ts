@@ -8,6 +8,7 @@ import type { NodeGroupAdmission } from './node-group-admission.ts'
 import type { OfferAdmission } from './offer-admission.ts'
 import type { ProjectAdmission } from './project-admission.ts'
 import type { SecretAdmission } from './secret-admission.ts'
+import type { SecurityGroupAdmission } from './security-group-admission.ts'
 
 /**
  * The one write path. Every method validates the whole result: the model's schema and cross-field rules, references,
@@ -23,5 +24,6 @@ export interface Admission
     BgpAdmission,
     CertificateAdmission,
     SecretAdmission,
+    SecurityGroupAdmission,
     OfferAdmission,
     NodeAdmission {}

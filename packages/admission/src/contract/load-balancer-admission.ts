@@ -24,12 +24,24 @@ export interface LoadBalancerDraft {
   /** They may name the node group, too. */
   readonly classId?: string
   readonly zoneId?: string
+  readonly securityGroupIds?: readonly string[]
   readonly annotations: Readonly<Record<string, string>>
 }
 
 /** The fields that a change of a load balancer may return. Admission keeps ids, project, VIPs and generation. */
 export type LoadBalancerChange = Partial<
-  Pick<LoadBalancer, 'name' | 'description' | 'tags' | 'enabled' | 'listeners' | 'pools' | 'leftNodeId' | 'annotations'>
+  Pick<
+    LoadBalancer,
+    | 'name'
+    | 'description'
+    | 'tags'
+    | 'enabled'
+    | 'listeners'
+    | 'pools'
+    | 'securityGroupIds'
+    | 'leftNodeId'
+    | 'annotations'
+  >
 >
 
 /** A member's endpoint, unique within its pool. */

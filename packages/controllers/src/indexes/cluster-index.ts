@@ -1,6 +1,6 @@
 import type { ModelView } from '@spout/admission/contract'
 import { defaultGroupOf, isProxied, isTracked, type LoadBalancer, type Node, type NodeGroup } from '@spout/model'
-import { CertificateUsers } from '@spout/plan'
+import { certificatesNamed, ReferenceUsers } from '@spout/plan'
 import { KeySets } from './key-sets.ts'
 
 /** Stands for the default group while there is no group. */
@@ -23,7 +23,8 @@ export class ClusterIndex {
   readonly #byUntracked = new KeySets()
   /** `<network id> <group id>` -> the group's load balancers in the network */
   readonly #byPlace = new KeySets()
-  readonly #byCertificate = new CertificateUsers()
+  readonly #byCertificate = new ReferenceUsers()
+  readonly #bySecurityGroup = new ReferenceUsers()
   /** network id -> groups that carry its load balancers */
   readonly #groupsOf = new Map<string, Set<string>>()
   #defaultGroupId: string | null = null
@@ -48,13 +49,16 @@ export class ClusterIndex {
     const loadBalancer = this.#view.get('loadBalancer', id)?.value
     const groupId = loadBalancer === undefined ? null : this.groupIdOf(loadBalancer)
     const networkId = loadBalancer?.networkId ?? null
-    this.#byCertificate.replace(id, loadBalancer ?? null)
+    const groupIds = loadBalancer?.securityGroupIds ?? []
+    this.#byCertificate.replace(id, loadBalancer === undefined ? [] : certificatesNamed(loadBalancer).map(idOf))
+    this.#bySecurityGroup.replace(id, groupIds)
     this.#byGroup.set(id, groupId)
     this.#byNetwork.set(id, networkId)
     this.#byInnerProxy.set(id, loadBalancer !== undefined && hasInnerProxy(loadBalancer) ? networkId : null)
     const listeners = loadBalancer?.listeners ?? []
     const isLimited = loadBalancer !== undefined && this.connectionLimitOf(loadBalancer) !== null
-    const hasTracked = listeners.some((listener) => isLimited || isTracked(listener))
+    const isChecked = isLimited || groupIds.length > 0
+    const hasTracked = listeners.some((listener) => isChecked || isTracked(listener))
     this.#byTracked.set(id, hasTracked ? networkId : null)
     this.#byUntracked.set(id, listeners.length > 0 && !hasTracked ? networkId : null)
     const before = this.#byPlace.keyOf(id)
@@ -97,6 +101,10 @@ export class ClusterIndex {
     return this.#byCertificate.of(certificateId)
   }
 
+  loadBalancersOfSecurityGroup(groupId: string): ReadonlySet<string> {
+    return this.#bySecurityGroup.of(groupId)
+  }
+
   /** Whether clients inside the network reach a proxy. */
   hasInnerProxy(networkId: string): boolean {
     return this.#byInnerProxy.of(networkId).size > 0
@@ -126,6 +134,8 @@ export class ClusterIndex {
     else this.#groupsOf.delete(networkId)
   }
 }
+
+const idOf = ({ id }: { readonly id: string }): string => id
 
 const hasInnerProxy = ({ vips, listeners }: LoadBalancer): boolean =>
   vips.some(({ scope }) => scope === 'tenant') && listeners.some(({ protocol }) => isProxied(protocol))

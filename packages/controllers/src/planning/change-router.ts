@@ -82,6 +82,7 @@ export class ChangeRouter {
       if (kind === 'loadBalancer') this.#loadBalancerChanged(id)
       else if (kind === 'network') this.#networkChanged(id)
       else if (kind === 'certificate') this.#queue.loadBalancers(this.#cluster.loadBalancersOfCertificate(id))
+      else if (kind === 'securityGroup') this.#queue.loadBalancers(this.#cluster.loadBalancersOfSecurityGroup(id))
       else if (kind === 'node') this.#nodeChanged(id)
       else if (kind === 'nodeGroup') this.#groupChanged(id)
       else if (kind === 'bgpPeer') this.#groups.publishAll()

@@ -1,4 +1,4 @@
-import type { DomainEntry, Listener, LoadBalancer, Network } from '@spout/model'
+import { type DomainEntry, type Listener, type LoadBalancer, loadBalancerKey, type Network } from '@spout/model'
 import { MemoryStore } from '@spout/store'
 import { expect, test, vi } from 'vitest'
 import { ControlPlane } from '../testing/control-plane.ts'
@@ -51,6 +51,36 @@ test.each<[string, Partial<Listener>]>([
   expect(isUntracked()).toBe(false)
   await put(1, { protocol: 'http' })
   expect(isUntracked()).toBe(true)
+  await plane.stop()
+})
+
+test('rules of security groups reach nodes when they change, and the network is tracked', async () => {
+  const { plane, isUntracked, put } = await oneNode()
+  await put(1, { protocol: 'http' })
+  const rule = {
+    ...{ id: uuid('other', 1), description: '', createdAt: '2026-01-31T12:00:00.000Z' },
+    ...{ ipVersion: 4, transport: 'tcp', ports: null, cidr: '198.51.100.0/24' },
+  } as const
+  const { listeners, pools, ...rest } = loadBalancer(1)
+  const proxied = listeners.map((listener) => ({ ...listener, protocol: 'http' as const }))
+  const httpPools = pools.map((pool) => ({ ...pool, protocol: 'http' as const }))
+  const group = (rules: readonly object[]) => ({
+    ...{ id: uuid('other', 2), name: 'g', description: '', createdAt: '2026-01-31T12:00:00.000Z', updatedAt: null },
+    ...{ projectId: rest.projectId, tags: [], rules },
+  })
+  const sources = () => {
+    const entry = plane.entry(NODE, loadBalancerKey(rest.id))
+    return entry?.kind === 'load-balancer' ? entry.services[0]?.allowedCidrs : undefined
+  }
+  await plane.put(['securityGroup', group([])])
+  const guarded: LoadBalancer = { ...rest, listeners: proxied, pools: httpPools, securityGroupIds: [uuid('other', 2)] }
+  await plane.put(['loadBalancer', guarded])
+  expect(sources()).toEqual([])
+  expect(isUntracked()).toBe(false)
+  await plane.put(['securityGroup', group([rule])])
+  expect(sources()).toEqual(['198.51.100.0/24'])
+  await put(1, { protocol: 'http' })
+  expect(sources()).toBeNull()
   await plane.stop()
 })
 

@@ -4,6 +4,7 @@ import {
   type LoadBalancerEntry,
   loadBalancerKey,
   type Network,
+  type SecurityRule,
   type StatusReader,
 } from '@spout/model'
 import { announcingIn, knownNodeRoutes, type PlannedNode, planLoadBalancer } from '@spout/plan'
@@ -19,7 +20,7 @@ import { connectionOf } from './planned-connection.ts'
 
 export interface LoadBalancerPublisherOptions {
   /** Of a group a plan may read only `CarryingGroups`. Anything else read here would become stale. */
-  readonly view: ViewOf<'loadBalancer' | 'network' | 'certificate'>
+  readonly view: ViewOf<'loadBalancer' | 'network' | 'certificate' | 'securityGroup'>
   readonly cluster: Pick<ClusterIndex, 'connectionLimitOf' | 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
   readonly carryingGroups: Pick<CarryingGroups, 'of'>
   readonly placements: PlacementLog
@@ -67,6 +68,7 @@ export class LoadBalancerPublisher {
       gatewayOwnerIds: this.#gatewayOwners(network),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
       connectionLimit: cluster.connectionLimitOf(loadBalancer),
+      securityRules: this.#securityRulesOf(loadBalancer),
       contentIdOf: (certificateId) => view.get('certificate', certificateId)?.value.contentId ?? null,
       now: clock.now().toISOString(),
     })
@@ -94,6 +96,12 @@ export class LoadBalancerPublisher {
   /** Computed only where the gateway is on one node: elsewhere every node may own some load balancers. */
   #gatewayOwners(network: Network | null): readonly string[] {
     return network?.returnPath === 'gateway' ? this.#options.placements.index.gatewayOwners(network.id) : []
+  }
+
+  /** Of all its groups; null when it names none. */
+  #securityRulesOf({ securityGroupIds = [] }: LoadBalancer): readonly SecurityRule[] | null {
+    if (securityGroupIds.length === 0) return null
+    return securityGroupIds.flatMap((id) => this.#options.view.get('securityGroup', id)?.value.rules ?? [])
   }
 
   #networkOf({ networkId }: LoadBalancer): Network | null {

@@ -79,6 +79,21 @@ function checkAllowedCidrs({ model }: OctaviaListener, vips: readonly string[]):
       )
 }
 
+/**
+ * A list of a load balancer with security groups must not be new or different, as in Octavia: the groups say who may
+ * connect. One that was there before them stays, and admits nobody whom they do not let in.
+ * @param before the listeners before the change
+ */
+export function refuseAllowedCidrs(
+  listeners: readonly OctaviaListener[],
+  before: readonly OctaviaListener[] = [],
+): void {
+  const known = new Map(before.map(({ model }) => [model.id, model.allowedCidrs?.join()]))
+  for (const { model } of listeners)
+    if ((model.allowedCidrs ?? []).length > 0 && model.allowedCidrs?.join() !== known.get(model.id))
+      throw validationFailure('Allowed CIDRs are not allowed when using custom VIP Security Groups.')
+}
+
 function checkMonitor({ protocol, monitor }: OctaviaPool): void {
   if (monitor === null) return
   if (protocol === 'UDP' || protocol === 'SCTP') {

@@ -126,6 +126,7 @@ const RESOURCE_WORDS: Readonly<Record<string, string>> = {
   project: 'Project',
   loadbalancerclass: 'Flavor',
   availabilityzone: 'Availability Zone',
+  securitygroup: 'Security Group',
 }
 
 /** `loadBalancer`, `Load balancer` and `load-balancer` all become `Load Balancer`. */
@@ -142,6 +143,7 @@ const QUOTA_WORDS: Readonly<Record<QuotaResource, string>> = {
   addresses: 'Address',
   certificates: 'Certificate',
   secrets: 'Secret',
+  securityGroups: 'Security Group',
   bytes: 'Storage Bytes',
 }
 const quotaWord = (resource: string): string =>

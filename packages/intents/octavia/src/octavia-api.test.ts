@@ -77,6 +77,46 @@ describe('a load balancer', () => {
     })
   })
 
+  test('names security groups of its project, which may change and go', async () => {
+    const words = { projectId: service.ids.project, description: '', tags: [] }
+    const one = (await service.admission.createSecurityGroup({ ...words, name: 'one' })).id
+    const two = (await service.admission.createSecurityGroup({ ...words, name: 'two' })).id
+    const listeners = [{ name: 'l', protocol: 'HTTP', protocol_port: 80 }]
+    const { id } = await newLoadBalancer({ vip_sg_ids: [one, one], listeners })
+    const shown = async () => {
+      const { body } = await service.call('GET', `/loadbalancers/${id}`)
+      return (body as { loadbalancer: { vip_sg_ids: string[] } }).loadbalancer.vip_sg_ids
+    }
+    const put = (loadbalancer: object) => service.call('PUT', `/loadbalancers/${id}`, { loadbalancer })
+    expect(await shown()).toEqual([one])
+    expect(await put({ vip_sg_ids: [one, two] })).toMatchObject({ status: 200 })
+    expect(await put({ name: 'renamed' })).toMatchObject({ status: 200 })
+    expect(await shown()).toEqual([one, two])
+    expect(await put({ vip_sg_ids: [NOBODY] })).toMatchObject({
+      status: 400,
+      body: { faultstring: `Security Group ${NOBODY} not found.` },
+    })
+    await expect(service.admission.deleteSecurityGroup(two)).rejects.toMatchObject({ code: 'InUse' })
+
+    const listener = service.view.get('loadBalancer', String(id))?.value.listeners[0]?.id
+    const sources = { listener: { allowed_cidrs: ['192.0.2.0/24'] } }
+    expect(await service.call('PUT', `/listeners/${listener}`, sources)).toMatchObject({
+      status: 400,
+      body: {
+        faultstring: 'Validation failure: Allowed CIDRs are not allowed when using custom VIP Security Groups.',
+      },
+    })
+    expect(await put({ vip_sg_ids: null })).toMatchObject({ status: 200 })
+    expect(await shown()).toEqual([])
+    await service.admission.deleteSecurityGroup(two)
+    expect(await service.call('PUT', `/listeners/${listener}`, sources)).toMatchObject({ status: 200 })
+    // Groups that come later find the list there: as in Octavia, they are taken.
+    expect(await put({ vip_sg_ids: [one] })).toMatchObject({ status: 200 })
+    expect(await service.call('PUT', `/listeners/${listener}`, { listener: { name: 'm' } })).toMatchObject({
+      status: 200,
+    })
+  })
+
   test('is ACTIVE once confirmed, with a time of update; PENDING_UPDATE after the next change; never 409', async () => {
     const { id } = await newLoadBalancer()
     service.confirm(id)

@@ -97,7 +97,12 @@ describe('invalid graphs', () => {
       'Validation failure: All VIP subnets must belong to the same network.',
     ],
     ['a provider of elsewhere', { ...vip, provider: 'f5' }, 400, "Provider 'f5' is not enabled."],
-    ['a security group', { ...vip, vip_sg_ids: [id('none')] }, 400, `Security Group ${id('none')} not found.`],
+    [
+      'sources of a listener beside security groups',
+      { ...vip, vip_sg_ids: [id('none')], listeners: [{ ...listener, allowed_cidrs: ['192.0.2.0/24'] }] },
+      400,
+      'Validation failure: Allowed CIDRs are not allowed when using custom VIP Security Groups.',
+    ],
     [
       'a nameless default pool',
       { ...vip, listeners: [{ ...listener, default_pool: { ...pool, name: '' } }] },

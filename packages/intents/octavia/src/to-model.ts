@@ -1,6 +1,6 @@
 import type { LoadBalancerChange, LoadBalancerDraft } from '@spout/admission/contract'
 import type { AvailabilityZone, LoadBalancer } from '@spout/model'
-import { checkGraph } from './check-graph.ts'
+import { checkGraph, refuseAllowedCidrs } from './check-graph.ts'
 import { addListeners, poolsInside } from './create-listeners.ts'
 import type { GraphEdit } from './edit-graph.ts'
 import { providerAnnotation, vipsAnnotation, zoneAnnotation } from './facts.ts'
@@ -57,6 +57,7 @@ export function loadBalancerDraft(creation: Creation): LoadBalancerDraft {
   const { requests, ranges, annotations } = vipsOf(creation)
   const graph = graphOf(spec)
   checkGraph(graph, ranges)
+  if (spec.securityGroupIds.length > 0) refuseAllowedCidrs(graph.listeners)
   return {
     ...(spec.id !== null && { id: spec.id }),
     projectId,
@@ -68,6 +69,7 @@ export function loadBalancerDraft(creation: Creation): LoadBalancerDraft {
     nodeGroupId: null,
     ...(classId !== undefined && { classId }),
     ...(zone !== undefined && { zoneId: zone.id }),
+    ...(spec.securityGroupIds.length > 0 && { securityGroupIds: spec.securityGroupIds }),
     ...foldGraph(graph, {
       ...providerAnnotation(provider),
       ...(zone !== undefined && zoneAnnotation(zone.name)),
@@ -105,7 +107,9 @@ function graphOf({ listeners, pools }: LoadBalancerSpec): Graph {
 export const graphChange =
   (edit: GraphEdit) =>
   (lb: LoadBalancer): LoadBalancerChange => {
-    const graph = edit(unfoldGraph(lb))
+    const before = unfoldGraph(lb)
+    const graph = edit(before)
+    if ((lb.securityGroupIds ?? []).length > 0) refuseAllowedCidrs(graph.listeners, before.listeners)
     checkGraph(
       graph,
       shownVips(lb).map(({ address }) => address),
@@ -117,9 +121,16 @@ export const graphChange =
 export const ownChange =
   (edit: Edit<LoadBalancerSpec>) =>
   (lb: LoadBalancer): LoadBalancerChange => {
-    const { name, description, enabled, tags } = lb
-    const edited = edit({ ...blankLoadBalancer(), name, description, enabled, tags })
-    return { name: edited.name, description: edited.description, enabled: edited.enabled, tags: [...edited.tags] }
+    const { name, description, enabled, tags, securityGroupIds } = lb
+    const stored = { name, description, enabled, tags, securityGroupIds: securityGroupIds ?? [] }
+    const edited = edit({ ...blankLoadBalancer(), ...stored })
+    return {
+      name: edited.name,
+      description: edited.description,
+      enabled: edited.enabled,
+      tags: [...edited.tags],
+      ...(edited.securityGroupIds !== stored.securityGroupIds && { securityGroupIds: [...edited.securityGroupIds] }),
+    }
   }
 
 export const readLoadBalancer = (body: unknown, stamp: Stamp): LoadBalancerSpec =>

@@ -10,6 +10,7 @@ import {
   NODE_STATE_VERSION,
   type NodePool,
   type Placement,
+  type SecurityRule,
   type Service,
   sameJson,
   usedPoolIds,
@@ -19,6 +20,7 @@ import type { CarryingGroup, GroupAnnouncing, Sharded } from '../group/carrying-
 import { type PlannedNode, placeOwner } from '../placement/place.ts'
 import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
+import { admittedSources } from './admitted-sources.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
 import { type KnownNodeRoutes, planRoutes } from './node-routes.ts'
 import { type ContentIdOf, planTls } from './node-tls.ts'
@@ -45,6 +47,8 @@ export interface LoadBalancerPlanInput {
   readonly freePoolNumber: (after: number) => number | null
   /** Connections at once of each listener at most, as its class says; null: as many as the listener says. */
   readonly connectionLimit: number | null
+  /** The rules of the security groups that it names; null or absent: it names none. */
+  readonly securityRules?: readonly SecurityRule[] | null
   /** Of the project's certificates. */
   readonly contentIdOf: ContentIdOf
   /** RFC 3339: the time of the placement, if it differs from the previous one. */
@@ -286,13 +290,13 @@ function loadBalancerEntry(
 /** What a listener's service depends on besides the listener. */
 type ListenerSurroundings = Pick<
   LoadBalancerPlanInput,
-  'contentIdOf' | 'connectionLimit' | 'nodeRoutes' | 'entryBefore'
+  'contentIdOf' | 'connectionLimit' | 'nodeRoutes' | 'entryBefore' | 'securityRules'
 >
 
 function service(
   listener: LoadBalancer['listeners'][number],
   numbers: ReadonlyMap<string, number>,
-  { contentIdOf, connectionLimit: limit, nodeRoutes, entryBefore }: ListenerSurroundings,
+  { contentIdOf, connectionLimit: limit, nodeRoutes, entryBefore, securityRules = null }: ListenerSurroundings,
 ): readonly Service[] {
   const tls = planTls(listener, contentIdOf)
   if (tls === null) return []
@@ -305,7 +309,7 @@ function service(
       port: listener.port,
       pool: listener.defaultPoolId === null ? null : (numbers.get(listener.defaultPoolId) ?? null),
       connectionLimit: limit === null ? listener.connectionLimit : Math.min(listener.connectionLimit ?? limit, limit),
-      allowedCidrs: listener.allowedCidrs,
+      allowedCidrs: admittedSources(listener, securityRules),
       timeouts: { clientMs, connectMs, memberMs },
       insertHeaders: listener.insertHeaders,
       ...planRoutes(listener.routes, numbers, routesBefore, nodeRoutes),

@@ -14,6 +14,7 @@ export const NO_USAGE: Usage = Object.freeze({
   addresses: 0,
   certificates: 0,
   secrets: 0,
+  securityGroups: 0,
   bytes: 0,
 })
 
@@ -47,6 +48,7 @@ const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Us
   addresses: each(a.addresses, b.addresses),
   certificates: each(a.certificates, b.certificates),
   secrets: each(a.secrets, b.secrets),
+  securityGroups: each(a.securityGroups, b.securityGroups),
   bytes: each(a.bytes, b.bytes),
 })
 

@@ -7,7 +7,7 @@ import {
   type Pool,
 } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
-import { certificatesNamed } from './certificate-users.ts'
+import { certificatesNamed } from './certificates-named.ts'
 
 /** What a certificate of the load balancer's project can be used for; null if there is none with this id. */
 export type UseOfCertificate = (id: string) => CertificateUse | 'any' | null

@@ -34,6 +34,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   certificates: 'certificate',
   secrets: 'secret',
   containers: 'secretContainer',
+  'security-groups': 'securityGroup',
 }
 const CHILDREN: ReadonlySet<string> = new Set(['listeners', 'pools', 'members', 'healthmonitors'])
 

@@ -8,9 +8,10 @@ import {
   type NodeConnection,
   type Placement,
   type Pool,
+  type SecurityRule,
   type ServiceStats,
 } from '@spout/model'
-import { compileRoutes, isPanicking, unreachableRoutes } from '@spout/plan'
+import { admittedSources, compileRoutes, isPanicking, unreachableRoutes } from '@spout/plan'
 import type { NativeContext } from './context.ts'
 import { announcersOf, vipsOf } from './known-vip.ts'
 
@@ -21,6 +22,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
   const placement = view.get('placement', loadBalancer.id)?.value
   const ownerId = status.ownerNodeId ?? placement?.ownerNodeId ?? null
   const name = ownerId === null ? null : (view.get('node', ownerId)?.value.name ?? null)
+  const rules = securityRulesOf(context, loadBalancer)
   const owner = ownerId === null ? null : { id: ownerId, name, connection: context.status.node(ownerId).connection }
   return {
     loadBalancer: {
@@ -43,7 +45,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       loadBalancer.networkId === null ? null : (view.get('network', loadBalancer.networkId)?.value.returnPath ?? null),
     connections: connectionsOutlive(context, loadBalancer, placement),
     listeners: loadBalancer.listeners.map((listener) =>
-      explainListener(loadBalancer, listener, status.stats.get(listener.id)),
+      explainListener(loadBalancer, listener, rules, status.stats.get(listener.id)),
     ),
     pools: loadBalancer.pools.map((pool) => explainPool(pool, status)),
     nodes: status.nodes,
@@ -96,13 +98,25 @@ function ownerReason(
   return { code: 'NodeDisconnected', message }
 }
 
-const explainListener = (loadBalancer: LoadBalancer, listener: Listener, stats: ServiceStats | undefined) => ({
+/** Of all security groups that it names; null when it names none. */
+function securityRulesOf({ view }: NativeContext, { securityGroupIds = [] }: LoadBalancer) {
+  if (securityGroupIds.length === 0) return null
+  return securityGroupIds.flatMap((id) => view.get('securityGroup', id)?.value.rules ?? [])
+}
+
+const explainListener = (
+  loadBalancer: LoadBalancer,
+  listener: Listener,
+  rules: readonly SecurityRule[] | null,
+  stats: ServiceStats | undefined,
+) => ({
   id: listener.id,
   name: listener.name,
   protocol: listener.protocol,
   port: listener.port,
   poolId: listener.defaultPoolId,
-  allowedCidrs: listener.allowedCidrs,
+  /** The sources that its list and its load balancer's security groups let in; null: all. */
+  allowedCidrs: admittedSources(listener, rules),
   /** Whether clients need a certificate; null: they are not asked for one. */
   clientCertificates: clientCertificatesOf(listener),
   answers: loadBalancer.enabled && listener.enabled,

@@ -33,6 +33,8 @@ const changeable = {
   listeners: z.array(listenerDraft).max(1000).default([]),
   pools: z.array(poolDraft).max(1000).default([]),
   annotations: shape.annotations.default({}),
+  /** Absent: they stay. */
+  securityGroupIds: shape.securityGroupIds,
 }
 
 /** The load balancer's own fields. Its parts have their own paths. */

@@ -7,9 +7,8 @@ import { projectForNew, requireRole } from '../authn/access.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { addressesOf, networkOrPool, ownAddress } from './scope.ts'
-import { noSecurityGroups, refuseSecurityGroups } from './security-groups.ts'
+import { ownGroup } from './security-groups.ts'
 import { shownFloatingIp, shownPort } from './shown.ts'
-import { addressTagRoutes } from './tag-routes.ts'
 
 const text = z.string().max(255)
 const named = { name: text.default(''), description: text.default('') }
@@ -28,7 +27,8 @@ const portDraft = z.strictObject({
     admin_state_up: z.literal(true).optional(),
     device_id: text.optional(),
     device_owner: text.optional(),
-    security_groups: noSecurityGroups,
+    /** A port gets groups with its load balancer. */
+    security_groups: z.array(z.never()).optional(),
     port_security_enabled: z.boolean().optional(),
     allowed_address_pairs: z.array(z.never()).optional(),
     'binding:vnic_type': z.literal('normal').optional(),
@@ -39,7 +39,7 @@ const portChange = z.strictObject({
   port: z.strictObject({
     name: text.optional(),
     description: text.optional(),
-    security_groups: noSecurityGroups,
+    security_groups: z.array(uuid).optional(),
     port_security_enabled: z.boolean().optional(),
     allowed_address_pairs: z.array(z.never()).optional(),
     admin_state_up: z.literal(true).optional(),
@@ -70,33 +70,32 @@ type ById = { Params: { id: string } }
 /** Ports and floating IPs: two views of the same addresses. */
 export function addressRoutes(scope: FastifyInstance, context: NetworkContext): void {
   portRoutes(scope, context)
-  addressTagRoutes(scope, context)
   floatingIpRoutes(scope, context)
 }
 
 function portRoutes(scope: FastifyInstance, context: NetworkContext): void {
-  const { admission, authenticate } = context
+  const { admission, authenticate, view } = context
+  const shown = (address: Address) => shownPort(view, address)
 
   scope.get('/v2.0/ports', async (request) => {
     const principal = await authenticate(request)
-    return listing(request, 'ports', addressesOf(context, principal).map(shownPort))
+    return listing(request, 'ports', addressesOf(context, principal).map(shown))
   })
 
   scope.get<ById>('/v2.0/ports/:id', async (request) => {
     const principal = await authenticate(request)
-    return { port: narrowed(request, shownPort(ownAddress(context, principal, request.params.id, 'Port'))) }
+    return { port: narrowed(request, shown(ownAddress(context, principal, request.params.id, 'Port'))) }
   })
 
   scope.post('/v2.0/ports', async (request, reply) => {
     const principal = await authenticate(request)
     requireRole(principal, 'member')
     const { port: wanted } = parseAs(portDraft, request.body)
-    refuseSecurityGroups(wanted.security_groups)
     const projectId = projectForNew(principal, wanted.project_id ?? wanted.tenant_id)
     const [fixed = {}] = wanted.fixed_ips
     const vip = vipRequestOf(context, principal, wanted.network_id, fixed.subnet_id, fixed.ip_address ?? null)
     const words = { name: wanted.name, description: wanted.description }
-    return reply.code(201).send({ port: shownPort(await admission.reserveAddress(projectId, vip, 'port', words)) })
+    return reply.code(201).send({ port: shown(await admission.reserveAddress(projectId, vip, 'port', words)) })
   })
 
   scope.put<ById>('/v2.0/ports/:id', async (request) => {
@@ -104,9 +103,9 @@ function portRoutes(scope: FastifyInstance, context: NetworkContext): void {
     requireRole(principal, 'member')
     const address = ownAddress(context, principal, request.params.id, 'Port')
     const { name, description, security_groups: groups } = parseAs(portChange, request.body).port
-    refuseSecurityGroups(groups)
+    if (groups !== undefined) await setGroups(context, principal, address, groups)
     const words = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) }
-    return { port: shownPort(await admission.changeAddressText(address.portId, () => words)) }
+    return { port: shown(await admission.changeAddressText(address.portId, () => words)) }
   })
 
   scope.delete<ById>('/v2.0/ports/:id', async (request, reply) => {
@@ -118,6 +117,25 @@ function portRoutes(scope: FastifyInstance, context: NetworkContext): void {
     await admission.releaseAddress(address.portId)
     return reply.code(204).send()
   })
+}
+
+/**
+ * The groups of a VIP's port are those of its load balancer.
+ * @throws SpoutError for groups of another port: nothing that listens there is ours
+ */
+async function setGroups(
+  context: NetworkContext,
+  principal: Principal,
+  { use, ownerId }: Address,
+  groups: readonly string[],
+): Promise<void> {
+  if (use !== 'vip' || ownerId === null) {
+    if (groups.length === 0) return
+    const reason = 'only the port of a load balancer has security groups: what else listens at a port is not known here'
+    throw new SpoutError('Unsupported', { field: 'port.security_groups', reason })
+  }
+  const securityGroupIds = [...new Set(groups.map((id) => ownGroup(context, principal, id).id))]
+  await context.settle(await context.admission.changeLoadBalancer(ownerId, () => ({ securityGroupIds })))
 }
 
 function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void {

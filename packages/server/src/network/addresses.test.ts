@@ -210,30 +210,6 @@ test('a port is renamed, described and tagged', async () => {
   expect((await ask('GET', `ports/${portId}`)).body.port).toMatchObject({ name: 'vip', tags: ['x'] })
 })
 
-describe('security groups', () => {
-  const refused = { status: 400, body: { NeutronError: { message: expect.stringContaining('allowed_cidrs') } } }
-
-  test('are refused with the reason and what to use instead, and listed as none', async () => {
-    for (const path of ['security-groups', 'security-group-rules']) {
-      expect(await ask('POST', path, { security_group: { name: 'x' } })).toMatchObject(refused)
-      expect((await ask('POST', path, {}, reader)).status).toBe(403)
-      expect((await ask('DELETE', `${path}/${poolId}`)).status).toBe(404)
-    }
-    expect((await ask('GET', 'security-groups?name=x')).body).toEqual({ security_groups: [] })
-    expect((await ask('GET', 'security-group-rules?security_group_id=x')).body).toEqual({ security_group_rules: [] })
-  })
-
-  test('of ports are none, which may be written back', async () => {
-    expect(await ask('PUT', `ports/${portId}`, { port: { security_groups: [poolId] } })).toMatchObject(refused)
-    expect(await ask('POST', 'ports', { port: { network_id: poolId, security_groups: [poolId] } })).toMatchObject(
-      refused,
-    )
-    expect((await ask('PUT', `ports/${portId}`, { port: { security_groups: [] } })).body.port).toMatchObject({
-      security_groups: [],
-    })
-  })
-})
-
 describe('the ports that a client looks for', () => {
   const found = async (query: string): Promise<readonly string[]> =>
     (await ask('GET', `ports?${query}`)).body.ports.map(({ id }: { id: string }) => id)

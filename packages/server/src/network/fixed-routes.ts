@@ -1,4 +1,4 @@
-import { SpoutError } from '@spout/model'
+import { MOST_SECURITY_RULES, SpoutError } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
 import { mayKnow, requireRole } from '../authn/access.ts'
 import type { NetworkContext } from './context.ts'
@@ -6,8 +6,6 @@ import { listing } from './listing.ts'
 
 /** Kinds that Neutron has and we do not. Clients list them, and get empty lists. */
 const EMPTY = {
-  'security-groups': 'security_groups',
-  'security-group-rules': 'security_group_rules',
   subnetpools: 'subnetpools',
   routers: 'routers',
   'address-scopes': 'address_scopes',
@@ -18,6 +16,7 @@ const EXTENSIONS = [
   ['external-net', 'Neutron external network'],
   ['router', 'Neutron L3 Router'],
   ['provider', 'Provider Network'],
+  ['security-group', 'security-group'],
   ['quotas', 'Quota management support'],
   ['sorting', 'Sorting support'],
   ['pagination', 'Pagination support'],
@@ -44,11 +43,16 @@ export function fixedRoutes(scope: FastifyInstance, context: NetworkContext): vo
   scope.get('/', (request, reply) => reply.send({ versions: [version(baseUrl(request))] }))
   scope.get('/v2.0', async (request) => {
     await authenticate(request)
-    const resources = ['network', 'subnet', 'port', 'floatingip'].map((name) => ({
-      name,
-      collection: `${name}s`,
-      links: [{ rel: 'self', href: `${baseUrl(request)}/network/v2.0/${name}s` }],
-    }))
+    const resources = ['network', 'subnet', 'port', 'floatingip', 'security-group', 'security-group-rule'].map(
+      (path) => {
+        const name = path.replaceAll('-', '_')
+        return {
+          name,
+          collection: `${name}s`,
+          links: [{ rel: 'self', href: `${baseUrl(request)}/network/v2.0/${path}s` }],
+        }
+      },
+    )
     return { resources }
   })
 
@@ -81,6 +85,15 @@ export function fixedRoutes(scope: FastifyInstance, context: NetworkContext): vo
     if (!mayKnow(principal, id) || view.get('project', id) === null)
       throw new SpoutError('NotFound', { what: 'Project', id })
     const { limits } = admission.quotaOf(id)
-    return { quota: { network: limits.networks, subnet: -1, port: limits.addresses, floatingip: limits.addresses } }
+    return {
+      quota: {
+        network: limits.networks,
+        subnet: -1,
+        port: limits.addresses,
+        floatingip: limits.addresses,
+        security_group: limits.securityGroups,
+        security_group_rule: limits.securityGroups * MOST_SECURITY_RULES,
+      },
+    }
   })
 }

@@ -8,6 +8,7 @@ import { answerLikeNeutron } from './errors.ts'
 import { fixedRoutes } from './fixed-routes.ts'
 import { networkRoutes } from './network-routes.ts'
 import { securityGroupRoutes } from './security-groups.ts'
+import { tagRoutes } from './tag-routes.ts'
 
 /** A Neutron v2 facade over our networks and addresses, as far as unmodified load-balancer clients need it. */
 export const networkApi = (given: NetworkContext): Surface => ({
@@ -25,5 +26,6 @@ export const networkApi = (given: NetworkContext): Surface => ({
     networkRoutes(scope, context)
     addressRoutes(scope, context)
     securityGroupRoutes(scope, context)
+    tagRoutes(scope, context)
   },
 })

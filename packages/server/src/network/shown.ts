@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ModelView } from '@spout/admission/contract'
-import type { Address, AddressPool, Network, Subnet } from '@spout/model'
+import type { Address, AddressPool, Network, SecurityGroup, SecurityRule, Subnet } from '@spout/model'
 import { cidrToRange, formatIp, formatMac, type Mac, parseCidr } from '@spout/net'
 import type { Shown } from './listing.ts'
 
@@ -111,7 +111,7 @@ const OWNERS: Readonly<Record<Address['use'], string>> = {
 }
 
 /** An address as a port. Octavia's convention for the device of a VIP is `lb-` and the load balancer's id. */
-export const shownPort = (address: Address): Shown => ({
+export const shownPort = (view: ModelView, address: Address): Shown => ({
   id: address.portId,
   ...common(address),
   ...owner(address.projectId),
@@ -122,7 +122,7 @@ export const shownPort = (address: Address): Shown => ({
   status: address.ownerId === null && address.projectId !== null ? 'DOWN' : 'ACTIVE',
   device_owner: OWNERS[address.use],
   device_id: address.ownerId === null ? '' : address.use === 'vip' ? `lb-${address.ownerId}` : address.ownerId,
-  security_groups: [],
+  security_groups: groupsOf(view, address),
   port_security_enabled: false,
   allowed_address_pairs: [],
   extra_dhcp_opts: [],
@@ -130,6 +130,40 @@ export const shownPort = (address: Address): Shown => ({
   dns_assignment: [],
   qos_policy_id: null,
   'binding:vnic_type': 'normal',
+})
+
+/** The security groups of a VIP's load balancer. Other ports have none. */
+const groupsOf = (view: ModelView, { use, ownerId }: Address): readonly string[] =>
+  use === 'vip' && ownerId !== null ? (view.get('loadBalancer', ownerId)?.value.securityGroupIds ?? []) : []
+
+export const shownSecurityGroup = (group: SecurityGroup): Shown => ({
+  id: group.id,
+  ...common(group),
+  ...owner(group.projectId),
+  stateful: true,
+  shared: false,
+  security_group_rules: group.rules.map((rule) => shownSecurityRule(group, rule)),
+})
+
+export const shownSecurityRule = (group: SecurityGroup, rule: SecurityRule): Shown => ({
+  id: rule.id,
+  ...owner(group.projectId),
+  security_group_id: group.id,
+  direction: 'ingress',
+  ethertype: `IPv${rule.ipVersion}`,
+  protocol: rule.transport,
+  port_range_min: rule.ports?.first ?? null,
+  port_range_max: rule.ports?.last ?? null,
+  remote_ip_prefix: rule.cidr,
+  normalized_cidr: rule.cidr,
+  remote_group_id: null,
+  remote_address_group_id: null,
+  description: rule.description,
+  belongs_to_default_sg: false,
+  tags: [],
+  revision_number: 0,
+  created_at: time(rule.createdAt),
+  updated_at: time(rule.createdAt),
 })
 
 export function shownFloatingIp(view: ModelView, floating: Address): Shown {

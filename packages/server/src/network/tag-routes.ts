@@ -1,43 +1,66 @@
-import { type Address, addressTags, parseAs, SpoutError } from '@spout/model'
+import type { Principal } from '@spout/admission/contract'
+import { addressTags, parseAs, SpoutError } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireRole } from '../authn/access.ts'
 import type { NetworkContext } from './context.ts'
 import { ownAddress } from './scope.ts'
+import { ownGroup } from './security-groups.ts'
 
 const tagSet = z.strictObject({ tags: addressTags })
 
 type Tagged = { Params: { id: string } }
 type OneTag = { Params: { id: string; tag: string } }
 
-/** Tags of floating IPs and ports: the whole set, or one of them. https://docs.openstack.org/api-ref/network/v2/#tags */
-export function addressTagRoutes(scope: FastifyInstance, context: NetworkContext): void {
-  tagRoutes(scope, context, '/v2.0/floatingips/:id/tags', 'FloatingIP')
-  tagRoutes(scope, context, '/v2.0/ports/:id/tags', 'Port')
+type EditTags = (tags: readonly string[]) => string[]
+
+/** Objects with tags, of one collection. */
+interface TaggedObjects {
+  readonly path: string
+  readonly tagsOf: (principal: Principal, id: string) => readonly string[]
+  readonly change: (principal: Principal, id: string, edit: EditTags) => Promise<readonly string[]>
 }
 
-function tagRoutes(scope: FastifyInstance, context: NetworkContext, path: string, what: 'FloatingIP' | 'Port'): void {
-  const { admission, authenticate } = context
+/** Tags of objects: the whole set, or one of them. https://docs.openstack.org/api-ref/network/v2/#tags */
+export function tagRoutes(scope: FastifyInstance, context: NetworkContext): void {
+  const { admission } = context
+  for (const [path, what] of [
+    ['floatingips', 'FloatingIP'],
+    ['ports', 'Port'],
+  ] as const)
+    tagRoutesOf(scope, context, {
+      path,
+      tagsOf: (principal, id) => ownAddress(context, principal, id, what).tags,
+      async change(principal, id, edit) {
+        const { portId } = ownAddress(context, principal, id, what)
+        return (await admission.changeAddressText(portId, ({ tags }) => ({ tags: edit(tags) }))).tags
+      },
+    })
+  tagRoutesOf(scope, context, {
+    path: 'security-groups',
+    tagsOf: (principal, id) => ownGroup(context, principal, id).tags,
+    async change(principal, id, edit) {
+      const group = ownGroup(context, principal, id)
+      return (await admission.changeSecurityGroup(group.id, ({ tags }) => ({ tags: edit(tags) }))).tags
+    },
+  })
+}
 
-  const found = async (request: FastifyRequest<Tagged>): Promise<Address> =>
-    ownAddress(context, await authenticate(request), request.params.id, what)
-  const changed = async (
-    request: FastifyRequest<Tagged>,
-    edit: (tags: readonly string[]) => readonly string[],
-  ): Promise<readonly string[]> => {
+function tagRoutesOf(scope: FastifyInstance, { authenticate }: NetworkContext, of: TaggedObjects): void {
+  const path = `/v2.0/${of.path}/:id/tags`
+
+  const changed = async (request: FastifyRequest<Tagged>, edit: EditTags): Promise<readonly string[]> => {
     const principal = await authenticate(request)
     requireRole(principal, 'member')
-    const { portId } = ownAddress(context, principal, request.params.id, what)
-    const { tags } = await admission.changeAddressText(portId, (current) => ({
-      tags: [...new Set(edit(current.tags))],
-    }))
-    return tags
+    return of.change(principal, request.params.id, (tags) => [...new Set(edit(tags))])
   }
   const requireTag = (tags: readonly string[], tag: string): void => {
     if (!tags.includes(tag)) throw new SpoutError('NotFound', { what: 'Tag', id: tag })
   }
 
-  scope.get<Tagged>(path, async (request) => ({ tags: (await found(request)).tags }))
+  scope.get<Tagged>(path, async (request) => ({
+    tags: of.tagsOf(await authenticate(request), request.params.id),
+  }))
 
   scope.put<Tagged>(path, async (request) => ({
     tags: await changed(request, () => parseAs(tagSet, request.body).tags),
@@ -49,7 +72,7 @@ function tagRoutes(scope: FastifyInstance, context: NetworkContext, path: string
   })
 
   scope.get<OneTag>(`${path}/:tag`, async (request, reply) => {
-    requireTag((await found(request)).tags, request.params.tag)
+    requireTag(of.tagsOf(await authenticate(request), request.params.id), request.params.tag)
     return reply.code(204).send()
   })
 

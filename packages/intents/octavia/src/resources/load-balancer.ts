@@ -1,7 +1,7 @@
-import type { Vip } from '@spout/model'
+import { MOST_SECURITY_GROUPS, type Vip } from '@spout/model'
 import { zoneNameOf } from '../facts.ts'
 import { type Snapshot, updatedAt, wireTime } from '../snapshot.ts'
-import { subresourceNotFound, validationFailure } from '../wire/fault.ts'
+import { validationFailure } from '../wire/fault.ts'
 import { type Field, nested, printObject, rowsOf } from '../wire/field.ts'
 import { boolean, ipAddress, list, nullable, text, uuid } from '../wire/wire-type.ts'
 import { type ListenerSpec, nestedListener } from './listener.ts'
@@ -32,6 +32,7 @@ export interface LoadBalancerSpec {
   readonly zoneName: string | null
   readonly vip: VipSpec
   readonly additionalVips: readonly VipSpec[]
+  readonly securityGroupIds: readonly string[]
   readonly listeners: readonly ListenerSpec[]
   readonly pools: readonly PoolSpec[]
 }
@@ -56,6 +57,7 @@ export const blankLoadBalancer = (): LoadBalancerSpec => ({
   zoneName: null,
   vip: NO_VIP,
   additionalVips: [],
+  securityGroupIds: [],
   listeners: [],
   pools: [],
 })
@@ -217,10 +219,13 @@ export const loadBalancerResource: Resource<LoadBalancerSpec, LoadBalancerReadin
       refuse: () => validationFailure('VIP QoS policy is not allowed in this deployment.'),
     }),
     row('vip_vnic_type', text(), { since: 28, read: () => 'normal' }),
-    restingField('vip_sg_ids', list(uuid), {
+    row('vip_sg_ids', list(uuid, MOST_SECURITY_GROUPS), {
       since: 29,
-      rest: [],
-      refuse: ([id]) => subresourceNotFound('Security Group', id ?? ''),
+      create: 'optional',
+      update: true,
+      default: [],
+      write: (spec, ids) => ({ ...spec, securityGroupIds: [...new Set(ids)] }),
+      read: ({ snapshot }) => snapshot.lb.securityGroupIds ?? [],
     }),
   ],
 }

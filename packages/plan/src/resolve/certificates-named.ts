@@ -1,36 +1,5 @@
 import type { CertificateUse, LoadBalancer } from '@spout/model'
 
-const NONE: ReadonlySet<string> = new Set()
-
-/** The load balancers that use each certificate, by id. */
-export class CertificateUsers {
-  readonly #usersOf = new Map<string, Set<string>>()
-  readonly #usedBy = new Map<string, ReadonlySet<string>>()
-
-  of(certificateId: string): ReadonlySet<string> {
-    return this.#usersOf.get(certificateId) ?? NONE
-  }
-
-  /** @param next null when it is gone */
-  replace(loadBalancerId: string, next: Pick<LoadBalancer, 'listeners' | 'pools'> | null): void {
-    const before = this.#usedBy.get(loadBalancerId) ?? NONE
-    const after = new Set(next === null ? [] : certificatesNamed(next).map(({ id }) => id))
-    for (const id of before.difference(after)) this.#remove(id, loadBalancerId)
-    for (const id of after.difference(before)) {
-      const users = this.#usersOf.get(id) ?? new Set()
-      this.#usersOf.set(id, users.add(loadBalancerId))
-    }
-    if (after.size > 0) this.#usedBy.set(loadBalancerId, after)
-    else this.#usedBy.delete(loadBalancerId)
-  }
-
-  #remove(certificateId: string, loadBalancerId: string): void {
-    const users = this.#usersOf.get(certificateId)
-    users?.delete(loadBalancerId)
-    if (users?.size === 0) this.#usersOf.delete(certificateId)
-  }
-}
-
 /** A certificate that a document names. */
 export interface CertificateReference {
   /** Such as `pools[0].tls.caCertificateId`. */

@@ -1,0 +1,18 @@
+import { type SecurityGroup, securityGroup } from '@spout/model'
+import type { z } from 'zod'
+
+export const securityGroupDraft = securityGroup.pick({ projectId: true, name: true, description: true, tags: true })
+export type SecurityGroupDraft = z.input<typeof securityGroupDraft>
+
+/** What may change of a group. */
+export type SecurityGroupChange = Partial<Pick<SecurityGroup, 'name' | 'description' | 'tags' | 'rules'>>
+
+/** Writes of security groups. A change of rules reaches the load balancers that name the group. */
+export interface SecurityGroupAdmission {
+  /** Without rules: it lets nothing in. */
+  createSecurityGroup(draft: SecurityGroupDraft): Promise<SecurityGroup>
+  /** `change` gets the newest version and returns the fields to replace. It may run again, so it must be pure. */
+  changeSecurityGroup(id: string, change: (current: SecurityGroup) => SecurityGroupChange): Promise<SecurityGroup>
+  /** @throws SpoutError InUse while a load balancer names it */
+  deleteSecurityGroup(id: string): Promise<void>
+}

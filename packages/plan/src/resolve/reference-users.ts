@@ -1,0 +1,30 @@
+const NONE: ReadonlySet<string> = new Set()
+
+/** The load balancers that name each object, such as a certificate, by id. */
+export class ReferenceUsers {
+  readonly #usersOf = new Map<string, Set<string>>()
+  readonly #usedBy = new Map<string, ReadonlySet<string>>()
+
+  of(id: string): ReadonlySet<string> {
+    return this.#usersOf.get(id) ?? NONE
+  }
+
+  /** @param named what the load balancer names now; nothing when it is gone */
+  replace(loadBalancerId: string, named: Iterable<string>): void {
+    const before = this.#usedBy.get(loadBalancerId) ?? NONE
+    const after = new Set(named)
+    for (const id of before.difference(after)) this.#remove(id, loadBalancerId)
+    for (const id of after.difference(before)) {
+      const users = this.#usersOf.get(id) ?? new Set()
+      this.#usersOf.set(id, users.add(loadBalancerId))
+    }
+    if (after.size > 0) this.#usedBy.set(loadBalancerId, after)
+    else this.#usedBy.delete(loadBalancerId)
+  }
+
+  #remove(id: string, loadBalancerId: string): void {
+    const users = this.#usersOf.get(id)
+    users?.delete(loadBalancerId)
+    if (users?.size === 0) this.#usersOf.delete(id)
+  }
+}
