@@ -48,7 +48,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
   const lifecycle = new Lifecycle({ log }).add(identity).add(dataPlane).add(agent)
   if (config.metrics.listen !== '') {
     const { agentMetrics } = await import('./metrics.ts')
-    lifecycle.add(agentMetrics({ ...config.metrics, figures: () => agent.figures }))
+    lifecycle.add(agentMetrics({ ...config.metrics, figures: () => agent.figures, proxies: dataPlane.proxies }))
   }
   await lifecycle.start()
   return lifecycle

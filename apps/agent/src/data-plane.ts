@@ -61,6 +61,8 @@ export interface DataPlane extends Component {
   readonly flows: FlowReplication
   readonly fabricAddress: FabricAddress
   readonly checks: readonly HealthCheck[]
+  /** How many proxies run, by kind. */
+  readonly proxies: () => { readonly shared: number; readonly dedicated: number }
   /** Watches how much tenant networks use of the node. */
   readonly shares: ShareWatch
 }
@@ -110,6 +112,7 @@ export async function openDataPlane(
     flows,
     fabricAddress: new FabricAddress(machine),
     checks: healthChecks(helper, (domain) => domains.netns(domain)),
+    proxies: () => haproxy.proxyCounts(),
     shares: createShareWatch(config, machine, domains, proxies),
     start: () => {},
     /** Releases our handles. Everything that is programmed stays in force. */
@@ -139,7 +142,6 @@ const describeMachine = async (config: AgentConfig): Promise<DomainConfig> => ({
 interface Proxies {
   readonly haproxy: HaproxyDriver
   readonly host: SystemHost
-  readonly place: ReturnType<typeof proxyPlaceOf>
 }
 
 async function openProxies(config: AgentConfig, machine: Machine, metricsOf: MetricsOf): Promise<Proxies> {
@@ -166,7 +168,7 @@ async function openProxies(config: AgentConfig, machine: Machine, metricsOf: Met
       requestWithinMs: requestSeconds * 1_000,
     },
   })
-  return { haproxy, host, place }
+  return { haproxy, host }
 }
 
 function createAnnouncers({ vrrp, bgp }: AgentConfig, machine: Machine): AnnouncerRegistry {
@@ -213,8 +215,9 @@ function createShareWatch(
   { haproxy: { processors }, shares }: AgentConfig,
   { helper, log }: Machine,
   domains: DomainSet,
-  { haproxy, host, place }: Proxies,
+  { haproxy, host }: Proxies,
 ): ShareWatch {
+  const places = (domain: number) => haproxy.placesOf(domain)
   const use = new NetworkShareUse({ helper, shares: networkShares(shares) })
   return new ShareWatch({
     domains: () => domains.numbers(),
@@ -223,9 +226,9 @@ function createShareWatch(
         read: (domain) => use.read(domains.netns(domain)),
         forget: (domain) => use.forget(domains.netns(domain)),
       },
-      new ProcessorUse({ place, throttling: (name) => host.throttling(name), processors }),
-      memoryShare({ place, memory: (name) => host.memory(name) }),
-      connectionShare((domain) => haproxy.connections(domain)),
+      new ProcessorUse({ places, throttling: (name) => host.throttling(name), processors }),
+      memoryShare({ places, memory: (name) => host.memory(name) }),
+      connectionShare({ places, connections: (...of) => haproxy.connections(...of) }),
     ],
     log,
   })

@@ -18,7 +18,7 @@ const FIGURES: AgentFigures = {
 }
 
 async function serve(listen: string, figures = () => FIGURES): Promise<StatusServer> {
-  const metrics = agentMetrics({ listen, tokenFile: '', figures })
+  const metrics = agentMetrics({ listen, tokenFile: '', figures, proxies: () => ({ shared: 3, dedicated: 2 }) })
   await metrics.start()
   onTestFinished(() => metrics.stop())
   return metrics
@@ -40,6 +40,7 @@ test.each(['127.0.0.1', '[::1]'])('metrics are served on %s, and nothing else', 
       'spout_agent_last_report_timestamp_seconds 1.5',
       'spout_agent_transactions_total 11',
       'spout_agent_reloads_total 2',
+      'spout_agent_proxies{kind="dedicated"} 2',
     ]),
   )
   for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total'])

@@ -11,15 +11,21 @@ export interface AgentMetricsOptions {
   /** File with the token that `/metrics` requires; empty requires none. */
   readonly tokenFile: string
   readonly figures: () => AgentFigures
+  /** How many proxies run: for networks, and for load balancers alone. */
+  readonly proxies: () => Readonly<Record<'shared' | 'dedicated', number>>
 }
 
 /**
  * Serves `/metrics` in the Prometheus format, `/healthz` and `/readyz`. Loaded only if configured, since the metrics
  * library would use memory in every agent.
  */
-export function agentMetrics({ listen, tokenFile, figures }: AgentMetricsOptions): StatusServer {
+export function agentMetrics({ listen, tokenFile, figures, proxies }: AgentMetricsOptions): StatusServer {
   const metrics = new Metrics()
   describe(metrics, figures)
+  const name = 'spout_agent_proxies'
+  metrics.gauge({ name, help: 'Proxies of networks, and of load balancers alone', labels: ['kind'] }, () =>
+    by('kind', proxies()),
+  )
   return new StatusServer({
     name: 'metrics',
     ...listenAddress(listen),

@@ -1,6 +1,7 @@
 import { LISTENER_PROTOCOLS, POOL_PROTOCOLS } from '@spout/model'
 import { expect, it } from 'vitest'
 import { bodyOf } from './body.ts'
+import { loadBalancerClass } from './resources/load-balancer-classes.ts'
 import { listener } from './resources/load-balancers.ts'
 import { pool } from './resources/pools.ts'
 import { addressPool } from './resources/system.ts'
@@ -18,6 +19,17 @@ it('puts each flag into its field, numbers as numbers, and omits absent flags', 
 
 it('leaves a number that is none for the server to refuse by its field', () => {
   expect(bodyOf(pool.fields, { rise: '2x' })).toEqual({ monitor: { rise: '2x' } })
+})
+
+it('refuses to take something away and set a part of it', () => {
+  const flags = { dedicatedProxy: 'no', proxyMemoryMb: '64' }
+  expect(() => bodyOf(loadBalancerClass.fields, flags)).toThrow(
+    'dedicatedProxy cannot be taken away and have memoryMegabytes at once',
+  )
+  expect(bodyOf(loadBalancerClass.fields, { ...flags, dedicatedProxy: 'yes' })).toEqual({
+    dedicatedProxy: { memoryMegabytes: 64 },
+  })
+  expect(bodyOf(loadBalancerClass.fields, { dedicatedProxy: 'no' })).toEqual({ dedicatedProxy: null })
 })
 
 it('reads ranges', () => {

@@ -1,3 +1,4 @@
+import { UsageError } from './commands/context.ts'
 import type { Field } from './resources/resource.ts'
 
 /** The option's name as commander stores it: `--check-interval-ms <ms>` is `checkIntervalMs`. */
@@ -18,6 +19,7 @@ export function bodyOf(fields: readonly Field[], options: Readonly<Record<string
 function setAt(body: Record<string, unknown>, [first = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) body[first] = value
   else {
+    if (body[first] === null) throw new UsageError(`${first} cannot be taken away and have ${rest.join('.')} at once`)
     const inner = (body[first] ?? {}) as Record<string, unknown>
     body[first] = inner
     setAt(inner, rest, value)

@@ -98,6 +98,31 @@ describe('a class', () => {
     expect(await refusal(change({ monitor: { rise: 0 } }))).toMatchObject({ field: 'monitor.rise' })
   })
 
+  test('says whether its load balancers have proxies of their own, for good while it is used', async () => {
+    const { admission } = office
+    expect(await newClass()).not.toHaveProperty('dedicatedProxy')
+    const { id, dedicatedProxy } = await newClass({ name: 'own', dedicatedProxy: { memoryMegabytes: 64 } })
+    expect(dedicatedProxy).toEqual({ memoryMegabytes: 64 })
+    const change = (fields: object) => admission.changeLoadBalancerClass(id, fields)
+    expect(await change({ dedicatedProxy: { processors: 0.5 } })).toMatchObject({
+      dedicatedProxy: { memoryMegabytes: 64, processors: 0.5 },
+    })
+    expect((await change({ description: 'x' })).dedicatedProxy).toEqual({ memoryMegabytes: 64, processors: 0.5 })
+    expect(await change({ dedicatedProxy: null })).not.toHaveProperty('dedicatedProxy')
+    expect((await change({ dedicatedProxy: {} })).dedicatedProxy).toEqual({})
+    for (const [field, value] of [
+      ['memoryMegabytes', 31],
+      ['processors', 0],
+      ['connections', 1.5],
+    ] as const)
+      expect(await refusal(change({ dedicatedProxy: { [field]: value } }))).toMatchObject({
+        field: `dedicatedProxy.${field}`,
+      })
+    await create({ classId: id })
+    for (const proxy of [null, { memoryMegabytes: 128 }])
+      expect(await refusal(change({ dedicatedProxy: proxy }))).toMatchObject({ code: 'InUse' })
+  })
+
   test('is not deleted while a load balancer of it is being made', async () => {
     const { admission } = office
     const { id } = await newClass()

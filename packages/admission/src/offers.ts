@@ -47,11 +47,12 @@ export async function createLoadBalancerClass(
   context: AdmissionContext,
   input: LoadBalancerClassDraft,
 ): Promise<LoadBalancerClass> {
-  const { projectIds, monitor, ...draft } = parseAs(loadBalancerClassDraft, input)
+  const { projectIds, monitor, dedicatedProxy, ...draft } = parseAs(loadBalancerClassDraft, input)
   return create(context, 'loadBalancerClass', () => ({
     ...newMeta(context, draft),
     ...draft,
     monitor: monitor && { ...USUAL_MONITOR, ...monitor },
+    ...(dedicatedProxy === null ? {} : { dedicatedProxy }),
     ...checkedProjects(context, projectIds),
   }))
 }
@@ -61,12 +62,14 @@ export async function changeLoadBalancerClass(
   id: string,
   input: LoadBalancerClassChange,
 ): Promise<LoadBalancerClass> {
-  const { projectIds, monitor, ...fields } = parseAs(loadBalancerClassChange, input)
-  return change(context, 'loadBalancerClass', id, ({ projectIds: before, ...stored }) => {
+  const { projectIds, monitor, dedicatedProxy, ...fields } = parseAs(loadBalancerClassChange, input)
+  return change(context, 'loadBalancerClass', id, ({ projectIds: before, dedicatedProxy: proxyBefore, ...stored }) => {
+    const proxy = dedicatedProxy === undefined ? proxyBefore : dedicatedProxy && { ...proxyBefore, ...dedicatedProxy }
     return {
       ...stored,
       ...fields,
       monitor: monitor ? { ...USUAL_MONITOR, ...stored.monitor, ...monitor } : monitor === null ? null : stored.monitor,
+      ...(proxy == null ? {} : { dedicatedProxy: proxy }),
       ...checkedProjects(context, projectIds === undefined ? before : projectIds),
       updatedAt: timestampOf(context.now()),
     }

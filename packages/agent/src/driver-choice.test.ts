@@ -75,6 +75,18 @@ describe('choice of drivers', () => {
     expect(told).toEqual(['fast: +lb/tcp, -lb/gone, -lb/udp', 'packets: +lb/udp, -lb/gone, -lb/tcp'])
   })
 
+  it('gives a load balancer with a proxy of its own to a driver that offers that alone', async () => {
+    const shared = wantedOf('a', ['http'])
+    const own = { ...shared, entry: { ...shared.entry, dedicatedProxy: {} } }
+    const able = new NamedDriver('able', ['l7.http', 'l7.dedicated-proxy'])
+    expect(new DriverChoice([proxy(), packets()]).of(own).missing).toBe('l7.http l7.dedicated-proxy')
+    expect(new DriverChoice([proxy(), able, packets()]).of(own).drivers).toContain(able)
+    expect(new DriverChoice([proxy(), able, packets()]).of(shared).drivers).not.toContain(able)
+    const plain = wantedOf('b', ['tcp'])
+    const unproxied = { ...plain, entry: { ...plain.entry, dedicatedProxy: {} } }
+    expect(new DriverChoice([proxy(), packets()]).of(unproxied).missing).toBeNull()
+  })
+
   it('asks one driver for both, where packets are forwarded as they are', async () => {
     await apply([fast(), packets()], [wantedOf('a', ['tcp'], 'dsr')])
     expect(told).toEqual(['fast: -lb/a', 'packets: +lb/a'])

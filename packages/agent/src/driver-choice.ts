@@ -69,6 +69,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     needs.add(
       [
         `l7.${protocol}`,
+        ...(entry.dedicatedProxy === undefined ? [] : ['l7.dedicated-proxy']),
         ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
         ...featuresOfRoutes(routes ?? []),
         ...clients,

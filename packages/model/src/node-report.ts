@@ -41,7 +41,7 @@ export interface NodeReport {
 /**
  * What a share limits. `packets`, `bytes` and `new-flows` are rates per second, counted separately from clients and
  * from members. `flows` are tracked by the kernel. `processors`, `memory` (bytes) and `connections` limit the network's
- * proxy.
+ * proxy, and each proxy of one load balancer alone.
  */
 export type ShareName = 'packets' | 'bytes' | 'new-flows' | 'flows' | 'processors' | 'memory' | 'connections'
 
@@ -49,6 +49,8 @@ export type ShareName = 'packets' | 'bytes' | 'new-flows' | 'flows' | 'processor
 export interface OverShareReport {
   /** `DomainEntry.number`. */
   readonly domain: number
+  /** The load balancer whose own proxy it is. Absent: the share is the network's. */
+  readonly loadBalancerId?: string
   readonly share: ShareName
   /** The limit: per second, or at a time. */
   readonly limit: number

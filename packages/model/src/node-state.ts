@@ -13,6 +13,7 @@ import type { CheckType } from './check-kinds.ts'
 import type { Cipher } from './ciphers.ts'
 import type { RedirectAction, RespondAction } from './http-route.ts'
 import type { INSERT_HEADERS } from './listener.ts'
+import type { DedicatedProxy } from './offer.ts'
 import type { ListenerProtocol } from './protocols.ts'
 import type { RouteCondition } from './route-condition.ts'
 import type { RouteFilter } from './route-filter.ts'
@@ -107,6 +108,8 @@ export interface LoadBalancerEntry {
   readonly vips: readonly NodeVip[]
   readonly services: readonly Service[]
   readonly pools: readonly NodePool[]
+  /** Its proxied listeners have a process of their own, with these limits. Absent: they share the domain's. */
+  readonly dedicatedProxy?: DedicatedProxy
 }
 
 /**

@@ -22,6 +22,19 @@ export type MonitorDefaults = z.infer<typeof monitorDefaults>
 /** For monitors that leave all to us. `timeoutMs` null: 800 ms, or the interval if that is shorter. */
 export const USUAL_MONITOR: MonitorDefaults = { intervalMs: 1000, timeoutMs: null, rise: 2, fall: 3 }
 
+/**
+ * Limits of the proxy process that a load balancer has for itself on each node. Absent: those of the proxies that
+ * others share.
+ */
+export const dedicatedProxy = z.strictObject({
+  memoryMegabytes: z.number().int().min(32).max(65_536).optional(),
+  /** Processor time in processors: 0.5 is half of one. */
+  processors: z.number().min(0.05).max(64).optional(),
+  /** Connections at once; more wait. */
+  connections: z.number().int().min(100).max(1_000_000).optional(),
+})
+export type DedicatedProxy = z.infer<typeof dedicatedProxy>
+
 /** What decides about the load balancers of a class. It stays while one has it. */
 export const classSettings = z.strictObject({
   nodeGroupId: offerShape.nodeGroupId,
@@ -29,6 +42,11 @@ export const classSettings = z.strictObject({
   connectionLimit: z.number().int().min(1).max(10_000_000).nullable(),
   /** For monitors of the native API; those of other APIs say everything. */
   monitor: monitorDefaults.nullable(),
+  /**
+   * Each of its load balancers has a proxy process of its own on each node. Absent: they share the one of their network
+   * with others.
+   */
+  dedicatedProxy: dedicatedProxy.optional(),
 })
 export type ClassSettings = z.infer<typeof classSettings>
 

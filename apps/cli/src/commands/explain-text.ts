@@ -30,6 +30,7 @@ export function explainText(explanation: Explanation, colour: boolean): string {
     `  node   ${owner ? `${owner.name ?? owner.id} (${status(owner.connection)})` : 'none'}: ${printable(ownerReason.message)}`,
     ...explanation.listeners.flatMap((listener) => listenerLines(listener, explanation.pools, status)),
     ...unusedPools(explanation).flatMap((pool) => [`  pool ${called(pool)} is used by no listener`]),
+    ...(explanation.proxy ? [`  proxy  ${proxyText(explanation.proxy)}`] : []),
     ...(explanation.returnPath ? [`  back   ${RETURN_PATHS[explanation.returnPath] ?? explanation.returnPath}`] : []),
     ...(explanation.connections ? [`  flows  ${explanation.connections}`] : []),
     '',
@@ -40,6 +41,17 @@ export function explainText(explanation: Explanation, colour: boolean): string {
     `last change: generation ${lastChange.generation} at ${lastChange.at}; ${confirmed(lastChange)}`,
   ]
   return `${lines.join('\n')}\n`
+}
+
+function proxyText({ dedicated, className, limits = {} }: NonNullable<Explanation['proxy']>): string {
+  if (!dedicated) return "the process of its network on each node, which the network's other load balancers share"
+  const bounds = [
+    ...(limits.memoryMegabytes === undefined ? [] : [`${limits.memoryMegabytes} MB`]),
+    ...(limits.processors === undefined ? [] : [`${limits.processors} processors`]),
+    ...(limits.connections === undefined ? [] : [`${limits.connections} connections`]),
+  ]
+  const most = bounds.length === 0 ? '' : `, with at most ${bounds.join(', ')}`
+  return `a process of its own on each node${most}: its class is ${printable(className ?? 'unknown')}`
 }
 
 const confirmed = ({ generation, confirmedGeneration, confirmedAt }: Explanation['lastChange']): string =>

@@ -19,6 +19,16 @@ export interface Explanation {
     readonly pool?: { readonly name: string; readonly draining: boolean } | null
   }[]
   readonly returnPath: string | null
+  /** The process of its proxied listeners; null without. Left out by older control planes. */
+  readonly proxy?: {
+    readonly dedicated: boolean
+    readonly className?: string | null
+    readonly limits?: {
+      readonly memoryMegabytes?: number
+      readonly processors?: number
+      readonly connections?: number
+    }
+  } | null
   /** What happens to established connections when their node is gone. */
   readonly connections?: string | null
   readonly listeners: readonly ExplainedListener[]

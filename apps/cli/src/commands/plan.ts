@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { call, type Session } from '@spout/client/api'
 import {
   type BgpAdvertisementIntent,
+  type DedicatedProxy,
   defaultGroupOf,
   type LoadBalancer,
   type LoadBalancerClass,
@@ -67,6 +68,7 @@ interface Surroundings {
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
   readonly announcing: Announcing
   readonly connectionLimit: number | null
+  readonly dedicatedProxy: DedicatedProxy | undefined
 }
 
 async function readSurroundings(
@@ -82,6 +84,7 @@ async function readSurroundings(
     classId === undefined ? null : await call<LoadBalancerClass>(session, 'GET', `/load-balancer-classes/${classId}`)
   return {
     connectionLimit: ofClass?.connectionLimit ?? null,
+    dedicatedProxy: ofClass?.dedicatedProxy,
     network: networkId === null ? null : await call<Network>(session, 'GET', `/networks/${networkId}`),
     group: {
       name: group.name,
@@ -103,7 +106,7 @@ async function readSurroundings(
 
 function plan(
   loadBalancer: LoadBalancer,
-  { network, group, announcing, connectionLimit }: Surroundings,
+  { network, group, announcing, connectionLimit, dedicatedProxy }: Surroundings,
   before: LoadBalancerPlan | null,
 ): LoadBalancerPlan {
   return planLoadBalancer({
@@ -115,6 +118,7 @@ function plan(
     gatewayOwnerIds: [],
     freePoolNumber: (after) => after + 1,
     connectionLimit,
+    dedicatedProxy,
     // A plan shows no content of certificates, so each stands for its own.
     contentIdOf: (certificateId) => certificateId.replaceAll('-', ''),
     now: loadBalancer.updatedAt ?? loadBalancer.createdAt,

@@ -17,6 +17,18 @@ const monitor = (row: Row): unknown => {
   return `${intervalMs}${timeoutMs === null ? '' : `/${timeoutMs}`} ms, rise ${rise}, fall ${fall}`
 }
 
+/** `yes, 128 MB, 0.5 processors`. */
+const dedicatedProxy = ({ dedicatedProxy: limits }: Row): string => {
+  if (!limits) return 'no'
+  const { memoryMegabytes, processors, connections } = limits as Readonly<Record<string, number | undefined>>
+  return [
+    'yes',
+    ...(memoryMegabytes === undefined ? [] : [`${memoryMegabytes} MB`]),
+    ...(processors === undefined ? [] : [`${processors} processors`]),
+    ...(connections === undefined ? [] : [`${connections} connections`]),
+  ].join(', ')
+}
+
 const monitorField = (flag: string, field: string, description: string): Field => ({
   flags: `--monitor-${flag}`,
   description,
@@ -35,6 +47,7 @@ export const loadBalancerClass: Resource = {
     column('ENABLED', 'enabled'),
     column('CONNECTIONS', 'connectionLimit'),
     { title: 'MONITOR', value: monitor },
+    { title: 'OWN PROXY', value: dedicatedProxy },
     column('DESCRIPTION', 'description'),
     column('NODE GROUP', 'nodeGroupName'),
     projectsColumn,
@@ -65,6 +78,30 @@ export const loadBalancerClass: Resource = {
     monitorField('timeout-ms <ms>', 'timeoutMs', 'likewise (default 800, or the interval)'),
     monitorField('rise <count>', 'rise', 'likewise (default 2)'),
     monitorField('fall <count>', 'fall', 'likewise (default 3)'),
+    {
+      flags: '--dedicated-proxy <yes|no>',
+      description: 'yes: a proxy process for each load balancer (default: they share one)',
+      field: 'dedicatedProxy',
+      parse: (text) => (yesOrNo(text) ? {} : null),
+    },
+    {
+      flags: '--proxy-memory-mb <count>',
+      description: 'memory of each of these (default: as of shared ones)',
+      field: 'dedicatedProxy.memoryMegabytes',
+      parse: wholeNumber,
+    },
+    {
+      flags: '--proxy-processors <number>',
+      description: 'processor time of each, such as 0.5 (default likewise)',
+      field: 'dedicatedProxy.processors',
+      parse: Number,
+    },
+    {
+      flags: '--proxy-connections <count>',
+      description: 'connections at once of each (default likewise)',
+      field: 'dedicatedProxy.connections',
+      parse: wholeNumber,
+    },
     {
       flags: '--projects <projects>',
       description: "projects that may choose it, comma-separated; 'all' (default) or 'none'",

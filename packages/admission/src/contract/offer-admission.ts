@@ -1,6 +1,7 @@
 import {
   type AvailabilityZone,
   availabilityZone,
+  dedicatedProxy,
   type LoadBalancerClass,
   loadBalancerClass,
   monitorDefaults,
@@ -19,11 +20,13 @@ export const loadBalancerClassDraft = loadBalancerClass.omit(meta).extend({
   connectionLimit: loadBalancerClass.shape.connectionLimit.default(null),
   /** What it leaves out is as usual. */
   monitor: monitorDefaults.partial().nullable().default(null),
+  /** Null: they share a proxy. */
+  dedicatedProxy: dedicatedProxy.nullable().default(null),
   /** Null opens it to all projects. */
   projectIds: loadBalancerClass.shape.projectIds.unwrap().nullable().default(null),
 })
 export type LoadBalancerClassDraft = z.input<typeof loadBalancerClassDraft>
-/** Fields that are absent keep their values, those of `monitor` too. */
+/** Fields that are absent keep their values, those of `monitor` and `dedicatedProxy` too. */
 export const loadBalancerClassChange = z
   .strictObject({
     name: loadBalancerClass.shape.name.min(1),
@@ -32,6 +35,7 @@ export const loadBalancerClassChange = z
     nodeGroupId: loadBalancerClass.shape.nodeGroupId,
     connectionLimit: loadBalancerClass.shape.connectionLimit,
     monitor: monitorDefaults.partial().nullable(),
+    dedicatedProxy: dedicatedProxy.nullable(),
     projectIds: loadBalancerClass.shape.projectIds.unwrap().nullable(),
   })
   .partial()

@@ -1,5 +1,13 @@
 import type { ModelView } from '@spout/admission/contract'
-import { defaultGroupOf, isProxied, isTracked, type LoadBalancer, type Node, type NodeGroup } from '@spout/model'
+import {
+  defaultGroupOf,
+  isProxied,
+  isTracked,
+  type LoadBalancer,
+  type LoadBalancerClass,
+  type Node,
+  type NodeGroup,
+} from '@spout/model'
 import { certificatesNamed, ReferenceUsers } from '@spout/plan'
 import { KeySets } from './key-sets.ts'
 
@@ -56,8 +64,8 @@ export class ClusterIndex {
     this.#byNetwork.set(id, networkId)
     this.#byInnerProxy.set(id, loadBalancer !== undefined && hasInnerProxy(loadBalancer) ? networkId : null)
     const listeners = loadBalancer?.listeners ?? []
-    const isLimited = loadBalancer !== undefined && this.connectionLimitOf(loadBalancer) !== null
-    const isChecked = isLimited || groupIds.length > 0
+    const limit = loadBalancer === undefined ? null : (this.classOf(loadBalancer)?.connectionLimit ?? null)
+    const isChecked = limit !== null || groupIds.length > 0
     const hasTracked = listeners.some((listener) => isChecked || isTracked(listener))
     this.#byTracked.set(id, hasTracked ? networkId : null)
     this.#byUntracked.set(id, listeners.length > 0 && !hasTracked ? networkId : null)
@@ -71,9 +79,9 @@ export class ClusterIndex {
     return nodeGroupId ?? this.#defaultGroupId ?? NO_GROUP
   }
 
-  /** Connections at once of each listener at most, as its class says, which keeps its settings while it is used. */
-  connectionLimitOf({ classId }: Pick<LoadBalancer, 'classId'>): number | null {
-    return this.#view.get('loadBalancerClass', classId ?? '')?.value.connectionLimit ?? null
+  /** Its class, which keeps its settings while it is used; null if it has none. */
+  classOf({ classId }: Pick<LoadBalancer, 'classId'>): LoadBalancerClass | null {
+    return this.#view.get('loadBalancerClass', classId ?? '')?.value ?? null
   }
 
   /** Null while there is no group. */

@@ -194,8 +194,9 @@ export class ChangeRouter {
     const loadBalancer = this.#view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) return
     const network = this.#view.get('network', loadBalancer.networkId ?? '')?.value
-    if (neededFeatures(loadBalancer, network?.returnPath ?? null).some((need) => !features.includes(need)))
-      this.#queue.loadBalancer(id)
+    const { dedicatedProxy } = this.#cluster.classOf(loadBalancer) ?? {}
+    const needs = neededFeatures(loadBalancer, network?.returnPath ?? null, dedicatedProxy)
+    if (needs.some((need) => !features.includes(need))) this.#queue.loadBalancer(id)
   }
 
   #planGroup(groupId: string | null): void {

@@ -21,7 +21,7 @@ import { connectionOf } from './planned-connection.ts'
 export interface LoadBalancerPublisherOptions {
   /** Of a group a plan may read only `CarryingGroups`. Anything else read here would become stale. */
   readonly view: ViewOf<'loadBalancer' | 'network' | 'certificate' | 'securityGroup'>
-  readonly cluster: Pick<ClusterIndex, 'connectionLimitOf' | 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
+  readonly cluster: Pick<ClusterIndex, 'classOf' | 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
   readonly carryingGroups: Pick<CarryingGroups, 'of'>
   readonly placements: PlacementLog
   readonly domains: DomainPublisher
@@ -57,6 +57,7 @@ export class LoadBalancerPublisher {
     }
     const network = this.#networkOf(loadBalancer)
     const group = carryingGroups.of(cluster.groupIdOf(loadBalancer))
+    const ofClass = cluster.classOf(loadBalancer)
     const plan = planLoadBalancer({
       loadBalancer,
       network,
@@ -67,7 +68,8 @@ export class LoadBalancerPublisher {
       nodeRoutes: this.#nodeRoutes,
       gatewayOwnerIds: this.#gatewayOwners(network),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
-      connectionLimit: cluster.connectionLimitOf(loadBalancer),
+      connectionLimit: ofClass?.connectionLimit ?? null,
+      dedicatedProxy: ofClass?.dedicatedProxy,
       securityRules: this.#securityRulesOf(loadBalancer),
       contentIdOf: (certificateId) => view.get('certificate', certificateId)?.value.contentId ?? null,
       now: clock.now().toISOString(),

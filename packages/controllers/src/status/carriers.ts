@@ -1,10 +1,13 @@
 import type { ModelView } from '@spout/admission/contract'
 import {
   type LoadBalancer,
+  type LoadBalancerEntry,
   loadBalancerKey,
   type MemberHealth,
   type NodeConfirmation,
   type NodeVip,
+  type OverShareReport,
+  type ShareName,
 } from '@spout/model'
 import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
@@ -87,8 +90,8 @@ export class Carriers {
       const over = reports.node(nodeId)?.overShares ?? []
       if (over.length === 0) return []
       const entry = nodeStates.get(nodeId, key)?.entry
-      const domain = entry?.kind === 'load-balancer' ? entry.domain : null
-      return over.filter((one) => one.domain === domain).map((one) => ({ nodeName: this.#nameOf(nodeId), ...one }))
+      if (entry?.kind !== 'load-balancer') return []
+      return over.filter((one) => concerns(one, entry)).map((one) => ({ nodeName: this.#nameOf(nodeId), ...one }))
     })
   }
 
@@ -117,6 +120,13 @@ export class Carriers {
     return this.#options.view.get('node', nodeId)?.value.name ?? nodeId
   }
 }
+
+/** Proxies of others do not: a load balancer uses its own, or the one that its network shares. */
+const concerns = ({ domain, share, loadBalancerId }: OverShareReport, entry: LoadBalancerEntry): boolean =>
+  domain === entry.domain &&
+  (!PROXY_SHARES.has(share) || loadBalancerId === (entry.dedicatedProxy === undefined ? undefined : entry.id))
+
+const PROXY_SHARES: ReadonlySet<ShareName> = new Set(['processors', 'memory', 'connections'])
 
 const SEVERITY = { down: 2, unknown: 1, up: 0 } as const
 

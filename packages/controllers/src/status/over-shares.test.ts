@@ -1,4 +1,4 @@
-import type { OverShareReport, Serving } from '@spout/model'
+import { loadBalancerClass, type OverShareReport, type Serving } from '@spout/model'
 import { MemoryStore } from '@spout/store'
 import { describe, expect, test } from 'vitest'
 import { ControlPlane } from '../testing/control-plane.ts'
@@ -62,6 +62,43 @@ test('a proxy that was ended for lack of memory is worse than one that is near i
   expect(plane.status.summary(LB).serving.message).toContain(' ends its proxy if ')
   await plane.report(N1, { overShares: [{ ...memory, refused: true }] })
   expect(plane.status.summary(LB).serving.message).toContain(' ended its proxy, ')
+  await plane.stop()
+})
+
+test('a proxy of one load balancer alone concerns no other, and the shared one not it', async () => {
+  const plane = await ControlPlane.start(new MemoryStore())
+  const own = loadBalancerClass.parse({
+    ...{
+      id: uuid('other', 1),
+      name: 'own',
+      description: '',
+      createdAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: null,
+      enabled: true,
+    },
+    ...{ nodeGroupId: null, connectionLimit: null, monitor: null, dedicatedProxy: { memoryMegabytes: 64 } },
+  })
+  await plane.put(
+    ['nodeGroup', nodeGroup(1)],
+    ['node', node(1)],
+    ['network', network(1)],
+    ['loadBalancerClass', own],
+    ['loadBalancer', loadBalancer(1, { pools: [pool(1, ['10.0.0.11'])], classId: own.id })],
+    ['loadBalancer', loadBalancer(2, { pools: [pool(2, ['10.0.0.12'])] })],
+  )
+  await plane.report(N1)
+  await plane.confirmAll(N1)
+  const entry = plane.nodeStates.get(N1, `lb/${LB}`)?.entry
+  if (entry?.kind !== 'load-balancer') throw new Error('it is not planned')
+  expect(entry.dedicatedProxy).toEqual({ memoryMegabytes: 64 })
+  const messageOf = (id: string) => plane.status.summary(id).serving.message
+  await plane.report(N1, { overShares: [{ ...over(entry.domain, 'memory', 64 * 1024 ** 2), loadBalancerId: LB }] })
+  expect(messageOf(LB)).toContain('ends its own proxy if that wants more memory: it has nearly all that it may, 64 MB')
+  expect(messageOf(OTHER)).not.toContain('proxy')
+  await plane.report(N1, { overShares: [over(entry.domain, 'connections', 4_000), over(entry.domain, 'bytes')] })
+  expect(messageOf(LB)).not.toContain('proxy')
+  expect(messageOf(LB)).toContain('bytes come in')
+  expect(messageOf(OTHER)).toContain('connections to its proxy')
   await plane.stop()
 })
 

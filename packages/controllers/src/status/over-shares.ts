@@ -5,17 +5,18 @@ export interface OverShareOnNode extends OverShareReport {
   readonly nodeName: string
 }
 
-const WORDS: Readonly<Record<ShareName, (limit: string, isRefused: boolean) => string>> = {
+const WORDS: Readonly<Record<ShareName, (limit: string, isRefused: boolean, proxy: string) => string>> = {
   packets: (limit) => `drops packets of its network: more than ${limit} come in a second`,
   bytes: (limit) => `drops packets of its network: more than ${limit} bytes come in a second`,
   'new-flows': (limit) => `drops connections of its network: more than ${limit} begin in a second`,
   flows: (limit) => `drops connections of its network for new ones: it has as many as it may, ${limit}`,
-  processors: (limit) => `holds up its proxy, which wants more processor time than it may have (processors: ${limit})`,
-  memory: (limit, isRefused) =>
+  processors: (limit, _, proxy) =>
+    `holds up ${proxy}, which wants more processor time than it may have (processors: ${limit})`,
+  memory: (limit, isRefused, proxy) =>
     isRefused
-      ? `ended its proxy, which wanted more memory than it may have, ${limit}, and started it again`
-      : `ends its proxy if that wants more memory: it has nearly all that it may, ${limit}`,
-  connections: (limit) => `takes no more connections to its proxy for now: it has as many as it may, ${limit}`,
+      ? `ended ${proxy}, which wanted more memory than it may have, ${limit}, and started it again`
+      : `ends ${proxy} if that wants more memory: it has nearly all that it may, ${limit}`,
+  connections: (limit, _, proxy) => `takes no more connections to ${proxy} for now: it has as many as it may, ${limit}`,
 }
 
 /** Memory in the unit of the node's settings. */
@@ -25,8 +26,9 @@ const limitText = (share: ShareName, limit: number): string =>
 /** Adds to the serving state that a node drops or delays traffic. The worse state wins. */
 export function withOverShares(serving: Serving, over: readonly OverShareOnNode[]): Serving {
   if (over.length === 0) return serving
-  const messages = over.map(({ nodeName, share, limit, refused = false }) => {
-    return `Node ${nodeName} ${WORDS[share](limitText(share, limit), refused)}.`
+  const messages = over.map(({ nodeName, share, limit, loadBalancerId, refused = false }) => {
+    const proxy = loadBalancerId === undefined ? 'its proxy' : 'its own proxy'
+    return `Node ${nodeName} ${WORDS[share](limitText(share, limit), refused, proxy)}.`
   })
   const message = `${messages.join(' ')} ${serving.message}`
   if (serving.state === 'yes') return { ...serving, state: 'partly', reason: 'OverShare', message }

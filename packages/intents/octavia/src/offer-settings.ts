@@ -1,4 +1,10 @@
-import type { ClassSettings, LoadBalancerClass, NodeGroup, ZoneSettings } from '@spout/model'
+import {
+  type ClassSettings,
+  type DedicatedProxy,
+  dedicatedProxy,
+  type NodeGroup,
+  type ZoneSettings,
+} from '@spout/model'
 import { z } from 'zod'
 import { invalidOption, subresourceNotFound, unsupportedOption } from './wire/fault.ts'
 
@@ -12,6 +18,19 @@ const FLAVOR_DATA = {
   connection_limit: {
     schema: z.number().int().min(1).max(10_000_000),
     meaning: 'Connections at once of each listener at most',
+  },
+  dedicated_proxy: { schema: z.boolean(), meaning: 'Whether each load balancer has a proxy process of its own' },
+  proxy_memory_mb: {
+    schema: dedicatedProxy.shape.memoryMegabytes.unwrap(),
+    meaning: 'With dedicated_proxy, the memory of each of these processes',
+  },
+  proxy_processors: {
+    schema: dedicatedProxy.shape.processors.unwrap(),
+    meaning: 'With dedicated_proxy, the processor time of each',
+  },
+  proxy_connections: {
+    schema: dedicatedProxy.shape.connections.unwrap(),
+    meaning: 'With dedicated_proxy, the connections at once of each',
   },
 } as const
 
@@ -42,11 +61,24 @@ const capabilities = (data: Readonly<Record<string, { readonly meaning: string }
 export const FLAVOR_CAPABILITIES = capabilities(FLAVOR_DATA)
 export const ZONE_CAPABILITIES = capabilities(ZONE_DATA)
 
-const flavorData = z.strictObject({
-  loadbalancer_topology: FLAVOR_DATA.loadbalancer_topology.schema.optional(),
-  node_group: FLAVOR_DATA.node_group.schema.optional(),
-  connection_limit: FLAVOR_DATA.connection_limit.schema.optional(),
-})
+const PROXY_LIMITS = ['proxy_memory_mb', 'proxy_processors', 'proxy_connections'] as const
+
+const flavorData = z
+  .strictObject({
+    loadbalancer_topology: FLAVOR_DATA.loadbalancer_topology.schema.optional(),
+    node_group: FLAVOR_DATA.node_group.schema.optional(),
+    connection_limit: FLAVOR_DATA.connection_limit.schema.optional(),
+    dedicated_proxy: FLAVOR_DATA.dedicated_proxy.schema.optional(),
+    proxy_memory_mb: FLAVOR_DATA.proxy_memory_mb.schema.optional(),
+    proxy_processors: FLAVOR_DATA.proxy_processors.schema.optional(),
+    proxy_connections: FLAVOR_DATA.proxy_connections.schema.optional(),
+  })
+  .superRefine((data, context) => {
+    if (data.dedicated_proxy === true) return
+    for (const path of PROXY_LIMITS)
+      if (data[path] !== undefined)
+        context.addIssue({ code: 'custom', path: [path], message: 'has a meaning with dedicated_proxy alone' })
+  })
 const zoneData = z.strictObject({
   compute_zone: ZONE_DATA.compute_zone.schema.optional(),
   management_network: ZONE_DATA.management_network.schema.optional(),
@@ -62,9 +94,23 @@ export interface GroupDirectory {
 
 /** @throws OctaviaFault 400 for what is no JSON or names an unknown group, 501 for what has no meaning here */
 export function classSettingsOf(text: string, directory: GroupDirectory): ClassSettings {
-  const { node_group: group, connection_limit: connectionLimit = null } = parse('flavor_data', flavorData, text)
-  return { nodeGroupId: groupId(group, directory), connectionLimit, monitor: null }
+  const data = parse('flavor_data', flavorData, text)
+  const { node_group: group, connection_limit: connectionLimit = null } = data
+  return {
+    ...{ nodeGroupId: groupId(group, directory), connectionLimit, monitor: null },
+    ...(data.dedicated_proxy === true && { dedicatedProxy: proxyLimitsOf(data) }),
+  }
 }
+
+const proxyLimitsOf = ({
+  proxy_memory_mb: memoryMegabytes,
+  proxy_processors: processors,
+  proxy_connections: connections,
+}: z.output<typeof flavorData>): DedicatedProxy => ({
+  ...(memoryMegabytes !== undefined && { memoryMegabytes }),
+  ...(processors !== undefined && { processors }),
+  ...(connections !== undefined && { connections }),
+})
 
 /** @throws OctaviaFault as `classSettingsOf` */
 export function zoneSettingsOf(text: string, directory: GroupDirectory): ZoneSettings {
@@ -77,12 +123,16 @@ export function zoneSettingsOf(text: string, directory: GroupDirectory): ZoneSet
 
 /** The profile of a class that was not made of one, as its flavor's profile shows it. */
 export const flavorDataOf = (
-  { nodeGroupId, connectionLimit }: Pick<LoadBalancerClass, 'nodeGroupId' | 'connectionLimit'>,
+  { nodeGroupId, connectionLimit, dedicatedProxy: proxy }: Omit<ClassSettings, 'monitor'>,
   { groups }: GroupDirectory,
 ): string =>
   JSON.stringify({
     ...(nodeGroupId !== null && { node_group: groups.find(({ id }) => id === nodeGroupId)?.name ?? nodeGroupId }),
     ...(connectionLimit !== null && { connection_limit: connectionLimit }),
+    ...(proxy !== undefined && { dedicated_proxy: true }),
+    ...(proxy?.memoryMegabytes !== undefined && { proxy_memory_mb: proxy.memoryMegabytes }),
+    ...(proxy?.processors !== undefined && { proxy_processors: proxy.processors }),
+    ...(proxy?.connections !== undefined && { proxy_connections: proxy.connections }),
   } satisfies z.input<typeof flavorData>)
 
 function parse<T>(option: string, schema: z.ZodType<T>, text: string): T {

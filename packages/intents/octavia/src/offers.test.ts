@@ -67,6 +67,18 @@ describe('a flavor', () => {
     expect(await faultOf(admin('DELETE', `/flavors/${id}`))).toBe(`409 Flavor ${id} is in use and cannot be modified.`)
   })
 
+  test('gives its load balancers proxies of their own', async () => {
+    const data = { dedicated_proxy: true, proxy_memory_mb: 64, proxy_processors: 0.5, proxy_connections: 1000 }
+    const { id } = await newFlavor(data)
+    const dedicatedProxy = { memoryMegabytes: 64, processors: 0.5, connections: 1000 }
+    expect(service.view.get('loadBalancerClass', id)?.value).toMatchObject({ dedicatedProxy })
+    const native = await service.admission.createLoadBalancerClass({ name: 'own', dedicatedProxy })
+    const [, { flavorprofile }] = await admin('GET', `/flavorprofiles/${native.id}`)
+    expect(JSON.parse((flavorprofile as { flavor_data: string }).flavor_data)).toEqual(data)
+    const shared = await newFlavor({ dedicated_proxy: false })
+    expect(service.view.get('loadBalancerClass', shared.id)?.value).not.toHaveProperty('dedicatedProxy')
+  })
+
   test('is written by administrators and read by all', async () => {
     const flavor = await newFlavor({}, { description: 'fast' })
     expect(flavor).toEqual({
@@ -133,6 +145,12 @@ describe('a flavor profile', () => {
     ['no object', { flavor_data: '[1]' }, '501'],
     ['what virtual machines have', { flavor_data: '{"compute_flavor":"big"}' }, '501'],
     ['an unknown group', { flavor_data: '{"node_group":"nowhere"}' }, '400 Node group nowhere not found.'],
+    [
+      'limits of a proxy that is not its own',
+      { flavor_data: '{"proxy_memory_mb":64}' },
+      'flavor_data.proxy_memory_mb: has a meaning with dedicated_proxy alone',
+    ],
+    ['too little memory', { flavor_data: '{"dedicated_proxy":true,"proxy_memory_mb":1}' }, 'proxy_memory_mb'],
     ['another topology', { flavor_data: '{"loadbalancer_topology":"RING"}' }, '501'],
     ['a provider of elsewhere', { provider_name: 'f5' }, "400 Provider 'f5' is not enabled."],
     ['a long text', { flavor_data: `{"a":"${'x'.repeat(4096)}"}` }, '400'],
@@ -209,6 +227,10 @@ test('capabilities name what profiles may say', async () => {
     'loadbalancer_topology',
     'node_group',
     'connection_limit',
+    'dedicated_proxy',
+    'proxy_memory_mb',
+    'proxy_processors',
+    'proxy_connections',
   ])
   expect(await names('/providers/spout/availability_zone_capabilities', 'availability_zone_capabilities')).toEqual([
     'compute_zone',

@@ -1,5 +1,6 @@
 import {
   type Announce,
+  type DedicatedProxy,
   featuresOfRoutes,
   isAnnouncedByEveryNode,
   isProxied,
@@ -49,6 +50,8 @@ export interface LoadBalancerPlanInput {
   readonly connectionLimit: number | null
   /** The rules of the security groups that it names; null or absent: it names none. */
   readonly securityRules?: readonly SecurityRule[] | null
+  /** Limits of the proxy of its own, as its class says. Absent: it shares one. */
+  readonly dedicatedProxy?: DedicatedProxy | undefined
   /** Of the project's certificates. */
   readonly contentIdOf: ContentIdOf
   /** RFC 3339: the time of the placement, if it differs from the previous one. */
@@ -129,7 +132,7 @@ function byOwner(
     groupName: group.name,
     nodes: group.nodes,
     previousOwnerIds: [...shared, ...(previous?.ownerNodeId ? [previous.ownerNodeId] : [])],
-    needs: neededFeatures(loadBalancer, network.returnPath),
+    needs: neededFeatures(loadBalancer, network.returnPath, input.dedicatedProxy),
     leftNodeId: loadBalancer.leftNodeId,
     previous,
   })
@@ -159,7 +162,7 @@ function byShard(
     groupName: group.name,
     nodes: group.nodes,
     previousShard: before?.number ?? null,
-    needs: neededFeatures(loadBalancer, network.returnPath),
+    needs: neededFeatures(loadBalancer, network.returnPath, input.dedicatedProxy),
     previousRefusal: refusalOf(previous),
   })
   const routed =
@@ -208,12 +211,18 @@ const explainGateway = (reason: Reason, network: Network): Reason =>
       }
     : reason
 
-/** Names of the features that drivers must offer for this load balancer with this return path, sorted. */
+/**
+ * Names of the features that drivers must offer for this load balancer with this return path, sorted.
+ * @param dedicatedProxy of its class
+ */
 export function neededFeatures(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
   returnPath: Network['returnPath'] | null,
+  dedicatedProxy?: DedicatedProxy,
 ): readonly string[] {
   const needs = new Set<string>()
+  if (dedicatedProxy !== undefined && loadBalancer.listeners.some(({ protocol }) => isProxied(protocol)))
+    needs.add('l7.dedicated-proxy')
   // Every node can translate addresses. An older one may not know how to forward without that.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
   for (const { protocol, routes, tls } of loadBalancer.listeners) {
@@ -265,7 +274,7 @@ function loadBalancerEntry(
   loadBalancer: LoadBalancer,
   domain: number,
   planned: readonly NodePool[],
-  around: ListenerSurroundings,
+  around: ListenerSurroundings & Pick<LoadBalancerPlanInput, 'dedicatedProxy'>,
 ): LoadBalancerEntry {
   const disabled = new Set(loadBalancer.pools.flatMap((pool) => (pool.enabled ? [] : [pool.id])))
   const pools = loadBalancer.enabled ? planned.filter((pool) => !disabled.has(pool.id)) : []
@@ -284,6 +293,7 @@ function loadBalancerEntry(
           .flatMap((listener) => service(listener, numbers, around))
       : [],
     pools,
+    ...(around.dedicatedProxy === undefined ? {} : { dedicatedProxy: around.dedicatedProxy }),
   }
 }
 

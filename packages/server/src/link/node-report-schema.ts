@@ -115,6 +115,7 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
     .array(
       z.object({
         domain: z.number().int().min(1),
+        loadBalancerId: id.optional(),
         share: z.enum(['packets', 'bytes', 'new-flows', 'flows', 'processors', 'memory', 'connections']),
         limit: count,
         refused: z.boolean().optional(),

@@ -1,5 +1,6 @@
 import {
   hasShards,
+  isProxied,
   type Listener,
   type LoadBalancer,
   type LoadBalancerStatus,
@@ -43,6 +44,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
     })),
     returnPath:
       loadBalancer.networkId === null ? null : (view.get('network', loadBalancer.networkId)?.value.returnPath ?? null),
+    proxy: explainProxy(context, loadBalancer),
     connections: connectionsOutlive(context, loadBalancer, placement),
     listeners: loadBalancer.listeners.map((listener) =>
       explainListener(loadBalancer, listener, rules, status.stats.get(listener.id)),
@@ -56,6 +58,14 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       confirmedAt: status.confirmedAt,
     },
   }
+}
+
+/** The proxy process of its proxied listeners on each node; null if it has none of these. */
+function explainProxy({ view }: NativeContext, { classId, listeners }: LoadBalancer) {
+  if (!listeners.some(({ protocol }) => isProxied(protocol))) return null
+  const ofClass = view.get('loadBalancerClass', classId ?? '')?.value
+  const limits = ofClass?.dedicatedProxy
+  return limits === undefined ? { dedicated: false } : { dedicated: true, className: ofClass?.name ?? null, limits }
 }
 
 /**

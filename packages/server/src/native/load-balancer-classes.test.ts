@@ -71,6 +71,20 @@ describe('load balancer classes', () => {
     })
   })
 
+  test('give load balancers proxies of their own, which explain shows', async () => {
+    const limits = { memoryMegabytes: 64, connections: 500 }
+    const { body } = await newClass({ name: 'own', dedicatedProxy: limits })
+    expect(body.dedicatedProxy).toEqual(limits)
+    const proxyOf = async (fields: object) => {
+      const made = await newLoadBalancer(fields)
+      return (await bed.askNative('GET', `/load-balancers/${made.body.id}/explain`, member)).body.proxy
+    }
+    const listeners = [{ protocol: 'http', port: 80 }]
+    expect(await proxyOf({ classId: body.id, listeners })).toEqual({ dedicated: true, className: 'own', limits })
+    expect(await proxyOf({ listeners })).toEqual({ dedicated: false })
+    expect(await proxyOf({ classId: body.id, listeners: [{ protocol: 'tcp', port: 80 }] })).toBeNull()
+  })
+
   test('that do not exist are refused by name of the field', async () => {
     expect((await newLoadBalancer({ classId: projectId })).body).toMatchObject({
       code: 'ReferenceNotFound',

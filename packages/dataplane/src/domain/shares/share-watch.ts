@@ -4,6 +4,8 @@ import type { Log } from '@spout/sys'
 /** The use of one share by one domain. */
 export interface ShareUse {
   readonly share: ShareName
+  /** The load balancer whose own proxy it is; absent: the share is the domain's. */
+  readonly loadBalancerId?: string
   /** Limit per second, or at a time. */
   readonly limit: number
   /** Current use; null if not known. */
@@ -43,7 +45,7 @@ const MOST_REPORTS = 1_000
 /** At most this part of the time is spent on reading. */
 const SHARE_OF_TIME = 0.01
 
-interface Over {
+interface Over extends Whose {
   /** When it last wanted more. */
   readonly lastMs: number
   /** When it was last refused; null for never. */
@@ -51,13 +53,16 @@ interface Over {
   readonly limit: number
 }
 
+type Whose = Pick<ShareUse, 'share' | 'loadBalancerId'>
+const keyOf = ({ share, loadBalancerId = '' }: Whose): string => `${share} ${loadBalancerId}`
+
 /** Watches which tenant networks want more of this node than their share, and counts refusals. */
 export class ShareWatch {
   readonly #options: ShareWatchOptions
   readonly #now: () => number
-  /** domain -> share */
-  readonly #over = new Map<number, Map<ShareName, Over>>()
-  readonly #refused = new Map<number, Map<ShareName, number>>()
+  /** domain -> `keyOf` */
+  readonly #over = new Map<number, Map<string, Over>>()
+  readonly #refused = new Map<number, Map<string, number>>()
   readonly #mostUsed = new Map<ShareName, number>()
   readonly #total = new Map<ShareName, number>()
   #notBeforeMs = 0
@@ -85,7 +90,7 @@ export class ShareWatch {
     const over = this.#reports()
     return Object.fromEntries(
       Array.from(this.#total, ([share, refused]) => {
-        const networks = over.filter((one) => one.share === share).length
+        const networks = new Set(over.flatMap((one) => (one.share === share ? [one.domain] : []))).size
         const mostUsed = this.#mostUsed.get(share) ?? null
         return [share, { refused, mostUsed, over: networks } satisfies ShareFigures]
       }),
@@ -95,13 +100,22 @@ export class ShareWatch {
   async #lookAtAll(domains: readonly number[]): Promise<void> {
     const { sources, log } = this.#options
     this.#mostUsed.clear()
+    const read = new Map(domains.map((domain) => [domain, new Set<string>()]))
     for (const source of sources)
       for (const domain of domains)
         try {
-          for (const use of await source.read(domain)) this.#note(domain, use)
+          for (const use of await source.read(domain)) {
+            this.#note(domain, use)
+            read.get(domain)?.add(keyOf(use))
+          }
         } catch (error) {
+          read.delete(domain)
           log.debug({ domain, error: String(error) }, 'the shares of a domain cannot be read')
         }
+    // A proxy that ended counts no more; one of that name begins again.
+    for (const [domain, keys] of read)
+      for (const key of this.#refused.get(domain)?.keys() ?? [])
+        if (!keys.has(key)) this.#refused.get(domain)?.delete(key)
     const there = new Set(domains)
     for (const domain of this.#refused.keys()) {
       if (there.has(domain)) continue
@@ -111,39 +125,43 @@ export class ShareWatch {
     }
   }
 
-  #note(domain: number, { share, limit, used, refused, isOver }: ShareUse): void {
-    const ofDomain = this.#refused.get(domain) ?? new Map<ShareName, number>()
+  #note(domain: number, use: ShareUse): void {
+    const { share, limit, used, refused, isOver } = use
+    const ofDomain = this.#refused.get(domain) ?? new Map<string, number>()
     this.#refused.set(domain, ofDomain)
-    const before = ofDomain.get(share)
+    const before = ofDomain.get(keyOf(use))
     // Refusals before this process's first read are not reported. A count that decreased has started again.
     const more = refused === null || before === undefined ? 0 : refused < before ? refused : refused - before
-    if (refused !== null) ofDomain.set(share, refused)
+    if (refused !== null) ofDomain.set(keyOf(use), refused)
     this.#total.set(share, (this.#total.get(share) ?? 0) + more)
     if (used !== null && limit > 0) this.#mostUsed.set(share, Math.max(used / limit, this.#mostUsed.get(share) ?? 0))
-    if (isOver ?? more > 0) this.#isOver(domain, share, limit, more > 0)
+    if (isOver ?? more > 0) this.#isOver(domain, use, more > 0)
   }
 
-  #isOver(domain: number, share: ShareName, limit: number, isRefused: boolean): void {
-    const shares = this.#over.get(domain) ?? new Map<ShareName, Over>()
+  #isOver(domain: number, use: Whose & Pick<ShareUse, 'limit'>, isRefused: boolean): void {
+    const { share, loadBalancerId, limit } = use
+    const shares = this.#over.get(domain) ?? new Map<string, Over>()
     this.#over.set(domain, shares)
     const nowMs = this.#now()
-    shares.set(share, { lastMs: nowMs, refusedMs: isRefused ? nowMs : (shares.get(share)?.refusedMs ?? null), limit })
+    const refusedMs = isRefused ? nowMs : (shares.get(keyOf(use))?.refusedMs ?? null)
+    const whose = { share, ...(loadBalancerId === undefined ? {} : { loadBalancerId }) }
+    shares.set(keyOf(use), { ...whose, lastMs: nowMs, refusedMs, limit })
   }
 
   #isQuiet(sinceMs: number): boolean {
     return this.#now() - sinceMs >= QUIET_MS
   }
 
-  #told({ limit, refusedMs }: Over): Pick<OverShareReport, 'limit' | 'refused'> {
-    return { limit, refused: refusedMs !== null && !this.#isQuiet(refusedMs) }
+  #told({ lastMs: _, refusedMs, ...over }: Over): Omit<OverShareReport, 'domain'> {
+    return { ...over, refused: refusedMs !== null && !this.#isQuiet(refusedMs) }
   }
 
   #reports(): readonly OverShareReport[] {
     const reports: OverShareReport[] = []
     for (const [domain, shares] of this.#over)
-      for (const [share, over] of shares)
-        if (this.#isQuiet(over.lastMs)) shares.delete(share)
-        else if (reports.length < MOST_REPORTS) reports.push({ domain, share, ...this.#told(over) })
+      for (const [key, over] of shares)
+        if (this.#isQuiet(over.lastMs)) shares.delete(key)
+        else if (reports.length < MOST_REPORTS) reports.push({ domain, ...this.#told(over) })
     return reports
   }
 }

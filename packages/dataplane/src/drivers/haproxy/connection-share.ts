@@ -1,4 +1,5 @@
-import type { ShareSource } from '../../domain/shares/share-watch.ts'
+import type { ShareSource, ShareUse } from '../../domain/shares/share-watch.ts'
+import { ownerIn, type ProxyPlace } from './proxy-place.ts'
 
 /** The connections of a proxy. */
 export interface ProxyConnections {
@@ -11,17 +12,26 @@ export interface ProxyConnections {
   readonly dropped: number
 }
 
+export interface ConnectionShareOptions {
+  /** Where a domain's proxies run. */
+  readonly places: (domain: number) => readonly ProxyPlace[]
+  /** The connections of a domain's shared proxy, or of a load balancer's own; null if there is none. */
+  readonly connections: (domain: number, loadBalancerId?: string) => Promise<ProxyConnections | null>
+}
+
 /**
  * Tells which proxies have as many connections as they may. Connections that are refused because one source has too
  * many (`sourceRules`) do not count for the tenant.
- * @param connections of a domain's proxy; null if there is none
  */
-export const connectionShare = (connections: (domain: number) => Promise<ProxyConnections | null>): ShareSource => ({
+export const connectionShare = ({ places, connections }: ConnectionShareOptions): ShareSource => ({
   read: async (domain) => {
-    const now = await connections(domain)
-    if (now === null) return []
-    const { current, most, dropped } = now
-    // The queue also overflows if a proxy gets too little processor time, which is another share.
-    return [{ share: 'connections', limit: most, used: current, refused: dropped, isOver: current >= most }]
+    const uses = places(domain).map(async (place): Promise<readonly ShareUse[]> => {
+      const now = await connections(domain, place.dedicated?.loadBalancerId)
+      if (now === null) return []
+      const { current: used, most: limit, dropped: refused } = now
+      // The queue also overflows if a proxy gets too little processor time, which is another share.
+      return [{ share: 'connections', ...ownerIn(place), limit, used, refused, isOver: used >= limit }]
+    })
+    return (await Promise.all(uses)).flat()
   },
 })

@@ -13,17 +13,19 @@ import type {
   WantedEntry,
 } from '../../contracts/driver.ts'
 import type { ProxyConnections } from './connection-share.ts'
+import { DedicatedSeats, optionsIn, proxyNameOf, sharedProxyName } from './dedicated-seats.ts'
 import { DomainProxy } from './domain-proxy.ts'
 import { KnownRoutes } from './known-routes.ts'
 import { endLeftProxies } from './left-proxies.ts'
 import type { MetricsOf } from './metrics-socket.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
-import type { Outcome } from './outcome.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
 import type { ProxyHost } from './proxy-host.ts'
 import type { ProxyPlace } from './proxy-place.ts'
 import { processesByConfig } from './proxy-process.ts'
 import { type RenderedEntry, renderEntry } from './render.ts'
 import type { FrontendCounters } from './show.ts'
+import { SlotsExhausted } from './slot-table.ts'
 
 export interface HaproxyDriverOptions {
   /** The place of a domain's proxy. The domain must exist before its first proxied service. */
@@ -40,6 +42,7 @@ const FEATURES: readonly Feature[] = [
   'l7.client-certificates',
   'l7.client-certificates.crl',
   'l7.cookies',
+  'l7.dedicated-proxy',
   'l7.http',
   'l7.https',
   'l7.pool-tls',
@@ -57,7 +60,21 @@ const WITH_LUA: readonly Feature[] = [
   'l7.routes.tests',
 ]
 
-/** Serves protocols `http` and `tcp-proxy` with one HAProxy process per domain. */
+/** A proxy of a domain. */
+interface OpenProxy {
+  readonly domain: number
+  readonly proxy: DomainProxy
+}
+
+/** What an `apply` changes in one proxy. */
+interface Work {
+  /** An entry that it carries; null if it only loses some. */
+  wanted: WantedEntry | null
+  readonly put: RenderedEntry[]
+  readonly remove: string[]
+}
+
+/** Serves protocols `http` and `tcp-proxy` with one HAProxy process per domain, and one per load balancer with its own. */
 export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly name = 'haproxy'
   readonly features: ReadonlySet<Feature>
@@ -65,16 +82,18 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly #options: HaproxyOptions
   readonly #clock: Clock
   readonly #counters = { transactions: 0, reloads: 0 }
-  readonly #proxies = new Map<number, DomainProxy>()
+  /** By name (`proxyNameOf`). */
+  readonly #proxies = new Map<string, OpenProxy>()
+  readonly #seats = new DedicatedSeats()
   readonly #routes = new KnownRoutes()
   /** The wanted entries, by key. */
   readonly #held = new Map<string, RenderedEntry>()
-  /** Listener id -> domain number. */
-  readonly #domainOfService = new Map<string, number>()
-  /** Proxies without entries that will be stopped, by domain number. */
-  readonly #idle = new Map<number, Timer>()
-  /** Proxies that are being stopped, by domain number. A new one waits for them. */
-  readonly #stopping = new Map<number, Promise<void>>()
+  /** Listener id -> name of its proxy. */
+  readonly #proxyOfService = new Map<string, string>()
+  /** Proxies without entries that will be stopped, by name. */
+  readonly #idle = new Map<string, Timer>()
+  /** Proxies that are being stopped, by name. A new one waits for them. */
+  readonly #stopping = new Map<string, Promise<void>>()
   /** Whether the next `apply` removes what belongs to no entry of `adopt`. */
   #prune = false
 
@@ -97,31 +116,37 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     return renderEntry(wanted, (...routes) => this.#routes.render(...routes))
   }
 
-  /** Starts the proxy of a domain before its first service, which then takes milliseconds. */
+  /** Starts the shared proxy of a domain before its first service, which then takes milliseconds. */
   async startDomain(domain: DomainEntry): Promise<void> {
-    await this.#proxyOf(domain).prepare()
-    this.#stopIfIdle(domain.number)
+    const name = sharedProxyName(domain.number)
+    await this.#open(name, domain.number, () => this.#given.place(domain)).prepare()
+    this.#stopIfIdle(name)
   }
 
-  /** Ends the proxy of a domain that is removed. */
+  /** Ends the proxies of a domain that is removed. */
   async stopDomain(number: number): Promise<void> {
-    this.#idle.get(number)?.clear()
-    this.#idle.delete(number)
-    const proxy = this.#proxies.get(number)
+    const names = [...this.#proxies].flatMap(([name, { domain }]) => (domain === number ? [name] : []))
+    await Promise.all(names.map((name) => this.#stop(name)))
+  }
+
+  async #stop(name: string): Promise<void> {
+    this.#idle.get(name)?.clear()
+    this.#idle.delete(name)
+    const { proxy } = this.#proxies.get(name) ?? {}
     if (proxy === undefined) return
-    this.#proxies.delete(number)
+    this.#proxies.delete(name)
     for (const key of proxy.keys) this.#forget(key)
     const stopping = proxy.stop()
-    this.#stopping.set(number, stopping)
+    this.#stopping.set(name, stopping)
     await stopping
-    if (this.#stopping.get(number) === stopping) this.#stopping.delete(number)
+    if (this.#stopping.get(name) === stopping) this.#stopping.delete(name)
+    if (!this.#proxies.has(name)) this.#seats.free(proxy.place.name)
   }
 
   /** The proxy's port for a service; null if it does not serve it. The port stays the same while it is served. */
   proxyPort(serviceId: string): ProxyPort | null {
-    const number = this.#domainOfService.get(serviceId)
-    const proxy = number === undefined ? undefined : this.#proxies.get(number)
-    const port = proxy?.portOf(serviceId) ?? null
+    const name = this.#proxyOfService.get(serviceId) ?? ''
+    const port = this.#proxies.get(name)?.proxy.portOf(serviceId) ?? null
     return port === null ? null : { port }
   }
 
@@ -158,7 +183,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   #proxiesOf(domains?: ReadonlySet<number>): readonly DomainProxy[] {
-    return [...this.#proxies].flatMap(([number, proxy]) => (domains?.has(number) === false ? [] : [proxy]))
+    return [...this.#proxies.values()].flatMap(({ domain, proxy }) => (domains?.has(domain) === false ? [] : [proxy]))
   }
 
   async #attempt({ place }: DomainProxy, work: () => Promise<void>): Promise<void> {
@@ -172,53 +197,54 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   async adopt(previous: readonly WantedEntry[]): Promise<void> {
     await this.apply({ put: previous, remove: [] })
     this.#prune = true
-    for (const proxy of this.#proxies.values()) await this.#attempt(proxy, () => proxy.renew())
+    for (const proxy of this.#proxiesOf()) await this.#attempt(proxy, () => proxy.renew())
   }
 
   async apply(changes: {
     readonly put: readonly WantedEntry[]
     readonly remove: readonly string[]
   }): Promise<readonly Applied[]> {
-    const work = new Map<number, { domain: DomainEntry | null; put: RenderedEntry[]; remove: string[] }>()
-    const workOf = (number: number) => {
-      const one = work.get(number) ?? { domain: null, put: [], remove: [] }
-      work.set(number, one)
+    await this.#seats.learn(this.#options.runDirectory)
+    const work = new Map<string, Work>()
+    const workOf = (name: string): Work => {
+      const one = work.get(name) ?? { wanted: null, put: [], remove: [] }
+      work.set(name, one)
       return one
     }
-    const removeFrom = (key: string, number: number | undefined): void => {
-      if (number !== undefined) workOf(number).remove.push(key)
+    const removeFrom = (key: string, name: string | undefined): void => {
+      if (name !== undefined) workOf(name).remove.push(key)
     }
     const refused: Applied[] = []
     for (const wanted of changes.put) {
-      const { key, domain } = wanted
-      const held = this.#held.get(key)?.domain
-      if (!hasProxied(wanted) || (held !== undefined && held !== domain.number)) removeFrom(key, held)
+      const { key, domain, entry } = wanted
+      const held = this.#proxyNameOf(key)
+      const name = proxyNameOf({ ...entry, domain: domain.number, loadBalancerId: entry.id })
+      if (!hasProxied(wanted) || (held !== undefined && held !== name)) removeFrom(key, held)
       if (!hasProxied(wanted)) continue
       try {
         const rendered = this.render(wanted)
-        const one = workOf(domain.number)
-        one.domain = domain
+        this.#placeOf(wanted)
+        const one = workOf(name)
+        one.wanted = wanted
         one.put.push(rendered)
       } catch (error) {
-        refused.push(applied(key, { reason: 'EntryRefused', message: String(error) }))
+        refused.push(applied(key, refusalOf(error)))
       }
     }
-    for (const key of changes.remove) removeFrom(key, this.#held.get(key)?.domain)
+    for (const key of changes.remove) removeFrom(key, this.#proxyNameOf(key))
     const prune = this.#prune
     this.#prune = false
-    const done = await Promise.all(
-      [...work].map(([number, one]) => this.#applyTo(number, one.domain, one.put, one.remove)),
-    )
+    const done = await Promise.all([...work].map(([name, one]) => this.#applyTo(name, one)))
     if (prune) await this.#pruneAll()
     return [...done.flat(), ...refused]
   }
 
   async observe(): Promise<readonly string[]> {
-    return (await Promise.all([...this.#proxies.values()].map((proxy) => proxy.observe()))).flat()
+    return (await Promise.all(this.#proxiesOf().map((proxy) => proxy.observe()))).flat()
   }
 
   async stats(): Promise<readonly ServiceStats[]> {
-    const rows = await Promise.all([...this.#proxies.values()].map((proxy) => proxy.stats()))
+    const rows = await Promise.all(this.#proxiesOf().map((proxy) => proxy.stats()))
     return rows.flat().map(({ entry, service, counters }) => ({
       loadBalancerId: entry.loadBalancerId,
       listenerId: service,
@@ -232,98 +258,127 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   async poolFigures(entry: LoadBalancerEntry): Promise<readonly PoolFigures[]> {
-    return (await this.#proxies.get(entry.domain)?.poolFigures(entry)) ?? []
+    return (
+      (await this.#proxies.get(proxyNameOf({ ...entry, loadBalancerId: entry.id }))?.proxy.poolFigures(entry)) ?? []
+    )
   }
 
   async traffic(): Promise<readonly MemberTraffic[]> {
-    return (await Promise.all([...this.#proxies.values()].map((proxy) => proxy.traffic()))).flat()
+    return (await Promise.all(this.#proxiesOf().map((proxy) => proxy.traffic()))).flat()
   }
 
-  /** The connections of a domain's proxy; null if there is none. */
-  async connections(domain: number): Promise<ProxyConnections | null> {
-    return (await this.#proxies.get(domain)?.connections()) ?? null
+  /** Where a domain's proxies run. */
+  placesOf(domain: number): readonly ProxyPlace[] {
+    return this.#proxiesOf(new Set([domain])).map(({ place }) => place)
+  }
+
+  /** How many proxies it has. */
+  proxyCounts(): { readonly shared: number; readonly dedicated: number } {
+    const all = this.#proxiesOf()
+    const dedicated = all.filter(({ place }) => place.dedicated !== undefined).length
+    return { shared: all.length - dedicated, dedicated }
+  }
+
+  /** The connections of a domain's shared proxy, or of a load balancer's own; null if there is none. */
+  async connections(domain: number, loadBalancerId?: string): Promise<ProxyConnections | null> {
+    const proxy = this.#proxiesOf(new Set([domain])).find(
+      ({ place }) => place.dedicated?.loadBalancerId === loadBalancerId,
+    )
+    return (await proxy?.connections()) ?? null
   }
 
   /** The proxies continue, and the next agent adopts them. */
   async close(): Promise<void> {
     for (const timer of this.#idle.values()) timer.clear()
-    await Promise.all([...this.#proxies.values()].map((proxy) => proxy.close()))
+    await Promise.all(this.#proxiesOf().map((proxy) => proxy.close()))
   }
 
-  async #applyTo(
-    number: number,
-    domain: DomainEntry | null,
-    put: readonly RenderedEntry[],
-    remove: readonly string[],
-  ): Promise<readonly Applied[]> {
-    const proxy = domain === null ? this.#proxies.get(number) : this.#proxyOf(domain)
+  async #applyTo(name: string, { wanted, put, remove }: Work): Promise<readonly Applied[]> {
+    const proxy =
+      wanted === null
+        ? this.#proxies.get(name)?.proxy
+        : this.#open(name, wanted.domain.number, () => this.#placeOf(wanted))
     if (proxy === undefined) return []
     const outcomes = await proxy.apply(put, remove)
-    for (const key of remove) if (this.#held.get(key)?.domain === number) this.#forget(key)
+    for (const key of remove) if (this.#proxyNameOf(key) === name) this.#forget(key)
     for (const entry of put) this.#hold(entry)
-    this.#stopIfIdle(number)
+    this.#stopIfIdle(name)
     const removed = remove.filter((key) => !outcomes.has(key)).map((key) => applied(key, null))
     return [...[...outcomes].map(([key, outcome]) => applied(key, outcome)), ...removed]
+  }
+
+  /** The proxy that has an entry now. */
+  #proxyNameOf(key: string): string | undefined {
+    const held = this.#held.get(key)
+    return held && proxyNameOf(held)
   }
 
   #hold(entry: RenderedEntry): void {
     this.#forget(entry.key, entry)
     this.#held.set(entry.key, entry)
-    for (const { service } of entry.frontends) this.#domainOfService.set(service, entry.domain)
+    for (const { service } of entry.frontends) this.#proxyOfService.set(service, proxyNameOf(entry))
   }
 
   /** @param next its next version, whose routes are rendered from the last ones */
   #forget(key: string, next?: RenderedEntry): void {
     const kept = new Set(next?.frontends.map(({ service }) => service))
     for (const { service } of this.#held.get(key)?.frontends ?? []) {
-      this.#domainOfService.delete(service)
+      this.#proxyOfService.delete(service)
       if (!kept.has(service)) this.#routes.forget(service)
     }
     this.#held.delete(key)
   }
 
-  #proxyOf(domain: DomainEntry): DomainProxy {
-    this.#idle.get(domain.number)?.clear()
-    this.#idle.delete(domain.number)
-    const proxy = this.#proxies.get(domain.number) ?? this.#make(domain)
-    this.#proxies.set(domain.number, proxy)
+  /** @throws SlotsExhausted */
+  #placeOf({ domain, entry }: WantedEntry): ProxyPlace {
+    const shared = this.#given.place(domain)
+    return entry.dedicatedProxy === undefined ? shared : this.#seats.take(shared, entry.id, entry.dedicatedProxy)
+  }
+
+  #open(name: string, domain: number, placeOf: () => ProxyPlace): DomainProxy {
+    this.#idle.get(name)?.clear()
+    this.#idle.delete(name)
+    const proxy = this.#proxies.get(name)?.proxy ?? this.#make(name, domain, placeOf())
+    this.#proxies.set(name, { domain, proxy })
     return proxy
   }
 
-  #make(domain: DomainEntry): DomainProxy {
+  #make(name: string, domain: number, place: ProxyPlace): DomainProxy {
     const { metricsOf } = this.#given
     return DomainProxy.open({
       ...(metricsOf === undefined ? {} : { metricsOf }),
-      place: this.#given.place(domain),
-      after: this.#stopping.get(domain.number),
-      uid: this.#options.firstUid + domain.number,
+      place,
+      after: this.#stopping.get(name),
+      uid: this.#options.firstUid + domain,
       host: this.#given.host,
-      options: this.#options,
+      options: optionsIn(place, this.#options),
       clock: this.#clock,
       log: this.#given.log,
       count: (what) => this.#counters[what === 'reload' ? 'reloads' : 'transactions']++,
     })
   }
 
-  #stopIfIdle(number: number): void {
-    if (this.#idle.has(number) || (this.#proxies.get(number)?.keys.length ?? 1) > 0) return
+  #stopIfIdle(name: string): void {
+    if (this.#idle.has(name) || (this.#proxies.get(name)?.proxy.keys.length ?? 1) > 0) return
     const stop = async (): Promise<void> => {
       try {
-        if (this.#proxies.get(number)?.keys.length === 0) await this.stopDomain(number)
+        if (this.#proxies.get(name)?.proxy.keys.length === 0) await this.#stop(name)
       } catch (error) {
-        this.#given.log.warn({ domain: number, error: String(error) }, 'an idle proxy did not stop')
+        this.#given.log.warn({ proxy: name, error: String(error) }, 'an idle proxy did not stop')
       }
     }
     this.#idle.set(
-      number,
+      name,
       this.#clock.setTimer(() => void stop(), this.#options.graceMs),
     )
   }
 
   async #pruneAll(): Promise<void> {
-    await Promise.all([...this.#proxies.values()].map((proxy) => proxy.prune()))
-    const known = new Set([...this.#proxies.values()].map(({ place }) => place.name))
+    const proxies = this.#proxiesOf()
+    await Promise.all(proxies.map((proxy) => proxy.prune()))
+    const known = new Set(proxies.map(({ place }) => place.name))
     await endLeftProxies(this.#options.runDirectory, known, this.#given.host)
+    this.#seats.keep(new Set(this.#proxiesOf().map(({ place }) => place.name)))
   }
 }
 
@@ -337,6 +392,9 @@ function httpOf(
   const responses = Object.fromEntries(RESPONSE_CLASSES.map((each) => [each, counters[each]])) as ResponseCounts
   return { http: { requests: counters.requests, responses } }
 }
+
+const refusalOf = (error: unknown): Outcome =>
+  error instanceof SlotsExhausted ? outcomeOf(error) : { reason: 'EntryRefused', message: String(error) }
 
 const hasProxied = ({ entry }: WantedEntry): boolean => entry.services.some(({ protocol }) => isProxied(protocol))
 

@@ -31,7 +31,7 @@ const pid = (): number => Number(readFileSync(join(lab.runDirectory, lab.place.n
 
 async function narrowTo(memoryBytes: number): Promise<void> {
   const host = await SystemHost.probe(lab.cgroup, { ...DEFAULT_LIMITS, memoryBytes })
-  await host.confine(lab.place.name, pid())
+  await host.confine(lab.place, pid())
 }
 
 it('a proxy that uses nearly all its memory is reported, and one that the kernel killed', async () => {
@@ -40,7 +40,7 @@ it('a proxy that uses nearly all its memory is reported, and one that the kernel
   const entry = sampleEntry('web', [sampleService('web')], [samplePool(1, { members: [server] })])
   await driver.apply({ put: [sampleWanted(entry)], remove: [] })
   const to = { host: lab.place.address4!, port: driver.proxyPort('web')!.port }
-  const source = memoryShare({ place: () => lab.place, memory: (name) => lab.host.memory(name) })
+  const source = memoryShare({ places: () => [lab.place], memory: (name) => lab.host.memory(name) })
   // A clock of its own that goes on by itself: no look is too soon.
   const watch = new ShareWatch({ domains: () => [7], sources: [source], log, now: () => 0 })
   const slow = crowd(to, 'GET / HTTP/1.1\r\nHost: slow\r\nX-Slow: ')

@@ -8,8 +8,8 @@ const log = { debug: () => {}, info: () => {}, warn: () => {} }
 
 function watched() {
   const groups = new Map<string, MemoryUse>()
-  const place = proxyPlaceOf({ instance: 'ab' })
-  const source = memoryShare({ place, memory: async (name) => groups.get(name) ?? null })
+  const places = (number: number) => [proxyPlaceOf({ instance: 'ab' })({ number })]
+  const source = memoryShare({ places, memory: async (name) => groups.get(name) ?? null })
   const watch = new ShareWatch({ domains: () => [7], sources: [source], log, now: () => 0 })
   return { groups, watch }
 }

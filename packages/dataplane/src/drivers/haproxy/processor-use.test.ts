@@ -6,7 +6,7 @@ import { proxyPlaceOf } from './proxy-place.ts'
 function using() {
   const groups = new Map<string, CpuThrottling>()
   const use = new ProcessorUse({
-    place: proxyPlaceOf({ instance: 'ab' }),
+    places: (number) => [proxyPlaceOf({ instance: 'ab' })({ number })],
     throttling: async (name) => groups.get(name) ?? null,
     processors: 0.5,
   })

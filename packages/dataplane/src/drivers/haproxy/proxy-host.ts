@@ -1,3 +1,4 @@
+import type { DedicatedProxy } from '@spout/model'
 import {
   Cgroup,
   type CgroupLayout,
@@ -20,14 +21,14 @@ export interface ProxyHost {
    * @throws Error with its standard error if it failed
    */
   run(place: ProxyPlace, argv: readonly [string, ...string[]]): Promise<void>
-  /** Moves a process into the control group of this name, which is created if absent, and sets its time slice. */
-  confine(name: string, pid: number): Promise<void>
+  /** Moves a process into the control group of its place, which is created if absent, and sets its time slice. */
+  confine(place: Pick<ProxyPlace, 'name' | 'dedicated'>, pid: number): Promise<void>
   /** Removes the control group, whose processes have ended. */
   release(name: string): Promise<void>
 }
 
 /**
- * Limits for all processes of one domain together, the running one and replaced ones. Each has a single thread, so they
+ * Limits for all processes of one proxy together, the running one and replaced ones. Each has a single thread, so they
  * reach the processor limit only if replaced processes are busy too. Below it, groups of one parent have equal weight.
  */
 export const DEFAULT_LIMITS: CgroupLimits = { memoryBytes: 256 * 1024 * 1024, pids: 16, cpus: 1 }
@@ -70,8 +71,8 @@ export class SystemHost implements ProxyHost {
     await runIn(namespace, argv)
   }
 
-  async confine(name: string, pid: number): Promise<void> {
-    await (await this.#group(name))?.add(pid)
+  async confine({ name, dedicated }: Pick<ProxyPlace, 'name' | 'dedicated'>, pid: number): Promise<void> {
+    await (await this.#group(name, { ...this.#limits, ...ownLimits(dedicated?.limits) }))?.add(pid)
     await this.#timeSlice({ pid, us: TIME_SLICE_US })
   }
 
@@ -87,14 +88,19 @@ export class SystemHost implements ProxyHost {
 
   async release(name: string): Promise<void> {
     try {
-      await (await this.#group(name))?.remove()
+      await (await this.#group(name, {}))?.remove()
     } catch (error) {
       // The kernel has not removed its last process yet. An empty group costs nothing and will be used again.
       if (!isErrno(error, 'EBUSY')) throw error
     }
   }
 
-  async #group(name: string): Promise<Cgroup | null> {
-    return this.#layout && Cgroup.create(this.#layout, `${this.#parent}/${name}`, this.#limits)
+  async #group(name: string, limits: CgroupLimits): Promise<Cgroup | null> {
+    return this.#layout && Cgroup.create(this.#layout, `${this.#parent}/${name}`, limits)
   }
 }
+
+const ownLimits = ({ memoryMegabytes, processors }: DedicatedProxy = {}): CgroupLimits => ({
+  ...(memoryMegabytes === undefined ? {} : { memoryBytes: memoryMegabytes * 1024 * 1024 }),
+  ...(processors === undefined ? {} : { cpus: processors }),
+})

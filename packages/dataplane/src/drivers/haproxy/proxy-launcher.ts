@@ -91,7 +91,7 @@ export class ProxyLauncher {
       const process = await identifyProcess(Number(await readFile(this.#files.pid, 'utf8')))
       if (process === null) throw new ProxyLost('the proxy ended right after its start')
       const proxy = await this.#attach(process, generation, contentOf(entries))
-      await host.confine(place.name, process.pid)
+      await host.confine(place, process.pid)
       replaced?.detach()
       await rm(this.#files.statsSocket(generation - 1), { force: true })
       return proxy
@@ -128,7 +128,7 @@ export class ProxyLauncher {
       revocations: new Map(saved.revocations ?? []),
     }
     // The limits may have changed. If they cannot be set yet (less memory than is in use), the old ones stay.
-    await host.confine(place.name, saved.process.pid).catch(() => {})
+    await host.confine(place, saved.process.pid).catch(() => {})
     try {
       return { saved, proxy: await this.#attach(saved.process, saved.generation, untold) }
     } catch {

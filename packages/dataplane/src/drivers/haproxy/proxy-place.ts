@@ -1,19 +1,33 @@
+import type { DedicatedProxy } from '@spout/model'
 import type { DomainConfig } from '../../domain/domain-config.ts'
 import { domainNames } from '../../domain/domain-names.ts'
 
-/** The place where a domain's proxy runs. */
+/** The place where a proxy runs. */
 export interface ProxyPlace {
-  /** Unique on the machine (`<instance>-d<number>`). Names its directory and its control group. */
+  /**
+   * Unique on the machine: `<instance>-d<number>`, followed by `-p<seat>-<owner>` for a dedicated one. Names its
+   * directory and its control group.
+   */
   readonly name: string
   /** Name of the network namespace; null for the agent's own. */
   readonly namespace: string | null
   /** Addresses that it listens on; null if the family is not available. */
   readonly address4: string | null
   readonly address6: string | null
+  /** Of a proxy that carries one load balancer alone: whose, which of the domain's ranges of ports it has, its limits. */
+  readonly dedicated?: {
+    readonly loadBalancerId: string
+    readonly seat: number
+    readonly limits: DedicatedProxy
+  }
 }
 
+/** Whose use of a share it is (`ShareUse`): a dedicated proxy's load balancer. */
+export const ownerIn = ({ dedicated }: ProxyPlace): { readonly loadBalancerId?: string } =>
+  dedicated === undefined ? {} : { loadBalancerId: dedicated.loadBalancerId }
+
 /**
- * The proxy of a domain runs in the domain's namespace and listens on its loopback addresses. No packet from outside
+ * The shared proxy of a domain runs in the domain's namespace and listens on its loopback addresses. No packet from outside
  * can have them as destination, so the proxy gets only what the packet filter redirects.
  */
 export const proxyPlaceOf =

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { NodePool, Service, ServiceTls } from '@spout/model'
+import type { DedicatedProxy, NodePool, Service, ServiceTls } from '@spout/model'
 import { isProxied } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
@@ -27,6 +27,8 @@ export interface RenderedEntry {
   readonly key: string
   readonly loadBalancerId: string
   readonly domain: number
+  /** It has a proxy of its own. Absent: it shares its domain's. */
+  readonly dedicatedProxy?: DedicatedProxy
   readonly frontends: readonly RenderedFrontend[]
   readonly backends: readonly RenderedBackend[]
 }
@@ -123,7 +125,11 @@ export function renderEntry(
         ...(service.protocol === 'metrics' ? { metrics: checkedId(service.id) } : {}),
       }
     })
-  return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }
+  return {
+    ...{ key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends },
+    backends: [...backends.values()],
+    ...(entry.dedicatedProxy === undefined ? {} : { dedicatedProxy: entry.dedicatedProxy }),
+  }
 }
 
 /** Whether a listener answers with figures. */

@@ -117,7 +117,13 @@ describe('connections of a proxy', () => {
 
   it('are reported as a share: their number, that the proxy is full, and those that the queue dropped', async () => {
     const { driver, web } = await proxy({ maxConnections: 40, sourceShare: 1 })
-    const use = async () => (await connectionShare((domain) => driver.connections(domain)).read(7))[0]!
+    const use = async () =>
+      (
+        await connectionShare({
+          places: () => [lab.place],
+          connections: (...of) => driver.connections(...of),
+        }).read(7)
+      )[0]!
     const before = (await use()).refused!
     expect(await use()).toMatchObject({ share: 'connections', limit: 40, used: 0, isOver: false })
     const slow = enter({ host, port: web }, SLOW)
@@ -140,7 +146,12 @@ describe('connections of a proxy', () => {
 
   it('of a domain without a proxy are not reported', async () => {
     const { driver } = await proxy()
-    expect(await connectionShare((domain) => driver.connections(domain)).read(8)).toEqual([])
+    expect(
+      await connectionShare({
+        places: () => [lab.place],
+        connections: (...of) => driver.connections(...of),
+      }).read(8),
+    ).toEqual([])
   })
 
   it('may all belong to one source if so configured', async () => {
