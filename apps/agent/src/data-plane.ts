@@ -22,6 +22,7 @@ import {
   MemberFlows,
   type MetricsOf,
   memoryShare,
+  mirrorShare,
   NeighbourWatch,
   NetworkShareUse,
   NftablesDriver,
@@ -229,6 +230,7 @@ function createShareWatch(
       new ProcessorUse({ places, throttling: (name) => host.throttling(name), processors }),
       memoryShare({ places, memory: (name) => host.memory(name) }),
       connectionShare({ places, connections: (...of) => haproxy.connections(...of) }),
+      mirrorShare({ places, mirrors: (...of) => haproxy.mirrors(...of) }),
     ],
     log,
   })

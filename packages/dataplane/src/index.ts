@@ -39,6 +39,7 @@ export { HaproxyDriver, type HaproxyDriverOptions } from './drivers/haproxy/hapr
 export { refuseKnownBad } from './drivers/haproxy/known-bad-builds.ts'
 export { memoryShare } from './drivers/haproxy/memory-share.ts'
 export type { MetricsOf } from './drivers/haproxy/metrics-socket.ts'
+export { mirrorShare } from './drivers/haproxy/mirror-share.ts'
 export type { HaproxyOptions } from './drivers/haproxy/options.ts'
 export { ProcessorUse } from './drivers/haproxy/processor-use.ts'
 export { DEFAULT_LIMITS, type ProxyHost, SystemHost } from './drivers/haproxy/proxy-host.ts'

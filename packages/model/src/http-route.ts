@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { hostText, pathAndQueryText, pathText, routeCondition } from './route-condition.ts'
 import { routeFilters } from './route-filter.ts'
+import { routeMirrors } from './route-mirror.ts'
 import { routeRetry } from './route-retry.ts'
 import { routeTimeouts } from './route-timeouts.ts'
 import { REDIRECT_CODES, RESPONSE_CODES } from './route-words.ts'
@@ -32,6 +33,8 @@ export const forwardAction = z.strictObject({
   timeouts: routeTimeouts.optional(),
   /** Absent: no request that a member got is tried again. */
   retry: routeRetry.optional(),
+  /** Absent: requests are copied to no other pool. */
+  mirrors: routeMirrors.optional(),
 })
 
 /** The parts of `Location`. What is null is as in the request; a null port is the scheme's own. */

@@ -77,9 +77,10 @@ export {
   type PathKeyCondition,
   type TestedCondition,
 } from './route-keys.ts'
+export { type RouteMirror, routeMirror } from './route-mirror.ts'
 export { type RouteRetry, routeRetry } from './route-retry.ts'
 export { type RouteTimeouts, routeTimeouts } from './route-timeouts.ts'
-export { MOST_WILDCARD_LABELS } from './route-words.ts'
+export { MOST_MIRRORS, MOST_WILDCARD_LABELS } from './route-words.ts'
 export { sameJson } from './same-json.ts'
 export * from './scalars.ts'
 export * from './secret.ts'

@@ -126,23 +126,35 @@ export const lacksPool = ({
 }: Pick<Listener, 'protocol' | 'defaultPoolId' | 'routes'>): boolean =>
   protocol !== 'metrics' && defaultPoolId === null && routes.length === 0
 
-const poolsOfRoutes = new ListTally<HttpRoute>(({ action }) =>
-  action.type === 'forward' ? action.pools.map(({ poolId }) => poolId) : [],
-)
+type Sender = Pick<Listener, 'defaultPoolId' | 'routes'>
 
-/** The pools that listeners send to, in no order. Costs what differs from routes that were asked for. */
-export function usedPoolIds(listeners: readonly Pick<Listener, 'defaultPoolId' | 'routes'>[]): ReadonlySet<string> {
-  const used = new Set<string>()
-  for (const { defaultPoolId, routes } of listeners) {
-    if (defaultPoolId !== null) used.add(defaultPoolId)
-    if (routes.length > 0) for (const id of poolsOfRoutes.of(routes).keys()) used.add(id)
-  }
-  return used
+const answeringPools = ({ action }: HttpRoute): readonly string[] =>
+  action.type === 'forward' ? action.pools.map(({ poolId }) => poolId) : []
+const poolsOf = (route: HttpRoute): readonly string[] => {
+  const mirrors = route.action.type === 'forward' ? (route.action.mirrors ?? []) : []
+  return [...answeringPools(route), ...mirrors.map(({ poolId }) => poolId)]
 }
 
+/** Costs what differs from routes that were asked for. */
+const poolIdsBy = (poolsOfRoutes: ListTally<HttpRoute>) => {
+  return (listeners: readonly Sender[]): ReadonlySet<string> => {
+    const used = new Set<string>()
+    for (const { defaultPoolId, routes } of listeners) {
+      if (defaultPoolId !== null) used.add(defaultPoolId)
+      if (routes.length > 0) for (const id of poolsOfRoutes.of(routes).keys()) used.add(id)
+    }
+    return used
+  }
+}
+
+/** The pools that listeners send to, those that get copies of requests included, in no order. */
+export const usedPoolIds = poolIdsBy(new ListTally(poolsOf))
+/** The pools that answer requests of listeners, in no order. */
+export const answeringPoolIds = poolIdsBy(new ListTally(answeringPools))
+
 /** The pools that a listener sends to: its default and those of its routes, in the order in which it names them. */
-export const poolIdsOf = ({ defaultPoolId, routes }: Pick<Listener, 'defaultPoolId' | 'routes'>): readonly string[] => {
+export const poolIdsOf = ({ defaultPoolId, routes }: Sender): readonly string[] => {
   const ids = new Set(defaultPoolId === null ? [] : [defaultPoolId])
-  for (const { action } of routes) if (action.type === 'forward') for (const { poolId } of action.pools) ids.add(poolId)
+  for (const route of routes) for (const id of poolsOf(route)) ids.add(id)
   return [...ids]
 }

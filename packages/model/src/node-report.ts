@@ -43,7 +43,15 @@ export interface NodeReport {
  * from members. `flows` are tracked by the kernel. `processors`, `memory` (bytes) and `connections` limit the network's
  * proxy, and each proxy of one load balancer alone.
  */
-export type ShareName = 'packets' | 'bytes' | 'new-flows' | 'flows' | 'processors' | 'memory' | 'connections'
+export type ShareName =
+  | 'packets'
+  | 'bytes'
+  | 'new-flows'
+  | 'flows'
+  | 'processors'
+  | 'memory'
+  | 'connections'
+  | 'mirrors'
 
 /** A tenant network that wanted more than its share within the last minute. The excess was dropped or waits. */
 export interface OverShareReport {

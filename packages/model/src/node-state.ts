@@ -220,6 +220,8 @@ export interface NodeForward {
   readonly timeouts?: RouteTimeouts
   /** Absent: none. */
   readonly retry?: RouteRetry
+  /** Pools that get copies of this share of the requests; null: one that is not there. Absent: none. */
+  readonly mirrors?: readonly { readonly pool: number | null; readonly percent: number }[]
 }
 
 /** The certificates' content is not in the entry: the node asks for what it lacks. */

@@ -38,6 +38,7 @@ interface FeaturedRoute {
     readonly filters?: readonly unknown[] | undefined
     readonly timeouts?: object | undefined
     readonly retry?: object | undefined
+    readonly mirrors?: object | undefined
   }
 }
 
@@ -45,6 +46,7 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(conditions.some(isOfClient) ? ['l7.client-certificates'] : []),
   ...(conditions.some(isTested) ? ['l7.routes.tests'] : []),
   ...(isFiltered(action) ? ['l7.routes.filters'] : []),
+  ...(action.mirrors === undefined ? [] : ['l7.routes.mirrors']),
   ...(action.retry === undefined ? [] : ['l7.routes.retries']),
   ...(action.timeouts === undefined ? [] : ['l7.routes.timeouts']),
 ])
@@ -54,7 +56,9 @@ export const featuresOfRoutes = (routes: readonly FeaturedRoute[]): readonly str
   routes.length === 0 ? [] : ['l7.routes', ...[...features.of(routes).keys()].sort()]
 
 const nodePools = new ListTally<NodeRoute>(({ action }) =>
-  action.type === 'forward' ? action.pools.flatMap(({ pool }) => (pool === null ? [] : [String(pool)])) : [],
+  action.type === 'forward'
+    ? [...action.pools, ...(action.mirrors ?? [])].flatMap(({ pool }) => (pool === null ? [] : [String(pool)]))
+    : [],
 )
 
 /** Numbers of the pools that a node's routes send to. Costs what differs from lists that were asked for. */

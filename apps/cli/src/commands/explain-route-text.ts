@@ -43,5 +43,6 @@ function actionText(action: ExplainedRoute['action'], pools: readonly ExplainedP
   const shares = action.pools ?? []
   const called = (id: string): string => pools.find((pool) => pool.id === id)?.name || id
   const weightOf = (weight: number): string => (shares.length > 1 ? ` (weight ${weight})` : '')
-  return shares.map(({ poolId, weight }) => `pool ${called(poolId)}${weightOf(weight)}`).join(', ')
+  const mirrors = (action.mirrors ?? []).map(({ poolId, percent }) => `; ${percent} % copied to pool ${called(poolId)}`)
+  return `${shares.map(({ poolId, weight }) => `pool ${called(poolId)}${weightOf(weight)}`).join(', ')}${mirrors.join('')}`
 }

@@ -66,7 +66,12 @@ const unusedPools = ({ listeners, pools }: Explanation): readonly ExplainedPool[
 
 /** Ids of a listener's default pool and of those of its routes. */
 const poolsOf = ({ poolId, routes }: ExplainedListener): ReadonlySet<string | null> =>
-  new Set([poolId, ...routes.flatMap(({ action }) => action.pools?.map((share) => share.poolId) ?? [])])
+  new Set([
+    poolId,
+    ...routes.flatMap(({ action }) =>
+      [...(action.pools ?? []), ...(action.mirrors ?? [])].map((share) => share.poolId),
+    ),
+  ])
 
 function listenerLines(
   listener: ExplainedListener,

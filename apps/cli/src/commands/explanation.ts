@@ -68,6 +68,7 @@ export interface ExplainedRoute {
     readonly port?: number | null
     readonly path?: string | null
     readonly pools?: readonly { readonly poolId: string; readonly weight: number }[]
+    readonly mirrors?: readonly { readonly poolId: string; readonly percent: number }[]
   }
 }
 

@@ -17,6 +17,7 @@ const WORDS: Readonly<Record<ShareName, (limit: string, isRefused: boolean, prox
       ? `ended ${proxy}, which wanted more memory than it may have, ${limit}, and started it again`
       : `ends ${proxy} if that wants more memory: it has nearly all that it may, ${limit}`,
   connections: (limit, _, proxy) => `takes no more connections to ${proxy} for now: it has as many as it may, ${limit}`,
+  mirrors: (limit) => `copies no more requests to mirrors for now: ${limit} copies are under way`,
 }
 
 /** Memory in the unit of the node's settings. */

@@ -80,3 +80,21 @@ it('a pool that no listener uses does not count', () => {
   const more = { ...document, pools: [...document.pools, pool(7, [member(12)])] }
   expect(servingOf(more, down(12))).toMatchObject({ state: 'yes', members: 1 })
 })
+
+it('asks for nothing of pools that get copies alone', () => {
+  const action = { type: 'forward' as const, pools: [{ poolId: id(6), weight: 1 }] }
+  const served = (mirrors: { poolId: string; percent: number }[]) => {
+    const route = { ...metaOf(4), enabled: true, conditions: [], action: { ...action, mirrors } }
+    const copied = loadBalancer(1, {
+      listeners: [listener(5, 80, { protocol: 'http', routes: [route] })],
+      pools: [pool(6, [member(11)], { protocol: 'http' }), pool(7, [], { protocol: 'http' })],
+    })
+    return servingOf(copied, new Map())
+  }
+  expect(served([{ poolId: id(7), percent: 100 }])).toMatchObject({ state: 'yes', membersUp: 1, members: 1 })
+})
+
+const metaOf = (number: number) => ({
+  ...{ id: id(number), name: '', description: '', tags: [] },
+  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: null },
+})

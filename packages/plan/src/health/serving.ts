@@ -1,11 +1,11 @@
 import {
+  answeringPoolIds,
   type LoadBalancer,
   lacksPool,
   type Member,
   type MemberHealth,
   type Pool,
   type Serving,
-  usedPoolIds,
 } from '@spout/model'
 import { isPanicking } from './effective-members.ts'
 
@@ -21,7 +21,7 @@ export function servingOf(loadBalancer: LoadBalancer, health: ReadonlyMap<string
   const listeners = loadBalancer.listeners.filter(({ enabled }) => enabled)
   if (listeners.length === 0) return nobody('NoListeners', 'No listener is enabled.')
   const poolless = listeners.filter(lacksPool)
-  const used = usedPoolIds(listeners)
+  const used = answeringPoolIds(listeners)
   const pools = loadBalancer.pools.filter(({ id }) => used.has(id)).map((pool) => lookAt(pool, health))
   const sum = (count: (pool: Look) => number): number => pools.reduce((total, pool) => total + count(pool), 0)
   const counts = { membersUp: sum(({ up }) => up), members: sum(({ members }) => members) }

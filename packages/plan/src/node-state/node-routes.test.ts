@@ -3,12 +3,16 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { knownNodeRoutes, planRoutes } from './node-routes.ts'
 
-const route = fc.record({ enabled: fc.boolean(), pool: fc.constantFrom('a', 'b', 'c') }).map(
-  ({ enabled, pool }): HttpRoute => ({
+const poolId = fc.constantFrom('a', 'b', 'c')
+const route = fc.record({ enabled: fc.boolean(), pool: poolId, mirror: fc.option(poolId) }).map(
+  ({ enabled, pool, mirror }): HttpRoute => ({
     ...{ id: pool, name: '', description: '', tags: [], createdAt: '', updatedAt: null },
     enabled,
     conditions: [],
-    action: { type: 'forward', pools: [{ poolId: pool, weight: 1 }] },
+    action: {
+      ...{ type: 'forward', pools: [{ poolId: pool, weight: 1 }] },
+      ...(mirror !== null && { mirrors: [{ poolId: mirror, percent: 10 }] }),
+    },
   }),
 )
 const numbers = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(2)).map((all) => new Map(Object.entries(all)))
@@ -49,4 +53,38 @@ it('gives the same list for the same routes and numbers', () => {
   const routes = fc.sample(route, 5).map((one) => ({ ...one, enabled: true }))
   const planned = planRoutes(routes, new Map([['a', 1]]), undefined, known).routes
   expect(planRoutes(routes, new Map([['a', 1]]), planned, known).routes).toBe(planned)
+})
+
+it('names pools that get copies by their numbers; one that nodes do not have is null', () => {
+  const [one] = fc.sample(route, 1).map(
+    (some): HttpRoute => ({
+      ...some,
+      enabled: true,
+      action: {
+        ...{ type: 'forward', pools: [{ poolId: 'a', weight: 1 }] },
+        mirrors: [
+          { poolId: 'b', percent: 0.5 },
+          { poolId: 'gone', percent: 100 },
+        ],
+      },
+    }),
+  )
+  expect(
+    planRoutes(
+      [one!],
+      new Map([
+        ['a', 1],
+        ['b', 2],
+      ]),
+    ).routes,
+  ).toMatchObject([
+    {
+      action: {
+        mirrors: [
+          { pool: 2, percent: 0.5 },
+          { pool: null, percent: 100 },
+        ],
+      },
+    },
+  ])
 })

@@ -67,6 +67,8 @@ function hasNumbers(planned: NodeRoute, { action }: HttpRoute, numbers: Readonly
   if (action.type !== 'forward' || planned.action.type !== 'forward') return true
   for (let at = 0; at < action.pools.length; at++)
     if ((numbers.get(action.pools[at]!.poolId) ?? null) !== planned.action.pools[at]!.pool) return false
+  for (const [at, { poolId }] of (action.mirrors ?? []).entries())
+    if ((numbers.get(poolId) ?? null) !== planned.action.mirrors?.[at]?.pool) return false
   return true
 }
 
@@ -81,6 +83,9 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
           ...(isFiltered(action) && { filters: action.filters }),
           ...(action.timeouts !== undefined && { timeouts: action.timeouts }),
           ...(action.retry !== undefined && { retry: action.retry }),
+          ...(action.mirrors !== undefined && {
+            mirrors: action.mirrors.map(({ poolId, percent }) => ({ pool: numbers.get(poolId) ?? null, percent })),
+          }),
         }
       : action,
 })

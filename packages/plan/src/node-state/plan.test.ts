@@ -409,6 +409,8 @@ describe('neededFeatures', () => {
     expect(own('tcp')).toEqual(['l4.tcp'])
     const retry = { attempts: 1, codes: [], backoffMs: 0 }
     expect(routed({ ...action, retry })).toEqual(['l7.http', 'l7.routes', 'l7.routes.retries'])
+    const mirrors = [{ poolId: pools[0]!.id, percent: 50 }]
+    expect(routed({ ...action, mirrors })).toEqual(['l7.http', 'l7.routes', 'l7.routes.mirrors'])
   })
 })
 

@@ -77,6 +77,8 @@ function placeOf({ defaultPoolId, routes }: Listener, id: string): string {
   for (const [at, { action }] of routes.entries()) {
     const place = action.type === 'forward' ? action.pools.findIndex(({ poolId }) => poolId === id) : -1
     if (place >= 0) return `routes[${at}].action.pools[${place}].poolId`
+    const mirror = action.type === 'forward' ? (action.mirrors ?? []).findIndex(({ poolId }) => poolId === id) : -1
+    if (mirror >= 0) return `routes[${at}].action.mirrors[${mirror}].poolId`
   }
   return 'routes'
 }

@@ -1,31 +1,35 @@
 import {
-  type ForwardAction,
   forwardAction,
+  MOST_MIRRORS,
   type Pool,
   poolShare,
   type RouteAction,
   redirectAction,
   respondAction,
+  routeMirror,
   routeOptions,
   SpoutError,
 } from '@spout/model'
 import { z } from 'zod'
 import { echoed, text } from './part-fields.ts'
 
+const namedPool = {
+  poolId: poolShare.shape.poolId.optional(),
+  /** The name of a pool of the same load balancer, for a pool whose id is not known yet. */
+  pool: z.string().max(255).optional(),
+}
+
 const forwardDraft = z.strictObject({
-  type: forwardAction.shape.type,
+  ...forwardAction.shape,
   pools: z
-    .array(
-      z.strictObject({
-        poolId: poolShare.shape.poolId.optional(),
-        /** The name of a pool of the same load balancer, for a pool whose id is not known yet. */
-        pool: z.string().max(255).optional(),
-        weight: poolShare.shape.weight,
-      }),
-    )
+    .array(z.strictObject({ ...namedPool, weight: poolShare.shape.weight }))
     .min(1)
     .max(16),
-  filters: forwardAction.shape.filters,
+  mirrors: z
+    .array(z.strictObject({ ...namedPool, percent: routeMirror.shape.percent }))
+    .min(1)
+    .max(MOST_MIRRORS)
+    .optional(),
 })
 
 export const routeDraft = z.strictObject({
@@ -45,15 +49,26 @@ export type RouteDraft = z.output<typeof routeDraft>
  */
 export function actionOf(draft: RouteDraft['action'], pools: readonly Pool[], path: string): RouteAction {
   if (draft.type !== 'forward') return draft
-  const shares = draft.pools.map(({ poolId, pool, weight }, at): ForwardAction['pools'][number] => {
-    const field = `${path}.pools[${at}]`
+  const idOf = ({ poolId, pool }: NamedPool, field: string): string => {
     if (pool !== undefined && poolId !== undefined)
       throw new SpoutError('InvalidField', { field: `${field}.pool`, reason: 'stands beside poolId' })
-    if (pool !== undefined) return { poolId: poolNamed(pools, pool, `${field}.pool`).id, weight }
+    if (pool !== undefined) return poolNamed(pools, pool, `${field}.pool`).id
     if (poolId === undefined) throw new SpoutError('MissingField', { field: `${field}.poolId` })
-    return { poolId, weight }
-  })
-  return { type: 'forward', pools: shares, ...(draft.filters !== undefined && { filters: draft.filters }) }
+    return poolId
+  }
+  const { mirrors, ...others } = draft
+  return {
+    ...others,
+    pools: draft.pools.map((one, at) => ({ poolId: idOf(one, `${path}.pools[${at}]`), weight: one.weight })),
+    ...(mirrors !== undefined && {
+      mirrors: mirrors.map((one, at) => ({ poolId: idOf(one, `${path}.mirrors[${at}]`), percent: one.percent })),
+    }),
+  }
+}
+
+interface NamedPool {
+  readonly poolId?: string | undefined
+  readonly pool?: string | undefined
 }
 
 /** @throws SpoutError ReferenceNotFound */

@@ -127,6 +127,51 @@ test('filters of a route are kept, and refused by their fields', async () => {
   })
 })
 
+test('time-outs and retries of a route are kept', async () => {
+  const timeouts = { requestMs: 5_000, backendRequestMs: 2_000 }
+  const retry = { attempts: 2, codes: [503], backoffMs: 25 }
+  const { status, body } = await create([{ ...CART, action: { ...CART.action, timeouts, retry } }])
+  expect(status).toBe(201)
+  expect(body.listeners[0].routes[0].action).toMatchObject({ timeouts, retry })
+})
+
+describe('mirrors of a route', () => {
+  const copied = (mirrors: unknown) => [{ ...CART, action: { ...CART.action, mirrors } }]
+
+  test('name pools by name or id, keep them from removal, and are shown in the explanation', async () => {
+    const { status, body, listener, path } = await create(copied([{ pool: 'rest' }, { pool: 'cart', percent: 12.5 }]))
+    expect(status).toBe(201)
+    const [cart, rest] = body.pools.map(({ id }: { id: string }) => id)
+    const mirrors = [
+      { poolId: rest, percent: 100 },
+      { poolId: cart, percent: 12.5 },
+    ]
+    expect(body.listeners[0].routes[0].action.mirrors).toEqual(mirrors)
+    await call('PATCH', listener, { defaultPoolId: null })
+    expect((await call('DELETE', `${path}/pools/${rest}`)).body).toMatchObject({ status: 409 })
+    expect((await call('GET', `${path}/explain`)).body.listeners[0].routes[0].action.mirrors).toEqual(mirrors)
+
+    const less = await call('PATCH', listener, { routes: copied([{ poolId: rest, percent: 1 }]) })
+    expect(less.body.routes[0].action.mirrors).toEqual([{ poolId: rest, percent: 1 }])
+    expect((await call('PATCH', listener, { routes: [CART] })).body.routes[0].action).not.toHaveProperty('mirrors')
+    expect((await call('DELETE', `${path}/pools/${rest}`)).status).toBe(204)
+  })
+
+  test.each([
+    [[{ pool: 'none' }], 'mirrors[0].pool'],
+    [[{ percent: 1 }], 'mirrors[0].poolId'],
+    [[{ pool: 'rest' }, { pool: 'l4' }], 'mirrors[1].poolId'],
+    [[{ pool: 'rest', percent: 101 }], 'mirrors[0].percent'],
+    [[{ pool: 'rest', poolId: '11111111-1111-4111-8111-111111111111' }], 'mirrors[0].pool'],
+    [[{ poolId: '11111111-1111-4111-8111-111111111111' }], 'mirrors[0].poolId'],
+    [[{ pool: 'rest', address: '169.254.169.254' }], 'mirrors[0].address'],
+    [[], 'mirrors'],
+  ])('%j is refused at %s', async (mirrors, field) => {
+    const { status, body } = await create(copied(mirrors))
+    expect([status, body.field]).toEqual([400, `listeners[0].routes[0].action.${field}`])
+  })
+})
+
 describe('one route', () => {
   test('is added last or before another, moved, replaced and removed; the others stay as they are', async () => {
     const { body, listener } = await create([CART, HTTPS])

@@ -10,6 +10,7 @@ import {
 } from './content.ts'
 import { isValueMap, MAPS, type MapName } from './maps.ts'
 import { metricsBackend } from './metrics-backend.ts'
+import { mirrorFrontend } from './mirrors.ts'
 import { attemptLimit, attemptTable, PASSED_ON, relayDefaults, relays } from './relays.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { sessionRules } from './session-rules.ts'
@@ -34,8 +35,8 @@ export interface ProcessSettings extends SourceBounds {
   readonly requestWithinMs: number
   /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
-  /** `http-requests.lua`; null for a build without Lua. */
-  readonly luaProgram: string | null
+  /** Has `http-requests.lua` and `mirrors.lua`; null for a build without Lua. */
+  readonly luaDirectory: string | null
   readonly mapPath: (map: MapName) => string
   readonly certificatePath: (contentId: string) => string
   /** The list of certificates of a frontend slot. */
@@ -66,7 +67,8 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...defaultsSections({ settings, frontends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath),
-    ...relays(settings, settings.luaProgram !== null),
+    ...relays(settings, settings.luaDirectory !== null),
+    ...(settings.luaDirectory === null ? [] : mirrorFrontend(settings)),
     ...metricsBackend(settings.mapPath),
     ...backends.flatMap((slot) => backendSection(slot, placed.get(slot.id), settings)),
   ].join('\n')}\n`
@@ -108,12 +110,14 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   '    tune.ssl.default-dh-param 2048',
   // Tickets resume sessions without a cache, which would take megabytes of every tenant's process.
   '    tune.ssl.cachesize 0',
-  ...(settings.luaProgram === null
+  ...(settings.luaDirectory === null
     ? []
     : [
         `    setenv SPOUT_TESTS_MAP ${settings.mapPath('tests')}`,
         `    setenv SPOUT_FILTERS_MAP ${settings.mapPath('filters')}`,
-        `    lua-load ${settings.luaProgram}`,
+        `    setenv SPOUT_MIRRORS_MAP ${settings.mapPath('mirrors')}`,
+        `    lua-load ${settings.luaDirectory}/http-requests.lua`,
+        `    lua-load ${settings.luaDirectory}/mirrors.lua`,
       ]),
 ]
 
@@ -158,7 +162,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       ...(forwarded.length + told.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
       ...told.flatMap(toldHeaderRules),
-      ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaProgram !== null) : []),
+      ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaDirectory !== null) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),
     'defaults http-backend',

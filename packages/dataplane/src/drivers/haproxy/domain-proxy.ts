@@ -8,11 +8,13 @@ import type { ProxyConnections } from './connection-share.ts'
 import { CurrentProxy } from './current-proxy.ts'
 import { listenOverflows } from './listen-overflows.ts'
 import { type MetricsOf, MetricsSocket } from './metrics-socket.ts'
+import type { ProxyMirrors } from './mirror-share.ts'
 import type { Outcome } from './outcome.ts'
 import { disturbs, planChanges } from './plan-changes.ts'
 import { poolFigures } from './pool-figures.ts'
 import type { ProxyPlace } from './proxy-place.ts'
 import { answersMetrics, type RenderedEntry } from './render.ts'
+import type { RunningProxy } from './running-proxy.ts'
 import type { FrontendCounters } from './show.ts'
 import { SlotUpkeep, type SlotUpkeepOptions } from './slot-upkeep.ts'
 import { ProxyLost } from './stats-socket.ts'
@@ -221,12 +223,23 @@ export class DomainProxy {
    * The connections of the process that accepts new ones; null if there is none. Does not wait for a change in
    * progress, since it only reads.
    */
-  async connections(): Promise<ProxyConnections | null> {
+  connections(): Promise<ProxyConnections | null> {
+    return this.#ask(async (proxy) => {
+      const counted = await proxy.connections()
+      return counted && { ...counted, dropped: await listenOverflows(proxy.process.pid) }
+    })
+  }
+
+  /** The copies of requests that the same process makes; null if there is none, or one that makes none. */
+  mirrors(): Promise<ProxyMirrors | null> {
+    return this.#ask((proxy) => proxy.mirrors())
+  }
+
+  async #ask<T>(question: (proxy: RunningProxy) => Promise<T>): Promise<T | null> {
     const proxy = this.#current.running
     if (proxy === null) return null
     try {
-      const counted = await proxy.connections()
-      return counted && { ...counted, dropped: await listenOverflows(proxy.process.pid) }
+      return await question(proxy)
     } catch (error) {
       if (error instanceof ProxyLost) return null
       throw error

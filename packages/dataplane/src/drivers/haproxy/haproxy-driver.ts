@@ -18,6 +18,7 @@ import { DomainProxy } from './domain-proxy.ts'
 import { KnownRoutes } from './known-routes.ts'
 import { endLeftProxies } from './left-proxies.ts'
 import type { MetricsOf } from './metrics-socket.ts'
+import type { ProxyMirrors } from './mirror-share.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { ProxyHost } from './proxy-host.ts'
@@ -56,6 +57,7 @@ const FEATURES: readonly Feature[] = [
 const WITH_LUA: readonly Feature[] = [
   'l7.application-cookies',
   'l7.routes.filters',
+  'l7.routes.mirrors',
   'l7.routes.retries',
   'l7.routes.tests',
 ]
@@ -281,10 +283,16 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
 
   /** The connections of a domain's shared proxy, or of a load balancer's own; null if there is none. */
   async connections(domain: number, loadBalancerId?: string): Promise<ProxyConnections | null> {
-    const proxy = this.#proxiesOf(new Set([domain])).find(
-      ({ place }) => place.dedicated?.loadBalancerId === loadBalancerId,
-    )
-    return (await proxy?.connections()) ?? null
+    return (await this.#proxyOf(domain, loadBalancerId)?.connections()) ?? null
+  }
+
+  /** The copies of requests that such a proxy makes; null if there is none, or one without Lua. */
+  async mirrors(domain: number, loadBalancerId?: string): Promise<ProxyMirrors | null> {
+    return (await this.#proxyOf(domain, loadBalancerId)?.mirrors()) ?? null
+  }
+
+  #proxyOf(domain: number, loadBalancerId: string | undefined): DomainProxy | undefined {
+    return this.#proxiesOf(new Set([domain])).find(({ place }) => place.dedicated?.loadBalancerId === loadBalancerId)
   }
 
   /** The proxies continue, and the next agent adopts them. */

@@ -23,7 +23,7 @@ import { ProxyLost } from './stats-socket.ts'
 import { withKnownFiles } from './tls-files.ts'
 
 const END_WITHIN_MS = 1_000
-const HTTP_REQUESTS = fileURLToPath(new URL('http-requests.lua', import.meta.url))
+const LUA_DIRECTORY = fileURLToPath(new URL('.', import.meta.url)).replace(/\/$/, '')
 
 export interface ProxyLauncherOptions {
   readonly place: ProxyPlace
@@ -231,7 +231,7 @@ export class ProxyLauncher {
       sourceShare: options.sourceShare,
       requestWithinMs: options.requestWithinMs,
       leaveAfterMs: options.leaveAfterMs,
-      luaProgram: options.lua ? HTTP_REQUESTS : null,
+      luaDirectory: options.lua ? LUA_DIRECTORY : null,
       mapPath: this.#files.map,
       certificatePath: this.#files.tls.certificate,
       listPath: this.#files.tls.list,

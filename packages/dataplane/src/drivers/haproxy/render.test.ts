@@ -32,6 +32,11 @@ const tls = (change: Partial<ServiceTls>): ServiceTls => ({
 })
 
 const TIMEOUTS = { requestMs: 5_000, backendRequestMs: 2_000 }
+const MIRRORS = [
+  { pool: 1, percent: 12.5 },
+  { pool: 7, percent: 100 },
+  { pool: 1, percent: 0 },
+]
 const RETRY = { attempts: 2, codes: [502, 503], backoffMs: 25 }
 
 const CASES = {
@@ -203,6 +208,9 @@ const CASES = {
         [
           sampleService('shop-80', {
             routes: [
+              sampleRoute(6, { type: 'forward', pools: [{ pool: 1, weight: 1 }], mirrors: MIRRORS }, [
+                { on: 'path', compare: 'elements', values: ['/copied'], not: false },
+              ]),
               sampleRoute(1, { type: 'forward', pools: [{ pool: 1, weight: 1 }], timeouts: TIMEOUTS, retry: RETRY }, [
                 { on: 'host', compare: 'exact', values: ['shop.example.com'], not: false },
                 { on: 'path', compare: 'elements', values: ["/a;b'"], not: false },
@@ -278,7 +286,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     sourceShare: 0.5,
     requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
-    luaProgram: `${base}/http-requests.lua`,
+    luaDirectory: base,
     mapPath: (map) => `${base}/${map}.map`,
     certificatePath: (contentId) => `${base}/${contentId}.pem`,
     clientsPath: (slot) => `${base}/f${slot}.ca`,
@@ -324,7 +332,8 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     await writeTlsFiles(files, process.frontends, process.entries)
     const maps = renderMaps(process.entries)
     for (const map of MAPS) writeFileSync(`${directory}/${map}.map`, maps[map])
-    copyFileSync(new URL('http-requests.lua', import.meta.url), process.settings.luaProgram!)
+    for (const program of ['http-requests.lua', 'mirrors.lua'])
+      copyFileSync(new URL(program, import.meta.url), `${process.settings.luaDirectory}/${program}`)
     writeFileSync(`${directory}/haproxy.cfg`, renderConfig(process))
     // Exit status and warnings: a configuration of ours gives none.
     const said = execFileSync('/usr/sbin/haproxy', ['-c', '-q', '-dW', '-f', `${directory}/haproxy.cfg`], {

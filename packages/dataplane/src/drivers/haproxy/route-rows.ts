@@ -65,6 +65,8 @@ export const KIND_PREFIXES: Readonly<Record<HostClass['is'], string>> = {
 /** Choices between pools are made among this many buckets at most. */
 const MOST_BUCKETS = 256
 
+const MILLIONTHS_OF_A_PERCENT = 10_000
+
 /**
  * The rows of a listener's routes. Texts of tenants are in them only as host names of their small alphabet, hexadecimal
  * and base64. Choices, shares and answers are named by a hash of what they are, so rows under such a name never change.
@@ -183,12 +185,27 @@ class Targets {
   }
 
   #forward(action: NodeForward): RowTarget {
-    const to = this.#limited(action)
+    const to = this.#mirrored(action)
     if (!isFiltered(action)) return to
     const text = filterText(action.filters ?? [])
     return this.#name('f', [to, text], (name, add) => {
       add('filters', `${name}/do`, text)
       add('filters', `${name}/to`, to)
+    })
+  }
+
+  #mirrored(action: NodeForward): RowTarget {
+    const to = this.#limited(action)
+    const copies = (action.mirrors ?? [])
+      .map(({ pool, percent }) => ({ to: this.#pool(pool), part: Math.round(percent * MILLIONTHS_OF_A_PERCENT) }))
+      .filter(({ part }) => part > 0)
+    if (copies.length === 0) return to
+    return this.#name('k', [to, copies], (name, add) => {
+      for (const [at, copy] of copies.entries()) {
+        add('mirrors', `${name}/${at}`, copy.to)
+        add('mirrors', `${name}/${at}/part`, String(copy.part))
+      }
+      add('mirrors', `${name}/to`, to)
     })
   }
 
@@ -202,12 +219,14 @@ class Targets {
     })
   }
 
+  #pool(pool: number | null): RowTarget {
+    const backend = pool === null ? null : this.#backendOf(pool)
+    return backend === null ? { text: 'none' } : { backend }
+  }
+
   #share({ pools }: NodeForward): RowTarget {
     const buckets = bucketsOf(pools.map(({ weight }) => weight))
-    const targets = pools.map(({ pool }): RowTarget => {
-      const backend = pool === null ? null : this.#backendOf(pool)
-      return backend === null ? { text: 'none' } : { backend }
-    })
+    const targets = pools.map(({ pool }) => this.#pool(pool))
     const taken = targets.flatMap((to, at) => Array.from({ length: buckets[at]! }, () => to))
     if (taken.length === 1) return taken[0]!
     return this.#name('w', taken, (name, add) => {

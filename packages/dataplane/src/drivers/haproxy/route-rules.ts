@@ -1,5 +1,6 @@
 import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
 import type { MapName } from './maps.ts'
+import { copyRules, mirrorRules } from './mirrors.ts'
 import { relayRules } from './relays.ts'
 import { KIND_PREFIXES } from './route-rows.ts'
 import { ROUTED } from './routed.ts'
@@ -58,6 +59,7 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
       ? [
           set('filter', 'var(txn.target)', begins('target', 'f')),
           set('target', `fe_name,concat(/,txn.filter,/to),map(${mapPath('filters')})`, ` if ${isSet('filter')}`),
+          ...mirrorRules(mapPath),
         ]
       : []),
     set('limits', 'var(txn.target)', begins('target', 'l')),
@@ -78,6 +80,7 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
       ? [
           `    http-request lua.filter_request if ${isSet('filter')}`,
           `    http-response lua.filter_response if ${isSet('filter')}`,
+          ...copyRules,
         ]
       : []),
     ...relayRules(mapPath),

@@ -3,6 +3,7 @@ import { isRunning, type ProcessIdentity } from '@spout/sys'
 import { type Command, commandText, follow, isStillConnected, refusal } from './command.ts'
 import { backendName, frontendName, type PlacedEntry, type PlacedRows, type ProxyContent } from './content.ts'
 import { MAPS } from './maps.ts'
+import type { ProxyMirrors } from './mirror-share.ts'
 import type { ProxyFiles } from './proxy-files.ts'
 import {
   type BackendTraffic,
@@ -10,6 +11,7 @@ import {
   parseFrontendStats,
   parseInfo,
   parseMaps,
+  parseMirrors,
   parseServerStats,
   parseServers,
   parseTraffic,
@@ -188,6 +190,12 @@ export class RunningProxy {
   async connections(): Promise<ReturnType<typeof parseInfo>> {
     const [text = ''] = await this.#socket.execute(['show info\n'])
     return parseInfo(text)
+  }
+
+  /** The copies of requests that it makes; null if it makes none. @throws ProxyLost */
+  async mirrors(): Promise<ProxyMirrors | null> {
+    const [text = ''] = await this.#socket.execute(['show mirrors\n'])
+    return parseMirrors(text)
   }
 
   /** Closes the connection; the process continues. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseFrontendStats, parseInfo, parseMaps, parseServerStats, parseServers } from './show.ts'
+import { parseFrontendStats, parseInfo, parseMaps, parseMirrors, parseServerStats, parseServers } from './show.ts'
 
 // As HAProxy 2.6.12 says it.
 const SERVERS = `1
@@ -27,6 +27,13 @@ describe('show', () => {
     const text = 'Name: HAProxy\nMaxconn: 4000\nHard_maxconn: 9\nCurrConns: 17\nCumConns: 18\nMaxConnRate: 3\n'
     expect(parseInfo(text)).toEqual({ current: 17, most: 4000 })
     expect(parseInfo('Permission denied')).toBeNull()
+  })
+
+  it('reads the copies of requests', () => {
+    expect(parseMirrors('3 128 17\n')).toEqual({ current: 3, most: 128, notMade: 17 })
+    expect(
+      parseMirrors("Unknown command: 'show mirrors', but maybe one of the following ones is a better match:"),
+    ).toBeNull()
   })
 
   it('stat of servers', () => {

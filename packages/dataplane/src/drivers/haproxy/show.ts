@@ -2,6 +2,7 @@ import type { MemberTraffic } from '../../contracts/driver.ts'
 import { emptyContent, type ProxyContent, rowsOf, type ServerState } from './content.ts'
 import { type Columns, type Figures, figuresIn } from './figures.ts'
 import { type MapName, ROW_MAPS, VALUE_MAPS } from './maps.ts'
+import type { ProxyMirrors } from './mirror-share.ts'
 
 /** Parses output of the runtime API. Sections that are not ours are skipped. */
 
@@ -85,6 +86,12 @@ export function parseInfo(text: string): { readonly current: number; readonly mo
   const of = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
   const [current, most] = [of('CurrConns'), of('Maxconn')]
   return Number.isNaN(current) || Number.isNaN(most) ? null : { current, most }
+}
+
+/** `show mirrors` of `mirrors.lua`; null for the answer of a process without it. */
+export function parseMirrors(text: string): ProxyMirrors | null {
+  const [, current, most, notMade] = /^(\d+) (\d+) (\d+)$/.exec(text.trim()) ?? []
+  return current === undefined ? null : { current: Number(current), most: Number(most), notMade: Number(notMade) }
 }
 
 /** A server's traffic since the process started. */
