@@ -1,13 +1,12 @@
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { Lab } from '../lab/lab.ts'
 import { must, run } from '../lab/run.ts'
 import { waitFor } from '../lab/wait-for.ts'
+import { environmentOf, PYTHON } from './debian-packages.ts'
 import { octaviaPackages } from './octavia-packages.ts'
 
-/** Debian's: the packages belong to it. */
-const PYTHON = '/usr/bin/python3'
 /** As Debian's octavia-api-uwsgi.ini advises. */
 const PROCESSES = 2 * availableParallelism()
 const START_MS = 180_000
@@ -41,12 +40,7 @@ export async function startOctaviaServer(lab: Lab): Promise<OctaviaServer> {
   const directory = path.join(lab.directory, 'octavia')
   const [data, socket] = [path.join(directory, 'database'), path.join(lab.runDirectory, 'octavia-database.sock')]
   for (const each of [directory, lab.runDirectory]) mkdirSync(each, { recursive: true })
-  const libraries = globSync(['lib/*-linux-gnu', 'usr/lib/*-linux-gnu'], { cwd: root })
-  const env = {
-    LD_LIBRARY_PATH: libraries.map((each) => path.join(root, each)).join(':'),
-    PYTHONPATH: path.join(root, 'usr/lib/python3/dist-packages'),
-    PYTHONWARNINGS: 'ignore',
-  }
+  const env = environmentOf(root)
   const inRoot = (file: string): string => path.join(root, 'usr', file)
 
   const database = ['--no-defaults', `--basedir=${inRoot('')}`, `--datadir=${data}`, '--user=root']
