@@ -32,3 +32,16 @@ test('a certificate of the operator needs its key, and TLS', () => {
   expect(() => load(...files)).toThrow(/api\.tls: is false, and api\.certificateFile is set/)
   for (const one of files) expect(() => load('api.tls=true', one)).toThrow(/api\.keyFile: .*belong together/)
 })
+
+test('a Keystone needs a login of our own, and TLS unless it is on this machine', () => {
+  const [url, password] = ['keystone.url=https://keystone.example:5000/', 'keystone.password=secret']
+  expect(load(url, password).keystone.url).toBe('https://keystone.example:5000/v3')
+  expect(load('keystone.url=http://127.0.0.1:5000/v3', password).keystone.url).toBe('http://127.0.0.1:5000/v3')
+  expect(() => load('keystone.url=http://keystone.example:5000', password)).toThrow(/keystone\.url: is plain HTTP/)
+  expect(() => load('keystone.url=ldap://keystone.example', password)).toThrow(/keystone\.url: is not an http/)
+  expect(() => load(url)).toThrow(/keystone\.password: or keystone\.applicationCredentialId is needed/)
+  const id = 'keystone.applicationCredentialId=0123'
+  expect(() => load(url, id)).toThrow(/keystone\.applicationCredentialSecret: .*belong together/)
+  expect(() => load(url, password, id, 'keystone.applicationCredentialSecret=x')).toThrow(/and not both/)
+  expect(load(url, id, 'keystone.applicationCredentialSecret=x').keystone.applicationCredentialId).toBe('0123')
+})

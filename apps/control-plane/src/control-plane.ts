@@ -22,6 +22,7 @@ import type { HomeCluster } from './cluster/home-cluster.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { type ControlLoops, createControlLoops } from './control-loops.ts'
 import { ensureFirstObjects } from './first-objects.ts'
+import { openKeystone } from './keystone.ts'
 import { openLimits } from './limits.ts'
 import { describeCertificate, describeObjects } from './metrics.ts'
 import { type ModelStore, openModelStore } from './model-store.ts'
@@ -53,7 +54,8 @@ export async function startControlPlane(
   const authority = await CertificateAuthority.open(path.join(config.stateDirectory, 'agent-link'))
   const audit = createAuditLog(config, around)
   const link = createAgentLink(config, { model, loops, authority, audit, home }, around)
-  const limits = openLimits(config, { authenticator, clock })
+  const keystone = openKeystone(config, model, around)
+  const limits = openLimits(config, { authenticator, foreign: keystone?.tokens ?? null, clock })
   const metrics = new Metrics()
   describeObjects(metrics, { view, status, planner, link, audit })
   describeAnnouncements(metrics, { view, status })
@@ -85,6 +87,7 @@ export async function startControlPlane(
     stop: () => {
       certificate?.stop()
       limits.close()
+      keystone?.close()
       return app.close()
     },
   }

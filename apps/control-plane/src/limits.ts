@@ -6,6 +6,7 @@ import {
   apiGate,
   BodyBudget,
   BYTES_OF_A_UNIT,
+  type ForeignTokens,
   type Gate,
   limitConnections,
   OpenStreams,
@@ -37,7 +38,11 @@ export interface Limits {
 /** Creates everything that limits what one project or one address can use of the API. */
 export function openLimits(
   { limits: config, api }: Pick<ControlPlaneConfig, 'limits' | 'api'>,
-  { authenticator, clock }: { readonly authenticator: Authenticator; readonly clock: Clock },
+  {
+    authenticator,
+    foreign,
+    clock,
+  }: { readonly authenticator: Authenticator; readonly foreign: ForeignTokens | null; readonly clock: Clock },
 ): Limits {
   const project = { perSecond: config.requestsPerSecond, burst: config.requestBurst }
   const stranger = {
@@ -47,7 +52,7 @@ export function openLimits(
   const shares = new RequestShares({ clock, mostOfRound: MOST_OF_ROUND, ...project })
   const turns = new RoundTurns({ clock, othersAsk: (who) => shares.othersAsk(who) })
   return {
-    gate: apiGate({ authenticator, shares, bodies: new BodyBudget(BODIES), turns, project, stranger }),
+    gate: apiGate({ authenticator, foreign, shares, bodies: new BodyBudget(BODIES), turns, project, stranger }),
     streams: new OpenStreams({ mostOfProject: config.watches, mostBytesOfProject: MOST_STREAM_BYTES }, (who, bytes) =>
       shares.charge(who, bytes / BYTES_OF_A_UNIT),
     ),

@@ -64,6 +64,11 @@ export class ControlPlaneProcess implements AsyncDisposable {
     return Number(this.lines('listening')[0]?.['statusPort'])
   }
 
+  /** Everything that it has logged. */
+  get log(): string {
+    return this.#log
+  }
+
   /** What it has logged of an event. */
   lines(event: string): readonly LogLine[] {
     const isOf = (text: string) => text.includes(`"event":"${event}"`)

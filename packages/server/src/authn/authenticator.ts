@@ -70,6 +70,11 @@ export class Authenticator {
     this.#ttlMs = options.tokenTtlMs ?? DEFAULT_TTL_MS
   }
 
+  /** Whether this is a token of ours, valid or not. */
+  issued(secret: string): boolean {
+    return this.#options.view.get('token', secretSha256(secret)) !== null
+  }
+
   /** @throws SpoutError Unauthenticated, TokenExpired */
   session(secret: string): Session {
     const token = this.#options.view.get('token', secretSha256(secret))?.value

@@ -96,6 +96,8 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
       throw new SpoutError('Forbidden', { reason: 'a credential is made by its user, on the project of the token' })
     if (credentialOf(token) !== null)
       throw new SpoutError('Forbidden', { reason: 'an application credential may not make another' })
+    if (request.foreignSession !== undefined)
+      throw new SpoutError('Forbidden', { reason: "Keystone's users make their credentials there" })
     const wanted = parseAs(draft, request.body).application_credential
     const taken = view
       .list('applicationCredential')

@@ -15,10 +15,10 @@ export interface AdmitOptions {
   readonly shares: RequestShares
   readonly bodies: BodyBudget
   /**
-   * Finds the share by headers and connection alone.
+   * Finds the share by headers and connection alone. Who the token is from may have to be asked elsewhere.
    * @throws SpoutError Unauthenticated when the route needs a token
    */
-  readonly askerOf: (request: FastifyRequest) => Asker
+  readonly askerOf: (request: FastifyRequest) => Asker | Promise<Asker>
   /** The share that a refused request counts to: that of its address. */
   readonly strangerOf: (request: FastifyRequest) => Asker
   /** Resolves when the next piece of a long body may be read or parsed. Without it nothing waits. */
@@ -50,7 +50,7 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
     }
     let asker: Asker
     try {
-      asker = askerOf(request)
+      asker = await askerOf(request)
     } catch (error) {
       await shares.turn(...shareOf(strangerOf(request)))
       throw error

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { isAdmin } from '../authn/access.ts'
-import { sessionOf } from '../authn/authenticate.ts'
+import { sessionOf, tokenOf } from '../authn/authenticate.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
+import type { ForeignTokens } from '../authn/foreign-session.ts'
 import { sourceOf } from '../authn/login-source.ts'
 import type { Gate } from '../http/host.ts'
 import { type Asker, admitByHeaders } from './admit.ts'
@@ -12,6 +13,8 @@ import { shareOf } from './share-of.ts'
 
 export interface ApiGateOptions {
   readonly authenticator: Authenticator
+  /** Tokens that are not ours; null: they are refused. */
+  readonly foreign?: ForeignTokens | null
   readonly shares: RequestShares
   readonly bodies: BodyBudget
   /** Schedules the pieces of long bodies, and those of long answers. */
@@ -26,7 +29,8 @@ export interface ApiGateOptions {
 const OPERATORS_FACTOR = 10
 
 /** The gate of the surfaces that tenants reach. The token's project is the share of a request. */
-export function apiGate({ authenticator, shares, bodies, turns, project, stranger }: ApiGateOptions): Gate {
+export function apiGate(options: ApiGateOptions): Gate {
+  const { authenticator, foreign = null, shares, bodies, turns, project, stranger } = options
   const operator: ShareLimits = {
     perSecond: project.perSecond * OPERATORS_FACTOR,
     burst: project.burst * OPERATORS_FACTOR,
@@ -35,7 +39,15 @@ export function apiGate({ authenticator, shares, bodies, turns, project, strange
     who: `address ${sourceOf(request.ip)}`,
     limits: stranger,
   })
-  const known = (request: FastifyRequest): Asker => {
+  const askElsewhere = async (request: FastifyRequest): Promise<void> => {
+    const secret = tokenOf(request)
+    if (foreign === null || secret === null || authenticator.issued(secret)) return
+    // Whoever sends made-up tokens must not make us ask about each.
+    if (!foreign.isKnown(secret)) await shares.turn(`address ${sourceOf(request.ip)}`, stranger)
+    request.foreignSession = await foreign.open(secret)
+  }
+  const known = async (request: FastifyRequest): Promise<Asker> => {
+    await askElsewhere(request)
     const { principal } = sessionOf(authenticator, request)
     const who = shareOf(principal)
     if (isAdmin(principal)) return { who, limits: operator }

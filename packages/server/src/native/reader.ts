@@ -1,5 +1,6 @@
 import type { ChangedObject, Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
+import type { Timer } from '@spout/runtime'
 import { sessionOf } from '../authn/authenticate.ts'
 import { credentialOf } from '../authn/grant.ts'
 import type { NativeContext } from './context.ts'
@@ -53,6 +54,19 @@ export function followReader({ view, clock, authenticator }: NativeContext, call
     }, leftMs)
   }
   let timer = untilExpiry()
+  const { foreignSession } = call.request
+  let isStopped = false
+  // Nothing tells us that another identity service has revoked a token.
+  const untilRenewal = (): Timer | null =>
+    foreignSession === undefined
+      ? null
+      : clock.setTimer(() => {
+          void foreignSession.renew().then(() => {
+            check()
+            if (!lost.signal.aborted && !isStopped) renewal = untilRenewal()
+          })
+        }, foreignSession.renewEveryMs)
+  let renewal = untilRenewal()
   // Covers changes between the request's check and the subscription.
   check()
   return {
@@ -63,6 +77,8 @@ export function followReader({ view, clock, authenticator }: NativeContext, call
     stop: () => {
       unsubscribe()
       timer.clear()
+      isStopped = true
+      renewal?.clear()
     },
   }
 }

@@ -1,4 +1,4 @@
-import { ROLES, uuid } from '@spout/model'
+import { ROLES, SpoutError, uuid } from '@spout/model'
 import { z } from 'zod'
 import { noteLogin, noteSession } from '../audit/audit-notes.ts'
 import { sessionOf } from '../authn/authenticate.ts'
@@ -91,6 +91,11 @@ export const tokenRoutes: readonly Route[] = [
     access: 'user',
     body: null,
     answer: { status: 204, schema: null },
-    handle: (context, { request }) => context.authenticator.revoke(sessionOf(context.authenticator, request).token.id),
+    handle: (context, { request }) => {
+      const { token } = sessionOf(context.authenticator, request)
+      if (request.foreignSession !== undefined)
+        throw new SpoutError('Forbidden', { reason: 'this token is from Keystone: it is revoked there' })
+      return context.authenticator.revoke(token.id)
+    },
   }),
 ]
