@@ -200,6 +200,12 @@ describe('quotas', () => {
     )
     expect(await done(tenant, 'quota show acme')).toMatch(/^health-monitors +9 +0$/m)
     expect(await shown(tenant, 'quota show acme')).toMatchObject({ limits: { loadBalancers: 7, members: 5000 } })
+    await done(access.admin, 'class create scarce')
+    expect(await done(access.admin, 'quota set acme --class scarce=2')).toMatch(/^class scarce +2 +0$/m)
+    const { stderr: noCount } = await spout(access.admin, 'quota set acme --class scarce')
+    expect(noCount).toContain('is no NAME=COUNT')
+    expect(await done(access.admin, 'quota set acme --class scarce=none')).not.toContain('scarce')
+    await done(access.admin, 'class delete scarce')
   })
 
   test('no limit is without end, and only an administrator sets one', async () => {

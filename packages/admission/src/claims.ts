@@ -32,6 +32,7 @@ export class Claims {
       isNameClaimed: (name) => [...this.#open].some((one) => one.names.has(name)),
       isUsed: (key) => [...this.#open].some((one) => one.uses.has(key)),
       isLeaving: (key) => [...this.#open].some((one) => one.leaving.has(key)),
+      ofClass: (key) => [...this.#open].flatMap((one) => [...(one.ofClasses.get(key) ?? [])]),
       segmentHolders: (segment) => [...this.#open].flatMap((one) => one.segments.get(segment) ?? []),
       close: (closed) => this.#open.delete(closed),
     })
@@ -58,6 +59,7 @@ interface ClaimSurroundings {
   readonly isNameClaimed: (name: string) => boolean
   readonly isUsed: (key: string) => boolean
   readonly isLeaving: (key: string) => boolean
+  readonly ofClass: (key: string) => readonly string[]
   readonly segmentHolders: (segment: string) => readonly string[]
   readonly close: (claim: Claim) => void
 }
@@ -69,6 +71,8 @@ export class Claim {
   /** Objects that what is written names, and objects that are deleted: `kind/id`. */
   readonly uses = new Set<string>()
   readonly leaving = new Set<string>()
+  /** New load balancers by `<project id>/<class id>`. */
+  readonly ofClasses = new Map<string, Set<string>>()
   /** Project id by segment. */
   readonly segments = new Map<string, string>()
   readonly #index: AdmissionIndex
@@ -141,6 +145,17 @@ export class Claim {
     if (this.#around.segmentHolders(segment).some((holder) => holder !== projectId)) return false
     this.segments.set(segment, projectId)
     return true
+  }
+
+  /**
+   * Claims that a project gets a load balancer of a class.
+   * @returns ids of those that writes under way make of it, this one among them
+   */
+  ofClass(projectId: string, classId: string, loadBalancerId: string): readonly string[] {
+    const key = `${projectId}/${classId}`
+    const own = this.ofClasses.get(key) ?? new Set()
+    this.ofClasses.set(key, own.add(loadBalancerId))
+    return this.#around.ofClass(key)
   }
 
   networkNumber(): number | null {

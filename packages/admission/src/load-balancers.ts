@@ -1,6 +1,7 @@
 import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
 import { type NewAddressRequest, ownWrite, takeAddress } from './addresses.ts'
 import { claimCertificates } from './certificate-claims.ts'
+import { claimOfClass } from './class-quota.ts'
 import { type AdmissionContext, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './contract/load-balancer-admission.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
@@ -46,6 +47,7 @@ export class LoadBalancers {
       }
       const created = { ...loadBalancer, networkId: checkedNetworkId(context, loadBalancer) }
       claimRoom(context, claim, null, created)
+      claimOfClass(context, claim, created)
       claimCertificates(claim, created)
       claimSecurityGroups(context, claim, created)
       return { writes: [putNew('loadBalancer', created), ...writes], result: created }

@@ -97,9 +97,21 @@ export async function deleteOffer(context: AdmissionContext, kind: OfferKind, id
   await transact(context, (claim) => {
     const stored = find(context, kind, id, OFFERS[kind].what)
     refuseUsed(context, claim, kind, stored.value)
-    return { writes: [deleteOf(kind, stored)], result: undefined }
+    const writes = [deleteOf(kind, stored), ...withoutClass(context, id)]
+    return { writes, result: undefined }
   })
 }
+
+/** Quotas that name a class, without it. */
+const withoutClass = ({ view }: AdmissionContext, id: string) =>
+  view.list('quota').flatMap(({ id: projectId }) => {
+    const stored = view.get('quota', projectId)
+    if (stored?.value.classes?.[id] === undefined) return []
+    const { classes, ...quota } = stored.value
+    const { [id]: _, ...others } = classes ?? {}
+    const rest = Object.keys(others).length === 0 ? {} : { classes: others }
+    return [putOver('quota', stored, { ...quota, ...rest })]
+  })
 
 const create = <K extends OfferKind>(context: AdmissionContext, kind: K, make: () => OfferOf[K]): Promise<OfferOf[K]> =>
   transact(context, (claim) => {

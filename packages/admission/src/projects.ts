@@ -1,4 +1,14 @@
-import { type Project, parseAs, project, type Quota, type QuotaResource, quotaLimits, SpoutError } from '@spout/model'
+import {
+  classLimits,
+  type Project,
+  parseAs,
+  project,
+  type Quota,
+  type QuotaResource,
+  quotaLimits,
+  SpoutError,
+  uuid,
+} from '@spout/model'
 import { z } from 'zod'
 import { isInUse } from './admission-index.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
@@ -50,26 +60,40 @@ export async function deleteProject(context: AdmissionContext, id: string): Prom
 
 const limitsSchema = z.strictObject({
   limits: quotaLimits.partial(),
+  classes: z.record(uuid, classLimits.valueType.nullable()),
 })
 
-/** Limits that are absent keep their values. */
+/**
+ * Limits that are absent keep their values. Null takes that of a class away.
+ * @throws SpoutError ReferenceNotFound for a class that does not exist
+ */
 export async function setQuota(
   context: AdmissionContext,
   projectId: string,
   limits: Partial<Record<QuotaResource, number>>,
+  classes: Readonly<Record<string, number | null>> = {},
 ): Promise<Quota> {
-  const wanted = parseAs(limitsSchema, { limits })
-  return transact(context, () => {
+  const wanted = parseAs(limitsSchema, { limits, classes })
+  return transact(context, (claim) => {
+    for (const id of Object.keys(wanted.classes))
+      if (context.view.get('loadBalancerClass', id) === null || !claim.use(`loadBalancerClass/${id}`))
+        throw new SpoutError('ReferenceNotFound', { field: `classes.${id}`, what: 'load balancer class', id })
     find(context, 'project', projectId, 'project')
     const stored = context.view.get('quota', projectId)
     // Bytes that were not set keep following the other limits.
     const { bytes: _, ...defaults } = context.defaultQuota
     const merged = { ...defaults, ...stored?.value.limits, ...wanted.limits }
-    const meta = stored?.value ?? { ...newMeta(context, { name: '', description: '' }), id: projectId }
+    const known = Object.entries({ ...stored?.value.classes, ...wanted.classes })
+    const ofClasses = known.filter((each): each is [string, number] => each[1] !== null)
+    const { classes: _known, ...meta }: Omit<Quota, 'limits'> = stored?.value ?? {
+      ...newMeta(context, { name: '', description: '' }),
+      id: projectId,
+    }
     const next: Quota = {
       ...meta,
       updatedAt: stored === null ? null : timestampOf(context.now()),
       limits: merged,
+      ...(ofClasses.length === 0 ? {} : { classes: Object.fromEntries(ofClasses) }),
     }
     return { writes: [stored === null ? putNew('quota', next) : putOver('quota', stored, next)], result: next }
   })

@@ -8,6 +8,7 @@ import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement 
 import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
 import { changeCertificate, createCertificate, deleteCertificate, openCertificate } from './certificates.ts'
 import { Claims } from './claims.ts'
+import { classQuotasOf } from './class-quota.ts'
 import { type AdmissionContext, type RandomSource, systemRandom } from './context.ts'
 import type { Admission } from './contract/admission.ts'
 import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
@@ -114,7 +115,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
 
   createProject: Admission['createProject'] = (draft) => createProject(this.#context, draft)
   deleteProject: Admission['deleteProject'] = (id) => deleteProject(this.#context, id)
-  setQuota: Admission['setQuota'] = (projectId, limits) => setQuota(this.#context, projectId, limits)
+  setQuota: Admission['setQuota'] = (...quota) => setQuota(this.#context, ...quota)
   createCustomRole: Admission['createCustomRole'] = (draft) => createCustomRole(this.#context, draft)
   deleteCustomRole: Admission['deleteCustomRole'] = (id) => deleteCustomRole(this.#context, id)
   putUser: Admission['putUser'] = (user) => putUser(this.#context, user)
@@ -187,6 +188,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
     limits: limitsOf(this.#context.view.get('quota', projectId)?.value.limits ?? {}, this.#context.defaultQuota),
     used: this.#context.index.usage(projectId),
   })
+  classQuotasOf: Admission['classQuotasOf'] = (projectId) => classQuotasOf(this.#context, projectId)
 
   ensureNodeAddresses(): Promise<void> {
     return this.#ensuring.run(() => ensureNodeAddresses(this.#context))

@@ -35,6 +35,19 @@ export type QuotaLimits = z.infer<typeof quotaLimits>
 export type QuotaResource = keyof QuotaLimits
 export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaResource[]
 
+/** Most load balancers of each class, by the class's id; 0: the project may not use it. Other classes have no limit of their own. */
+export const classLimits = z.record(uuid, count)
+export type ClassLimits = z.infer<typeof classLimits>
+
+/** What a project may have of a class, and has. `limit` null: as many as it may have load balancers. */
+export const classQuota = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  limit: count.nullable(),
+  used: count,
+})
+export type ClassQuota = z.infer<typeof classQuota>
+
 /**
  * Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. Earlier versions
  * stored no limits of routes, certificates, secrets and security groups.
@@ -42,6 +55,8 @@ export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaR
 export const quota = z.strictObject({
   ...metaShape,
   limits: quotaLimits.partial({ bytes: true, routes: true, certificates: true, secrets: true, securityGroups: true }),
+  /** Absent: none. */
+  classes: classLimits.optional(),
 })
 export type Quota = z.infer<typeof quota>
 

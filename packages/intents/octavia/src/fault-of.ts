@@ -84,7 +84,7 @@ export function faultOf(error: SpoutError): OctaviaFault {
     case 'ObjectTooLarge':
       return new OctaviaFault(413, error.message)
     case 'OverQuota':
-      return new OctaviaFault(403, `Quota has been met for resources: ${quotaWord(text('resource'))}`)
+      return new OctaviaFault(403, `Quota has been met for resources: ${quotaWord(error)}`)
     case 'Unsupported':
       return unsupportedOption(`${field}: ${text('reason')}`)
     case 'TooManyRequests':
@@ -146,8 +146,11 @@ const QUOTA_WORDS: Readonly<Record<QuotaResource, string>> = {
   securityGroups: 'Security Group',
   bytes: 'Storage Bytes',
 }
-const quotaWord = (resource: string): string =>
-  Object.entries(QUOTA_WORDS).find(([name]) => name === resource)?.[1] ?? resource
+function quotaWord({ params: { resource, limit, used } }: SpoutError): string {
+  const own = Object.entries(QUOTA_WORDS).find(([name]) => name === resource)?.[1]
+  // Octavia has no quota of its own for it, which would say the figures.
+  return own ?? `${resource} (limit ${limit}, ${used} in use)`
+}
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
   enabled: 'admin_state_up',

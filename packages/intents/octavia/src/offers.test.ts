@@ -109,6 +109,15 @@ describe('a flavor', () => {
     )
   })
 
+  test('is refused once the project has as many load balancers of it as its quota says', async () => {
+    const { id, name } = await newFlavor()
+    await service.admission.setQuota(service.ids.project, {}, { [id]: 1 })
+    expect((await newLoadBalancer({ flavor_id: id }))[0]).toBe(201)
+    expect(await faultOf(newLoadBalancer({ flavor_id: id }))).toBe(
+      `403 Quota has been met for resources: load balancers of class ${String(name)} (limit 1, 1 in use)`,
+    )
+  })
+
   test('has a name of its own', async () => {
     const { name, flavor_profile_id } = await newFlavor()
     const again = admin('POST', '/flavors', { flavor: { name, flavor_profile_id } })

@@ -85,6 +85,25 @@ describe('load balancer classes', () => {
     expect(await proxyOf({ classId: body.id, listeners: [{ protocol: 'tcp', port: 80 }] })).toBeNull()
   })
 
+  test('are as many in a project as its quota says, which its members see', async () => {
+    const { id } = (await newClass({ name: 'scarce' })).body
+    const path = `/projects/${projectId}/quota`
+    expect((await bed.askNative('PUT', path, admin, { classes: { [id]: 1 } })).body).toMatchObject({
+      limits: { pools: 500 },
+      classes: expect.arrayContaining([{ id, name: 'scarce', limit: 1, used: 0 }]),
+    })
+    expect((await newLoadBalancer({ classId: id })).status).toBe(201)
+    expect(await newLoadBalancer({ classId: id })).toMatchObject({
+      status: 403,
+      body: { code: 'OverQuota', detail: 'Quota for load balancers of class scarce is 1, 1 in use, 1 more wanted' },
+    })
+    const { classes } = (await bed.askNative('GET', path, member)).body
+    expect(classes).toContainEqual({ id, name: 'scarce', limit: 1, used: 1 })
+    const unknown = await bed.askNative('PUT', path, admin, { classes: { [projectId]: 1 } })
+    expect(unknown.body).toMatchObject({ code: 'ReferenceNotFound', field: `classes.${projectId}` })
+    expect((await bed.askNative('PUT', path, member, { classes: { [id]: 9 } })).status).toBe(403)
+  })
+
   test('that do not exist are refused by name of the field', async () => {
     expect((await newLoadBalancer({ classId: projectId })).body).toMatchObject({
       code: 'ReferenceNotFound',

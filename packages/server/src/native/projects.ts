@@ -1,10 +1,11 @@
-import { project, quotaLimits, SpoutError, user, uuid } from '@spout/model'
+import { classLimits, classQuota, project, quotaLimits, SpoutError, user, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
 import { sourceOf } from '../authn/login-source.ts'
 import { newUser } from '../authn/new-user.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { type Collection, find } from './collection.ts'
+import type { NativeContext } from './context.ts'
 import { readRoutes } from './read-routes.ts'
 import { type Route, route } from './route.ts'
 import { shownUser } from './shown.ts'
@@ -32,7 +33,17 @@ const USERS: Collection<'user'> = {
 }
 
 const limits = quotaLimits.partial()
-const usage = z.strictObject({ limits: quotaLimits, used: quotaLimits })
+const usage = z.strictObject({
+  limits: quotaLimits,
+  used: quotaLimits,
+  /** Of classes that it has a limit of, or load balancers. */
+  classes: z.array(classQuota),
+})
+
+const quotaOf = ({ admission }: NativeContext, projectId: string) => ({
+  ...admission.quotaOf(projectId),
+  classes: admission.classQuotasOf(projectId),
+})
 
 const password = z.string().min(1).max(1024)
 const userDraft = z.strictObject({
@@ -68,7 +79,7 @@ export const projectRoutes: readonly Route[] = [
     body: null,
     answer: { status: 200, schema: usage },
     handle: (context, { principal, params }) =>
-      context.admission.quotaOf(find(PROJECTS, context, principal, params.id ?? '').id),
+      quotaOf(context, find(PROJECTS, context, principal, params.id ?? '').id),
   }),
   route({
     method: 'PUT',
@@ -76,12 +87,16 @@ export const projectRoutes: readonly Route[] = [
     tag: 'projects',
     summary: 'Set limits; absent ones stay',
     access: 'admin',
-    body: z.strictObject({ limits }),
+    body: z.strictObject({
+      limits: limits.default({}),
+      /** Most load balancers of a class, by its id; 0: none, null: no limit of its own. */
+      classes: z.record(uuid, classLimits.valueType.nullable()).default({}),
+    }),
     answer: { status: 200, schema: usage },
     handle: async (context, { principal, params, body }) => {
       const { id } = find(PROJECTS, context, principal, params.id ?? '')
-      await context.admission.setQuota(id, body.limits)
-      return context.admission.quotaOf(id)
+      await context.admission.setQuota(id, body.limits, body.classes)
+      return quotaOf(context, id)
     },
   }),
   ...readRoutes(USERS),
