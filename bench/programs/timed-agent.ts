@@ -75,7 +75,10 @@ const identity = await NodeIdentity.open({
   clock,
   log,
 })
-const dataPlane = await openDataPlane(config, clock, log, (listenerId) => agent.metricsOf(listenerId))
+const dataPlane = await openDataPlane(config, clock, log, {
+  metricsOf: (listenerId) => agent.metricsOf(listenerId),
+  onRequest: (request) => agent.carried(request),
+})
 const link = stamped(identity.link)
 const agent: NodeAgent = new NodeAgent({
   session: randomUUID(),

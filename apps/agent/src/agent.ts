@@ -24,7 +24,10 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     clock,
     log,
   })
-  const dataPlane = await openDataPlane(config, clock, log, (listenerId) => agent.metricsOf(listenerId))
+  const dataPlane = await openDataPlane(config, clock, log, {
+    metricsOf: (listenerId) => agent.metricsOf(listenerId),
+    onRequest: (request) => agent.carried(request),
+  })
   const agent: NodeAgent = new NodeAgent({
     session: randomUUID(),
     stateFile: join(config.stateDirectory, 'entries.journal'),
@@ -48,7 +51,14 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
   const lifecycle = new Lifecycle({ log }).add(identity).add(dataPlane).add(agent)
   if (config.metrics.listen !== '') {
     const { agentMetrics } = await import('./metrics.ts')
-    lifecycle.add(agentMetrics({ ...config.metrics, figures: () => agent.figures, proxies: dataPlane.proxies }))
+    lifecycle.add(
+      agentMetrics({
+        ...config.metrics,
+        figures: () => agent.figures,
+        proxies: dataPlane.proxies,
+        requestLines: dataPlane.requestLines,
+      }),
+    )
   }
   await lifecycle.start()
   return lifecycle

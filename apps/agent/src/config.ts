@@ -72,6 +72,8 @@ export const agentConfig = z.strictObject({
     memoryMegabytes: z.number().int().min(32).max(1_000_000).default(256),
     /** Processor time of the same processes, in processors: 0.5 is half of one. */
     processors: z.number().min(0.05).max(1_024).default(1),
+    /** Requests in a second that one tenant network's proxy tells the agent of, by listeners that count how long they take. */
+    linesPerSecond: z.number().int().min(1).max(1_000_000).default(2_000),
     /** Parent of the domains' control groups. */
     cgroup: z
       .string()

@@ -19,6 +19,7 @@ import {
   healthChecks,
   isBuiltWithLua,
   L2Announcer,
+  type LineCounts,
   MemberFlows,
   type MetricsOf,
   memoryShare,
@@ -27,6 +28,7 @@ import {
   NetworkShareUse,
   NftablesDriver,
   networkShares,
+  type OnRequest,
   ProcessorUse,
   ProxyDrain,
   proxyDrainOfGroup,
@@ -52,6 +54,8 @@ import { findFabricInterface } from './fabric-interface.ts'
 export interface DataPlane extends Component {
   readonly helper: NativeHelper
   readonly domains: Domains
+  /** Lines of requests that the proxies wrote. */
+  readonly requestLines: () => LineCounts
   /** In order: the proxy is programmed before the packet path redirects to it. */
   readonly drivers: readonly DataPlaneDriver[]
   /** Follow the entries of all drivers, in this order. */
@@ -68,6 +72,12 @@ export interface DataPlane extends Component {
   readonly shares: ShareWatch
 }
 
+/** Figures that proxies ask the agent for, and those that they give it. */
+export interface ProxyFigures {
+  readonly metricsOf: MetricsOf
+  readonly onRequest: OnRequest
+}
+
 /** What every part on this machine is given. */
 interface Machine {
   /** Where the machine meets the fabric and the tenants' networks. */
@@ -79,21 +89,21 @@ interface Machine {
 
 /**
  * Starts the native helper and composes drivers, announcers and checks. Changes nothing on the machine yet.
- * @param metricsOf what a listener of protocol `metrics` answers with; null for others
+ * @param figures what a listener of protocol `metrics` answers with, null for others; who is told of requests
  * @throws Error if the proxy's build is known to be bad; running processes continue
  */
 export async function openDataPlane(
   config: AgentConfig,
   clock: Clock,
   log: Logger,
-  metricsOf: MetricsOf,
+  figures: ProxyFigures,
 ): Promise<DataPlane> {
   await makeRunDirectories(config)
   await refuseKnownBad(config.haproxy.executable)
   const helper = await NativeHelper.start({ path: config.helper.path, log })
   const machine: Machine = { config: await describeMachine(config), helper, clock, log }
   const domains = new DomainSet(machine)
-  const proxies = await openProxies(config, machine, metricsOf)
+  const proxies = await openProxies(config, machine, figures)
   const { haproxy } = proxies
   const nftables = new NftablesDriver(machine)
   const steering = new VipSteering(machine)
@@ -106,6 +116,7 @@ export async function openDataPlane(
     name: 'data-plane',
     helper,
     domains: withFlows(withoutProxies(domains, haproxy), flows),
+    requestLines: () => haproxy.lines,
     drivers: [haproxy, nftables],
     followers: [steering, memberFlows, secondChance],
     announcers,
@@ -145,7 +156,7 @@ interface Proxies {
   readonly host: SystemHost
 }
 
-async function openProxies(config: AgentConfig, machine: Machine, metricsOf: MetricsOf): Promise<Proxies> {
+async function openProxies(config: AgentConfig, machine: Machine, figures: ProxyFigures): Promise<Proxies> {
   const { helper, clock, log } = machine
   const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = config.haproxy
   const host = await SystemHost.probe(
@@ -161,7 +172,7 @@ async function openProxies(config: AgentConfig, machine: Machine, metricsOf: Met
   )
   const place = proxyPlaceOf(machine.config)
   const haproxy = new HaproxyDriver({
-    ...{ place, host, clock, log, metricsOf },
+    ...{ place, host, clock, log, ...figures },
     options: {
       ...options,
       lua: await isBuiltWithLua(options.executable),

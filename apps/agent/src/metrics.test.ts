@@ -18,7 +18,11 @@ const FIGURES: AgentFigures = {
 }
 
 async function serve(listen: string, figures = () => FIGURES): Promise<StatusServer> {
-  const metrics = agentMetrics({ listen, tokenFile: '', figures, proxies: () => ({ shared: 3, dedicated: 2 }) })
+  const metrics = agentMetrics({
+    ...{ listen, tokenFile: '', figures },
+    proxies: () => ({ shared: 3, dedicated: 2 }),
+    requestLines: () => ({ read: 9, dropped: 4, ignored: 1 }),
+  })
   await metrics.start()
   onTestFinished(() => metrics.stop())
   return metrics
@@ -41,6 +45,7 @@ test.each(['127.0.0.1', '[::1]'])('metrics are served on %s, and nothing else', 
       'spout_agent_transactions_total 11',
       'spout_agent_reloads_total 2',
       'spout_agent_proxies{kind="dedicated"} 2',
+      'spout_agent_request_lines_total{result="dropped"} 4',
     ]),
   )
   for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total'])

@@ -1,5 +1,5 @@
 import type { AgentFigures } from '@spout/agent'
-import type { ShareFigures } from '@spout/dataplane'
+import type { LineCounts, ShareFigures } from '@spout/dataplane'
 import { Metrics } from '@spout/runtime/metrics'
 import { StatusServer } from '@spout/runtime/status-server'
 import { listenAddress } from './listen-address.ts'
@@ -13,18 +13,27 @@ export interface AgentMetricsOptions {
   readonly figures: () => AgentFigures
   /** How many proxies run: for networks, and for load balancers alone. */
   readonly proxies: () => Readonly<Record<'shared' | 'dedicated', number>>
+  readonly requestLines: () => LineCounts
 }
 
 /**
  * Serves `/metrics` in the Prometheus format, `/healthz` and `/readyz`. Loaded only if configured, since the metrics
  * library would use memory in every agent.
  */
-export function agentMetrics({ listen, tokenFile, figures, proxies }: AgentMetricsOptions): StatusServer {
+export function agentMetrics({ listen, tokenFile, figures, proxies, requestLines }: AgentMetricsOptions): StatusServer {
   const metrics = new Metrics()
   describe(metrics, figures)
   const name = 'spout_agent_proxies'
   metrics.gauge({ name, help: 'Proxies of networks, and of load balancers alone', labels: ['kind'] }, () =>
     by('kind', proxies()),
+  )
+  metrics.counters(
+    {
+      name: 'spout_agent_request_lines_total',
+      help: 'What proxies told of requests: read, dropped since it came too fast, or of no listener that wants it',
+      labels: ['result'],
+    },
+    () => by('result', requestLines()),
   )
   return new StatusServer({
     name: 'metrics',

@@ -1,5 +1,6 @@
+import { type LatencyCounts, latencyBucketOf } from '@spout/model/latency-counts'
 import { describe, expect, it } from 'vitest'
-import { bytesText, countsOf, ratesOf, rateText } from './rates.ts'
+import { bytesText, countsOf, quantileText, ratesOf, rateText } from './rates.ts'
 
 const stats = (listenerId: string, connections: number, requests?: number) => ({
   ...{ loadBalancerId: 'lb', listenerId, bytesIn: 10 * connections, bytesOut: 20 * connections },
@@ -13,9 +14,47 @@ describe('counters', () => {
   it('are those of all listeners; one that reads no requests has connections alone', () => {
     expect(countsOf([stats('web', 5, 40), stats('db', 7)])).toEqual({
       ...{ open: 4, connections: 12, requests: 40, bytesIn: 120, bytesOut: 240, errors: 5 },
+      latencies: [],
       responses: { '1xx': 0, '2xx': 37, '3xx': 0, '4xx': 2, '5xx': 1 },
     })
     expect(countsOf([])).toMatchObject({ open: 0, connections: 0, requests: 0 })
+  })
+})
+
+describe('latencies', () => {
+  const timed = (latencies: LatencyCounts) => {
+    const web = stats('web', 1, 10)
+    return countsOf([{ ...web, http: { ...web.http!, latencies } }, stats('db', 7)])
+  }
+
+  it('are those between two samples', () => {
+    const [before, after] = [
+      { atMs: 0, counts: new Map([['lb', timed([[100, 5]])]]) },
+      {
+        atMs: 1000,
+        counts: new Map([
+          [
+            'lb',
+            timed([
+              [100, 6],
+              [120, 1],
+            ]),
+          ],
+        ]),
+      },
+    ]
+    expect(ratesOf('lb', before!, after!)?.latencies).toEqual([
+      [100, 1],
+      [120, 1],
+    ])
+  })
+
+  it('are told as quantiles', () => {
+    const took = (us: number): LatencyCounts => [[latencyBucketOf(us), 1]]
+    expect([3, 870, 4_200, 130_000, 2_400_000].map((us) => quantileText(took(us), 0.5))).toEqual([
+      ...['3 us', '864 us', '4.4 ms', '127 ms', '2.5 s'],
+    ])
+    expect(quantileText([], 0.99)).toBe('-')
   })
 })
 

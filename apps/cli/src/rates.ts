@@ -1,4 +1,5 @@
 import type { ServiceStats } from '@spout/model'
+import { type LatencyCounts, latenciesSince, latencyQuantile, plusLatencies } from '@spout/model/latency-counts'
 import { RESPONSE_CLASSES } from '@spout/model/node-report'
 
 /** Counters of one load balancer or listener, summed. */
@@ -12,6 +13,8 @@ export interface Counts {
   /** Requests that could not be read, and responses with status 4xx and 5xx. */
   readonly errors: number
   readonly responses: Readonly<Record<(typeof RESPONSE_CLASSES)[number], number>>
+  /** Of the listeners that count how long requests take. */
+  readonly latencies: LatencyCounts
 }
 
 /** Counters at a time of `performance.now()`, by id. */
@@ -33,10 +36,11 @@ export function countsOf(stats: readonly ServiceStats[]): Counts {
     bytesOut: sum(({ bytesOut }) => bytesOut),
     errors: sum(({ requestErrors }) => requestErrors) + responses['4xx'] + responses['5xx'],
     responses,
+    latencies: stats.reduce<LatencyCounts>((total, { http }) => plusLatencies(total, http?.latencies ?? []), []),
   }
 }
 
-/** What was counted per second between two samples, but `open`, which is that of the later. Zero for who is new in it. */
+/** What was counted per second between two samples; `open` is that of the later, and `latencies` are counts in between. Zero for who is new in it. */
 export function ratesOf(id: string, before: Sample, after: Sample): Counts | null {
   const now = after.counts.get(id)
   if (now === undefined) return null
@@ -53,11 +57,20 @@ export function ratesOf(id: string, before: Sample, after: Sample): Counts | nul
     responses: Object.fromEntries(
       RESPONSE_CLASSES.map((each) => [each, rate(then.responses[each], now.responses[each])]),
     ) as Counts['responses'],
+    latencies: latenciesSince(now.latencies, then.latencies),
   }
 }
 
 /** `0`, `0.2`, `17`, `1234`: a tenth where it tells something. */
 export const rateText = (rate: number): string => (rate >= 10 || rate === 0 ? rate.toFixed(0) : rate.toFixed(1))
+
+/** `870 us`, `4.2 ms`, `130 ms`, `2.4 s`: the duration that this part of the requests did not exceed. */
+export function quantileText(counts: LatencyCounts, part: number): string {
+  const us = latencyQuantile(counts, part)
+  if (us === null) return '-'
+  const [value, unit] = us < 1_000 ? [us, 'us'] : us < 1_000_000 ? [us / 1_000, 'ms'] : [us / 1_000_000, 's']
+  return `${unit === 'us' || value >= 100 ? value.toFixed(0) : value.toFixed(1)} ${unit}`
+}
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 

@@ -90,5 +90,6 @@ const aListener = () => ({
   tls: null,
   timeouts: { clientMs: 1, connectMs: 1, memberMs: 1, inspectMs: 0 },
   insertHeaders: [],
+  latencies: false,
   allowedCidrs: null,
 })

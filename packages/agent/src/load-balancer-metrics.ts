@@ -3,11 +3,14 @@ import type { ServiceStats } from '@spout/model/node-report'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 import type { Clock } from '@spout/runtime'
 import { metricsText } from './metrics-text.ts'
+import type { ListenerLatencies } from './request-figures.ts'
 
 export interface LoadBalancerMetricsOptions {
   readonly drivers: readonly Pick<DataPlaneDriver, 'stats' | 'poolFigures'>[]
   /** Ids of an entry's members that are down. */
   readonly down: (key: string) => ReadonlySet<string>
+  /** Null for a listener whose latencies are not counted. */
+  readonly latencies: (listenerId: string) => ListenerLatencies | null
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
@@ -41,7 +44,7 @@ export class LoadBalancerMetrics {
   async of(listenerId: string): Promise<string | null> {
     const entry = this.#entries.get(listenerId)
     if (entry === undefined) return null
-    const { drivers, down } = this.#options
+    const { drivers, down, latencies } = this.#options
     const [stats, pools] = await Promise.all([
       this.#stats(),
       Promise.all(drivers.map((driver) => driver.poolFigures?.(entry) ?? [])),
@@ -52,6 +55,12 @@ export class LoadBalancerMetrics {
       stats: new Map(own.map((one) => [one.listenerId, one])),
       pools: pools.flat(),
       down: down(entry.key),
+      latencies: new Map(
+        entry.services.flatMap(({ id }) => {
+          const counted = latencies(id)
+          return counted === null ? [] : [[id, counted] as const]
+        }),
+      ),
     })
   }
 

@@ -1,4 +1,5 @@
 import type { PoolFigures, TrafficFigures } from '@spout/dataplane'
+import { type LatencyCounts, latencyBucketOf } from '@spout/model/latency-counts'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { describe, expect, test } from 'vitest'
 import { LoadBalancerMetrics } from './load-balancer-metrics.ts'
@@ -30,6 +31,8 @@ const counted = (listenerId: string, connections: number, loadBalancerId = 'lb')
   ...{ activeConnections: 2, totalConnections: connections, requestErrors: 1 },
 })
 const WEB = { ...counted('web', 7), http: { requests: 21, responses: responses(20, 1) } }
+/** 0.4 ms, three of 20 ms, 100 s. */
+const LATENCIES: LatencyCounts = [400, 20_000, 100_000_000].map((us, at) => [latencyBucketOf(us), at === 1 ? 3 : 1])
 const POOL: PoolFigures = { poolId: 'pool-http', ...traffic(30), members: new Map([['http-a', traffic(30)]]) }
 
 describe('figures in the Prometheus text format', () => {
@@ -39,12 +42,13 @@ describe('figures in the Prometheus text format', () => {
       stats: new Map([WEB, counted('dns', 5)].map((one) => [one.listenerId, one])),
       pools: [POOL],
       down: new Set(['http-a', 'l4-b']),
+      latencies: new Map([['web', { all: LATENCIES, pools: new Map([['pool-http', LATENCIES]]) }]]),
     })
     await expect(text).toMatchFileSnapshot(new URL('testdata/figures.prom', import.meta.url).pathname)
   })
 
   test('each family is named once, before its samples, and no value is missing', () => {
-    const text = metricsText({ entry: ENTRY, stats: new Map(), pools: [POOL], down: new Set() })
+    const text = metricsText({ entry: ENTRY, stats: new Map(), pools: [POOL], down: new Set(), latencies: new Map() })
     const families = [...text.matchAll(/^# TYPE (\S+) (gauge|counter)$/gm)].map(([, name]) => name)
     expect(new Set(families).size).toBe(families.length)
     for (const line of text.trimEnd().split('\n'))
@@ -58,6 +62,7 @@ describe('a listener that answers with figures', () => {
   const metrics = (stats = async () => [WEB, counted('other', 9, 'another')], clock = new FakeClock()) =>
     new LoadBalancerMetrics({
       drivers: [{ stats, poolFigures: async () => [POOL] }, { stats: async () => [counted('dns', 5)] }],
+      latencies: () => null,
       down: (key) => new Set(key === ENTRY.key ? ['http-a'] : []),
       clock,
     })

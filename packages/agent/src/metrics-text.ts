@@ -2,6 +2,8 @@ import type { PoolFigures, TrafficFigures } from '@spout/dataplane'
 import { RESPONSE_CLASSES, type ServiceStats } from '@spout/model/node-report'
 import type { LoadBalancerEntry, NodeMember } from '@spout/model/node-state'
 import { isProxied } from '@spout/model/protocols'
+import { latencyFamilies } from './latency-text.ts'
+import type { ListenerLatencies } from './request-figures.ts'
 
 /** What this node knows of one load balancer. */
 export interface KnownFigures {
@@ -12,6 +14,8 @@ export interface KnownFigures {
   readonly pools: readonly PoolFigures[]
   /** Ids of members that are down. */
   readonly down: ReadonlySet<string>
+  /** By listener id. */
+  readonly latencies: ReadonlyMap<string, ListenerLatencies>
 }
 
 type Labels = Readonly<Record<string, string>>
@@ -123,6 +127,7 @@ export function metricsText(known: KnownFigures): string {
         })),
       ),
     ),
+    ...latencyFamilies(known.latencies),
   ].join('')
 }
 

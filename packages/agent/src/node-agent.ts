@@ -1,6 +1,7 @@
 import type { AgentLink } from '@spout/client/agent-link'
 import type {
   Announcer,
+  CarriedRequest,
   DataPlaneDriver,
   EntryFollower,
   GroupFollower,
@@ -18,6 +19,7 @@ import { LoadBalancerMetrics } from './load-balancer-metrics.ts'
 import { MemberHealthFeed } from './member-health-feed.ts'
 import { NodeReconciler } from './reconcile-node.ts'
 import { Reporter } from './reporter.ts'
+import { RequestFigures } from './request-figures.ts'
 import { StateFile } from './state-file.ts'
 
 export interface NodeAgentOptions {
@@ -72,6 +74,7 @@ export class NodeAgent implements Component {
   readonly #stopping = new AbortController()
   readonly #certificates: CertificateFiles
   readonly #metrics: LoadBalancerMetrics
+  readonly #requests = new RequestFigures()
   #health: MemberHealthFeed | null = null
   #following: Promise<void> | null = null
   readonly #timers = new Map<string, Timer>()
@@ -101,6 +104,7 @@ export class NodeAgent implements Component {
     this.#metrics = new LoadBalancerMetrics({
       drivers: options.drivers,
       down: (key) => this.#health?.down(key) ?? new Set(),
+      latencies: (listenerId) => this.#requests.of(listenerId),
       clock: options.clock,
     })
     const { before, after } = this.#certificates
@@ -117,6 +121,7 @@ export class NodeAgent implements Component {
       onApplied: (key, entry, projectId) => {
         this.#health?.applied(key, entry, projectId)
         this.#metrics.applied(key, entry)
+        this.#requests.applied(key, entry)
       },
       onInSync: (inSync) => this.#reporter.inSync(inSync),
       clock: options.clock,
@@ -172,6 +177,11 @@ export class NodeAgent implements Component {
   /** Figures for `/metrics`. */
   get figures(): AgentFigures {
     return { ...this.#reporter.figures(), ...this.counters, shares: this.#options.shares?.figures() ?? {} }
+  }
+
+  /** A request was carried for a listener that counts how long its requests take. */
+  carried(request: CarriedRequest): void {
+    this.#requests.take(request)
   }
 
   /** The figures that a listener of protocol `metrics` answers with; null for others. */
@@ -257,7 +267,7 @@ export class NodeAgent implements Component {
       try {
         const stats = await driver.stats()
         // The same object means that the driver read no new counters.
-        if (this.#told.get(driver) !== stats) this.#reporter.stats(stats)
+        if (this.#told.get(driver) !== stats) this.#reporter.stats(stats.map((one) => this.#requests.with(one)))
         this.#told.set(driver, stats)
       } catch (error) {
         this.#options.log.debug({ event: 'stats-failed', driver: driver.name, err: error }, 'no counters this time')

@@ -233,4 +233,6 @@ const sameStats = (a: ServiceStats | undefined, b: ServiceStats): boolean =>
   a.totalConnections === b.totalConnections &&
   a.requestErrors === b.requestErrors &&
   // A response is counted in bytes, too.
-  a.http?.requests === b.http?.requests
+  a.http?.requests === b.http?.requests &&
+  // The same counts are the same object.
+  a.http?.latencies === b.http?.latencies

@@ -34,6 +34,8 @@ export const listenerOptions = {
     })
     .prefault({}),
   insertHeaders: z.array(z.enum(INSERT_HEADERS)).default([]),
+  /** Whether it is counted how long requests take, by listeners of protocols `http` and `https`. */
+  latencies: z.boolean().default(false),
   /** Sources that may connect. Null admits all, an empty list none. */
   allowedCidrs: z.array(looseCidrText).max(200).nullable().default(null),
 }

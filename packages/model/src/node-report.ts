@@ -1,3 +1,5 @@
+import type { LatencyCounts } from './latency-counts.ts'
+
 /**
  * NodeReport: what an agent reports of its node. Soft state: merged in memory, rebuilt from the nodes after a restart.
  */
@@ -215,4 +217,6 @@ export type ResponseCounts = Readonly<Record<(typeof RESPONSE_CLASSES)[number], 
 export interface HttpStats {
   readonly requests: number
   readonly responses: ResponseCounts
+  /** How long requests took, since the agent started. Absent where it is not counted. */
+  readonly latencies?: LatencyCounts
 }

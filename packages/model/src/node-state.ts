@@ -201,6 +201,8 @@ export interface Service {
   readonly routes?: readonly NodeRoute[]
   /** How TLS is ended; with protocol `https` alone. */
   readonly tls?: ServiceTls
+  /** How long its requests take is counted. Absent: it is not. */
+  readonly latencies?: true
 }
 
 export interface NodeRoute {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 
 export interface ExecOptions {
   /** The command is killed after this time. Default 10 s. */
@@ -8,6 +8,8 @@ export interface ExecOptions {
   /** Maximum that is kept of each output stream; the rest is dropped and counted. Default 1 MiB. */
   readonly maxOutputBytes?: number
   readonly cwd?: string
+  /** Open files of this process that the command has as 3, 4 and so on. Default none. */
+  readonly descriptors?: readonly number[]
   /** The whole environment. Default: a plain PATH and the C locale. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -48,7 +50,11 @@ export function exec(argv: readonly [string, ...string[]], options: ExecOptions 
   const [file, ...args] = argv
   const limit = options.maxOutputBytes ?? DEFAULT_OUTPUT_BYTES
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd: options.cwd, env: options.env ?? DEFAULT_ENV, stdio: 'pipe' })
+    const child = spawn(file, args, {
+      cwd: options.cwd,
+      env: options.env ?? DEFAULT_ENV,
+      stdio: ['pipe', 'pipe', 'pipe', ...(options.descriptors ?? [])],
+    }) as ChildProcessWithoutNullStreams
     const stdout = new BoundedOutput(limit)
     const stderr = new BoundedOutput(limit)
     let timedOut = false

@@ -3,7 +3,7 @@ import type { ServiceStats } from '@spout/model'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { findByName, listOf, scopedTo } from '../lookup.ts'
 import { FORMATS, type Format, printList } from '../output/print.ts'
-import { bytesText, type Counts, countsOf, ratesOf, rateText, type Sample } from '../rates.ts'
+import { bytesText, type Counts, countsOf, quantileText, ratesOf, rateText, type Sample } from '../rates.ts'
 import { at, type Column, column, type Row } from '../resources/resource.ts'
 import { type CommandContext, sessionOf } from './context.ts'
 
@@ -42,6 +42,11 @@ const RATES = [
   figure('IN/S', ({ bytesIn }) => bytesText(bytesIn)),
   figure('OUT/S', ({ bytesOut }) => bytesText(bytesOut)),
 ]
+/** Where a listener counts how long requests take. */
+const LATENCIES = [
+  figure('P50', ({ latencies }) => quantileText(latencies, 0.5)),
+  figure('P99', ({ latencies }) => quantileText(latencies, 0.99)),
+]
 const TOTALS = [
   figure('REQUESTS', ({ requests }) => String(requests)),
   ...(['2xx', '3xx', '4xx', '5xx'] as const).map((each) =>
@@ -52,6 +57,10 @@ const TOTALS = [
   figure('IN', ({ bytesIn }) => bytesText(bytesIn)),
   figure('OUT', ({ bytesOut }) => bytesText(bytesOut)),
 ]
+/** With quantiles, if one of the rows has some. */
+const withLatencies = (columns: readonly Column[], rows: readonly Row[]): readonly Column[] =>
+  rows.some(({ counts }) => (counts as Counts).latencies.length > 0) ? [...columns, ...LATENCIES] : columns
+
 const LISTENER = [NAMED, column('PROTOCOL', 'protocol'), column('PORT', 'port')]
 
 const statsOf = (row: Row): readonly ServiceStats[] =>
@@ -91,7 +100,8 @@ export function addTop(program: Command, context: CommandContext): void {
         const rows = await listOf(scoped, '/load-balancers')
         const after = sampleOf(rows, statsOf)
         const printing = { format: options.output, colour: context.colour }
-        const table = printList(busiest(rows, before, after), [NAMED, ...RATES, SERVING], printing)
+        const shown = busiest(rows, before, after)
+        const table = printList(shown, [NAMED, ...withLatencies(RATES, shown), SERVING], printing)
         context.write(`${context.colour && !options.once ? CLEAR : ''}${table}`)
         if (options.once) return
         before = after
@@ -117,7 +127,7 @@ export function addTop(program: Command, context: CommandContext): void {
           const counts = of(String(id))
           return counts === null ? [] : [{ id, name: called, protocol, port, counts }]
         })
-        context.write(printList(rows, [...LISTENER, ...columns], printing))
+        context.write(printList(rows, [...LISTENER, ...withLatencies(columns, rows)], printing))
       }
       const first = await look()
       let before = first.sample

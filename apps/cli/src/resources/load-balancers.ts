@@ -185,6 +185,12 @@ export const listener: Resource = {
       parse: isRequired,
     },
     {
+      flags: '--latencies <yes|no>',
+      description: 'whether it is counted how long requests take, for top, lb stats and listeners of protocol metrics',
+      field: 'latencies',
+      parse: yesOrNo,
+    },
+    {
       flags: '--insert-headers <names>',
       description: INSERT_HEADERS.join(', '),
       field: 'insertHeaders',

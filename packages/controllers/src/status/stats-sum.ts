@@ -1,4 +1,5 @@
 import type { HttpStats, ResponseCounts, ServiceStats } from '@spout/model'
+import { countedLatencies, type LatencyCounts, plusLatencies } from '@spout/model/latency-counts'
 import { RESPONSE_CLASSES } from '@spout/model/node-report'
 
 type Totals = Pick<ServiceStats, 'bytesIn' | 'bytesOut' | 'totalConnections' | 'requestErrors' | 'http'>
@@ -8,6 +9,8 @@ const ZERO: Totals = { bytesIn: 0, bytesOut: 0, totalConnections: 0, requestErro
 interface NodeShare {
   /** Totals from before the node's counters last restarted. */
   readonly before: Totals
+  /** Latencies from before the agent, which counts them, last restarted. */
+  readonly latencies: LatencyCounts
   readonly last: ServiceStats
 }
 
@@ -22,7 +25,11 @@ export class StatsSum {
     const share = this.#shares.get(nodeId)
     const startedOver = share !== undefined && isLess(stats, share.last)
     const before = share === undefined ? ZERO : startedOver ? plus(share.before, share.last) : share.before
-    this.#shares.set(nodeId, { before, last: stats })
+    const [counted, known] = [latenciesOf(stats), share === undefined ? [] : latenciesOf(share.last)]
+    const countedAnew = countedLatencies(counted) < countedLatencies(known)
+    const earlier = share?.latencies ?? []
+    const latencies = countedAnew ? plusLatencies(earlier, known) : earlier
+    this.#shares.set(nodeId, { before, latencies, last: stats })
   }
 
   /** The node is lost or no longer carries it: its connections are gone, its totals remain. */
@@ -34,20 +41,29 @@ export class StatsSum {
   /** What the node counted, over its restarts; null if it never carried it. */
   onNode(nodeId: string): ServiceStats | null {
     const share = this.#shares.get(nodeId)
-    return share === undefined ? null : { ...share.last, ...plus(share.before, share.last) }
+    return share === undefined
+      ? null
+      : withLatencies({ ...share.last, ...plus(share.before, share.last) }, allLatencies(share))
   }
 
   sum(): ServiceStats | null {
     const shares = [...this.#shares.values()]
     const first = shares[0]
     if (first === undefined) return null
-    return {
+    const sum = {
       ...first.last,
-      ...shares.reduce<Totals>((sum, { before, last }) => plus(sum, plus(before, last)), ZERO),
-      activeConnections: shares.reduce((sum, { last }) => sum + last.activeConnections, 0),
+      ...shares.reduce<Totals>((total, { before, last }) => plus(total, plus(before, last)), ZERO),
+      activeConnections: shares.reduce((total, { last }) => total + last.activeConnections, 0),
     }
+    const latencies = shares.reduce<LatencyCounts>((total, share) => plusLatencies(total, allLatencies(share)), [])
+    return withLatencies(sum, latencies)
   }
 }
+
+const latenciesOf = ({ http }: ServiceStats): LatencyCounts => http?.latencies ?? []
+const allLatencies = ({ latencies, last }: NodeShare): LatencyCounts => plusLatencies(latencies, latenciesOf(last))
+const withLatencies = (stats: ServiceStats, latencies: LatencyCounts): ServiceStats =>
+  stats.http === undefined || latencies.length === 0 ? stats : { ...stats, http: { ...stats.http, latencies } }
 
 const isLess = (now: Totals, last: Totals): boolean =>
   TOTALS.some((field) => now[field] < last[field]) || (now.http?.requests ?? 0) < (last.http?.requests ?? 0)
@@ -60,13 +76,14 @@ const plus = (a: Totals, b: Totals): Totals => ({
   ...plusHttp(a.http, b.http),
 })
 
-/** Nothing where neither counted requests. */
+/** Nothing where neither counted requests. Without latencies, which have other restarts. */
 function plusHttp(a: HttpStats | undefined, b: HttpStats | undefined): Pick<ServiceStats, 'http'> {
-  const one = a ?? b
-  if (one === undefined) return {}
-  if (a === undefined || b === undefined) return { http: one }
-  const responses = RESPONSE_CLASSES.map((each) => [each, a.responses[each] + b.responses[each]])
+  if (a === undefined && b === undefined) return {}
+  const responses = RESPONSE_CLASSES.map((each) => [each, (a?.responses[each] ?? 0) + (b?.responses[each] ?? 0)])
   return {
-    http: { requests: a.requests + b.requests, responses: Object.fromEntries(responses) as ResponseCounts },
+    http: {
+      requests: (a?.requests ?? 0) + (b?.requests ?? 0),
+      responses: Object.fromEntries(responses) as ResponseCounts,
+    },
   }
 }

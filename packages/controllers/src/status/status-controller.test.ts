@@ -1,4 +1,5 @@
 import type { HealthMonitor, MemberHealth, ServiceStats } from '@spout/model'
+import type { LatencyCounts } from '@spout/model/latency-counts'
 import { MemoryStore } from '@spout/store'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -254,6 +255,61 @@ test('requests and responses are summed over nodes that count them, also over re
   // Its proxy began anew.
   await plane.report(N2, { stats: [stats({ totalConnections: 1, http: http(3) })] })
   expect(sum()?.http).toMatchObject({ requests: 17, responses: { '5xx': 3 } })
+  await plane.stop()
+})
+
+test('latencies are summed over nodes, and over restarts of the agents that count them', async () => {
+  const plane = await placed()
+  const http = (requests: number, latencies?: LatencyCounts) => ({
+    http: {
+      requests,
+      responses: { '1xx': 0, '2xx': requests, '3xx': 0, '4xx': 0, '5xx': 0 },
+      ...(latencies === undefined ? {} : { latencies }),
+    },
+  })
+  const sum = () => plane.status.loadBalancer(LB).stats.get(uuid('listener', 1))?.http
+  await plane.report(N1, { stats: [stats(http(3))] })
+  expect(sum()).not.toHaveProperty('latencies')
+  await plane.report(N1, {
+    stats: [
+      stats(
+        http(6, [
+          [20, 2],
+          [40, 1],
+        ]),
+      ),
+    ],
+  })
+  await plane.report(N2, { stats: [stats(http(1, [[40, 1]]))] })
+  expect(sum()).toMatchObject({
+    requests: 7,
+    latencies: [
+      [20, 2],
+      [40, 2],
+    ],
+  })
+  // Its agent began anew. The proxy did not, so requests go on.
+  await plane.report(N1, { stats: [stats(http(7, [[50, 1]]))] })
+  expect(sum()).toMatchObject({
+    requests: 8,
+    latencies: [
+      [20, 2],
+      [40, 2],
+      [50, 1],
+    ],
+  })
+  // Its proxy began anew, too.
+  await plane.report(N1, { stats: [stats(http(1))] })
+  await plane.report(N1, { stats: [stats(http(2, [[20, 1]]))] })
+  expect(sum()).toMatchObject({
+    requests: 10,
+    latencies: [
+      [20, 3],
+      [40, 2],
+      [50, 1],
+    ],
+  })
+  expect(plane.status.nodeStats(N2, LB).get(uuid('listener', 1))?.http?.latencies).toEqual([[40, 1]])
   await plane.stop()
 })
 

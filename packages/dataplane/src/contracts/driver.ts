@@ -55,6 +55,48 @@ export interface PoolFigures extends TrafficFigures {
   readonly members: ReadonlyMap<string, TrafficFigures>
 }
 
+/** What the proxy tells of a request that is done, or of a proxied connection that ended. Clients' texts are bytes, and cut. */
+export interface CarriedRequest {
+  readonly listenerId: string
+  /** `NodePool.number`; null if no pool got it. */
+  readonly pool: number | null
+  /** Microseconds since 1970. */
+  readonly endedAtUs: number
+  /** From the end of the request's header to the end of the response, or of the connection. Null if it was never read. */
+  readonly durationUs: number | null
+  /** Until the header of the member's response came, or the connection to the member. Null if neither did. */
+  readonly waitedMs: number | null
+  readonly client: Endpoint
+  readonly vip: Endpoint
+  readonly member: Endpoint | null
+  /** Null for a connection. */
+  readonly status: number | null
+  /** From the client, and to it. */
+  readonly bytesIn: number
+  readonly bytesOut: number
+  /** Two letters of HAProxy (management guide, "Session state at disconnection"): `--` is the usual end. */
+  readonly ending: string
+  /** `TLSv1.3`; null without TLS. */
+  readonly tlsVersion: string | null
+  /** The name that the client asked for (SNI); null for none. */
+  readonly serverName: string | null
+  /** Null for a connection, and for what was no request. */
+  readonly http: {
+    readonly method: string
+    readonly uri: string
+    /** `1.1`, `2.0`. */
+    readonly version: string
+    readonly host: string | null
+    readonly userAgent: string | null
+    readonly referer: string | null
+  } | null
+}
+
+interface Endpoint {
+  readonly address: string
+  readonly port: number
+}
+
 /** By member id: the percentage of its full share that a member in slow start has now. */
 export type Shares = ReadonlyMap<string, number>
 

@@ -225,12 +225,13 @@ export function neededFeatures(
     needs.add('l7.dedicated-proxy')
   // Every node can translate addresses. An older one may not know how to forward without that.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
-  for (const { protocol, routes, tls } of loadBalancer.listeners) {
+  for (const { protocol, routes, tls, latencies } of loadBalancer.listeners) {
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
     if (tls !== null && tls.clientCertificates !== null) needs.add('l7.client-certificates')
     if ((tls?.clientCertificates?.crlCertificateId ?? null) !== null) needs.add('l7.client-certificates.crl')
     if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
     for (const feature of featuresOfRoutes(routes)) needs.add(feature)
+    if (latencies) needs.add('l7.latencies')
   }
   const used = usedPoolIds(loadBalancer.listeners)
   for (const pool of loadBalancer.pools) {
@@ -324,6 +325,7 @@ function service(
       insertHeaders: listener.insertHeaders,
       ...planRoutes(listener.routes, numbers, routesBefore, nodeRoutes),
       ...tls,
+      ...(listener.latencies ? { latencies: true as const } : {}),
     },
   ]
 }

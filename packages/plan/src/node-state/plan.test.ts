@@ -370,6 +370,8 @@ describe('neededFeatures', () => {
       'l7.https',
       'l7.tls-ciphers',
     ])
+    const counting = listener(4, 80, { protocol: 'http', latencies: true })
+    expect(neededFeatures({ listeners: [counting], pools: [] }, 'snat')).toEqual(['l7.http', 'l7.latencies'])
     const asking = (crlCertificateId: string | null) =>
       listenerTls.parse({
         certificateIds: [id(8)],

@@ -12,6 +12,7 @@ import {
 import type { RouteTables } from '../http-routes/route-tables.ts'
 import { type Problem, problem } from '../reason.ts'
 import { failureProblems } from './failure-settings.ts'
+import { figureProblems } from './figure-problems.ts'
 import { filterProblems } from './filter-problems.ts'
 import { type MemberContext, memberNetwork } from './member-network.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
@@ -82,6 +83,7 @@ function* documentProblems(
     if (featuresOfRoutes(listener.routes).includes('l7.routes.filters'))
       yield* filterProblems(listener.routes, `listeners[${index}].routes`)
     yield* tlsProblems(listener, `listeners[${index}]`)
+    yield* figureProblems(listener, `listeners[${index}]`)
   }
   for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)
   yield* certificateProblems(loadBalancer, useOfCertificate)

@@ -1,4 +1,5 @@
 import { MOST_WATCHED, type NodeReport } from '@spout/model'
+import { LATENCY_BUCKETS } from '@spout/model/latency-counts'
 import { z } from 'zod'
 
 const id = z.string().max(128)
@@ -92,6 +93,19 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
         .object({
           requests: count,
           responses: z.object({ '1xx': count, '2xx': count, '3xx': count, '4xx': count, '5xx': count }),
+          latencies: z
+            .array(
+              z.tuple([
+                z
+                  .number()
+                  .int()
+                  .min(0)
+                  .max(LATENCY_BUCKETS - 1),
+                count,
+              ]),
+            )
+            .max(LATENCY_BUCKETS)
+            .optional(),
         })
         .optional(),
     }),

@@ -12,6 +12,7 @@ import { isValueMap, MAPS, type MapName } from './maps.ts'
 import { metricsBackend } from './metrics-backend.ts'
 import { mirrorFrontend } from './mirrors.ts'
 import { attemptLimit, attemptTable, PASSED_ON, relayDefaults, relays } from './relays.ts'
+import { connectionLineRule, lineFormat, requestRules } from './request-lines.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { sessionRules } from './session-rules.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
@@ -159,6 +160,8 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       // A replaced process closes each connection after a response that says so, and idle ones at their time-out.
       ...(mode === 'http' ? ['    option idle-close-on-response'] : []),
       ...(mode === 'http' ? [PASSED_ON] : []),
+      ...lineFormat(mode, settings.mapPath),
+      ...(mode === 'http' ? requestRules(settings.mapPath) : []),
       ...(forwarded.length + told.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
       ...told.flatMap(toldHeaderRules),
@@ -187,7 +190,9 @@ const connectionRules = ({ mode, tls }: FrontendShape, settings: ProcessSettings
   // For members that are asked for the name that the client asked for, also behind a relay.
   ...(tls === undefined ? [] : ['    tcp-request session set-var(sess.sni) ssl_fc_sni']),
   // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
-  ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
+  ...(mode === 'tcp'
+    ? [`    tcp-request session reject unless { ${target(settings)} -m found }`, connectionLineRule(settings.mapPath)]
+    : []),
 ]
 
 /** `transparent` accepts connections to other addresses: the packet filter redirects connections to VIPs unchanged. */

@@ -96,15 +96,15 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
 }
 
 function contentIn(
-  { backend, routes, hsts: header, metrics }: RenderedFrontend,
+  { backend, routes, hsts: header, metrics, logs: told }: RenderedFrontend,
   names: PlacedRows['names'],
 ): Pick<PlacedFrontend, 'values' | 'rows'> {
   if (metrics !== undefined) return { values: { backend: METRICS_BACKEND, metrics } }
   const name = backend === null ? undefined : names.get(backend)
-  const hsts = header === undefined ? {} : { hsts: header }
-  if (routes === undefined) return { values: { ...(name === undefined ? {} : { backend: name }), ...hsts } }
+  const others = { ...(header === undefined ? {} : { hsts: header }), ...(told === undefined ? {} : { logs: told }) }
+  if (routes === undefined) return { values: { ...(name === undefined ? {} : { backend: name }), ...others } }
   const kind = routes.wildcards > 0 ? ROUTED.wildcards : ROUTED.named
-  const values = { backend: kind, ...(name === undefined ? {} : { defaults: name }), ...hsts }
+  const values = { backend: kind, ...(name === undefined ? {} : { defaults: name }), ...others }
   return { values, rows: { groups: routes.groups, names } }
 }
 

@@ -13,17 +13,21 @@ import type { Outcome } from './outcome.ts'
 import { disturbs, planChanges } from './plan-changes.ts'
 import { poolFigures } from './pool-figures.ts'
 import type { ProxyPlace } from './proxy-place.ts'
-import { answersMetrics, type RenderedEntry } from './render.ts'
+import { answersMetrics, type RenderedEntry, tellsRequests } from './render.ts'
 import type { RunningProxy } from './running-proxy.ts'
 import type { FrontendCounters } from './show.ts'
 import { SlotUpkeep, type SlotUpkeepOptions } from './slot-upkeep.ts'
 import { ProxyLost } from './stats-socket.ts'
+import { type OnRequest, ToldRequests, type ToldRequestsOptions } from './told-requests.ts'
 
 export interface DomainProxyOptions extends SlotUpkeepOptions {
   /** The stop of an earlier proxy of the same place. */
   readonly after?: Promise<void>
   /** Figures of load balancers, by a listener that answers with them. Default: none has. */
   readonly metricsOf?: MetricsOf
+  /** Default: nobody is told of requests. */
+  readonly onRequest?: OnRequest
+  readonly countLines: ToldRequestsOptions['count']
 }
 
 /**
@@ -37,6 +41,7 @@ export class DomainProxy {
   readonly #supervisor: Supervisor
   readonly #upkeep: SlotUpkeep
   #metrics: MetricsSocket | null = null
+  #told: ToldRequests | null = null
 
   private constructor(given: DomainProxyOptions) {
     const { clock, log, place } = given
@@ -97,6 +102,7 @@ export class DomainProxy {
       const outcomes = await applyEntries(this.#current, put, remove)
       this.#upkeep.due()
       await this.#followMetrics(put)
+      await this.#followRequests(put)
       return outcomes
     })
   }
@@ -132,6 +138,7 @@ export class DomainProxy {
   > {
     return this.#mutex.run(async () => {
       await this.#current.sample()
+      await this.#countDropped()
       const { assignments, counters } = this.#current
       return assignments.rendered.flatMap((entry) =>
         entry.frontends.flatMap(({ service }) => {
@@ -277,6 +284,40 @@ export class DomainProxy {
       }
   }
 
+  /** Listens to the processes while a listener tells of its requests. Nobody waits for it: what has no room is dropped. */
+  async #followRequests(put: readonly RenderedEntry[]): Promise<void> {
+    const { onRequest, countLines: count, clock, options, log, place } = this.#given
+    const { assignments, launcher } = this.#current
+    if (this.#told !== null) {
+      if (assignments.hasLines) return
+      this.#told.close()
+      this.#told = null
+    } else if (onRequest !== undefined && put.some(tellsRequests))
+      try {
+        this.#told = await ToldRequests.listen(launcher.lines, {
+          linesPerSecond: options.linesPerSecond,
+          clock,
+          onRequest,
+          count,
+          poolOf: (slot) => poolOfOwner(assignments.slots.backends.ownerOf(slot)),
+        })
+        await this.#countDropped()
+      } catch (error) {
+        log.warn({ proxy: place.name, error: String(error) }, 'requests cannot be told of')
+      }
+  }
+
+  async #countDropped(): Promise<void> {
+    const { running: proxy } = this.#current
+    if (this.#told === null || proxy === null) return
+    try {
+      const counted = await proxy.connections()
+      if (counted !== null) this.#told.dropped(proxy.generation, counted.droppedLines)
+    } catch (error) {
+      if (!(error instanceof ProxyLost)) throw error
+    }
+  }
+
   async #hasClients(): Promise<boolean> {
     const counters = await this.#current.sample()
     return counters !== null && [...counters.values()].some(({ current }) => current > 0)
@@ -287,6 +328,14 @@ export class DomainProxy {
     this.#upkeep.close()
     this.#metrics?.close()
     this.#metrics = null
+    this.#told?.close()
+    this.#told = null
     this.#current.letGo()
   }
+}
+
+/** `NodePool.number` of `RenderedBackend.owner`. */
+const poolOfOwner = (owner: string | null): number | null => {
+  const number = /^p([0-9]+)\//.exec(owner ?? '')?.[1]
+  return number === undefined ? null : Number(number)
 }

@@ -27,6 +27,7 @@ import { processesByConfig } from './proxy-process.ts'
 import { type RenderedEntry, renderEntry } from './render.ts'
 import type { FrontendCounters } from './show.ts'
 import { SlotsExhausted } from './slot-table.ts'
+import type { LineCounts, OnRequest } from './told-requests.ts'
 
 export interface HaproxyDriverOptions {
   /** The place of a domain's proxy. The domain must exist before its first proxied service. */
@@ -35,6 +36,8 @@ export interface HaproxyDriverOptions {
   readonly log: Log
   /** Figures of load balancers, by a listener that answers with them. Default: no listener does. */
   readonly metricsOf?: MetricsOf
+  /** Is told of the requests of listeners that count how long these take. Default: none can. */
+  readonly onRequest?: OnRequest
   readonly clock?: Clock
   readonly options?: Partial<HaproxyOptions>
 }
@@ -84,6 +87,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly #options: HaproxyOptions
   readonly #clock: Clock
   readonly #counters = { transactions: 0, reloads: 0 }
+  readonly #lines = { read: 0, dropped: 0, ignored: 0 }
   /** By name (`proxyNameOf`). */
   readonly #proxies = new Map<string, OpenProxy>()
   readonly #seats = new DedicatedSeats()
@@ -106,12 +110,18 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
       ...FEATURES,
       ...(this.#options.lua ? WITH_LUA : []),
       ...(given.metricsOf === undefined ? [] : ['l7.metrics']),
+      ...(given.onRequest === undefined ? [] : ['l7.latencies']),
     ])
     this.#clock = given.clock ?? systemClock
   }
 
   get counters(): { readonly transactions: number; readonly reloads: number } {
     return { ...this.#counters }
+  }
+
+  /** Lines of requests since the agent started. */
+  get lines(): LineCounts {
+    return { ...this.#lines }
   }
 
   render(wanted: WantedEntry): RenderedEntry {
@@ -352,9 +362,10 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   #make(name: string, domain: number, place: ProxyPlace): DomainProxy {
-    const { metricsOf } = this.#given
+    const { metricsOf, onRequest } = this.#given
     return DomainProxy.open({
       ...(metricsOf === undefined ? {} : { metricsOf }),
+      ...(onRequest === undefined ? {} : { onRequest }),
       place,
       after: this.#stopping.get(name),
       uid: this.#options.firstUid + domain,
@@ -362,6 +373,9 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
       options: optionsIn(place, this.#options),
       clock: this.#clock,
       log: this.#given.log,
+      countLines: (what, lines) => {
+        this.#lines[what] += lines
+      },
       count: (what) => this.#counters[what === 'reload' ? 'reloads' : 'transactions']++,
     })
   }

@@ -28,6 +28,8 @@ export interface HaproxyOptions {
   readonly drainMs: number
   /** How often drained members and released slots are checked. */
   readonly sweepEveryMs: number
+  /** Lines of requests and connections that are read in a second of each process. */
+  readonly linesPerSecond: number
   /** How long the process of a domain without proxied services stays. */
   readonly graceMs: number
 }
@@ -47,6 +49,7 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
   leaveAfterMs: 3_600_000,
   drainMs: 300_000,
   sweepEveryMs: 1_000,
+  linesPerSecond: 2_000,
   graceMs: 60_000,
 }
 

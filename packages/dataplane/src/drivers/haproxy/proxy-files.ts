@@ -18,6 +18,8 @@ export interface ProxyFiles {
   readonly root: string
   /** Where the agent answers requests for figures. */
   readonly metricsSocket: string
+  /** The named pipe that processes write lines of requests to. */
+  readonly lines: string
   readonly map: (map: MapName) => string
   /** Each process has its own socket, so that both can be used during a replacement. */
   readonly statsSocket: (generation: number) => string
@@ -33,6 +35,7 @@ export const proxyFiles = (directory: string, certificates: string): ProxyFiles 
   lastDrain: join(directory, 'seen-off'),
   root: join(directory, 'root'),
   metricsSocket: join(directory, 'root', METRICS_SOCKET),
+  lines: join(directory, 'lines'),
   map: (map) => join(directory, `${map}.map`),
   statsSocket: (generation) => join(directory, `s${generation}`),
   tls: tlsFiles(directory, certificates),

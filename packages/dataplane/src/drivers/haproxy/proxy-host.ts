@@ -18,9 +18,10 @@ import type { ProxyPlace } from './proxy-place.ts'
 export interface ProxyHost {
   /**
    * Runs a command in the place's namespace to its end. It may leave a daemon behind.
+   * @param descriptors it has these from 3 on
    * @throws Error with its standard error if it failed
    */
-  run(place: ProxyPlace, argv: readonly [string, ...string[]]): Promise<void>
+  run(place: ProxyPlace, argv: readonly [string, ...string[]], descriptors: readonly number[]): Promise<void>
   /** Moves a process into the control group of its place, which is created if absent, and sets its time slice. */
   confine(place: Pick<ProxyPlace, 'name' | 'dedicated'>, pid: number): Promise<void>
   /** Removes the control group, whose processes have ended. */
@@ -67,8 +68,12 @@ export class SystemHost implements ProxyHost {
     return new SystemHost(await probeCgroups(), parent, limits, timeSlice)
   }
 
-  async run({ namespace }: ProxyPlace, argv: readonly [string, ...string[]]): Promise<void> {
-    await runIn(namespace, argv)
+  async run(
+    { namespace }: ProxyPlace,
+    argv: readonly [string, ...string[]],
+    descriptors: readonly number[],
+  ): Promise<void> {
+    await runIn(namespace, argv, { descriptors })
   }
 
   async confine({ name, dedicated }: Pick<ProxyPlace, 'name' | 'dedicated'>, pid: number): Promise<void> {

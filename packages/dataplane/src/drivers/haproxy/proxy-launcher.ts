@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import {
@@ -17,6 +17,7 @@ import { proxyFiles, removeProxyFiles, writeProxyFiles } from './proxy-files.ts'
 import type { ProxyHost } from './proxy-host.ts'
 import type { ProxyPlace } from './proxy-place.ts'
 import { endProcessesOn, processesOn } from './proxy-process.ts'
+import { openPipe } from './request-pipe.ts'
 import { RunningProxy } from './running-proxy.ts'
 import { readState, type SavedState, writeState } from './state-file.ts'
 import { ProxyLost } from './stats-socket.ts'
@@ -53,6 +54,11 @@ export class ProxyLauncher {
     return this.#files.metricsSocket
   }
 
+  /** Where processes write lines of requests to. */
+  get lines(): string {
+    return this.#files.lines
+  }
+
   /**
    * Starts a process with these entries. It takes over the listening sockets of `replaced`, so that no connection is
    * refused, and `replaced` serves its connections to their end.
@@ -82,9 +88,11 @@ export class ProxyLauncher {
         ? []
         : ['-x', this.#files.statsSocket(replaced.generation), '-sf', String(replaced.process.pid)]),
     ] as const
+    const lines = await openPipe(this.#files.lines)
     try {
-      await host.run(place, argv)
+      await host.run(place, argv, [lines])
     } finally {
+      closeSync(lines)
       await tidy()
     }
     try {

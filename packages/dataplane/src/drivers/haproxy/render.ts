@@ -47,6 +47,8 @@ export interface RenderedFrontend {
   readonly hsts?: string
   /** It answers with the figures of the load balancer that this listener belongs to. Absent: it does not. */
   readonly metrics?: string
+  /** Its requests are told of as this listener's. Absent: they are not. */
+  readonly logs?: string
 }
 
 export interface RenderedBackend {
@@ -123,6 +125,7 @@ export function renderEntry(
         ...(service.tls === undefined ? {} : { certificates: certificatesOf(service.tls) }),
         ...(service.tls?.hsts === undefined ? {} : { hsts: hstsText(service.tls.hsts) }),
         ...(service.protocol === 'metrics' ? { metrics: checkedId(service.id) } : {}),
+        ...(service.latencies ? { logs: checkedId(service.id) } : {}),
       }
     })
   return {
@@ -135,6 +138,9 @@ export function renderEntry(
 /** Whether a listener answers with figures. */
 export const answersMetrics = ({ frontends }: RenderedEntry): boolean =>
   frontends.some(({ metrics }) => metrics !== undefined)
+
+/** Whether requests or connections of a listener are told of. */
+export const tellsRequests = ({ frontends }: RenderedEntry): boolean => frontends.some(({ logs }) => logs !== undefined)
 
 /** The mode of the backend is the listener's: a pool with the PROXY protocol may carry HTTP. */
 const modeOf = ({ protocol, tls }: Service): ProxyMode => {

@@ -25,7 +25,7 @@ b1,m3,5,0,0,0,0,,,,,,5,,`
 describe('show', () => {
   it('info', () => {
     const text = 'Name: HAProxy\nMaxconn: 4000\nHard_maxconn: 9\nCurrConns: 17\nCumConns: 18\nMaxConnRate: 3\n'
-    expect(parseInfo(text)).toEqual({ current: 17, most: 4000 })
+    expect(parseInfo(text)).toEqual({ current: 17, most: 4000, droppedLines: 0 })
     expect(parseInfo('Permission denied')).toBeNull()
   })
 

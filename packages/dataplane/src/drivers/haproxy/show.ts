@@ -82,10 +82,12 @@ export function parseTraffic(csv: string): BackendTraffic | null {
  * `show info`: lines `<name>: <value>`. Null without the values that were asked for, since the output is something
  * else.
  */
-export function parseInfo(text: string): { readonly current: number; readonly most: number } | null {
+export function parseInfo(
+  text: string,
+): { readonly current: number; readonly most: number; readonly droppedLines: number } | null {
   const of = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
   const [current, most] = [of('CurrConns'), of('Maxconn')]
-  return Number.isNaN(current) || Number.isNaN(most) ? null : { current, most }
+  return Number.isNaN(current) || Number.isNaN(most) ? null : { current, most, droppedLines: of('DroppedLogs') || 0 }
 }
 
 /** `show mirrors` of `mirrors.lua`; null for the answer of a process without it. */

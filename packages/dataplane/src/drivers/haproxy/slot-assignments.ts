@@ -8,7 +8,7 @@ import {
 } from './content.ts'
 import type { HaproxyOptions } from './options.ts'
 import { initialSlots, slotsRevision, slotTables } from './proxy-slots.ts'
-import { answersMetrics, type RenderedEntry, type WatchedPool } from './render.ts'
+import { answersMetrics, type RenderedEntry, tellsRequests, type WatchedPool } from './render.ts'
 import type { SavedState } from './state-file.ts'
 
 /** The change of an entry, before it is committed. */
@@ -94,6 +94,11 @@ export class SlotAssignments {
   /** Whether a listener answers with figures. */
   get hasMetrics(): boolean {
     return this.#held.values().some(({ rendered }) => answersMetrics(rendered))
+  }
+
+  /** Whether requests of a listener are told of. */
+  get hasLines(): boolean {
+    return this.#held.values().some(({ rendered }) => tellsRequests(rendered))
   }
 
   has(key: string): boolean {

@@ -64,6 +64,11 @@ export class SlotTable<Shape> {
     return id === undefined ? undefined : this.#slots.get(id)
   }
 
+  /** Null for a free slot, and where there is none. */
+  ownerOf(id: number): string | null {
+    return this.#slots.get(id)?.owner ?? null
+  }
+
   cooling(): readonly Slot<Shape>[] {
     return this.slots.filter((slot) => slot.cooling)
   }

@@ -1,0 +1,53 @@
+import { countedLatencies, type LatencyCounts, latencyBucket, plusLatencies } from '@spout/model/latency-counts'
+import type { ListenerLatencies } from './request-figures.ts'
+
+/**
+ * Upper bounds of what Prometheus gets, in microseconds: each the double of the one before, from 0.5 ms to 67 s. They are
+ * bounds of finer buckets, so the counts are exact.
+ */
+const BOUNDS_US = Array.from({ length: 18 }, (_, at) => 2 ** (9 + at))
+
+/**
+ * Histograms in the Prometheus text format, by listener and by pool. The labels are ids, so there are as many series as
+ * listeners and pools make. Octavia has no such figures.
+ */
+export function latencyFamilies(listeners: ReadonlyMap<string, ListenerLatencies>): readonly string[] {
+  const pools = new Map<string, LatencyCounts>()
+  for (const { pools: of } of listeners.values())
+    for (const [id, counts] of of) pools.set(id, plusLatencies(pools.get(id) ?? [], counts))
+  return [
+    histogram(
+      'spout_listener_request_duration_seconds',
+      'How long requests took, to the end of the response.',
+      [...listeners].map(([id, { all }]) => [`listener="${id}"`, all]),
+    ),
+    histogram(
+      'spout_pool_request_duration_seconds',
+      'How long requests that a pool got took, to the end of the response.',
+      [...pools].map(([id, counts]) => [`pool="${id}"`, counts]),
+    ),
+  ]
+}
+
+function histogram(name: string, help: string, series: readonly (readonly [string, LatencyCounts])[]): string {
+  if (series.length === 0) return ''
+  const lines = series.flatMap(([label, counts]) => {
+    const total = countedLatencies(counts)
+    const within = (bound: number): number =>
+      countedLatencies(counts.filter(([bucket]) => latencyBucket(bucket).to <= bound))
+    return [
+      ...BOUNDS_US.map((bound) => `${name}_bucket{${label},le="${bound / 1e6}"} ${within(bound)}`),
+      `${name}_bucket{${label},le="+Inf"} ${total}`,
+      `${name}_sum{${label}} ${sumUs(counts) / 1e6}`,
+      `${name}_count{${label}} ${total}`,
+    ]
+  })
+  return `# HELP ${name} ${help}\n# TYPE ${name} histogram\n${lines.join('\n')}\n`
+}
+
+/** Of the buckets' middles: within 1/16. */
+const sumUs = (counts: LatencyCounts): number =>
+  counts.reduce((sum, [bucket, count]) => {
+    const { from, to } = latencyBucket(bucket)
+    return sum + ((from + to) / 2) * count
+  }, 0)

@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process'
+import net from 'node:net'
+import { promisify } from 'node:util'
+import type { LoadBalancerEntry, Service } from '@spout/model'
+import { waitFor } from '@spout/testkit'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { CarriedRequest } from '../../contracts/driver.ts'
+import { httpMember, type LabMember, MEMBER_ADDRESS } from '../../testing/haproxy/proxy-lab.ts'
+import { sampleEntry, samplePool, sampleService } from '../../testing/haproxy/sample-entry.ts'
+import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
+import type { HaproxyOptions } from './options.ts'
+
+const { lab, host: proxy, started } = await proxyLabOfFile()
+const run = promisify(execFile)
+let web: LabMember
+
+beforeAll(async () => {
+  web = await started(httpMember('web'))
+})
+
+const entryOf = (service: Partial<Service>): LoadBalancerEntry =>
+  sampleEntry('lb', [sampleService('told', { pool: 7, ...service })], [samplePool(7, { members: [memberAt(web)] })])
+const COUNTED = { latencies: true } as const
+
+function listening(options: Partial<HaproxyOptions> = {}) {
+  const told: CarriedRequest[] = []
+  const driver = lab.driver({ onRequest: (request) => told.push(request), options })
+  const port = () => portOf(driver, 'told')
+  const curl = (path: string, ...words: readonly string[]) =>
+    run('curl', ['-s', ...words, `http://${proxy}:${port()}${path}`])
+  const says = (count: number) => waitFor(() => told.length >= count, { what: `${count} requests` })
+  return { driver, told, port, curl, says }
+}
+
+describe('requests of a listener that tells of them', () => {
+  test('come with what the client sent and how long they took; turning it on and off costs no reload', async () => {
+    const { driver, told, curl, says } = listening()
+    await put(driver, entryOf({}))
+    await curl('/before')
+    await put(driver, entryOf(COUNTED))
+    await curl('/a/b?c=%0a"', '-A', 'tester/1', '-e', 'http://from/')
+    await says(1)
+    expect(told[0]).toMatchObject({
+      ...{ listenerId: 'told', pool: 7, status: 200, ending: '--', tlsVersion: null },
+      member: { address: MEMBER_ADDRESS, port: web.port },
+      http: { method: 'GET', uri: '/a/b?c=%0a"', version: '1.1', userAgent: 'tester/1', referer: 'http://from/' },
+    })
+    expect(told[0]!.durationUs).toBeGreaterThan(0)
+    expect(told[0]!.bytesOut).toBeGreaterThan(0)
+    await put(driver, entryOf({}))
+    await curl('/after')
+    await put(driver, entryOf(COUNTED))
+    await curl('/again')
+    await says(2)
+    expect(told.map(({ http }) => http?.uri)).toEqual(['/a/b?c=%0a"', '/again'])
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  test('stay one each, whatever the client sends', async () => {
+    const { driver, told, port, says } = listening()
+    await put(driver, entryOf(COUNTED))
+    const agent = '\u001b[2J %n - "x" %[env(PATH)] \t {host} \\ \u00e9'
+    const ask = (head: string) =>
+      new Promise<void>((resolve, reject) => {
+        const socket = net.connect(port(), proxy, () => socket.end(Buffer.from(head, 'latin1')))
+        socket
+          .on('data', () => {})
+          .on('close', () => resolve())
+          .on('error', reject)
+      })
+    const long = 'a'.repeat(6_000)
+    await ask(
+      `GET /${long} HTTP/1.1\r\nHost: h\r\nUser-Agent: ${agent}\r\nReferer: ${long}\r\nConnection: close\r\n\r\n`,
+    )
+    await says(1)
+    expect(told[0]!.http).toEqual({
+      ...{ method: 'GET', uri: `/${long}`.slice(0, 1_024), version: '1.1', host: 'h' },
+      ...{ userAgent: agent, referer: long.slice(0, 256) },
+    })
+    // No request at all.
+    await ask('\u0000\n\n- 1 2 3\r\n\r\n')
+    await says(2)
+    expect(told[1]).toMatchObject({ listenerId: 'told', status: 400, durationUs: null, pool: null, http: null })
+    expect(told).toHaveLength(2)
+  })
+
+  test('that no listener wants are no more than counted', async () => {
+    const { driver, told, port, curl, says } = listening()
+    const other = sampleEntry(
+      'other',
+      [sampleService('silent', { pool: 7 })],
+      [samplePool(7, { members: [memberAt(web)] })],
+    )
+    await put(driver, entryOf(COUNTED))
+    await put(driver, other)
+    await run('curl', ['-s', `http://${proxy}:${portOf(driver, 'silent')}/silent`])
+    const socket = net.connect(portOf(driver, 'silent'), proxy, () => socket.end('x\r\n\r\n'))
+    await new Promise((resolve) => socket.on('data', () => {}).on('close', resolve))
+    await curl('/last')
+    await says(1)
+    expect(told.map(({ http }) => http?.uri)).toEqual(['/last'])
+    expect(driver.lines).toEqual({ read: 2, dropped: 0, ignored: 1 })
+    expect(port()).not.toBe(portOf(driver, 'silent'))
+  })
+
+  test('are dropped and counted when they come faster than they are read, and answered all the same', async () => {
+    const { driver, told, port } = listening({ linesPerSecond: 1 })
+    await put(driver, entryOf(COUNTED))
+    const url = `http://${proxy}:${port()}/?${'x'.repeat(900)}[1-400]`
+    const { stdout } = await run('curl', ['-s', '-o', '/dev/null', '-w', '%{http_code}\n', url])
+    expect(stdout.trim().split('\n')).toEqual(Array.from({ length: 400 }, () => '200'))
+    const dropped = await waitFor(
+      async () => {
+        await driver.stats()
+        return driver.lines.dropped > 0 && driver.lines.dropped
+      },
+      { what: 'dropped lines' },
+    )
+    expect(dropped).toBeLessThan(400)
+    expect(told.length).toBeLessThan(400)
+  })
+
+  test('go on with the next agent and with a new process', async () => {
+    const first = listening()
+    await put(first.driver, entryOf(COUNTED))
+    await first.driver.close()
+    const next = listening()
+    await put(next.driver, entryOf(COUNTED))
+    await next.curl('/next')
+    await next.says(1)
+    // Another shape costs a reload.
+    await put(next.driver, entryOf({ ...COUNTED, timeouts: { clientMs: 1_234, connectMs: 5_000, memberMs: 50_000 } }))
+    await next.curl('/reloaded')
+    await next.says(2)
+    expect(next.told.map(({ http }) => http?.uri)).toEqual(['/next', '/reloaded'])
+    expect(next.driver.counters.reloads).toBe(1)
+    expect(first.told).toEqual([])
+  })
+})
+
+test('is offered only where somebody is told', () => {
+  expect(listening().driver.features).toContain('l7.latencies')
+  expect(lab.driver().features).not.toContain('l7.latencies')
+})
