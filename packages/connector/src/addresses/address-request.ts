@@ -15,6 +15,8 @@ export interface AddressRequest {
   readonly families: readonly FamilyRequest[]
   /** Names of the pools it may come from; null allows any. */
   readonly pools: readonly string[] | null
+  /** Name or id of the class that its load balancer is of. Absent: none. Objects share an address within one class alone. */
+  readonly loadBalancerClass?: string
 }
 
 export const FAMILY_OF: Readonly<Record<IpFamily, Family>> = { IPv4: 4, IPv6: 6 }
@@ -24,4 +26,6 @@ export interface AddressFields {
   readonly addresses: string
   readonly pools: string
   readonly families: string
+  /** Where it names a class. */
+  readonly loadBalancerClass: string
 }

@@ -60,13 +60,17 @@ export interface LoadBalancerService {
    * Creates one with its primary address. The field of a refusal is relative to this request, such as
    * `vips[0].address`.
    * @param patienceMs how long it may wait to share a call with others; 0 when left out
+   * @param classId its class; left out: none
    */
   create(
     id: string,
     content: LoadBalancerContent,
     vip: AddressCandidate,
     patienceMs?: number,
+    classId?: string,
   ): Promise<ShownLoadBalancer>
+  /** The id of a class that the project may use, by its name or id; null: there is none. */
+  classId(nameOrId: string): Promise<string | null>
   /** Replaces the whole content. */
   replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer>
   /**

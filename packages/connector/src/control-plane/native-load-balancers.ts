@@ -31,6 +31,7 @@ interface Creation {
   readonly id: string
   readonly content: LoadBalancerContent
   readonly vip: AddressCandidate
+  readonly classId?: string
 }
 
 interface QueuedMemberChange {
@@ -114,16 +115,29 @@ export class NativeLoadBalancers implements LoadBalancerService {
     content: LoadBalancerContent,
     vip: AddressCandidate,
     patienceMs?: number,
+    classId?: string,
   ): Promise<ShownLoadBalancer> {
     this.#made.set(id, null)
     try {
-      const made = await this.#creations.ask({ id, content, vip }, patienceMs)
+      const made = await this.#creations.ask(
+        { id, content, vip, ...(classId === undefined ? {} : { classId }) },
+        patienceMs,
+      )
       if (this.#made.has(id)) this.#made.set(id, made.document)
       return made
     } catch (error) {
       this.#made.delete(id)
       throw error
     }
+  }
+
+  async classId(nameOrId: string): Promise<string | null> {
+    const { items } = await this.#api.call<{ items: readonly { readonly id: string; readonly name: string }[] }>(
+      'GET',
+      '/load-balancer-classes',
+    )
+    const found = items.find(({ id }) => id === nameOrId) ?? items.find(({ name }) => name === nameOrId)
+    return found?.id ?? null
   }
 
   async changeMembers({ document, status }: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer> {
@@ -298,7 +312,12 @@ const ownStatus = ({
   ...(serving === undefined ? {} : { serving }),
 })
 
-const creationBody = ({ id, content, vip }: Creation) => ({ ...bodyOf(content), id, vips: [{ from: 'pool', ...vip }] })
+const creationBody = ({ id, content, vip, classId }: Creation) => ({
+  ...bodyOf(content),
+  id,
+  vips: [{ from: 'pool', ...vip }],
+  ...(classId === undefined ? {} : { classId }),
+})
 
 /** The content as the native API takes it. */
 const bodyOf = (content: LoadBalancerContent) => ({

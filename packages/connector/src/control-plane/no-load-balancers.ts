@@ -12,6 +12,7 @@ export const NO_LOAD_BALANCERS: LoadBalancerService = {
   list: async () => [],
   get: async () => null,
   create: refused,
+  classId: async () => null,
   replace: refused,
   changeMembers: refused,
   delete: async () => {},

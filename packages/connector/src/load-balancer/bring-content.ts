@@ -3,22 +3,25 @@ import { parseIp } from '@spout/net'
 import { isAsRequested } from '../addresses/address-choice.ts'
 import { firstGranted } from '../addresses/grants.ts'
 import { loadBalancerIds } from '../addresses/ids.ts'
+import { CLASS_ANNOTATION } from '../content/load-balancer-class.ts'
 import { CLUSTER_ANNOTATION, ownersOf } from '../content/owners.ts'
 import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
+import { shown as printed } from '../refusal.ts'
 import { choicesOf, Unsatisfiable } from './choices.ts'
 import { replace, withoutRefused } from './say-content.ts'
 import type { BringContext, WantedLoadBalancer } from './wanted.ts'
 
 /**
- * The load balancer to keep; null when there is none. One whose first address no longer satisfies the request is
- * deleted, because the first address of a load balancer cannot be changed.
+ * The load balancer to keep; null when there is none. One whose first address no longer satisfies the request, or that
+ * was made of another class, is deleted, because neither can be changed.
  */
 export async function keptLoadBalancer(
   context: BringContext,
   wanted: WantedLoadBalancer,
 ): Promise<ShownLoadBalancer | null> {
   const shown = wanted.heldBy === null ? null : context.known.get(wanted.heldBy)
-  if (shown === null || !(await asksForAnother(context, wanted, shown))) return shown
+  if (shown === null || !(isOfAnotherClass(wanted, shown) || (await asksForAnother(context, wanted, shown))))
+    return shown
   await context.service.delete(shown.document.id)
   context.known.forget(shown.document.id)
   return null
@@ -34,6 +37,10 @@ export const bringContent = (
   kept: ShownLoadBalancer | null,
 ): Promise<ShownLoadBalancer> => (kept === null ? create(context, wanted) : replace(context, wanted.content, kept))
 
+/** An object can name another class when it was of another type in between. */
+const isOfAnotherClass = ({ request }: WantedLoadBalancer, { document }: ShownLoadBalancer): boolean =>
+  request.families.length > 0 && document.annotations[CLASS_ANNOTATION] !== request.loadBalancerClass
+
 async function asksForAnother(
   { pools }: BringContext,
   { request }: WantedLoadBalancer,
@@ -48,6 +55,7 @@ async function asksForAnother(
 
 async function create(context: BringContext, wanted: WantedLoadBalancer): Promise<ShownLoadBalancer> {
   const { founder, fields, content } = wanted
+  const classId = await classIdOf(context, wanted)
   const [primary] = await choicesOf(context, wanted)
   if (primary === undefined || founder === null)
     throw new Unsatisfiable({ reason: 'NoAddressPool', field: fields.families, message: 'There is no address for it.' })
@@ -60,7 +68,9 @@ async function create(context: BringContext, wanted: WantedLoadBalancer): Promis
     }
     try {
       return await firstGranted(primary, (vip) =>
-        withoutRefused(context, id, content, (say) => context.service.create(id, say, vip, context.patienceMs())),
+        withoutRefused(context, id, content, (say) =>
+          context.service.create(id, say, vip, context.patienceMs(), classId),
+        ),
       )
     } catch (error) {
       if (!(error instanceof Refused) || error.code !== 'AlreadyExists') throw error
@@ -73,6 +83,21 @@ async function create(context: BringContext, wanted: WantedLoadBalancer): Promis
     }
   }
   throw new Unsatisfiable({ reason: 'AlreadyExists', field: 'metadata.uid', message: 'No id is left for it.' })
+}
+
+/** @throws Unsatisfiable */
+async function classIdOf(
+  { service }: BringContext,
+  { request: { loadBalancerClass: name }, fields }: WantedLoadBalancer,
+): Promise<string | undefined> {
+  if (name === undefined) return undefined
+  const id = await service.classId(name)
+  if (id !== null) return id
+  throw new Unsatisfiable({
+    reason: 'UnknownLoadBalancerClass',
+    field: fields.loadBalancerClass,
+    message: `There is no class of load balancers named "${printed(name)}" that the project may use.`,
+  })
 }
 
 const isOf = ({ cluster, kind }: BringContext, { document }: ShownLoadBalancer, uid: string): boolean =>

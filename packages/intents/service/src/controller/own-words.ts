@@ -7,6 +7,7 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^listeners\[\d+\]\.allowedCidrs/, 'spec.loadBalancerSourceRanges'],
   [/^listeners\b/, 'spec.ports'],
   [/^pools\[\d+\]\.monitor/, 'metadata.annotations[spout.dev/monitor]'],
+  [/^classId\b/, 'spec.loadBalancerClass'],
   [/^pools\b|^put\b|^members\b/, 'endpoints'],
 ]
 

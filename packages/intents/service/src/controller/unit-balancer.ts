@@ -139,7 +139,13 @@ export class UnitBalancer {
       cluster: settings.cluster,
       externalRanges: settings.externalRanges,
       barred: (service) => cluster.barred(service)?.refusal ?? null,
-      surroundings: (service) => ({ slices: slicesOf.get(service) ?? [], nodes, mode: settings.mode, networks }),
+      surroundings: (service) => ({
+        slices: slicesOf.get(service) ?? [],
+        nodes,
+        mode: settings.mode,
+        className: settings.className,
+        networks,
+      }),
     })
   }
 

@@ -16,6 +16,7 @@ export const ADDRESS_FIELDS = {
   addresses: fieldOf('addresses'),
   pools: fieldOf('pools'),
   families: 'spec.ipFamilies',
+  loadBalancerClass: 'spec.loadBalancerClass',
 } as const satisfies AddressFields
 
 /** The families of `ipFamilies`, in order. The API server always sets them; older objects may lack them. */

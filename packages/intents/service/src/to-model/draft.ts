@@ -1,5 +1,6 @@
 import {
   type AddressRequest,
+  CLASS_ANNOTATION,
   CLUSTER_ANNOTATION,
   type EligibleNode,
   endpointMembers,
@@ -10,6 +11,7 @@ import {
   leftOutFamily,
   leftOutSlice,
   type MemberContent,
+  namedClass,
   nodeMembers,
   type OrRefusal,
   ownerAnnotation,
@@ -41,6 +43,8 @@ export interface Surroundings {
   readonly nodes: readonly EligibleNode[]
   /** The default way to reach workloads. */
   readonly mode: Mode
+  /** Our value of `spec.loadBalancerClass`; left out: no Service names a class of load balancers. */
+  readonly className?: string
   /** The project's networks; left out: unknown. */
   readonly networks?: readonly KnownNetwork[]
 }
@@ -72,7 +76,7 @@ const LONGEST_NAME = 255
 /** Converts a Service. Equal input gives equal bytes. Does not throw, whatever the texts hold. */
 export function draftOf(
   service: Service,
-  { slices, nodes, mode: configured, networks = [] }: Surroundings,
+  { slices, nodes, mode: configured, className, networks = [] }: Surroundings,
 ): OrRefusal<ServiceDraft> {
   const unit = unitOf(service)
   if ('refusal' in unit) return unit
@@ -88,6 +92,7 @@ export function draftOf(
   if ('refusal' in drain) return drain
   const ports = portsOf(service, mode.value, TRANSPORTS)
   if (ports.length === 0) return refuse('NoPorts', 'spec.ports', 'It has no ports.')
+  const named = className === undefined ? undefined : namedClass(service.spec.loadBalancerClass, className)
   const wanted = request.value.families.map(({ family }) => family)
   const unreachable = unreachableFamilies(wanted, networks, ADDRESS_FIELDS.families)
   const families = wanted.filter((family) => !unreachable.has(family))
@@ -134,7 +139,7 @@ export function draftOf(
   return {
     value: {
       service,
-      request: request.value,
+      request: { ...request.value, ...(named === undefined ? {} : { loadBalancerClass: named }) },
       unreachable,
       ports: drafted,
       notice:
@@ -186,10 +191,15 @@ export function groupContent(members: readonly MemberDraftOfGroup[], cluster: st
   const parts = ordered.flatMap(({ draft, taken }) =>
     draft.ports.flatMap((drafted) => (drafted.parts === null || taken.has(drafted.port.key) ? [] : [drafted.parts])),
   )
+  const named = ordered[0]?.draft.request.loadBalancerClass
   const services = ordered.map(({ draft: { service } }) => [ownerAnnotation('service', uidOf(service)), keyOf(service)])
   return {
     name: (ordered[0] === undefined ? '' : keyOf(ordered[0].draft.service)).slice(0, LONGEST_NAME),
-    annotations: sorted({ [CLUSTER_ANNOTATION]: cluster, ...Object.fromEntries(services) }),
+    annotations: sorted({
+      [CLUSTER_ANNOTATION]: cluster,
+      ...(named === undefined ? {} : { [CLASS_ANNOTATION]: named }),
+      ...Object.fromEntries(services),
+    }),
     pools: parts.map(({ pool }) => pool),
     listeners: parts.map(({ listener }) => listener),
   }

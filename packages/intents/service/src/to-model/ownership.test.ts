@@ -11,6 +11,8 @@ describe('the ownership of a Service', () => {
     ['no class, default implementation', {}, {}, true, 'ours'],
     ['no class, not the default', {}, {}, false, 'foreign'],
     ['our class, not the default', { loadBalancerClass: 'spout.dev/lb' }, {}, false, 'ours'],
+    ['our class that names one of load balancers', { loadBalancerClass: 'spout.dev/gold' }, {}, false, 'ours'],
+    ['a domain that begins like ours', { loadBalancerClass: 'spout.developer/gold' }, {}, true, 'foreign'],
     ['another class, default', { loadBalancerClass: 'metallb.io/metallb' }, {}, true, 'foreign'],
     ['another class with our mark', { loadBalancerClass: 'metallb.io/metallb' }, marked, true, 'foreign'],
     ['not a load balancer', { type: 'ClusterIP' }, {}, true, 'foreign'],

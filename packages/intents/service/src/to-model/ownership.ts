@@ -1,9 +1,9 @@
-import { MANAGED_BY } from '@spout/connector'
+import { MANAGED_BY, namedClass } from '@spout/connector'
 import type { Service } from '@spout/kube'
 
 /** Which Services this controller balances. */
 export interface OwnershipSettings {
-  /** Our value of `spec.loadBalancerClass`. */
+  /** Our value of `spec.loadBalancerClass`. Other names of its domain choose a class of load balancers (`namedClass`). */
   readonly className: string
   /** Whether it also balances Services without a class. */
   readonly isDefault: boolean
@@ -23,8 +23,11 @@ export function ownershipOf(service: Service, settings: OwnershipSettings): Owne
   const marked = metadata.annotations?.[MANAGED_BY] === settings.className
   if (spec?.type !== 'LoadBalancer') return marked ? 'released' : 'foreign'
   const name = spec.loadBalancerClass
-  const wanted = name === undefined || name === '' ? settings.isDefault : name === settings.className
+  const wanted = name === undefined || name === '' ? settings.isDefault : isOurs(name, settings)
   // A Service of another class is not written even with our mark: its present owner uses the same finalizer.
   if (!wanted) return marked && (name === undefined || name === '') ? 'released' : 'foreign'
   return metadata.deletionTimestamp === undefined ? 'ours' : 'deleting'
 }
+
+const isOurs = (name: string, { className }: OwnershipSettings): boolean =>
+  name === className || namedClass(name, className) !== undefined

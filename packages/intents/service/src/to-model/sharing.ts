@@ -144,6 +144,7 @@ const member = (sharer: Sharer, ports: ReadonlyMap<PortKey, Service>): GroupMemb
 /** Both requests combined, or null when no address can satisfy both. */
 function joined(a: AddressRequest | null, b: AddressRequest): AddressRequest | null {
   if (a === null) return b
+  if (a.loadBalancerClass !== b.loadBalancerClass) return null
   const both = new Map(a.families.map((one) => [one.family, one]))
   for (const wanted of b.families) {
     const known = both.get(wanted.family)
@@ -156,7 +157,9 @@ function joined(a: AddressRequest | null, b: AddressRequest): AddressRequest | n
   }
   const pools =
     a.pools === null || b.pools === null ? (a.pools ?? b.pools) : a.pools.filter((name) => b.pools?.includes(name))
-  return pools !== null && pools.length === 0 ? null : { families: [...both.values()], pools }
+  if (pools !== null && pools.length === 0) return null
+  const { loadBalancerClass } = a
+  return { families: [...both.values()], pools, ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }) }
 }
 
 function olderFirst(a: Sharer, b: Sharer): number {
