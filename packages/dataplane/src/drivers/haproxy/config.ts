@@ -65,7 +65,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...globalSection(settings),
     ...sourceTable(settings),
     ...attemptTable(settings.maxConnections),
-    ...defaultsSections({ settings, frontends }),
+    ...defaultsSections({ settings, frontends, backends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath),
     ...relays(settings, settings.luaDirectory !== null),
@@ -151,7 +151,18 @@ const hstsRule = ({ mapPath }: ProcessSettings): string => {
 /** At the first retry. Otherwise a client that is hashed to a dead member would wait two seconds for another one. */
 const REDISPATCH = '    option redispatch 1'
 
-function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' | 'frontends'>): readonly string[] {
+/**
+ * Rules that each of thousands of backends had would take 3 KB of each, so those of a defaults section count for all that
+ * limit members alike.
+ */
+const backendKind = ({ mode, memberMs }: Pick<BackendShape, 'mode' | 'memberMs'>): string =>
+  mode === 'http' ? `http-${memberMs}` : mode
+
+function defaultsSections({
+  settings,
+  frontends,
+  backends,
+}: Pick<ProcessPlan, 'settings' | 'frontends' | 'backends'>): readonly string[] {
   const kinds = new Map(frontends.map(({ shape }) => [frontendKind(shape), shape]))
   return [
     ...[...kinds].flatMap(([kind, { mode, forwarded, told = [], tls }]) => [
@@ -168,15 +179,17 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaDirectory !== null) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),
+    // For answers of our own.
     'defaults http-backend',
     '    mode http',
-    '    retries 3',
-    REDISPATCH,
     ...relayDefaults(),
-    'defaults tcp-backend',
-    '    mode tcp',
-    '    retries 3',
-    REDISPATCH,
+    ...[...new Map(backends.map(({ shape }) => [backendKind(shape), shape]))].flatMap(([kind, { mode, memberMs }]) => [
+      `defaults ${kind}-backend`,
+      `    mode ${mode}`,
+      '    retries 3',
+      REDISPATCH,
+      ...(mode === 'http' ? attemptLimit(timeoutText(memberMs)) : []),
+    ]),
   ]
 }
 
@@ -261,9 +274,8 @@ const backendSection = (
   placed: PlacedBackend | undefined,
   { certificatePath }: ProcessSettings,
 ): readonly string[] => [
-  `backend ${backendName(id)} from ${shape.mode}-backend`,
+  `backend ${backendName(id)} from ${backendKind(shape)}-backend`,
   ...BALANCE[shape.balance],
-  ...(shape.mode === 'http' ? attemptLimit(timeoutText(shape.memberMs)) : []),
   ...sessionRules(shape.session),
   `    timeout connect ${timeoutText(shape.connectMs)}`,
   `    timeout server ${timeoutText(shape.memberMs)}`,
