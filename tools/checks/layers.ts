@@ -11,12 +11,14 @@ const LAYERS: Readonly<Record<string, number>> = {
   store: 4,
   client: 4,
   kube: 4,
+  'octavia-client': 4,
   admission: 5,
   connector: 5,
   'custom-resources': 5,
   dataplane: 5,
   'kubernetes-manifests': 6,
   'metallb-import': 6,
+  'octavia-conformance': 6,
   'octavia-import': 6,
   controllers: 6,
   server: 6,
@@ -45,6 +47,8 @@ const AGENT_NEVER = [
   'custom-resources',
   'kubernetes-manifests',
   'metallb-import',
+  'octavia-client',
+  'octavia-conformance',
   'octavia-import',
 ]
 

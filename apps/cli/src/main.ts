@@ -3,13 +3,14 @@
  * Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
  */
 
+import { ApiProblem } from '@spout/client/api'
 import { CommanderError } from 'commander'
 import { type CommandContext, sessionOf, UsageError } from './commands/context.ts'
 import { errorText, whoWasRefused } from './error-text.ts'
 import { buildProgram } from './program.ts'
 
 const stop = new AbortController()
-process.once('SIGINT', () => stop.abort())
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 // A reader that stops early, such as `head`, is no error.
 process.stdout.on('error', () => process.exit(0))
 
@@ -28,7 +29,7 @@ try {
   else if (error instanceof UsageError) {
     say(error.message)
     process.exitCode = 2
-  } else if (!stop.signal.aborted) {
+  } else if (!stop.signal.aborted || error instanceof ApiProblem) {
     say(errorText(error) ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)))
     process.exitCode = 1
     const refused = await whoWasRefused(error, () => sessionOf(context))

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { addAudit } from './commands/audit.ts'
+import { addConformance } from './commands/conformance.ts'
 import type { CommandContext } from './commands/context.ts'
 import { addExplain } from './commands/explain.ts'
 import { addImport } from './commands/import-metallb.ts'
@@ -66,5 +67,6 @@ export function buildProgram(context: CommandContext): Command {
   addImportOctavia(program, context)
   addAudit(program, context)
   addLeaks(program, context)
+  addConformance(program, context)
   return program
 }

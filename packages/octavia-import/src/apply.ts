@@ -1,5 +1,5 @@
-import type { OctaviaClient } from './octavia-client.ts'
-import { OctaviaRefusal } from './octavia-client.ts'
+import type { OctaviaClient } from '@spout/octavia-client'
+import { OctaviaRefusal } from '@spout/octavia-client'
 import type { Step } from './plan.ts'
 
 /** What became of a step: of those that were to be created, some are now refused. */

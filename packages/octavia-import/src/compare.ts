@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AddressSyntaxError, canonicalIp } from '@spout/net'
+import type { Attributes } from '@spout/octavia-client'
 import type { Found } from './inventory.ts'
-import { type Attributes, isEmpty, KIND_ROWS } from './kinds.ts'
+import { isEmpty, KIND_ROWS } from './kinds.ts'
 import type { Note } from './translate.ts'
 
 /** Compared beside what is copied, where the object is created with them. */

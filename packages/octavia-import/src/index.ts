@@ -4,10 +4,7 @@
  * nothing that exists is ever changed.
  */
 export { type ApplyOptions, apply, type Outcome } from './apply.ts'
-export { BadCloud, type Cloud, type CloudSources, cloudOf, readClouds } from './cloud.ts'
 export type { Destination } from './destination.ts'
 export { type Inventory, readInventory } from './inventory.ts'
-export { login } from './login.ts'
-export { OctaviaClient, OctaviaRefusal } from './octavia-client.ts'
 export { type ImportPlan, planImport, type Step, type Trial } from './plan.ts'
 export { countsText, stepText } from './print.ts'

@@ -1,5 +1,6 @@
-import { type Attributes, type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
-import { type OctaviaClient, OctaviaRefusal } from './octavia-client.ts'
+import type { Attributes } from '@spout/octavia-client'
+import { type OctaviaClient, OctaviaRefusal } from '@spout/octavia-client'
+import { type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
 
 /** An object of one side. */
 export interface Found {

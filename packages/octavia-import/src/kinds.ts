@@ -1,6 +1,3 @@
-/** An object as the Octavia API prints it. */
-export type Attributes = Readonly<Record<string, unknown>>
-
 export type ChildKind = 'pool' | 'member' | 'healthmonitor' | 'listener' | 'l7policy' | 'rule'
 export type Kind = 'loadbalancer' | ChildKind
 

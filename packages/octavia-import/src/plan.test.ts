@@ -1,8 +1,9 @@
+import type { Attributes } from '@spout/octavia-client'
+import { OctaviaRefusal } from '@spout/octavia-client'
 import { describe, expect, test } from 'vitest'
 import { apply, type Outcome } from './apply.ts'
 import type { Found, Inventory } from './inventory.ts'
-import type { Attributes, Kind } from './kinds.ts'
-import { OctaviaRefusal } from './octavia-client.ts'
+import type { Kind } from './kinds.ts'
 import { type PlanOptions, planImport, type Step } from './plan.ts'
 
 const PROJECT = '11111111-2222-4333-8444-555555555555'

@@ -1,6 +1,7 @@
+import type { Attributes } from '@spout/octavia-client'
 import { differences } from './compare.ts'
 import { type Found, type Inventory, nameOf, type Unread } from './inventory.ts'
-import { type Attributes, type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
+import { type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
 import { type Note, NotTaken, projectOf, type TranslateOptions, translate } from './translate.ts'
 
 /** What becomes of one object. */

@@ -1,6 +1,7 @@
+import type { Attributes } from '@spout/octavia-client'
 import { type AddressPlace, type Destination, placesOf } from './destination.ts'
 import type { Found } from './inventory.ts'
-import { type Attributes, CERTIFICATE_REFS, isEmpty, KIND_ROWS, textOf } from './kinds.ts'
+import { CERTIFICATE_REFS, isEmpty, KIND_ROWS, textOf } from './kinds.ts'
 
 /** A remark about one attribute. */
 export interface Note {

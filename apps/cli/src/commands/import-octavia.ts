@@ -1,10 +1,11 @@
 import { ApiProblem, call, type Session } from '@spout/client/api'
-import type { Destination, Inventory, OctaviaClient as OctaviaClientType, Outcome, Step } from '@spout/octavia-import'
+import type { OctaviaClient as OctaviaClientType } from '@spout/octavia-client'
+import type { Destination, Inventory, Outcome, Step } from '@spout/octavia-import'
 import { type Command, InvalidArgumentError } from 'commander'
 import { printable } from '../output/width.ts'
 import type { Row } from '../resources/resource.ts'
 import { type CommandContext, sessionOf, UsageError } from './context.ts'
-import { cloudSources } from './openstack-cloud.ts'
+import { cloudClient } from './openstack-cloud.ts'
 
 interface Options {
   readonly osCloud?: string
@@ -62,13 +63,10 @@ async function importOctavia(names: readonly string[], options: Options, context
   const session = sessionOf(context)
   // Loaded only here: other commands start faster without them.
   const octavia = await import('@spout/octavia-import')
+  const { OctaviaClient } = await import('@spout/octavia-client')
   const { LoadBalancerTrial } = await import('@spout/intent-octavia/trial')
-  const theirs = await source(options, context)
-  const ours = new octavia.OctaviaClient(
-    `${session.endpoint}/load-balancer`,
-    { 'x-auth-token': session.token },
-    context.signal,
-  )
+  const theirs = await cloudClient(options, context)
+  const ours = new OctaviaClient(`${session.endpoint}/load-balancer`, { 'x-auth-token': session.token }, context.signal)
   const asked = new Set(names)
   const isAsked = ({ id, name }: Row): boolean => asked.size === 0 || asked.has(String(id)) || asked.has(String(name))
   const from = await answered('the other Octavia', octavia.readInventory(theirs, isAsked))
@@ -107,21 +105,9 @@ const shown = ({ kind, id, loadBalancerId, verdict, notes }: Step | Outcome) => 
   ...{ kind, id, loadBalancerId, verdict, notes },
 })
 
-/** @throws UsageError for a cloud that cannot be logged in to */
-async function source({ osCloud, endpoint }: Options, context: CommandContext): Promise<OctaviaClientType> {
-  const { BadCloud, cloudOf, login, OctaviaClient } = await import('@spout/octavia-import')
-  try {
-    const sources = await cloudSources(osCloud ?? context.env.OS_CLOUD ?? null, context.env)
-    const access = await login(cloudOf({ ...sources, endpoint: endpoint ?? null }), context.signal)
-    return new OctaviaClient(access.endpoint, access.headers, context.signal)
-  } catch (error) {
-    throw error instanceof BadCloud ? new UsageError(error.message) : error
-  }
-}
-
 /** Says whose refusal or silence it was. */
 async function answered<T>(who: string, work: Promise<T>): Promise<T> {
-  const { OctaviaRefusal } = await import('@spout/octavia-import')
+  const { OctaviaRefusal } = await import('@spout/octavia-client')
   try {
     return await work
   } catch (error) {

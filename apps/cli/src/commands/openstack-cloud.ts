@@ -1,19 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import type { CloudSources } from '@spout/octavia-import'
+import type { CloudSources, OctaviaClient as OctaviaClientType } from '@spout/octavia-client'
+import { type CommandContext, UsageError } from './context.ts'
 
 /**
  * What says where clouds are, as openstacksdk finds it: `OS_CLIENT_CONFIG_FILE`, else `clouds.yaml` in the current
  * directory, in `~/.config/openstack` and in `/etc/openstack`, each with the `secure.yaml` beside it.
  * @throws BadCloud for a file that is no clouds.yaml
  */
-export async function cloudSources(
-  name: string | null,
-  env: CloudSources['env'],
-): Promise<Omit<CloudSources, 'endpoint'>> {
+async function cloudSources(name: string | null, env: CloudSources['env']): Promise<Omit<CloudSources, 'endpoint'>> {
   if (name === null) return { name, env, clouds: [], secrets: [] }
-  const { readClouds } = await import('@spout/octavia-import')
+  const { readClouds } = await import('@spout/octavia-client')
   const own = env.OS_CLIENT_CONFIG_FILE
   const usual = ['.', path.join(env.HOME ?? homedir(), '.config', 'openstack'), '/etc/openstack']
   const files = own === undefined ? usual.map((directory) => path.join(directory, 'clouds.yaml')) : [own]
@@ -29,5 +27,25 @@ export async function cloudSources(
     ...{ name, env },
     clouds: await Promise.all(files.map(read)),
     secrets: await Promise.all(files.map(beside).map(read)),
+  }
+}
+
+/**
+ * The Octavia of the cloud that the options name, or else `OS_CLOUD` or the `OS_*` variables.
+ * @param signal ends its calls
+ * @throws UsageError for a cloud that cannot be logged in to
+ */
+export async function cloudClient(
+  { osCloud, endpoint }: { readonly osCloud?: string; readonly endpoint?: string },
+  context: CommandContext,
+  signal = context.signal,
+): Promise<OctaviaClientType> {
+  const { BadCloud, cloudOf, login, OctaviaClient } = await import('@spout/octavia-client')
+  try {
+    const sources = await cloudSources(osCloud ?? context.env.OS_CLOUD ?? null, context.env)
+    const access = await login(cloudOf({ ...sources, endpoint: endpoint ?? null }), signal)
+    return new OctaviaClient(access.endpoint, access.headers, signal)
+  } catch (error) {
+    throw error instanceof BadCloud ? new UsageError(error.message) : error
   }
 }

@@ -25,14 +25,29 @@ export interface OctaviaServer {
   readonly as: (projectId: string) => Readonly<Record<string, string>>
   /** Names of its processes in the lab. */
   readonly processes: readonly string[]
-  /** Does what a provider does when it is done: whatever is PENDING becomes ACTIVE. */
+  /** Does what a provider does when it is done: whatever is PENDING becomes ACTIVE, or is gone. */
   readonly confirm: () => Promise<void>
 }
 
 const [DATABASE, API] = ['octavia-database', 'octavia-api']
-const CONFIRM = ['load_balancer', 'listener', 'pool', 'member']
-  .map((table) => `UPDATE ${table} SET provisioning_status = 'ACTIVE' WHERE provisioning_status LIKE 'PENDING_%'`)
-  .join('; ')
+const TABLES = ['l7rule', 'l7policy', 'member', 'health_monitor', 'listener', 'pool', 'load_balancer']
+const DELETED = "provisioning_status = 'PENDING_DELETE'"
+/** The children of a deleted load balancer go with it; nothing shows what is left of them in the database. */
+const CONFIRM = [
+  'SET FOREIGN_KEY_CHECKS = 0',
+  `UPDATE listener SET default_pool_id = NULL WHERE default_pool_id IN (SELECT id FROM pool WHERE ${DELETED})`,
+  ...['listener', 'pool'].map(
+    (table) => `DELETE FROM ${table} WHERE load_balancer_id IN (SELECT id FROM load_balancer WHERE ${DELETED})`,
+  ),
+  ...['member', 'health_monitor'].map((table) => `DELETE FROM ${table} WHERE pool_id NOT IN (SELECT id FROM pool)`),
+  'DELETE FROM l7policy WHERE listener_id NOT IN (SELECT id FROM listener)',
+  'DELETE FROM l7rule WHERE l7policy_id NOT IN (SELECT id FROM l7policy)',
+  `UPDATE load_balancer SET provisioning_status = 'DELETED' WHERE ${DELETED}`,
+  ...TABLES.slice(0, -1).map((table) => `DELETE FROM ${table} WHERE ${DELETED}`),
+  ...TABLES.map(
+    (table) => `UPDATE ${table} SET provisioning_status = 'ACTIVE' WHERE provisioning_status LIKE 'PENDING_%'`,
+  ),
+].join('; ')
 
 /** Takes half a minute, and half a minute more the first time in a checkout. */
 export async function startOctaviaServer(lab: Lab): Promise<OctaviaServer> {

@@ -1,5 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Attributes } from './kinds.ts'
+
+/** An object as the Octavia API prints it. */
+export type Attributes = Readonly<Record<string, unknown>>
+
+/** What the server said, whatever it was. */
+export interface Answer {
+  readonly status: number
+  /** Empty without a body. */
+  readonly body: Attributes
+}
 
 /** The server answered, and not with success. `message` is the text of its fault. */
 export class OctaviaRefusal extends Error {
@@ -16,7 +25,7 @@ const MOST_ATTEMPTS = 20
 /** A server that says nothing of a pause. */
 const PAUSE_S = 1
 
-/** The Octavia v2 API of one cloud, to list and to create. A server that asks for a pause gets it. */
+/** The Octavia v2 API of one cloud. A server that asks for a pause gets it. */
 export class OctaviaClient {
   readonly #url: string
   readonly #headers: Readonly<Record<string, string>>
@@ -47,6 +56,13 @@ export class OctaviaClient {
   }
 
   async #call(method: string, path: string, body?: object): Promise<Attributes> {
+    const { status, body: said } = await this.ask(method, path, body)
+    if (status < 300) return said
+    throw new OctaviaRefusal(status, faultText(said) ?? `the server answered ${status}`)
+  }
+
+  /** One call, whatever it is answered. @param path below `/v2/lbaas` */
+  async ask(method: string, path: string, body?: object): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       const response = await fetch(`${this.#url}${path}`, {
         method,
@@ -55,9 +71,8 @@ export class OctaviaClient {
         signal: this.#signal,
       })
       const text = await response.text()
-      if (response.ok) return JSON.parse(text) as Attributes
-      if ((response.status !== 429 && response.status !== 503) || attempt === MOST_ATTEMPTS)
-        throw new OctaviaRefusal(response.status, faultText(text) ?? `the server answered ${response.status}`)
+      const { status } = response
+      if ((status !== 429 && status !== 503) || attempt === MOST_ATTEMPTS) return { status, body: read(text) }
       await sleep(1000 * (Number(response.headers.get('retry-after')) || PAUSE_S), undefined, { signal: this.#signal })
     }
   }
@@ -70,11 +85,14 @@ function nextPage(links: unknown): string | null {
   return next?.href === undefined ? null : new URL(next.href, 'http://cloud').search
 }
 
-function faultText(text: string): string | null {
+/** No JSON, such as a page of a proxy, counts as no body. */
+function read(text: string): Attributes {
   try {
-    const { faultstring } = JSON.parse(text) as { readonly faultstring?: unknown }
-    return typeof faultstring === 'string' ? faultstring : null
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' && body !== null ? (body as Attributes) : {}
   } catch {
-    return null
+    return {}
   }
 }
+
+const faultText = ({ faultstring }: Attributes): string | null => (typeof faultstring === 'string' ? faultstring : null)
