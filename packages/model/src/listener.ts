@@ -30,6 +30,7 @@ export const listenerOptions = {
       clientMs: timeoutMs.default(50_000),
       connectMs: timeoutMs.default(5000),
       memberMs: timeoutMs.default(50_000),
+      /** Protocol `tls-passthrough`: for the ClientHello. 0: as long as nodes give the header of a request. */
       inspectMs: timeoutMs.default(0),
     })
     .prefault({}),
@@ -112,7 +113,7 @@ export const listener = z.strictObject({
   port,
   /** Where connections go, and requests that no route takes. */
   defaultPoolId: uuid.nullable(),
-  /** Of protocols `http` and `https` only. */
+  /** Of protocols `http` and `https`; of `tls-passthrough` those by host alone. */
   routes: httpRoutes.default([]),
   /** Of protocol `https`, which needs it, and of no other. */
   tls: listenerTls.nullable().default(null),

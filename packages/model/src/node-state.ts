@@ -195,9 +195,18 @@ export interface Service {
   readonly connectionLimit: number | null
   /** Sources that may connect; null for all. */
   readonly allowedCidrs: readonly string[] | null
-  readonly timeouts: { readonly clientMs: number; readonly connectMs: number; readonly memberMs: number }
+  readonly timeouts: {
+    readonly clientMs: number
+    readonly connectMs: number
+    readonly memberMs: number
+    /** For the ClientHello; with protocol `tls-passthrough` alone. Absent: as long as the node gives it. */
+    readonly inspectMs?: number
+  }
   readonly insertHeaders: readonly (typeof INSERT_HEADERS)[number][]
-  /** HTTP: the first whose conditions all hold takes a request; `pool` gets the others. Absent: there are none. */
+  /**
+   * The first whose conditions all hold takes a request, or with protocol `tls-passthrough` a connection; `pool` gets
+   * the others. Absent: there are none.
+   */
   readonly routes?: readonly NodeRoute[]
   /** How TLS is ended; with protocol `https` alone. */
   readonly tls?: ServiceTls

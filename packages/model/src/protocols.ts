@@ -1,14 +1,25 @@
 /**
- * `tcp`, `udp` and `sctp` listeners forward connections. `http`, `https` and `tcp-proxy` listeners terminate them in the
- * L7 proxy. `https` is HTTP whose TLS the proxy ends. A `metrics` listener has no pool: it answers `GET /metrics` with the
- * figures of its load balancer.
+ * `tcp`, `udp` and `sctp` listeners forward connections. `http`, `https`, `tcp-proxy` and `tls-passthrough` listeners
+ * terminate them in the L7 proxy. `https` is HTTP whose TLS the proxy ends. `tls-passthrough` passes TLS on as it is, by
+ * the name that the client asks for. A `metrics` listener has no pool: it answers `GET /metrics` with the figures of its
+ * load balancer.
  */
-export const LISTENER_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'https', 'tcp-proxy', 'metrics'] as const
+export const LISTENER_PROTOCOLS = [
+  'tcp',
+  'udp',
+  'sctp',
+  'http',
+  'https',
+  'tcp-proxy',
+  'tls-passthrough',
+  'metrics',
+] as const
 export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
 
+const PROXIED: ReadonlySet<ListenerProtocol> = new Set(['http', 'https', 'tcp-proxy', 'tls-passthrough', 'metrics'])
+
 /** Whether the L7 proxy terminates the connection. */
-export const isProxied = (protocol: ListenerProtocol): boolean =>
-  protocol === 'http' || protocol === 'https' || protocol === 'tcp-proxy' || protocol === 'metrics'
+export const isProxied = (protocol: ListenerProtocol): boolean => PROXIED.has(protocol)
 
 /**
  * Whether the kernel must track a listener's connections. Balanced connections are translated. Connection limits and allow

@@ -132,7 +132,8 @@ export const listener: Resource = {
     },
     {
       flags: '--routes <file>',
-      description: "routes of an HTTP or HTTPS listener, in order, as a JSON list; '-' is the standard input",
+      description:
+        "routes of an HTTP, HTTPS or TLS passthrough listener, in order, as a JSON list; '-' is the standard input",
       field: 'routes',
       parse: (file) => jsonIn(file, '--routes'),
     },

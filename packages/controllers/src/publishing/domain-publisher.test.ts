@@ -2,7 +2,7 @@ import { type DomainEntry, type Listener, type LoadBalancer, loadBalancerKey, ty
 import { MemoryStore } from '@spout/store'
 import { expect, test, vi } from 'vitest'
 import { ControlPlane } from '../testing/control-plane.ts'
-import { loadBalancer, network, node, uuid, vrrpGroup } from '../testing/model.ts'
+import { loadBalancer, network, node, poolProtocolFor, uuid, vrrpGroup } from '../testing/model.ts'
 
 const NODE = uuid('node', 1)
 
@@ -15,12 +15,14 @@ async function oneNode() {
     isUntracked: () => (plane.entry(NODE, 'domain/1') as DomainEntry).untracked === true,
     /** The load balancer with its one listener changed like this; null: with none. */
     put: (number: number, change: Partial<Listener> | null) => {
-      const poolProtocol = change?.protocol === 'https' || change?.protocol === 'metrics' ? 'http' : change?.protocol
       const { listeners, pools, ...rest } = loadBalancer(number)
       const changed: LoadBalancer = {
         ...rest,
         listeners: change === null ? [] : listeners.map((listener) => ({ ...listener, ...change })),
-        pools: pools.map((pool) => ({ ...pool, protocol: poolProtocol ?? pool.protocol })),
+        pools: pools.map((pool) => ({
+          ...pool,
+          protocol: change?.protocol ? poolProtocolFor(change.protocol) : pool.protocol,
+        })),
       }
       return plane.put(['loadBalancer', changed])
     },

@@ -12,7 +12,17 @@ import {
   type ShardReport,
 } from '@spout/model'
 import { type ControlPlane, FEATURES } from './control-plane.ts'
-import { advertisement, certificate, loadBalancer, network, node, pool, uuid, vrrpGroup } from './model.ts'
+import {
+  advertisement,
+  certificate,
+  loadBalancer,
+  network,
+  node,
+  pool,
+  poolProtocolFor,
+  uuid,
+  vrrpGroup,
+} from './model.ts'
 
 export const NODES = [1, 2, 3] as const
 export const GROUPS = [1, 2] as const
@@ -164,12 +174,7 @@ export class ChangingCluster {
       nodeGroupId: stored === undefined ? named : stored.nodeGroupId,
       vips: base.vips.map((vip) => ({ ...vip, scope: change.scope, poolId: uuid('other', change.addressPool) })),
       listeners: base.listeners.map((listener) => ({ ...listener, protocol, connectionLimit, tls: tlsOf(protocol) })),
-      pools: [
-        {
-          ...pool(change.number, change.members),
-          protocol: protocol === 'https' || protocol === 'metrics' ? 'http' : protocol,
-        },
-      ],
+      pools: [{ ...pool(change.number, change.members), protocol: poolProtocolFor(protocol) }],
     }
     await this.plane.put(['loadBalancer', next])
   }

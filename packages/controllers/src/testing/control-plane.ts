@@ -8,7 +8,15 @@ import { NodeStateTable } from '../node-states/node-state-table.ts'
 import { PlanController } from '../planning/plan-controller.ts'
 import { StatusController } from '../status/status-controller.ts'
 
-export const FEATURES = ['l4.tcp', 'l4.udp', 'l7.http', 'l7.https', 'l7.metrics', 'l7.tcp-proxy'] as const
+export const FEATURES = [
+  'l4.tcp',
+  'l4.udp',
+  'l7.http',
+  'l7.https',
+  'l7.metrics',
+  'l7.tcp-proxy',
+  'l7.tls-passthrough',
+] as const
 
 /** The controllers of one control-plane process over a store, without its surfaces. */
 export class ControlPlane {

@@ -1,6 +1,7 @@
 import {
   type BgpAdvertisementIntent,
   type Certificate,
+  type Listener,
   type LoadBalancer,
   type Network,
   type Node,
@@ -92,6 +93,12 @@ export const network = (number: number, changes: Partial<Network> = {}): Network
   segment: { physicalNetwork: 'physnet1', vlan: null },
   ...changes,
 })
+
+/** A protocol of pools that such a listener may use. */
+export const poolProtocolFor = (protocol: Listener['protocol']): Pool['protocol'] => {
+  if (protocol === 'https' || protocol === 'metrics') return 'http'
+  return protocol === 'tls-passthrough' ? 'tcp-proxy' : protocol
+}
 
 export const pool = (number: number, members: readonly string[]): Pool =>
   poolOf(

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadBalancerChange } from '@spout/admission/contract'
-import type { HttpRoute, Listener, LoadBalancer, Pool } from '@spout/model'
+import { type HttpRoute, type Listener, type LoadBalancer, type Pool, poolIdsOf } from '@spout/model'
 import { policyFacts, routesOf, unfoldPolicies } from './convert-l7policy.ts'
 import {
   foldHeaders,
@@ -130,14 +130,15 @@ const needsProxy = (listener: OctaviaListener, pool: OctaviaPool | undefined): b
   pool?.model.algorithm === 'least-connections'
 
 /**
- * Pools that need the proxy, because they speak TLS with their members or one of their TCP listeners uses what packet
- * forwarding cannot do: PROXY protocol to the members, time-outs, or least connections. All TCP listeners of such a pool
- * are proxied.
+ * Pools that need the proxy, because they speak TLS with their members, take connections by the name that clients ask
+ * for, or one of their TCP listeners uses what packet forwarding cannot do: PROXY protocol to the members, time-outs, or
+ * least connections. All TCP listeners of such a pool are proxied.
  */
 function proxiedPools(graph: Graph): ReadonlySet<string> {
   const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))
   return new Set([
     ...graph.pools.flatMap(({ tls, model }) => (tls.enabled ? [model.id] : [])),
+    ...graph.listeners.flatMap(({ model }) => (model.protocol === 'tls-passthrough' ? poolIdsOf(model) : [])),
     ...graph.listeners.flatMap((listener) => {
       const id = listener.model.defaultPoolId
       return id !== null && isStream(listener) && needsProxy(listener, pools.get(id)) ? [id] : []
@@ -161,6 +162,8 @@ function listenerProtocol(listener: OctaviaListener, proxied: ReadonlySet<string
       return 'metrics'
     case 'TCP':
     case 'HTTPS':
+      // Octavia has no word for it, and passes HTTPS on, too.
+      if (listener.model.protocol === 'tls-passthrough') return 'tls-passthrough'
       return !hasDefaultTimeouts(listener.model) || proxied.has(listener.model.defaultPoolId ?? '')
         ? 'tcp-proxy'
         : 'tcp'

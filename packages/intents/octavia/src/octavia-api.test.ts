@@ -1,4 +1,4 @@
-import { DEFAULT_CIPHERS } from '@spout/model'
+import { DEFAULT_CIPHERS, httpRoute } from '@spout/model'
 import { issueCertificate, revocationList } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestService, type Who } from './testing/service.ts'
@@ -508,6 +508,41 @@ describe('PROMETHEUS (API 2.25)', () => {
     )
     const l7policy = { listener_id: made.id, action: 'REJECT' }
     expect(await service.call('POST', '/l7policies', { l7policy })).toMatchObject(refused)
+  })
+})
+
+describe('a listener of the native protocol tls-passthrough', () => {
+  test('is shown as HTTPS, which passes TLS on, too, and stays what it is', async () => {
+    const { id } = await newLoadBalancer({ vip_subnet_id: service.ids.subnet })
+    const pool = { protocol: 'HTTPS', lb_algorithm: 'ROUND_ROBIN', loadbalancer_id: id }
+    const [one, other] = [await service.make('/pools', 'pool', pool), await service.make('/pools', 'pool', pool)]
+    const fields = { loadbalancer_id: id, protocol: 'HTTPS', protocol_port: 443, default_pool_id: one.id }
+    const made = await service.make('/listeners', 'listener', fields)
+    const route = httpRoute.parse({
+      ...{ id: crypto.randomUUID(), name: 'shop', description: '', createdAt: '2026-01-01T00:00:00.000Z' },
+      ...{ updatedAt: null, tags: [] },
+      conditions: [{ on: 'host', compare: 'exact', values: ['shop.example.com'] }],
+      action: { type: 'forward', pools: [{ poolId: other.id }] },
+    })
+    await service.admission.changeLoadBalancer(id, ({ listeners, pools }) => ({
+      listeners: listeners.map((each) => ({ ...each, protocol: 'tls-passthrough', routes: [route] })),
+      pools: pools.map((each) => ({ ...each, protocol: 'tcp-proxy' })),
+    }))
+    expect(await service.call('GET', `/listeners/${made.id}`)).toMatchObject({
+      body: { listener: { protocol: 'HTTPS', default_pool_id: one.id, l7policies: [], sni_container_refs: [] } },
+    })
+    const changed = { listener: { name: 'renamed', timeout_tcp_inspect: 2_000 } }
+    expect(await service.call('PUT', `/listeners/${made.id}`, changed)).toMatchObject({ status: 200 })
+    await service.make('/listeners', 'listener', { ...fields, protocol: 'TCP', protocol_port: 444 })
+    const l7policy = { listener_id: made.id, action: 'REJECT' }
+    expect(await service.call('POST', '/l7policies', { l7policy })).toMatchObject({ status: 501 })
+    expect(service.view.get('loadBalancer', id)?.value).toMatchObject({
+      listeners: [
+        { name: 'renamed', protocol: 'tls-passthrough', routes: [route], timeouts: { inspectMs: 2_000 } },
+        { protocol: 'tcp-proxy' },
+      ],
+      pools: [{ protocol: 'tcp-proxy' }, { protocol: 'tcp-proxy' }],
+    })
   })
 })
 

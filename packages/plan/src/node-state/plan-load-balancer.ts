@@ -311,7 +311,8 @@ function service(
 ): readonly Service[] {
   const tls = planTls(listener, contentIdOf)
   if (tls === null) return []
-  const { clientMs, connectMs, memberMs } = listener.timeouts
+  const { clientMs, connectMs, memberMs, inspectMs } = listener.timeouts
+  const inspected = listener.protocol === 'tls-passthrough' && inspectMs > 0
   const routesBefore = entryBefore?.services.find(({ id }) => id === listener.id)?.routes
   return [
     {
@@ -321,7 +322,7 @@ function service(
       pool: listener.defaultPoolId === null ? null : (numbers.get(listener.defaultPoolId) ?? null),
       connectionLimit: limit === null ? listener.connectionLimit : Math.min(listener.connectionLimit ?? limit, limit),
       allowedCidrs: admittedSources(listener, securityRules),
-      timeouts: { clientMs, connectMs, memberMs },
+      timeouts: { clientMs, connectMs, memberMs, ...(inspected ? { inspectMs } : {}) },
       insertHeaders: listener.insertHeaders,
       ...planRoutes(listener.routes, numbers, routesBefore, nodeRoutes),
       ...tls,

@@ -362,6 +362,9 @@ describe('neededFeatures', () => {
       'l7.proxy-protocol',
       'l7.tcp-proxy',
     ])
+    expect(neededFeatures({ listeners: [listener(4, 443, { protocol: 'tls-passthrough' })], pools }, 'snat')).toEqual([
+      'l7.tls-passthrough',
+    ])
     expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'snat')).toEqual(['l4.tcp'])
     expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'dsr')).toEqual(['dsr', 'l4.tcp'])
     expect(neededFeatures({ listeners: [], pools }, 'dsr')).toEqual([])
@@ -442,6 +445,36 @@ test('a class bounds the connections of listeners that allow more, or say nothin
     [...entries.values()][0]?.services.map(({ connectionLimit }) => connectionLimit)
   expect(limitsOf(planned(null))).toEqual(limits)
   expect(limitsOf(planned(100))).toEqual([100, 50, 100])
+})
+
+test('nodes are told how long a ClientHello may take by the listeners that wait for one, and say so', () => {
+  const timeouts = (inspectMs: number) => ({ clientMs: 1, connectMs: 2, memberMs: 3, inspectMs })
+  const listeners = [
+    listener(0x1001, 443, { protocol: 'tls-passthrough', timeouts: timeouts(4) }),
+    listener(0x1002, 444, { protocol: 'tls-passthrough', timeouts: timeouts(0) }),
+    listener(0x1003, 445, { protocol: 'tcp-proxy', timeouts: timeouts(4) }),
+  ]
+  const { entries } = planLoadBalancer({
+    loadBalancer: loadBalancer(0x1000, { networkId: NETWORKS[0]!.id, listeners }),
+    connectionLimit: null,
+    contentIdOf: () => null,
+    network: NETWORKS[0]!,
+    group: {
+      name: 'default',
+      nodes: THREE.map((one) => ({ ...one, features: ['l7.tls-passthrough', 'l7.tcp-proxy'] })),
+    },
+    announcing: { via: 'l2' },
+    previous: null,
+    gatewayOwnerIds: [],
+    freePoolNumber: (after) => after + 1,
+    now: NOW,
+  })
+  const plain = { clientMs: 1, connectMs: 2, memberMs: 3 }
+  expect([...entries.values()][0]?.services.map((service) => service.timeouts)).toEqual([
+    { ...plain, inspectMs: 4 },
+    plain,
+    plain,
+  ])
 })
 
 describe('golden plans', () => {

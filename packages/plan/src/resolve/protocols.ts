@@ -20,12 +20,13 @@ const POOLS_OF: Readonly<Record<Listener['protocol'], readonly Pool['protocol'][
   http: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   https: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   'tcp-proxy': ['tcp', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'],
+  'tls-passthrough': ['tcp', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   metrics: [],
 }
 
 const modeOf = ({ protocol }: Listener): NodePool['mode'] => {
   if (!isProxied(protocol)) return 'l4'
-  return protocol === 'tcp-proxy' ? 'tcp-proxy' : 'http'
+  return protocol === 'tcp-proxy' || protocol === 'tls-passthrough' ? 'tcp-proxy' : 'http'
 }
 
 /** How a pool is balanced: as its listeners require, or without one as its protocol says. */
@@ -58,6 +59,11 @@ export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listene
         yield problem('InvalidField', {
           ...place(),
           reason: `a listener of protocol ${listener.protocol} cannot use pool ${pool.id} of protocol ${pool.protocol}`,
+        })
+      if (listener.protocol === 'tls-passthrough' && pool.tls !== undefined)
+        yield problem('InvalidField', {
+          ...place(),
+          reason: `pool ${pool.id} speaks TLS with its members, which get the client's own TLS from a listener of protocol tls-passthrough`,
         })
       const user = firstUser.get(pool.id)
       // A pool is balanced in one way only: slots of the packet path and a proxy's own choice would disagree.

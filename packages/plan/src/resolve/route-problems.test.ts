@@ -66,7 +66,10 @@ describe('routes of a listener', () => {
   test('belong to HTTP', () => {
     expect(problemOf([listenerOf(id(1), 80, { routes: [routeOf(10, respond)] })], [])).toEqual({
       code: 'InvalidField',
-      params: { field: 'listeners[0].routes', reason: 'belongs to listeners of protocol http and https, not tcp' },
+      params: {
+        field: 'listeners[0].routes',
+        reason: 'belongs to listeners of protocol http, https and tls-passthrough, not tcp',
+      },
     })
   })
 

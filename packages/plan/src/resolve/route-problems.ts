@@ -2,6 +2,7 @@ import { featuresOfRoutes, type Listener } from '@spout/model'
 import { regexProblems } from '../http-routes/regex-problems.ts'
 import { RouteTables } from '../http-routes/route-tables.ts'
 import { type Problem, problem } from '../reason.ts'
+import { passthroughProblems } from './passthrough-problems.ts'
 
 /**
  * Why a listener cannot have its routes. Their pools are checked with its default pool.
@@ -10,8 +11,12 @@ import { type Problem, problem } from '../reason.ts'
 export function* routeProblems(listener: Listener, field: string, tables = new RouteTables()): Generator<Problem> {
   const { protocol, routes } = listener
   if (routes.length === 0) return
-  if (protocol !== 'http' && protocol !== 'https')
-    yield problem('InvalidField', { field, reason: `belongs to listeners of protocol http and https, not ${protocol}` })
+  if (protocol === 'tls-passthrough') yield* passthroughProblems(routes, field)
+  else if (protocol !== 'http' && protocol !== 'https')
+    yield problem('InvalidField', {
+      field,
+      reason: `belongs to listeners of protocol http, https and tls-passthrough, not ${protocol}`,
+    })
   if (featuresOfRoutes(routes).includes('l7.routes.tests')) yield* regexProblems(routes, field)
   if (tables.of(listener) === null)
     yield problem('Unsupported', {

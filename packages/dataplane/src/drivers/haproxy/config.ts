@@ -11,6 +11,7 @@ import {
 import { isValueMap, MAPS, type MapName } from './maps.ts'
 import { metricsBackend } from './metrics-backend.ts'
 import { mirrorFrontend } from './mirrors.ts'
+import { passthroughRules } from './passthrough-rules.ts'
 import { attemptLimit, attemptTable, PASSED_ON, relayDefaults, relays } from './relays.ts'
 import { connectionLineRule, lineFormat, requestRules } from './request-lines.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
@@ -36,8 +37,8 @@ export interface ProcessSettings extends SourceBounds {
   readonly requestWithinMs: number
   /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
-  /** Has `http-requests.lua` and `mirrors.lua`; null for a build without Lua. */
-  readonly luaDirectory: string | null
+  /** Those that it loads; none for a build without Lua. */
+  readonly luaPrograms: readonly string[]
   readonly mapPath: (map: MapName) => string
   readonly certificatePath: (contentId: string) => string
   /** The list of certificates of a frontend slot. */
@@ -68,8 +69,8 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...defaultsSections({ settings, frontends, backends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath),
-    ...relays(settings, settings.luaDirectory !== null),
-    ...(settings.luaDirectory === null ? [] : mirrorFrontend(settings)),
+    ...relays(settings, settings.luaPrograms.length > 0),
+    ...(settings.luaPrograms.length === 0 ? [] : mirrorFrontend(settings)),
     ...metricsBackend(settings.mapPath),
     ...backends.flatMap((slot) => backendSection(slot, placed.get(slot.id), settings)),
   ].join('\n')}\n`
@@ -89,6 +90,9 @@ function mapLines({ slot, values, rows }: PlacedFrontend, map: MapName): string 
     for (const row of rowsIn(rows)) if (row.map === map) text += `${rowKey(slot, row.key)} ${row.value}\n`
   return text
 }
+
+/** What the programs look up. */
+const LUA_MAPS: readonly MapName[] = ['tests', 'filters', 'mirrors', 'backend', 'defaults', 'shares', 'paths']
 
 const globalSection = (settings: ProcessSettings): readonly string[] => [
   'global',
@@ -111,15 +115,10 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   '    tune.ssl.default-dh-param 2048',
   // Tickets resume sessions without a cache, which would take megabytes of every tenant's process.
   '    tune.ssl.cachesize 0',
-  ...(settings.luaDirectory === null
+  ...(settings.luaPrograms.length === 0
     ? []
-    : [
-        `    setenv SPOUT_TESTS_MAP ${settings.mapPath('tests')}`,
-        `    setenv SPOUT_FILTERS_MAP ${settings.mapPath('filters')}`,
-        `    setenv SPOUT_MIRRORS_MAP ${settings.mapPath('mirrors')}`,
-        `    lua-load ${settings.luaDirectory}/http-requests.lua`,
-        `    lua-load ${settings.luaDirectory}/mirrors.lua`,
-      ]),
+    : LUA_MAPS.map((map) => `    setenv SPOUT_${map.toUpperCase()}_MAP ${settings.mapPath(map)}`)),
+  ...settings.luaPrograms.map((program) => `    lua-load ${program}`),
 ]
 
 const target = ({ mapPath }: ProcessSettings): string => `fe_name,map(${mapPath('backend')})`
@@ -176,7 +175,7 @@ function defaultsSections({
       ...(forwarded.length + told.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
       ...told.flatMap(toldHeaderRules),
-      ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaDirectory !== null) : []),
+      ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaPrograms.length > 0) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),
     // For answers of our own.
@@ -218,10 +217,11 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     }),
     ...sourceRules(settings),
     ...connectionRules(shape, settings),
+    ...passthroughRules(shape, settings),
     `    timeout client ${timeoutText(shape.clientMs)}`,
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
     // Without an answer no backend exists, which gives 503.
-    `    use_backend %[${shape.mode === 'http' ? 'var(txn.target)' : target(settings)}]`,
+    `    use_backend %[${shape.mode === 'http' || shape.helloMs !== undefined ? 'var(txn.target)' : target(settings)}]`,
   ]
 }
 

@@ -63,6 +63,7 @@ const WITH_LUA: readonly Feature[] = [
   'l7.routes.mirrors',
   'l7.routes.retries',
   'l7.routes.tests',
+  'l7.tls-passthrough',
 ]
 
 /** A proxy of a domain. */
@@ -79,7 +80,7 @@ interface Work {
   readonly remove: string[]
 }
 
-/** Serves protocols `http` and `tcp-proxy` with one HAProxy process per domain, and one per load balancer with its own. */
+/** Serves proxied protocols with one HAProxy process per domain, and one per load balancer with its own. */
 export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly name = 'haproxy'
   readonly features: ReadonlySet<Feature>

@@ -24,7 +24,9 @@ import { ProxyLost } from './stats-socket.ts'
 import { withKnownFiles } from './tls-files.ts'
 
 const END_WITHIN_MS = 1_000
-const LUA_DIRECTORY = fileURLToPath(new URL('.', import.meta.url)).replace(/\/$/, '')
+const LUA_PROGRAMS = ['http-requests.lua', 'mirrors.lua', 'tls-names.lua'].map((name) =>
+  fileURLToPath(new URL(name, import.meta.url)),
+)
 
 export interface ProxyLauncherOptions {
   readonly place: ProxyPlace
@@ -239,7 +241,7 @@ export class ProxyLauncher {
       sourceShare: options.sourceShare,
       requestWithinMs: options.requestWithinMs,
       leaveAfterMs: options.leaveAfterMs,
-      luaDirectory: options.lua ? LUA_DIRECTORY : null,
+      luaPrograms: options.lua ? LUA_PROGRAMS : [],
       mapPath: this.#files.map,
       certificatePath: this.#files.tls.certificate,
       listPath: this.#files.tls.list,

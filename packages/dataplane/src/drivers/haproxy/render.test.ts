@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { ServiceTls } from '@spout/model'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -77,6 +77,42 @@ const CASES = {
         ],
       ),
       ['m2'],
+    ),
+  ],
+  'tls-passthrough': [
+    sampleWanted(
+      sampleEntry(
+        'names',
+        [
+          sampleService('names-443', {
+            protocol: 'tls-passthrough',
+            port: 443,
+            pool: null,
+            routes: [
+              sampleRoute(
+                1,
+                {
+                  type: 'forward',
+                  pools: [
+                    { pool: 2, weight: 3 },
+                    { pool: null, weight: 1 },
+                  ],
+                },
+                [{ on: 'host', compare: 'exact', values: ['a.example'], not: false }],
+              ),
+              sampleRoute(2, { type: 'forward', pools: [{ pool: 1, weight: 1 }] }, [
+                { on: 'host', compare: 'any-labels', values: ['example'], not: false },
+              ]),
+            ],
+          }),
+          sampleService('names-444', {
+            protocol: 'tls-passthrough',
+            port: 444,
+            timeouts: { clientMs: 50_000, connectMs: 5_000, memberMs: 50_000, inspectMs: 2_000 },
+          }),
+        ],
+        [samplePool(1, { mode: 'tcp-proxy' }), samplePool(2, { mode: 'tcp-proxy', proxyProtocol: 'v2' })],
+      ),
     ),
   ],
   tls: [
@@ -286,7 +322,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     sourceShare: 0.5,
     requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
-    luaDirectory: base,
+    luaPrograms: ['http-requests.lua', 'mirrors.lua', 'tls-names.lua'].map((program) => `${base}/${program}`),
     mapPath: (map) => `${base}/${map}.map`,
     certificatePath: (contentId) => `${base}/${contentId}.pem`,
     clientsPath: (slot) => `${base}/f${slot}.ca`,
@@ -332,8 +368,8 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     await writeTlsFiles(files, process.frontends, process.entries)
     const maps = renderMaps(process.entries)
     for (const map of MAPS) writeFileSync(`${directory}/${map}.map`, maps[map])
-    for (const program of ['http-requests.lua', 'mirrors.lua'])
-      copyFileSync(new URL(program, import.meta.url), `${process.settings.luaDirectory}/${program}`)
+    for (const program of process.settings.luaPrograms)
+      copyFileSync(new URL(basename(program), import.meta.url), program)
     writeFileSync(`${directory}/haproxy.cfg`, renderConfig(process))
     // Exit status and warnings: a configuration of ours gives none.
     const said = execFileSync('/usr/sbin/haproxy', ['-c', '-q', '-dW', '-f', `${directory}/haproxy.cfg`], {

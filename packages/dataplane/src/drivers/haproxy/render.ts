@@ -119,6 +119,9 @@ export function renderEntry(
           clientMs: within(0, service.timeouts.clientMs, LONGEST_MS),
           ...headersOf(service, mode),
           ...(service.tls === undefined ? {} : { tls: tlsShape(service.tls) }),
+          ...(service.protocol === 'tls-passthrough'
+            ? { helloMs: within(0, service.timeouts.inspectMs ?? 0, LONGEST_MS) }
+            : {}),
         },
         backend: service.pool === null ? null : backendOf(service.pool),
         ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf, service.id) }),
@@ -146,7 +149,7 @@ export const tellsRequests = ({ frontends }: RenderedEntry): boolean => frontend
 const modeOf = ({ protocol, tls }: Service): ProxyMode => {
   if ((protocol === 'https') !== (tls !== undefined))
     throw new RangeError(`a service of protocol ${protocol} ${tls === undefined ? 'needs certificates' : 'has none'}`)
-  return protocol === 'tcp-proxy' ? 'tcp' : 'http'
+  return protocol === 'tcp-proxy' || protocol === 'tls-passthrough' ? 'tcp' : 'http'
 }
 
 /** The id of a listener is a value of a map, where a space or a newline would end it. */

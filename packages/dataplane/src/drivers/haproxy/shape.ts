@@ -41,6 +41,11 @@ export interface FrontendShape {
   readonly told?: readonly ToldHeader[]
   /** Absent: it does not speak TLS. */
   readonly tls?: TlsShape
+  /**
+   * It passes TLS on, by the name in the ClientHello, which may take this long; 0: as long as the header of a request.
+   * Absent: it does not look.
+   */
+  readonly helloMs?: number
 }
 
 export interface BackendShape {
@@ -68,9 +73,14 @@ export const frontendKind = ({
 }: Pick<FrontendShape, 'mode' | 'forwarded' | 'told' | 'tls'>): string =>
   [tls === undefined ? mode : `${mode}s`, ...forwarded, ...told].join('-')
 
-/** `http/50000`, `http-for-port/50000`, `https/50000/1.2/h2,http/1.1/default`. */
+/** `http/50000`, `http-for-port/50000`, `https/50000/1.2/h2,http/1.1/default`, `tcp/50000/hello-0`. */
 export const frontendShapeKey = (shape: FrontendShape): string =>
-  [frontendKind(shape), shape.clientMs, ...(shape.tls === undefined ? [] : tlsWords(shape.tls))].join('/')
+  [
+    frontendKind(shape),
+    shape.clientMs,
+    ...(shape.tls === undefined ? [] : tlsWords(shape.tls)),
+    ...(shape.helloMs === undefined ? [] : [`hello-${shape.helloMs}`]),
+  ].join('/')
 
 const tlsWords = ({ minVersion, ciphers, alpn, unknownNames, clients, revocations }: TlsShape): readonly string[] => [
   minVersion,
@@ -112,6 +122,7 @@ export const FRONTEND_STOCK: readonly Stock<FrontendShape>[] = [
     count: forwarded.length === 0 ? 8 : 2,
   })),
   { shape: { mode: 'tcp', clientMs, forwarded: [] }, count: 4 },
+  { shape: { mode: 'tcp', clientMs, forwarded: [], helloMs: 0 }, count: 2 },
   ...[[], [...FORWARDED]].map((forwarded) => ({
     shape: { mode: 'http' as const, clientMs, forwarded, tls: USUAL_TLS },
     count: 2,

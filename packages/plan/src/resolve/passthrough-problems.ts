@@ -1,0 +1,36 @@
+import type { HttpRoute, Listener } from '@spout/model'
+import { isHostKey } from '@spout/model/route-keys'
+import { type Problem, problem } from '../reason.ts'
+
+/** What routes say that a listener which does not end TLS cannot see or do. */
+export function* passthroughProblems(routes: readonly HttpRoute[], field: string): Generator<Problem> {
+  for (const [at, { conditions, action }] of routes.entries()) {
+    for (const [place, condition] of conditions.entries()) {
+      if (isHostKey(condition)) continue
+      const seen = `${field}[${at}].conditions[${place}]`
+      yield condition.on === 'host'
+        ? refusal(
+            `${seen}.compare`,
+            `${condition.compare}: names are compared as exact, one-label and any-labels alone`,
+          )
+        : refusal(`${seen}.on`, `${condition.on}: only the name that the client asks for is seen before TLS is ended`)
+    }
+    const done = `${field}[${at}].action`
+    if (action.type !== 'forward') {
+      yield refusal(`${done}.type`, `${action.type}: answers are within TLS, so a route can only forward`)
+      continue
+    }
+    for (const option of ['filters', 'timeouts', 'retry'] as const)
+      if (action[option] !== undefined)
+        yield refusal(`${done}.${option}`, 'requests are within TLS, so they are neither changed nor counted')
+  }
+}
+
+/** Headers that no request can be given. */
+export function* passthroughHeaderProblems({ protocol, insertHeaders }: Listener, at: string): Generator<Problem> {
+  if (protocol === 'tls-passthrough' && insertHeaders.length > 0)
+    yield refusal(`${at}.insertHeaders`, 'requests are within TLS, so none gets a header')
+}
+
+const refusal = (field: string, reason: string): Problem =>
+  problem('InvalidField', { field, reason: `${reason} (a listener of protocol tls-passthrough does not end TLS)` })
