@@ -1,0 +1,57 @@
+import path from 'node:path'
+import { run, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ACME, member, PORT, vipOf } from './fixtures.ts'
+
+let system: TestSystem
+let acme: Tenant
+let shop: ShownLoadBalancer
+
+beforeAll(async () => {
+  system = await TestSystem.start({ tenants: [ACME] })
+  acme = system.tenants[0]!
+  shop = await system.createLoadBalancer(acme, {
+    name: 'shop',
+    pools: [{ name: 'web', protocol: 'http', members: [member(1, PORT.http)] }],
+    listeners: [
+      { name: 'timed', protocol: 'http', port: 80, defaultPool: 'web', latencies: true },
+      { name: 'plain', protocol: 'http', port: 81, defaultPool: 'web' },
+      { name: 'figures', protocol: 'metrics', port: 9100 },
+    ],
+  })
+})
+afterAll(() => system?.destroy())
+
+const get = (of: ShownLoadBalancer, port: number, at: string) =>
+  system.lab.must('client', ['curl', '-sf', '--max-time', '10', `http://${vipOf(of)}:${port}${at}`])
+
+it('the time that requests take is told as histograms, by listener and pool, of those that want it', async () => {
+  for (let count = 0; count < 5; count++) for (const port of [80, 81]) await get(shop, port, '/')
+  const [timed, plain] = shop.listeners.map(({ id }) => id)
+  const text = await waitFor(
+    async () => {
+      const figures = await get(shop, 9100, '/metrics')
+      return figures.includes(`spout_listener_request_duration_seconds_count{listener="${timed}"} 5\n`) && figures
+    },
+    { what: 'the durations of 5 requests' },
+  )
+  expect(text).toContain(`spout_listener_request_duration_seconds_bucket{listener="${timed}",le="+Inf"} 5\n`)
+  expect(text).toContain(`spout_pool_request_duration_seconds_count{pool="${shop.pools[0]!.id}"} 5\n`)
+  expect(text).not.toContain(`spout_listener_request_duration_seconds_count{listener="${plain}"}`)
+})
+
+it('quantiles are columns of `spout lb stats`', async () => {
+  const program = path.resolve(import.meta.dirname, '../apps/cli/src/main.ts')
+  const env = { SPOUT_ENDPOINT: system.access.endpoint, SPOUT_TOKEN: acme.token }
+  const table = async () => (await run([process.execPath, program, 'lb', 'stats', 'shop'], { env })).stdout.split('\n')
+  const rows = await waitFor(
+    async () => {
+      const lines = await table()
+      return lines[0]?.includes('P99') && lines
+    },
+    { what: 'the counters of the node', timeoutMs: 30_000 },
+  )
+  expect(rows[0]).toMatch(/P50 +P99$/)
+  expect(rows.find((row) => row.startsWith('timed'))).toMatch(/\d (us|ms|s) +[\d.]+ (us|ms|s)$/)
+  expect(rows.find((row) => row.startsWith('plain'))).toMatch(/- +-$/)
+})
