@@ -78,6 +78,7 @@ const identity = await NodeIdentity.open({
 const dataPlane = await openDataPlane(config, clock, log, {
   metricsOf: (listenerId) => agent.metricsOf(listenerId),
   onRequest: (request) => agent.carried(request),
+  accessLogs: false,
 })
 const link = stamped(identity.link)
 const agent: NodeAgent = new NodeAgent({

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NodeAgent } from '@spout/agent'
 import type { ProbeLimits } from '@spout/dataplane'
@@ -27,6 +28,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
   const dataPlane = await openDataPlane(config, clock, log, {
     metricsOf: (listenerId) => agent.metricsOf(listenerId),
     onRequest: (request) => agent.carried(request),
+    accessLogs: config.accessLogs.directory !== '',
   })
   const agent: NodeAgent = new NodeAgent({
     session: randomUUID(),
@@ -41,6 +43,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     flows: () => dataPlane.flows.report(),
     fabricAddress: () => dataPlane.fabricAddress.read(),
     checks: dataPlane.checks,
+    ...(await accessLogs(config)),
     probeLimits: probeLimits(config),
     shares: dataPlane.shares,
     clock,
@@ -57,11 +60,19 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
         figures: () => agent.figures,
         proxies: dataPlane.proxies,
         requestLines: dataPlane.requestLines,
+        accessLogLines: () => agent.accessLogLines,
       }),
     )
   }
   await lifecycle.start()
   return lifecycle
+}
+
+/** Makes the directory: who may read logs may be in its group, and nobody else. */
+async function accessLogs({ accessLogs: { directory, megabytes, files } }: AgentConfig) {
+  if (directory === '') return {}
+  await mkdir(directory, { recursive: true, mode: 0o750 })
+  return { accessLogs: { directory, files, mostBytes: megabytes * 1_000_000 } }
 }
 
 const probeLimits = ({ checks: { mostOfProject, ...limits } }: AgentConfig): ProbeLimits => ({

@@ -80,6 +80,18 @@ export const agentConfig = z.strictObject({
       .regex(/^[a-z][a-z0-9-]{0,31}$/, 'is not a name like spout')
       .default('spout'),
   }).prefault({}),
+  /** Lines of requests, of listeners that want them. */
+  accessLogs: section({
+    /** Has a file for each project, `<project id>.log`. Empty: this node writes none. */
+    directory: z
+      .string()
+      .regex(/^(|\/.+)$/, 'is not an absolute path')
+      .default(''),
+    /** Size of one file. */
+    megabytes: z.number().min(0.001).max(100_000).default(100),
+    /** Files of one project; a full one is renamed, and the oldest goes. */
+    files: z.number().int().min(2).max(100).default(5),
+  }).prefault({}),
   vrrp: section({
     executable: z.string().min(1).default('/usr/sbin/keepalived'),
     /** The program that moves a shard's addresses. */

@@ -76,6 +76,8 @@ export interface DataPlane extends Component {
 export interface ProxyFigures {
   readonly metricsOf: MetricsOf
   readonly onRequest: OnRequest
+  /** Whether requests that are told of are written to access logs. */
+  readonly accessLogs: boolean
 }
 
 /** What every part on this machine is given. */

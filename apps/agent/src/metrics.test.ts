@@ -22,6 +22,7 @@ async function serve(listen: string, figures = () => FIGURES): Promise<StatusSer
     ...{ listen, tokenFile: '', figures },
     proxies: () => ({ shared: 3, dedicated: 2 }),
     requestLines: () => ({ read: 9, dropped: 4, ignored: 1 }),
+    accessLogLines: () => ({ taken: 8, lost: 3 }),
   })
   await metrics.start()
   onTestFinished(() => metrics.stop())
@@ -46,6 +47,7 @@ test.each(['127.0.0.1', '[::1]'])('metrics are served on %s, and nothing else', 
       'spout_agent_reloads_total 2',
       'spout_agent_proxies{kind="dedicated"} 2',
       'spout_agent_request_lines_total{result="dropped"} 4',
+      'spout_agent_access_log_lines_total{result="lost"} 3',
     ]),
   )
   for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total'])

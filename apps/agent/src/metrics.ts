@@ -1,4 +1,4 @@
-import type { AgentFigures } from '@spout/agent'
+import type { AccessLogCounts, AgentFigures } from '@spout/agent'
 import type { LineCounts, ShareFigures } from '@spout/dataplane'
 import { Metrics } from '@spout/runtime/metrics'
 import { StatusServer } from '@spout/runtime/status-server'
@@ -14,13 +14,21 @@ export interface AgentMetricsOptions {
   /** How many proxies run: for networks, and for load balancers alone. */
   readonly proxies: () => Readonly<Record<'shared' | 'dedicated', number>>
   readonly requestLines: () => LineCounts
+  readonly accessLogLines: () => AccessLogCounts
 }
 
 /**
  * Serves `/metrics` in the Prometheus format, `/healthz` and `/readyz`. Loaded only if configured, since the metrics
  * library would use memory in every agent.
  */
-export function agentMetrics({ listen, tokenFile, figures, proxies, requestLines }: AgentMetricsOptions): StatusServer {
+export function agentMetrics({
+  listen,
+  tokenFile,
+  figures,
+  proxies,
+  requestLines,
+  accessLogLines,
+}: AgentMetricsOptions): StatusServer {
   const metrics = new Metrics()
   describe(metrics, figures)
   const name = 'spout_agent_proxies'
@@ -34,6 +42,14 @@ export function agentMetrics({ listen, tokenFile, figures, proxies, requestLines
       labels: ['result'],
     },
     () => by('result', requestLines()),
+  )
+  metrics.counters(
+    {
+      name: 'spout_agent_access_log_lines_total',
+      help: 'Lines of access logs: taken for writing, and lost since the disk was full or slow',
+      labels: ['result'],
+    },
+    () => by('result', accessLogLines()),
   )
   return new StatusServer({
     name: 'metrics',

@@ -91,5 +91,6 @@ const aListener = () => ({
   timeouts: { clientMs: 1, connectMs: 1, memberMs: 1, inspectMs: 0 },
   insertHeaders: [],
   latencies: false,
+  accessLog: null,
   allowedCidrs: null,
 })

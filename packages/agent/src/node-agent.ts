@@ -11,6 +11,7 @@ import type {
 } from '@spout/dataplane'
 import type { FlowsReport, ServiceStats } from '@spout/model/node-report'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
+import { type AccessLogCounts, AccessLogs, type AccessLogsOptions } from './access-logs.ts'
 import { CertificateFiles } from './certificate-files.ts'
 import type { Domains } from './domains.ts'
 import type { AgentFigures } from './figures.ts'
@@ -43,6 +44,8 @@ export interface NodeAgentOptions {
   /** The node's address on the fabric; null if it has none. */
   readonly fabricAddress: () => Promise<string | null>
   readonly checks: ProberOptions['checks']
+  /** Where access logs are written. Default: nowhere. */
+  readonly accessLogs?: AccessLogsOptions
   /** Default: the prober's own limits. */
   readonly probeLimits?: ProbeLimits
   /** Watches the use of shares. Default: nothing watches it. */
@@ -75,6 +78,7 @@ export class NodeAgent implements Component {
   readonly #certificates: CertificateFiles
   readonly #metrics: LoadBalancerMetrics
   readonly #requests = new RequestFigures()
+  readonly #accessLogs: AccessLogs | null
   #health: MemberHealthFeed | null = null
   #following: Promise<void> | null = null
   readonly #timers = new Map<string, Timer>()
@@ -85,6 +89,7 @@ export class NodeAgent implements Component {
   constructor(options: NodeAgentOptions) {
     this.#options = options
     const { log } = options
+    this.#accessLogs = options.accessLogs === undefined ? null : new AccessLogs(options.accessLogs)
     this.#state = new StateFile(options.stateFile, (error) =>
       log.error({ event: 'state-file-failed', err: error }, 'the state file cannot be written; forwarding goes on'),
     )
@@ -122,6 +127,7 @@ export class NodeAgent implements Component {
         this.#health?.applied(key, entry, projectId)
         this.#metrics.applied(key, entry)
         this.#requests.applied(key, entry)
+        this.#accessLogs?.applied(key, entry)
       },
       onInSync: (inSync) => this.#reporter.inSync(inSync),
       clock: options.clock,
@@ -179,9 +185,15 @@ export class NodeAgent implements Component {
     return { ...this.#reporter.figures(), ...this.counters, shares: this.#options.shares?.figures() ?? {} }
   }
 
-  /** A request was carried for a listener that counts how long its requests take. */
+  /** A request was carried for a listener that tells of its requests. */
   carried(request: CarriedRequest): void {
     this.#requests.take(request)
+    this.#accessLogs?.take(request)
+  }
+
+  /** Lines of access logs since the start. */
+  get accessLogLines(): AccessLogCounts {
+    return this.#accessLogs?.counts ?? { taken: 0, lost: 0 }
   }
 
   /** The figures that a listener of protocol `metrics` answers with; null for others. */
@@ -211,6 +223,7 @@ export class NodeAgent implements Component {
     await this.#reporter.stop()
     await this.#reconciler.stop(STOP_GRACE_MS)
     this.#certificates.close()
+    await this.#accessLogs?.close()
     await this.#state.close()
   }
 

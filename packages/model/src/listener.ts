@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { accessLog } from './access-log.ts'
 import { CIPHERS, isCipher, whyNoCipher } from './ciphers.ts'
 import { type HttpRoute, httpRoutes } from './http-route.ts'
 import { ListTally } from './list-tally.ts'
@@ -37,6 +38,8 @@ export const listenerOptions = {
   insertHeaders: z.array(z.enum(INSERT_HEADERS)).default([]),
   /** Whether it is counted how long requests take, by listeners of protocols `http` and `https`. */
   latencies: z.boolean().default(false),
+  /** Null: no line is written. Of protocols `http`, `https` and `tcp-proxy`. */
+  accessLog: accessLog.nullable().default(null),
   /** Sources that may connect. Null admits all, an empty list none. */
   allowedCidrs: z.array(looseCidrText).max(200).nullable().default(null),
 }

@@ -212,6 +212,8 @@ export interface Service {
   readonly tls?: ServiceTls
   /** How long its requests take is counted. Absent: it is not. */
   readonly latencies?: true
+  /** A line of this format for each request or connection in the project's log. Absent: none. */
+  readonly accessLog?: { readonly format: string; readonly projectId: string }
 }
 
 export interface NodeRoute {

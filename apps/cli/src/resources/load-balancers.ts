@@ -186,6 +186,12 @@ export const listener: Resource = {
       parse: isRequired,
     },
     {
+      flags: '--access-log <format>',
+      description: "a line for each request: json, common, combined, or text with {fields}; or 'none'",
+      field: 'accessLog',
+      parse: orNone((format) => ({ format })),
+    },
+    {
       flags: '--latencies <yes|no>',
       description: 'whether it is counted how long requests take, for top, lb stats and listeners of protocol metrics',
       field: 'latencies',

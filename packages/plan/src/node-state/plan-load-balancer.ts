@@ -225,13 +225,14 @@ export function neededFeatures(
     needs.add('l7.dedicated-proxy')
   // Every node can translate addresses. An older one may not know how to forward without that.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
-  for (const { protocol, routes, tls, latencies } of loadBalancer.listeners) {
+  for (const { protocol, routes, tls, latencies, accessLog } of loadBalancer.listeners) {
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
     if (tls !== null && tls.clientCertificates !== null) needs.add('l7.client-certificates')
     if ((tls?.clientCertificates?.crlCertificateId ?? null) !== null) needs.add('l7.client-certificates.crl')
     if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
     for (const feature of featuresOfRoutes(routes)) needs.add(feature)
     if (latencies) needs.add('l7.latencies')
+    if (accessLog) needs.add('l7.access-log')
   }
   const used = usedPoolIds(loadBalancer.listeners)
   for (const pool of loadBalancer.pools) {
@@ -291,7 +292,7 @@ function loadBalancerEntry(
     services: loadBalancer.enabled
       ? loadBalancer.listeners
           .filter((listener) => listener.enabled)
-          .flatMap((listener) => service(listener, numbers, around))
+          .flatMap((listener) => service(listener, loadBalancer.projectId, numbers, around))
       : [],
     pools,
     ...(around.dedicatedProxy === undefined ? {} : { dedicatedProxy: around.dedicatedProxy }),
@@ -306,6 +307,7 @@ type ListenerSurroundings = Pick<
 
 function service(
   listener: LoadBalancer['listeners'][number],
+  projectId: string,
   numbers: ReadonlyMap<string, number>,
   { contentIdOf, connectionLimit: limit, nodeRoutes, entryBefore, securityRules = null }: ListenerSurroundings,
 ): readonly Service[] {
@@ -327,6 +329,7 @@ function service(
       ...planRoutes(listener.routes, numbers, routesBefore, nodeRoutes),
       ...tls,
       ...(listener.latencies ? { latencies: true as const } : {}),
+      ...(listener.accessLog ? { accessLog: { format: listener.accessLog.format, projectId } } : {}),
     },
   ]
 }

@@ -375,6 +375,8 @@ describe('neededFeatures', () => {
     ])
     const counting = listener(4, 80, { protocol: 'http', latencies: true })
     expect(neededFeatures({ listeners: [counting], pools: [] }, 'snat')).toEqual(['l7.http', 'l7.latencies'])
+    const logging = listener(4, 80, { protocol: 'http', accessLog: { format: 'json' } })
+    expect(neededFeatures({ listeners: [logging], pools: [] }, 'snat')).toEqual(['l7.access-log', 'l7.http'])
     const asking = (crlCertificateId: string | null) =>
       listenerTls.parse({
         certificateIds: [id(8)],

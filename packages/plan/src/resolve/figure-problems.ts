@@ -1,11 +1,16 @@
-import type { Listener } from '@spout/model'
+import { isProxied, type Listener } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
-/** Why a listener cannot be counted as it says. */
-export function* figureProblems({ protocol, latencies }: Listener, at: string): Generator<Problem> {
+/** Why a listener's requests cannot be counted, or written down, as it says. */
+export function* figureProblems({ protocol, latencies, accessLog }: Listener, at: string): Generator<Problem> {
   if (latencies && protocol !== 'http' && protocol !== 'https')
     yield problem('InvalidField', {
       field: `${at}.latencies`,
       reason: `belongs to listeners of protocol http and https, which read requests, not ${protocol}`,
+    })
+  if (accessLog !== null && (!isProxied(protocol) || protocol === 'metrics'))
+    yield problem('InvalidField', {
+      field: `${at}.accessLog`,
+      reason: `belongs to listeners of protocol http, https, tcp-proxy and tls-passthrough, not ${protocol}`,
     })
 }

@@ -38,6 +38,8 @@ export interface HaproxyDriverOptions {
   readonly metricsOf?: MetricsOf
   /** Is told of the requests of listeners that count how long these take. Default: none can. */
   readonly onRequest?: OnRequest
+  /** Whether who is told of requests writes access logs. Default: not. */
+  readonly accessLogs?: boolean
   readonly clock?: Clock
   readonly options?: Partial<HaproxyOptions>
 }
@@ -112,6 +114,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
       ...(this.#options.lua ? WITH_LUA : []),
       ...(given.metricsOf === undefined ? [] : ['l7.metrics']),
       ...(given.onRequest === undefined ? [] : ['l7.latencies']),
+      ...(given.onRequest !== undefined && given.accessLogs ? ['l7.access-log'] : []),
     ])
     this.#clock = given.clock ?? systemClock
   }

@@ -128,7 +128,7 @@ export function renderEntry(
         ...(service.tls === undefined ? {} : { certificates: certificatesOf(service.tls) }),
         ...(service.tls?.hsts === undefined ? {} : { hsts: hstsText(service.tls.hsts) }),
         ...(service.protocol === 'metrics' ? { metrics: checkedId(service.id) } : {}),
-        ...(service.latencies ? { logs: checkedId(service.id) } : {}),
+        ...(service.latencies || service.accessLog !== undefined ? { logs: checkedId(service.id) } : {}),
       }
     })
   return {

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import type { CarriedRequest } from '@spout/dataplane'
+import type { LoadBalancerEntry } from '@spout/model/node-state'
+import { type LineOf, lineOf } from './access-line.ts'
+import { RotatedFile, type RotatedFileOptions } from './rotated-file.ts'
+
+export interface AccessLogsOptions extends Pick<RotatedFileOptions, 'mostBytes' | 'files'> {
+  /** Each project has a file in it, `<project id>.log`. */
+  readonly directory: string
+}
+
+interface LoggedListener {
+  readonly projectId: string
+  readonly lineOf: LineOf
+  /** Ids of the load balancer's pools, by number. */
+  readonly pools: ReadonlyMap<number, string>
+}
+
+/** Lines of access logs since the agent started. */
+export type AccessLogCounts = Readonly<Record<'taken' | 'lost', number>>
+
+/** Writes a line for each request of the listeners that want it, in their own format, to the file of their project. */
+export class AccessLogs {
+  readonly #options: AccessLogsOptions
+  readonly #listeners = new Map<string, LoggedListener>()
+  /** Ids of the listeners of an entry, by its key. */
+  readonly #ofEntry = new Map<string, readonly string[]>()
+  /** By project. */
+  readonly #files = new Map<string, RotatedFile>()
+  readonly #counts = { taken: 0, lost: 0 }
+
+  constructor(options: AccessLogsOptions) {
+    this.#options = options
+  }
+
+  get counts(): AccessLogCounts {
+    return { ...this.#counts }
+  }
+
+  /** The data plane now follows this entry; null when it forgot the key. */
+  applied(key: string, entry: LoadBalancerEntry | null): void {
+    for (const id of this.#ofEntry.get(key) ?? []) this.#listeners.delete(id)
+    const ids: string[] = []
+    const pools = new Map(entry?.pools.map(({ id, number }) => [number, id]))
+    for (const { id, accessLog } of entry?.services ?? []) {
+      if (accessLog === undefined || !isProjectId(accessLog.projectId)) continue
+      ids.push(id)
+      this.#listeners.set(id, { projectId: accessLog.projectId, lineOf: lineOf(accessLog.format), pools })
+    }
+    if (ids.length === 0) this.#ofEntry.delete(key)
+    else this.#ofEntry.set(key, ids)
+    this.#closeUnused()
+  }
+
+  take(request: CarriedRequest): void {
+    const listener = this.#listeners.get(request.listenerId)
+    if (listener === undefined) return
+    const pool = request.pool === null ? null : (listener.pools.get(request.pool) ?? null)
+    this.#counts.taken++
+    this.#fileOf(listener.projectId).add(listener.lineOf(request, pool))
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear()
+    await Promise.all([...this.#files.values()].map((file) => file.close()))
+  }
+
+  #fileOf(projectId: string): RotatedFile {
+    const { directory, ...bounds } = this.#options
+    const file =
+      this.#files.get(projectId) ??
+      new RotatedFile({
+        ...bounds,
+        path: join(directory, `${projectId}.log`),
+        onLost: (lines) => {
+          this.#counts.lost += lines
+        },
+      })
+    this.#files.set(projectId, file)
+    return file
+  }
+
+  #closeUnused(): void {
+    const used = new Set([...this.#listeners.values()].map(({ projectId }) => projectId))
+    for (const [projectId, file] of this.#files)
+      if (!used.has(projectId)) {
+        this.#files.delete(projectId)
+        void file.close()
+      }
+  }
+}
+
+/** The control plane makes them; a node trusts no other name of a file. */
+const isProjectId = (id: string): boolean => /^[0-9a-zA-Z][0-9a-zA-Z-]{0,63}$/.test(id)

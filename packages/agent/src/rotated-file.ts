@@ -1,0 +1,104 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+
+export interface RotatedFileOptions {
+  readonly path: string
+  /** A file that would be larger becomes `<path>.1`, what that was `<path>.2`, and so on. */
+  readonly mostBytes: number
+  /** How many there are at most, the one that is written to included. */
+  readonly files: number
+  /** Lines that are not written: the disk is slower than they come, or full. */
+  readonly onLost: (lines: number) => void
+}
+
+const MODE = 0o640
+/** Lines that wait for the disk. */
+const MOST_WAITING_BYTES = 1 << 20
+const MOST_WRITE_BYTES = 1 << 16
+
+/** Appends lines to a file of bounded size, without anybody who waits. */
+export class RotatedFile {
+  readonly #options: RotatedFileOptions
+  readonly #waiting: string[] = []
+  #waitingBytes = 0
+  #file: FileHandle | null = null
+  #size = 0
+  #writing: Promise<void> | null = null
+
+  constructor(options: RotatedFileOptions) {
+    this.#options = options
+  }
+
+  /** @param line printable ASCII, without its end */
+  add(line: string): void {
+    if (this.#waitingBytes + line.length >= MOST_WAITING_BYTES) {
+      this.#options.onLost(1)
+      return
+    }
+    this.#waiting.push(line)
+    this.#waitingBytes += line.length + 1
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null
+    })
+  }
+
+  /** Writes what waits. */
+  async close(): Promise<void> {
+    await this.#writing
+    await this.#file?.close()
+    this.#file = null
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const lines = this.#takeOneWrite()
+      try {
+        await this.#append(`${lines.join('\n')}\n`)
+      } catch {
+        this.#options.onLost(lines.length)
+        await this.#file?.close().catch(() => {})
+        this.#file = null
+      }
+    }
+  }
+
+  /** As many lines as one write has, which is no more than a file may have. */
+  #takeOneWrite(): readonly string[] {
+    let bytes = 0
+    let count = 0
+    for (const { length } of this.#waiting) {
+      if (count > 0 && bytes + length + 1 > Math.min(MOST_WRITE_BYTES, this.#options.mostBytes)) break
+      bytes += length + 1
+      count++
+    }
+    this.#waitingBytes -= bytes
+    return this.#waiting.splice(0, count)
+  }
+
+  async #append(text: string): Promise<void> {
+    const { mostBytes } = this.#options
+    let file = this.#file ?? (await this.#open())
+    if (this.#size > 0 && this.#size + text.length > mostBytes) file = await this.#rotate(file)
+    await file.appendFile(text, 'latin1')
+    this.#size += text.length
+  }
+
+  async #open(): Promise<FileHandle> {
+    const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants
+    const file = await open(this.#options.path, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, MODE)
+    this.#file = file
+    await file.chmod(MODE)
+    this.#size = (await file.stat()).size
+    return file
+  }
+
+  async #rotate(full: FileHandle): Promise<FileHandle> {
+    const { path, files } = this.#options
+    this.#file = null
+    await full.close()
+    const nameOf = (at: number): string => (at === 0 ? path : `${path}.${at}`)
+    await rm(nameOf(files - 1), { force: true })
+    for (let at = files - 2; at >= 0; at--) await rename(nameOf(at), nameOf(at + 1)).catch(() => {})
+    return this.#open()
+  }
+}

@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ACCESS_LOG_FIELDS, accessLog, type FormatPart, NAMED_FORMATS, parseAccessLogFormat } from './access-log.ts'
+
+const printed = (parts: readonly FormatPart[]): string =>
+  parts.map((part) => (typeof part === 'string' ? part.replace(/[{}]/g, '$&$&') : `{${part.field}}`)).join('')
+
+describe('a format of lines', () => {
+  test('is text and fields', () => {
+    expect(parseAccessLogFormat('{client} {{"{uri}"}}')).toEqual([
+      ...[{ field: 'client' }, ' ', '{', '"', { field: 'uri' }, '"', '}'],
+    ])
+    for (const format of Object.values(NAMED_FORMATS)) expect(typeof parseAccessLogFormat(format)).toBe('object')
+  })
+
+  test('means what it prints as', () => {
+    const part = fc.oneof(
+      fc.constantFrom(...ACCESS_LOG_FIELDS).map((field) => ({ field })),
+      fc.string({ minLength: 1, maxLength: 8 }).map((text) => text.replace(/[^ -~]/g, '')),
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const format = printed([{ field: 'time' }, ...parts])
+        const read = parseAccessLogFormat(format)
+        expect(typeof read === 'string' ? read : printed(read)).toBe(format)
+      }),
+    )
+  })
+
+  test('is never more than its fields and its printable text, whatever is sent', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 600 }), (format) => {
+        const read = parseAccessLogFormat(format)
+        if (typeof read === 'string') return
+        expect(format).toMatch(/^[ -~]{1,512}$/)
+        expect(printed(read)).toBe(format)
+      }),
+    )
+  })
+
+  test.each([
+    ['{client', 'belongs to no field'],
+    ['client}', 'belongs to no field'],
+    ['{__proto__}', 'no field named "__proto__"'],
+    ['{}', 'no field named ""'],
+    ['%h %l', 'names no field'],
+    ['', 'names no field'],
+    ['{time}\n', 'other than printable ASCII'],
+    ['{time}\u001b[2J', 'other than printable ASCII'],
+    [`{time}${'x'.repeat(600)}`, 'is longer than 512'],
+    ['constructor', 'names no field'],
+  ])('%j is refused: %s', (format, why) => {
+    expect(parseAccessLogFormat(format)).toContain(why)
+    expect(accessLog.safeParse({ format }).error?.issues[0]?.message).toContain(why)
+  })
+
+  test('is JSON by default', () => expect(accessLog.parse({})).toEqual({ format: 'json' }))
+})
