@@ -16,3 +16,21 @@ test('a route says where its requests go, and where which share of them is copie
     '    route  shop: every request -> pool web; 12.5 % copied to pool next; 100 % copied to pool gone',
   ])
 })
+
+test('a route says how long its requests may take, and how often they are tried again', () => {
+  const pools = [{ id: 'id-web', name: 'web' }]
+  const textOf = (own: object) => {
+    const action = { type: 'forward', pools: [{ poolId: 'id-web', weight: 1 }], ...own }
+    const route = { id: 'r', name: '', enabled: true, reached: true, conditions: [], action }
+    return routeLines([route], pools as never)[0]
+  }
+  expect(textOf({ timeouts: { requestMs: 2_000, backendRequestMs: 0 } })).toBe(
+    '    route  every request -> pool web; answered within 2000 ms; each attempt without a time limit',
+  )
+  expect(textOf({ retry: { attempts: 2, codes: [503, 429], backoffMs: 50 } })).toBe(
+    '    route  every request -> pool web; tried again up to 2 times, 50 ms apart, without a response and for 503, 429',
+  )
+  expect(textOf({ retry: { attempts: 1, codes: [], backoffMs: 0 } })).toBe(
+    '    route  every request -> pool web; tried again up to 1 time, without a response',
+  )
+})

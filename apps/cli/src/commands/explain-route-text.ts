@@ -44,5 +44,23 @@ function actionText(action: ExplainedRoute['action'], pools: readonly ExplainedP
   const called = (id: string): string => pools.find((pool) => pool.id === id)?.name || id
   const weightOf = (weight: number): string => (shares.length > 1 ? ` (weight ${weight})` : '')
   const mirrors = (action.mirrors ?? []).map(({ poolId, percent }) => `; ${percent} % copied to pool ${called(poolId)}`)
-  return `${shares.map(({ poolId, weight }) => `pool ${called(poolId)}${weightOf(weight)}`).join(', ')}${mirrors.join('')}`
+  const pooled = shares.map(({ poolId, weight }) => `pool ${called(poolId)}${weightOf(weight)}`).join(', ')
+  return [pooled, ...mirrors, ...timeoutTexts(action), ...retryTexts(action)].join('')
+}
+
+function timeoutTexts({ timeouts }: ExplainedRoute['action']): readonly string[] {
+  const { requestMs = null, backendRequestMs = null } = timeouts ?? {}
+  const within = (ms: number): string => (ms === 0 ? 'without a time limit' : `within ${ms} ms`)
+  return [
+    ...(requestMs === null ? [] : [`; answered ${within(requestMs)}`]),
+    ...(backendRequestMs === null ? [] : [`; each attempt ${within(backendRequestMs)}`]),
+  ]
+}
+
+function retryTexts({ retry }: ExplainedRoute['action']): readonly string[] {
+  if (retry === undefined) return []
+  const { attempts, codes, backoffMs } = retry
+  const reasons = codes.length === 0 ? '' : ` and for ${codes.join(', ')}`
+  const wait = backoffMs === 0 ? '' : `, ${backoffMs} ms apart`
+  return [`; tried again up to ${attempts} ${attempts === 1 ? 'time' : 'times'}${wait}, without a response${reasons}`]
 }

@@ -80,7 +80,8 @@ function listenerLines(
 ): readonly string[] {
   const used = poolsOf(listener)
   const allowed = listener.allowedCidrs ? `, only from ${listener.allowedCidrs.join(', ') || 'nobody'}` : ''
-  const asked = listener.clientCertificates ? `, client certificates ${listener.clientCertificates}` : ''
+  const revoked = listener.clientRevocations ? ', not on its lists of revoked ones' : ''
+  const asked = listener.clientCertificates ? `, client certificates ${listener.clientCertificates}${revoked}` : ''
   return [
     `  listen ${called(listener)}: ${listener.protocol} ${listener.port}${allowed}${asked}${listener.why ? `; ${listener.why}` : ''}`,
     ...routeLines(listener.routes, pools),

@@ -69,6 +69,8 @@ export interface ExplainedRoute {
     readonly path?: string | null
     readonly pools?: readonly { readonly poolId: string; readonly weight: number }[]
     readonly mirrors?: readonly { readonly poolId: string; readonly percent: number }[]
+    readonly timeouts?: { readonly requestMs: number | null; readonly backendRequestMs: number | null }
+    readonly retry?: { readonly attempts: number; readonly codes: readonly number[]; readonly backoffMs: number }
   }
 }
 
@@ -81,6 +83,8 @@ export interface ExplainedListener {
   readonly poolId: string | null
   readonly allowedCidrs: readonly string[] | null
   readonly clientCertificates: 'required' | 'optional' | null
+  /** Clients' certificates are looked up in lists of revoked ones. Absent from older control planes. */
+  readonly clientRevocations?: boolean
   readonly why: string | null
 }
 

@@ -129,6 +129,8 @@ const explainListener = (
   allowedCidrs: admittedSources(listener, rules),
   /** Whether clients need a certificate; null: they are not asked for one. */
   clientCertificates: clientCertificatesOf(listener),
+  /** Whether they are looked up in lists of revoked ones. */
+  clientRevocations: (listener.tls?.clientCertificates?.crlCertificateId ?? null) !== null,
   answers: loadBalancer.enabled && listener.enabled,
   why: !loadBalancer.enabled
     ? 'the load balancer is disabled'
