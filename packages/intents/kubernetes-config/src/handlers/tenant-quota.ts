@@ -31,7 +31,7 @@ export class TenantQuotaHandler implements Handler {
     if (older !== null)
       throw new Refused('ProjectTaken', `TenantQuota ${older} sets the limits of project ${project} already.`)
     const path = `/projects/${projectId}/quota`
-    const before = await this.#api.call<Quota>('GET', path)
+    const before = await this.#call('GET', path)
     const known = previousOf(object)
     const missing = Object.keys(limits).filter((name) => !Object.hasOwn(known, name)) as QuotaResource[]
     if (missing.length > 0) {
@@ -45,11 +45,10 @@ export class TenantQuotaHandler implements Handler {
         ([name, limit]) => limit !== undefined && before.limits[name as QuotaResource] !== limit,
       ),
     )
-    const after =
-      Object.keys(change).length === 0 ? before : await this.#api.call<Quota>('PUT', path, { limits: change })
+    const after = Object.keys(change).length === 0 ? before : await this.#call('PUT', path, { limits: change })
     const previous = pick(known, Object.keys(limits) as QuotaResource[])
     return {
-      fields: { projectId, previous, limits: after.limits, used: after.used },
+      fields: { projectId, previous, ...after },
       conditions: [isReady('Set', 'The limits are as requested.')],
     }
   }
@@ -59,6 +58,12 @@ export class TenantQuotaHandler implements Handler {
     if (Object.keys(previous).length === 0) return
     const found = await this.#api.find('/projects', (object.spec as TenantQuotaSpec).project)
     if (found !== null) await this.#api.call('PUT', `/projects/${found.id}/quota`, { limits: previous })
+  }
+
+  /** What the object's status has of it. The API may say more. */
+  async #call(method: 'GET' | 'PUT', path: string, body?: object): Promise<Quota> {
+    const { limits, used } = await this.#api.call<Quota>(method, path, body)
+    return { limits, used }
   }
 
   /** The oldest of a project counts; of two of the same second, the first by name. */
