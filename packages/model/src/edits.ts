@@ -1,3 +1,4 @@
+import { changedPart } from './list-difference.ts'
 import { sameJson } from './same-json.ts'
 
 /** Path to a value: field names and list indexes. */
@@ -114,8 +115,7 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   const parts: ([number, number] | { items: unknown[] })[] = []
   const stood = (at: number, item: unknown): boolean => at < before.length && sameJson(before[at], item)
   let places: Map<unknown, number> | null = null
-  let same = 0
-  while (same < after.length && same < before.length && before[same] === after[same]) same++
+  const { first: same } = changedPart(before, after)
   if (same > 0) parts.push([0, same])
   let next = same
   /** True while all items so far are those of `before` in order. Past its end, items are new. */

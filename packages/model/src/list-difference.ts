@@ -6,18 +6,27 @@ export interface ListDifference<T> {
   readonly moved: boolean
 }
 
-/** Compares items by identity. The cost depends on the part between the first and the last difference. */
-export function listDifference<T>(before: readonly T[], after: readonly T[]): ListDifference<T> {
-  if (before === after) return { gone: [], come: [], moved: false }
+/** Where the part of two lists that differs begins in both, and ends in each. Compares items by identity. */
+export function changedPart(
+  before: readonly unknown[],
+  after: readonly unknown[],
+): { readonly first: number; readonly endBefore: number; readonly endAfter: number } {
   let first = 0
   const shorter = Math.min(before.length, after.length)
   while (first < shorter && before[first] === after[first]) first++
-  let [lastBefore, lastAfter] = [before.length, after.length]
-  while (lastBefore > first && lastAfter > first && before[lastBefore - 1] === after[lastAfter - 1]) {
-    lastBefore--
-    lastAfter--
+  let [endBefore, endAfter] = [before.length, after.length]
+  while (endBefore > first && endAfter > first && before[endBefore - 1] === after[endAfter - 1]) {
+    endBefore--
+    endAfter--
   }
-  const [was, is] = [before.slice(first, lastBefore), after.slice(first, lastAfter)]
+  return { first, endBefore, endAfter }
+}
+
+/** Compares items by identity. The cost depends on the part between the first and the last difference. */
+export function listDifference<T>(before: readonly T[], after: readonly T[]): ListDifference<T> {
+  if (before === after) return { gone: [], come: [], moved: false }
+  const { first, endBefore, endAfter } = changedPart(before, after)
+  const [was, is] = [before.slice(first, endBefore), after.slice(first, endAfter)]
   if (was.length === 0 || is.length === 0) return { gone: was, come: is, moved: false }
   const [old, fresh] = [new Set(was), new Set(is)]
   const stayed = was.filter((item) => fresh.has(item))

@@ -5,7 +5,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane, waitFor } from '@spout/testkit'
 import { type OctaviaServer, startOctaviaServer } from '@spout/testkit/octavia-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -144,13 +143,12 @@ describe("at Debian's octavia-api", () => {
       const auth = { endpoint: octavia.endpoint, project_id: randomUUID() }
       writeFileSync(clouds, JSON.stringify({ clouds: { octavia: { auth_type: 'none', auth } } }))
       let isRunning = true
-      // Its provider does nothing: somebody else must say that it is done.
-      const provider = (async () => {
-        while (isRunning) {
-          await octavia.confirm()
-          await sleep(100)
-        }
-      })()
+      // Its provider does nothing: somebody else must say that it is done. After a deadlock with a request, again.
+      const done = async () => {
+        await octavia.confirm()
+        return !isRunning
+      }
+      const provider = waitFor(done, { what: 'the run to end', everyMs: 100, timeoutMs: 10 * MINUTES })
       const [{ stdout, stderr }] = await Promise.all([
         conformance('--os-cloud', 'octavia', '--subnet', randomUUID(), '--json').finally(() => {
           isRunning = false

@@ -1,4 +1,5 @@
 import { type HttpRoute, isFiltered, type NodeRoute, type Service } from '@spout/model'
+import { changedPart } from '@spout/model/list-difference'
 
 /** The numbers of the pools that nodes have, by id. */
 type PoolNumbers = ReadonlyMap<string, number>
@@ -33,9 +34,10 @@ export function planRoutes(
   const has = source !== undefined && sameNumbers(source.numbers, numbers) ? source.routes : []
   if (has === routes && before.length > 0) return { routes: before }
   // Where all are enabled, both lists have the same places.
-  const [first, last] = has.length === before.length ? changedPart(has, routes) : [0, routes.length]
+  const isAligned = has.length === before.length
+  const { first, endBefore, endAfter } = changedPart(isAligned ? has : [], routes)
   const planned = before.slice(0, first)
-  for (let at = first; at < last; at++) {
+  for (let at = first; at < endAfter; at++) {
     const route = routes[at]!
     if (!route.enabled) continue
     const had = known.ofRoutes.get(route)
@@ -43,20 +45,10 @@ export function planRoutes(
     if (now !== had) known.ofRoutes.set(route, now)
     planned.push(now)
   }
-  for (let at = has.length - (routes.length - last); at < has.length; at++) planned.push(before[at]!)
+  if (isAligned) for (let at = endBefore; at < before.length; at++) planned.push(before[at]!)
   if (planned.length === 0) return {}
   known.sources.set(planned, { routes, numbers })
   return { routes: planned }
-}
-
-/** Where the part of `now` begins and ends that `before` has not at the same place from the begin or the end. */
-function changedPart(before: readonly unknown[], now: readonly unknown[]): readonly [first: number, last: number] {
-  const shorter = Math.min(before.length, now.length)
-  let first = 0
-  while (first < shorter && before[first] === now[first]) first++
-  let same = 0
-  while (same < shorter - first && before[before.length - 1 - same] === now[now.length - 1 - same]) same++
-  return [first, now.length - same]
 }
 
 const sameNumbers = (a: PoolNumbers, b: PoolNumbers): boolean =>

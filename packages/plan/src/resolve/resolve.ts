@@ -81,6 +81,7 @@ function* documentProblems(
   yield* poolReferenceProblems(loadBalancer)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     yield* routeProblems(listener, `listeners[${index}].routes`, tables)
+    // Known without a look at all routes.
     if (featuresOfRoutes(listener.routes).includes('l7.routes.filters'))
       yield* filterProblems(listener.routes, `listeners[${index}].routes`)
     yield* tlsProblems(listener, `listeners[${index}]`)

@@ -17,6 +17,7 @@ export function* routeProblems(listener: Listener, field: string, tables = new R
       field,
       reason: `belongs to listeners of protocol http, https and tls-passthrough, not ${protocol}`,
     })
+  // Regular expressions are conditions that are tested. Whether there are any is known without a look at all routes.
   if (featuresOfRoutes(routes).includes('l7.routes.tests')) yield* regexProblems(routes, field)
   if (tables.of(listener) === null)
     yield problem('Unsupported', {

@@ -93,12 +93,7 @@ export async function startOctaviaServer(lab: Lab): Promise<OctaviaServer> {
     as: (projectId) => ({ 'x-project-id': projectId }),
     processes: [DATABASE, API],
     confirm: async () => {
-      for (;;) {
-        const { code, stderr } = await run([...client, 'octavia', '-e', CONFIRM], { env })
-        if (code === 0) return
-        // The database lets the request win that wants the same rows.
-        if (!stderr.includes('Deadlock')) throw new Error(`the changes are not confirmed: ${stderr}`)
-      }
+      await must([...client, 'octavia', '-e', CONFIRM], { env })
     },
   }
 }

@@ -144,10 +144,6 @@ export function refusal(command: Command, reply: string): string | null {
   return reply === '' ? 'no answer' : reply
 }
 
-/** Whether a server stays because it has connections, in use or idle. */
-export const isStillConnected = (command: Command, refused: string | null): boolean =>
-  command.do === 'del-server' && refused === 'Server still has connections attached to it, cannot remove it.'
-
 /** Updates `content` after an accepted command. */
 export function follow(content: ProxyContent, command: Command): void {
   if (isTlsCommand(command)) {

@@ -109,7 +109,10 @@ export class DomainProxy {
 
   /** Removes slots and servers of an earlier agent that no entry holds. */
   prune(): Promise<void> {
-    return this.#mutex.run(() => pruneUnheld(this.#current))
+    return this.#mutex.run(async () => {
+      await pruneUnheld(this.#current)
+      this.#upkeep.due()
+    })
   }
 
   /** Keys of entries that differ in the process. */

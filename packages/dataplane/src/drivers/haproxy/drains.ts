@@ -68,7 +68,8 @@ export class Drains {
 
   /**
    * The commands to try now: deletions, and at the deadline the end of remaining connections first. Connections that
-   * became idle since their server was stopped are closed when it is stopped again.
+   * became idle since their server was stopped are closed when it is stopped again. The process does that after the
+   * commands, so the next deletion finds them gone.
    */
   due(): readonly Command[] {
     const now = this.#clock.monotonicMs()

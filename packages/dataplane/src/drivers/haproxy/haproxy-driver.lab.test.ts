@@ -249,7 +249,7 @@ async function show(command: string): Promise<string> {
 
 describe('a connection to a member', () => {
   it('is kept for the next request, also where the member came at run time, and does not keep a removed member', async () => {
-    const driver = lab.driver({ options: { sweepEveryMs: 3_600_000 } })
+    const driver = lab.driver()
     await put(driver, webEntry([]))
     const member = await started(httpMember('later'))
     await put(driver, webEntry([at(member)]))
@@ -259,7 +259,8 @@ describe('a connection to a member', () => {
     expect(member.count()).toBe(10)
     expect(member.connections()).toBe(1)
     await put(driver, webEntry([]))
-    expect(await show('show servers state')).not.toMatch(/ m[0-9a-f]{16} /)
+    const deleted = async () => !/ m[0-9a-f]{16} /.test(await show('show servers state'))
+    await waitFor(deleted, { what: 'the deletion of the member' })
     agent.destroy()
     expect(driver.counters.reloads).toBe(0)
   })

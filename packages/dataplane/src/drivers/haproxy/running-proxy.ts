@@ -1,6 +1,6 @@
 import { type Clock, pause } from '@spout/runtime'
 import { isRunning, type ProcessIdentity } from '@spout/sys'
-import { type Command, commandText, follow, isStillConnected, refusal } from './command.ts'
+import { type Command, commandText, follow, refusal } from './command.ts'
 import { backendName, frontendName, type PlacedEntry, type PlacedRows, type ProxyContent } from './content.ts'
 import { MAPS } from './maps.ts'
 import type { ProxyMirrors } from './mirror-share.ts'
@@ -115,22 +115,11 @@ export class RunningProxy {
   }
 
   /**
-   * Executes commands in one exchange and updates `content`. The process closes idle connections of a server that was
-   * stopped only after the commands, so deletions that these hinder are tried once more.
+   * Executes commands in one exchange and updates `content`.
    * @returns for each command null, or the proxy's error text
    * @throws ProxyLost
    */
   async execute(commands: readonly Command[]): Promise<readonly (string | null)[]> {
-    const refusals = await this.#exchange(commands)
-    const hindered = commands.filter((command, index) => isStillConnected(command, refusals[index] ?? null))
-    if (hindered.length === 0) return refusals
-    const last = new Map((await this.#exchange(hindered)).map((refused, index) => [hindered[index], refused]))
-    return commands.map((command, index) =>
-      last.has(command) ? (last.get(command) ?? null) : (refusals[index] ?? null),
-    )
-  }
-
-  async #exchange(commands: readonly Command[]): Promise<readonly (string | null)[]> {
     const texts = await Promise.all(commands.map((command) => this.#textOf(command)))
     const replies = await this.#socket.execute(texts.filter((text) => text !== null))
     let next = 0
