@@ -32,6 +32,8 @@ export interface OctaviaServer {
 const [DATABASE, API] = ['octavia-database', 'octavia-api']
 const TABLES = ['l7rule', 'l7policy', 'member', 'health_monitor', 'listener', 'pool', 'load_balancer']
 const DELETED = "provisioning_status = 'PENDING_DELETE'"
+/** A request may mark a load balancer between two of the statements: then its children go the next time. */
+const IS_GOING = "provisioning_status IN ('PENDING_DELETE', 'DELETED')"
 /** The children of a deleted load balancer go with it; nothing shows what is left of them in the database. */
 const CONFIRM = [
   'SET FOREIGN_KEY_CHECKS = 0',
@@ -39,7 +41,7 @@ const CONFIRM = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   `UPDATE listener SET default_pool_id = NULL WHERE default_pool_id IN (SELECT id FROM pool WHERE ${DELETED})`,
   ...['listener', 'pool'].map(
-    (table) => `DELETE FROM ${table} WHERE load_balancer_id IN (SELECT id FROM load_balancer WHERE ${DELETED})`,
+    (table) => `DELETE FROM ${table} WHERE load_balancer_id IN (SELECT id FROM load_balancer WHERE ${IS_GOING})`,
   ),
   ...['member', 'health_monitor'].map((table) => `DELETE FROM ${table} WHERE pool_id NOT IN (SELECT id FROM pool)`),
   'DELETE FROM l7policy WHERE listener_id NOT IN (SELECT id FROM listener)',
