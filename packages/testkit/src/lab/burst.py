@@ -4,13 +4,14 @@
   burst.py flows ADDRESS PORT COUNT [SOURCE]    datagrams, each of a flow of its own; without SOURCE from made-up addresses
                                                 of 10.77.0.0/16
   burst.py syns ADDRESS PORT COUNT [SOURCE]     requests for TCP connections, likewise
-  burst.py held ADDRESS PORT COUNT              TCP connections that are silent, and stay until the program is ended
+  burst.py held ADDRESS PORT COUNT              TCP connections that are silent until the program is ended; one that the
+                                                other end closes is opened anew
 """
 
+import selectors
 import socket
 import struct
 import sys
-import threading
 
 PORTS = 60_000
 FIRST_PORT = 1_024
@@ -59,13 +60,23 @@ def one_flow(address, port, count, size):
             pass
 
 
+def hold(address, port, count):
+    ready = selectors.DefaultSelector()
+    for _ in range(count):
+        ready.register(socket.create_connection((address, port)), selectors.EVENT_READ)
+    print(count, flush=True)
+    while True:
+        for key, _ in ready.select():
+            ready.unregister(key.fileobj)
+            key.fileobj.close()
+            ready.register(socket.create_connection((address, port)), selectors.EVENT_READ)
+
+
 kind, address, port, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 if kind == "datagrams":
     one_flow(address, port, count, int(sys.argv[5]))
 elif kind == "held":
-    held = [socket.create_connection((address, port)) for _ in range(count)]
-    print(len(held), flush=True)
-    threading.Event().wait()
+    hold(address, port, count)
 else:
     many_flows(kind, address, port, count, sys.argv[5] if len(sys.argv) > 5 else None)
 print(count)

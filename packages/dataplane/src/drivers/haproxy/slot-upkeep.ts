@@ -18,8 +18,9 @@ export class SlotUpkeep {
   readonly #current: CurrentProxy
   readonly #mutex: Mutex
   readonly #given: SlotUpkeepOptions
-  #sweep: Timer | null = null
-  #growing = false
+  #timer: Timer | null = null
+  /** Once for each change: growth that failed is not tried again and again. */
+  #mayGrow = false
   /** Until the next look at what leaves. */
   #lookInMs = FIRST_LOOK_MS
   #sampledAtMs = 0
@@ -32,57 +33,59 @@ export class SlotUpkeep {
 
   /** Slots were assigned or released. */
   due(): void {
-    this.#growLater()
     if (this.#lookInMs > FIRST_LOOK_MS) {
-      this.#sweep?.clear()
-      this.#sweep = null
+      this.#timer?.clear()
+      this.#timer = null
     }
     this.#lookInMs = FIRST_LOOK_MS
-    this.#sweepLater()
+    this.#mayGrow = true
+    this.#lookLater()
   }
 
   close(): void {
-    this.#sweep?.clear()
+    this.#timer?.clear()
   }
 
-  #growLater(): void {
-    const { frontends, backends } = this.#current.assignments.slots
-    if (this.#growing || this.#current.closed || frontends.scarce().length + backends.scarce().length === 0) return
-    this.#growing = true
-    const growth = this.#mutex.run(async () => {
-      this.#growing = false
-      if (this.#current.closed || this.#current.running === null) return
-      const { assignments } = this.#current
-      const { revision, slots } = assignments
-      growScarce(slots)
-      if (assignments.revision !== revision) await restartWith(this.#current, [])
-    })
-    const { log, place } = this.#given
-    growth.catch((error) =>
-      log.warn({ proxy: place.name, error: String(error) }, 'the number of slots could not be increased'),
-    )
-  }
-
-  #sweepLater(): void {
+  #lookLater(): void {
     const { assignments, drains, closed } = this.#current
     const { frontends, backends } = assignments.slots
-    const idle = drains.size + frontends.cooling().length + backends.cooling().length + this.#unused().length === 0
-    if (idle || closed || this.#sweep !== null) return
+    const leaving = drains.size + frontends.cooling().length + backends.cooling().length + this.#unused().length
+    if ((leaving === 0 && !this.#isGrowthDue()) || closed || this.#timer !== null) return
     const { clock, log, options, place } = this.#given
     const lookInMs = Math.min(this.#lookInMs, options.sweepEveryMs)
-    this.#sweep = clock.setTimer(() => {
-      this.#sweep = null
+    this.#timer = clock.setTimer(() => {
+      this.#timer = null
       this.#lookInMs = lookInMs * 2
-      const sweep = this.#mutex.run(() => this.#sweepOnce())
-      sweep
-        .catch((error) => log.debug({ proxy: place.name, error: String(error) }, 'released slots could not be swept'))
-        .finally(() => this.#sweepLater())
-        .catch(() => {})
+      const look = this.#mutex.run(async () => {
+        await this.#sweep().catch((error) =>
+          log.debug({ proxy: place.name, error: String(error) }, 'released slots could not be swept'),
+        )
+        // Released slots are free now, as a rule. A reload for others would be in vain.
+        await this.#grow().catch((error) =>
+          log.warn({ proxy: place.name, error: String(error) }, 'the number of slots could not be increased'),
+        )
+      })
+      look.finally(() => this.#lookLater()).catch(() => {})
     }, lookInMs)
   }
 
+  #isGrowthDue(): boolean {
+    const { frontends, backends } = this.#current.assignments.slots
+    return this.#mayGrow && frontends.scarce().length + backends.scarce().length > 0
+  }
+
+  /** Adds slots where few are free. */
+  async #grow(): Promise<void> {
+    const { assignments, running, closed } = this.#current
+    if (closed || running === null || !this.#isGrowthDue()) return
+    this.#mayGrow = false
+    const { revision, slots } = assignments
+    growScarce(slots)
+    if (assignments.revision !== revision) await restartWith(this.#current, [])
+  }
+
   /** Deletes unused servers and frees empty slots. */
-  async #sweepOnce(): Promise<void> {
+  async #sweep(): Promise<void> {
     const { running, drains, closed } = this.#current
     if (running === null || closed) return
     const due = drains.due()
