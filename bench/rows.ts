@@ -30,7 +30,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'one-service-at-30k': ['one-service-at-30k'],
   'restart-adopt': ['restart-adopt'],
   'route-change': ['route-change', 'route-change-cost'],
-  routes: ['l7-routes', 'l7-routes-envoy', 'route-memory'],
+  routes: ['l7-routes', 'l7-routes-envoy', 'route-memory', 'route-memory-two'],
   'store-writes': ['store-writes'],
   'tls-change': ['tls-change'],
   'tls-handshakes': ['tls-handshakes-1', 'tls-handshakes-1000'],

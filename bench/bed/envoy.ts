@@ -40,6 +40,8 @@ export interface EnvoySpec {
   readonly routes: readonly BenchRoute[]
   /** Whether each route has a cluster of its own; else all share one. */
   readonly ownClusters: boolean
+  /** Endpoints of a cluster: 1 or 2. */
+  readonly members: number
 }
 
 /**
@@ -48,14 +50,14 @@ export interface EnvoySpec {
  */
 export async function startEnvoy(
   lab: Lab,
-  { routes, ownClusters, ...peer }: EnvoySpec,
+  { routes, ownClusters, members, ...peer }: EnvoySpec,
 ): Promise<{ readonly address: string; readonly pid: number }> {
   const program = await envoyProgram()
   const address = `192.0.2.${peer.index}`
   const { namespace } = await addPeerDomain(lab, { ...peer, destination: address })
   await must(['ip', '-n', namespace, 'address', 'add', `${address}/32`, 'dev', 'lo'])
   const file = path.join(lab.directory, `${peer.name}.json`)
-  writeFileSync(file, JSON.stringify(configuration(address, routes, ownClusters)))
+  writeFileSync(file, JSON.stringify(configuration(address, routes, { ownClusters, members })))
   const argv = [program, '--concurrency', '1', '--disable-hot-restart', '-c', file]
   const { pid } = await lab.start(peer.name, `envoy-${peer.name}`, argv, { readyText: 'starting main dispatch loop' })
   return { address, pid }
@@ -64,7 +66,11 @@ export async function startEnvoy(
 const MANAGER = 'type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'
 const ROUTER = 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router'
 
-function configuration(address: string, routes: readonly BenchRoute[], ownClusters: boolean): object {
+function configuration(
+  address: string,
+  routes: readonly BenchRoute[],
+  { ownClusters, members }: Pick<EnvoySpec, 'ownClusters' | 'members'>,
+): object {
   const clusterOf = (index: number): string => `members${ownClusters ? index : 0}`
   const hosts = Object.entries(Object.groupBy(routes.entries(), ([, { host }]) => host))
   const manager = {
@@ -89,7 +95,7 @@ function configuration(address: string, routes: readonly BenchRoute[], ownCluste
     ...{ name, type: 'STATIC', connect_timeout: '5s' },
     load_assignment: {
       cluster_name: name,
-      endpoints: [{ lb_endpoints: [0, 1].map((index) => endpoint(FAST_PORTS.first, index)) }],
+      endpoints: [{ lb_endpoints: Array.from({ length: members }, (_, index) => endpoint(FAST_PORTS.first, index)) }],
     },
   })
   return {
