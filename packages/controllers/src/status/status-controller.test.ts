@@ -1,10 +1,10 @@
-import type { HealthMonitor, MemberHealth, ServiceStats } from '@spout/model'
+import type { MemberHealth, ServiceStats } from '@spout/model'
 import type { LatencyCounts } from '@spout/model/latency-counts'
 import { MemoryStore } from '@spout/store'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ControlPlane } from '../testing/control-plane.ts'
-import { loadBalancer, network, node, nodeGroup, pool, uuid } from '../testing/model.ts'
+import { loadBalancer, MONITOR, network, node, nodeGroup, pool, uuid } from '../testing/model.ts'
 import { StatsSum } from './stats-sum.ts'
 
 const N1 = uuid('node', 1)
@@ -165,25 +165,9 @@ test('listeners are called once per change of status, and for nothing else', asy
   await plane.stop()
 })
 
-const monitor: HealthMonitor = {
-  id: uuid('other', 77),
-  name: '',
-  description: '',
-  createdAt: '2026-01-01T00:00:00.000Z',
-  updatedAt: null,
-  tags: [],
-  enabled: true,
-  type: 'tcp',
-  intervalMs: 1000,
-  timeoutMs: 500,
-  rise: 2,
-  fall: 2,
-  http: null,
-}
-
 test("a member's health is the owner's report, else the worst of the others, and absent without a monitor", async () => {
   const plane = await placed()
-  const watched = { ...pool(1, ['10.0.0.11', '10.0.0.12']), monitor }
+  const watched = { ...pool(1, ['10.0.0.11', '10.0.0.12']), monitor: MONITOR }
   await plane.put(['loadBalancer', loadBalancer(1, { generation: 2, pools: [watched] })])
   const memberId = watched.members[0]!.id
   const word = (health: MemberHealth['health'], since: string): MemberHealth => ({
@@ -216,7 +200,7 @@ test("a member's health is the owner's report, else the worst of the others, and
 
 test("readers of many members' health share one object until it changes", async () => {
   const plane = await placed()
-  const watched = { ...pool(1, ['10.0.0.11']), monitor }
+  const watched = { ...pool(1, ['10.0.0.11']), monitor: MONITOR }
   await plane.put(['loadBalancer', loadBalancer(1, { generation: 2, pools: [watched] })])
   const members = () => plane.status.loadBalancer(LB).members
   const first = members()

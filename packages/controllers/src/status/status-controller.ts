@@ -8,6 +8,7 @@ import {
   type NodeReport,
   type NodeStatus,
   type OwnershipReader,
+  type Placement,
   type ServiceStats,
   type Serving,
   type ShardStatus,
@@ -26,6 +27,7 @@ import { ReportScope } from '../reports/report-scope.ts'
 import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from '../shards/shard-table.ts'
 import { Withdrawals } from '../withdrawals/withdrawals.ts'
 import { Carriers } from './carriers.ts'
+import { KnownStatuses, type WorkedOut } from './known-statuses.ts'
 import { LaterReviews } from './later-reviews.ts'
 import { ProvisioningCounts } from './provisioning-counts.ts'
 import { generationOf, type ProvisioningStatus, provisioningStatus } from './provisioning-status.ts'
@@ -69,6 +71,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #meanings = new Map<string, string>()
   readonly #provisioning = new ProvisioningCounts()
   readonly #serving: ServingStatuses
+  readonly #statuses = new KnownStatuses()
   readonly #reviews = new ReviewQueue((id) => this.#reviewOne(id))
   readonly #listeners = new Set<Listener>()
   readonly #unsubscribe: readonly (() => void)[]
@@ -85,18 +88,17 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#nodes = new NodeStatuses({ ...options, reports: this.#reports })
     this.#vips = new VipHistory({ ...options, carriers: this.#carriers, shards: this.#shards })
     this.#serving = new ServingStatuses(this.#carriers, (id) => this.#ownerOf(id))
-    this.#laterReviews = new LaterReviews(options.clock, (id) => this.#reviews.add([id]))
+    this.#laterReviews = new LaterReviews(options.clock, (id) => this.#review([id]))
     this.#unsubscribe = [
       view.onChange((changed) => {
+        if (changed.some(({ kind }) => kind === 'node' || kind === 'nodeGroup')) this.#statuses.forgetAll()
         for (const { kind, id } of changed) if (kind === 'node') this.#nodeChanged(id)
-        this.#reviews.add(
-          changed.flatMap(({ kind, id }) => (kind === 'loadBalancer' || kind === 'placement' ? [id] : [])),
-        )
+        this.#review(changed.flatMap(({ kind, id }) => (kind === 'loadBalancer' || kind === 'placement' ? [id] : [])))
       }),
       nodeStates.onKeyChange((key) => {
         this.#nodes.keyChanged(key)
         const id = loadBalancerOfKey(key)
-        if (id !== null) this.#serving.forget(id)
+        if (id !== null) this.#servingChanged(id)
         this.#reviewKeys([key])
       }),
       liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
@@ -117,7 +119,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
     for (const stats of difference.stats) this.#sums.report(nodeId, stats)
     for (const id of difference.loadBalancers) {
-      this.#serving.forget(id)
+      this.#servingChanged(id)
       this.#tell('loadBalancer', id)
     }
     this.#sharesChanged(nodeId, difference.overShares)
@@ -127,24 +129,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   }
 
   loadBalancer(id: string): LoadBalancerStatus {
-    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
-    const summary = this.summary(id)
-    const carriers = this.#carriers
-    const sums = this.#sums
-    const members = () => (loadBalancer === undefined ? new Map() : this.#serving.membersOf(loadBalancer))
-    // Lists ask for thousands of statuses and mostly show the summary, so the rest is computed on access.
-    return {
-      ...summary,
-      get nodes() {
-        return carriers.confirmations(id)
-      },
-      get members() {
-        return members()
-      },
-      get stats() {
-        return sums.of(id)
-      },
-    }
+    return this.#known(id).status
   }
 
   nodeStats(nodeId: string, loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
@@ -152,16 +137,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   }
 
   summary(id: string): LoadBalancerSummary {
-    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
-    const { confirmedBy: _, ...status } = loadBalancer === undefined ? UNKNOWN : this.#statusOf(loadBalancer)
-    const confirmed = this.#confirmed.get(id)
-    return {
-      ...status,
-      serving: loadBalancer === undefined ? NOBODY_SERVES : this.#serving.of(loadBalancer),
-      confirmedGeneration: confirmed?.generation ?? 0,
-      confirmedAt: confirmed?.at ?? null,
-      ownerNodeId: this.#ownerOf(id),
-    }
+    return this.#known(id).summary
   }
 
   /** How many load balancers there are, by provisioning. Its cost is constant. */
@@ -222,23 +198,78 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#reviews.close()
   }
 
-  #statusOf(loadBalancer: LoadBalancer): ProvisioningStatus {
+  #known(id: string): WorkedOut {
     const { view } = this.#options
-    const placement = view.get('placement', loadBalancer.id)?.value ?? null
+    const loadBalancer = view.get('loadBalancer', id)?.value
+    if (loadBalancer === undefined) return this.#workedOut(id, UNKNOWN, NOBODY_SERVES, false)
+    const placement = view.get('placement', id)?.value ?? null
+    return this.#statuses.of(loadBalancer, placement, () => {
+      const { status, holds } = this.#provisioningOf(loadBalancer, placement)
+      return this.#workedOut(id, status, this.#serving.of(loadBalancer), holds)
+    })
+  }
+
+  #workedOut(id: string, provisioning: ProvisioningStatus, serving: Serving, holds: boolean): WorkedOut {
+    const { confirmedBy: _, ...status } = provisioning
+    const confirmed = this.#confirmed.get(id)
+    const summary: LoadBalancerSummary = {
+      ...{ ...status, serving },
+      confirmedGeneration: confirmed?.generation ?? 0,
+      confirmedAt: confirmed?.at ?? null,
+      ownerNodeId: this.#ownerOf(id),
+    }
+    const carriers = this.#carriers
+    const sums = this.#sums
+    const members = () => this.#membersOf(id)
+    return {
+      summary,
+      // Lists mostly show the summary, so the rest is computed on access.
+      status: {
+        ...summary,
+        get nodes() {
+          return carriers.confirmations(id)
+        },
+        get members() {
+          return members()
+        },
+        get stats() {
+          return sums.of(id)
+        },
+      },
+      holds,
+    }
+  }
+
+  #membersOf(id: string): LoadBalancerStatus['members'] {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    return loadBalancer === undefined ? new Map() : this.#serving.membersOf(loadBalancer)
+  }
+
+  #statusOf(loadBalancer: LoadBalancer): ProvisioningStatus {
+    return this.#provisioningOf(loadBalancer, this.#options.view.get('placement', loadBalancer.id)?.value ?? null)
+      .status
+  }
+
+  /** `holds`: until something changes; else it may end with the time. */
+  #provisioningOf(
+    loadBalancer: LoadBalancer,
+    placement: Placement | null,
+  ): { readonly status: ProvisioningStatus; readonly holds: boolean } {
+    const { view } = this.#options
     const place = placement?.shard ?? null
     const changedForMs = place === null ? null : this.#shards.changedForMs(place.nodeGroupId, place.number)
-    return provisioningStatus({
+    const hasMoved = changedForMs !== null && changedForMs < MOVE_GRACE_MS
+    const leaving = this.#leavesWithinMs(loadBalancer) > 0
+    const status = provisioningStatus({
       loadBalancer,
       placement,
       carriers: this.#carriers.of(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
       shard: place === null ? null : this.shard(place.nodeGroupId, place.number),
       groupName: place === null ? '' : (view.get('nodeGroup', place.nodeGroupId)?.value.name ?? place.nodeGroupId),
-      leaving: this.#leavesWithinMs(loadBalancer) > 0,
-      moving:
-        changedForMs !== null &&
-        changedForMs < MOVE_GRACE_MS &&
-        this.#confirmed.get(loadBalancer.id)?.generation === loadBalancer.generation,
+      leaving,
+      moving: hasMoved && this.#confirmed.get(loadBalancer.id)?.generation === loadBalancer.generation,
     })
+    return { status, holds: !hasMoved && !leaving }
   }
 
   /** How long a requested move may take to get it off the node that it was told to leave; 0 without one. */
@@ -256,7 +287,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     if (domains.size === 0) return
     for (const { entry } of this.#options.nodeStates.entries(nodeId)) {
       if (entry.kind !== 'load-balancer' || !domains.has(entry.domain)) continue
-      this.#serving.forget(entry.id)
+      this.#servingChanged(entry.id)
       this.#tell('loadBalancer', entry.id)
     }
   }
@@ -272,6 +303,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     if (this.#options.view.get('node', nodeId) === null) {
       this.#reports.forget(nodeId)
       this.#serving.forgetAll()
+      this.#statuses.forgetAll()
       this.#scope.forget(nodeId)
       this.#nodes.nodeChanged(nodeId)
       this.#shards.forget(nodeId)
@@ -291,18 +323,28 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       .list('placement')
       .filter(({ shard }) => shard?.number === number && shard.nodeGroupId === nodeGroupId)
     for (const node of view.list('node')) if (node.nodeGroupId === nodeGroupId) this.#tell('node', node.id)
-    this.#reviews.add(inShard.map(({ id }) => id))
+    this.#review(inShard.map(({ id }) => id))
   }
 
   #reviewKeys(keys: Iterable<string>): void {
-    this.#reviews.add([...keys].flatMap((key) => loadBalancerOfKey(key) ?? []))
+    this.#review([...keys].flatMap((key) => loadBalancerOfKey(key) ?? []))
+  }
+
+  #review(ids: readonly string[]): void {
+    for (const id of ids) this.#statuses.forget(id)
+    this.#reviews.add(ids)
+  }
+
+  #servingChanged(id: string): void {
+    this.#serving.forget(id)
+    this.#statuses.forget(id)
   }
 
   #reviewOne(id: string): void {
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) {
       this.#confirmed.delete(id)
-      this.#serving.forget(id)
+      this.#servingChanged(id)
       this.#provisioning.set(id, null)
       this.#sums.forget(id)
       this.#vips.forget(id)
@@ -332,6 +374,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const generation = generationOf(held.entry)
     if (this.#confirmed.get(id)?.generation === generation) return
     this.#confirmed.set(id, { generation, at: this.#options.clock.now().toISOString() })
+    this.#statuses.forget(id)
   }
 
   #tell(kind: 'loadBalancer' | 'node', id: string): void {

@@ -1,6 +1,7 @@
 import {
   type BgpAdvertisementIntent,
   type Certificate,
+  type HealthMonitor,
   type Listener,
   type LoadBalancer,
   type Network,
@@ -105,6 +106,22 @@ export const pool = (number: number, members: readonly string[]): Pool =>
     uuid('pool', number),
     members.map((address, index) => memberOf(uuid('member', number * 1000 + index), address, 8080)),
   )
+
+export const MONITOR: HealthMonitor = {
+  id: uuid('other', 77),
+  name: '',
+  description: '',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: null,
+  tags: [],
+  enabled: true,
+  type: 'tcp',
+  intervalMs: 1000,
+  timeoutMs: 500,
+  rise: 2,
+  fall: 2,
+  http: null,
+}
 
 /** A load balancer of project and network `network` with one TCP listener and one pool of two members. */
 export const loadBalancer = (

@@ -1,4 +1,4 @@
-import type { LoadBalancer, Serving, Vip } from '@spout/model'
+import type { LoadBalancer, LoadBalancerStatus, Vip } from '@spout/model'
 import { WrittenJson } from '@spout/runtime'
 import { type LoadBalancerReading, loadBalancerResource } from './resources/load-balancer.ts'
 import { type Snapshot, updatedAt } from './snapshot.ts'
@@ -9,7 +9,7 @@ const MOST_CHILDREN = 20
 
 interface Known {
   /** What the text depends on besides the stored object. */
-  readonly serving: Serving
+  readonly status: LoadBalancerStatus
   readonly state: string
   readonly vips: readonly Vip[]
   readonly text: WrittenJson
@@ -27,15 +27,21 @@ export class KnownLoadBalancers {
     const { snapshot, vips } = reading
     const { lb } = snapshot
     if (lb.listeners.length + lb.pools.length > MOST_CHILDREN) return printObject(loadBalancerResource.fields, reading)
-    const { serving } = snapshot.status
-    const state = stateOf(snapshot)
     const known = this.#known.get(lb)
-    if (known?.serving === serving && known.state === state && isSame(known.vips, vips)) return known.text
+    if (known !== undefined && isSame(known.vips, vips) && isCurrent(known, snapshot)) return known.text
     const text = new WrittenJson(printObject(loadBalancerResource.fields, reading))
-    this.#known.set(lb, { serving, state, vips, text })
+    this.#known.set(lb, { status: snapshot.status, state: stateOf(snapshot), vips, text })
     return text
   }
 }
+
+/** The same status says the same, except of connections, which are counted on. */
+const isCurrent = (known: Known, snapshot: Snapshot): boolean =>
+  (known.status === snapshot.status && !hasLimits(snapshot.lb)) ||
+  (known.status.serving === snapshot.status.serving && known.state === stateOf(snapshot))
+
+const hasLimits = ({ listeners }: LoadBalancer): boolean =>
+  listeners.some(({ connectionLimit }) => connectionLimit !== null)
 
 /**
  * The operating status follows from `serving`, whether a node confirmed the load balancer, and the connections of
@@ -43,8 +49,7 @@ export class KnownLoadBalancers {
  */
 function stateOf(snapshot: Snapshot): string {
   const { lb, status, provisioning } = snapshot
-  const isLimited = lb.listeners.some(({ connectionLimit }) => connectionLimit !== null)
-  const operating = isLimited ? snapshot.operating(lb.id) : status.confirmedGeneration > 0
+  const operating = hasLimits(lb) ? snapshot.operating(lb.id) : status.confirmedGeneration > 0
   return `${provisioning} ${operating} ${updatedAt(snapshot, lb)}`
 }
 
