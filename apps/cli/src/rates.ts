@@ -40,7 +40,7 @@ export function countsOf(stats: readonly ServiceStats[]): Counts {
   }
 }
 
-/** What was counted per second between two samples; `open` is that of the later, and `latencies` are counts in between. Zero for who is new in it. */
+/** Rates per second between two samples. `open` is as in the later one, `latencies` are the counts in between. Zero for what the earlier one lacks. */
 export function ratesOf(id: string, before: Sample, after: Sample): Counts | null {
   const now = after.counts.get(id)
   if (now === undefined) return null

@@ -3,7 +3,8 @@ import { certificatesNamed } from '@spout/plan'
 import type { Claim } from './claims.ts'
 
 /**
- * Claims the certificates of a load balancer that is written, which the check found, against their deletion meanwhile.
+ * Claims the certificates that a load balancer names, so that none is deleted while the load balancer is written. The
+ * check has found them all.
  * @throws SpoutError ReferenceNotFound for one that is just being deleted
  */
 export function claimCertificates(claim: Claim, written: Pick<LoadBalancer, 'listeners' | 'pools'>): void {

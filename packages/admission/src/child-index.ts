@@ -24,7 +24,7 @@ interface Child {
   readonly ref: ChildRef
 }
 
-/** The children that only one of two versions has as the same object. */
+/** The children that differ between two versions. A child that is the same object in both does not differ. */
 export function childDifference(
   before: Children | null,
   after: Children | null,

@@ -68,7 +68,7 @@ interface ClaimSurroundings {
 export class Claim {
   readonly networkNumbers = new Set<number>()
   readonly names = new Set<string>()
-  /** Objects that what is written names, and objects that are deleted: `kind/id`. */
+  /** Objects that the write refers to, and objects that it deletes: `kind/id`. */
   readonly uses = new Set<string>()
   readonly leaving = new Set<string>()
   /** New load balancers by `<project id>/<class id>`. */
@@ -149,7 +149,7 @@ export class Claim {
 
   /**
    * Claims that a project gets a load balancer of a class.
-   * @returns ids of those that writes under way make of it, this one among them
+   * @returns ids of the load balancers of the class that writes under way create, this one included
    */
   ofClass(projectId: string, classId: string, loadBalancerId: string): readonly string[] {
     const key = `${projectId}/${classId}`

@@ -15,7 +15,7 @@ export async function createCustomRole(
   })
 }
 
-/** Deletes a role that nothing depends on, and takes it from its users. */
+/** Deletes a custom role, and takes it from its users. */
 export async function deleteCustomRole(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {
     const { view } = context

@@ -77,7 +77,7 @@ export function checkZoneOfVip(
   })
 }
 
-/** The most connections that listeners of the load balancer may have; null: as many as they say. */
+/** The limit of connections per listener that the class of the load balancer sets; null: none. */
 export const classConnectionLimit = (
   { view }: Pick<AdmissionContext, 'view'>,
   { classId }: Pick<LoadBalancer, 'classId'>,

@@ -26,7 +26,7 @@ export function readCertificate(
   { chain, key }: { readonly chain: string; readonly key?: string | undefined },
   nowMs: number,
 ): { readonly content: CertificateContent; readonly keyPem: string | null } {
-  // PEM of others has comments and carriage returns, which do not count later.
+  // Comments and carriage returns are not stored, so the text may be longer than the limit.
   for (const [field, text = ''] of Object.entries({ chain, key }))
     if (text.length > 4 * MOST_CERTIFICATE_BYTES) throw tooLarge(field)
   if (key === undefined && isRevocationList(chain))
@@ -40,7 +40,7 @@ export function readCertificate(
   return { content: { ...contentOf(certificates, keyPem), names: [...certificateNames(certificates[0])] }, keyPem }
 }
 
-/** What is said of the first certificate holds for all, but that they can be used until the first of them ends. */
+/** Describes several certificates by the first one. They can be used until the first of them expires. */
 function contentOf(certificates: readonly X509Certificate[], keyPem: string): Omit<CertificateContent, 'names'> {
   const [first] = certificates
   if (first === undefined) throw new RangeError('no certificate')
@@ -61,7 +61,7 @@ function contentOf(certificates: readonly X509Certificate[], keyPem: string): Om
   }
 }
 
-/** What is said of the first list holds for all, but that they can be used until the first of them ends. */
+/** Describes several lists by the first one. They can be used until the first of them expires. */
 function contentOfLists(lists: readonly RevocationList[]): CertificateContent {
   const [first] = lists
   if (first === undefined) throw new RangeError('no list')

@@ -14,7 +14,7 @@ export interface LoadBalancerMetricsOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
-/** Drivers read the counters of the whole node: however many listeners are asked, they do so once in this time. */
+/** Drivers read the counters of the whole node, so they do it at most once in this time for all listeners. */
 const FRESH_MS = 1_000
 
 /** Answers listeners of protocol `metrics` with the figures of their own load balancer on this node, and of no other. */
@@ -69,7 +69,7 @@ export class LoadBalancerMetrics {
     const atMs = clock.monotonicMs()
     if (this.#read === null || atMs - this.#read.atMs >= FRESH_MS) {
       const stats = Promise.all(drivers.map((driver) => driver.stats())).then((all) => all.flat())
-      // A failure is told to who asked, and the next one reads anew.
+      // Those who asked get the error. The next one reads anew.
       stats.catch(() => {
         if (this.#read?.stats === stats) this.#read = null
       })

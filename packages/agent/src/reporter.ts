@@ -42,7 +42,7 @@ export class Reporter {
   /** By listener id. */
   readonly #stats = new Map<string, ServiceStats>()
   /** What the control plane has not acknowledged, by key of the maps above. */
-  readonly #untold = {
+  readonly #unreported = {
     entries: new Set<string>(),
     removed: new Set<string>(),
     members: new Set<string>(),
@@ -65,29 +65,29 @@ export class Reporter {
 
   entry(report: EntryReport): void {
     this.#entries.set(report.key, report)
-    this.#untold.removed.delete(report.key)
-    this.#untold.entries.add(report.key)
+    this.#unreported.removed.delete(report.key)
+    this.#unreported.entries.add(report.key)
     this.#wake()
   }
 
   removed(key: string): void {
     this.#entries.delete(key)
-    this.#untold.entries.delete(key)
-    this.#untold.removed.add(key)
+    this.#unreported.entries.delete(key)
+    this.#unreported.removed.add(key)
     this.#wake()
   }
 
   member(health: MemberHealth): void {
     const key = memberKey(health)
     this.#members.set(key, health)
-    this.#untold.members.add(key)
+    this.#unreported.members.add(key)
     this.#wake()
   }
 
   /** The member is no longer probed, so its health is no longer reported. */
   memberGone(member: Pick<MemberHealth, 'loadBalancerId' | 'memberId'>): void {
     this.#members.delete(memberKey(member))
-    this.#untold.members.delete(memberKey(member))
+    this.#unreported.members.delete(memberKey(member))
   }
 
   /** Counters travel with the next report; they do not trigger one. */
@@ -97,7 +97,7 @@ export class Reporter {
       const known = this.#stats.get(listenerId)
       if (known === stats || sameStats(known, stats)) continue
       this.#stats.set(listenerId, stats)
-      this.#untold.stats.add(listenerId)
+      this.#unreported.stats.add(listenerId)
     }
   }
 
@@ -106,7 +106,7 @@ export class Reporter {
     const changed = NEWS.filter((key) => key in news && JSON.stringify(news[key]) !== JSON.stringify(this.#news[key]))
     if (changed.length === 0) return
     this.#news = { ...this.#news, ...news }
-    for (const key of changed) this.#untold.news.add(key)
+    for (const key of changed) this.#unreported.news.add(key)
     this.#wake()
   }
 
@@ -162,7 +162,7 @@ export class Reporter {
   }
 
   #urgent(): boolean {
-    const { entries, removed, members, news } = this.#untold
+    const { entries, removed, members, news } = this.#unreported
     return entries.size + removed.size + members.size + news.size > 0 || this.#inSync !== this.#inSyncTold
   }
 
@@ -178,7 +178,7 @@ export class Reporter {
   }
 
   #compose(): NodeReport {
-    const { entries, removed, members, stats, news } = this.#untold
+    const { entries, removed, members, stats, news } = this.#unreported
     const report = {
       session: this.#options.session,
       sequence: ++this.#sequence,
@@ -195,19 +195,19 @@ export class Reporter {
   }
 
   #takeBack(report: NodeReport): void {
-    for (const entry of report.entries) if (this.#entries.has(entry.key)) this.#untold.entries.add(entry.key)
-    for (const key of report.removed) if (!this.#entries.has(key)) this.#untold.removed.add(key)
+    for (const entry of report.entries) if (this.#entries.has(entry.key)) this.#unreported.entries.add(entry.key)
+    for (const key of report.removed) if (!this.#entries.has(key)) this.#unreported.removed.add(key)
     for (const member of report.members)
-      if (this.#members.has(memberKey(member))) this.#untold.members.add(memberKey(member))
-    for (const { listenerId } of report.stats) this.#untold.stats.add(listenerId)
-    for (const key of NEWS) if (key in report) this.#untold.news.add(key)
+      if (this.#members.has(memberKey(member))) this.#unreported.members.add(memberKey(member))
+    for (const { listenerId } of report.stats) this.#unreported.stats.add(listenerId)
+    for (const key of NEWS) if (key in report) this.#unreported.news.add(key)
   }
 
   #tellAll(): void {
-    for (const key of this.#entries.keys()) this.#untold.entries.add(key)
-    for (const key of this.#members.keys()) this.#untold.members.add(key)
-    for (const key of this.#stats.keys()) this.#untold.stats.add(key)
-    for (const key of NEWS) if (key in this.#news) this.#untold.news.add(key)
+    for (const key of this.#entries.keys()) this.#unreported.entries.add(key)
+    for (const key of this.#members.keys()) this.#unreported.members.add(key)
+    for (const key of this.#stats.keys()) this.#unreported.stats.add(key)
+    for (const key of NEWS) if (key in this.#news) this.#unreported.news.add(key)
   }
 }
 

@@ -3,11 +3,11 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 
 export interface RotatedFileOptions {
   readonly path: string
-  /** A file that would be larger becomes `<path>.1`, what that was `<path>.2`, and so on. */
+  /** A file that would grow beyond this is renamed to `<path>.1`, that one to `<path>.2`, and so on. */
   readonly mostBytes: number
-  /** How many there are at most, the one that is written to included. */
+  /** The number of files at most, including the one that is written to. */
   readonly files: number
-  /** Lines that are not written: the disk is slower than they come, or full. */
+  /** Called for lines that are not written: the disk is full or too slow. */
   readonly onLost: (lines: number) => void
 }
 
@@ -16,7 +16,7 @@ const MODE = 0o640
 const MOST_WAITING_BYTES = 1 << 20
 const MOST_WRITE_BYTES = 1 << 16
 
-/** Appends lines to a file of bounded size, without anybody who waits. */
+/** Appends lines to a file of bounded size. Callers never wait. */
 export class RotatedFile {
   readonly #options: RotatedFileOptions
   readonly #waiting: string[] = []

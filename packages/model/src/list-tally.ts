@@ -1,6 +1,6 @@
 import { listDifference } from './list-difference.ts'
 
-/** A shorter list is counted in less time than it would be found. */
+/** Counting a shorter list takes less time than finding its last count. */
 const FEW = 64
 /** Lists kept: those that were counted last. */
 const MOST_KEPT = 50

@@ -36,9 +36,9 @@ export const listenerOptions = {
     })
     .prefault({}),
   insertHeaders: z.array(z.enum(INSERT_HEADERS)).default([]),
-  /** Whether it is counted how long requests take, by listeners of protocols `http` and `https`. */
+  /** Whether durations of requests are counted. For protocols `http` and `https`. */
   latencies: z.boolean().default(false),
-  /** Null: no line is written. Of protocols `http`, `https` and `tcp-proxy`. */
+  /** Null: no line is written. For protocols `http`, `https`, `tcp-proxy` and `tls-passthrough`. */
   accessLog: accessLog.nullable().default(null),
   /** Sources that may connect. Null admits all, an empty list none. */
   allowedCidrs: z.array(looseCidrText).max(200).nullable().default(null),
@@ -97,7 +97,7 @@ export const listenerTls = z.strictObject({
        * nothing is looked up.
        */
       crlCertificateId: uuid.nullish(),
-      /** Whether a client without one is refused. One whose certificate does not fit is in any case. */
+      /** Whether a client without a certificate is refused. A client whose certificate does not fit always is. */
       required: z.boolean().default(true),
     })
     .nullable()
@@ -114,11 +114,11 @@ export const listener = z.strictObject({
   enabled: z.boolean(),
   protocol: z.enum(LISTENER_PROTOCOLS),
   port,
-  /** Where connections go, and requests that no route takes. */
+  /** Gets connections, and requests that no route takes. */
   defaultPoolId: uuid.nullable(),
-  /** Of protocols `http` and `https`; of `tls-passthrough` those by host alone. */
+  /** For protocols `http` and `https`; for `tls-passthrough` with conditions on the host alone. */
   routes: httpRoutes.default([]),
-  /** Of protocol `https`, which needs it, and of no other. */
+  /** For protocol `https`, which needs it, and for no other. */
   tls: listenerTls.nullable().default(null),
   ...listenerOptions,
 })
@@ -141,7 +141,7 @@ const poolsOf = (route: HttpRoute): readonly string[] => {
   return [...answeringPools(route), ...mirrors.map(({ poolId }) => poolId)]
 }
 
-/** Costs what differs from routes that were asked for. */
+/** The cost depends on the difference to lists of routes that were asked for before. */
 const poolIdsBy = (poolsOfRoutes: ListTally<HttpRoute>) => {
   return (listeners: readonly Sender[]): ReadonlySet<string> => {
     const used = new Set<string>()

@@ -2,29 +2,29 @@ import { z } from 'zod'
 import { healthMonitor } from './health-monitor.ts'
 import { metaShape, uuid } from './scalars.ts'
 
-/** Fields of what an administrator offers and a new load balancer may name. */
+/** Fields of an offer: an administrator makes it, and a new load balancer may name it. */
 const offerShape = {
   ...metaShape,
-  /** Disabled: no new load balancer may name it. Those that do stay. */
+  /** False: no new load balancer may name it. Existing ones keep it. */
   enabled: z.boolean(),
-  /** The node group that carries its load balancers; null: it does not say. */
+  /** The node group that carries its load balancers; null: the offer does not choose one. */
   nodeGroupId: uuid.nullable(),
-  /** The `OctaviaProfile` that its settings were read from; absent: it was made with them. */
+  /** The `OctaviaProfile` from which its settings were read; absent: none. */
   profileId: uuid.optional(),
 } as const
 
-/** How monitors are made that do not say; null: as everywhere. */
+/** Defaults for the settings that a health monitor leaves out. */
 export const monitorDefaults = healthMonitor
   .pick({ intervalMs: true, timeoutMs: true, rise: true, fall: true })
   .extend({ timeoutMs: healthMonitor.shape.timeoutMs.nullable() })
 export type MonitorDefaults = z.infer<typeof monitorDefaults>
 
-/** For monitors that leave all to us. `timeoutMs` null: 800 ms, or the interval if that is shorter. */
+/** The defaults without a class. `timeoutMs` null: 800 ms, or the interval if that is shorter. */
 export const USUAL_MONITOR: MonitorDefaults = { intervalMs: 1000, timeoutMs: null, rise: 2, fall: 3 }
 
 /**
- * Limits of the proxy process that a load balancer has for itself on each node. Absent: those of the proxies that
- * others share.
+ * Limits of the proxy process that a load balancer has for itself on each node. A limit that is absent is that of shared
+ * proxies.
  */
 export const dedicatedProxy = z.strictObject({
   memoryMegabytes: z.number().int().min(32).max(65_536).optional(),
@@ -35,16 +35,16 @@ export const dedicatedProxy = z.strictObject({
 })
 export type DedicatedProxy = z.infer<typeof dedicatedProxy>
 
-/** What decides about the load balancers of a class. It stays while one has it. */
+/** Settings of the load balancers of a class. They cannot change while a load balancer uses the class. */
 export const classSettings = z.strictObject({
   nodeGroupId: offerShape.nodeGroupId,
   /** Connections at once of each of their listeners at most; null: unlimited. */
   connectionLimit: z.number().int().min(1).max(10_000_000).nullable(),
-  /** For monitors of the native API; those of other APIs say everything. */
+  /** For monitors of the native API. Requests of other APIs contain all settings. Null: the usual defaults. */
   monitor: monitorDefaults.nullable(),
   /**
-   * Each of its load balancers has a proxy process of its own on each node. Absent: they share the one of their network
-   * with others.
+   * Each of its load balancers has a proxy process of its own on each node. Absent: all load balancers of a network share
+   * one.
    */
   dedicatedProxy: dedicatedProxy.optional(),
 })
@@ -57,12 +57,12 @@ export type ClassSettings = z.infer<typeof classSettings>
 export const loadBalancerClass = z.strictObject({
   ...offerShape,
   ...classSettings.shape,
-  /** Projects that may choose it; absent: all. Its node group may be closed to them otherwise. */
+  /** Projects that may choose it; absent: all. By it they reach its node group even if that is closed to them. */
   projectIds: z.array(uuid).max(10_000).optional(),
 })
 export type LoadBalancerClass = z.infer<typeof loadBalancerClass>
 
-/** Whether a load balancer of this project may be of the class. */
+/** Whether load balancers of this project may use the class. */
 export const mayUseClass = ({ projectIds }: Pick<LoadBalancerClass, 'projectIds'>, projectId: string | null): boolean =>
   projectIds === undefined || (projectId !== null && projectIds.includes(projectId))
 
@@ -73,11 +73,11 @@ export const zoneSettings = z.strictObject({
 })
 export type ZoneSettings = z.infer<typeof zoneSettings>
 
-/** A place of Octavia's API that load balancers choose by name. It stays as it is while one is in it. */
+/** An availability zone, which Octavia's load balancers choose by name. It cannot change while one uses it. */
 export const availabilityZone = z.strictObject({ ...offerShape, ...zoneSettings.shape })
 export type AvailabilityZone = z.infer<typeof availabilityZone>
 
-/** The text that settings of a class or a zone were given as in Octavia's API. It stays while one has been read from it. */
+/** A profile of Octavia's API: settings of a class or a zone, as text. It cannot change while one was made from it. */
 export const octaviaProfile = z.strictObject({
   ...metaShape,
   of: z.enum(['loadBalancerClass', 'availabilityZone']),

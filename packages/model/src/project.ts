@@ -94,7 +94,7 @@ export const limitsOf = (own: Partial<QuotaLimits>, defaults: QuotaLimits = DEFA
   return { ...limits, bytes: own.bytes ?? Math.max(defaults.bytes, roomFor(limits)) }
 }
 
-/** Octavia's own roles. What they may do in the Octavia API is its policy set's to say. */
+/** Octavia's own roles. The policy set says what they may do in the Octavia API. */
 const OCTAVIA_ROLES = [
   'load-balancer_admin',
   'load-balancer_member',
@@ -107,11 +107,11 @@ const OCTAVIA_ROLES = [
 export const ROLES = ['admin', 'member', 'balancer', 'reader', ...OCTAVIA_ROLES] as const
 export type Role = (typeof ROLES)[number]
 
-/** A role that nothing here depends on, made by a client of Keystone that expects to make roles. */
+/** A custom role: it allows nothing here. Clients of Keystone that create roles and grant them find them again. */
 export const customRole = z.strictObject({ ...metaShape })
 export type CustomRole = z.infer<typeof customRole>
 
-/** What is granted for Keystone's sake: a custom role, or any role on the domain, which `projectId` null stands for. */
+/** A grant that allows nothing, kept for clients of Keystone: of a custom role, or of any role on the domain (`projectId` null). */
 export const keystoneGrant = z.strictObject({ roleId: uuid, projectId: uuid.nullable() })
 export type KeystoneGrant = z.infer<typeof keystoneGrant>
 

@@ -51,7 +51,7 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(action.timeouts === undefined ? [] : ['l7.routes.timeouts']),
 ])
 
-/** What nodes must offer for these routes, sorted. Costs what differs from lists that were asked for. */
+/** Features that these routes need, sorted. The cost depends on the difference to lists that were asked for before. */
 export const featuresOfRoutes = (routes: readonly FeaturedRoute[]): readonly string[] =>
   routes.length === 0 ? [] : ['l7.routes', ...[...features.of(routes).keys()].sort()]
 
@@ -61,6 +61,6 @@ const nodePools = new ListTally<NodeRoute>(({ action }) =>
     : [],
 )
 
-/** Numbers of the pools that a node's routes send to. Costs what differs from lists that were asked for. */
+/** Numbers of the pools that a node's routes send to. The cost depends on the difference to earlier lists. */
 export const poolsOfNodeRoutes = (routes: readonly NodeRoute[]): readonly number[] =>
   [...nodePools.of(routes).keys()].map(Number)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MOST_MIRRORS } from './route-words.ts'
 import { uuid } from './scalars.ts'
 
-/** Steps of a percentage: a hundredth of a per cent of a per cent, so that fractions such as 1/3 are close. */
+/** Percentages are rounded to 0.0001, which is close to fractions such as 1/3. */
 const PARTS_OF_A_PERCENT = 10_000
 
 /** A pool that gets copies of a share of a route's requests. Its responses are thrown away. */

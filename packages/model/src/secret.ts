@@ -21,11 +21,11 @@ export const secret = z.strictObject({
   algorithm: word,
   mode: word,
   bitLength: z.number().int().min(1).max(32_767).nullable(),
-  /** From then on nobody sees it. */
+  /** From then on it is hidden from everybody. */
   expiresAt: timestamp.nullable(),
   /** Null without a payload. */
   payloadType: z.enum(PAYLOAD_TYPES).nullable(),
-  /** The payload as base64, sealed for this object's id. Null: it has not come yet. */
+  /** The payload as base64, sealed for this object's id. Null: no payload was stored yet. */
   sealedPayload: z
     .string()
     .max(2 * MOST_SECRET_BYTES)
@@ -35,7 +35,7 @@ export type Secret = z.infer<typeof secret>
 
 export const SECRET_CONTAINER_TYPES = ['generic', 'rsa', 'certificate'] as const
 
-/** A program that says that it uses a container. */
+/** A consumer, in Barbican's terms: a program that registered its use of a container. */
 export const secretConsumer = z.strictObject({ name: z.string().min(1).max(36), url: z.string().min(1).max(255) })
 export type SecretConsumer = z.infer<typeof secretConsumer>
 

@@ -94,8 +94,8 @@ export class WorkQueue {
   }
 
   /**
-   * The work on a key begins only now, long after it was taken, and sees everything up to now: it need not come back
-   * for what was added until now.
+   * Says that the work on a key that was taken begins only now. It sees everything that was added until now, so the key
+   * does not come back for that.
    */
   begin(key: string): void {
     this.#again.delete(key)

@@ -4,11 +4,11 @@ export interface WorkSlicesOptions {
   readonly clock: Clock
   /** How long the work runs before others have their turn. */
   readonly sliceMs: number
-  /** How many times as long as a slice others run after it, as long as they have something to do. */
+  /** After a slice, other work runs this many times as long, if there is any. */
   readonly othersFactor: number
 }
 
-/** A turn of the event loop in which less happened than this was idle. */
+/** A turn of the event loop that took less than this was idle. */
 const IDLE_TURN_MS = 0.2
 
 /**

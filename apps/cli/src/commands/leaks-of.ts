@@ -1,7 +1,7 @@
 import type { Address, Certificate, LoadBalancer } from '@spout/model'
 import { certificatesNamed } from '@spout/plan'
 
-/** Something that is left. */
+/** An object that nothing uses. */
 export interface Leftover {
   readonly kind: 'vip' | 'floating-ip' | 'port' | 'certificate'
   /** The id that clients use. */
@@ -10,7 +10,7 @@ export interface Leftover {
   readonly name: string
   readonly projectId: string | null
   readonly reason: string
-  /** Whether it takes an address or a place that nothing uses. A certificate that nobody names costs nothing. */
+  /** Whether it takes up an address. An unused certificate does not. */
   readonly leaks: boolean
 }
 

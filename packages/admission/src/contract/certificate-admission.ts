@@ -12,7 +12,7 @@ export const certificateDraft = certificate
     tags: certificate.shape.tags.default([]),
     /** The certificate and those that issued it, in any order; or those of authorities. */
     chain: pem,
-    /** The private key of one of them. Absent: the chain is of authorities, which certificates of peers are checked with. */
+    /** The private key of one of them. Absent: the chain holds authorities or revocation lists. */
     key: pem.optional(),
   })
 export type CertificateDraft = z.input<typeof certificateDraft>

@@ -3,7 +3,7 @@ import type { ApplicationCredential, ClassQuota, CustomRole, Project, Quota, Quo
 /** Writes of projects, their quotas, and their users. */
 export interface ProjectAdmission {
   /**
-   * @param draft with the id that the project has elsewhere; without one it gets a new one
+   * @param draft `id`: the one that the project has in another system; left out, it gets a new one
    * @throws SpoutError NameTaken, AlreadyExists
    */
   createProject(draft: Pick<Project, 'name' | 'description'> & Partial<Pick<Project, 'id'>>): Promise<Project>
@@ -22,11 +22,11 @@ export interface ProjectAdmission {
     readonly limits: Readonly<Record<QuotaResource, number>>
     readonly used: Readonly<Record<QuotaResource, number>>
   }
-  /** Of classes that it has a limit of, or load balancers. */
+  /** Of the classes for which it has a limit or load balancers. */
   classQuotasOf(projectId: string): readonly ClassQuota[]
-  /** A role that nothing depends on. @throws SpoutError NameTaken */
+  /** A role that allows nothing here (see `customRole`). @throws SpoutError NameTaken */
   createCustomRole(draft: Pick<CustomRole, 'name' | 'description'>): Promise<CustomRole>
-  /** Takes it from everybody who has it, too. */
+  /** Also takes it from every user who has it. */
   deleteCustomRole(id: string): Promise<void>
   putUser(user: User): Promise<User>
   deleteUser(id: string): Promise<void>

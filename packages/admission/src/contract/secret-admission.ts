@@ -39,7 +39,7 @@ export const secretContainerDraft = secretContainer.pick({
 })
 export type SecretContainerDraft = z.input<typeof secretContainerDraft>
 
-/** What may change of a container: the secrets of a generic one, and who says that it is used. */
+/** What may change of a container: the secrets of a generic one, and its consumers. */
 export type SecretContainerChange = (
   container: SecretContainer,
 ) => Partial<{ readonly secrets: SecretContainer['secrets']; readonly consumers: readonly SecretConsumer[] }>
@@ -50,19 +50,19 @@ export interface SecretAdmission {
   /** @throws SpoutError AlreadyExists if it has one */
   setPayload(id: string, payload: Payload): Promise<Secret>
   /**
-   * With the certificate that was made of it; containers lose it.
+   * Also deletes the certificate that was made of it, and takes the secret out of containers.
    * @throws SpoutError InUse while a load balancer uses that certificate
    */
   deleteSecret(id: string): Promise<void>
   /**
-   * For its project, and for certificates made of it.
+   * Opens the payload for its own project, and to make a certificate of it.
    * @throws SpoutError NotFound; Unavailable when no configured key opens it
    */
   openSecret(id: string): Payload | null
   createSecretContainer(draft: SecretContainerDraft): Promise<SecretContainer>
   changeSecretContainer(id: string, change: SecretContainerChange): Promise<SecretContainer>
   /**
-   * With the certificate that was made of it. Its secrets stay.
+   * Also deletes the certificate that was made of it. Its secrets stay.
    * @throws SpoutError InUse while a load balancer uses that certificate
    */
   deleteSecretContainer(id: string): Promise<void>

@@ -79,7 +79,7 @@ export class ClusterIndex {
     return nodeGroupId ?? this.#defaultGroupId ?? NO_GROUP
   }
 
-  /** Its class, which keeps its settings while it is used; null if it has none. */
+  /** The load balancer's class; null if it has none. Its settings cannot change while it is used. */
   classOf({ classId }: Pick<LoadBalancer, 'classId'>): LoadBalancerClass | null {
     return this.#view.get('loadBalancerClass', classId ?? '')?.value ?? null
   }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@spout/runtime'
 
-/** Reviews of objects whose status changes by time alone: one at most for each. */
+/** Reviews objects whose status changes with time alone. Each object has one timer at most. */
 export class LaterReviews {
   readonly #clock: Pick<Clock, 'setTimer'>
   readonly #review: (id: string) => void
@@ -11,7 +11,7 @@ export class LaterReviews {
     this.#review = review
   }
 
-  /** In place of one that is to come. */
+  /** Replaces the review that is still to come. */
   after(delayMs: number, id: string): void {
     this.#timers.get(id)?.clear()
     const due = () => {

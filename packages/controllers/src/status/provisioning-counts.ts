@@ -2,17 +2,17 @@ import type { ProvisioningStatus } from './provisioning-status.ts'
 
 type Provisioning = ProvisioningStatus['provisioning']
 
-/** How many of the reviewed load balancers have each provisioning. */
+/** Counts load balancers by provisioning status. */
 export class ProvisioningCounts {
   readonly #of = new Map<string, Provisioning>()
   readonly #counts = { pending: 0, active: 0, error: 0 }
 
-  /** Those that were not reviewed yet are in none of them. */
+  /** Load balancers that were not reviewed yet are not counted. */
   get counts(): Readonly<Record<Provisioning, number>> {
     return this.#counts
   }
 
-  /** @param now null: it is gone */
+  /** @param now its status; null: it was deleted */
   set(id: string, now: Provisioning | null): void {
     const before = this.#of.get(id)
     if (before === now) return

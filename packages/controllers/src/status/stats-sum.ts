@@ -9,7 +9,7 @@ const ZERO: Totals = { bytesIn: 0, bytesOut: 0, totalConnections: 0, requestErro
 interface NodeShare {
   /** Totals from before the node's counters last restarted. */
   readonly before: Totals
-  /** Latencies from before the agent, which counts them, last restarted. */
+  /** Latencies from before the agent last restarted: the agent counts them. */
   readonly latencies: LatencyCounts
   readonly last: ServiceStats
 }
@@ -76,7 +76,7 @@ const plus = (a: Totals, b: Totals): Totals => ({
   ...plusHttp(a.http, b.http),
 })
 
-/** Nothing where neither counted requests. Without latencies, which have other restarts. */
+/** Nothing if neither counted requests. Latencies are summed elsewhere, because they restart at other times. */
 function plusHttp(a: HttpStats | undefined, b: HttpStats | undefined): Pick<ServiceStats, 'http'> {
   if (a === undefined && b === undefined) return {}
   const responses = RESPONSE_CLASSES.map((each) => [each, (a?.responses[each] ?? 0) + (b?.responses[each] ?? 0)])

@@ -111,6 +111,6 @@ function vrrpOf(group: NodeGroup | undefined, shard: number | null): Amphora['vr
   return { routerId: group.vrrp.routerIds[shard - 1] ?? null }
 }
 
-/** Of the ids of amphorae, load balancers and nodes, two say the third. */
+/** The load balancers that an amphora's id may belong to, one for each node (see `combinedId`). */
 export const loadBalancerIdsOf = (amphoraId: string, nodes: readonly Pick<Node, 'id'>[]): readonly string[] =>
   [...nodes.map(({ id }) => id), ...NOOP_NODES].map((nodeId) => combinedId(amphoraId, nodeId))

@@ -134,7 +134,7 @@ function closure(
   }
   steps.left -= reached.size
   if (steps.left < 0) throw new RegexError(TOO_LARGE)
-  // Those that only lead on need not be remembered.
+  // Positions that read nothing need not be remembered.
   return [...reached].filter((at) => at === FINAL || positions[at]!.on !== null).sort((a, b) => a - b)
 }
 

@@ -1,7 +1,7 @@
 import type { HttpRoute, Listener } from '@spout/model'
 import { type CompiledRoutes, compileRoutes } from './compile-routes.ts'
 
-/** A table of few routes is compiled anew in less time than it would be found. */
+/** Compiling a table of few routes takes less time than finding the compiled one. */
 const FEW = 64
 /** Tables kept: of the listeners that changed last. */
 const MOST_KEPT = 50

@@ -221,7 +221,7 @@ export class Authenticator {
     if (view.get('project', token.projectId)?.value.enabled !== true) return null
     const now = rolesOn(user, token.projectId)
     const roles = token.roles.filter((role) => holds(now, role))
-    // A token without any of our roles is for somebody who has only roles that nothing depends on.
+    // A token without roles is valid for a user who has only custom roles in the project.
     const rest = token.roles.length === 0 && isAssigned(user, token.projectId)
     return roles.length === 0 && !rest ? null : { ...base, projectId: token.projectId, roles }
   }

@@ -3,7 +3,7 @@ import { ROLES, type Role, type User } from '@spout/model'
 /** Each role and the others that it includes, as Keystone's implied roles. */
 const INCLUDES: Readonly<Partial<Record<Role, readonly Role[]>>> = { admin: ['member', 'reader'], member: ['reader'] }
 
-/** What Octavia's own roles count as outside of its API: they are for what load balancers need, as there. */
+/** What Octavia's own roles count as in the other APIs, where load balancers need networks, addresses and certificates. */
 const COUNTS_AS: Readonly<Partial<Record<Role, Role>>> = {
   'load-balancer_admin': 'reader',
   'load-balancer_member': 'member',
@@ -16,17 +16,17 @@ const COUNTS_AS: Readonly<Partial<Record<Role, Role>>> = {
 export const withIncluded = (roles: readonly Role[]): readonly Role[] =>
   ROLES.filter((role) => roles.some((given) => given === role || INCLUDES[given]?.includes(role)))
 
-/** Whether the wanted role may be handed on by somebody with these, with the roles they include: a `member` may balance. */
+/** Whether somebody with these roles may hand on the wanted one. A `member` may also hand on `balancer`. */
 export const holds = (roles: readonly Role[], wanted: Role): boolean =>
   roles.includes(wanted) || (wanted === 'balancer' && outsideOctavia(roles).includes('member'))
 
-/** Whether these roles, with the roles they include, are enough for what needs the wanted one. */
+/** Whether these roles, with the roles that they include, allow what needs the wanted one. */
 export const suffice = (roles: readonly Role[], wanted: Role): boolean => holds(outsideOctavia(roles), wanted)
 
 const outsideOctavia = (roles: readonly Role[]): readonly Role[] =>
   withIncluded(roles.map((role) => COUNTS_AS[role] ?? role))
 
-/** Whether a user has a role in a project, if only one that nothing depends on. */
+/** Whether a user has any role in a project, custom ones included. */
 export const isAssigned = (user: User, projectId: string): boolean =>
   [...user.roles, ...(user.keystoneGrants ?? [])].some((grant) => grant.projectId === projectId)
 

@@ -9,7 +9,7 @@ export interface ShownRole {
   readonly name: string
 }
 
-/** The roles of which something depends, and the others. */
+/** The roles that access checks use, and custom roles. */
 export const everyRole = ({ view }: Pick<IdentityContext, 'view'>): readonly ShownRole[] => [
   ...NAMED_ROLES,
   ...view.list('customRole').map(({ id, name }) => ({ id, name })),
@@ -26,7 +26,7 @@ const isSame = (a: KeystoneGrant, b: KeystoneGrant): boolean => a.roleId === b.r
 export const isGranted = (user: User, grant: KeystoneGrant): boolean =>
   grantsOf(user).some((known) => isSame(known, grant))
 
-/** The user with a grant more, or as before if it was there. */
+/** The user with this grant added; the same object if the user has it. */
 export function withGrant(user: User, grant: KeystoneGrant): User {
   if (isGranted(user, grant)) return user
   const { roleId: id, projectId } = grant
@@ -42,7 +42,7 @@ export const withoutGrant = (user: User, grant: KeystoneGrant): User => ({
   ...(user.keystoneGrants && { keystoneGrants: user.keystoneGrants.filter((known) => !isSame(known, grant)) }),
 })
 
-/** Roles of the token's user in its project that nothing depends on. */
+/** Custom roles of the token's user in its project. */
 export function customRolesOf({ view }: Pick<IdentityContext, 'view'>, principal: Principal): readonly ShownRole[] {
   const grants = view.get('user', principal.userId)?.value.keystoneGrants ?? []
   return grants

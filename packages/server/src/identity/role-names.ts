@@ -14,5 +14,5 @@ export const roleId = (role: Role): string => stableUuid(`role/${role}`)
 
 export const shownRole = (role: Role) => ({ id: roleId(role), name: role })
 
-/** The roles of which anything depends. */
+/** The roles that access checks use. All others are custom roles. */
 export const NAMED_ROLES: readonly { readonly id: string; readonly name: Role }[] = ROLES.map(shownRole)

@@ -19,7 +19,7 @@ const draft = z.object({
 
 type ById = { Params: { id: string } }
 
-/** Roles: those of which something depends, and those that clients make. */
+/** Roles: those that access checks use, and custom ones, which clients make. */
 export function roleRoutes(scope: FastifyInstance, context: IdentityContext): void {
   const { admission, authenticator, view } = context
 

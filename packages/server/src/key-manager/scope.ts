@@ -10,7 +10,7 @@ interface Known {
 
 type Owner = Pick<Principal, 'projectId'>
 
-/** The project's own secrets. An expired one is gone for everybody, and other projects' are for nobody, operators too. */
+/** The project's secrets that have not expired. Nobody sees secrets of another project, operators included. */
 export const secretsOf = ({ view, clock }: Known, { projectId }: Owner): readonly Secret[] =>
   view.list('secret', { projectId: projectId ?? '' }).filter((one) => !isExpired(one, clock.now()))
 

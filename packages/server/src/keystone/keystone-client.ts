@@ -79,7 +79,7 @@ export class KeystoneClient {
     if (status === 401 || status === 403)
       throw new KeystoneAway(`it refuses with ${status} what Spout asks about tokens: its user needs the role service`)
     if (status === 429 || status > 500) throw new KeystoneAway(`it answered ${status}`)
-    // Whatever else is wrong is wrong with this token.
+    // Any other client error concerns this token alone.
     if (status >= 400 && status < 500) return null
     const token = status === 200 ? readToken(body) : null
     if (token === null) throw unavailable(`its answer, ${status}, does not say whose the token is`)

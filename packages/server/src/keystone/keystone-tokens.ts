@@ -124,9 +124,9 @@ export class KeystoneTokens implements ForeignTokens {
   async #validate(id: string, secret: string): Promise<KeystoneToken | null> {
     const { client, log } = this.#options
     const away = this.#away
-    // It went away while this one waited for its turn.
+    // Keystone stopped answering while this request waited for its turn.
     if (away !== null && this.#nowMs() - away.atMs < AWAY_FOR_MS) throw away.error
-    // An answer is as old as its question.
+    // The answer's age counts from the question.
     const atMs = this.#nowMs()
     try {
       const token = await client.validate(secret)

@@ -123,7 +123,7 @@ export class Parts {
   readonly #now: string
   readonly #monitorDefaults: MonitorDefaults
 
-  /** @param monitors how monitors of this load balancer's class are made that do not say; null: as everywhere */
+  /** @param monitors the class's defaults for health monitors; null: the usual ones */
   constructor(
     current: Pick<LoadBalancer, 'listeners' | 'pools'>,
     now: string,
@@ -225,18 +225,18 @@ export class Parts {
   #stamp<T extends Stamped>(known: T | undefined, own: Omit<T, keyof Stamped>): T {
     if (known === undefined) return { ...own, id: randomUUID(), createdAt: this.#now, updatedAt: null } as T
     const { id, createdAt, updatedAt } = known
-    // The same object, since what is checked, stored and sent of a document is what is new in it.
+    // The same object where nothing changed: only new objects are checked, stored and sent.
     if (isDeepStrictEqual(known, { ...own, id, createdAt, updatedAt })) return known
     return { ...own, id, createdAt, updatedAt: this.#now } as T
   }
 }
 
-/** A pool is updated by what it says itself: its members and its monitor have times of their own. */
+/** The fields that decide about a pool's `updatedAt`. Its members and its monitor have times of their own. */
 function ownFields({ members: _members, monitor: _monitor, ...own }: Pool): Omit<Pool, 'members' | 'monitor'> {
   return own
 }
 
-/** A listener is updated by what it says itself: its routes have times of their own. */
+/** The fields that decide about a listener's `updatedAt`. Its routes have times of their own. */
 function withoutRoutes({ routes: _routes, ...own }: Listener): Omit<Listener, 'routes'> {
   return own
 }

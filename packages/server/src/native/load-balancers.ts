@@ -189,7 +189,7 @@ export const loadBalancerRoutes: readonly Route[] = [
   }),
 ]
 
-/** How monitors of the load balancer's class are made that do not say. */
+/** Defaults for health monitors of the load balancer's class; null: the usual ones. */
 export const monitorDefaultsOf = ({ view }: NativeContext, { classId }: Pick<LoadBalancer, 'classId'>) =>
   view.get('loadBalancerClass', classId ?? '')?.value.monitor ?? null
 

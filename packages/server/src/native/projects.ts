@@ -36,7 +36,7 @@ const limits = quotaLimits.partial()
 const usage = z.strictObject({
   limits: quotaLimits,
   used: quotaLimits,
-  /** Of classes that it has a limit of, or load balancers. */
+  /** Of the classes for which it has a limit or load balancers. */
   classes: z.array(classQuota),
 })
 
@@ -62,7 +62,7 @@ export const projectRoutes: readonly Route[] = [
   projects.create(
     'Create a project',
     z.strictObject({
-      /** That it has in another Keystone; else generated. */
+      /** The id that the project has in another Keystone. Left out: generated. */
       id: uuid.optional(),
       name: z.string().min(1).max(64),
       description: project.shape.description.default(''),

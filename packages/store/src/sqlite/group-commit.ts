@@ -9,7 +9,7 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void
 }
 
-/** After every flush others have as long, because they all waited for it. */
+/** After every flush, other work gets as much time as the flush took. */
 const SLICES = { sliceMs: Number.MIN_VALUE, othersFactor: 1 } as const
 
 /**

@@ -5,7 +5,7 @@ import { type Outcome, outcomeOf } from './outcome.ts'
 import { planChanges } from './plan-changes.ts'
 import type { RenderedEntry } from './render.ts'
 import type { RunningProxy } from './running-proxy.ts'
-import { changesOwners, changesUntold, type Move } from './slot-assignments.ts'
+import { changesOwners, changesUnreadable, type Move } from './slot-assignments.ts'
 import { ProxyLost } from './stats-socket.ts'
 import { storeStep } from './tls-command.ts'
 
@@ -99,7 +99,7 @@ async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<
         proxy.settle(move.placedAfter)
       }
     }
-    if (moves.some((move) => changesOwners(move) || changesUntold(move))) await current.confirm()
+    if (moves.some((move) => changesOwners(move) || changesUnreadable(move))) await current.confirm()
     return refused
   } catch (error) {
     if (!(error instanceof ProxyLost)) throw error

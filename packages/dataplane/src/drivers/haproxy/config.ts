@@ -1,3 +1,4 @@
+import { clientHeaderRules } from './client-headers.ts'
 import { serverWords } from './command.ts'
 import {
   backendName,
@@ -20,7 +21,6 @@ import { type BackendShape, type Balance, type Forwarded, type FrontendShape, fr
 import type { Slot } from './slot-table.ts'
 import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
 import { cipherWords } from './tls-values.ts'
-import { toldHeaderRules } from './told-headers.ts'
 
 /** Start parameters of a process, besides its slots and their content. All paths and numbers are our own. */
 export interface ProcessSettings extends SourceBounds {
@@ -151,8 +151,8 @@ const hstsRule = ({ mapPath }: ProcessSettings): string => {
 const REDISPATCH = '    option redispatch 1'
 
 /**
- * Rules that each of thousands of backends had would take 3 KB of each, so those of a defaults section count for all that
- * limit members alike.
+ * Names a defaults section. Rules would take 3 KB in each of thousands of backends, so they are in defaults sections: one
+ * for all backends that have the same time-out for members.
  */
 const backendKind = ({ mode, memberMs }: Pick<BackendShape, 'mode' | 'memberMs'>): string =>
   mode === 'http' ? `http-${memberMs}` : mode
@@ -174,7 +174,7 @@ function defaultsSections({
       ...(mode === 'http' ? requestRules(settings.mapPath) : []),
       ...(forwarded.length + told.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
-      ...told.flatMap(toldHeaderRules),
+      ...told.flatMap(clientHeaderRules),
       ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaPrograms.length > 0) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),

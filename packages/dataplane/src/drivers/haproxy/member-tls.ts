@@ -46,8 +46,8 @@ export const memberTls = ({
 })
 
 /**
- * The words of a server's line. With a name, or one that the client asked for, HAProxy compares the server's certificate
- * with it; to a client that asked for none it takes any certificate of the authorities.
+ * The words of a server's line. HAProxy compares the server's certificate with `serverName`, or with the name that the
+ * client asked for. If the client asked for none, HAProxy accepts any certificate of the authorities.
  */
 export const memberTlsWords = (
   { authorities, revocations, serverName, certificate, minVersion, ciphers, alpn }: MemberTls,

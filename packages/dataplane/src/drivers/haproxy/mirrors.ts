@@ -2,8 +2,8 @@ import type { MapName } from './maps.ts'
 
 /**
  * Mirrors of a route: `mirrors.lua` sends copies of requests to a frontend of the process, which passes each to the
- * backend that a header of it names. So members are chosen, checked and spoken to as for any request. Nothing of a
- * response goes anywhere.
+ * backend that a header of it names. So members are chosen, checked and spoken to as for any request. Responses are thrown
+ * away.
  */
 const MIRRORS = 'mirrors'
 

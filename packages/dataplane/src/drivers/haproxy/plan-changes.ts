@@ -29,7 +29,7 @@ export function planChanges(
   want: PlacedEntry,
   settled: ReadonlyMap<number, PlacedRows> = NOT_KNOWN,
 ): Changes {
-  // Servers are refused that name a file which the process does not have.
+  // The process refuses servers that name a file which it does not have.
   const raise: Command[] = [...storesOfMemberTls(have.tls, want.backends)]
   const turn: Command[] = []
   const lower: Command[] = []

@@ -42,7 +42,7 @@ export function planTlsChanges(
       raise.push(...setRevocations(slot, revocations))
     if (authorities !== undefined && have.clients.get(slot) !== authorities)
       raise.push(...setClients(slot, authorities))
-    // After the lists: a certificate that was the fallback is served by its names before it is that no more.
+    // After the lists: the old fallback certificate must be in the list before it stops being the fallback.
     if (fallback !== null && have.fallbacks.get(slot) !== fallback) fallbacks.push(...setFallback(slot, fallback))
   }
 

@@ -132,7 +132,7 @@ export class ProxyLauncher {
     this.#bounds = saved.bounds
     if ((await this.#endUnrecorded(saved.process)) || !(await isRunning(saved.process))) return { saved, proxy: null }
     const { host, place } = this.#given
-    const untold = {
+    const unreadable = {
       fallbacks: new Map(saved.fallbacks ?? []),
       clients: new Map(saved.clients ?? []),
       revocations: new Map(saved.revocations ?? []),
@@ -140,7 +140,7 @@ export class ProxyLauncher {
     // The limits may have changed. If they cannot be set yet (less memory than is in use), the old ones stay.
     await host.confine(place, saved.process.pid).catch(() => {})
     try {
-      return { saved, proxy: await this.#attach(saved.process, saved.generation, untold) }
+      return { saved, proxy: await this.#attach(saved.process, saved.generation, unreadable) }
     } catch {
       // It runs but does not answer, and its ports are needed.
       await this.#terminate()

@@ -2,10 +2,10 @@ import { MOST_RETRIES } from '@spout/model/route-words'
 import type { MapName } from './maps.ts'
 
 /**
- * A relay is a backend of the process with a frontend of the process as its only server. What HAProxy 2.6 has for a
- * backend alone, and not for a request, is so for everything behind it. Only requests that need it go there.
+ * A relay is a backend whose only server is a frontend of the same process. HAProxy 2.6 has some limits for a backend, but
+ * not for a request: a relay's limits hold for everything behind it. Only requests that need them go there.
  *
- * - `deadline`: the time-out of its server ends connecting, which has none of a request's own, and all attempts.
+ * - `deadline`: the time-out of its server ends all attempts, and connecting, for which a request has no time-out.
  * - `retry-<n>`: tries its server again n times when the response is 425. The frontend behind it, `attempt`, answers so
  *   where the route wants another attempt, with the status as it was in a header.
  *
@@ -102,7 +102,7 @@ export function relays({ chroot, uid }: RelayPlace, canRetry: boolean): readonly
       `backend ${retryName(at + 1)} from relay-backend`,
       `    retries ${at + 1}`,
       `    retry-on ${ASK_AGAIN}`,
-      // It asks again for nobody once the client, or the deadline, has gone.
+      // No further attempt once the client has gone or the deadline has passed.
       '    option abortonclose',
       `    http-response lua.restore_status if { res.hdr(${STATUS}) -m found }`,
       server(ATTEMPT),
@@ -115,7 +115,7 @@ export function relays({ chroot, uid }: RelayPlace, canRetry: boolean): readonly
     '    http-response set-var(txn.answered) bool(true)',
     `    http-response del-header ${STATUS}`,
     '    http-response lua.ask_again',
-    // The proxy's own: a member gave no response, a broken one, or none in time.
+    // The proxy's own responses: the member gave none, a broken one, or none in time.
     `    http-after-response set-header ${STATUS} %[status]${unanswered}`,
     `    http-after-response set-status ${ASK_AGAIN}${unanswered}`,
     further,

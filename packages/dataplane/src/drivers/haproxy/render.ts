@@ -4,6 +4,7 @@ import { isProxied } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../contracts/driver.ts'
+import { clientHeaders } from './client-headers.ts'
 import type { KnownRoutes } from './known-routes.ts'
 import { type MemberTls, memberTls } from './member-tls.ts'
 import { type RenderedRoutes, renderRoutes } from './route-rows.ts'
@@ -20,7 +21,6 @@ import {
 } from './shape.ts'
 import type { FrontendCertificates } from './tls-content.ts'
 import { checkedContentId, knownCiphers, knownProtocols, knownVersion } from './tls-values.ts'
-import { toldHeaders } from './told-headers.ts'
 
 /** What one load balancer needs of the proxy, before slots are assigned. Contains only ids, numbers and addresses. */
 export interface RenderedEntry {
@@ -170,7 +170,7 @@ function hstsText({ maxAgeSeconds, includeSubdomains, preload }: NonNullable<Ser
 
 function headersOf({ insertHeaders }: Service, mode: ProxyMode): Pick<FrontendShape, 'forwarded' | 'told'> {
   if (mode !== 'http') return { forwarded: [] }
-  const told = toldHeaders(insertHeaders)
+  const told = clientHeaders(insertHeaders)
   const forwarded = FORWARDED.filter((each) => insertHeaders.includes(`x-forwarded-${each}`))
   return { forwarded, ...(told.length > 0 ? { told } : {}) }
 }

@@ -19,7 +19,7 @@ import {
 } from './show.ts'
 import { StatsSocket } from './stats-socket.ts'
 import { isTlsCommand, payloadOf, tlsCommandText } from './tls-command.ts'
-import type { UntoldContent } from './tls-content.ts'
+import type { UnreadableContent } from './tls-content.ts'
 import { readPem } from './tls-files.ts'
 import {
   parseAuthorities,
@@ -57,7 +57,7 @@ export class RunningProxy {
   }
 
   /**
-   * @param content its known content; of another process that alone which it cannot be asked for
+   * @param content all that it holds; for a process that an earlier agent started, what cannot be read back from it
    * @param onLost called once when the process is gone, or closed the connection
    * @throws ProxyLost
    */
@@ -65,7 +65,7 @@ export class RunningProxy {
     process: ProcessIdentity,
     generation: number,
     files: ProxyFiles,
-    content: ProxyContent | UntoldContent,
+    content: ProxyContent | UnreadableContent,
     onLost: () => void,
   ): Promise<RunningProxy> {
     const socket = await StatsSocket.connect(files.statsSocket(generation), onLost)
@@ -193,11 +193,11 @@ export class RunningProxy {
   }
 }
 
-/** @param untold as last set */
+/** Reads back what the process holds. The third parameter is what cannot be read back, as last set. */
 async function readContent(
   socket: StatsSocket,
   files: ProxyFiles,
-  { fallbacks, clients, revocations }: UntoldContent,
+  { fallbacks, clients, revocations }: UnreadableContent,
 ): Promise<ProxyContent> {
   const [servers = '', certificates = '', authorities = '', revoked = '', lists = '', ...maps] = await socket.execute([
     'show servers state\n',

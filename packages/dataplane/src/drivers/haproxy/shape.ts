@@ -1,5 +1,5 @@
 import type { Cipher } from '@spout/model/ciphers'
-import type { ToldHeader } from './told-headers.ts'
+import type { ClientHeader } from './client-headers.ts'
 
 /**
  * Properties of a proxy section that cannot be changed at run time. Sections are created in advance by shape and
@@ -38,7 +38,7 @@ export interface FrontendShape {
    */
   readonly forwarded: readonly Forwarded[]
   /** Other headers that requests get. Absent: none. */
-  readonly told?: readonly ToldHeader[]
+  readonly told?: readonly ClientHeader[]
   /** Absent: it does not speak TLS. */
   readonly tls?: TlsShape
   /**

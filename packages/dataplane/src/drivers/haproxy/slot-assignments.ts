@@ -191,10 +191,10 @@ export class SlotAssignments {
 /** Whether slots change owners. */
 export const changesOwners = ({ before, after }: Move): boolean => ownersIn(before) !== ownersIn(after)
 
-/** Whether a listener gets another file of those that the process cannot be asked for. */
-export const changesUntold = ({ before, after }: Move): boolean => untoldIn(before) !== untoldIn(after)
+/** Whether a listener gets another of the files whose content ids cannot be read back from the process. */
+export const changesUnreadable = ({ before, after }: Move): boolean => unreadableIn(before) !== unreadableIn(after)
 
-const untoldIn = (entry: RenderedEntry | undefined): string =>
+const unreadableIn = (entry: RenderedEntry | undefined): string =>
   entry?.frontends
     .flatMap(({ service, certificates }) =>
       certificates ? [service, certificates.fallback, certificates.authorities, certificates.revocations] : [],

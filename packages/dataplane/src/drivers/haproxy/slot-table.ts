@@ -18,7 +18,7 @@ export class SlotsExhausted extends Error {
 
 /** Number of slots of a shape that is used for the first time. */
 const FIRST_SLOTS = 2
-/** A free backend takes 10 KB. Of so many slots, those that are kept free and that are added are a smaller part. */
+/** From so many slots on, smaller parts are kept free and added: a free backend takes 10 KB. */
 const MANY = 1024
 const [FREE, FREE_OF_MANY] = [1 / 4, 1 / 8]
 const [GROWTH, GROWTH_OF_MANY] = [1, 1 / 4]

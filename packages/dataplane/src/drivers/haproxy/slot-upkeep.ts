@@ -10,7 +10,7 @@ export interface SlotUpkeepOptions extends CurrentProxyOptions {
   readonly log: Log
 }
 
-/** A request that a leaving server has ends soon after it left, as a rule. Then each look comes after twice the time. */
+/** Requests of a leaving server usually end soon. Each look after the first one comes after twice the time. */
 const FIRST_LOOK_MS = 25
 
 /** Background work on slots: adds slots before they are lacking, and removes content of released ones. */
@@ -60,7 +60,7 @@ export class SlotUpkeep {
         await this.#sweep().catch((error) =>
           log.debug({ proxy: place.name, error: String(error) }, 'released slots could not be swept'),
         )
-        // Released slots are free now, as a rule. A reload for others would be in vain.
+        // Released slots are usually free now, so that no reload is needed for more.
         await this.#grow().catch((error) =>
           log.warn({ proxy: place.name, error: String(error) }, 'the number of slots could not be increased'),
         )

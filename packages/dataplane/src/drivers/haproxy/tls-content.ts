@@ -31,8 +31,8 @@ export interface TlsContent {
   readonly revocations: Map<number, string>
 }
 
-/** What the process cannot be asked for: it tells of these files what they say of themselves, not which ones they are. */
-export type UntoldContent = Pick<TlsContent, 'fallbacks' | 'clients' | 'revocations'>
+/** What cannot be read back from the process: it shows what is in these files, but not their content ids. */
+export type UnreadableContent = Pick<TlsContent, 'fallbacks' | 'clients' | 'revocations'>
 
 export const emptyTlsContent = (): TlsContent => ({
   stored: new Set(),

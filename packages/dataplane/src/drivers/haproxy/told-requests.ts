@@ -2,12 +2,13 @@ import type { CarriedRequest } from '../../contracts/driver.ts'
 import { parseRequestLine } from './request-lines.ts'
 import { openPipe, RequestPipe, type RequestPipeOptions } from './request-pipe.ts'
 
-/** Is told of requests and connections of listeners that have that wish. Must not throw. */
+/** Called for each request or connection of listeners whose requests are logged or timed. Must not throw. */
 export type OnRequest = (request: CarriedRequest) => void
 
 /**
- * Lines of requests since the agent started. `dropped`: the proxy had no room for them, since they came faster than they may
- * be read, or the agent was away. `ignored`: of no listener that tells of its requests; what was no request is told of all.
+ * Lines of requests since the agent started. `dropped`: the pipe was full, because lines came faster than the agent may read
+ * them, or the agent was away. `ignored`: of listeners that asked for no lines, since the proxy logs broken requests of all
+ * listeners; or cut.
  */
 export type LineCounts = Readonly<Record<'read' | 'dropped' | 'ignored', number>>
 
@@ -18,7 +19,7 @@ export interface ToldRequestsOptions extends Pick<RequestPipeOptions, 'linesPerS
   readonly poolOf: (slot: number) => number | null
 }
 
-/** What one domain's proxy tells of its requests. */
+/** Reads the request log of one domain's proxy. */
 export class ToldRequests {
   readonly #pipe: RequestPipe
   readonly #count: ToldRequestsOptions['count']

@@ -139,7 +139,7 @@ const ownFields: readonly Field<PolicySpec, PolicyReading>[] = [
   }),
 ]
 
-/** A policy of a listener that is created with it: its pool comes with it, too, and so has no id yet. */
+/** A policy that is created with its listener. It names its pool by content, because the pool has no id yet. */
 export const nestedPolicy: WireType<PolicySpec> = nested(
   [
     ...ownFields.filter(({ name }) => name !== 'redirect_pool_id'),

@@ -12,7 +12,7 @@ import type { Call, Route } from './route.ts'
 
 const { word } = amphoraResource
 
-/** Those of one load balancer; none if it does not exist. */
+/** The amphorae of one load balancer; none if it does not exist. */
 function amphorae(call: Call, loadBalancerId: string): readonly Amphora[] {
   const lb = call.context.view.get('loadBalancer', loadBalancerId)?.value
   return lb === undefined ? [] : amphoraeOf(lb, ownVips(call, lb)[0], call.context)
@@ -45,7 +45,7 @@ function stats(call: Call) {
   return printAmphoraStats(amphora, call.context.status.nodeStats(nodeId, loadBalancer.id))
 }
 
-/** A node follows its state as it changes: it has no configuration that is behind. */
+/** Nothing to do: a node applies every change at once, so its configuration is never out of date. */
 function configure(call: Call): void {
   find(call)
 }
@@ -55,7 +55,7 @@ async function failover(call: Call): Promise<void> {
   await failOver(call, loadBalancer, nodeId)
 }
 
-/** Octavia deletes those alone that no load balancer uses, and there are none. */
+/** Octavia deletes only amphorae that no load balancer uses. Here there are none. */
 function remove(call: Call): never {
   const { id } = find(call)
   throw new OctaviaFault(409, `${word} ${id} is immutable and cannot be updated.`)

@@ -41,7 +41,7 @@ async function remove(call: Call) {
 
 const show = (call: Call) => print(call, findPolicy(call, 'reader'), call.id, parseListQuery(call.query).fields)
 
-/** The load balancer of a policy. A route that no policy made is none. */
+/** The load balancer of a policy. Routes that no policy made are not found. */
 function findPolicy(call: Call, role: Persona): LoadBalancer {
   const { lb } = findChild(call, 'route', call.id, role)
   if (!policyReadings(snapshot(call, lb)).some(({ model }) => model.id === call.id))

@@ -2,13 +2,13 @@ import type { Service } from '@spout/model'
 
 type InsertHeader = Service['insertHeaders'][number]
 /** A header that a request gets besides the `x-forwarded-*` ones. One of that name from the client is replaced. */
-export type ToldHeader = Exclude<InsertHeader, `x-forwarded-${string}`>
+export type ClientHeader = Exclude<InsertHeader, `x-forwarded-${string}`>
 
 /** Names in certificates can hold anything, since authorities are the tenant's. A control character would end a header. */
 const printable = (name: string): string => `${name},regsub([[:cntrl:]],?,g)`
 
 /** What HAProxy is asked for it, which is nothing where the client has shown no certificate. */
-const SAMPLES: Readonly<Record<ToldHeader, string>> = {
+const SAMPLES: Readonly<Record<ClientHeader, string>> = {
   'x-real-ip': 'src',
   'x-ssl-client-verify': 'ssl_c_verify',
   'x-ssl-client-has-cert': 'ssl_c_used',
@@ -21,11 +21,11 @@ const SAMPLES: Readonly<Record<ToldHeader, string>> = {
 }
 
 /** In the order of `SAMPLES`. */
-export const toldHeaders = (inserted: readonly InsertHeader[]): readonly ToldHeader[] =>
-  (Object.keys(SAMPLES) as ToldHeader[]).filter((header) => inserted.includes(header))
+export const clientHeaders = (inserted: readonly InsertHeader[]): readonly ClientHeader[] =>
+  (Object.keys(SAMPLES) as ClientHeader[]).filter((header) => inserted.includes(header))
 
 /** `_` for `-` is the same header to CGI-like servers. */
-export const toldHeaderRules = (header: ToldHeader): readonly string[] => [
+export const clientHeaderRules = (header: ClientHeader): readonly string[] => [
   `    http-request del-header ${header.replaceAll('-', '_')}`,
   `    http-request set-header ${header} "%[${SAMPLES[header]}]"`,
 ]
