@@ -1,5 +1,5 @@
 /*
- * nft-batch: set elements changed in one atomic transaction, by raw netlink.
+ * nft-batch: set elements changed in one atomic transaction, by raw netlink; and, ahead of them, tables by nft commands.
  *
  * The kernel takes one sendmsg as one batch. A bulk load gathers its messages over many request lines (`more`) and
  * sends them at the end. `part` numbers the lines, so that a transaction that lacks a refused line is never committed.
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../net/netlink.h"
+#include "nft_commands.h"
 #include "nft_element.h"
 #include "nft_message.h"
 #include "operations.h"
@@ -30,6 +31,9 @@ struct origin {
 	uint32_t elements_at; /* in the message */
 	uint32_t element_size;
 };
+
+/* The change that the messages of commands belong to. */
+#define NO_CHANGE UINT32_MAX
 
 struct transaction {
 	struct buf messages;
@@ -175,6 +179,32 @@ static bool put_changes(struct request *request, struct transaction *transaction
 	return true;
 }
 
+/* Commands, as messages of this transaction. */
+static bool put_commands(struct request *request, struct netns *netns, struct transaction *transaction)
+{
+	struct buf *messages = &transaction->messages;
+	size_t at = messages->len;
+	const char *text;
+
+	if (json_member(request->fields, "text") == NULL)
+		return true;
+	if (!field_text(request, request->fields, "text", &text) || !nft_commands_compile(request, netns, text, messages))
+		return false;
+	while (at < messages->len) {
+		struct nlmsghdr header;
+		struct origin origin = {.change = NO_CHANGE};
+
+		memcpy(&header, messages->data + at, sizeof(header));
+		/* Only refusals are answered. */
+		header.nlmsg_flags &= (uint16_t)~(NLM_F_ACK | NLM_F_ECHO);
+		header.nlmsg_seq = FIRST_SEQ + message_count(transaction);
+		memcpy(messages->data + at, &header, sizeof(header));
+		buf_put(&transaction->origins, &origin, sizeof(origin));
+		at += NLMSG_ALIGN(header.nlmsg_len);
+	}
+	return true;
+}
+
 static void first_refusal(const struct nlmsghdr *message, void *arg)
 {
 	struct netlink_refusal *first = arg, refusal;
@@ -193,6 +223,8 @@ static void locate(struct failure *failure, const struct transaction *transactio
 	if (refusal->seq < FIRST_SEQ || refusal->seq - FIRST_SEQ >= message_count(transaction))
 		return;
 	origin = (const struct origin *)transaction->origins.data + (refusal->seq - FIRST_SEQ);
+	if (origin->change == NO_CHANGE)
+		return;
 	failure->index = origin->change;
 	if (origin->element_size > 0 && refusal->offset >= origin->elements_at)
 		failure->element = origin->first_record + (refusal->offset - origin->elements_at) / origin->element_size;
@@ -253,7 +285,8 @@ bool op_nft_batch(struct request *request)
 	if (!request_netns(request, &netns))
 		return false;
 	if (!field_flag(request, request->fields, "more", &more) || !join(request, netns) ||
-	    !put_changes(request, netns->transaction) || (!more && !commit(request, netns, netns->transaction))) {
+	    !put_commands(request, netns, netns->transaction) || !put_changes(request, netns->transaction) ||
+	    (!more && !commit(request, netns, netns->transaction))) {
 		transaction_drop(netns);
 		return false;
 	}

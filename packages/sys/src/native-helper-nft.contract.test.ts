@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { NftChange } from './native-protocol.ts'
 import { runIn } from './netns.ts'
 import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
 import { SANITIZED } from './testing/native-builds.ts'
@@ -134,6 +135,54 @@ describe('nftables through the helper', () => {
     expect(await get('services', serviceKey(3, 80))).toBeNull()
     expect(await get('services', serviceKey(4, 443))).toEqual(mark(4))
     expect((await on.helper.stats()).transactions).toBe(transactions + 1)
+  })
+
+  test('replaces a table and fills the new one in one transaction', async () => {
+    const { transactions } = await on.helper.stats()
+    const table = { netns: on.netns, family: 'ip', table: 'whole' } as const
+    const text = (comment: string) => `add table ip whole
+delete table ip whole
+table ip whole {
+  comment "${comment}"
+  map services { type ipv4_addr . inet_proto . inet_service : mark; }
+  set caps { type ipv4_addr . inet_proto . inet_service; ct count over 5; }
+  set admitted { type ipv4_addr . ipv4_addr; flags interval; }
+  chain input { type filter hook input priority 0; policy accept; tcp dport { 80, 443 } meta mark set ip daddr . ip protocol . th dport map @services; }
+}
+`
+    const range = Buffer.from([192, 0, 2, 1, 10, 0, 0, 0, 192, 0, 2, 1, 10, 0, 0, 255])
+    const limit = Buffer.concat([serviceKey(1, 80), mark(3)])
+    const load = (comment: string, pool: number, further: readonly NftChange[] = []) =>
+      on.helper.nftBatch({
+        ...table,
+        text: text(comment),
+        changes: [
+          { ...SERVICE, elements: service(1, 80, pool) },
+          { do: 'add', set: 'caps', keyBytes: 12, elements: limit, expr: 'count-over' },
+          { do: 'add', set: 'admitted', keyBytes: 8, elements: range, interval: true },
+          ...further,
+        ],
+      })
+    const pool = () => on.helper.nftGet({ ...table, set: 'services', key: serviceKey(1, 80) })
+
+    await load('first', 7)
+    await load('second', 8)
+    expect((await on.helper.stats()).transactions).toBe(transactions + 2)
+    expect(await on.helper.nftGeneration(table)).toEqual({ exists: true, comment: 'second' })
+    expect(await pool()).toEqual(mark(8))
+    const listing = await runIn(on.segment.near, ['nft', 'list', 'table', 'ip', 'whole'])
+    expect(listing).toContain('tcp dport { 80, 443 } meta mark set')
+    expect(listing).toContain('192.0.2.1 . tcp . 80 ct count over 3')
+    expect(listing).toContain('192.0.2.1 . 10.0.0.0/24')
+
+    const absent = { ...SERVICE, set: 'absent', elements: service(1, 80, 9) }
+    expect(await refusal(load('third', 9, [absent]))).toMatchObject({ errno: 'ENOENT', index: 3 })
+    const noCommands = on.helper.nftBatch({ ...table, text: 'add chain ip whole {', changes: [] })
+    expect((await refusal(noCommands)).message).toMatch(/syntax error/)
+    const noChain = on.helper.nftBatch({ ...table, text: 'add rule ip whole absent accept', changes: [] })
+    expect(await refusal(noChain)).toMatchObject({ errno: 'ENOENT', index: null })
+    expect(await on.helper.nftGeneration(table)).toEqual({ exists: true, comment: 'second' })
+    expect(await pool()).toEqual(mark(8))
   })
 
   test('changes nothing for an empty batch', async () => {

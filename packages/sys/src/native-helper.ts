@@ -113,7 +113,10 @@ export class NativeHelper {
     await this.#call('nft-text', request)
   }
 
-  /** Changes elements in one atomic transaction of any size. The error names the refused change and record. */
+  /**
+   * Changes elements, and before that tables if there is `text`, in one atomic transaction of any size. The error names
+   * the refused change and record; neither if the text is refused.
+   */
   async nftBatch(request: NftBatch): Promise<void> {
     await this.#running().batch(nftBatchLines(request))
   }

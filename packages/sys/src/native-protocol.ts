@@ -41,6 +41,8 @@ export type NftChange = NftElements | NftFlush
 
 /** All changes or none, in the order given. */
 export interface NftBatch extends NftTableRef {
+  /** nft commands that come before the changes, which may name what they make. Only for skeletons, as with `nftText`. */
+  readonly text?: string
   readonly changes: readonly NftChange[]
 }
 

@@ -64,6 +64,16 @@ test('bounds the number of changes on a line', () => {
   expect(linesOf(many).map((line) => fieldsOf(line).changes.length)).toEqual([CHANGES_PER_LINE, 1])
 })
 
+test('commands come once, ahead of all changes', () => {
+  const changes = [change(0, 4, 40_000)]
+  const texts = [...nftBatchLines({ ...table, text: 'add table ip t', changes })].map(({ fields }) => fields)
+  expect(texts.map((fields) => (fields as { text?: string }).text)).toEqual([
+    'add table ip t',
+    ...texts.slice(1).map(() => undefined),
+  ])
+  expect(texts.length).toBeGreaterThan(1)
+})
+
 test('counts key, end of range, value and limit into a record', () => {
   const batch = (elements: Uint8Array) =>
     nftBatchLines({

@@ -33,14 +33,15 @@ export function nftBatchLines(batch: NftBatch): Iterable<BatchLine> {
   return lines(batch)
 }
 
-function* lines({ changes, ...head }: NftBatch): Generator<BatchLine> {
+function* lines({ changes, text, ...head }: NftBatch): Generator<BatchLine> {
   const starts: Piece[] = []
   let line: Piece[] = []
   let bytes = 0
   let part = 0
   const flush = (more: boolean): BatchLine => {
     for (const piece of line) starts.push(piece)
-    const fields = { ...head, changes: line.map((piece) => piece.json), part: part++, more }
+    const commands = part === 0 && text !== undefined ? { text } : {}
+    const fields = { ...head, ...commands, changes: line.map((piece) => piece.json), part: part++, more }
     line = []
     bytes = 0
     return {

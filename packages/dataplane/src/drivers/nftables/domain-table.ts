@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { HelperError, HelperLost, type Log, type NativeHelper, type NftChange } from '@spout/sys'
+import { HelperError, HelperLost, type Log, type NativeHelper, type NftBatch, type NftChange } from '@spout/sys'
 import { SEGMENT, TUNNELS, UPLINK } from '../../domain/domain-names.ts'
 import { GENERATION_MAP, isAtGeneration } from '../../nft/generation.ts'
 import { type WholeTable, withoutTable } from '../../nft/whole-table.ts'
@@ -48,7 +48,7 @@ const SHAPES: Readonly<Record<TableKind, TableShape>> = {
 export type Wanted = ReadonlyMap<string, Rendered | null>
 
 /**
- * One table of a domain. Every change is one transaction that also writes the generation. After a loss one small read
+ * One table of a domain. Every change, also its making, is one transaction that also writes the generation. After a loss one small read
  * tells whether it was applied. If the kernel refuses a transaction, it is bisected until the bad entry is alone.
  */
 export class DomainTable {
@@ -127,10 +127,16 @@ export class DomainTable {
       await this.#commit([...wanted], failures, signal)
       if (!this.#stale) return failures
     }
-    // Lost or unknown content: one transaction empties the table and adds everything.
+    // Lost or unknown content: one transaction makes or empties the table and adds everything.
     failures.clear()
     const whole = new Map<string, Rendered | null>([...this.#content.entries, ...wanted])
-    if (await this.#load(whole)) return failures
+    try {
+      await this.#load(whole)
+      return failures
+    } catch (error) {
+      if (!(error instanceof HelperError)) throw error
+      this.#log.warn({ netns: this.#at.netns, error: error.message }, 'the kernel refused a whole table')
+    }
     await this.#load(this.#content.entries)
     await this.#commit([...wanted], failures, signal)
     return failures
@@ -163,7 +169,7 @@ export class DomainTable {
     signal.throwIfAborted()
     const plan = this.#content.plan(wanted)
     try {
-      await this.#send(plan, plan.changes, this.#content.generation)
+      await this.#send({ changes: plan.changes }, plan, this.#content.generation)
       plan.accept()
     } catch (error) {
       if (!(error instanceof HelperError)) throw error
@@ -179,46 +185,43 @@ export class DomainTable {
     }
   }
 
-  /** Makes the table hold exactly these entries; false if the kernel refuses one of them. */
-  async #load(entries: Wanted): Promise<boolean> {
-    const { sets } = this.#shape
+  /**
+   * Makes the table hold exactly these entries. A table of another version, or with other interfaces in its rules, is
+   * replaced in the transaction that fills the new one, so that no packet meets an empty table.
+   * @throws HelperError if the kernel refuses one of the entries, or the table; what was there stays in force
+   */
+  async #load(entries: Wanted): Promise<void> {
     const skeleton = await this.#skeleton()
-    const { comment } = await this.#helper.nftGeneration(this.#at)
-    if (comment !== skeleton.mark) {
-      this.#transactions++
-      await this.#helper.nftText({ netns: this.#at.netns, text: skeleton.text })
-    }
-    this.#exists = true
+    const { exists, comment } = await this.#helper.nftGeneration(this.#at)
+    this.#exists = exists
     const content = this.#empty()
     const plan = content.plan([...entries].filter(([, rendered]) => rendered !== null))
-    const flushes = [...sets, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))
-    try {
-      await this.#send(plan, [...flushes, ...plan.changes], null)
-    } catch (error) {
-      if (!(error instanceof HelperError)) throw error
-      this.#log.warn({ netns: this.#at.netns, error: error.message }, 'the kernel refused a whole table')
-      return false
-    }
+    const flushes = [...this.#shape.sets, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))
+    const batch =
+      comment === skeleton.mark
+        ? { changes: [...flushes, ...plan.changes] }
+        : { text: skeleton.text, changes: plan.changes }
+    await this.#send(batch, plan, null)
     plan.accept()
     this.#content = content
+    this.#exists = true
     this.#stale = false
-    return true
   }
 
   /** Sends one transaction. If the helper dies during it, the generation tells whether it was applied. */
-  async #send(plan: Plan, changes: readonly NftChange[], before: bigint | null): Promise<void> {
-    if (changes.length === 0) return
+  async #send(batch: Pick<NftBatch, 'text' | 'changes'>, { generation }: Plan, before: bigint | null): Promise<void> {
+    if (batch.changes.length === 0) return
     for (let tries = 1; ; tries++) {
       try {
         this.#transactions++
-        return await this.#helper.nftBatch({ ...this.#at, changes })
+        return await this.#helper.nftBatch({ ...this.#at, ...batch })
       } catch (error) {
         if (!(error instanceof HelperLost) || tries === HELPER_TRIES) {
           if (error instanceof HelperLost) this.#stale = true
           throw error
         }
         await this.#helperBack()
-        if (plan.generation !== before && (await this.#kernelHas(plan.generation))) return
+        if (generation !== before && (await this.#kernelHas(generation))) return
       }
     }
   }
