@@ -22,6 +22,8 @@ export interface AddressUse {
   readonly projectId: string
   readonly use: Address['use']
   readonly ownerId: string | null
+  /** One that was chosen; absent: a new one. */
+  readonly portId?: string | undefined
   readonly name: string
   readonly description: string
   /** Addresses of members that the same write adds to the network. */
@@ -116,12 +118,12 @@ function subnetOf(
 
 function newAddress(context: AdmissionContext, source: Omit<Source, 'space'>, ip: Ip, use: AddressUse): Planned {
   const text = formatIp(ip)
-  const { id: portId, ...meta } = newMeta(context, use)
+  const { id, ...meta } = newMeta(context, use)
   const address: Address = {
     ...meta,
     id: addressKey(source.holderId, text),
     tags: [],
-    portId,
+    portId: use.portId ?? id,
     address: text,
     scope: source.scope,
     holderId: source.holderId,

@@ -109,6 +109,22 @@ export const newMeta = (context: AdmissionContext, text: { readonly name: string
   updatedAt: null,
 })
 
+/**
+ * As `newMeta`, with the id that an administrator chose.
+ * @param what for the message
+ * @throws SpoutError AlreadyExists for an id that is taken
+ */
+export function chosenMeta(
+  context: AdmissionContext,
+  kind: Kind,
+  what: string,
+  { id, ...text }: { readonly id?: string | undefined; readonly name: string; readonly description: string },
+) {
+  if (id !== undefined && context.view.get(kind, id) !== null) throw new SpoutError('AlreadyExists', { what, id })
+  const meta = newMeta(context, text)
+  return { ...meta, id: id ?? meta.id }
+}
+
 type Scoped = { readonly id: string; readonly projectId?: string | null }
 
 /** Writes a new object. It conflicts if there is one with that id. */

@@ -1,6 +1,6 @@
 import { type OctaviaProfile, octaviaProfile, parseAs, SpoutError } from '@spout/model'
 import type { Claim } from './claims.ts'
-import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import { type AdmissionContext, chosenMeta, deleteOf, find, putNew, putOver, timestampOf, transact } from './context.ts'
 import { type OctaviaProfileChange, type OctaviaProfileDraft, octaviaProfileDraft } from './contract/offer-admission.ts'
 
 const WHAT = { loadBalancerClass: 'Flavor profile', availabilityZone: 'Availability Zone Profile' } as const
@@ -11,7 +11,7 @@ export async function createOctaviaProfile(
 ): Promise<OctaviaProfile> {
   const draft = parseAs(octaviaProfileDraft, input)
   return transact(context, () => {
-    const created = { ...newMeta(context, draft), ...draft }
+    const created = { ...draft, ...chosenMeta(context, 'octaviaProfile', WHAT[draft.of], draft) }
     return { writes: [putNew('octaviaProfile', created)], result: created }
   })
 }

@@ -8,7 +8,17 @@ import {
   USUAL_MONITOR,
 } from '@spout/model'
 import type { Claim } from './claims.ts'
-import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import {
+  type AdmissionContext,
+  chosenMeta,
+  deleteOf,
+  find,
+  newMeta,
+  putNew,
+  putOver,
+  timestampOf,
+  transact,
+} from './context.ts'
 import {
   type AvailabilityZoneChange,
   type AvailabilityZoneDraft,
@@ -49,8 +59,8 @@ export async function createLoadBalancerClass(
 ): Promise<LoadBalancerClass> {
   const { projectIds, monitor, dedicatedProxy, ...draft } = parseAs(loadBalancerClassDraft, input)
   return create(context, 'loadBalancerClass', () => ({
-    ...newMeta(context, draft),
     ...draft,
+    ...chosenMeta(context, 'loadBalancerClass', OFFERS.loadBalancerClass.what, draft),
     monitor: monitor && { ...USUAL_MONITOR, ...monitor },
     ...(dedicatedProxy === null ? {} : { dedicatedProxy }),
     ...checkedProjects(context, projectIds),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Address, nameText, parseAs, SpoutError } from '@spout/model'
+import { type Address, nameText, parseAs, SpoutError, uuid } from '@spout/model'
 import { z } from 'zod'
 import { ownWrite, releaseWrite, takeAddress } from './addresses.ts'
 import { type AdmissionContext, putOver, timestampOf, transact } from './context.ts'
@@ -8,7 +8,11 @@ import type { VipRequest } from './contract/load-balancer-admission.ts'
 import { vipRequest } from './load-balancer-draft.ts'
 import type { LoadBalancers } from './load-balancers.ts'
 
-const text = z.strictObject({ name: nameText, description: z.string().max(255) })
+const reservation = z.strictObject({
+  portId: uuid.optional(),
+  name: nameText,
+  description: z.string().max(255),
+})
 
 /** Reserves an address for later use: a port or a floating IP. */
 export async function reserveAddress(
@@ -16,10 +20,10 @@ export async function reserveAddress(
   projectId: string,
   request: VipRequest,
   use: 'port' | 'floating',
-  inputText: { readonly name: string; readonly description: string },
+  inputText: { readonly portId?: string; readonly name: string; readonly description: string },
 ): Promise<Address> {
   const parsed = parseAs(vipRequest, request)
-  const words = parseAs(text, inputText)
+  const words = parseAs(reservation, inputText)
   if (parsed.from === 'port')
     throw new SpoutError('InvalidField', { field: 'from', reason: 'a port cannot be reserved from a port' })
   if (use === 'floating' && parsed.from !== 'pool')
@@ -27,6 +31,9 @@ export async function reserveAddress(
   return transact(context, (claim) => {
     if (context.view.get('project', projectId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: projectId })
+    const { portId } = words
+    if (portId !== undefined && (context.view.addressByPort(portId) !== null || !claim.name(`port/${portId}`)))
+      throw new SpoutError('AlreadyExists', { what: use === 'port' ? 'Port' : 'FloatingIP', id: portId })
     const { address, write } = takeAddress(context, claim, parsed, '', { projectId, use, ownerId: null, ...words })
     return { writes: [write], result: address }
   })

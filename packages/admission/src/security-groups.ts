@@ -1,6 +1,6 @@
 import { type LoadBalancer, parseAs, type SecurityGroup, SpoutError, securityGroup } from '@spout/model'
 import type { Claim } from './claims.ts'
-import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import { type AdmissionContext, chosenMeta, deleteOf, find, putNew, putOver, timestampOf, transact } from './context.ts'
 import {
   type SecurityGroupChange,
   type SecurityGroupDraft,
@@ -16,7 +16,11 @@ export async function createSecurityGroup(
   return transact(context, (claim) => {
     if (context.view.get('project', draft.projectId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
-    const created: SecurityGroup = { ...newMeta(context, draft), ...draft, rules: [] }
+    const created: SecurityGroup = {
+      ...draft,
+      ...chosenMeta(context, 'securityGroup', 'Security Group', draft),
+      rules: [],
+    }
     claimRoom(claim, created)
     return { writes: [putNew('securityGroup', created)], result: created }
   })

@@ -22,12 +22,16 @@ export interface AddressAdmission {
   changeAddressPool(id: string, change: AddressPoolChange): Promise<AddressPool>
   deleteAddressPool(id: string): Promise<void>
 
-  /** Reserves an address without a load balancer: a port (tenant subnet or pool) or a floating IP (pool). */
+  /**
+   * Reserves an address without a load balancer: a port (tenant subnet or pool) or a floating IP (pool).
+   * @param text with the id of its port, when it was another system's before
+   * @throws SpoutError AlreadyExists for an id that is taken
+   */
   reserveAddress(
     projectId: string,
     request: VipRequest,
     use: 'port' | 'floating',
-    text: { readonly name: string; readonly description: string },
+    text: { readonly portId?: string; readonly name: string; readonly description: string },
   ): Promise<Address>
   /**
    * Changes what its project wrote on an address. Fields that are absent keep their values.

@@ -7,12 +7,16 @@ import {
   monitorDefaults,
   type OctaviaProfile,
   octaviaProfile,
+  uuid,
 } from '@spout/model'
 import { z } from 'zod'
 
 const meta = { id: true, createdAt: true, updatedAt: true } as const
+/** Of an object that was another system's before. */
+const chosenId = uuid.optional()
 
 export const loadBalancerClassDraft = loadBalancerClass.omit(meta).extend({
+  id: chosenId,
   name: loadBalancerClass.shape.name.min(1),
   description: loadBalancerClass.shape.description.default(''),
   enabled: loadBalancerClass.shape.enabled.default(true),
@@ -45,7 +49,7 @@ export const availabilityZoneDraft = availabilityZone.omit(meta).extend({ name: 
 export type AvailabilityZoneDraft = z.input<typeof availabilityZoneDraft>
 export type AvailabilityZoneChange = Partial<Pick<AvailabilityZone, 'description' | 'enabled'>>
 
-export const octaviaProfileDraft = octaviaProfile.omit(meta)
+export const octaviaProfileDraft = octaviaProfile.omit(meta).extend({ id: chosenId })
 export type OctaviaProfileDraft = z.input<typeof octaviaProfileDraft>
 export type OctaviaProfileChange = Partial<Pick<OctaviaProfile, 'name' | 'provider' | 'data'>>
 

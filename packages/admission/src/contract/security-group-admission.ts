@@ -1,7 +1,10 @@
-import { type SecurityGroup, securityGroup } from '@spout/model'
+import { type SecurityGroup, securityGroup, uuid } from '@spout/model'
 import type { z } from 'zod'
 
-export const securityGroupDraft = securityGroup.pick({ projectId: true, name: true, description: true, tags: true })
+export const securityGroupDraft = securityGroup
+  .pick({ projectId: true, name: true, description: true, tags: true })
+  /** Of a group that was another system's before. */
+  .extend({ id: uuid.optional() })
 export type SecurityGroupDraft = z.input<typeof securityGroupDraft>
 
 /** What may change of a group. */

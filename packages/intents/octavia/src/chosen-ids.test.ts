@@ -76,6 +76,26 @@ describe('an id that an administrator chooses', () => {
   })
 })
 
+test.each([
+  ['flavorprofiles', 'flavorprofile', 'flavors', 'flavor', 'flavor_data', 'flavor_profile_id'],
+  [
+    ...['availabilityzoneprofiles', 'availability_zone_profile', 'availabilityzones', 'availability_zone'],
+    ...['availability_zone_data', 'availability_zone_profile_id'],
+  ],
+] as const)('is that of one of %s, and of what is made of it', async (profiles, profile, plural, root, data, named) => {
+  const id = randomUUID()
+  const fields = { id, name: plural, provider_name: 'spout', [data]: '{}' }
+  expect(await service.make(`/${profiles}`, profile, fields, 'admin')).toMatchObject({ id })
+  expect(await service.call('POST', `/${profiles}`, { [profile]: fields }, 'admin')).toMatchObject({ status: 409 })
+  // A zone is called by its name.
+  const own = plural === 'flavors' ? { id: randomUUID() } : {}
+  const offer = { ...own, name: plural, [named]: id }
+  expect(await service.make(`/${plural}`, root, offer, 'admin')).toMatchObject(offer)
+  if (plural !== 'flavors') return
+  const again = await service.call('POST', `/${plural}`, { [root]: { ...offer, name: 'another' } }, 'admin')
+  expect(again).toMatchObject({ status: 409, body: { faultstring: 'Already an entity with that specified id.' } })
+})
+
 test('for others there is no such attribute, and nobody changes an id', async () => {
   const loadbalancer = { id: randomUUID(), vip_subnet_id: service.ids.pool }
   const refused = { status: 400, body: { faultstring: expect.stringContaining('Unknown attribute for argument') } }

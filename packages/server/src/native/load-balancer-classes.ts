@@ -24,7 +24,7 @@ const CLASSES: Collection<'loadBalancerClass'> = {
 }
 
 const classes = adminRoutes(CLASSES)
-const draft = loadBalancerClassDraft.omit({ profileId: true })
+const draft = loadBalancerClassDraft.omit({ id: true, profileId: true })
 
 export const loadBalancerClassRoutes: readonly Route[] = [
   ...readRoutes(CLASSES),

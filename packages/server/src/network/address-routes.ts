@@ -4,6 +4,7 @@ import { cidrContains, isIp, parseCidr, parseIp } from '@spout/net'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { projectForNew, requireRole } from '../authn/access.ts'
+import { requireChoice } from './chosen-id.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { addressesOf, networkOrPool, ownAddress } from './scope.ts'
@@ -48,6 +49,7 @@ const portChange = z.strictObject({
 
 const floatingDraft = z.strictObject({
   floatingip: z.strictObject({
+    id: uuid.optional(),
     description: text.default(''),
     ...project,
     floating_network_id: uuid,
@@ -161,6 +163,7 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
     const principal = await authenticate(request)
     requireRole(principal, 'member')
     const { floatingip: wanted } = parseAs(floatingDraft, request.body)
+    requireChoice(principal, 'floatingip', wanted.id)
     const projectId = projectForNew(principal, wanted.project_id ?? wanted.tenant_id)
     const found = networkOrPool(context, principal, wanted.floating_network_id)
     if (!('pool' in found))
@@ -173,7 +176,7 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
     const target = wanted.port_id == null ? null : ownAddress(context, principal, wanted.port_id, 'Port')
     requireFixedAddress(wanted.fixed_ip_address, target)
     const vip = { from: 'pool', poolId: found.pool.id, address: wanted.floating_ip_address ?? null } as const
-    const words = { name: '', description: wanted.description }
+    const words = { ...(wanted.id !== undefined && { portId: wanted.id }), name: '', description: wanted.description }
     const reserved = await admission.reserveAddress(projectId, vip, 'floating', words)
     try {
       const floating =

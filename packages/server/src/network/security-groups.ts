@@ -4,6 +4,7 @@ import { parseAs, type SecurityGroup, type SecurityRule, SpoutError, uuid } from
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listScope, mayKnow, projectForNew, requireRole } from '../authn/access.ts'
+import { requireChoice } from './chosen-id.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { ruleDraft, ruleOf } from './security-rule.ts'
@@ -13,6 +14,7 @@ const text = z.string().max(255)
 
 const groupDraft = z.strictObject({
   security_group: z.strictObject({
+    id: uuid.optional(),
     name: text.default(''),
     description: text.default(''),
     project_id: uuid.optional(),
@@ -53,9 +55,10 @@ function groupRoutes(scope: FastifyInstance, context: NetworkContext): void {
   scope.post('/v2.0/security-groups', async (request, reply) => {
     const principal = await authenticate(request)
     requireRole(principal, 'member')
-    const { name, description, ...wanted } = parseAs(groupDraft, request.body).security_group
+    const { id, name, description, ...wanted } = parseAs(groupDraft, request.body).security_group
+    requireChoice(principal, 'security_group', id)
     const projectId = projectForNew(principal, wanted.project_id ?? wanted.tenant_id)
-    const group = await admission.createSecurityGroup({ projectId, name, description, tags: [] })
+    const group = await admission.createSecurityGroup({ id, projectId, name, description, tags: [] })
     return reply.code(201).send({ security_group: shownSecurityGroup(group) })
   })
 
@@ -95,14 +98,17 @@ function ruleRoutes(scope: FastifyInstance, context: NetworkContext): void {
     requireRole(principal, 'member')
     const { security_group_rule: wanted } = parseAs(ruleDraft, request.body)
     const { id: groupId } = ownGroup(context, principal, wanted.security_group_id)
+    requireChoice(principal, 'security_group_rule', wanted.id)
     const rule: SecurityRule = {
-      id: randomUUID(),
+      id: wanted.id ?? randomUUID(),
       description: wanted.description ?? '',
       createdAt: new Date().toISOString(),
       ...ruleOf(wanted),
     }
     const group = await admission.changeSecurityGroup(groupId, ({ rules }) => {
-      const same = rules.find((known) => meaningOf(known) === meaningOf(rule))
+      const same =
+        rules.find((known) => meaningOf(known) === meaningOf(rule)) ??
+        view.list('securityGroup').flatMap((each) => each.rules.filter(({ id }) => id === rule.id))[0]
       if (same !== undefined) throw new SpoutError('AlreadyExists', { what: 'Security group rule', id: same.id })
       return { rules: [...rules, rule] }
     })

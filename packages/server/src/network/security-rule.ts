@@ -15,6 +15,7 @@ const port = z
 /** https://docs.openstack.org/api-ref/network/v2/#create-security-group-rule */
 export const ruleDraft = z.strictObject({
   security_group_rule: z.strictObject({
+    id: uuid.optional(),
     security_group_id: uuid,
     direction: z.string().max(16),
     ethertype: z.string().max(16).nullish(),

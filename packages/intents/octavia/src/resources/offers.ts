@@ -6,15 +6,20 @@ import type { Resource } from './resource.ts'
 const prose = text({ max: 255 })
 const profileData = text({ max: 4096 })
 
+/** Of what was another Octavia's before. */
+interface ChosenId {
+  readonly id?: string
+}
+
 /** What requests say of a flavor or an availability zone. What an update leaves out is absent. */
-export interface OfferEdits {
+export interface OfferEdits extends ChosenId {
   readonly name?: string
   readonly description?: string
   readonly enabled?: boolean
   readonly profileId?: string
 }
 
-export interface ProfileEdits {
+export interface ProfileEdits extends ChosenId {
   readonly name?: string
   readonly provider?: string
   readonly data?: string
@@ -61,8 +66,13 @@ const offerFields = (names: { readonly since: number; readonly profile: string; 
   ]
 }
 
-const idField = <D, R extends { readonly id: string }>(since: number): Field<D, R> =>
-  rowsOf<D, R>()('id', uuid, { since, read: ({ id }) => id })
+const idField = <D extends ChosenId, R extends { readonly id: string }>(since: number): Field<D, R> =>
+  rowsOf<D, R>()('id', uuid, {
+    since,
+    create: 'administrator',
+    write: (edits, id) => ({ ...edits, id }),
+    read: ({ id }) => id,
+  })
 
 export const flavorResource: Resource<OfferEdits, Offer> = {
   word: 'Flavor',

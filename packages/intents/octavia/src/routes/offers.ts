@@ -13,6 +13,7 @@ import type { Call, Route } from './route.ts'
 type Offer = LoadBalancerClass | AvailabilityZone
 
 interface OfferDraft {
+  readonly id?: string
   readonly name: string
   readonly description: string
   readonly enabled: boolean
@@ -88,11 +89,12 @@ function offerRoutes(kind: OfferKind): readonly Route[] {
       handle: async (call) => {
         requireRole(call.principal, 'admin')
         const edits = readBody(kind.resource, 'create', call.body, call.stamp)({})
-        const { name = '', description = '', enabled = true, profileId = '' } = edits
+        const { id, name = '', description = '', enabled = true, profileId = '' } = edits
         const profile = profilesOf(call, kind.profilesOf).find(({ id }) => id === profileId)
         if (profile === undefined) throw subresourceNotFound(`${word} profile`, profileId)
         const stored = call.context.view.get('octaviaProfile', profileId) === null ? {} : { profileId }
-        return print(await kind.create(call, { name, description, enabled, ...stored }, profile.data))
+        const chosen = id === undefined ? {} : { id }
+        return print(await kind.create(call, { ...chosen, name, description, enabled, ...stored }, profile.data))
       },
     },
     {

@@ -98,9 +98,9 @@ function profileRoutes({ of, path, resource, links, check }: ProfileKind): reado
       status: 201,
       handle: async (call) => {
         requireRole(call.principal, 'admin')
-        const { name = '', provider = '', data = '' } = readBody(resource, 'create', call.body, call.stamp)({})
+        const { id, name = '', provider = '', data = '' } = readBody(resource, 'create', call.body, call.stamp)({})
         checked(call, { provider, data })
-        const draft = { name, description: '', of, provider, data }
+        const draft = { ...(id !== undefined && { id }), name, description: '', of, provider, data }
         return print(await call.context.offers.createOctaviaProfile(draft))
       },
     },
