@@ -188,6 +188,12 @@ const cases: readonly Case[] = [
     field: 'pools[0].members[0].address',
   },
   {
+    what: 'a member of the other IP version than its subnet, outside of the network',
+    member: (o) => ({ subnetId: o.subnet.id, address: 'fd99::5' }),
+    code: 'AddressOutsideSubnet',
+    field: 'pools[0].members[0].address',
+  },
+  {
     what: 'a member in an unknown subnet',
     member: () => ({ subnetId: randomUUID() }),
     code: 'ReferenceNotFound',

@@ -84,6 +84,18 @@ describe('members that come, change and go', () => {
     expect((await change(made, { put: [memberOf(randomUUID(), '10.9.0.5')] })).networkId).toBe(second.id)
   })
 
+  test('a member may name a subnet of the other IP version in its network, which then stays', async () => {
+    const { network, subnet, admission } = office
+    const wide = await admission.addSubnet(network.id, subnetDraft('fd10::/64', 'fd10::1'))
+    const named = memberOf(randomUUID(), 'fd10::5', 80, { subnetId: subnet.id })
+    const changed = await change(await create([]), { put: [named] })
+    expect(changed).toMatchObject({ networkId: network.id, pools: [{ members: [named] }] })
+    await expect(admission.removeSubnet(network.id, subnet.id)).rejects.toThrow('member fd10::5, which names it')
+    await change(changed, { remove: [named] })
+    await admission.removeSubnet(network.id, subnet.id)
+    expect(office.view.get('network', network.id)!.value.subnets.map(({ id }) => id)).toEqual([wide.id])
+  })
+
   test('concurrent changes of one load balancer are all applied', async () => {
     const made = await create([member(5)])
     await Promise.all(Array.from({ length: 10 }, (_, at) => change(made, { put: [member(10 + at)] })))

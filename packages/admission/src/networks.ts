@@ -129,6 +129,18 @@ function checkTunnelled(parent: Network, { cidr, nodeRange }: z.output<typeof su
     )
 }
 
+/** The address of a member that names the subnet; null if none does. It may be of the other IP version. */
+function memberThatNames({ view }: AdmissionContext, { id, projectId }: Network, subnetId: string): string | null {
+  for (const { networkId, pools } of view.list('loadBalancer', { projectId })) {
+    if (networkId !== id) continue
+    for (const { members } of pools) {
+      const naming = members.find((member) => member.subnetId === subnetId)
+      if (naming !== undefined) return naming.address
+    }
+  }
+  return null
+}
+
 export async function removeSubnet(context: AdmissionContext, networkId: string, subnetId: string): Promise<void> {
   await transact(context, () => {
     const stored = find(context, 'network', networkId, 'network')
@@ -143,6 +155,9 @@ export async function removeSubnet(context: AdmissionContext, networkId: string,
     for (const member of context.index.memberAddresses(networkId))
       if (cidrContains(cidr, parseIp(member)))
         throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `member ${member}` })
+    const naming = memberThatNames(context, parent, subnetId)
+    if (naming !== null)
+      throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `member ${naming}, which names it` })
     const subnets = parent.subnets.filter((one) => one !== leaving)
     const stranded = subnets.find((one) => one.reach === 'tunnel' && tunnelGateway(subnets, one.cidr) === null)
     if (stranded !== undefined)

@@ -1610,7 +1610,7 @@ describe('bad input', () => {
       '127.0.0.1 is not a valid option for member address',
     ],
     [
-      'a member of IPv6 in a subnet of IPv4',
+      'a member of IPv6 in a subnet of IPv4, whose network does not have it',
       () => member({ address: 'fd00::9', subnet_id: subnet }),
       400,
       /^Validation failure: .*fd00::9 is not in 10\.0\.0\.0\/16/,

@@ -56,19 +56,14 @@ export function memberNetwork(
           id: String(endpoint.subnetId),
         }),
       }
-    if (named !== null && !cidrContains(named.cidr, ip) && !behind.isReached(named, ip))
-      return {
-        problem: problem('AddressOutsideSubnet', {
-          field: endpoint.field,
-          address: endpoint.text,
-          cidr: named.subnet.cidr,
-        }),
-      }
+    // Octavia's clients name the IPv4 subnet of a network for its IPv6 members, too: it says which network.
+    const isOther = named !== null && named.cidr.version !== ip.version
+    if (named !== null && !isOther && !cidrContains(named.cidr, ip) && !behind.isReached(named, ip))
+      return { problem: outsideSubnet(endpoint, named) }
     const holding = subnets.filter(({ cidr }) => cidrContains(cidr, ip)).map(({ network }) => network)
-    const networks =
-      named !== null
-        ? new Set([named.network])
-        : new Set([...holding, ...context.networks.filter((network) => behind.route(network, ip) !== null)])
+    const having = new Set([...holding, ...context.networks.filter((network) => behind.route(network, ip) !== null)])
+    if (isOther && !having.has(named.network)) return { problem: outsideSubnet(endpoint, named) }
+    const networks = named === null ? having : new Set([named.network])
     if (networks.size === 0)
       return { problem: problem('MemberOutsideNetworks', { field: endpoint.field, address: endpoint.text }) }
     const before: readonly Network[] = candidates ?? [...networks]
@@ -111,6 +106,9 @@ class RoutesOf {
 
 const forbiddenProblem = (endpoint: Endpoint, reason: string): Problem =>
   problem('AddressForbidden', { field: endpoint.field, address: endpoint.text, reason })
+
+const outsideSubnet = ({ field, text }: Endpoint, { subnet }: KnownSubnet): Problem =>
+  problem('AddressOutsideSubnet', { field, address: text, cidr: subnet.cidr })
 
 function* endpoints(pools: readonly Pool[]): Generator<Endpoint> {
   for (const [at, pool] of pools.entries())
