@@ -33,6 +33,20 @@ describe('a cloud of clouds.yaml', () => {
       region: 'west',
       interface: 'public',
       endpoint: null,
+      networkEndpoint: null,
+    })
+  })
+
+  test('has a Neutron where it says so, or where the caller does', () => {
+    const clouds = [
+      readClouds(
+        'c.yaml',
+        'clouds: { a: { auth_type: none, auth: { endpoint: http://o }, network_endpoint_override: http://n } }',
+      ),
+    ]
+    expect(cloudOf(sources({ name: 'a', clouds }))).toMatchObject({ networkEndpoint: 'http://n' })
+    expect(cloudOf(sources({ name: 'a', clouds, networkEndpoint: 'http://m' }))).toMatchObject({
+      networkEndpoint: 'http://m',
     })
   })
 

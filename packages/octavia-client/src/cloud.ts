@@ -16,6 +16,8 @@ export interface Cloud {
   readonly interface: string
   /** The base URL of its Octavia; null: the catalog says. */
   readonly endpoint: string | null
+  /** The base URL of its Neutron; null: the catalog says, if there is one. */
+  readonly networkEndpoint: string | null
 }
 
 const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
@@ -25,6 +27,7 @@ const cloudEntry = z.looseObject({
   region_name: z.string().optional(),
   interface: z.string().optional(),
   load_balancer_endpoint_override: z.string().optional(),
+  network_endpoint_override: z.string().optional(),
 })
 const cloudsFile = z.looseObject({ clouds: z.record(z.string(), cloudEntry).default({}) })
 type CloudEntry = z.output<typeof cloudEntry>
@@ -51,6 +54,8 @@ export interface CloudSources {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Takes the place of what the catalog says; without a cloud it is asked without a token. */
   readonly endpoint: string | null
+  /** Takes the place of the Neutron of the catalog. */
+  readonly networkEndpoint?: string | undefined
 }
 
 const AUTH_TYPES: Readonly<Record<string, Cloud['authType']>> = {
@@ -64,7 +69,7 @@ const AUTH_TYPES: Readonly<Record<string, Cloud['authType']>> = {
 }
 
 /** @throws BadCloud */
-export function cloudOf({ name, clouds, secrets, env, endpoint }: CloudSources): Cloud {
+export function cloudOf({ name, clouds, secrets, env, endpoint, networkEndpoint }: CloudSources): Cloud {
   const entry = name === null ? entryOf(env, endpoint) : named(name, clouds)
   const secret = name === null ? undefined : secrets.find((all) => name in all)?.[name]
   const given = Object.entries({ ...entry.auth, ...secret?.auth })
@@ -78,6 +83,7 @@ export function cloudOf({ name, clouds, secrets, env, endpoint }: CloudSources):
   if (authType !== 'none' && auth['auth_url'] === undefined) throw new BadCloud('auth_url is missing')
   return {
     ...{ authType, auth, endpoint: own ?? null },
+    networkEndpoint: networkEndpoint ?? entry.network_endpoint_override ?? null,
     region: entry.region_name ?? null,
     interface: (entry.interface ?? 'public').replace(/URL$/, ''),
   }

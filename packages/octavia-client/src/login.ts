@@ -1,8 +1,10 @@
 import { BadCloud, type Cloud } from './cloud.ts'
 
-/** A way to a cloud's Octavia: its base URL, and headers that make a request one of the caller's. */
+/** A way to a cloud's Octavia and Neutron: base URLs, and headers that make a request one of the caller's. */
 export interface Access {
   readonly endpoint: string
+  /** Null where no Neutron is known. */
+  readonly networkEndpoint: string | null
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -16,7 +18,8 @@ export async function login(cloud: Cloud, signal: AbortSignal): Promise<Access> 
   const { auth, authType } = cloud
   if (authType === 'none') {
     const projectId = auth['project_id']
-    return { endpoint: cloud.endpoint ?? '', headers: projectId === undefined ? {} : { 'x-project-id': projectId } }
+    const headers: Access['headers'] = projectId === undefined ? {} : { 'x-project-id': projectId }
+    return { endpoint: cloud.endpoint ?? '', networkEndpoint: cloud.networkEndpoint, headers }
   }
   const base = auth['auth_url']!.replace(/\/+$/, '')
   const url = `${/\/v3$/.test(base) ? base : `${base}/v3`}/auth/tokens`
@@ -32,21 +35,30 @@ export async function login(cloud: Cloud, signal: AbortSignal): Promise<Access> 
   const token = response.headers.get('x-subject-token')
   if (!response.ok || token === null) throw new BadCloud(`${url}: the login was refused with ${response.status}`)
   const body = (await response.json()) as { readonly token?: { readonly catalog?: readonly Service[] } }
+  const catalog = body.token?.catalog ?? []
   return {
-    endpoint: cloud.endpoint ?? endpointOf(cloud, body.token?.catalog ?? []),
+    endpoint: cloud.endpoint ?? octaviaOf(cloud, catalog),
+    networkEndpoint: cloud.networkEndpoint ?? endpointOf(cloud, catalog, 'network') ?? null,
     headers: { 'x-auth-token': token },
   }
 }
 
-function endpointOf({ region, interface: side }: Cloud, catalog: readonly Service[]): string {
-  const found = catalog
-    .filter(({ type }) => type === 'load-balancer')
-    .flatMap(({ endpoints }) => endpoints)
-    .find((one) => one.interface === side && (region === null || one.region_id === region))
-  if (found !== undefined) return found.url
-  const where = region === null ? '' : ` in region ${region}`
-  throw new BadCloud(`the catalog has no ${side} endpoint of a load-balancer service${where}`)
+function octaviaOf(cloud: Cloud, catalog: readonly Service[]): string {
+  const found = endpointOf(cloud, catalog, 'load-balancer')
+  if (found !== undefined) return found
+  const where = cloud.region === null ? '' : ` in region ${cloud.region}`
+  throw new BadCloud(`the catalog has no ${cloud.interface} endpoint of a load-balancer service${where}`)
 }
+
+const endpointOf = (
+  { region, interface: side }: Cloud,
+  catalog: readonly Service[],
+  wanted: string,
+): string | undefined =>
+  catalog
+    .filter(({ type }) => type === wanted)
+    .flatMap(({ endpoints }) => endpoints)
+    .find((one) => one.interface === side && (region === null || one.region_id === region))?.url
 
 function identityOf({ auth, authType }: Cloud): object {
   if (authType === 'token') return { methods: ['token'], token: { id: auth['token'] } }

@@ -1,12 +1,12 @@
-import type { OctaviaClient } from '@spout/octavia-client'
-import { OctaviaRefusal } from '@spout/octavia-client'
-import type { Step } from './plan.ts'
+import { ApiRefusal, type Attributes, type NeutronClient, type OctaviaClient } from '@spout/octavia-client'
+import type { Request, Step } from './step.ts'
 
 /** What became of a step: of those that were to be created, some are now refused. */
 export type Outcome = Omit<Step, 'verdict'> & { readonly verdict: Step['verdict'] | 'created' }
 
 export interface ApplyOptions {
-  readonly client: Pick<OctaviaClient, 'create'>
+  readonly octavia: Pick<OctaviaClient, 'create' | 'update'>
+  readonly neutron: Pick<NeutronClient, 'create'>
   /** Called with each outcome as soon as it is known. */
   readonly onOutcome: (outcome: Outcome) => void
 }
@@ -15,14 +15,15 @@ export interface ApplyOptions {
  * Creates what the plan says, one object after the other. A refusal stops only what needs the refused object. Nothing is
  * kept about what was done: after an interruption a new plan contains the rest.
  */
-export async function apply(steps: readonly Step[], { client, onOutcome }: ApplyOptions): Promise<readonly Outcome[]> {
+export async function apply(steps: readonly Step[], options: ApplyOptions): Promise<readonly Outcome[]> {
   const lost = new Map<string, string>()
+  const ports = new Map<string, unknown>()
   const outcomes: Outcome[] = []
   for (const step of steps) {
-    const outcome = await done(step, lost, client)
+    const outcome = await done(step, lost, ports, options)
     if (outcome.verdict === 'refused') lost.set(step.id, step.title)
     outcomes.push(outcome)
-    onOutcome(outcome)
+    options.onOutcome(outcome)
   }
   return outcomes
 }
@@ -30,17 +31,32 @@ export async function apply(steps: readonly Step[], { client, onOutcome }: Apply
 async function done(
   step: Step,
   lost: ReadonlyMap<string, string>,
-  client: Pick<OctaviaClient, 'create'>,
+  ports: Map<string, unknown>,
+  options: ApplyOptions,
 ): Promise<Outcome> {
   if (step.verdict !== 'create') return step
   const refused = (text: string): Outcome => ({ ...step, verdict: 'refused', notes: [{ field: 'refused', text }] })
   const missing = step.needs.find((id) => lost.has(id))
   if (missing !== undefined) return refused(`${lost.get(missing)} is not taken over`)
   try {
-    if (step.request !== null) await client.create(step.request.path, step.request.root, step.request.body)
+    if (step.request !== null) {
+      const created = await write(step.request, ports, options)
+      if (step.kind === 'loadbalancer') ports.set(step.id, created['vip_port_id'])
+    }
     return { ...step, verdict: 'created' }
   } catch (error) {
-    if (error instanceof OctaviaRefusal) return refused(error.message)
+    if (error instanceof ApiRefusal) return refused(error.message)
     throw error
   }
+}
+
+/** @param ports of the load balancers that were created, by their ids */
+function write(
+  { api, method, path, root, body, portOf }: Request,
+  ports: ReadonlyMap<string, unknown>,
+  { octavia, neutron }: ApplyOptions,
+): Promise<Attributes> {
+  if (method === 'update') return octavia.update(path, root, body)
+  if (api === undefined) return octavia.create(path, root, body)
+  return neutron.create(path, root, portOf === undefined ? body : { ...body, port_id: ports.get(portOf) })
 }

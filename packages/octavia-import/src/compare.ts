@@ -6,7 +6,16 @@ import { isEmpty, KIND_ROWS } from './kinds.ts'
 import type { Note } from './translate.ts'
 
 /** Compared beside what is copied, where the object is created with them. */
-const GIVEN = ['project_id', 'vip_address', 'vip_subnet_id', 'provider', 'flavor_id', 'availability_zone', 'subnet_id']
+const GIVEN = [
+  'project_id',
+  'vip_address',
+  'vip_subnet_id',
+  'provider',
+  'flavor_id',
+  'availability_zone',
+  'vip_sg_ids',
+  'subnet_id',
+]
 
 /**
  * Where an object of Spout differs from the one that would be created. An attribute that the other cloud does not know
@@ -18,6 +27,11 @@ export function differences(found: Found, body: Attributes, ours: Attributes): r
     ...GIVEN.filter((field) => field in body),
     ...(isEmpty(body['additional_vips']) ? [] : ['additional_vips']),
   ]
+  return differing(fields, body, ours)
+}
+
+/** The attributes of which two objects have values that do not mean the same. */
+export function differing(fields: readonly string[], body: Attributes, ours: Attributes): readonly Note[] {
   return fields.flatMap((field) => {
     const [wanted, is] = [canonical(field, body[field]), canonical(field, ours[field])]
     if (isDeepStrictEqual(wanted, is)) return []
@@ -28,12 +42,22 @@ export function differences(found: Found, body: Attributes, ours: Attributes): r
 /** One value of those that mean the same. */
 function canonical(field: string, value: unknown): unknown {
   if (isEmpty(value)) return null
-  if (field === 'tags' || field === 'tls_versions') return (value as readonly string[]).toSorted()
+  if (field === 'tags' || field === 'tls_versions' || field === 'vip_sg_ids')
+    return (value as readonly string[]).toSorted()
   if (field === 'expected_codes') return String(value).replaceAll(' ', '')
-  if (field === 'vip_address') return sameAddress(String(value))
+  if (field === 'vip_address' || field === 'floating_ip_address') return sameAddress(String(value))
+  if (field === 'flavor_data' || field === 'availability_zone_data') return jsonOf(String(value))
   if (field === 'additional_vips')
     return (value as readonly Attributes[]).map(({ ip_address: address }) => sameAddress(String(address)))
   return value
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }
 
 function sameAddress(text: string): string {

@@ -1,4 +1,6 @@
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
+import type { Attributes } from '@spout/octavia-client'
+import type { ProfileKind } from './kinds.ts'
 
 /** A place for addresses: a subnet of a project, or a pool of public addresses. */
 export interface AddressPlace {
@@ -18,7 +20,18 @@ export interface Destination {
   readonly certificateIds: ReadonlySet<string>
   readonly flavorIds: ReadonlySet<string>
   readonly zoneNames: ReadonlySet<string>
+  /** The usual one first. */
   readonly providers: ReadonlySet<string>
+  /** What profiles may say. */
+  readonly profileKeys: Readonly<Record<ProfileKind, ReadonlySet<string>>>
+  /** Names and ids. */
+  readonly nodeGroups: ReadonlySet<string>
+  /** Of networks and address pools. */
+  readonly networkIds: ReadonlySet<string>
+  /** Projects of security groups. */
+  readonly groupProjects: ReadonlyMap<string, string>
+  /** Limits of a project without a quota. */
+  readonly usualLimits: Attributes
 }
 
 /** Places of a project that contain an address. */

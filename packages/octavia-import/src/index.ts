@@ -6,5 +6,7 @@
 export { type ApplyOptions, apply, type Outcome } from './apply.ts'
 export type { Destination } from './destination.ts'
 export { type Inventory, readInventory } from './inventory.ts'
-export { type ImportPlan, planImport, type Step, type Trial } from './plan.ts'
+export { type ImportPlan, planImport, type Side } from './plan.ts'
 export { countsText, stepText } from './print.ts'
+export { namedBy, readSurroundings, type Surroundings } from './read-surroundings.ts'
+export type { Step, Trial } from './step.ts'

@@ -1,5 +1,5 @@
 import type { Attributes } from '@spout/octavia-client'
-import { type OctaviaClient, OctaviaRefusal } from '@spout/octavia-client'
+import { ApiRefusal, type OctaviaClient } from '@spout/octavia-client'
 import { type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
 
 /** An object of one side. */
@@ -31,7 +31,7 @@ export type Wanted = (loadBalancer: Attributes) => boolean
 
 /**
  * Reads one side through its API.
- * @throws OctaviaRefusal when the lists cannot be read; a list inside one object that cannot be is in `unread`
+ * @throws ApiRefusal when the lists cannot be read; a list inside one object that cannot be is in `unread`
  */
 export async function readInventory(client: OctaviaClient, wanted: Wanted): Promise<Inventory> {
   const unread: Unread[] = []
@@ -39,7 +39,7 @@ export async function readInventory(client: OctaviaClient, wanted: Wanted): Prom
     try {
       return await client.list(path)
     } catch (error) {
-      if (!(error instanceof OctaviaRefusal)) throw error
+      if (!(error instanceof ApiRefusal)) throw error
       unread.push({ path, reason: error.message })
       return []
     }
@@ -96,7 +96,9 @@ function firstId(references: unknown): string | null {
 
 /** `load balancer web`; an object without a name by its address, port or id. */
 export function nameOf({ kind, id, attributes }: Pick<Found, 'kind' | 'id' | 'attributes'>): string {
-  const { name, address, protocol_port: port } = attributes
-  const title = textOf(name) ?? (kind === 'member' ? `${String(address)} port ${String(port)}` : null)
+  const { name, address, protocol_port: port, floating_ip_address: floating } = attributes
+  const title =
+    textOf(name) ?? textOf(floating) ?? (kind === 'member' ? `${String(address)} port ${String(port)}` : null)
+  if (kind === 'availability_zone') return `${KIND_ROWS[kind].word} ${id}`
   return `${KIND_ROWS[kind].word} ${title === null ? id : `${title} (${id})`}`
 }

@@ -1,8 +1,20 @@
 export type ChildKind = 'pool' | 'member' | 'healthmonitor' | 'listener' | 'l7policy' | 'rule'
-export type Kind = 'loadbalancer' | ChildKind
+export type ProfileKind = 'flavorprofile' | 'availability_zone_profile'
+/** Kinds by the root of their requests. */
+export type Kind =
+  | 'loadbalancer'
+  | ChildKind
+  | ProfileKind
+  | 'flavor'
+  | 'availability_zone'
+  | 'quota'
+  | 'security_group'
+  | 'security_group_rule'
+  | 'floatingip'
 
 interface KindRow {
   readonly word: string
+  /** The end of the path of its list. */
   readonly plural: string
   /** Attributes that are created and compared as they are. */
   readonly copied: readonly string[]
@@ -11,14 +23,15 @@ interface KindRow {
 }
 
 const described = ['name', 'description', 'admin_state_up', 'tags'] as const
+const offered = ['name', 'description', 'enabled'] as const
 const nameless = ['admin_state_up', 'tags'] as const
 
 export const KIND_ROWS: Readonly<Record<Kind, KindRow>> = {
   loadbalancer: {
     word: 'load balancer',
     plural: 'loadbalancers',
-    // Addresses, provider, flavor and zone depend on what Spout has: see translate.ts.
-    copied: [...described, 'vip_sg_ids'],
+    // Addresses, provider, flavor, zone and security groups depend on what Spout has: see translate.ts.
+    copied: described,
     leftOut: { vip_qos_policy_id: 'networks of Spout have no QoS policies' },
   },
   pool: {
@@ -73,6 +86,37 @@ export const KIND_ROWS: Readonly<Record<Kind, KindRow>> = {
     plural: 'rules',
     copied: [...nameless, 'type', 'compare_type', 'key', 'value', 'invert'],
     leftOut: {},
+  },
+  flavorprofile: { word: 'flavor profile', plural: 'flavorprofiles', copied: ['name'], leftOut: {} },
+  flavor: { word: 'flavor', plural: 'flavors', copied: offered, leftOut: {} },
+  availability_zone_profile: {
+    word: 'availability zone profile',
+    plural: 'availabilityzoneprofiles',
+    copied: ['name'],
+    leftOut: {},
+  },
+  availability_zone: { word: 'availability zone', plural: 'availabilityzones', copied: offered, leftOut: {} },
+  quota: { word: 'quota of project', plural: 'quotas', copied: [], leftOut: {} },
+  security_group: {
+    word: 'security group',
+    plural: 'security-groups',
+    copied: ['name', 'description', 'tags'],
+    leftOut: {},
+  },
+  security_group_rule: {
+    word: 'security group rule',
+    plural: 'security-group-rules',
+    copied: ['ethertype', 'protocol', 'port_range_min', 'port_range_max', 'remote_ip_prefix', 'description'],
+    leftOut: {},
+  },
+  floatingip: {
+    word: 'floating IP',
+    plural: 'floatingips',
+    copied: ['floating_ip_address', 'description', 'tags'],
+    leftOut: {
+      qos_policy_id: 'networks of Spout have no QoS policies',
+      dns_name: 'Spout writes no names into a DNS',
+    },
   },
 }
 

@@ -1,10 +1,11 @@
 import type { Attributes } from '@spout/octavia-client'
-import { OctaviaRefusal } from '@spout/octavia-client'
+import { ApiRefusal } from '@spout/octavia-client'
 import { describe, expect, test } from 'vitest'
 import { apply, type Outcome } from './apply.ts'
 import type { Found, Inventory } from './inventory.ts'
 import type { Kind } from './kinds.ts'
-import { type PlanOptions, planImport, type Step } from './plan.ts'
+import { planImport } from './plan.ts'
+import type { PlanOptions, Step } from './step.ts'
 
 const PROJECT = '11111111-2222-4333-8444-555555555555'
 
@@ -39,6 +40,9 @@ const inventory = (loadBalancers: readonly Found[], children: readonly Found[]):
   unread: [],
 })
 const NOTHING = inventory([], [])
+const alone = (side: Inventory) => ({ inventory: side, surroundings: { found: [], unread: [] } })
+const planOf = (source: Inventory, target: Inventory, given: PlanOptions) =>
+  planImport(alone(source), alone(target), given)
 
 const options = (fields: Partial<PlanOptions> = {}): PlanOptions => ({
   destination: {
@@ -52,6 +56,8 @@ const options = (fields: Partial<PlanOptions> = {}): PlanOptions => ({
       flavorIds: new Set(),
       zoneNames: new Set(),
       providers: new Set(['amphora']),
+      ...{ nodeGroups: new Set(), networkIds: new Set(), groupProjects: new Map(), usualLimits: {} },
+      profileKeys: { flavorprofile: new Set(), availability_zone_profile: new Set() },
     },
   },
   replacements: new Map(),
@@ -82,7 +88,7 @@ describe('a plan', () => {
   const source = inventory([lb({ provider: 'ovn', flavor_id: 'f' })], CHILDREN)
 
   test('creates all objects in places that have their addresses, a policy with its rules', () => {
-    const { steps } = planImport(source, NOTHING, options())
+    const { steps } = planOf(source, NOTHING, options())
     expect(verdicts(steps)).toEqual(every('create'))
     expect(steps[0]).toMatchObject({
       request: {
@@ -110,10 +116,10 @@ describe('a plan', () => {
   })
 
   test('creates nothing that is there, and says what differs', () => {
-    const there = created(planImport(source, NOTHING, options()).steps)
-    expect(verdicts(planImport(source, there, options()).steps)).toEqual(every('equal'))
+    const there = created(planOf(source, NOTHING, options()).steps)
+    expect(verdicts(planOf(source, there, options()).steps)).toEqual(every('equal'))
     const changed = inventory([lb({ provider: 'ovn', vip_address: '192.0.2.8' })], CHILDREN)
-    const [first, ...others] = planImport(changed, there, options()).steps
+    const [first, ...others] = planOf(changed, there, options()).steps
     expect(first).toMatchObject({
       verdict: 'differs',
       notes: [{ field: 'vip_address', text: 'is "192.0.2.7" in Spout, not "192.0.2.8"' }],
@@ -123,9 +129,9 @@ describe('a plan', () => {
   })
 
   test('creates what is missing inside of what is there', () => {
-    const whole = created(planImport(source, NOTHING, options()).steps)
+    const whole = created(planOf(source, NOTHING, options()).steps)
     const there = { ...whole, byId: new Map([...whole.byId].filter(([id]) => id !== 'rule' && id !== 'member')) }
-    const { steps } = planImport(source, there, options())
+    const { steps } = planOf(source, there, options())
     expect(verdicts(steps)).toEqual({ ...every('equal'), rule: 'create', member: 'create' })
     expect(steps[5]).toMatchObject({ request: { path: '/l7policies/policy/rules', body: { id: 'rule' } } })
   })
@@ -137,7 +143,7 @@ describe('a plan', () => {
       )
     const listener = CHILDREN[2]!
     const plan = (there: readonly Found[]) =>
-      planImport(
+      planOf(
         inventory([lb()], [CHILDREN[0]!, listener, ...policies(1, 2, 3)]),
         inventory([lb()], [CHILDREN[0]!, listener, ...there]),
         options(),
@@ -148,7 +154,7 @@ describe('a plan', () => {
 
   test('refuses what needs a refused object, and nothing else', () => {
     const add = (kind: string) => (kind === 'pool' ? 'not offered' : null)
-    const { steps } = planImport(source, NOTHING, options({ newTrial: () => ({ add }) }))
+    const { steps } = planOf(source, NOTHING, options({ newTrial: () => ({ add }) }))
     expect(verdicts(steps)).toEqual({ ...every('refused'), lb: 'create' })
     expect(steps[1]?.notes).toEqual([{ field: 'refused', text: 'not offered' }])
     expect(steps[3]?.notes).toEqual([{ field: 'default_pool_id', text: 'pool pool (pool) is not taken over' }])
@@ -166,7 +172,7 @@ describe('a plan', () => {
       'vip_address: 203.0.113.1 is in no address pool and in no subnet of the project in Spout',
     ],
   ])('refuses a load balancer of %s', (_, attributes, text) => {
-    const [first] = planImport(inventory([lb(attributes)], []), NOTHING, options()).steps
+    const [first] = planOf(inventory([lb(attributes)], []), NOTHING, options()).steps
     expect(first).toMatchObject({ verdict: 'refused' })
     expect(first?.notes.map((note) => `${note.field}: ${note.text}`)).toEqual([text])
   })
@@ -175,10 +181,10 @@ describe('a plan', () => {
     const { destination } = options()
     const second = { ...destination.places[0]!, id: 'second', name: 'second' }
     const two = { destination: { ...destination, places: [...destination.places, second] } }
-    const [unclear] = planImport(source, NOTHING, options(two)).steps
+    const [unclear] = planOf(source, NOTHING, options(two)).steps
     expect(unclear?.notes[0]?.text).toBe('192.0.2.7 is in public and second: name one (--map theirs=ID)')
     const replacements = new Map([['theirs', 'second']])
-    const [first] = planImport(source, NOTHING, options({ ...two, replacements })).steps
+    const [first] = planOf(source, NOTHING, options({ ...two, replacements })).steps
     expect(first).toMatchObject({ request: { body: { vip_subnet_id: 'second' } } })
   })
 
@@ -191,7 +197,7 @@ describe('a plan', () => {
     })
     const withTls = inventory([lb()], [tls])
     const step = (replacements: ReadonlyMap<string, string>) =>
-      planImport(withTls, NOTHING, options({ replacements })).steps[1]
+      planOf(withTls, NOTHING, options({ replacements })).steps[1]
     expect(step(new Map())).toMatchObject({ verdict: 'refused', notes: [{ field: 'default_tls_container_ref' }] })
     expect(step(new Map([[ref, 'cert']]))).toMatchObject({
       request: { body: { default_tls_container_ref: 'cert', tls_ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' } },
@@ -200,22 +206,27 @@ describe('a plan', () => {
   })
 
   test('leaves load balancers disabled when asked to', () => {
-    const [first] = planImport(source, NOTHING, options({ disabled: true })).steps
+    const [first] = planOf(source, NOTHING, options({ disabled: true })).steps
     expect(first).toMatchObject({ request: { body: { admin_state_up: false } } })
   })
 })
 
 describe('applying a plan', () => {
-  const { steps } = planImport(inventory([lb()], CHILDREN), NOTHING, options())
+  const { steps } = planOf(inventory([lb()], CHILDREN), NOTHING, options())
 
   test('goes on after a refusal, without what needs the refused object', async () => {
     const asked: string[] = []
     const create = async (path: string) => {
       asked.push(path)
-      if (path === '/listeners') throw new OctaviaRefusal(409, 'taken')
+      if (path === '/listeners') throw new ApiRefusal(409, 'taken')
+      return {}
     }
     const seen: string[] = []
-    const outcomes = await apply(steps, { client: { create }, onOutcome: ({ id }) => seen.push(id) })
+    const outcomes = await apply(steps, {
+      octavia: { create, update: create },
+      neutron: { create },
+      onOutcome: ({ id }) => seen.push(id),
+    })
     expect(verdicts(outcomes)).toEqual({
       ...{ lb: 'created', pool: 'created', member: 'created', listener: 'refused', policy: 'refused', rule: 'refused' },
     })
@@ -227,6 +238,8 @@ describe('applying a plan', () => {
     const create = async () => {
       throw new TypeError('fetch failed')
     }
-    await expect(apply(steps, { client: { create }, onOutcome: () => {} })).rejects.toThrow('fetch failed')
+    await expect(
+      apply(steps, { octavia: { create, update: create }, neutron: { create }, onOutcome: () => {} }),
+    ).rejects.toThrow('fetch failed')
   })
 })

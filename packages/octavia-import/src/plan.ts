@@ -2,22 +2,10 @@ import type { Attributes } from '@spout/octavia-client'
 import { differences } from './compare.ts'
 import { type Found, type Inventory, nameOf, type Unread } from './inventory.ts'
 import { type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
-import { type Note, NotTaken, projectOf, type TranslateOptions, translate } from './translate.ts'
-
-/** What becomes of one object. */
-export interface Step {
-  readonly kind: Kind
-  readonly id: string
-  /** For people: kind, name and id. */
-  readonly title: string
-  readonly loadBalancerId: string
-  readonly verdict: 'create' | 'equal' | 'differs' | 'refused'
-  readonly notes: readonly Note[]
-  /** Objects that must be in Spout before it. */
-  readonly needs: readonly string[]
-  /** How it is created; null when it is not, or in the request of its parent. */
-  readonly request: { readonly path: string; readonly root: string; readonly body: Attributes } | null
-}
+import { type Carrier, SurroundingsPlan } from './plan-surroundings.ts'
+import type { Surroundings } from './read-surroundings.ts'
+import type { PlanOptions, Step, Trial } from './step.ts'
+import { type Note, NotTaken, projectOf, translate } from './translate.ts'
 
 export interface ImportPlan {
   readonly steps: readonly Step[]
@@ -25,23 +13,33 @@ export interface ImportPlan {
   readonly unread: readonly Unread[]
 }
 
-/** Says what Spout's Octavia API refuses, object by object as they are created. */
-export interface Trial {
-  /** @returns the text of the fault; null when the object would be accepted */
-  add(kind: Kind, body: Attributes, parentId: string | null): string | null
-}
-
-export interface PlanOptions extends TranslateOptions {
-  /** A trial of a new load balancer. */
-  readonly newTrial: () => Trial
+/** A side: its load balancers, and what is around them. */
+export interface Side {
+  readonly inventory: Inventory
+  readonly surroundings: Surroundings
 }
 
 /** Compares both sides. Pure. What is in Spout already stays as it is. */
-export function planImport(source: Inventory, target: Inventory, options: PlanOptions): ImportPlan {
-  const steps = source.loadBalancers.flatMap((loadBalancer) =>
-    new LoadBalancerPlan(loadBalancer, source.children.get(loadBalancer.id) ?? [], target, options).steps(),
-  )
-  return { steps, unread: source.unread }
+export function planImport(source: Side, target: Side, options: PlanOptions): ImportPlan {
+  const around = new SurroundingsPlan(source.surroundings, target.surroundings, options)
+  const within = { ...options, destination: around.destination }
+  const { loadBalancers, children, unread } = source.inventory
+  const steps = loadBalancers.flatMap((loadBalancer) => {
+    const { id, attributes } = loadBalancer
+    const plan = new LoadBalancerPlan(loadBalancer, children.get(id) ?? [], target.inventory, within)
+    const own = plan.steps()
+    const [first, ...others] = own
+    if (first === undefined) return own
+    const taken = first.verdict !== 'refused'
+    const carrier: Carrier = {
+      ...{ id, title: first.title, projectId: taken ? plan.projectId : null },
+      theirPort: attributes['vip_port_id'],
+      ourPort: target.inventory.byId.get(id)?.attributes['vip_port_id'],
+    }
+    const needs = [...first.needs, ...around.needsOf(first.request?.body ?? {})]
+    return [{ ...first, needs }, ...others, ...around.floatingSteps(carrier)]
+  })
+  return { steps: [...around.steps, ...steps], unread: [...unread, ...source.surroundings.unread] }
 }
 
 type Verdict = Pick<Step, 'verdict' | 'notes' | 'request'>
@@ -62,6 +60,11 @@ class LoadBalancerPlan {
     this.#target = target
     this.#options = options
     this.#trial = options.newTrial()
+  }
+
+  /** In Spout; null while that is not known. */
+  get projectId(): string | null {
+    return this.#projectId
   }
 
   steps(): readonly Step[] {

@@ -1,8 +1,10 @@
 import type { Outcome } from './apply.ts'
 import type { Kind } from './kinds.ts'
-import type { Step } from './plan.ts'
+import type { Step } from './step.ts'
 
 const DEPTH: Readonly<Record<Kind, number>> = {
+  ...{ flavorprofile: 0, flavor: 0, availability_zone_profile: 0, availability_zone: 0, quota: 0 },
+  ...{ security_group: 0, security_group_rule: 1, floatingip: 1 },
   ...{ loadbalancer: 0, pool: 1, listener: 1 },
   ...{ member: 2, healthmonitor: 2, l7policy: 2, rule: 3 },
 }
@@ -35,5 +37,5 @@ export function countsText(outcomes: readonly { readonly verdict: Outcome['verdi
     const count = outcomes.filter((one) => one.verdict === verdict).length
     return count === 0 ? [] : [`${count} ${word}`]
   })
-  return counts.length === 0 ? 'no load balancers' : counts.join(', ')
+  return counts.length === 0 ? 'nothing to import' : counts.join(', ')
 }

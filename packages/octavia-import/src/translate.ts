@@ -50,9 +50,10 @@ export function translate(found: Found, projectId: string | null, options: Trans
   if (kind === 'loadbalancer') {
     const vips = vipsOf(attributes, projectId, options)
     const offers = offersOf(attributes, options)
+    const groups = securityGroupsOf(attributes, projectId, options)
     const enabled = options.disabled ? { admin_state_up: false } : {}
     return {
-      body: { ...own, ...enabled, project_id: projectId, ...vips, ...offers.body },
+      body: { ...own, ...enabled, project_id: projectId, ...vips, ...offers.body, ...groups },
       notes: [...notes, ...offers.notes],
     }
   }
@@ -79,7 +80,7 @@ export function projectOf({ attributes }: Found, { destination, replacements }: 
 }
 
 /** Keystone prints ids of projects without dashes. */
-function dashed(id: string): string {
+export function dashed(id: string): string {
   const parts = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i.exec(id)
   return parts === null ? id : parts.slice(1).join('-').toLowerCase()
 }
@@ -89,10 +90,11 @@ function vipsOf(attributes: Attributes, projectId: string | null, options: Trans
   const [address, subnetId] = [textOf(attributes['vip_address']), textOf(attributes['vip_subnet_id'])]
   if (address === null) throw new NotTaken('vip_address', 'the load balancer has none yet')
   const others = (attributes['additional_vips'] ?? []) as readonly Attributes[]
-  const place = vipPlace('vip_address', address, subnetId, projectId, options)
+  const place = placeOf('vip_address', address, subnetId, projectId, ['subnet', 'pool'], options)
   const additional = others.map((vip) => {
     const theirs = String(vip['ip_address'])
-    const { id } = vipPlace('additional_vips', theirs, textOf(vip['subnet_id']), projectId, options)
+    const theirSubnet = textOf(vip['subnet_id'])
+    const { id } = placeOf('additional_vips', theirs, theirSubnet, projectId, ['subnet', 'pool'], options)
     return { subnet_id: id, ip_address: theirs }
   })
   return {
@@ -101,24 +103,33 @@ function vipsOf(attributes: Attributes, projectId: string | null, options: Trans
   }
 }
 
-function vipPlace(
+/**
+ * Where Spout has an address.
+ * @param theirs the subnet or network that the other cloud has it in
+ * @throws NotTaken where none of these kinds has it, or several have
+ */
+export function placeOf(
   field: string,
   address: string,
-  subnetId: string | null,
+  theirs: string | null,
   projectId: string | null,
+  kinds: readonly AddressPlace['kind'][],
   { destination, replacements }: TranslateOptions,
 ): AddressPlace {
-  const found = placesOf(destination, projectId ?? '', address, ['subnet', 'pool'])
-  const wanted = subnetId === null ? undefined : (replacements.get(subnetId) ?? subnetId)
+  const found = placesOf(destination, projectId ?? '', address, kinds)
+  const wanted = theirs === null ? undefined : (replacements.get(theirs) ?? theirs)
   const named = found.find(({ id, name }) => id === wanted || name === wanted)
   if (named !== undefined) return named
   const [first, second] = found
   if (first === undefined)
-    throw new NotTaken(field, `${address} is in no address pool and in no subnet of the project in Spout`)
+    throw new NotTaken(
+      field,
+      `${address} is in no address pool${kinds.includes('subnet') ? ' and in no subnet of the project' : ''} in Spout`,
+    )
   if (second !== undefined)
     throw new NotTaken(
       field,
-      `${address} is in ${found.map(({ name, id }) => name || id).join(' and ')}: name one (--map ${subnetId ?? 'SUBNET'}=ID)`,
+      `${address} is in ${found.map(({ name, id }) => name || id).join(' and ')}: name one (--map ${theirs ?? 'SUBNET'}=ID)`,
     )
   return first
 }
@@ -153,6 +164,29 @@ function offersOf(attributes: Attributes, { destination, replacements }: Transla
     else notes.push({ field, text: `left out: Spout has no ${word} ${wanted}` })
   }
   return { body, notes }
+}
+
+/** Without one of its groups, a load balancer would let in fewer, or all. @throws NotTaken */
+function securityGroupsOf(
+  { vip_sg_ids: theirs }: Attributes,
+  projectId: string | null,
+  { destination, replacements }: TranslateOptions,
+): Attributes {
+  if (isEmpty(theirs)) return {}
+  const ids = (theirs as readonly unknown[]).map((each) => {
+    const id = replacements.get(String(each)) ?? String(each)
+    const owner = destination.groupProjects.get(id)
+    if (owner === projectId) return id
+    const why =
+      owner === undefined
+        ? `Spout has no security group ${id}, and none of that id is taken over`
+        : `security group ${id} is of another project`
+    throw new NotTaken(
+      'vip_sg_ids',
+      `${why}: create one (openstack security group create), and name it (--map ${String(each)}=ID)`,
+    )
+  })
+  return { vip_sg_ids: ids }
 }
 
 /** Keys do not leave a key manager, so certificates have to be in Spout already. @throws NotTaken */

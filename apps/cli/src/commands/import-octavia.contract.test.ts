@@ -284,6 +284,121 @@ test(
   5 * MINUTES,
 )
 
+describe('flavors, availability zones and quotas', () => {
+  const profile = async (path: string, root: string, data: string, text: object): Promise<Printed> => {
+    const { [root]: made } = await theirs<Record<string, Printed>>(path, 'POST', {
+      [root]: { name: `${root} of old`, provider_name: 'noop_driver', [data]: JSON.stringify(text) },
+    })
+    return made!
+  }
+  const counted = { loadbalancer: 7, listener: -1, pool: 5, member: 50, healthmonitor: 5 }
+  let flavor: Printed
+  let flavorProfile: Printed
+  let zoneProfile: Printed
+  let lb: Printed
+
+  beforeAll(async () => {
+    flavorProfile = await profile('/flavorprofiles', 'flavorprofile', 'flavor_data', {
+      ...{ loadbalancer_topology: 'SINGLE', compute_flavor: 'm1.lb' },
+    })
+    const made = await theirs<{ flavor: Printed }>('/flavors', 'POST', {
+      flavor: { name: 'gold', description: 'fast', enabled: true, flavor_profile_id: flavorProfile.id },
+    })
+    flavor = made.flavor
+    zoneProfile = await profile(
+      ...(['/availabilityzoneprofiles', 'availability_zone_profile', 'availability_zone_data'] as const),
+      { compute_zone: 'nova-1' },
+    )
+    await theirs('/availabilityzones', 'POST', {
+      availability_zone: { name: 'hall-1', enabled: true, availability_zone_profile_id: zoneProfile.id },
+    })
+    await theirs(`/quotas/${theirProject}`, 'PUT', { quota: { ...counted, l7policy: 30, l7rule: 40 } })
+    lb = await loadBalancer({
+      ...{ name: 'golden', vip_address: '198.51.100.30', flavor_id: flavor.id, availability_zone: 'hall-1' },
+    })
+  }, 5 * MINUTES)
+
+  test(
+    'are told in the plan with all that has no meaning here',
+    async () => {
+      const { code, stdout, stderr } = await command('golden')
+      expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+      for (const line of [
+        `flavor profile flavorprofile of old (${flavorProfile.id}): would be created`,
+        '    provider_name: is amphora: Spout has no provider noop_driver',
+        '    flavor_data.compute_flavor: left out ("m1.lb"): load balancers are no machines here',
+        `flavor gold (${flavor.id}): would be created`,
+        `availability zone profile availability_zone_profile of old (${zoneProfile.id}): would be created`,
+        '    availability_zone_data.compute_zone: left out ("nova-1"): Spout has no node group nova-1: create it, or name another (--map nova-1=GROUP)',
+        'availability zone hall-1: would be created',
+        `quota of project ${project}: would be created`,
+        '    l7rule: left out (40): rules are limited to 100 of a policy in Spout',
+      ])
+        expect(stdout.split('\n')).toContain(line)
+      expect(stdout).toMatch(/\n6 to be created \(nothing was written\)\n$/)
+      expect(await ours('/flavors')).toMatchObject({ flavors: [] })
+    },
+    5 * MINUTES,
+  )
+
+  test(
+    'are created with the same ids and names, the load balancer is of them, and a second time nothing changes',
+    async () => {
+      const groups = await callApi<{ items: readonly Printed[] }>(
+        ...([spout.endpoint, spout.admin.token, 'GET', '/node-groups'] as const),
+      )
+      const map = ['--map', `nova-1=${String(groups.items[0]!['name'])}`]
+      const { code, stdout, stderr } = await command('golden', '--no-dry-run', ...map)
+      expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toMatch(/\n6 created\n$/)
+      expect(await ours(`/flavorprofiles/${flavorProfile.id}`)).toMatchObject({
+        flavorprofile: { name: 'flavorprofile of old', flavor_data: '{"loadbalancer_topology":"SINGLE"}' },
+      })
+      expect(await ours(`/flavors/${flavor.id}`)).toMatchObject({
+        flavor: { name: 'gold', description: 'fast', enabled: true, flavor_profile_id: flavorProfile.id },
+      })
+      expect(await ours('/availabilityzones/hall-1')).toMatchObject({
+        availability_zone: { enabled: true, availability_zone_profile_id: zoneProfile.id },
+      })
+      expect(await ours(`/availabilityzoneprofiles/${zoneProfile.id}`)).toMatchObject({
+        availability_zone_profile: {
+          availability_zone_data: JSON.stringify({ compute_zone: groups.items[0]!['name'] }),
+        },
+      })
+      expect(await ours(`/quotas/${project}`)).toMatchObject({
+        quota: { ...counted, listener: 1_000_000, l7policy: 30 },
+      })
+      expect(await ours(`/loadbalancers/${lb.id}`)).toMatchObject({
+        loadbalancer: { flavor_id: flavor.id, availability_zone: 'hall-1' },
+      })
+      const again = await command('golden', '--no-dry-run', ...map)
+      expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/\n6 equal\n$/) })
+    },
+    5 * MINUTES,
+  )
+
+  test(
+    'that are changed here stay, and what is of a name that is taken is not taken over',
+    async () => {
+      await ours(`/quotas/${project}`, 'PUT', { quota: { loadbalancer: 70 } })
+      const other = await theirs<{ flavor: Printed }>('/flavors', 'POST', {
+        flavor: { name: 'silver', enabled: true, flavor_profile_id: flavorProfile.id },
+      })
+      const mine = await ours<{ flavor: Printed }>('/flavors', 'POST', {
+        flavor: { name: 'silver', enabled: true, flavor_profile_id: flavorProfile.id },
+      })
+      const { code, stdout } = await command('--no-dry-run')
+      expect(code).toBe(1)
+      expect(stdout).toContain('    loadbalancer: is 70 in Spout, not 7\n')
+      expect(stdout).toContain(
+        `flavor silver (${other.flavor.id}): NOT TAKEN OVER\n    name: Spout has another flavor silver: rename it, or take it (--map ${other.flavor.id}=${mine.flavor.id})\n`,
+      )
+      expect(await ours(`/quotas/${project}`)).toMatchObject({ quota: { loadbalancer: 70 } })
+    },
+    5 * MINUTES,
+  )
+})
+
 test(
   'a cloud that is unknown, and a load balancer that is, are said',
   async () => {

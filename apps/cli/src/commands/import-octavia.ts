@@ -1,15 +1,16 @@
 import { ApiProblem, call, type Session } from '@spout/client/api'
 import type { OctaviaClient as OctaviaClientType } from '@spout/octavia-client'
-import type { Destination, Inventory, Outcome, Step } from '@spout/octavia-import'
+import type { Destination, Inventory, Outcome, Step, Surroundings } from '@spout/octavia-import'
 import { type Command, InvalidArgumentError } from 'commander'
 import { printable } from '../output/width.ts'
 import type { Row } from '../resources/resource.ts'
 import { type CommandContext, sessionOf, UsageError } from './context.ts'
-import { cloudClient } from './openstack-cloud.ts'
+import { cloudClients } from './openstack-cloud.ts'
 
 interface Options {
   readonly osCloud?: string
   readonly endpoint?: string
+  readonly networkEndpoint?: string
   readonly map: ReadonlyMap<string, string>
   readonly disabled: boolean
   readonly dryRun: boolean
@@ -42,9 +43,10 @@ export function addImportOctavia(program: Command, context: CommandContext): voi
     .argument('[load-balancer...]', 'names or ids; default: all that the credentials show')
     .option('--os-cloud <name>', 'the cloud of clouds.yaml to read; default: OS_CLOUD, else the OS_* variables')
     .option('--endpoint <url>', 'base URL of its Octavia, instead of that of the catalog; alone: asked without a token')
+    .option('--network-endpoint <url>', 'base URL of its Neutron, instead of that of the catalog')
     .option(
       '--map <old=new>',
-      'what stands here for a project, subnet, certificate, flavor or zone of the other cloud; repeatable',
+      'what stands here for a project, network, subnet, certificate, flavor, zone, node group or security group of the other cloud; repeatable',
       replacement,
       new Map<string, string>(),
     )
@@ -63,30 +65,46 @@ async function importOctavia(names: readonly string[], options: Options, context
   const session = sessionOf(context)
   // Loaded only here: other commands start faster without them.
   const octavia = await import('@spout/octavia-import')
-  const { OctaviaClient } = await import('@spout/octavia-client')
+  const { NeutronClient, OctaviaClient } = await import('@spout/octavia-client')
   const { LoadBalancerTrial } = await import('@spout/intent-octavia/trial')
-  const theirs = await cloudClient(options, context)
-  const ours = new OctaviaClient(`${session.endpoint}/load-balancer`, { 'x-auth-token': session.token }, context.signal)
+  const theirs = await cloudClients(options, context)
+  const headers = { 'x-auth-token': session.token }
+  const ours = {
+    octavia: new OctaviaClient(`${session.endpoint}/load-balancer`, headers, context.signal),
+    neutron: new NeutronClient(`${session.endpoint}/network`, headers, context.signal),
+  }
   const asked = new Set(names)
   const isAsked = ({ id, name }: Row): boolean => asked.size === 0 || asked.has(String(id)) || asked.has(String(name))
-  const from = await answered('the other Octavia', octavia.readInventory(theirs, isAsked))
+  const from = await answered('the other Octavia', octavia.readInventory(theirs.octavia, isAsked))
   refuseUnknown(names, from)
   const known = new Set(from.loadBalancers.map(({ id }) => id))
   const into = await answered(
     'Spout',
-    octavia.readInventory(ours, ({ id }) => known.has(String(id))),
+    octavia.readInventory(ours.octavia, ({ id }) => known.has(String(id))),
   )
-  const destination = await destinationOf(session, ours)
+  const named = octavia.namedBy(from.loadBalancers, asked.size === 0)
+  const source = {
+    inventory: from,
+    surroundings: await answered('the other cloud', octavia.readSurroundings(theirs, named)),
+  }
+  const target = {
+    inventory: into,
+    surroundings: await answered(
+      'Spout',
+      octavia.readSurroundings(ours, () => true),
+    ),
+  }
+  const destination = await destinationOf(session, ours.octavia, target.surroundings)
   const { map: replacements, disabled } = options
   const newTrial = () => new LoadBalancerTrial()
-  const plan = octavia.planImport(from, into, { destination, replacements, disabled, newTrial })
+  const plan = octavia.planImport(source, target, { destination, replacements, disabled, newTrial })
   const say = (one: Step | Outcome): void => {
     if (options.output === 'text') context.write(lines(octavia.stepText(one)))
   }
   if (options.dryRun) plan.steps.forEach(say)
   const outcomes = options.dryRun
     ? plan.steps
-    : await answered('Spout', octavia.apply(plan.steps, { client: ours, onOutcome: say }))
+    : await answered('Spout', octavia.apply(plan.steps, { ...ours, onOutcome: say }))
   if (options.output === 'json') context.write(`${JSON.stringify(outcomes.map(shown), null, 2)}\n`)
   else {
     for (const { path, reason } of plan.unread) context.write(lines(`${path}: NOT READ: ${reason}\n`))
@@ -107,11 +125,11 @@ const shown = ({ kind, id, loadBalancerId, verdict, notes }: Step | Outcome) => 
 
 /** Says whose refusal or silence it was. */
 async function answered<T>(who: string, work: Promise<T>): Promise<T> {
-  const { OctaviaRefusal } = await import('@spout/octavia-client')
+  const { ApiRefusal } = await import('@spout/octavia-client')
   try {
     return await work
   } catch (error) {
-    if (error instanceof OctaviaRefusal) throw new ApiProblem(error.status, `${who}: ${error.message}`, null)
+    if (error instanceof ApiRefusal) throw new ApiProblem(error.status, `${who}: ${error.message}`, null)
     if (error instanceof TypeError && error.cause instanceof Error)
       throw new ApiProblem(503, `${who} does not answer: ${error.cause.message}`, null)
     throw error
@@ -135,9 +153,18 @@ function refuseIncomplete(outcomes: readonly (Step | Outcome)[], unread: number)
     )
 }
 
-async function destinationOf(session: Session, client: OctaviaClientType): Promise<Destination> {
+async function destinationOf(
+  session: Session,
+  client: OctaviaClientType,
+  { found }: Surroundings,
+): Promise<Destination> {
   const items = async (path: string) => (await call<{ items: readonly Row[] }>(session, 'GET', path)).items
   const named = (objects: readonly Row[]) => new Set(objects.map(({ name }) => String(name)))
+  const both = (objects: readonly Row[]) => new Set(objects.flatMap(({ id, name }) => [String(id), String(name)]))
+  const providers = named(await client.list('/providers'))
+  const keys = async (path: string) => named(await client.list(`/providers/${[...providers][0]}/${path}`))
+  const ids = (kind: string) => found.filter((one) => one.kind === kind).map(({ id }) => id)
+  const groups = found.filter(({ kind }) => kind === 'security_group')
   const networks = await items('/networks')
   const pools = await items('/address-pools')
   const subnets = networks.flatMap(({ projectId, subnets: own }) =>
@@ -158,9 +185,17 @@ async function destinationOf(session: Session, client: OctaviaClientType): Promi
       })),
     ],
     certificateIds: new Set((await items('/certificates')).map(({ id }) => String(id))),
-    flavorIds: new Set((await client.list('/flavors')).map(({ id }) => String(id))),
-    zoneNames: named(await client.list('/availabilityzones')),
-    providers: named(await client.list('/providers')),
+    flavorIds: new Set(ids('flavor')),
+    zoneNames: new Set(ids('availability_zone')),
+    providers,
+    profileKeys: {
+      flavorprofile: await keys('flavor_capabilities'),
+      availability_zone_profile: await keys('availability_zone_capabilities'),
+    },
+    nodeGroups: both(await items('/node-groups')),
+    networkIds: new Set([...networks, ...pools].map(({ id }) => String(id))),
+    groupProjects: new Map(groups.map(({ id, attributes }) => [id, String(attributes.project_id)])),
+    usualLimits: await client.show('/quotas/defaults', 'quota'),
   }
 }
 

@@ -1,7 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import type { CloudSources, OctaviaClient as OctaviaClientType } from '@spout/octavia-client'
+import type {
+  CloudSources,
+  NeutronClient as NeutronClientType,
+  OctaviaClient as OctaviaClientType,
+} from '@spout/octavia-client'
 import { type CommandContext, UsageError } from './context.ts'
 
 /**
@@ -30,22 +34,42 @@ async function cloudSources(name: string | null, env: CloudSources['env']): Prom
   }
 }
 
+interface CloudOptions {
+  readonly osCloud?: string
+  readonly endpoint?: string
+  readonly networkEndpoint?: string
+}
+
+interface CloudClients {
+  readonly octavia: OctaviaClientType
+  /** Null where the cloud names no Neutron. */
+  readonly neutron: NeutronClientType | null
+}
+
 /**
- * The Octavia of the cloud that the options name, or else `OS_CLOUD` or the `OS_*` variables.
+ * The Octavia and the Neutron of the cloud that the options name, or else `OS_CLOUD` or the `OS_*` variables.
  * @param signal ends its calls
  * @throws UsageError for a cloud that cannot be logged in to
  */
-export async function cloudClient(
-  { osCloud, endpoint }: { readonly osCloud?: string; readonly endpoint?: string },
+export async function cloudClients(
+  { osCloud, endpoint, networkEndpoint }: CloudOptions,
   context: CommandContext,
   signal = context.signal,
-): Promise<OctaviaClientType> {
-  const { BadCloud, cloudOf, login, OctaviaClient } = await import('@spout/octavia-client')
+): Promise<CloudClients> {
+  const { BadCloud, cloudOf, login, NeutronClient, OctaviaClient } = await import('@spout/octavia-client')
   try {
     const sources = await cloudSources(osCloud ?? context.env.OS_CLOUD ?? null, context.env)
-    const access = await login(cloudOf({ ...sources, endpoint: endpoint ?? null }), signal)
-    return new OctaviaClient(access.endpoint, access.headers, signal)
+    const access = await login(cloudOf({ ...sources, endpoint: endpoint ?? null, networkEndpoint }), signal)
+    const { headers, networkEndpoint: network } = access
+    return {
+      octavia: new OctaviaClient(access.endpoint, headers, signal),
+      neutron: network === null ? null : new NeutronClient(network, headers, signal),
+    }
   } catch (error) {
     throw error instanceof BadCloud ? new UsageError(error.message) : error
   }
 }
+
+/** The Octavia alone. @throws UsageError as `cloudClients` */
+export const cloudClient = async (...given: Parameters<typeof cloudClients>): Promise<OctaviaClientType> =>
+  (await cloudClients(...given)).octavia

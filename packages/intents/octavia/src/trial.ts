@@ -4,12 +4,22 @@ import { addPool, type GraphEdit, setMonitor } from './edit-graph.ts'
 import { addPolicy, addRule } from './edit-policies.ts'
 import { foldGraph } from './graph.ts'
 import type { Graph } from './octavia-resources.ts'
+import { classSettingsOf, zoneSettingsOf } from './offer-settings.ts'
 import { blankMonitor, monitorResource } from './resources/health-monitor.ts'
 import { blankPolicy, policyResource } from './resources/l7policy.ts'
 import { blankRule, ruleResource } from './resources/l7rule.ts'
 import { blankListener, listenerResource } from './resources/listener.ts'
 import { blankMember, memberResource } from './resources/member.ts'
+import {
+  flavorProfileResource,
+  flavorResource,
+  type OfferEdits,
+  type ProfileEdits,
+  zoneProfileResource,
+  zoneResource,
+} from './resources/offers.ts'
 import { blankPool, poolResource } from './resources/pool.ts'
+import { quotaResource } from './resources/quota.ts'
 import type { Resource } from './resources/resource.ts'
 import { readBody, readLoadBalancer } from './to-model.ts'
 import { OctaviaFault } from './wire/fault.ts'
@@ -22,6 +32,18 @@ const STAMP: Stamp = { newId: () => '', now: '1970-01-01T00:00:00.000Z', byAdmin
 
 const read = <D, R>(resource: Resource<D, R>, blank: (stamp: Stamp) => D, body: Body): D =>
   readBody(resource, 'create', { [resource.root]: body }, STAMP)(blank(STAMP))
+
+const nothing = (): OfferEdits & ProfileEdits => ({})
+/** Which node groups there are is asked elsewhere. */
+const ANY_GROUP = { groups: [], noop: true }
+
+/** The edit of a kind that is not inside of load balancers: its body is only read. */
+const alone = (root: string, check: (body: Body) => unknown) => ({
+  [root]: (body: Body): null => {
+    check(body)
+    return null
+  },
+})
 
 /** What the creation of a child does to its load balancer; members are only read, since a graph does not depend on them. */
 const EDITS: Readonly<Record<string, (body: Body, parentId: string) => GraphEdit | null>> = {
@@ -37,6 +59,15 @@ const EDITS: Readonly<Record<string, (body: Body, parentId: string) => GraphEdit
     read(memberResource, blankMember, body)
     return null
   },
+  ...alone('flavorprofile', (body) =>
+    classSettingsOf(read(flavorProfileResource, nothing, body).data ?? '', ANY_GROUP),
+  ),
+  ...alone('availability_zone_profile', (body) =>
+    zoneSettingsOf(read(zoneProfileResource, nothing, body).data ?? '', ANY_GROUP),
+  ),
+  ...alone('flavor', (body) => read(flavorResource, nothing, body)),
+  ...alone('availability_zone', (body) => read(zoneResource, nothing, body)),
+  ...alone('quota', (body) => readBody(quotaResource, 'update', { quota: body }, STAMP)({})),
 }
 
 /**
