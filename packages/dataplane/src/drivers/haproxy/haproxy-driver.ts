@@ -1,7 +1,7 @@
 import type { DomainEntry, LoadBalancerEntry, ResponseCounts, ServiceStats } from '@spout/model'
 import { RESPONSE_CLASSES } from '@spout/model/node-report'
 import { isProxied } from '@spout/model/protocols'
-import { type Clock, systemClock, type Timer } from '@spout/runtime'
+import { type Clock, systemClock } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 import type {
   Applied,
@@ -12,19 +12,21 @@ import type {
   ProxyPort,
   WantedEntry,
 } from '../../contracts/driver.ts'
+import { CarriedEntries } from './carried-entries.ts'
 import type { ProxyConnections } from './connection-share.ts'
-import { DedicatedSeats, optionsIn, proxyNameOf, sharedProxyName } from './dedicated-seats.ts'
+import { optionsIn, proxyNameOf, sharedProxyName } from './dedicated-seats.ts'
 import { DomainProxy } from './domain-proxy.ts'
-import { KnownRoutes } from './known-routes.ts'
+import { featuresOf } from './features.ts'
 import { endLeftProxies } from './left-proxies.ts'
 import type { MetricsOf } from './metrics-socket.ts'
 import type { ProxyMirrors } from './mirror-share.ts'
+import { OpenProxies, type ProxyWish } from './open-proxies.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { ProxyHost } from './proxy-host.ts'
 import type { ProxyPlace } from './proxy-place.ts'
 import { processesByConfig } from './proxy-process.ts'
-import { type RenderedEntry, renderEntry } from './render.ts'
+import type { RenderedEntry } from './render.ts'
 import type { FrontendCounters } from './show.ts'
 import { SlotsExhausted } from './slot-table.ts'
 import type { LineCounts, OnRequest } from './told-requests.ts'
@@ -44,36 +46,6 @@ export interface HaproxyDriverOptions {
   readonly options?: Partial<HaproxyOptions>
 }
 
-const FEATURES: readonly Feature[] = [
-  'l7.client-certificates',
-  'l7.client-certificates.crl',
-  'l7.cookies',
-  'l7.dedicated-proxy',
-  'l7.http',
-  'l7.https',
-  'l7.pool-tls',
-  'l7.pool-tls.crl',
-  'l7.proxy-protocol',
-  'l7.routes',
-  'l7.routes.timeouts',
-  'l7.tcp-proxy',
-  'l7.tls-ciphers',
-]
-const WITH_LUA: readonly Feature[] = [
-  'l7.application-cookies',
-  'l7.routes.filters',
-  'l7.routes.mirrors',
-  'l7.routes.retries',
-  'l7.routes.tests',
-  'l7.tls-passthrough',
-]
-
-/** A proxy of a domain. */
-interface OpenProxy {
-  readonly domain: number
-  readonly proxy: DomainProxy
-}
-
 /** What an `apply` changes in one proxy. */
 interface Work {
   /** An entry that it carries; null if it only loses some. */
@@ -88,35 +60,30 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly features: ReadonlySet<Feature>
   readonly #given: HaproxyDriverOptions
   readonly #options: HaproxyOptions
-  readonly #clock: Clock
   readonly #counters = { transactions: 0, reloads: 0 }
   readonly #lines = { read: 0, dropped: 0, ignored: 0 }
-  /** By name (`proxyNameOf`). */
-  readonly #proxies = new Map<string, OpenProxy>()
-  readonly #seats = new DedicatedSeats()
-  readonly #routes = new KnownRoutes()
-  /** The wanted entries, by key. */
-  readonly #held = new Map<string, RenderedEntry>()
-  /** Listener id -> name of its proxy. */
-  readonly #proxyOfService = new Map<string, string>()
-  /** Proxies without entries that will be stopped, by name. */
-  readonly #idle = new Map<string, Timer>()
-  /** Proxies that are being stopped, by name. A new one waits for them. */
-  readonly #stopping = new Map<string, Promise<void>>()
+  readonly #proxies: OpenProxies<DomainProxy>
+  readonly #carried = new CarriedEntries()
   /** Whether the next `apply` removes what belongs to no entry of `adopt`. */
   #prune = false
 
   constructor(given: HaproxyDriverOptions) {
     this.#given = given
     this.#options = { ...DEFAULT_OPTIONS, ...given.options }
-    this.features = new Set([
-      ...FEATURES,
-      ...(this.#options.lua ? WITH_LUA : []),
-      ...(given.metricsOf === undefined ? [] : ['l7.metrics']),
-      ...(given.onRequest === undefined ? [] : ['l7.latencies']),
-      ...(given.onRequest !== undefined && given.accessLogs ? ['l7.access-log'] : []),
-    ])
-    this.#clock = given.clock ?? systemClock
+    this.features = featuresOf({
+      lua: this.#options.lua,
+      metrics: given.metricsOf !== undefined,
+      requests: given.onRequest !== undefined,
+      accessLogs: given.accessLogs ?? false,
+    })
+    const clock = given.clock ?? systemClock
+    this.#proxies = new OpenProxies({
+      place: given.place,
+      make: (...where) => this.#make(clock, ...where),
+      options: this.#options,
+      clock,
+      log: given.log,
+    })
   }
 
   get counters(): { readonly transactions: number; readonly reloads: number } {
@@ -129,40 +96,26 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   render(wanted: WantedEntry): RenderedEntry {
-    return renderEntry(wanted, (...routes) => this.#routes.render(...routes))
+    return this.#carried.render(wanted)
   }
 
   /** Starts the shared proxy of a domain before its first service, which then takes milliseconds. */
   async startDomain(domain: DomainEntry): Promise<void> {
     const name = sharedProxyName(domain.number)
-    await this.#open(name, domain.number, () => this.#given.place(domain)).prepare()
-    this.#stopIfIdle(name)
+    await this.#proxies.open({ name, domain }).prepare()
+    this.#proxies.stopIfIdle(name)
   }
 
   /** Ends the proxies of a domain that is removed. */
   async stopDomain(number: number): Promise<void> {
-    const names = [...this.#proxies].flatMap(([name, { domain }]) => (domain === number ? [name] : []))
-    await Promise.all(names.map((name) => this.#stop(name)))
-  }
-
-  async #stop(name: string): Promise<void> {
-    this.#idle.get(name)?.clear()
-    this.#idle.delete(name)
-    const { proxy } = this.#proxies.get(name) ?? {}
-    if (proxy === undefined) return
-    this.#proxies.delete(name)
-    for (const key of proxy.keys) this.#forget(key)
-    const stopping = proxy.stop()
-    this.#stopping.set(name, stopping)
-    await stopping
-    if (this.#stopping.get(name) === stopping) this.#stopping.delete(name)
-    if (!this.#proxies.has(name)) this.#seats.free(proxy.place.name)
+    for (const { keys } of this.#proxies.all(new Set([number]))) for (const key of keys) this.#carried.delete(key)
+    await this.#proxies.stopDomain(number)
   }
 
   /** The proxy's port for a service; null if it does not serve it. The port stays the same while it is served. */
   proxyPort(serviceId: string): ProxyPort | null {
-    const name = this.#proxyOfService.get(serviceId) ?? ''
-    const port = this.#proxies.get(name)?.proxy.portOf(serviceId) ?? null
+    const name = this.#carried.proxyOfListener(serviceId) ?? ''
+    const port = this.#proxies.get(name)?.portOf(serviceId) ?? null
     return port === null ? null : { port }
   }
 
@@ -181,12 +134,12 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
    */
   async closeGracefully(since: string, domains?: ReadonlySet<number>): Promise<void> {
     // One after another, since a start costs as much as a thousand requests.
-    for (const proxy of this.#proxiesOf(domains)) await this.#attempt(proxy, () => proxy.closeGracefully(since))
+    for (const proxy of this.#proxies.all(domains)) await this.#attempt(proxy, () => proxy.closeGracefully(since))
   }
 
   /** Counts proxies that have clients, also in processes that were replaced. */
   async busy(domains?: ReadonlySet<number>): Promise<number> {
-    const proxies = this.#proxiesOf(domains)
+    const proxies = this.#proxies.all(domains)
     if (proxies.length === 0) return 0
     const processes = await processesByConfig()
     const busy = await Promise.all(proxies.map((proxy) => proxy.isBusy(processes)))
@@ -195,11 +148,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
 
   /** Ends processes that were replaced and still have clients. */
   async closeRemaining(domains?: ReadonlySet<number>): Promise<void> {
-    for (const proxy of this.#proxiesOf(domains)) await this.#attempt(proxy, () => proxy.endReplaced())
-  }
-
-  #proxiesOf(domains?: ReadonlySet<number>): readonly DomainProxy[] {
-    return [...this.#proxies.values()].flatMap(({ domain, proxy }) => (domains?.has(domain) === false ? [] : [proxy]))
+    for (const proxy of this.#proxies.all(domains)) await this.#attempt(proxy, () => proxy.endReplaced())
   }
 
   async #attempt({ place }: DomainProxy, work: () => Promise<void>): Promise<void> {
@@ -213,14 +162,14 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   async adopt(previous: readonly WantedEntry[]): Promise<void> {
     await this.apply({ put: previous, remove: [] })
     this.#prune = true
-    for (const proxy of this.#proxiesOf()) await this.#attempt(proxy, () => proxy.renew())
+    for (const proxy of this.#proxies.all()) await this.#attempt(proxy, () => proxy.renew())
   }
 
   async apply(changes: {
     readonly put: readonly WantedEntry[]
     readonly remove: readonly string[]
   }): Promise<readonly Applied[]> {
-    await this.#seats.learn(this.#options.runDirectory)
+    await this.#proxies.learnSeats()
     const work = new Map<string, Work>()
     const workOf = (name: string): Work => {
       const one = work.get(name) ?? { wanted: null, put: [], remove: [] }
@@ -232,14 +181,15 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     }
     const refused: Applied[] = []
     for (const wanted of changes.put) {
-      const { key, domain, entry } = wanted
-      const held = this.#proxyNameOf(key)
-      const name = proxyNameOf({ ...entry, domain: domain.number, loadBalancerId: entry.id })
+      const { key } = wanted
+      const held = this.#carried.proxyOfEntry(key)
+      const wish = wishOf(wanted)
+      const { name } = wish
       if (!hasProxied(wanted) || (held !== undefined && held !== name)) removeFrom(key, held)
       if (!hasProxied(wanted)) continue
       try {
         const rendered = this.render(wanted)
-        this.#placeOf(wanted)
+        this.#proxies.placeOf(wish)
         const one = workOf(name)
         one.wanted = wanted
         one.put.push(rendered)
@@ -247,7 +197,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
         refused.push(applied(key, refusalOf(error)))
       }
     }
-    for (const key of changes.remove) removeFrom(key, this.#proxyNameOf(key))
+    for (const key of changes.remove) removeFrom(key, this.#carried.proxyOfEntry(key))
     const prune = this.#prune
     this.#prune = false
     const done = await Promise.all([...work].map(([name, one]) => this.#applyTo(name, one)))
@@ -256,11 +206,11 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   async observe(): Promise<readonly string[]> {
-    return (await Promise.all(this.#proxiesOf().map((proxy) => proxy.observe()))).flat()
+    return (await Promise.all(this.#proxies.all().map((proxy) => proxy.observe()))).flat()
   }
 
   async stats(): Promise<readonly ServiceStats[]> {
-    const rows = await Promise.all(this.#proxiesOf().map((proxy) => proxy.stats()))
+    const rows = await Promise.all(this.#proxies.all().map((proxy) => proxy.stats()))
     return rows.flat().map(({ entry, service, counters }) => ({
       loadBalancerId: entry.loadBalancerId,
       listenerId: service,
@@ -274,23 +224,22 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   async poolFigures(entry: LoadBalancerEntry): Promise<readonly PoolFigures[]> {
-    return (
-      (await this.#proxies.get(proxyNameOf({ ...entry, loadBalancerId: entry.id }))?.proxy.poolFigures(entry)) ?? []
-    )
+    const name = proxyNameOf({ ...entry, loadBalancerId: entry.id })
+    return (await this.#proxies.get(name)?.poolFigures(entry)) ?? []
   }
 
   async traffic(): Promise<readonly MemberTraffic[]> {
-    return (await Promise.all(this.#proxiesOf().map((proxy) => proxy.traffic()))).flat()
+    return (await Promise.all(this.#proxies.all().map((proxy) => proxy.traffic()))).flat()
   }
 
   /** Where a domain's proxies run. */
   placesOf(domain: number): readonly ProxyPlace[] {
-    return this.#proxiesOf(new Set([domain])).map(({ place }) => place)
+    return this.#proxies.all(new Set([domain])).map(({ place }) => place)
   }
 
   /** How many proxies it has. */
   proxyCounts(): { readonly shared: number; readonly dedicated: number } {
-    const all = this.#proxiesOf()
+    const all = this.#proxies.all()
     const dedicated = all.filter(({ place }) => place.dedicated !== undefined).length
     return { shared: all.length - dedicated, dedicated }
   }
@@ -306,76 +255,36 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   #proxyOf(domain: number, loadBalancerId: string | undefined): DomainProxy | undefined {
-    return this.#proxiesOf(new Set([domain])).find(({ place }) => place.dedicated?.loadBalancerId === loadBalancerId)
+    return this.#proxies.all(new Set([domain])).find(({ place }) => place.dedicated?.loadBalancerId === loadBalancerId)
   }
 
   /** The proxies continue, and the next agent adopts them. */
   async close(): Promise<void> {
-    for (const timer of this.#idle.values()) timer.clear()
-    await Promise.all(this.#proxiesOf().map((proxy) => proxy.close()))
+    await this.#proxies.close()
   }
 
   async #applyTo(name: string, { wanted, put, remove }: Work): Promise<readonly Applied[]> {
-    const proxy =
-      wanted === null
-        ? this.#proxies.get(name)?.proxy
-        : this.#open(name, wanted.domain.number, () => this.#placeOf(wanted))
+    const proxy = wanted === null ? this.#proxies.get(name) : this.#proxies.open(wishOf(wanted))
     if (proxy === undefined) return []
     const outcomes = await proxy.apply(put, remove)
-    for (const key of remove) if (this.#proxyNameOf(key) === name) this.#forget(key)
-    for (const entry of put) this.#hold(entry)
-    this.#stopIfIdle(name)
+    for (const key of remove) if (this.#carried.proxyOfEntry(key) === name) this.#carried.delete(key)
+    for (const entry of put) this.#carried.set(entry)
+    this.#proxies.stopIfIdle(name)
     const removed = remove.filter((key) => !outcomes.has(key)).map((key) => applied(key, null))
     return [...[...outcomes].map(([key, outcome]) => applied(key, outcome)), ...removed]
   }
 
-  /** The proxy that has an entry now. */
-  #proxyNameOf(key: string): string | undefined {
-    const held = this.#held.get(key)
-    return held && proxyNameOf(held)
-  }
-
-  #hold(entry: RenderedEntry): void {
-    this.#forget(entry.key, entry)
-    this.#held.set(entry.key, entry)
-    for (const { service } of entry.frontends) this.#proxyOfService.set(service, proxyNameOf(entry))
-  }
-
-  /** @param next its next version, whose routes are rendered from the last ones */
-  #forget(key: string, next?: RenderedEntry): void {
-    const kept = new Set(next?.frontends.map(({ service }) => service))
-    for (const { service } of this.#held.get(key)?.frontends ?? []) {
-      this.#proxyOfService.delete(service)
-      if (!kept.has(service)) this.#routes.forget(service)
-    }
-    this.#held.delete(key)
-  }
-
-  /** @throws SlotsExhausted */
-  #placeOf({ domain, entry }: WantedEntry): ProxyPlace {
-    const shared = this.#given.place(domain)
-    return entry.dedicatedProxy === undefined ? shared : this.#seats.take(shared, entry.id, entry.dedicatedProxy)
-  }
-
-  #open(name: string, domain: number, placeOf: () => ProxyPlace): DomainProxy {
-    this.#idle.get(name)?.clear()
-    this.#idle.delete(name)
-    const proxy = this.#proxies.get(name)?.proxy ?? this.#make(name, domain, placeOf())
-    this.#proxies.set(name, { domain, proxy })
-    return proxy
-  }
-
-  #make(name: string, domain: number, place: ProxyPlace): DomainProxy {
+  #make(clock: Clock, place: ProxyPlace, domain: number, after: Promise<void> | undefined): DomainProxy {
     const { metricsOf, onRequest } = this.#given
     return DomainProxy.open({
       ...(metricsOf === undefined ? {} : { metricsOf }),
       ...(onRequest === undefined ? {} : { onRequest }),
       place,
-      after: this.#stopping.get(name),
+      after,
       uid: this.#options.firstUid + domain,
       host: this.#given.host,
       options: optionsIn(place, this.#options),
-      clock: this.#clock,
+      clock,
       log: this.#given.log,
       countLines: (what, lines) => {
         this.#lines[what] += lines
@@ -384,27 +293,12 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     })
   }
 
-  #stopIfIdle(name: string): void {
-    if (this.#idle.has(name) || (this.#proxies.get(name)?.proxy.keys.length ?? 1) > 0) return
-    const stop = async (): Promise<void> => {
-      try {
-        if (this.#proxies.get(name)?.proxy.keys.length === 0) await this.#stop(name)
-      } catch (error) {
-        this.#given.log.warn({ proxy: name, error: String(error) }, 'an idle proxy did not stop')
-      }
-    }
-    this.#idle.set(
-      name,
-      this.#clock.setTimer(() => void stop(), this.#options.graceMs),
-    )
-  }
-
   async #pruneAll(): Promise<void> {
-    const proxies = this.#proxiesOf()
+    const proxies = this.#proxies.all()
     await Promise.all(proxies.map((proxy) => proxy.prune()))
     const known = new Set(proxies.map(({ place }) => place.name))
     await endLeftProxies(this.#options.runDirectory, known, this.#given.host)
-    this.#seats.keep(new Set(this.#proxiesOf().map(({ place }) => place.name)))
+    this.#proxies.freeOtherSeats()
   }
 }
 
@@ -417,6 +311,11 @@ function httpOf(
   if (frontends.find(({ service }) => service === listenerId)?.shape.mode !== 'http') return {}
   const responses = Object.fromEntries(RESPONSE_CLASSES.map((each) => [each, counters[each]])) as ResponseCounts
   return { http: { requests: counters.requests, responses } }
+}
+
+function wishOf({ domain, entry }: WantedEntry): ProxyWish {
+  const dedicated = { loadBalancerId: entry.id, dedicatedProxy: entry.dedicatedProxy }
+  return { name: proxyNameOf({ domain: domain.number, ...dedicated }), domain, dedicated }
 }
 
 const refusalOf = (error: unknown): Outcome =>

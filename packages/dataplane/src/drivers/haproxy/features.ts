@@ -1,0 +1,40 @@
+import type { Feature } from '../../contracts/driver.ts'
+
+const ALWAYS: readonly Feature[] = [
+  'l7.client-certificates',
+  'l7.client-certificates.crl',
+  'l7.cookies',
+  'l7.dedicated-proxy',
+  'l7.http',
+  'l7.https',
+  'l7.pool-tls',
+  'l7.pool-tls.crl',
+  'l7.proxy-protocol',
+  'l7.routes',
+  'l7.routes.timeouts',
+  'l7.tcp-proxy',
+  'l7.tls-ciphers',
+]
+const WITH_LUA: readonly Feature[] = [
+  'l7.application-cookies',
+  'l7.routes.filters',
+  'l7.routes.mirrors',
+  'l7.routes.retries',
+  'l7.routes.tests',
+  'l7.tls-passthrough',
+]
+
+/** What proxies can do with an executable and with what the agent connects to them. */
+export const featuresOf = (has: {
+  readonly lua: boolean
+  readonly metrics: boolean
+  readonly requests: boolean
+  readonly accessLogs: boolean
+}): ReadonlySet<Feature> =>
+  new Set([
+    ...ALWAYS,
+    ...(has.lua ? WITH_LUA : []),
+    ...(has.metrics ? (['l7.metrics'] as const) : []),
+    ...(has.requests ? (['l7.latencies'] as const) : []),
+    ...(has.requests && has.accessLogs ? (['l7.access-log'] as const) : []),
+  ])
