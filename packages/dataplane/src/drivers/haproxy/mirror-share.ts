@@ -1,5 +1,5 @@
-import type { ShareSource, ShareUse } from '../../domain/shares/share-watch.ts'
-import { ownerIn, type ProxyPlace } from './proxy-place.ts'
+import type { ShareSource } from '../../domain/shares/share-watch.ts'
+import { type ProxyPlaces, proxyShare } from './proxy-share.ts'
 
 /** Copies of requests for mirrors, of one proxy. */
 export interface ProxyMirrors {
@@ -12,8 +12,7 @@ export interface ProxyMirrors {
 }
 
 export interface MirrorShareOptions {
-  /** Where a domain's proxies run. */
-  readonly places: (domain: number) => readonly ProxyPlace[]
+  readonly places: ProxyPlaces
   /** The copies of a domain's shared proxy, or of a load balancer's own; null if there is none. */
   readonly mirrors: (domain: number, loadBalancerId?: string) => Promise<ProxyMirrors | null>
 }
@@ -22,14 +21,10 @@ export interface MirrorShareOptions {
  * Counts copies that were not made, for the node's figures. No network is over its share for that, since its clients
  * lack nothing.
  */
-export const mirrorShare = ({ places, mirrors }: MirrorShareOptions): ShareSource => ({
-  read: async (domain) => {
-    const uses = places(domain).map(async (place): Promise<readonly ShareUse[]> => {
-      const now = await mirrors(domain, place.dedicated?.loadBalancerId)
-      if (now === null) return []
-      const { current: used, most: limit, notMade: refused } = now
-      return [{ share: 'mirrors', ...ownerIn(place), limit, used, refused, isOver: false }]
-    })
-    return (await Promise.all(uses)).flat()
-  },
-})
+export const mirrorShare = ({ places, mirrors }: MirrorShareOptions): ShareSource =>
+  proxyShare(places, async ({ dedicated }, domain) => {
+    const now = await mirrors(domain, dedicated?.loadBalancerId)
+    if (now === null) return null
+    const { current: used, most: limit, notMade: refused } = now
+    return { share: 'mirrors', limit, used, refused, isOver: false }
+  })

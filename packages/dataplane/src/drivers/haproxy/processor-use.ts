@@ -1,10 +1,10 @@
 import type { CpuThrottling } from '@spout/sys'
 import type { ShareSource, ShareUse } from '../../domain/shares/share-watch.ts'
-import { ownerIn, type ProxyPlace } from './proxy-place.ts'
+import { ownerIn } from './proxy-place.ts'
+import type { ProxyPlaces } from './proxy-share.ts'
 
 export interface ProcessorUseOptions {
-  /** Where a domain's proxies run. */
-  readonly places: (domain: number) => readonly ProxyPlace[]
+  readonly places: ProxyPlaces
   /** The throttling of this control group; null if the group does not exist or has no limit. */
   readonly throttling: (name: string) => Promise<CpuThrottling | null>
   /** The limit of proxies that have none of their own. */
