@@ -1,14 +1,4 @@
-import {
-  type Address,
-  type ApplicationCredential,
-  addressKey,
-  type Certificate,
-  type LoadBalancer,
-  type Network,
-  type Secret,
-  type SecretContainer,
-  type SecurityGroup,
-} from '@spout/model'
+import { type Address, addressKey, type LoadBalancer, type Network } from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import {
   AddressIndex,
@@ -22,14 +12,10 @@ import {
   type Usage,
   usageOf,
 } from '@spout/plan'
-import { usageOfCertificate } from './certificate-usage.ts'
-import type { ModelView } from './contract/view.ts'
-import { usageOfCredential } from './credential-usage.ts'
+import type { ModelView, ObjectOf } from './contract/view.ts'
 import { DocumentSizes } from './document-sizes.ts'
 import { MemberCounts } from './member-counts.ts'
-import { usageOfNetwork } from './network-usage.ts'
-import { usageOfSecret } from './secret-usage.ts'
-import { usageOfSecurityGroup } from './security-group-usage.ts'
+import { COUNTED_KINDS, type CountedKind, isCounted, objectUsage } from './object-usage.ts'
 
 interface Counted {
   readonly projectId: string
@@ -74,11 +60,7 @@ export class AdmissionIndex {
     for (const address of view.list('address')) this.#replaceAddress(address.id, address)
     for (const network of view.list('network')) this.#replaceNetwork(network.id, network)
     for (const loadBalancer of view.list('loadBalancer')) this.#replaceLoadBalancer(loadBalancer.id, loadBalancer)
-    for (const credential of view.list('applicationCredential')) this.#replaceCredential(credential.id, credential)
-    for (const certificate of view.list('certificate')) this.#replaceCertificate(certificate.id, certificate)
-    for (const kind of ['secret', 'secretContainer'] as const)
-      for (const stored of view.list(kind)) this.#replaceSecret(`${kind}/${stored.id}`, stored)
-    for (const group of view.list('securityGroup')) this.#replaceSecurityGroup(group.id, group)
+    for (const kind of COUNTED_KINDS) for (const object of view.list(kind)) this.#countObject(kind, object.id, object)
     this.#learnNodes()
     this.#unsubscribe = view.onChange((changed) => {
       if (changed.some(({ kind }) => kind === 'node')) this.#learnNodes()
@@ -86,11 +68,7 @@ export class AdmissionIndex {
         if (kind === 'address') this.#replaceAddress(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'network') this.#replaceNetwork(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'loadBalancer') this.#replaceLoadBalancer(id, this.#view.get(kind, id)?.value ?? null)
-        if (kind === 'certificate') this.#replaceCertificate(id, this.#view.get(kind, id)?.value ?? null)
-        if (kind === 'secret' || kind === 'secretContainer')
-          this.#replaceSecret(`${kind}/${id}`, this.#view.get(kind, id)?.value ?? null)
-        if (kind === 'securityGroup') this.#replaceSecurityGroup(id, this.#view.get(kind, id)?.value ?? null)
-        if (kind === 'applicationCredential') this.#replaceCredential(id, this.#view.get(kind, id)?.value ?? null)
+        if (isCounted(kind)) this.#countObject(kind, id, this.#view.get(kind, id)?.value ?? null)
       }
     })
   }
@@ -232,7 +210,6 @@ export class AdmissionIndex {
       this.#networks.set(id, next)
       this.#numbers.add(BigInt(next.number))
     }
-    this.#count(`network/${id}`, next && { projectId: next.projectId, usage: usageOfNetwork(next) })
   }
 
   #replaceLoadBalancer(id: string, next: LoadBalancer | null): void {
@@ -249,21 +226,8 @@ export class AdmissionIndex {
     this.#count(`loadBalancer/${id}`, next && { projectId: next.projectId, usage: this.usageOf(next, before ?? null) })
   }
 
-  #replaceCredential(id: string, next: ApplicationCredential | null): void {
-    const counted = next && { projectId: next.projectId, usage: usageOfCredential(next) }
-    this.#count(`applicationCredential/${id}`, counted)
-  }
-
-  #replaceCertificate(id: string, next: Certificate | null): void {
-    this.#count(`certificate/${id}`, next && { projectId: next.projectId, usage: usageOfCertificate(next) })
-  }
-
-  #replaceSecret(key: string, next: Secret | SecretContainer | null): void {
-    this.#count(key, next && { projectId: next.projectId, usage: usageOfSecret(next) })
-  }
-
-  #replaceSecurityGroup(id: string, next: SecurityGroup | null): void {
-    this.#count(`securityGroup/${id}`, next && { projectId: next.projectId, usage: usageOfSecurityGroup(next) })
+  #countObject(kind: CountedKind, id: string, next: ObjectOf<CountedKind> | null): void {
+    this.#count(`${kind}/${id}`, next && { projectId: next.projectId, usage: objectUsage(kind, next) })
   }
 
   #replaceAddress(id: string, next: Address | null): void {

@@ -1,7 +1,6 @@
 import { type Certificate, certificateUse, parseAs, SpoutError } from '@spout/model'
 import { certificatesNamed } from '@spout/plan'
 import type { Write } from '@spout/store'
-import { usageOfCertificate } from './certificate-usage.ts'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import {
@@ -11,6 +10,7 @@ import {
   certificateDraft,
   type OpenCertificate,
 } from './contract/certificate-admission.ts'
+import { claimObjectRoom } from './object-room.ts'
 import { readCertificate } from './read-certificate.ts'
 import { checkRevocations } from './revocations.ts'
 import { seal, unseal } from './sealing.ts'
@@ -30,7 +30,7 @@ export async function createCertificate(
     if (made !== null) return { writes: [], result: made }
     const meta = { ...newMeta(context, draft), ...(originId !== null && { id: originId }) }
     const created: Certificate = { ...draft, ...meta, ...content, sealedKey: sealedFor(context, meta.id, keyPem) }
-    claimRoom(claim, created)
+    claimObjectRoom(claim, 'certificate', created)
     return { writes: [putNew('certificate', created)], result: created }
   })
 }
@@ -64,7 +64,7 @@ export async function changeCertificate(
       ...replaced,
       updatedAt: timestampOf(context.now()),
     }
-    claimRoom(claim, next)
+    claimObjectRoom(claim, 'certificate', next)
     return { writes: [putOver('certificate', stored, next)], result: next }
   })
 }
@@ -126,9 +126,6 @@ export function openCertificate(context: AdmissionContext, id: string): OpenCert
   const key = sealedKey === null ? '' : unseal(context, sealedKey, id, `The private key of certificate ${id}`)
   return { contentId, pem: chain + key }
 }
-
-const claimRoom = (claim: Claim, next: Certificate): void =>
-  claim.quota(next.projectId, [{ key: `certificate/${next.id}`, usage: usageOfCertificate(next) }])
 
 const sealedFor = (context: AdmissionContext, id: string, keyPem: string | null): string | null =>
   keyPem === null ? null : seal(context, keyPem, id)

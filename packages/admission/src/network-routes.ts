@@ -15,7 +15,7 @@ import {
 import { endsOf, RouteIndex } from '@spout/plan'
 import { z } from 'zod'
 import { type AdmissionContext, find, putOver, timestampOf, transact } from './context.ts'
-import { claimNetworkRoom } from './network-room.ts'
+import { claimObjectRoom } from './object-room.ts'
 
 const routeList = z.array(networkRoute).max(MOST_NETWORK_ROUTES)
 
@@ -38,7 +38,7 @@ export async function setNetworkRoutes(
     checkRoutes(context, network, routes)
     refuseStrandedMembers(context, network, routes)
     const next: Network = { ...network, routes, updatedAt: timestampOf(context.now()) }
-    claimNetworkRoom(claim, next)
+    claimObjectRoom(claim, 'network', next)
     return { writes: [putOver('network', stored, next)], result: next }
   })
 }

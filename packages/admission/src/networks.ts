@@ -6,8 +6,8 @@ import { isInUse } from './admission-index.ts'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { Admission } from './contract/admission.ts'
-import { claimNetworkRoom } from './network-room.ts'
 import { gatewayWrites, nodeAddressWrites } from './node-addresses.ts'
+import { claimObjectRoom } from './object-room.ts'
 
 const { projectId, name, description, returnPath, segment } = network.shape
 const networkDraft = z.strictObject({ projectId, name, description, returnPath, segment })
@@ -33,7 +33,7 @@ export async function createNetwork(
     const number = claim.networkNumber()
     if (number === null) throw new SpoutError('Unavailable', { what: 'A network number', reason: 'all are in use' })
     const created: Network = { ...draft, ...meta, number, subnets: [], routes: [] }
-    claimNetworkRoom(claim, created)
+    claimObjectRoom(claim, 'network', created)
     return { writes: [putNew('network', created)], result: created }
   })
 }
@@ -71,7 +71,7 @@ export async function addSubnet(
     if (subnets.length > 32)
       throw new SpoutError('InvalidField', { field: 'cidr', reason: 'a network has at most 32 subnets' })
     const next: Network = { ...parent, subnets, updatedAt: timestampOf(context.now()) }
-    claimNetworkRoom(claim, next)
+    claimObjectRoom(claim, 'network', next)
     const nodeIds = context.view.list('node').map(({ id }) => id)
     const writes = [
       putOver('network', stored, next),

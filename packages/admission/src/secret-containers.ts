@@ -7,7 +7,7 @@ import {
   type SecretContainerDraft,
   secretContainerDraft,
 } from './contract/secret-admission.ts'
-import { usageOfSecret } from './secret-usage.ts'
+import { claimObjectRoom } from './object-room.ts'
 
 export async function createSecretContainer(
   context: AdmissionContext,
@@ -19,7 +19,7 @@ export async function createSecretContainer(
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
     const created: SecretContainer = { ...newMeta(context, { ...draft, description: '' }), ...draft, consumers: [] }
     checkSecrets(context, claim, created)
-    claimRoom(claim, created)
+    claimObjectRoom(claim, 'secretContainer', created)
     return { writes: [putNew('secretContainer', created)], result: created }
   })
 }
@@ -34,7 +34,7 @@ export const changeSecretContainer = (
     const updatedAt = timestampOf(context.now())
     const next = parseAs(secretContainer, { ...stored.value, ...change(stored.value), updatedAt })
     checkSecrets(context, claim, next)
-    claimRoom(claim, next)
+    claimObjectRoom(claim, 'secretContainer', next)
     return { writes: [putOver('secretContainer', stored, next)], result: next }
   })
 
@@ -52,6 +52,3 @@ function checkSecrets({ view }: AdmissionContext, claim: Claim, { projectId, sec
     if (view.get('secret', secretId)?.value.projectId !== projectId || !claim.use(`origin/${secretId}`))
       throw new SpoutError('ReferenceNotFound', { field: `secrets[${index}].secretId`, what: 'secret', id: secretId })
 }
-
-const claimRoom = (claim: Claim, next: SecretContainer): void =>
-  claim.quota(next.projectId, [{ key: `secretContainer/${next.id}`, usage: usageOfSecret(next) }])

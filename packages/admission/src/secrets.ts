@@ -1,10 +1,9 @@
 import { MOST_SECRET_BYTES, parseAs, type Secret, SpoutError } from '@spout/model'
 import { removedOrigin } from './certificates.ts'
-import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import { type Payload, type SecretDraft, secretDraft } from './contract/secret-admission.ts'
+import { claimObjectRoom } from './object-room.ts'
 import { seal, unseal } from './sealing.ts'
-import { usageOfSecret } from './secret-usage.ts'
 
 export async function createSecret(context: AdmissionContext, input: SecretDraft): Promise<Secret> {
   const { payload, ...draft } = parseAs(secretDraft, input)
@@ -13,7 +12,7 @@ export async function createSecret(context: AdmissionContext, input: SecretDraft
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
     const meta = newMeta(context, { ...draft, description: '' })
     const created: Secret = { ...meta, ...draft, ...sealed(context, meta.id, payload) }
-    claimRoom(claim, created)
+    claimObjectRoom(claim, 'secret', created)
     return { writes: [putNew('secret', created)], result: created }
   })
 }
@@ -24,7 +23,7 @@ export const setPayload = (context: AdmissionContext, id: string, payload: Paylo
     if (stored.value.sealedPayload !== null) throw new SpoutError('AlreadyExists', { what: 'payload of secret', id })
     const updatedAt = timestampOf(context.now())
     const next: Secret = { ...stored.value, ...sealed(context, id, payload), updatedAt }
-    claimRoom(claim, next)
+    claimObjectRoom(claim, 'secret', next)
     return { writes: [putOver('secret', stored, next)], result: next }
   })
 
@@ -67,6 +66,3 @@ function sealed(
   if (bytes.length > MOST_SECRET_BYTES) throw new SpoutError('BodyTooLarge', { limitBytes: MOST_SECRET_BYTES })
   return { payloadType: type, sealedPayload: seal(context, bytes.toString('base64'), id) }
 }
-
-const claimRoom = (claim: Claim, next: Secret): void =>
-  claim.quota(next.projectId, [{ key: `secret/${next.id}`, usage: usageOfSecret(next) }])

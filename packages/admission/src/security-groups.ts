@@ -6,7 +6,7 @@ import {
   type SecurityGroupDraft,
   securityGroupDraft,
 } from './contract/security-group-admission.ts'
-import { usageOfSecurityGroup } from './security-group-usage.ts'
+import { claimObjectRoom } from './object-room.ts'
 
 export async function createSecurityGroup(
   context: AdmissionContext,
@@ -65,5 +65,4 @@ export function claimSecurityGroups(
       throw new SpoutError('ReferenceNotFound', { field: `securityGroupIds[${index}]`, what: 'Security Group', id })
 }
 
-const claimRoom = (claim: Claim, next: SecurityGroup): void =>
-  claim.quota(next.projectId, [{ key: `securityGroup/${next.id}`, usage: usageOfSecurityGroup(next) }])
+const claimRoom = (claim: Claim, next: SecurityGroup): void => claimObjectRoom(claim, 'securityGroup', next)

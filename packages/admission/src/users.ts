@@ -1,6 +1,6 @@
 import { type ApplicationCredential, applicationCredential, parseAs, SpoutError, type User, user } from '@spout/model'
 import { type AdmissionContext, deleteOf, find, putNew, putOver, transact } from './context.ts'
-import { claimCredentialRoom } from './credential-room.ts'
+import { claimObjectRoom } from './object-room.ts'
 
 /** Creates or replaces a user. */
 export async function putUser(context: AdmissionContext, input: User): Promise<User> {
@@ -54,7 +54,7 @@ export async function putApplicationCredential(context: AdmissionContext, input:
       throw new SpoutError('ReferenceNotFound', { field: 'userId', what: 'user', id: wanted.userId })
     if (view.get('project', wanted.projectId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: wanted.projectId })
-    claimCredentialRoom(claim, wanted)
+    claimObjectRoom(claim, 'applicationCredential', wanted)
     const stored = view.get('applicationCredential', wanted.id)
     const write =
       stored === null ? putNew('applicationCredential', wanted) : putOver('applicationCredential', stored, wanted)
