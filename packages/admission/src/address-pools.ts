@@ -19,6 +19,7 @@ import {
   addressPoolChange,
   addressPoolDraft,
 } from './contract/address-admission.ts'
+import { requireProject } from './projects-of.ts'
 
 export async function createAddressPool(context: AdmissionContext, input: AddressPoolDraft): Promise<AddressPool> {
   const draft = parseAs(addressPoolDraft, input)
@@ -29,9 +30,7 @@ export async function createAddressPool(context: AdmissionContext, input: Addres
       throw new SpoutError('NameTaken', { field: 'name', what: 'an address pool', name: draft.name })
     checkRanges(draft, pools)
     refuseWideAggregates(context, draft)
-    for (const [index, projectId] of (draft.projectIds ?? []).entries())
-      if (context.view.get('project', projectId) === null)
-        throw new SpoutError('ReferenceNotFound', { field: `projectIds[${index}]`, what: 'project', id: projectId })
+    for (const [index, id] of (draft.projectIds ?? []).entries()) requireProject(context, id, `projectIds[${index}]`)
     const created: AddressPool = { ...draft, ...newMeta(context, draft) }
     return { writes: [putNew('addressPool', created)], result: created }
   })

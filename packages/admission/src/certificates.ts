@@ -11,6 +11,7 @@ import {
   type OpenCertificate,
 } from './contract/certificate-admission.ts'
 import { claimObjectRoom } from './object-room.ts'
+import { requireProject } from './projects-of.ts'
 import { readCertificate } from './read-certificate.ts'
 import { checkRevocations } from './revocations.ts'
 import { seal, unseal } from './sealing.ts'
@@ -24,8 +25,7 @@ export async function createCertificate(
   const { chain, key, ...draft } = parseAs(certificateDraft, input)
   const { content, keyPem } = readCertificate({ chain, key }, context.now())
   return transact(context, (claim) => {
-    if (context.view.get('project', draft.projectId) === null)
-      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
+    requireProject(context, draft.projectId)
     const made = originId === null ? null : fromOrigin(context, claim, originId, draft.projectId)
     if (made !== null) return { writes: [], result: made }
     const meta = { ...newMeta(context, draft), ...(originId !== null && { id: originId }) }

@@ -11,6 +11,7 @@ import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
 import { claimRoom } from './load-balancer-room.ts'
 import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
 import { withMembers } from './member-change.ts'
+import { requireProject } from './projects-of.ts'
 import { claimSecurityGroups } from './security-groups.ts'
 
 /** Creates, changes and deletes load balancers, each in one commit with their addresses. */
@@ -28,8 +29,7 @@ export class LoadBalancers {
     const draft = parseDraft(input)
     return transact(context, (claim) => {
       const { projectId } = draft
-      if (context.view.get('project', projectId) === null)
-        throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: projectId })
+      requireProject(context, projectId)
       const place = placeOf(context, claim, draft)
       const drawn = newMeta(context, draft)
       const meta = { ...drawn, id: draft.id ?? drawn.id }

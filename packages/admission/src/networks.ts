@@ -8,6 +8,7 @@ import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timest
 import type { Admission } from './contract/admission.ts'
 import { gatewayWrites, nodeAddressWrites } from './node-addresses.ts'
 import { claimObjectRoom } from './object-room.ts'
+import { requireProject } from './projects-of.ts'
 
 const { projectId, name, description, returnPath, segment } = network.shape
 const networkDraft = z.strictObject({ projectId, name, description, returnPath, segment })
@@ -26,8 +27,7 @@ export async function createNetwork(
 ): Promise<Network> {
   const draft = parseAs(networkDraft, input)
   return transact(context, (claim) => {
-    if (context.view.get('project', draft.projectId) === null)
-      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
+    requireProject(context, draft.projectId)
     refuseSharedSegment(context, claim, draft)
     const meta = newMeta(context, draft)
     const number = claim.networkNumber()

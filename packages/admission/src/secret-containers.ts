@@ -8,6 +8,7 @@ import {
   secretContainerDraft,
 } from './contract/secret-admission.ts'
 import { claimObjectRoom } from './object-room.ts'
+import { requireProject } from './projects-of.ts'
 
 export async function createSecretContainer(
   context: AdmissionContext,
@@ -15,8 +16,7 @@ export async function createSecretContainer(
 ): Promise<SecretContainer> {
   const draft = parseAs(secretContainerDraft, input)
   return transact(context, (claim) => {
-    if (context.view.get('project', draft.projectId) === null)
-      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
+    requireProject(context, draft.projectId)
     const created: SecretContainer = { ...newMeta(context, { ...draft, description: '' }), ...draft, consumers: [] }
     checkSecrets(context, claim, created)
     claimObjectRoom(claim, 'secretContainer', created)

@@ -3,13 +3,13 @@ import { removedOrigin } from './certificates.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import { type Payload, type SecretDraft, secretDraft } from './contract/secret-admission.ts'
 import { claimObjectRoom } from './object-room.ts'
+import { requireProject } from './projects-of.ts'
 import { seal, unseal } from './sealing.ts'
 
 export async function createSecret(context: AdmissionContext, input: SecretDraft): Promise<Secret> {
   const { payload, ...draft } = parseAs(secretDraft, input)
   return transact(context, (claim) => {
-    if (context.view.get('project', draft.projectId) === null)
-      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
+    requireProject(context, draft.projectId)
     const meta = newMeta(context, { ...draft, description: '' })
     const created: Secret = { ...meta, ...draft, ...sealed(context, meta.id, payload) }
     claimObjectRoom(claim, 'secret', created)

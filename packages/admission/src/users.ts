@@ -1,6 +1,7 @@
 import { type ApplicationCredential, applicationCredential, parseAs, SpoutError, type User, user } from '@spout/model'
 import { type AdmissionContext, deleteOf, find, putNew, putOver, transact } from './context.ts'
 import { claimObjectRoom } from './object-room.ts'
+import { requireProject } from './projects-of.ts'
 
 /** Creates or replaces a user. */
 export async function putUser(context: AdmissionContext, input: User): Promise<User> {
@@ -52,8 +53,7 @@ export async function putApplicationCredential(context: AdmissionContext, input:
     const { view } = context
     if (view.get('user', wanted.userId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'userId', what: 'user', id: wanted.userId })
-    if (view.get('project', wanted.projectId) === null)
-      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: wanted.projectId })
+    requireProject(context, wanted.projectId)
     claimObjectRoom(claim, 'applicationCredential', wanted)
     const stored = view.get('applicationCredential', wanted.id)
     const write =
