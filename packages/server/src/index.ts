@@ -17,7 +17,7 @@ export { answerInPieces } from './http/answer-in-pieces.ts'
 export { API_TLS } from './http/api-tls.ts'
 export { type BaseUrl, baseUrl } from './http/base-url.ts'
 export { CLIENT_ADDRESS_SOURCES, type ProxyTrust } from './http/client-address.ts'
-export { errorOf, HTTP_STATUS, retryAfterOf } from './http/error-of.ts'
+export { errorOf, HTTP_STATUS } from './http/error-of.ts'
 export {
   createServer,
   type Gate,

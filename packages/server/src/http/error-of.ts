@@ -29,7 +29,8 @@ function knownError(error: unknown, request: FastifyRequest): SpoutError {
   return new SpoutError('Internal', { reference: request.id }, { cause: error })
 }
 
-const codeOf = (error: unknown): unknown =>
+/** The code of an error of the server, such as `FST_ERR_CTP_BODY_TOO_LARGE`; undefined for others. */
+export const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 
 /** The usual HTTP status of each kind. A surface may override single ones. */
@@ -49,8 +50,19 @@ export const HTTP_STATUS: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
 }
 
-/** Seconds for `Retry-After` (RFC 9110, section 10.2.3); null if retrying alone does not help. */
-export function retryAfterOf({ kind, params }: SpoutError): string | null {
-  if (kind === 'throttled') return String(params['seconds'] ?? 1)
-  return kind === 'unavailable' ? '1' : null
+/**
+ * The headers of an error's answer: how to log in after a 401 (RFC 9110, section 11.6.1), and when to try again (section
+ * 10.2.3), if trying again alone can help.
+ * @param challenge of `WWW-Authenticate`
+ */
+export function errorHeaders({ kind, params }: SpoutError, status: number, challenge: string): Record<string, string> {
+  const retryAfter = kind === 'throttled' ? String(params['seconds'] ?? 1) : kind === 'unavailable' ? '1' : null
+  return {
+    ...(status === 401 && { 'www-authenticate': challenge }),
+    ...(retryAfter !== null && { 'retry-after': retryAfter }),
+  }
 }
+
+/** The challenge of OpenStack's services. */
+export const keystoneChallenge = ({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string =>
+  `Keystone uri="${protocol}://${host}"`

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { SpoutError } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { errorOf, HTTP_STATUS, retryAfterOf } from './error-of.ts'
+import { errorHeaders, errorOf, HTTP_STATUS } from './error-of.ts'
 
 /** RFC 9457, with what a program needs: the error's code, the field, and whether retrying can help. */
 export const problemSchema = z.strictObject({
@@ -41,9 +41,7 @@ export function answerWithProblems(scope: FastifyInstance): void {
   scope.setErrorHandler((error, request, reply) => {
     const known = errorOf(error, request)
     const problem = problemOf(known, request.id)
-    if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
-    const retryAfter = retryAfterOf(known)
-    if (retryAfter !== null) reply.header('retry-after', retryAfter)
+    reply.headers(errorHeaders(known, problem.status, 'Bearer'))
     return reply.code(problem.status).type('application/problem+json').send(problem)
   })
   scope.setNotFoundHandler((request, reply) => {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { errorOf, HTTP_STATUS, retryAfterOf } from '../http/error-of.ts'
+import { codeOf, errorHeaders, errorOf, HTTP_STATUS, keystoneChallenge } from '../http/error-of.ts'
 
 /** An error with Barbican's own words. */
 export class KeyManagerFault extends Error {
@@ -32,15 +32,10 @@ export function answerLikeBarbican(scope: FastifyInstance): void {
     if (error instanceof KeyManagerFault) return reply.code(error.status).send(body(error.status, error.message))
     const known = errorOf(error, request)
     const status = codeOf(error) === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? 415 : HTTP_STATUS[known.kind]
-    if (status === 401) reply.header('www-authenticate', `Keystone uri="${request.protocol}://${request.host}"`)
-    const retryAfter = retryAfterOf(known)
-    if (retryAfter !== null) reply.header('retry-after', retryAfter)
+    reply.headers(errorHeaders(known, status, keystoneChallenge(request)))
     return reply.code(status).send(body(status, status === 415 ? UNEXPECTED_TYPE : known.message))
   })
   scope.setNotFoundHandler((_request, reply) => reply.code(404).send(body(404, 'The resource could not be found.')))
 }
 
 const UNEXPECTED_TYPE = 'Unexpected content type.'
-
-const codeOf = (error: unknown): unknown =>
-  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined

@@ -1,6 +1,6 @@
 import type { SpoutError } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
-import { errorOf, HTTP_STATUS, retryAfterOf } from '../http/error-of.ts'
+import { errorHeaders, errorOf, HTTP_STATUS, keystoneChallenge } from '../http/error-of.ts'
 
 /** Neutron's type where clients may look at it; else our own code. */
 function typeOf(error: SpoutError): string {
@@ -22,9 +22,7 @@ export function answerLikeNeutron(scope: FastifyInstance): void {
   scope.setErrorHandler((error, request, reply) => {
     const known = errorOf(error, request)
     const status = known.kind === 'overQuota' ? 409 : HTTP_STATUS[known.kind]
-    if (status === 401) reply.header('www-authenticate', `Keystone uri="${request.protocol}://${request.host}"`)
-    const retryAfter = retryAfterOf(known)
-    if (retryAfter !== null) reply.header('retry-after', retryAfter)
+    reply.headers(errorHeaders(known, status, keystoneChallenge(request)))
     return reply.code(status).send(body(typeOf(known), known.message))
   })
   scope.setNotFoundHandler((_request, reply) =>
