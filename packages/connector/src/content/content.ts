@@ -1,4 +1,5 @@
 import type { CheckType, Listener, LoadBalancer, Pool } from '@spout/model'
+import { type RouteContent, routeContentOf } from './route-content.ts'
 
 /**
  * The part of a load balancer's document that we write. The control plane gives ids to listeners, pools and members,
@@ -15,9 +16,15 @@ export interface ListenerContent {
   readonly name: string
   readonly protocol: Listener['protocol']
   readonly port: number
-  /** Name of a pool of this document. */
+  /** Name of a pool of this document; empty for none. */
   readonly defaultPool: string
   readonly allowedCidrs: readonly string[] | null
+  /** Of listeners of protocols `http`, `https` and `tls-passthrough`, in order. Absent: none. */
+  readonly routes?: readonly RouteContent[]
+  /** Of listeners of protocol `https`, with all its defaults: `listenerTls` gives them. */
+  readonly tls?: NonNullable<Listener['tls']>
+  /** Absent: none. */
+  readonly insertHeaders?: Listener['insertHeaders']
 }
 
 export interface PoolContent {
@@ -29,6 +36,8 @@ export interface PoolContent {
   readonly drainSeconds: number
   readonly members: readonly MemberContent[]
   readonly monitor: MonitorContent | null
+  /** Absent: members are not spoken to with TLS. `poolTls` gives the defaults. */
+  readonly tls?: NonNullable<Pool['tls']>
 }
 
 export interface MemberContent {
@@ -78,6 +87,7 @@ export function contentOf(document: LoadBalancer): LoadBalancerContent {
               fall: pool.monitor.fall,
               path: pool.monitor.http?.path ?? null,
             },
+      ...(pool.tls === undefined ? {} : { tls: pool.tls }),
     })),
     listeners: listenersOf(document),
   }
@@ -86,13 +96,18 @@ export function contentOf(document: LoadBalancer): LoadBalancerContent {
 /** The same listeners as `contentOf`, computed without the rest. */
 export function listenersOf(document: LoadBalancer): readonly ListenerContent[] {
   const poolNames = new Map(document.pools.map(({ id, name }) => [id, name]))
-  return document.listeners.map(({ name, protocol, port, defaultPoolId, allowedCidrs }) => ({
-    name,
-    protocol,
-    port,
-    defaultPool: poolNames.get(defaultPoolId ?? '') ?? '',
-    allowedCidrs,
-  }))
+  return document.listeners.map(
+    ({ name, protocol, port, defaultPoolId, allowedCidrs, routes, tls, insertHeaders }) => ({
+      name,
+      protocol,
+      port,
+      defaultPool: poolNames.get(defaultPoolId ?? '') ?? '',
+      allowedCidrs,
+      ...(routes.length === 0 ? {} : { routes: routes.map((route) => routeContentOf(route, poolNames)) }),
+      ...(tls === null ? {} : { tls }),
+      ...(insertHeaders.length === 0 ? {} : { insertHeaders }),
+    }),
+  )
 }
 
 export const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>

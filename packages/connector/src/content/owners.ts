@@ -3,8 +3,11 @@ import type { LoadBalancer } from '@spout/model'
 /** Annotation of a load balancer: the cluster of its objects. */
 export const CLUSTER_ANNOTATION = 'kubernetes.cluster'
 
-/** The kind of the objects that have load balancers, as annotations name it. */
-export type OwnerKind = 'service'
+/**
+ * The kind of the objects that have load balancers, as annotations name it. The Ingresses of one namespace and class
+ * have one together, so their group counts as the object.
+ */
+export type OwnerKind = 'service' | 'ingress' | 'gateway'
 
 /** Annotation that names one object of the load balancer by its UID; the value is its `namespace/name`. */
 export const ownerAnnotation = (kind: OwnerKind, uid: string): string => `kubernetes.${kind}.${uid}`

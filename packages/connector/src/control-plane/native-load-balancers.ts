@@ -326,7 +326,10 @@ const bodyOf = (content: LoadBalancerContent) => ({
   tags: [],
   enabled: true,
   annotations: content.annotations,
-  listeners: content.listeners,
+  listeners: content.listeners.map(({ defaultPool, ...listener }) => ({
+    ...listener,
+    ...(defaultPool === '' ? {} : { defaultPool }),
+  })),
   pools: content.pools.map(({ monitor, ...pool }) => ({
     ...pool,
     monitor: monitor === null ? null : monitorBody(monitor),

@@ -5,6 +5,7 @@ import type { Lease } from './lease.ts'
 import type { Namespace } from './namespace.ts'
 import type { Node } from './node.ts'
 import type { KubeObject } from './object-meta.ts'
+import type { Secret } from './secret.ts'
 import type { Service } from './service.ts'
 
 declare const shape: unique symbol
@@ -30,6 +31,12 @@ export const CONFIG_MAPS: Resource<ConfigMap> = {
   apiVersion: 'v1',
   kind: 'ConfigMap',
   plural: 'configmaps',
+  namespaced: true,
+}
+export const SECRETS: Resource<Secret> = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
   namespaced: true,
 }
 export const NODES: Resource<Node> = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }

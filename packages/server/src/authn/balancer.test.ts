@@ -1,3 +1,4 @@
+import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../native/routes.ts'
 import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
@@ -119,11 +120,11 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'POST /bgp-advertisements': 'must not',
   'PATCH /bgp-advertisements/:id': 'must not',
   'DELETE /bgp-advertisements/:id': 'must not',
-  'GET /certificates': 'must not',
-  'GET /certificates/:id': 'must not',
-  'POST /certificates': 'must not',
-  'PATCH /certificates/:id': 'must not',
-  'DELETE /certificates/:id': 'must not',
+  'GET /certificates': 'may',
+  'GET /certificates/:id': 'may',
+  'POST /certificates': 'may',
+  'PATCH /certificates/:id': 'may',
+  'DELETE /certificates/:id': 'may',
   'GET /vips': 'must not',
   'GET /vips/:address': 'must not',
   'GET /vips/:address/history': 'must not',
@@ -199,6 +200,26 @@ describe('a token of role balancer', () => {
     }
     const elsewhere = { projectId: foreign.projectId, vips: [{ from: 'pool', poolId }] }
     expect((await call('POST', '/api/v1/load-balancers', balancer, elsewhere)).status).toBe(403)
+  })
+
+  test('stores, replaces and deletes certificates of its project alone, and reads no key', async () => {
+    const [one, two] = ['a.example', 'b.example'].map((name) => issueCertificate({ names: [name] }))
+    const body = { name: 'web', chain: one!.certificate, key: one!.key }
+    const made = await call('POST', '/api/v1/certificates', balancer, body)
+    expect(made).toMatchObject({ status: 201, body: { projectId, names: ['a.example'] } })
+    const path = `/api/v1/certificates/${made.body.id}`
+    const replaced = await call('PATCH', path, balancer, { chain: two!.certificate, key: two!.key })
+    expect(replaced.body).toMatchObject({ names: ['b.example'] })
+    const shown = JSON.stringify([made.body, replaced.body, (await call('GET', path, balancer)).body])
+    expect(shown).not.toMatch(/PRIVATE KEY|sealedKey/)
+    expect((await call('DELETE', path, balancer)).status).toBe(204)
+    const elsewhere = { ...body, projectId: foreign.projectId }
+    expect((await call('POST', '/api/v1/certificates', balancer, elsewhere)).status).toBe(403)
+    const theirs = await bed.admission.createCertificate(elsewhere)
+    for (const method of ['GET', 'PATCH', 'DELETE'])
+      expect(
+        (await call(method, `/api/v1/certificates/${theirs.id}`, balancer, method === 'GET' ? undefined : {})).status,
+      ).toBe(404)
   })
 
   test('creates, changes and deletes load balancers, sets routes to members and sees its quota', async () => {

@@ -3,7 +3,8 @@ import { SpoutError } from '@spout/model'
 
 /**
  * Role `balancer` is for a program that creates load balancers in one project on behalf of others, on machines that are
- * not ours. A stolen token can do nothing else. Its operations are an allow list, so new ones are refused by default.
+ * not ours, and stores the certificates that they show. A stolen token can do nothing else, and read no private key. Its
+ * operations are an allow list, so new ones are refused by default.
  */
 export const mayOnlyBalance = ({ roles }: Principal): boolean =>
   roles.includes('balancer') && !roles.some((role) => role !== 'balancer')
@@ -24,6 +25,11 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'GET /load-balancer-classes',
   'GET /load-balancer-classes/:id',
   'GET /projects/:id/quota',
+  'GET /certificates',
+  'GET /certificates/:id',
+  'POST /certificates',
+  'PATCH /certificates/:id',
+  'DELETE /certificates/:id',
 ])
 
 /** Whether the role suffices for a route of the native API. */

@@ -48,7 +48,10 @@ export const certificateRoutes: readonly Route[] = [
     handle: async (context, { principal, body }) =>
       shownCertificate(
         context,
-        await context.admission.createCertificate({ ...body, projectId: projectForNew(principal, body.projectId) }),
+        await context.admission.createCertificate({
+          ...body,
+          projectId: projectForNew(principal, body.projectId, 'balancer'),
+        }),
       ),
   }),
   route({

@@ -1,0 +1,26 @@
+import { uuid5 } from '../addresses/ids.ts'
+import type { CertificateLabels, StoredCertificate } from '../control-plane/certificate-service.ts'
+
+/** Namespace for the ids of Secrets in tags: a key such as `namespace/name` can be longer than a tag. */
+const SECRETS_NAMESPACE = '8f6d0f3c-7c59-5f0a-9a54-2f6a6f0b1c33'
+const LONGEST_NAME = 255
+const OF_SECRET = 'kubernetes.secret='
+const CONTENT = 'kubernetes.content='
+
+/** The tag of certificates that were made of this Secret. */
+export const secretTag = (cluster: string, key: string): string =>
+  `${OF_SECRET}${uuid5(SECRETS_NAMESPACE, `${cluster}/${key}`)}`
+
+/** Name and tags of the certificate of a Secret: they say which cluster and Secret it is of, and which content it has. */
+export const labelsOf = (cluster: string, key: string, hash: string): CertificateLabels => ({
+  name: key.slice(0, LONGEST_NAME),
+  tags: [`kubernetes.cluster=${cluster}`.slice(0, 255), secretTag(cluster, key), `${CONTENT}${hash}`],
+})
+
+/** Whether a certificate was made of a Secret of this cluster. */
+export const isOfCluster = ({ tags }: StoredCertificate, cluster: string): boolean =>
+  tags.includes(`kubernetes.cluster=${cluster}`.slice(0, 255)) && tags.some((tag) => tag.startsWith(OF_SECRET))
+
+export const tagOfSecret = ({ tags }: StoredCertificate): string => tags.find((tag) => tag.startsWith(OF_SECRET)) ?? ''
+
+export const hasContent = ({ tags }: StoredCertificate, hash: string): boolean => tags.includes(`${CONTENT}${hash}`)

@@ -1,0 +1,152 @@
+import {
+  collectionPath,
+  isNotFound,
+  KubeError,
+  type Secret as KubeSecret,
+  objectPath,
+  SECRETS,
+  type Transport,
+} from '@spout/kube'
+import { type Clock, type Logger, pause } from '@spout/runtime'
+import { type OrRefusal, refuse, shown } from '../refusal.ts'
+import { type TlsContent, tlsContentOf } from './tls-secret.ts'
+
+export interface NamedSecretsOptions {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly log: Logger
+  /** Called with the key of a Secret that was read for the first time, or that is another one now. */
+  readonly onChange: (key: string) => void
+}
+
+/** How often a Secret is read that may not be watched, or that we may not read. */
+const READ_AGAIN_MS = 10_000
+const UNREACHABLE_MS = 1000
+/** The API server ends a watch after this time. */
+const WATCH_SECONDS = 300
+const SILENCE_MS = (WATCH_SECONDS + 30) * 1000
+
+interface Followed {
+  readonly stop: AbortController
+  readonly done: Promise<void>
+}
+
+type WatchLine = { readonly type: string; readonly object: KubeSecret }
+
+/**
+ * The Secrets of these names and no others, each read and watched by its name alone. No list of Secrets is ever asked
+ * for, so RBAC can allow `get` and `watch` of single names. Where watching is not allowed, it reads again now and then.
+ */
+export class NamedSecrets {
+  readonly #options: NamedSecretsOptions
+  readonly #followed = new Map<string, Followed>()
+  readonly #contents = new Map<string, OrRefusal<TlsContent>>()
+  readonly #ending = new Set<Promise<void>>()
+
+  constructor(options: NamedSecretsOptions) {
+    this.#options = options
+  }
+
+  /** Begins to follow it; does nothing if it is followed. @param key `namespace/name` */
+  follow(key: string): void {
+    if (this.#followed.has(key)) return
+    const stop = new AbortController()
+    this.#followed.set(key, { stop, done: this.#follow(key, stop.signal) })
+  }
+
+  forget(key: string): void {
+    const followed = this.#followed.get(key)
+    if (followed === undefined) return
+    followed.stop.abort()
+    this.#followed.delete(key)
+    this.#contents.delete(key)
+    this.#ending.add(followed.done)
+    void followed.done.then(() => this.#ending.delete(followed.done))
+  }
+
+  /** Null until it was read once. */
+  of(key: string): OrRefusal<TlsContent> | null {
+    return this.#contents.get(key) ?? null
+  }
+
+  async close(): Promise<void> {
+    for (const key of [...this.#followed.keys()]) this.forget(key)
+    await Promise.all(this.#ending)
+  }
+
+  async #follow(key: string, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options
+    while (!signal.aborted) {
+      let pauseMs = 0
+      try {
+        const canBeRead = await this.#read(key, signal)
+        if (!canBeRead || !(await this.#watch(key, signal))) pauseMs = READ_AGAIN_MS
+      } catch (error) {
+        pauseMs = UNREACHABLE_MS
+        if (!signal.aborted)
+          log.warn({ event: 'secret-unread', secret: key, reason: (error as Error).message }, 'will try again')
+      }
+      if (pauseMs > 0) await pause(clock, pauseMs, signal)
+    }
+  }
+
+  /** @returns false when we may not read it */
+  async #read(key: string, signal: AbortSignal): Promise<boolean> {
+    const [namespace = '', name = ''] = key.split('/', 2)
+    try {
+      const path = objectPath(SECRETS, { namespace, name })
+      this.#take(key, await this.#options.transport.request<KubeSecret>({ method: 'GET', path, signal }), signal)
+      return true
+    } catch (error) {
+      if (isNotFound(error)) {
+        this.#take(key, null, signal)
+        return true
+      }
+      if (!isForbidden(error)) throw error
+      this.#put(key, refuse('SecretForbidden', 'secret', `RBAC does not let us read Secret ${shown(key)}.`), signal)
+      return false
+    }
+  }
+
+  /** Until the watch ends. @returns false when we may not watch it */
+  async #watch(key: string, signal: AbortSignal): Promise<boolean> {
+    const [namespace, name] = key.split('/', 2)
+    try {
+      const lines = this.#options.transport.lines({
+        path: collectionPath(SECRETS, namespace),
+        // Without a version the first event is the Secret as it is.
+        query: { watch: true, fieldSelector: `metadata.name=${name}`, timeoutSeconds: WATCH_SECONDS },
+        signal,
+        silenceMs: SILENCE_MS,
+      })
+      for await (const group of lines)
+        for (const line of group) {
+          const { type, object } = JSON.parse(line) as WatchLine
+          if (type === 'ADDED' || type === 'MODIFIED') this.#take(key, object, signal)
+          else if (type === 'DELETED') this.#take(key, null, signal)
+          else if (type === 'ERROR') return true
+        }
+      return true
+    } catch (error) {
+      if (isForbidden(error)) return false
+      throw error
+    }
+  }
+
+  #take(key: string, secret: KubeSecret | null, signal: AbortSignal): void {
+    const content =
+      secret === null ? refuse('SecretNotFound', 'secret', `There is no Secret ${shown(key)}.`) : tlsContentOf(secret)
+    this.#put(key, content, signal)
+  }
+
+  #put(key: string, content: OrRefusal<TlsContent>, signal: AbortSignal): void {
+    if (signal.aborted || textOf(this.#contents.get(key)) === textOf(content)) return
+    this.#contents.set(key, content)
+    this.#options.onChange(key)
+  }
+}
+
+const isForbidden = (error: unknown): boolean => error instanceof KubeError && error.status === 403
+
+const textOf = (content: OrRefusal<TlsContent> | undefined): string =>
+  content === undefined ? '' : 'refusal' in content ? JSON.stringify(content.refusal) : content.value.hash

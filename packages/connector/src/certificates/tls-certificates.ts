@@ -1,0 +1,263 @@
+import { keepWatching } from '@spout/client/keep-watching'
+import { Refused } from '@spout/client/native-api'
+import type { Transport } from '@spout/kube'
+import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import type { CertificateService, StoredCertificate } from '../control-plane/certificate-service.ts'
+import { type Refusal, reasonOf } from '../refusal.ts'
+import { hasContent, isOfCluster, labelsOf, secretTag, tagOfSecret } from './certificate-tags.ts'
+import { NamedSecrets } from './named-secrets.ts'
+
+/** What a listener can show for a Secret. */
+export type CertificateSight =
+  /** `notice`: why the Secret as it is now cannot be used. The certificate that it had before stays. */
+  | { readonly type: 'ready'; readonly certificate: StoredCertificate; readonly notice: Refusal | null }
+  /** It is being read or stored. */
+  | { readonly type: 'waits' }
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+
+export interface TlsCertificatesOptions {
+  readonly transport: Transport
+  readonly service: CertificateService
+  /** Id of the cluster, as in annotations of load balancers. */
+  readonly cluster: string
+  /** The kinds of objects that name Secrets. Nothing is deleted before each has called `complete`. */
+  readonly namers: readonly string[]
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const WORKERS = 8
+const REFUSED_RETRY_MS = 30_000
+/** A listener still names it; its load balancer is about to be written. */
+const IN_USE_RETRY_MS = 1000
+const NOT_LISTED_RETRY_MS = 200
+
+/**
+ * Keeps a certificate of the project for each Secret that objects name: made when the first one names it, replaced when
+ * the Secret changes, deleted when none does. A Secret that becomes unusable, or is deleted while it is named, leaves the
+ * certificate as it was.
+ */
+export class TlsCertificates {
+  readonly #options: TlsCertificatesOptions
+  readonly #secrets: NamedSecrets
+  readonly #queue: WorkQueue
+  readonly #reconciler: Reconciler
+  readonly #stop = new AbortController()
+  readonly #listeners = new Set<(key: string) => void>()
+  /** Secrets by who names them. */
+  readonly #named = new Map<string, ReadonlySet<string>>()
+  readonly #namers = new Map<string, number>()
+  readonly #waitingFor: Set<string>
+  readonly #stored = new Map<string, StoredCertificate>()
+  /** Refusals of the control plane, with the content that was refused. */
+  readonly #refused = new Map<string, { readonly hash: string; readonly refusal: Refusal }>()
+  #seen: Set<string> | null = null
+  #listed = false
+  #following: Promise<void> | null = null
+
+  constructor(options: TlsCertificatesOptions) {
+    this.#options = options
+    const { transport, clock, log, namers } = options
+    this.#waitingFor = new Set(namers)
+    this.#queue = new WorkQueue({ clock })
+    this.#secrets = new NamedSecrets({ transport, clock, log, onChange: (key) => this.#changed(key) })
+    this.#reconciler = new Reconciler({
+      name: 'tls-certificates',
+      queue: this.#queue,
+      log,
+      workers: WORKERS,
+      reconcile: (key) => this.#look(key),
+    })
+  }
+
+  start(): void {
+    this.#following = this.#follow()
+    this.#reconciler.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#reconciler.stop()
+    await this.#secrets.close()
+    await this.#following
+  }
+
+  /** Calls back with the key of a Secret whose sight may have changed. */
+  onChange(listener: (key: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * Says which Secrets an object names now; an empty set when it is gone.
+   * @param namer of the object, unique among all kinds
+   * @param keys `namespace/name` of each
+   */
+  name(namer: string, keys: ReadonlySet<string>): void {
+    const before = this.#named.get(namer) ?? NONE
+    if (keys.size === 0) this.#named.delete(namer)
+    else this.#named.set(namer, new Set(keys))
+    for (const key of keys.difference(before)) {
+      const count = (this.#namers.get(key) ?? 0) + 1
+      this.#namers.set(key, count)
+      if (count > 1) continue
+      this.#secrets.follow(key)
+      this.#queue.add(key)
+    }
+    for (const key of before.difference(keys)) {
+      const count = (this.#namers.get(key) ?? 1) - 1
+      if (count > 0) {
+        this.#namers.set(key, count)
+        continue
+      }
+      this.#namers.delete(key)
+      this.#secrets.forget(key)
+      this.#refused.delete(key)
+      this.#sweep()
+    }
+  }
+
+  /** All objects of this kind have said what they name: what nothing names may go. */
+  complete(kind: string): void {
+    if (this.#waitingFor.delete(kind)) this.#sweep()
+  }
+
+  /** @param key of a Secret that is named */
+  of(key: string): CertificateSight {
+    const content = this.#secrets.of(key)
+    const [certificate] = this.#madeOf(key)
+    if (!this.#listed || content === null) return { type: 'waits' }
+    const refusal = 'refusal' in content ? content.refusal : this.#refusalOf(key, content.value.hash)
+    if (refusal !== null)
+      return certificate === undefined ? { type: 'refused', refusal } : { type: 'ready', certificate, notice: refusal }
+    // While a replacement is stored, the certificate before it is shown.
+    return certificate === undefined ? { type: 'waits' } : { type: 'ready', certificate, notice: null }
+  }
+
+  #refusalOf(key: string, hash: string): Refusal | null {
+    const refused = this.#refused.get(key)
+    return refused?.hash === hash ? refused.refusal : null
+  }
+
+  #madeOf(key: string): readonly StoredCertificate[] {
+    return this.#stored
+      .values()
+      .filter((one) => tagOfSecret(one) === secretTag(this.#options.cluster, key))
+      .toArray()
+  }
+
+  #changed(key: string): void {
+    this.#queue.add(key)
+    this.#tell(key)
+  }
+
+  #tell(key: string): void {
+    for (const listener of this.#listeners) listener(key)
+  }
+
+  async #look(key: string): Promise<Outcome> {
+    if (!this.#listed) return retryAfter(NOT_LISTED_RETRY_MS)
+    if (key.startsWith(SWEEP)) return this.#delete(key.slice(SWEEP.length))
+    if (!this.#namers.has(key)) return done
+    const { service, cluster } = this.#options
+    const content = this.#secrets.of(key)
+    if (content === null || 'refusal' in content) return done
+    const { hash } = content.value
+    const [certificate] = this.#madeOf(key)
+    if (certificate !== undefined && hasContent(certificate, hash)) return done
+    const labels = labelsOf(cluster, key, hash)
+    try {
+      const stored =
+        certificate === undefined
+          ? await service.create(labels, content.value)
+          : await service.replace(certificate.id, labels, content.value)
+      this.#refused.delete(key)
+      this.#stored.set(stored.id, stored)
+      this.#tell(key)
+      if (!this.#namers.has(key)) this.#sweep()
+      return done
+    } catch (error) {
+      if (!(error instanceof Refused)) return failed((error as Error).message)
+      if (certificate !== undefined && error.code === 'NotFound') {
+        this.#stored.delete(certificate.id)
+        return retryAfter(0)
+      }
+      const field = error.field === 'key' ? 'data[tls.key]' : 'data[tls.crt]'
+      const reason = error.field === 'key' || error.field === 'chain' ? 'InvalidCertificate' : error.code
+      this.#refused.set(key, { hash, refusal: { reason, field, message: reasonOf(error.message) } })
+      this.#tell(key)
+      return retryAfter(REFUSED_RETRY_MS)
+    }
+  }
+
+  /** Looks for certificates that nothing names, also those of an earlier process. */
+  #sweep(): void {
+    if (!this.#listed || this.#waitingFor.size > 0) return
+    const named = new Set(this.#namers.keys().map((key) => secretTag(this.#options.cluster, key)))
+    for (const one of this.#stored.values()) if (!named.has(tagOfSecret(one))) this.#queue.add(`${SWEEP}${one.id}`)
+  }
+
+  async #delete(id: string): Promise<Outcome> {
+    const certificate = this.#stored.get(id)
+    if (certificate === undefined || this.#isNamed(certificate)) return done
+    try {
+      await this.#options.service.delete(id)
+      this.#stored.delete(id)
+      return done
+    } catch (error) {
+      return error instanceof Refused ? retryAfter(IN_USE_RETRY_MS) : failed((error as Error).message)
+    }
+  }
+
+  #isNamed(certificate: StoredCertificate): boolean {
+    const { cluster } = this.#options
+    return this.#namers.keys().some((key) => secretTag(cluster, key) === tagOfSecret(certificate))
+  }
+
+  async #follow(): Promise<void> {
+    const { service, clock, log } = this.#options
+    const { signal } = this.#stop
+    const watch = async (resetPauses: () => void) => {
+      try {
+        for await (const event of service.watch(signal)) {
+          if (event.type === 'listing') this.#seen = new Set()
+          else if (event.type === 'shown') this.#shown(event.certificate)
+          else if (event.type === 'deleted') this.#gone(event.id)
+          else this.#endList()
+          if (event.type !== 'listing') resetPauses()
+        }
+      } finally {
+        this.#seen = null
+      }
+    }
+    const meanwhile = 'certificates are as they were last seen'
+    await keepWatching(watch, { path: '/certificates', meanwhile, clock, log, signal })
+  }
+
+  #shown(certificate: StoredCertificate): void {
+    if (!isOfCluster(certificate, this.#options.cluster)) return
+    this.#seen?.add(certificate.id)
+    this.#stored.set(certificate.id, certificate)
+  }
+
+  #gone(id: string): void {
+    const certificate = this.#stored.get(id)
+    if (certificate === undefined) return
+    this.#stored.delete(id)
+    for (const key of this.#namers.keys())
+      if (secretTag(this.#options.cluster, key) === tagOfSecret(certificate)) this.#changed(key)
+  }
+
+  #endList(): void {
+    if (this.#seen === null) return
+    for (const id of [...this.#stored.keys()]) if (!this.#seen.has(id)) this.#gone(id)
+    this.#seen = null
+    this.#listed = true
+    for (const key of this.#namers.keys()) this.#changed(key)
+    this.#sweep()
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+/** Before the id of a certificate that nothing names. No key of a Secret begins so: names of namespaces have no `:`. */
+const SWEEP = 'unnamed:'

@@ -1,0 +1,73 @@
+import { issueCertificate } from '@spout/testkit/tls'
+import { describe, expect, test } from 'vitest'
+import { tlsContentOf } from './tls-secret.ts'
+
+const one = issueCertificate({ names: ['a.example'], days: 90 })
+const two = issueCertificate({ names: ['b.example'], days: 90 })
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const secret = (crt: string, key: string, type = 'kubernetes.io/tls') => ({
+  metadata: { name: 'web' },
+  type,
+  data: { 'tls.crt': base64(crt), 'tls.key': base64(key) },
+})
+const refusalOf = (crt: string, key: string, type?: string) => {
+  const read = tlsContentOf(secret(crt, key, type))
+  return 'refusal' in read ? read.refusal : null
+}
+
+describe('a Secret of type kubernetes.io/tls', () => {
+  test('is read, without the text between its blocks', () => {
+    const read = tlsContentOf(
+      secret(
+        `subject=CN = a\n${one.certificate}\n`,
+        `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${one.key}`,
+      ),
+    )
+    if ('refusal' in read) throw new Error(read.refusal.message)
+    expect(read.value.chain.trim()).toBe(one.certificate.trim())
+    expect(read.value.key.reveal().trim()).toBe(one.key.trim())
+  })
+
+  test('shows its key in no text', () => {
+    const read = tlsContentOf(secret(one.certificate, one.key))
+    expect(JSON.stringify(read)).not.toContain('PRIVATE KEY')
+  })
+
+  test('has another hash with other content', () => {
+    const [a, b] = [tlsContentOf(secret(one.certificate, one.key)), tlsContentOf(secret(two.certificate, two.key))]
+    if ('refusal' in a || 'refusal' in b) throw new Error('refused')
+    expect(a.value.hash).not.toBe(b.value.hash)
+  })
+
+  test.each([
+    ['of another type', one.certificate, one.key, 'Opaque', 'type'],
+    ['without a certificate', 'hello', one.key, undefined, 'data[tls.crt]'],
+    [
+      'with a broken certificate',
+      '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
+      one.key,
+      undefined,
+      'data[tls.crt]',
+    ],
+    ['without a key', one.certificate, '', undefined, 'data[tls.key]'],
+    ['with two keys', one.certificate, one.key + two.key, undefined, 'data[tls.key]'],
+    ['with the key of another', one.certificate, two.key, undefined, 'data[tls.key]'],
+    [
+      'with a broken key',
+      one.certificate,
+      '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----',
+      undefined,
+      'data[tls.key]',
+    ],
+  ])('%s is refused with its field', (_what, crt, key, type, field) => {
+    const refusal = refusalOf(crt, key, type)
+    expect(refusal).toMatchObject({ reason: 'InvalidCertificate', field })
+    expect(refusal?.message).not.toContain('BEGIN')
+  })
+
+  test('without data is refused', () => {
+    expect(tlsContentOf({ metadata: { name: 'web' }, type: 'kubernetes.io/tls' })).toMatchObject({
+      refusal: { field: 'data[tls.crt]' },
+    })
+  })
+})

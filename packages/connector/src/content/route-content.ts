@@ -1,0 +1,84 @@
+import {
+  forwardAction,
+  type HttpRoute,
+  parseAs,
+  poolShare,
+  type RouteAction,
+  type RouteCondition,
+  redirectAction,
+  respondAction,
+  routeMirror,
+  routeOptions,
+  SpoutError,
+} from '@spout/model'
+import { z } from 'zod'
+import { type OrRefusal, reasonOf, refuse } from '../refusal.ts'
+
+const name = z.string().min(1).max(255)
+
+const forwardContent = z.strictObject({
+  ...forwardAction.shape,
+  pools: z
+    .array(z.strictObject({ pool: name, weight: poolShare.shape.weight }))
+    .min(1)
+    .max(16)
+    .refine((pools) => pools.some(({ weight }) => weight > 0), { message: 'must have a weight above 0' }),
+  mirrors: z
+    .array(z.strictObject({ pool: name, percent: routeMirror.shape.percent }))
+    .min(1)
+    .optional(),
+})
+
+const routeContent = z.strictObject({
+  /** Unique in the listener: routes keep their ids by it. */
+  name,
+  conditions: routeOptions.conditions,
+  action: z.discriminatedUnion('type', [forwardContent, redirectAction, respondAction]),
+})
+
+/** A route of a listener as we write it. Pools have their names, which are unique in the document. */
+export interface RouteContent {
+  readonly name: string
+  readonly conditions: readonly RouteCondition[]
+  readonly action: z.output<typeof forwardContent> | Exclude<RouteAction, { readonly type: 'forward' }>
+  /** Only of a route that somebody else switched off. */
+  readonly enabled?: false
+}
+
+export type RouteContentInput = z.input<typeof routeContent>
+
+/**
+ * A route with all its defaults, as documents have it, so that both can be compared.
+ * @param field of the object that the route is made of, for a refusal
+ * @returns a refusal for what no listener takes, such as a host name that is too long. So one bad route stops no other
+ */
+export function routeOf(input: RouteContentInput, field: string): OrRefusal<RouteContent> {
+  try {
+    return { value: parseAs(routeContent, input) }
+  } catch (error) {
+    if (!(error instanceof SpoutError)) throw error
+    return refuse('InvalidRoute', field, reasonOf(error.message))
+  }
+}
+
+/** @param poolNames names by id */
+export function routeContentOf(
+  { name, enabled, conditions, action }: HttpRoute,
+  poolNames: ReadonlyMap<string, string>,
+): RouteContent {
+  const off = enabled ? {} : { enabled: false as const }
+  if (action.type !== 'forward') return { name, conditions, action, ...off }
+  const { pools, mirrors, ...others } = action
+  return {
+    name,
+    conditions,
+    action: {
+      ...others,
+      pools: pools.map(({ poolId, weight }) => ({ pool: poolNames.get(poolId) ?? '', weight })),
+      ...(mirrors !== undefined && {
+        mirrors: mirrors.map(({ poolId, percent }) => ({ pool: poolNames.get(poolId) ?? '', percent })),
+      }),
+    },
+    ...off,
+  }
+}

@@ -1,0 +1,67 @@
+import type { EndpointSlice, Service } from '@spout/kube'
+import { DEFAULT_DRAIN_S } from '@spout/model'
+import type { Family } from '../addresses/address-request.ts'
+import type { MonitorContent, PoolContent } from '../content/content.ts'
+import { type OrRefusal, refuse, shown } from '../refusal.ts'
+import { endpointMembers, type TargetPort } from './endpoints.ts'
+
+/** How a route names a port of a Service: by one of them. */
+export interface PortReference {
+  readonly name?: string
+  readonly number?: number
+}
+
+/** Endpoints of a TCP port are checked by a connection, as those of Services of type LoadBalancer are. */
+const MONITOR: MonitorContent = { type: 'tcp', intervalMs: 1000, timeoutMs: 800, rise: 2, fall: 3, path: null }
+const PANIC_PERCENT = 10
+
+/**
+ * The port of a Service that a route sends requests to, as its EndpointSlices name it. An ExternalName Service has no
+ * endpoints: its name could lead anywhere, also into networks of others, so it is refused.
+ * @param service undefined when there is none
+ * @param key `namespace/name` of the Service
+ * @param field of the object that names it
+ */
+export function backendPort(
+  service: Service | undefined,
+  key: string,
+  { name, number }: PortReference,
+  field: string,
+): OrRefusal<TargetPort> {
+  if (service === undefined) return refuse('BackendNotFound', field, `There is no Service ${shown(key)}.`)
+  if (service.spec.type === 'ExternalName')
+    return refuse('UnsupportedBackend', field, `Service ${shown(key)} is of type ExternalName, which has no endpoints.`)
+  const ports = (service.spec.ports ?? []).filter(({ protocol }) => (protocol ?? 'TCP') === 'TCP')
+  const found = ports.find((port) => (name === undefined ? port.port === number : port.name === name))
+  if (found !== undefined)
+    return {
+      value: {
+        name: found.name ?? '',
+        protocol: 'TCP',
+        port: found.port,
+        targetPort: typeof found.targetPort === 'number' ? found.targetPort : null,
+      },
+    }
+  const which = name === undefined ? `number ${number ?? '(none)'}` : `name "${shown(name)}"`
+  return refuse('BackendPortNotFound', field, `Service ${shown(key)} has no TCP port of ${which}.`)
+}
+
+/**
+ * A pool of the endpoints of one port of a Service.
+ * @param poolName unique in the document
+ * @param families that members can have
+ */
+export const backendPool = (
+  poolName: string,
+  port: TargetPort,
+  slices: readonly EndpointSlice[],
+  families: readonly Family[],
+): PoolContent => ({
+  name: poolName,
+  protocol: 'http',
+  persistence: null,
+  panicThreshold: PANIC_PERCENT,
+  drainSeconds: DEFAULT_DRAIN_S,
+  members: endpointMembers(slices, port, { families, preferZone: null }).map((one) => ({ ...one, monitorPort: null })),
+  monitor: MONITOR,
+})
