@@ -17,7 +17,7 @@ const project = (
 })
 
 const onACluster = (kind: 'contract' | 'lab'): string[] => [
-  `packages/intents/{service,kubernetes-config}/src/**/*.${kind}.test.ts`,
+  `packages/intents/{service,gateway,kubernetes-config}/src/**/*.${kind}.test.ts`,
   `packages/kubernetes-manifests/src/**/*.${kind}.test.ts`,
   `packages/kube/src/**/*.${kind}.test.ts`,
   `packages/testkit/src/kubernetes/**/*.${kind}.test.ts`,

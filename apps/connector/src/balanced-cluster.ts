@@ -5,6 +5,7 @@ import {
   type NativeLoadBalancers,
   type ProjectRule,
 } from '@spout/connector'
+import type { GatewayControllerCounters } from '@spout/intent-gateway'
 import {
   KubeCluster,
   type OwnSettings,
@@ -16,6 +17,7 @@ import {
 } from '@spout/intent-service'
 import type { EventRecorder, Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
+import { BalancedGateways } from './balanced-gateways.ts'
 import type { ConfiguredProject } from './projects.ts'
 
 /** A project whose credential the control plane knows. */
@@ -56,6 +58,8 @@ export class BalancedCluster {
   readonly #cluster: KubeCluster
   readonly #namespaces: NamespaceReflector
   readonly #controllers: Controllers
+  /** Null with rules: Gateways of several projects are not served yet. */
+  readonly #gateways: BalancedGateways | null
 
   constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {
     const { namespaces } = settings
@@ -72,6 +76,17 @@ export class BalancedCluster {
         events.record({ regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid }, ...event }),
     })
     const common = { cluster: this.#cluster, clock, log }
+    this.#gateways =
+      rules.length === 0 && first !== undefined
+        ? new BalancedGateways({
+            ...{ transport, clock, log },
+            cluster: settings.cluster,
+            slicesBy: settings.slicesBy,
+            service: first.service,
+            loadBalancers: first.loadBalancers,
+            defaultPools: first.project.addressPools,
+          })
+        : null
     this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
     this.#controllers =
       rules.length === 0 && first !== undefined
@@ -102,22 +117,30 @@ export class BalancedCluster {
     return this.#controllers.counters
   }
 
+  /** Null before Gateways are served. */
+  get gatewayCounters(): GatewayControllerCounters | null {
+    return this.#gateways?.counters ?? null
+  }
+
   get reflectors(): readonly KindReflector[] {
-    return [...this.#cluster.reflectors, ...this.#namespaces.reflectors]
+    return [...this.#cluster.reflectors, ...this.#namespaces.reflectors, ...(this.#gateways?.reflectors ?? [])]
   }
 
   confirm(): void {
     this.#cluster.confirm()
     this.#namespaces.confirm()
+    this.#gateways?.confirm()
   }
 
   start(): void {
     this.#cluster.start()
     this.#namespaces.start()
     this.#controllers.start()
+    this.#gateways?.start()
   }
 
   async stop(): Promise<void> {
+    await this.#gateways?.stop()
     await this.#controllers.stop()
     await this.#cluster.stop()
     await this.#namespaces.stop()

@@ -1,4 +1,5 @@
 import { type KindReflector, NativeLoadBalancers } from '@spout/connector'
+import type { GatewayControllerCounters } from '@spout/intent-gateway'
 import { externalRanges, type ServiceControllerCounters } from '@spout/intent-service'
 import { clusterUid, type EventRecorder, type Transport } from '@spout/kube'
 import { type Clock, type Logger, retry } from '@spout/runtime'
@@ -39,6 +40,10 @@ export class Balancing {
 
   get counters(): ServiceControllerCounters | null {
     return this.#cluster?.counters ?? null
+  }
+
+  get gatewayCounters(): GatewayControllerCounters | null {
+    return this.#cluster?.gatewayCounters ?? null
   }
 
   /** The reflectors' counters by kind; nothing before there are any. */

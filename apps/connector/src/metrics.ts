@@ -23,6 +23,14 @@ export function connectorMetrics(balancing: Balancing, leads: () => boolean): Me
   metrics.counters({ name: 'spout_connector_status_writes_total', help: 'Statuses of Services written' }, () =>
     one(counters()?.statusWrites ?? 0),
   )
+  const gateways = () => balancing.gatewayCounters
+  metrics.gauge({ name: 'spout_connector_gateways', help: 'Gateways that are served' }, () =>
+    one(gateways()?.gateways ?? 0),
+  )
+  metrics.counters(
+    { name: 'spout_connector_gateway_status_writes_total', help: 'Statuses of classes, Gateways and routes written' },
+    () => one(gateways()?.statusWrites ?? 0),
+  )
   metrics.gauge(
     { name: 'spout_connector_objects', help: 'Objects of the cluster kept in memory', labels: ['kind'] },
     () => balancing.reflectors.map(({ kind, reflector }) => ({ labels: { kind }, value: reflector.size })),

@@ -2,6 +2,7 @@ import { Document, isMap, isSeq } from 'yaml'
 import { NAMESPACE } from '../namespace.ts'
 import {
   CONFIG_RULES,
+  CONNECTOR_GATEWAY_RULES,
   CONNECTOR_LEASE_RULES,
   CONNECTOR_NAMESPACE_RULES,
   CONNECTOR_RULES,
@@ -64,6 +65,8 @@ export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
     CONNECTOR_NAMESPACE_RULES,
     'connector',
   ),
+  // Needs connector-access, too.
+  'connector-gateways-access': role('ClusterRole', 'spout-connector-gateways', CONNECTOR_GATEWAY_RULES, 'connector'),
   'config-access': [namespace, account('config'), ...role('ClusterRole', 'spout-config', CONFIG_RULES, 'config')],
   'viewer-access': [
     {

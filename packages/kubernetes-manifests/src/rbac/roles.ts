@@ -47,6 +47,36 @@ export const CONNECTOR_NAMESPACE_RULES: readonly PolicyRule[] = [
   { why: 'Their labels select the project.', apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
 ]
 
+const GATEWAY_API = 'gateway.networking.k8s.io'
+
+/** Only where Gateways are served: `packages/intents/gateway`. */
+export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
+  {
+    why: 'Classes, routes and grants; they are never written.',
+    apiGroups: [GATEWAY_API],
+    resources: ['gatewayclasses', 'httproutes', 'referencegrants'],
+    verbs: ['list', 'watch'],
+  },
+  {
+    why: 'Finalizer and mark of Gateways; the spec is never written.',
+    apiGroups: [GATEWAY_API],
+    resources: ['gateways'],
+    verbs: ['list', 'watch', 'patch'],
+  },
+  {
+    why: 'Conditions and addresses.',
+    apiGroups: [GATEWAY_API],
+    resources: ['gatewayclasses/status', 'gateways/status', 'httproutes/status'],
+    verbs: ['patch'],
+  },
+  {
+    why: 'Labels of namespaces say which listeners their routes may attach to.',
+    apiGroups: [''],
+    resources: ['namespaces'],
+    verbs: ['list', 'watch'],
+  },
+]
+
 /** Rights in its own namespace. */
 export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
   {

@@ -45,7 +45,7 @@ export async function openConfigBed() {
   const client = new KubeClient(admin)
   // Parts that only some connectors need have tests of their own.
   const isPart = (file: string) =>
-    file.endsWith('.yaml') && file !== INSTALLATION_FILE && !file.startsWith('connector-namespaces')
+    file.endsWith('.yaml') && file !== INSTALLATION_FILE && !/^connector-(namespaces|gateways)/.test(file)
   for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter(isPart))
     for (const document of parseAllDocuments(readFileSync(path.join(DIRECTORY, file), 'utf8'), { version: '1.1' })) {
       const object = document.toJS() as KubeObject & { readonly apiVersion: string; readonly kind: string }

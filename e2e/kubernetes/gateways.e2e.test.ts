@@ -1,0 +1,154 @@
+import { waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { installGatewayApi } from '../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
+import { connectorLog } from './connectors.ts'
+import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
+import { serviceBody, servicesIn } from './services.ts'
+import { startWorkload } from './workloads.ts'
+
+const apiVersion = 'gateway.networking.k8s.io/v1'
+const GROUP = `/apis/${apiVersion}`
+const OURS = `${GROUP}/namespaces/default`
+
+interface ShownGateway {
+  readonly status?: {
+    readonly addresses?: readonly { readonly value: string }[]
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly listeners?: readonly { readonly name: string; readonly attachedRoutes: number }[]
+  }
+}
+
+let lab: ServiceLab
+let address: string
+
+beforeAll(async () => {
+  lab = await startServiceLab()
+  const { api } = lab.cluster
+  for (const name of ['web', 'next']) {
+    await startWorkload(lab, { name, replicas: 1 })
+    await api.create(servicesIn('default'), serviceBody(name, name, { type: 'ClusterIP' }))
+  }
+  // The connector runs already: it goes on without Gateway API, and notices when it comes.
+  await installGatewayApi(api)
+  await api.create(`${GROUP}/gatewayclasses`, {
+    apiVersion,
+    kind: 'GatewayClass',
+    metadata: { name: 'spout' },
+    spec: { controllerName: 'spout.dev/gateway' },
+  })
+  await api.create(`${OURS}/gateways`, {
+    apiVersion,
+    kind: 'Gateway',
+    metadata: { name: 'shop' },
+    spec: { gatewayClassName: 'spout', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
+  })
+  address = await waitFor(
+    async () => {
+      const { status } = await api.get<ShownGateway>(`${OURS}/gateways/shop`)
+      const programmed = status?.conditions?.find(({ type }) => type === 'Programmed')
+      return programmed?.status === 'True' && (status?.addresses?.[0]?.value ?? null)
+    },
+    { what: 'the Gateway to be programmed', timeoutMs: 60_000 },
+  )
+}, 900_000)
+afterAll(() => lab?.destroy())
+
+const rule = (weights: Readonly<Record<string, number>>, more: object = {}) => ({
+  backendRefs: Object.entries(weights).map(([name, weight]) => ({ name, port: 80, weight })),
+  ...more,
+})
+const route = (name: string, spec: object) =>
+  lab.cluster.api.apply(`${OURS}/httproutes/${name}`, {
+    apiVersion,
+    kind: 'HTTPRoute',
+    metadata: { name },
+    spec: { parentRefs: [{ name: 'shop' }], ...spec },
+  })
+const get = (host: string, path = '/', headers: Readonly<Record<string, string>> = {}) =>
+  lab.client.http(address, 80, { path, headers: { host, ...headers } })
+const statusOf = async (host: string, path = '/') => {
+  const outcome = await get(host, path)
+  return outcome.ok ? outcome.value.status : outcome.code
+}
+/** The workload that answers; null for any other answer than 200. */
+const appOf = async (host: string, path = '/', headers: Readonly<Record<string, string>> = {}) => {
+  const outcome = await get(host, path, headers)
+  if (!outcome.ok || outcome.value.status !== 200) return null
+  return (JSON.parse(outcome.value.body) as PodAnswer).pod.split('-')[0] ?? ''
+}
+const until = (what: string, probe: () => Promise<boolean>) => waitFor(probe, { what, timeoutMs: 30_000 })
+
+describe('HTTPRoutes on a real Kubernetes', () => {
+  it('is told that Gateway API was missing, and serves Gateways without a restart', () => {
+    expect(connectorLog(lab)).toContain('"event":"no-gateway-api"')
+    expect(connectorLog(lab)).toContain('"event":"balancing-gateways"')
+  })
+
+  it('sends by host, path and header to the pods, and answers 404 to everything else', async () => {
+    expect(await statusOf('shop.example.org')).toBe(404)
+    await route('web', {
+      hostnames: ['shop.example.org'],
+      rules: [
+        rule({ web: 1 }),
+        rule(
+          { next: 1 },
+          {
+            matches: [
+              { path: { type: 'PathPrefix', value: '/next' } },
+              { headers: [{ name: 'x-version', value: 'next' }] },
+            ],
+          },
+        ),
+      ],
+    })
+    await until('the route', async () => (await appOf('shop.example.org')) === 'web')
+    expect(await appOf('shop.example.org', '/next/page')).toBe('next')
+    expect(await appOf('shop.example.org', '/nextdoor')).toBe('web')
+    expect(await appOf('shop.example.org', '/', { 'x-version': 'next' })).toBe('next')
+    expect(await statusOf('other.example.org')).toBe(404)
+  })
+
+  it('redirects, and answers 500 for a backend that does not exist and 503 for one without endpoints', async () => {
+    await lab.cluster.api.create(servicesIn('default'), serviceBody('empty', 'nobody', { type: 'ClusterIP' }))
+    const redirect = { type: 'RequestRedirect', requestRedirect: { scheme: 'https', statusCode: 301 } }
+    await route('answers', {
+      hostnames: ['answers.example.org'],
+      rules: [
+        { matches: [{ path: { value: '/old' } }], filters: [redirect] },
+        rule({ missing: 1 }, { matches: [{ path: { value: '/missing' } }] }),
+        rule({ empty: 1 }, { matches: [{ path: { value: '/empty' } }] }),
+      ],
+    })
+    await until('the redirect', async () => (await statusOf('answers.example.org', '/old')) === 301)
+    expect(await statusOf('answers.example.org', '/missing')).toBe(500)
+    expect(await statusOf('answers.example.org', '/empty')).toBe(503)
+  })
+
+  it('shares requests by weight, and moves them all without a failed one', async () => {
+    const weighted = (web: number, next: number) =>
+      route('canary', { hostnames: ['canary.example.org'], rules: [rule({ web, next })] })
+    await weighted(1, 0)
+    await until('the route', async () => (await appOf('canary.example.org')) === 'web')
+    const answers: (string | null)[] = []
+    let stopped = false
+    const asking = (async () => {
+      while (!stopped) answers.push(await appOf('canary.example.org'))
+    })()
+    await weighted(1, 1)
+    await until('both', async () => answers.slice(-20).includes('web') && answers.slice(-20).includes('next'))
+    await weighted(0, 1)
+    await until('the other one alone', async () => answers.slice(-20).every((app) => app === 'next'))
+    stopped = true
+    await asking
+    expect(answers.filter((app) => app === null)).toEqual([])
+  })
+
+  it('follows a route that goes, and tells how many are attached', async () => {
+    const attached = async () =>
+      (await lab.cluster.api.get<ShownGateway>(`${OURS}/gateways/shop`)).status?.listeners?.[0]?.attachedRoutes
+    await until('three routes', async () => (await attached()) === 3)
+    await lab.cluster.api.delete(`${OURS}/httproutes/web`)
+    await until('404', async () => (await statusOf('shop.example.org')) === 404)
+    await until('two routes', async () => (await attached()) === 2)
+  })
+})

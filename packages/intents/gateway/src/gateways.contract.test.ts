@@ -1,0 +1,222 @@
+import { LONGEST_BUILD_MS } from '@spout/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CONTROLLER_NAME } from './names.ts'
+import type { Gateway } from './objects/gateway.ts'
+import type { HttpRouteObject } from './objects/http-route.ts'
+import { type GatewayBed, openGatewayBed, said } from './testing/gateway-bed.fixture.ts'
+
+let bed: GatewayBed
+let running: Awaited<ReturnType<GatewayBed['start']>>
+beforeAll(async () => {
+  bed = await openGatewayBed()
+  await bed.createService('web', '10.128.0.1')
+  await bed.createService('far', '10.128.0.2', 'team')
+  running = await bed.start()
+}, LONGEST_BUILD_MS)
+afterAll(() => bed?.close())
+beforeEach(() => {
+  running.calls.splice(0)
+  running.writes.splice(0)
+})
+
+const idle = () => bed.until('an empty queue', () => running.controller.counters.queued === 0)
+const addressOf = ({ status }: Gateway) => status?.addresses?.[0]?.value ?? ''
+const ofGateway = ({ status }: Gateway) => said(status?.conditions)
+const ofListener = ({ status }: Gateway, at = 0) => status?.listeners?.[at]
+const parentOf = ({ status }: HttpRouteObject) =>
+  said(status?.parents.find(({ controllerName }) => controllerName === CONTROLLER_NAME)?.conditions)
+const when = (name: string, what: string, holds: (gateway: Gateway) => boolean) =>
+  bed.until(`${name}: ${what}`, async () => {
+    const one = await bed.gateway(name)
+    return holds(one) && one
+  })
+const whenRoute = (name: string, what: string, holds: (route: HttpRouteObject) => boolean, namespace?: string) =>
+  bed.until(`${name}: ${what}`, async () => {
+    const one = await bed.route(name, namespace)
+    return holds(one) && one
+  })
+const to = (name: string, more: object = {}) => ({ backendRefs: [{ name, port: 8080, ...more }] })
+const actions = (one: Gateway) =>
+  bed
+    .documentOf(one)
+    ?.listeners[0]?.routes.map(({ action }) => ('code' in action ? action.code : action.type))
+    .join()
+
+describe('against a real API server with Gateway API v1.6', () => {
+  test('a class of ours is accepted with its features; one of another controller is not touched', async () => {
+    const ours = await bed.until('Accepted', async () => {
+      const one = await bed.gatewayClass('spout')
+      return said(one.status?.conditions)['Accepted'] === 'True Accepted' && one
+    })
+    expect(ours.status?.supportedFeatures?.map(({ name }) => name)).toContain('HTTPRoute')
+    const foreign = await bed.gatewayClass('foreign')
+    expect(said(foreign.status?.conditions)).toEqual({ Accepted: 'Unknown Pending' })
+  })
+
+  test('a Gateway with a route: accepted at once, programmed when its nodes say so, gone with its load balancer', async () => {
+    const made = await bed.createGateway('whole')
+    await bed.createRoute('whole', { parentRefs: [{ name: 'whole' }], rules: [to('web')] })
+    const waiting = await when(
+      'whole',
+      'an address and its route',
+      (one) => addressOf(one) !== '' && ofListener(one)?.attachedRoutes === 1,
+    )
+    expect(ofGateway(waiting)).toEqual({ Accepted: 'True Accepted', Programmed: 'False Pending' })
+    expect(ofListener(waiting)?.supportedKinds).toEqual([{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute' }])
+    const route = await whenRoute('whole', 'its parent', ({ status }) => (status?.parents.length ?? 0) > 0)
+    expect(parentOf(route)).toEqual({ Accepted: 'True Accepted', ResolvedRefs: 'True ResolvedRefs' })
+    await bed.until('its members', () => (bed.documentOf(made)?.pools[0]?.members.length ?? 0) === 1)
+    const document = bed.documentOf(made)!
+    expect(document.pools.map(({ name, members }) => [name, members[0]?.address, members[0]?.port])).toEqual([
+      ['shop/web:8080', '10.128.0.1', 3000],
+    ])
+    expect(actions(made)).toBe('forward,404')
+    bed.confirm(document)
+    const done = await when('whole', 'programmed', (one) => ofGateway(one)['Programmed'] === 'True Programmed')
+    expect(said(ofListener(done)?.conditions)['Programmed']).toBe('True Programmed')
+    expect(addressOf(done)).toBe(document.vips[0]?.address)
+    await bed.remove('gateways', 'whole')
+    await bed.until('gone', async () => (await bed.gateway('whole').catch(() => null)) === null)
+    expect(bed.documentOf(made)).toBeUndefined()
+    await whenRoute('whole', 'no parent', ({ status }) => status?.parents.length === 0)
+    await bed.remove('httproutes', 'whole')
+  })
+
+  test('routes come, change and go on the same address; each is one call', async () => {
+    const made = await bed.createGateway('edited')
+    const address = addressOf(await when('edited', 'an address', (one) => addressOf(one) !== ''))
+    await idle()
+    running.calls.splice(0)
+    await bed.createRoute('edited', { parentRefs: [{ name: 'edited' }], rules: [to('web')] })
+    await bed.until('a route', () => actions(made) === 'forward,404')
+    await idle()
+    expect(running.calls).toEqual(['replace'])
+    const id = bed.documentOf(made)?.listeners[0]?.routes[0]?.id
+    await bed.change('httproutes', 'edited', { spec: { rules: [to('web'), { matches: [{ path: { value: '/x' } }] }] } })
+    await bed.until('another', () => actions(made) === '500,forward,404')
+    expect(bed.documentOf(made)?.listeners[0]?.routes[1]?.id).toBe(id)
+    const route = await whenRoute('edited', 'observed', ({ status, metadata }) =>
+      (status?.parents[0]?.conditions ?? []).every(
+        ({ observedGeneration }) => observedGeneration === metadata.generation,
+      ),
+    )
+    expect(route.metadata.generation).toBe(2)
+    await bed.remove('httproutes', 'edited')
+    await bed.until('none', () => actions(made) === '404')
+    const after = await when('edited', 'no route', (one) => ofListener(one)?.attachedRoutes === 0)
+    expect(addressOf(after)).toBe(address)
+  })
+
+  test('listeners come and go; the generation is observed', async () => {
+    const made = await bed.createGateway('listeners')
+    await when('listeners', 'an address', (one) => addressOf(one) !== '')
+    const listeners = [
+      { name: 'http', port: 80, protocol: 'HTTP' },
+      { name: 'alt', port: 8080, protocol: 'HTTP', hostname: 'a.example.org' },
+      { name: 'odd', port: 81, protocol: 'example.org/odd' },
+    ]
+    await bed.change('gateways', 'listeners', { spec: { listeners } })
+    const now = await when('listeners', 'three listeners', ({ status }) => status?.listeners?.length === 3)
+    expect(ofGateway(now)['Accepted']).toBe('True ListenersNotValid')
+    expect(said(ofListener(now, 2)?.conditions)).toMatchObject({
+      Accepted: 'False UnsupportedProtocol',
+      Programmed: 'False Invalid',
+    })
+    const all = [
+      ...(now.status?.conditions ?? []),
+      ...(now.status?.listeners ?? []).flatMap(({ conditions }) => conditions),
+    ]
+    expect(new Set(all.map(({ observedGeneration }) => observedGeneration))).toEqual(new Set([2]))
+    expect(bed.documentOf(made)?.listeners.map(({ port }) => port)).toEqual([80, 8080])
+    await bed.change('gateways', 'listeners', { spec: { listeners: listeners.slice(2) } })
+    const none = await when(
+      'listeners',
+      'no valid one',
+      (one) => ofGateway(one)['Accepted'] === 'False ListenersNotValid',
+    )
+    await bed.until('nothing is served', () => bed.documentOf(made)?.listeners.length === 0)
+    expect(addressOf(none)).not.toBe('')
+  })
+
+  test('another namespace: by selector, and to a Service that a grant names', async () => {
+    const allowedRoutes = { namespaces: { from: 'Selector', selector: { matchLabels: { team: 'red' } } } }
+    const made = await bed.createGateway('shared', {
+      listeners: [{ name: 'http', port: 80, protocol: 'HTTP', allowedRoutes }],
+    })
+    const parentRefs = [{ name: 'shared', namespace: 'shop' }]
+    await bed.createRoute('inside', { parentRefs, rules: [to('web')] })
+    const refused = await whenRoute('inside', 'an answer', ({ status }) => status?.parents.length === 1)
+    expect(parentOf(refused)['Accepted']).toBe('False NotAllowedByListeners')
+    await bed.createRoute('outside', { parentRefs, rules: [to('web', { namespace: 'shop' })] }, 'team')
+    const unresolved = await whenRoute('outside', 'an answer', ({ status }) => status?.parents.length === 1, 'team')
+    expect(parentOf(unresolved)).toEqual({ Accepted: 'True Accepted', ResolvedRefs: 'False RefNotPermitted' })
+    await bed.until('its route', () => actions(made) === '500,404')
+    await bed.createGrant(
+      'all',
+      {
+        from: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', namespace: 'team' }],
+        to: [{ group: '', kind: 'Service', name: 'web' }],
+      },
+      'shop',
+    )
+    await whenRoute('outside', 'resolved', (one) => parentOf(one)['ResolvedRefs'] === 'True ResolvedRefs', 'team')
+    await bed.until('its backend', () => actions(made) === 'forward,404')
+    await bed.api.patch('/api/v1/namespaces/team', { metadata: { labels: { team: 'blue' } } })
+    await whenRoute('outside', 'refused', (one) => parentOf(one)['Accepted'] === 'False NotAllowedByListeners', 'team')
+    await bed.until('no route', () => actions(made) === '404')
+  })
+
+  test('nothing of other classes is written, nor entries of other controllers', async () => {
+    await bed.createGateway('foreign', { gatewayClassName: 'foreign' })
+    await bed.createGateway('mine')
+    const theirs = { parentRef: { name: 'foreign' }, controllerName: 'x.org/y', conditions: [] }
+    await bed.createRoute('both', { parentRefs: [{ name: 'foreign' }, { name: 'mine' }], rules: [to('web')] })
+    const path = '/apis/gateway.networking.k8s.io/v1/namespaces/shop/httproutes/both/status'
+    await whenRoute('both', 'our entry', ({ status }) => status?.parents.length === 1)
+    const accepted = {
+      type: 'Accepted',
+      status: 'True',
+      reason: 'Accepted',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    }
+    const shown = await bed.route('both')
+    await bed.api.patch(path, {
+      status: { parents: [...(shown.status?.parents ?? []), { ...theirs, conditions: [accepted] }] },
+    })
+    await bed.change('httproutes', 'both', { spec: { rules: [to('missing')] } })
+    const now = await whenRoute('both', 'ours anew', (one) => parentOf(one)['ResolvedRefs'] === 'False BackendNotFound')
+    const kept = now.status?.parents.find(({ controllerName }) => controllerName === 'x.org/y')
+    expect(kept?.conditions).toEqual([accepted])
+    const foreign = await bed.gateway('foreign')
+    expect([foreign.metadata.finalizers, ofGateway(foreign)]).toEqual([
+      undefined,
+      { Accepted: 'Unknown Pending', Programmed: 'Unknown Pending' },
+    ])
+    expect(running.writes.filter((write) => write.includes('/foreign'))).toEqual([])
+  })
+
+  test('a static address, and one that cannot be had', async () => {
+    await bed.createGateway('static', { addresses: [{ type: 'IPAddress', value: '198.51.100.99' }] })
+    await when('static', 'that address', (one) => addressOf(one) === '198.51.100.99')
+    await bed.createGateway('unusable', { addresses: [{ type: 'IPAddress', value: '203.0.113.1' }] })
+    const refused = await when('unusable', 'why', (one) => ofGateway(one)['Programmed'] === 'False AddressNotUsable')
+    expect(ofGateway(refused)['Accepted']).toBe('True Accepted')
+  })
+
+  test('a restart changes nothing; what was deleted meanwhile goes', async () => {
+    const stays = await bed.createGateway('stays')
+    const goes = await bed.createGateway('goes')
+    await bed.until('both', () => bed.documentOf(stays) !== undefined && bed.documentOf(goes) !== undefined)
+    await idle()
+    await running.stop()
+    const before = bed.documentOf(stays)
+    await bed.remove('gateways', 'goes')
+    running = await bed.start()
+    await bed.until('gone', async () => (await bed.gateway('goes').catch(() => null)) === null)
+    await idle()
+    expect(running.calls).toEqual(['delete'])
+    expect(bed.documentOf(stays)).toEqual(before)
+    expect(bed.documentOf(goes)).toBeUndefined()
+  })
+})

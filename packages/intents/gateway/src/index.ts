@@ -1,0 +1,11 @@
+/**
+ * Gateway API as an intent: a Gateway with its routes, their Services and EndpointSlices becomes a load balancer
+ * (`to-model/`, pure), whose state becomes the statuses of classes, Gateways and routes (`write-back/`, pure).
+ *
+ * The controller is a client of an API server and of the control plane's native API. It stores nothing.
+ */
+export * from './controller/gateway-controller.ts'
+export * from './kubernetes/gateway-api.ts'
+export * from './kubernetes/gateway-cluster.ts'
+export { CONTROLLER_NAME } from './names.ts'
+export { gatewaysOfCluster } from './to-model/gateways-of.ts'

@@ -1,0 +1,36 @@
+/** `spec.controllerName` of GatewayClasses that are ours. */
+export const CONTROLLER_NAME = 'spout.dev/gateway'
+/** Keeps a Gateway until its load balancer is gone. */
+export const FINALIZER = 'spout.dev/gateway-cleanup'
+export const GATEWAY_GROUP = 'gateway.networking.k8s.io'
+
+/**
+ * What conformance tests may expect of us beyond the core, sorted as the API asks: the names are those of `pkg/features`
+ * of Gateway API v1.6.
+ */
+export const SUPPORTED_FEATURES: readonly string[] = [
+  'Gateway',
+  'GatewayAddressEmpty',
+  'GatewayHTTPListenerIsolation',
+  'GatewayPort8080',
+  'HTTPRoute',
+  'HTTPRoute303RedirectStatusCode',
+  'HTTPRoute307RedirectStatusCode',
+  'HTTPRoute308RedirectStatusCode',
+  'HTTPRouteBackendTimeout',
+  'HTTPRouteCORS',
+  'HTTPRouteHostRewrite',
+  'HTTPRouteMethodMatching',
+  'HTTPRouteNamedRouteRule',
+  'HTTPRouteParentRefPort',
+  'HTTPRoutePathRewrite',
+  'HTTPRoutePortRedirect',
+  'HTTPRouteQueryParamMatching',
+  'HTTPRouteRequestMirror',
+  'HTTPRouteRequestMultipleMirrors',
+  'HTTPRouteRequestPercentageMirror',
+  'HTTPRouteRequestTimeout',
+  'HTTPRouteResponseHeaderModification',
+  'HTTPRouteSchemeRedirect',
+  'ReferenceGrant',
+]

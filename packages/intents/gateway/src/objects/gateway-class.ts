@@ -1,0 +1,10 @@
+import type { Condition, KubeObject } from '@spout/kube'
+
+/** GatewayClass of Gateway API v1.6, cluster-wide. */
+export interface GatewayClass extends KubeObject {
+  readonly spec: { readonly controllerName: string; readonly parametersRef?: object }
+  readonly status?: {
+    readonly conditions?: readonly Condition[]
+    readonly supportedFeatures?: readonly { readonly name: string }[]
+  }
+}

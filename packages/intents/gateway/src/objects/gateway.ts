@@ -1,0 +1,66 @@
+import type { Condition, KubeObject } from '@spout/kube'
+import type { ObjectRef } from './references.ts'
+
+/** Gateway of Gateway API v1.6, with the fields that are read or written here. */
+export interface Gateway extends KubeObject {
+  readonly spec: GatewaySpec
+  readonly status?: GatewayStatus
+}
+
+export interface GatewaySpec {
+  readonly gatewayClassName: string
+  readonly listeners?: readonly GatewayListener[]
+  /** A value may be left out: any address of that type. */
+  readonly addresses?: readonly { readonly type?: string; readonly value?: string }[]
+  readonly infrastructure?: { readonly parametersRef?: object }
+}
+
+export interface GatewayListener {
+  /** Unique in the Gateway. */
+  readonly name: string
+  /** Empty or left out: all names. */
+  readonly hostname?: string
+  readonly port: number
+  readonly protocol: string
+  readonly tls?: ListenerTls
+  readonly allowedRoutes?: AllowedRoutes
+}
+
+export interface ListenerTls {
+  readonly mode?: 'Terminate' | 'Passthrough'
+  readonly certificateRefs?: readonly ObjectRef[]
+  readonly options?: Readonly<Record<string, string>>
+}
+
+export interface AllowedRoutes {
+  readonly namespaces?: { readonly from?: 'All' | 'Selector' | 'Same' | 'None'; readonly selector?: LabelSelector }
+  readonly kinds?: readonly RouteKind[]
+}
+
+export interface RouteKind {
+  readonly group?: string
+  readonly kind: string
+}
+
+/** meta/v1 LabelSelector. */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchExpressions?: readonly {
+    readonly key: string
+    readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
+    readonly values?: readonly string[]
+  }[]
+}
+
+export interface GatewayStatus {
+  readonly addresses?: readonly { readonly type?: string; readonly value?: string }[]
+  readonly conditions?: readonly Condition[]
+  readonly listeners?: readonly ListenerStatus[]
+}
+
+export interface ListenerStatus {
+  readonly name: string
+  readonly supportedKinds: readonly RouteKind[]
+  readonly attachedRoutes: number
+  readonly conditions: readonly Condition[]
+}

@@ -1,0 +1,10 @@
+import type { KubeObject } from '@spout/kube'
+
+/** ReferenceGrant of Gateway API v1: objects of its own namespace that others may refer to. */
+export interface ReferenceGrant extends KubeObject {
+  readonly spec: {
+    readonly from: readonly { readonly group: string; readonly kind: string; readonly namespace: string }[]
+    /** Without a name: all objects of that kind. */
+    readonly to: readonly { readonly group: string; readonly kind: string; readonly name?: string }[]
+  }
+}

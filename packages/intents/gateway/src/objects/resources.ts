@@ -1,0 +1,27 @@
+import type { Resource } from '@spout/kube'
+import type { Gateway } from './gateway.ts'
+import type { GatewayClass } from './gateway-class.ts'
+import type { HttpRouteObject } from './http-route.ts'
+import type { ReferenceGrant } from './reference-grant.ts'
+
+const apiVersion = 'gateway.networking.k8s.io/v1'
+
+export const GATEWAY_CLASSES: Resource<GatewayClass> = {
+  apiVersion,
+  kind: 'GatewayClass',
+  plural: 'gatewayclasses',
+  namespaced: false,
+}
+export const GATEWAYS: Resource<Gateway> = { apiVersion, kind: 'Gateway', plural: 'gateways', namespaced: true }
+export const HTTP_ROUTES: Resource<HttpRouteObject> = {
+  apiVersion,
+  kind: 'HTTPRoute',
+  plural: 'httproutes',
+  namespaced: true,
+}
+export const REFERENCE_GRANTS: Resource<ReferenceGrant> = {
+  apiVersion,
+  kind: 'ReferenceGrant',
+  plural: 'referencegrants',
+  namespaced: true,
+}

@@ -1,0 +1,218 @@
+import { BackendServices, type LoadBalancerService, NativeLoadBalancers, ServiceSlices } from '@spout/connector'
+import { type ClusterAccess, type Condition, type KubeObject, Transport } from '@spout/kube'
+import type { LoadBalancer } from '@spout/model'
+import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
+import { KubernetesCluster, Lab, waitFor } from '@spout/testkit'
+import { openTestBed } from '../../../../server/src/test-bed.ts'
+import { GatewayController } from '../controller/gateway-controller.ts'
+import { GatewayCluster } from '../kubernetes/gateway-cluster.ts'
+import { CONTROLLER_NAME } from '../names.ts'
+import type { Gateway } from '../objects/gateway.ts'
+import type { GatewayClass } from '../objects/gateway-class.ts'
+import type { HttpRouteObject } from '../objects/http-route.ts'
+import { gatewaysOfCluster } from '../to-model/gateways-of.ts'
+import { installGatewayApi } from './install-gateway-api.fixture.ts'
+
+const GROUP = '/apis/gateway.networking.k8s.io/v1'
+const CLUSTER = 'test-cluster'
+
+/**
+ * A real API server with Gateway API, and a real control plane over HTTP (admission, store, native API) with one project.
+ * The test plays the nodes' confirmations.
+ */
+export async function openGatewayBed() {
+  const lab = await Lab.create()
+  const cluster = await KubernetesCluster.start(lab)
+  const spout = await openTestBed()
+  const endpoint = await spout.app.listen({ host: '127.0.0.1', port: 0 })
+  const project = await spout.admission.createProject({ name: 'tenant', description: '' })
+  const { token } = await spout.login('connector', project.id, 'balancer')
+  await spout.admission.createAddressPool({
+    name: 'public',
+    description: '',
+    cidr: '198.51.100.0/24',
+    ranges: [{ first: '198.51.100.10', last: '198.51.100.200' }],
+    gatewayIp: null,
+    projectIds: null,
+    quarantineSeconds: 0,
+  })
+  const network = await spout.admission.createNetwork({
+    projectId: project.id,
+    name: 'pods',
+    description: '',
+    returnPath: 'snat',
+    segment: { physicalNetwork: 'physnet1', vlan: null },
+  })
+  await spout.admission.addSubnet(network.id, {
+    name: '',
+    description: '',
+    cidr: '10.128.0.0/16',
+    gatewayIp: null,
+    nodeRange: null,
+  })
+  const { api } = cluster
+  const access: ClusterAccess = {
+    server: new URL(api.access.url),
+    ca: api.authority,
+    tlsServerName: null,
+    skipTlsVerify: false,
+    token: { type: 'value', token: new Secret(api.access.token) },
+    clientCertificate: null,
+    namespace: 'default',
+  }
+  await installGatewayApi(api)
+  for (const [name, labels] of [
+    ['shop', {}],
+    ['team', { team: 'red' }],
+  ] as const)
+    await api.create('/api/v1/namespaces', { metadata: { name, labels } })
+  for (const [name, controllerName] of [
+    ['spout', CONTROLLER_NAME],
+    ['foreign', 'x.org/y'],
+  ] as const)
+    await api.create(`${GROUP}/gatewayclasses`, typed('GatewayClass', { metadata: { name }, spec: { controllerName } }))
+
+  const running = new Set<{ stop(): Promise<void> }>()
+  async function start() {
+    const log = process.env['SPOUT_TEST_LOG'] ? createLogger({ name: 'test', level: 'debug' }) : silentLogger()
+    const transport = new Transport({ access })
+    const writes: string[] = []
+    const request = transport.request.bind(transport)
+    transport.request = (wanted) => {
+      if (wanted.method !== 'GET') writes.push(`${wanted.method} ${wanted.path}`)
+      return request(wanted)
+    }
+    const calls: string[] = []
+    const native = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+    const common = { transport, clock: systemClock, log }
+    const slices = new ServiceSlices({ ...common, namespace: null })
+    const backends = new BackendServices({ ...common, namespace: null, slices })
+    const kube = new GatewayCluster({
+      ...common,
+      knownGateways: gatewaysOfCluster(await native.list(), CLUSTER),
+      backends,
+    })
+    const controller = new GatewayController({
+      cluster: kube,
+      service: observed(native, calls),
+      settings: { cluster: CLUSTER, defaultPools: [] },
+      clock: systemClock,
+      log,
+    })
+    slices.reflector.start()
+    backends.start()
+    kube.start()
+    controller.start()
+    const made = {
+      controller,
+      writes,
+      calls,
+      stop: async () => {
+        running.delete(made)
+        await controller.stop()
+        await Promise.all([kube.stop(), backends.stop(), slices.reflector.close()])
+        transport.close()
+      },
+    }
+    running.add(made)
+    return made
+  }
+
+  const documents = (): readonly LoadBalancer[] => spout.view.list('loadBalancer', { projectId: project.id })
+  const pathOf = (plural: string, name: string, namespace: string) =>
+    `${GROUP}/namespaces/${namespace}/${plural}/${name}`
+  const until = <T>(what: string, probe: () => T | Promise<T>) => waitFor(probe, { what, timeoutMs: 15_000 })
+  const gateway = (name: string, namespace = 'shop') => api.get<Gateway>(pathOf('gateways', name, namespace))
+  const route = (name: string, namespace = 'shop') => api.get<HttpRouteObject>(pathOf('httproutes', name, namespace))
+  return {
+    api,
+    start,
+    documents,
+    until,
+    gateway,
+    route,
+    gatewayClass: (name: string) => api.get<GatewayClass>(`${GROUP}/gatewayclasses/${name}`),
+    documentOf: ({ metadata }: Gateway): LoadBalancer | undefined =>
+      documents().find(({ annotations }) => annotations[`kubernetes.gateway.${metadata.uid}`] !== undefined),
+    createGateway: (name: string, spec: object = {}, namespace = 'shop') =>
+      api.create(
+        `${GROUP}/namespaces/${namespace}/gateways`,
+        typed<Gateway>('Gateway', {
+          metadata: { name, namespace },
+          spec: { gatewayClassName: 'spout', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }], ...spec },
+        }),
+      ),
+    createRoute: (name: string, spec: object, namespace = 'shop') =>
+      api.create(
+        `${GROUP}/namespaces/${namespace}/httproutes`,
+        typed<HttpRouteObject>('HTTPRoute', { metadata: { name, namespace }, spec }),
+      ),
+    createGrant: (name: string, spec: object, namespace: string) =>
+      api.create(
+        `${GROUP}/namespaces/${namespace}/referencegrants`,
+        typed('ReferenceGrant', { metadata: { name, namespace }, spec }),
+      ),
+    change: (plural: 'gateways' | 'httproutes', name: string, body: object, namespace = 'shop') =>
+      api.patch(pathOf(plural, name, namespace), body),
+    remove: (plural: 'gateways' | 'httproutes', name: string, namespace = 'shop') =>
+      api.delete(pathOf(plural, name, namespace)),
+    /** A Service with one endpoint of this address. */
+    createService: async (name: string, address: string, namespace = 'shop') => {
+      await api.create(`/api/v1/namespaces/${namespace}/services`, {
+        metadata: { name, namespace },
+        spec: { ports: [{ name: 'http', port: 8080, targetPort: 3000 }] },
+      } as never)
+      await api.apply(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/${name}-1`, {
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: { name: `${name}-1`, namespace, labels: { 'kubernetes.io/service-name': name } },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: [address], conditions: { ready: true } }],
+        ports: [{ name: 'http', port: 3000, protocol: 'TCP' }],
+      })
+    },
+    /** The nodes confirm a load balancer. */
+    confirm: (document: LoadBalancer) =>
+      spout.status.set(document.id, {
+        provisioning: 'active',
+        reason: 'Programmed',
+        message: 'ok',
+        confirmedGeneration: document.generation,
+      }),
+    close: async () => {
+      for (const one of [...running]) await one.stop()
+      await spout.close()
+      await cluster.destroy()
+      await lab.destroy()
+    },
+  }
+}
+
+/** A custom resource says what it is. */
+const typed = <T extends KubeObject>(kind: string, object: T): T => ({
+  ...object,
+  apiVersion: 'gateway.networking.k8s.io/v1',
+  kind,
+})
+
+export type GatewayBed = Awaited<ReturnType<typeof openGatewayBed>>
+
+const CHANGING = ['create', 'replace', 'changeMembers', 'delete', 'addVip', 'removeVip'] as const
+
+/** Notes changing calls to the control plane. */
+function observed(inner: LoadBalancerService, calls: string[]): LoadBalancerService {
+  return new Proxy(inner, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        if ((CHANGING as readonly unknown[]).includes(name)) calls.push(String(name))
+        return (value as (...all: unknown[]) => unknown).apply(target, args)
+      }
+    },
+  })
+}
+
+/** Conditions as `status reason`, by type. */
+export const said = (conditions: readonly Condition[] = []): Readonly<Record<string, string>> =>
+  Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]))

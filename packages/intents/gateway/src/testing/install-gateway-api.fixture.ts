@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Condition, KubeObject } from '@spout/kube'
+import { gatewayApiDefinitions, type KubernetesApi, waitFor } from '@spout/testkit'
+import { parseAllDocuments } from 'yaml'
+
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+interface Defined {
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
+/** Installs the definitions of Gateway API, standard channel, and waits until they are served. */
+export async function installGatewayApi(api: KubernetesApi): Promise<void> {
+  const directory = await gatewayApiDefinitions()
+  const objects = readdirSync(directory)
+    .filter((file) => file.endsWith('.yaml'))
+    .flatMap((file) => parseAllDocuments(readFileSync(path.join(directory, file), 'utf8')))
+    .map((document) => document.toJS() as KubeObject & { readonly apiVersion: string; readonly kind: string })
+    .filter(({ kind }) => kind === 'CustomResourceDefinition')
+  for (const object of objects) await api.apply(`${CRDS}/${object.metadata.name}`, object)
+  const isEstablished = ({ status }: Defined) =>
+    status?.conditions?.some(({ type, status: state }) => type === 'Established' && state === 'True') ?? false
+  await waitFor(
+    async () => {
+      const { items } = await api.list<Defined>(CRDS)
+      return items.length === objects.length && items.every(isEstablished)
+    },
+    { what: 'Gateway API to be served', timeoutMs: 30_000 },
+  )
+}

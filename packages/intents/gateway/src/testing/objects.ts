@@ -1,0 +1,73 @@
+import type { Service } from '@spout/kube'
+import type { Gateway, GatewayListener } from '../objects/gateway.ts'
+import type { HttpRouteObject, HttpRouteSpec } from '../objects/http-route.ts'
+import type { ReferenceGrant } from '../objects/reference-grant.ts'
+import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
+
+/** Small objects for tables of tests. */
+
+const uid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+
+export const gatewayWith = (listeners: readonly GatewayListener[], spec: object = {}, generation = 1): Gateway => ({
+  metadata: { name: 'web', namespace: 'shop', uid: uid(1), generation },
+  spec: { gatewayClassName: 'spout', listeners, ...spec },
+})
+
+export const http = (name: string, more: Partial<GatewayListener> = {}): GatewayListener => ({
+  name,
+  port: 80,
+  protocol: 'HTTP',
+  ...more,
+})
+
+export const routeWith = (
+  spec: Partial<HttpRouteSpec>,
+  { name = 'r', namespace = 'shop', number = 2, createdAt = '2026-01-01T00:00:00Z' } = {},
+): HttpRouteObject => ({
+  metadata: { name, namespace, uid: uid(number), generation: 1, creationTimestamp: createdAt },
+  spec: { parentRefs: [{ name: 'web', namespace: 'shop' }], ...spec },
+})
+
+/** A reference to a port 8080. */
+export const to = (name: string, more: object = {}) => ({ name, port: 8080, ...more })
+
+export const serviceOf = (name: string, spec: object = {}, namespace = 'shop'): Service => ({
+  metadata: { name, namespace },
+  spec: { ports: [{ name: 'http', port: 8080, targetPort: 3000 }], ...spec },
+})
+
+export const grantOf = (
+  namespace: string,
+  from: string,
+  to: { kind: string; name?: string; group?: string },
+): ReferenceGrant => ({
+  metadata: { name: 'g', namespace },
+  spec: {
+    from: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', namespace: from }],
+    to: [{ group: '', ...to }],
+  },
+})
+
+/** Services by `namespace/name`, with one endpoint each. */
+export function surroundingsOf(
+  services: readonly Service[] = [],
+  grants: readonly ReferenceGrant[] = [],
+  labels: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+): GatewaySurroundings {
+  const byKey = new Map(services.map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]))
+  return {
+    cluster: 'c1',
+    service: (key) => byKey.get(key),
+    grants,
+    labelsOf: (namespace) => labels[namespace] ?? null,
+    poolOf: (name) => ({
+      name,
+      protocol: 'http',
+      persistence: null,
+      panicThreshold: 10,
+      drainSeconds: 300,
+      members: [{ name: 'pod', address: '10.128.0.1', port: 3000, weight: 1, monitorPort: null }],
+      monitor: null,
+    }),
+  }
+}

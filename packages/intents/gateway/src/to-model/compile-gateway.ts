@@ -1,0 +1,182 @@
+import {
+  type AddressRequest,
+  CLUSTER_ANNOTATION,
+  keyOf,
+  type ListenerContent,
+  type LoadBalancerContent,
+  ownerAnnotation,
+  type PoolContent,
+  type RouteContent,
+  routeOf,
+  sorted,
+  uidOf,
+} from '@spout/connector'
+import { DEFAULT_DRAIN_S } from '@spout/model'
+import type { Gateway } from '../objects/gateway.ts'
+import type { HttpRouteObject } from '../objects/http-route.ts'
+import { addressesOf } from './addresses.ts'
+import { attach, gatewayOf, type Labels } from './attachment.ts'
+import { type Backend, type BackendSurroundings, resolveBackend } from './backends.ts'
+import { bySpecificity } from './hostnames.ts'
+import { compileRules, type PlacedRoute, UNRESOLVED_POOL } from './http-rules.ts'
+import { isUsable, type JudgedListener, judgeListeners } from './listeners.ts'
+import { hostConditions } from './matches.ts'
+import { byPrecedence } from './precedence.ts'
+import { type Objection, objection } from './verdict.ts'
+
+export interface GatewaySurroundings extends BackendSurroundings {
+  /** A namespace's labels; null until it was seen. */
+  readonly labelsOf: (namespace: string) => Labels | null
+  /** A pool of this name with the backend's endpoints. */
+  readonly poolOf: (name: string, backend: Backend) => PoolContent
+  readonly cluster: string
+}
+
+export interface CompiledListener {
+  readonly judged: JudgedListener
+  /** Routes that are attached, whether their references resolve or not. */
+  readonly attachedRoutes: number
+}
+
+export interface CompiledGateway {
+  readonly listeners: readonly CompiledListener[]
+  /** Why the Gateway as a whole is not accepted; then there is no content. */
+  readonly refused: Objection | null
+  /** Null when nothing can be served. */
+  readonly wanted: { readonly request: AddressRequest; readonly content: LoadBalancerContent } | null
+}
+
+/**
+ * The load balancer of a Gateway with its routes, and what its listeners say. Pure; equal input gives equal bytes.
+ * @param routes those that name the Gateway
+ */
+export function compileGateway(
+  gateway: Gateway,
+  routes: readonly HttpRouteObject[],
+  surroundings: GatewaySurroundings,
+): CompiledGateway {
+  const judged = judgeListeners(gateway.spec.listeners ?? [])
+  const placed = new Map<JudgedListener, PlacedRoute[]>(judged.map((one) => [one, []]))
+  const attached = new Map<JudgedListener, number>()
+  const backends = new Map<string, Backend>()
+  for (const route of routes)
+    for (const [one, hosts] of listenersOf(gateway, route, judged, surroundings)) {
+      attached.set(one, (attached.get(one) ?? 0) + 1)
+      if (!isUsable(one)) continue
+      const { namespace = '' } = route.metadata
+      const compiled = compileRules(route, hosts, one.listener, (ref) =>
+        resolveBackend(ref, { kind: 'HTTPRoute', namespace }, surroundings),
+      )
+      placed.get(one)?.push(...compiled.routes)
+      for (const [name, backend] of compiled.backends) backends.set(name, backend)
+    }
+  const listeners = judged.map((one) => ({ judged: one, attachedRoutes: attached.get(one) ?? 0 }))
+  const request = addressesOf(gateway)
+  const refused = 'refused' in request ? request.refused : parametersOf(gateway)
+  const usable = judged.filter(isUsable)
+  if (refused !== null || 'refused' in request || usable.length === 0) return { listeners, refused, wanted: null }
+  const ports = [...Map.groupBy(usable, ({ listener }) => listener.port)].sort(([a], [b]) => a - b)
+  const contents = ports.map(
+    ([port, own]): ListenerContent => ({
+      name: own
+        .map(({ listener }) => listener.name)
+        .join(',')
+        .slice(0, LONGEST_NAME),
+      protocol: 'http',
+      port,
+      defaultPool: '',
+      allowedCidrs: null,
+      routes: routesOf(own, placed),
+    }),
+  )
+  const content: LoadBalancerContent = {
+    name: keyOf(gateway).slice(0, LONGEST_NAME),
+    annotations: sorted({
+      [CLUSTER_ANNOTATION]: surroundings.cluster,
+      [ownerAnnotation('gateway', uidOf(gateway))]: keyOf(gateway),
+    }),
+    pools: poolsOf(contents, backends, surroundings),
+    listeners: contents,
+  }
+  return { listeners, refused: null, wanted: { request: request.value, content } }
+}
+
+const LONGEST_NAME = 255
+
+/** Listeners that the route attaches to through any of its references, with its names there. */
+export function listenersOf(
+  gateway: Gateway,
+  { metadata: { namespace = '' }, spec }: HttpRouteObject,
+  judged: readonly JudgedListener[],
+  { labelsOf }: Pick<GatewaySurroundings, 'labelsOf'>,
+): ReadonlyMap<JudgedListener, readonly string[]> {
+  const route = { kind: 'HTTPRoute', namespace, hostnames: spec.hostnames ?? [] }
+  const refs = (spec.parentRefs ?? []).filter((ref) => gatewayOf(ref, namespace) === keyOf(gateway))
+  return new Map(
+    refs.flatMap((ref) =>
+      attach(route, ref, gateway, judged, labelsOf).listeners.map((one) => [one.judged, one.hosts] as const),
+    ),
+  )
+}
+
+/**
+ * The routes of a port: those of the listener with the most specific name first. What no route of a listener takes gets
+ * 404 and not the routes of a listener with a wider name: listeners are isolated.
+ */
+function routesOf(
+  listeners: readonly JudgedListener[],
+  placed: ReadonlyMap<JudgedListener, readonly PlacedRoute[]>,
+): readonly RouteContent[] {
+  const ordered = [...listeners].sort((a, b) => bySpecificity(a.host, b.host))
+  const routes = ordered.flatMap((one) => [
+    ...[...(placed.get(one) ?? [])]
+      .sort((a, b) => byPrecedence(a.precedence, b.precedence))
+      .map(({ content }) => content),
+    ...(one.host === '' ? [] : [notFound(one.host)]),
+  ])
+  return [...routes, notFound('')]
+}
+
+function notFound(host: string): RouteContent {
+  const made = routeOf(
+    { name: `404/${host}`, conditions: hostConditions([host]), action: { type: 'respond', code: 404 } },
+    'listeners',
+  )
+  // Listeners with other names are refused before.
+  if ('refusal' in made) throw new Error(`${host}: ${made.refusal.message}`)
+  return made.value
+}
+
+/** A pool for each backend that a route sends to, sorted by name. */
+function poolsOf(
+  listeners: readonly ListenerContent[],
+  backends: ReadonlyMap<string, Backend>,
+  { poolOf }: GatewaySurroundings,
+): readonly PoolContent[] {
+  const used = new Set(
+    listeners.flatMap(({ routes = [] }) =>
+      routes.flatMap(({ action }) =>
+        action.type === 'forward' ? [...action.pools, ...(action.mirrors ?? [])].map(({ pool }) => pool) : [],
+      ),
+    ),
+  )
+  return [...used].sort().flatMap((name) => {
+    if (name === UNRESOLVED_POOL) return [{ ...EMPTY_POOL, name }]
+    const backend = backends.get(name)
+    return backend === undefined ? [] : [poolOf(name, backend)]
+  })
+}
+
+const EMPTY_POOL: Omit<PoolContent, 'name'> = {
+  protocol: 'http',
+  persistence: null,
+  panicThreshold: 10,
+  drainSeconds: DEFAULT_DRAIN_S,
+  members: [],
+  monitor: null,
+}
+
+function parametersOf({ spec }: Gateway): Objection | null {
+  if (spec.infrastructure?.parametersRef === undefined) return null
+  return objection('InvalidParameters', 'infrastructure.parametersRef: no kind of parameters is known here.')
+}

@@ -1,0 +1,10 @@
+import { CLUSTER_ANNOTATION, ownersOf, type ShownLoadBalancer } from '@spout/connector'
+
+/** `namespace/name` of every Gateway that has a load balancer of this cluster. */
+export const gatewaysOfCluster = (all: readonly ShownLoadBalancer[], cluster: string): readonly string[] => [
+  ...new Set(
+    all.flatMap(({ document }) =>
+      document.annotations[CLUSTER_ANNOTATION] === cluster ? [...ownersOf(document, 'gateway').values()] : [],
+    ),
+  ),
+]

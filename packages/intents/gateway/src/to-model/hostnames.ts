@@ -1,0 +1,43 @@
+/**
+ * Host names of listeners and routes: exact, or `*.example.com` for names with any number of labels before
+ * `example.com`. The empty text stands for all names.
+ */
+export const ANY_HOST = ''
+
+const WILDCARD = '*.'
+export const isWildcard = (host: string): boolean => host.startsWith(WILDCARD)
+/** Of `*.example.com`: `example.com`. */
+export const parentDomain = (host: string): string => host.slice(WILDCARD.length)
+
+/** What both take; null for nothing. The result is always one of the two. */
+export function intersection(one: string, other: string): string | null {
+  if (one === ANY_HOST) return other
+  if (other === ANY_HOST || one === other) return one
+  if (isWildcard(one) && isBelow(other, parentDomain(one))) return other
+  if (isWildcard(other) && isBelow(one, parentDomain(other))) return one
+  return null
+}
+
+/** Whether all names of `host`, which may be a wildcard, are below the domain. */
+const isBelow = (host: string, domain: string): boolean =>
+  isWildcard(host) ? parentDomain(host).endsWith(`.${domain}`) : host.endsWith(`.${domain}`)
+
+/** The names that a route has at a listener; null for none. A route without names takes those of its listener. */
+export function hostsAt(listener: string, route: readonly string[]): readonly string[] | null {
+  if (route.length === 0) return [listener]
+  const hosts = [...new Set(route.flatMap((host) => intersection(listener, host.toLowerCase()) ?? []))]
+  return hosts.length === 0 ? null : hosts
+}
+
+/**
+ * Where names stand in the order of the API, to be compared number by number: exact ones together, then wildcards from
+ * the longest, then all names. No request fits two different ones of the same place.
+ */
+export const hostRank = (host: string): readonly [kind: number, length: number] =>
+  host === ANY_HOST ? [2, 0] : isWildcard(host) ? [1, -host.length] : [0, 0]
+
+/** Sorts the more specific first. */
+export function bySpecificity(a: string, b: string): number {
+  const [[kind, length], [otherKind, otherLength]] = [hostRank(a), hostRank(b)]
+  return kind - otherKind || length - otherLength || (a < b ? -1 : a > b ? 1 : 0)
+}

@@ -1,0 +1,82 @@
+import { MOST_WILDCARD_LABELS } from '@spout/model'
+import { GATEWAY_GROUP } from '../names.ts'
+import type { GatewayListener, RouteKind } from '../objects/gateway.ts'
+import { isWildcard, parentDomain } from './hostnames.ts'
+import { type Objection, objection } from './verdict.ts'
+
+/** One listener of a Gateway, and what its conditions say. */
+export interface JudgedListener {
+  readonly listener: GatewayListener
+  /** In lower case; empty for all names. */
+  readonly host: string
+  /** Kinds of routes that may attach. */
+  readonly kinds: readonly RouteKind[]
+  /** Why it is not accepted. */
+  readonly refused: Objection | null
+  /** Another listener has its port with another protocol, or with the same host name. */
+  readonly conflict: Objection | null
+  /** A reference of its own that does not resolve. */
+  readonly unresolved: Objection | null
+}
+
+/** Whether requests of this listener can be served. */
+export const isUsable = ({ refused, conflict, unresolved }: JudgedListener): boolean =>
+  refused === null && conflict === null && unresolved === null
+
+const HTTP_ROUTE: RouteKind = { group: GATEWAY_GROUP, kind: 'HTTPRoute' }
+const KINDS_OF_PROTOCOL: ReadonlyMap<string, readonly RouteKind[]> = new Map([['HTTP', [HTTP_ROUTE]]])
+
+export function judgeListeners(listeners: readonly GatewayListener[]): readonly JudgedListener[] {
+  return listeners.map((listener): JudgedListener => {
+    const host = (listener.hostname ?? '').toLowerCase()
+    const supported = KINDS_OF_PROTOCOL.get(listener.protocol) ?? []
+    const named = listener.allowedRoutes?.kinds ?? []
+    const kinds =
+      named.length === 0 ? supported : supported.filter((kind) => named.some((one) => isSameKind(one, kind)))
+    const unknown = named.find((one) => !supported.some((kind) => isSameKind(one, kind)))
+    return {
+      listener,
+      host,
+      kinds,
+      refused: refusalOf(listener, host),
+      conflict: conflictOf(listener, host, listeners),
+      unresolved:
+        unknown === undefined
+          ? null
+          : objection(
+              'InvalidRouteKinds',
+              `allowedRoutes.kinds: ${unknown.kind} cannot attach to ${listener.protocol}.`,
+            ),
+    }
+  })
+}
+
+const isSameKind = (a: RouteKind, b: RouteKind): boolean =>
+  (a.group ?? GATEWAY_GROUP) === (b.group ?? GATEWAY_GROUP) && a.kind === b.kind
+
+function refusalOf({ protocol }: GatewayListener, host: string): Objection | null {
+  if (!KINDS_OF_PROTOCOL.has(protocol))
+    return objection(
+      'UnsupportedProtocol',
+      `protocol: ${protocol} is none of ${[...KINDS_OF_PROTOCOL.keys()].join(', ')}.`,
+    )
+  if (isWildcard(host) && parentDomain(host).split('.').length > MOST_WILDCARD_LABELS)
+    return objection('UnsupportedValue', `hostname: has more than ${MOST_WILDCARD_LABELS} labels behind the asterisk.`)
+  return null
+}
+
+/** Neither of two listeners that exclude each other is served: nothing says which one was meant. */
+function conflictOf(own: GatewayListener, host: string, all: readonly GatewayListener[]): Objection | null {
+  const others = all.filter((other) => other !== own && other.port === own.port && isTcp(other) === isTcp(own))
+  const protocol = others.find((other) => other.protocol !== own.protocol)
+  if (protocol !== undefined)
+    return objection(
+      'ProtocolConflict',
+      `Listener ${protocol.name} has port ${own.port} with protocol ${protocol.protocol}.`,
+    )
+  const same = others.find((other) => (other.hostname ?? '').toLowerCase() === host)
+  if (same === undefined) return null
+  return objection('HostnameConflict', `Listener ${same.name} has port ${own.port} and the same host name.`)
+}
+
+const isTcp = ({ protocol }: GatewayListener): boolean => protocol !== 'UDP'

@@ -1,0 +1,42 @@
+import type { HttpRouteMatch } from '../objects/http-route.ts'
+import { hostRank } from './hostnames.ts'
+import { pathOf } from './matches.ts'
+
+/** Where a match stands among those of one listener: compared from the first number on. */
+export type Precedence = readonly (number | string)[]
+
+const PATH_RANKS = { Exact: 0, RegularExpression: 1, PathPrefix: 2 } as const
+
+/**
+ * The order of the API (HTTPRouteSpec.hostnames, HTTPRouteRule.matches): the more specific host, exact path, longest prefix, method, most headers, most query parameters,
+ * oldest route, `namespace/name`, order in the route. Where expressions stand is left to implementations.
+ */
+export function precedenceOf(
+  host: string,
+  { path, method, headers = [], queryParams = [] }: HttpRouteMatch,
+  route: { readonly createdAt: string; readonly key: string },
+  rule: number,
+  match: number,
+): Precedence {
+  const { type, value } = pathOf(path)
+  return [
+    ...hostRank(host),
+    PATH_RANKS[type],
+    -value.length,
+    method === undefined ? 1 : 0,
+    -headers.length,
+    -queryParams.length,
+    route.createdAt,
+    route.key,
+    rule,
+    match,
+  ]
+}
+
+export function byPrecedence(a: Precedence, b: Precedence): number {
+  for (const [at, one] of a.entries()) {
+    const other = b[at]!
+    if (one !== other) return one < other ? -1 : 1
+  }
+  return 0
+}

@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util'
+import { CONTROLLER_NAME } from '../names.ts'
+import type { HttpRouteObject, RouteParentStatus } from '../objects/http-route.ts'
+import type { ParentRef } from '../objects/references.ts'
+import type { Objection } from '../to-model/verdict.ts'
+import { mergedConditions, trueUnless, type WantedCondition } from './conditions.ts'
+
+/** What a route's attachment to one of our Gateways came to. */
+export interface ParentOutcome {
+  readonly ref: ParentRef
+  /** Why it is not attached. */
+  readonly refused: Objection | null
+  /** Why some of its rules are dropped. */
+  readonly partly: Objection | null
+  readonly unresolved: Objection | null
+}
+
+const TYPES = ['Accepted', 'ResolvedRefs', 'PartiallyInvalid']
+
+/**
+ * The entries of a route's status: ours for the parents that are our Gateways, and those of other controllers as they
+ * are.
+ * @param now RFC 3339, in seconds
+ */
+export function routeParents(
+  { metadata, status }: Pick<HttpRouteObject, 'metadata' | 'status'>,
+  outcomes: readonly ParentOutcome[],
+  now: string,
+): readonly RouteParentStatus[] {
+  const { generation = 0 } = metadata
+  const before = status?.parents ?? []
+  const foreign = before.filter(({ controllerName }) => controllerName !== CONTROLLER_NAME)
+  const own = outcomes.map(({ ref, refused, partly, unresolved }): RouteParentStatus => {
+    const known = before.find((one) => one.controllerName === CONTROLLER_NAME && isDeepStrictEqual(one.parentRef, ref))
+    const wanted: WantedCondition[] = [
+      trueUnless('Accepted', refused, 'Accepted'),
+      trueUnless('ResolvedRefs', unresolved, 'ResolvedRefs'),
+      ...(partly === null ? [] : [{ type: 'PartiallyInvalid', status: 'True' as const, ...partly }]),
+    ]
+    return {
+      parentRef: ref,
+      controllerName: CONTROLLER_NAME,
+      conditions: mergedConditions(known?.conditions ?? [], wanted, TYPES, generation, now),
+    }
+  })
+  return [...foreign, ...own]
+}
