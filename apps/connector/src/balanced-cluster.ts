@@ -2,6 +2,7 @@ import {
   type KindReflector,
   labelsOfRules,
   NamespaceReflector,
+  NativeCertificates,
   type NativeLoadBalancers,
   type ProjectRule,
 } from '@spout/connector'
@@ -83,6 +84,7 @@ export class BalancedCluster {
             cluster: settings.cluster,
             slicesBy: settings.slicesBy,
             service: first.service,
+            certificates: new NativeCertificates(first.project.sessions),
             loadBalancers: first.loadBalancers,
             defaultPools: first.project.addressPools,
           })

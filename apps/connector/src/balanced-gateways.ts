@@ -1,9 +1,11 @@
 import {
   BackendServices,
+  type CertificateService,
   type KindReflector,
   type LoadBalancerService,
   ServiceSlices,
   type ShownLoadBalancer,
+  TlsCertificates,
 } from '@spout/connector'
 import { GatewayCluster, GatewayController, gatewaysOfCluster, whyUnreadable } from '@spout/intent-gateway'
 import type { Transport } from '@spout/kube'
@@ -16,6 +18,7 @@ export interface BalancedGatewaysOptions {
   /** Whose EndpointSlices count; empty takes all. */
   readonly slicesBy: readonly string[]
   readonly service: LoadBalancerService
+  readonly certificates: CertificateService
   /** Those of the project. */
   readonly loadBalancers: readonly ShownLoadBalancer[]
   /** Names of address pools, in order; empty allows any. */
@@ -35,6 +38,7 @@ export class BalancedGateways {
   readonly #options: BalancedGatewaysOptions
   readonly #slices: ServiceSlices
   readonly #backends: BackendServices
+  readonly #certificates: TlsCertificates
   readonly #cluster: GatewayCluster
   readonly #controller: GatewayController
   readonly #stopping = new AbortController()
@@ -52,10 +56,16 @@ export class BalancedGateways {
       knownGateways: gatewaysOfCluster(loadBalancers, cluster),
       backends: this.#backends,
     })
+    this.#certificates = new TlsCertificates({
+      ...{ transport, cluster, clock, log },
+      service: options.certificates,
+      namers: ['gateway'],
+    })
     this.#controller = new GatewayController({
       ...{ clock, log },
       cluster: this.#cluster,
       service,
+      certificates: this.#certificates,
       settings: { cluster, defaultPools },
     })
   }
@@ -81,6 +91,7 @@ export class BalancedGateways {
     this.#stopping.abort()
     await this.#beginning
     await this.#controller.stop()
+    await this.#certificates.stop()
     await Promise.all([this.#cluster.stop(), this.#backends.stop(), this.#slices.reflector.close()])
   }
 
@@ -101,6 +112,7 @@ export class BalancedGateways {
     this.#begun = true
     this.#slices.reflector.start()
     this.#backends.start()
+    this.#certificates.start()
     this.#cluster.start()
     this.#controller.start()
     log.info({ event: 'balancing-gateways' }, 'Gateway API can be read')

@@ -196,6 +196,33 @@ describe('against a real API server with Gateway API v1.6', () => {
     expect(running.writes.filter((write) => write.includes('/foreign'))).toEqual([])
   })
 
+  test('HTTPS: the certificate of a Secret, which comes late, is renewed, and goes with the Gateway', async () => {
+    const tls = { certificateRefs: [{ name: 'cert' }] }
+    const made = await bed.createGateway('secure', {
+      listeners: [{ name: 'https', port: 443, protocol: 'HTTPS', hostname: 'a.example.org', tls }],
+    })
+    const missing = await when(
+      'secure',
+      'why',
+      (one) => said(ofListener(one)?.conditions)['ResolvedRefs'] !== undefined,
+    )
+    expect(said(ofListener(missing)?.conditions)['ResolvedRefs']).toBe('False InvalidCertificateRef')
+    await bed.createSecret('cert', 'a.example.org')
+    await when('secure', 'resolved', (one) => said(ofListener(one)?.conditions)['ResolvedRefs'] === 'True ResolvedRefs')
+    await bed.until('its listener', () => bed.documentOf(made)?.listeners[0]?.protocol === 'https')
+    const [before] = bed.certificates()
+    expect(bed.documentOf(made)?.listeners[0]?.tls?.certificateIds).toEqual([before?.id])
+    await idle()
+    running.calls.splice(0)
+    await bed.createSecret('cert', 'a.example.org')
+    await bed.until('the new one', () => bed.certificates()[0]?.chain !== before?.chain)
+    expect(bed.documentOf(made)?.listeners[0]?.tls?.certificateIds).toEqual([before?.id])
+    await idle()
+    expect(running.calls).toEqual([])
+    await bed.remove('gateways', 'secure')
+    await bed.until('no certificate', () => bed.certificates().length === 0)
+  })
+
   test('a static address, and one that cannot be had', async () => {
     await bed.createGateway('static', { addresses: [{ type: 'IPAddress', value: '198.51.100.99' }] })
     await when('static', 'that address', (one) => addressOf(one) === '198.51.100.99')

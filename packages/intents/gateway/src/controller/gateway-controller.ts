@@ -14,6 +14,7 @@ import {
   Restoration,
   SHORTLY_MS,
   Stale,
+  type TlsCertificates,
   takeDown,
   uidOf,
   WITHDRAWAL_WAIT_MS,
@@ -21,6 +22,7 @@ import {
 import type { LoadBalancer } from '@spout/model'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import type { Gateway } from '../objects/gateway.ts'
+import { secretsOf } from '../to-model/certificates.ts'
 import { type CompiledGateway, compileGateway, type GatewaySurroundings } from '../to-model/compile-gateway.ts'
 import { routeOutcomes } from '../to-model/route-outcome.ts'
 import { classStatus } from '../write-back/class-status.ts'
@@ -41,6 +43,8 @@ export interface GatewayControllerSettings {
 export interface GatewayControllerOptions {
   readonly cluster: Cluster
   readonly service: LoadBalancerService
+  /** Keeps the certificates of the Secrets that listeners name. Started and stopped by who made it. */
+  readonly certificates: Pick<TlsCertificates, 'of' | 'name' | 'complete' | 'onChange'>
   readonly settings: GatewayControllerSettings
   readonly clock: Clock
   readonly log: Logger
@@ -88,6 +92,9 @@ export class GatewayController {
   >()
   /** Gateways whose load balancer is not as requested. */
   readonly #refused = new Set<string>()
+  /** Secrets by the Gateway that names them. */
+  readonly #secrets = new Map<string, ReadonlySet<string>>()
+  #named = false
   readonly #departed = new Set<string>()
   readonly #busy = new Map<string, string>()
   readonly #withdrawing = new Map<string, Set<string>>()
@@ -132,9 +139,10 @@ export class GatewayController {
   }
 
   start(): void {
-    const { cluster } = this.#options
+    const { cluster, certificates } = this.#options
     this.#unsubscribe = [
       cluster.onChange((change) => this.#changed(change)),
+      certificates.onChange((secret) => this.#certificateChanged(secret)),
       this.#known.onChange((documents) => this.#shown(documents)),
     ]
     for (const one of cluster.classes()) this.#changed({ type: 'class', key: one.metadata.name })
@@ -171,7 +179,27 @@ export class GatewayController {
         break
       default:
         for (const route of this.#routes.keys()) this.#addWithGateways(route)
+        for (const gateway of this.#secrets.keys()) {
+          this.#nameSecrets(gateway)
+          this.#addGateway(gateway)
+        }
     }
+  }
+
+  #certificateChanged(secret: string): void {
+    for (const [gateway, secrets] of this.#secrets) if (secrets.has(secret)) this.#addGateway(gateway)
+  }
+
+  /** Says which Secrets a Gateway of ours names, as far as it may. */
+  #nameSecrets(key: string): void {
+    const { cluster, certificates } = this.#options
+    const gateway = this.#seen.get(key)?.ownership === 'ours' ? cluster.gateway(key) : undefined
+    const hasTls = gateway?.spec.listeners?.some(({ protocol }) => protocol === 'HTTPS') ?? false
+    const secrets = gateway === undefined ? new Set<string>() : secretsOf(gateway, cluster.grants())
+    // One whose references are not allowed yet is looked at again when grants change.
+    if (hasTls) this.#secrets.set(key, secrets)
+    else this.#secrets.delete(key)
+    certificates.name(`${GATEWAY}${key}`, secrets)
   }
 
   #gatewayChanged(key: string): void {
@@ -183,6 +211,7 @@ export class GatewayController {
     else this.#seen.set(key, { uid: uidOf(gateway), ownership, unit: ownership === 'ours' ? key : null })
     if (before !== undefined && before.uid !== this.#seen.get(key)?.uid && this.#known.ofUid(before.uid).length > 0)
       this.#departed.add(before.uid)
+    this.#nameSecrets(key)
     if (ownership === 'ours') this.#add(GATEWAY, key)
     if (ownership === 'deleting' || ownership === 'released' || this.#known.ofKey(key).length > 0) this.#add(LEAVE, key)
     for (const route of this.#routes.ofGateway(key)) this.#add(ROUTE, route)
@@ -251,6 +280,7 @@ export class GatewayController {
 
   async #look(key: string): Promise<Outcome> {
     if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
+    this.#nameAll()
     const at = key.indexOf(':') + 1
     const [kind, name] = [key.slice(0, at), key.slice(at)]
     try {
@@ -262,6 +292,14 @@ export class GatewayController {
       if (error instanceof Stale) return retryAfter(SHORTLY_MS)
       return failed(error instanceof Error ? error.message : String(error))
     }
+  }
+
+  /** Once both sides are read: from now on what no Gateway names may go. */
+  #nameAll(): void {
+    if (this.#named) return
+    this.#named = true
+    for (const gateway of this.#seen.keys()) this.#nameSecrets(gateway)
+    this.#options.certificates.complete('gateway')
   }
 
   async #tellClass(name: string): Promise<Outcome> {
@@ -290,7 +328,7 @@ export class GatewayController {
   }
 
   async #balance(key: string): Promise<Outcome> {
-    const { cluster } = this.#options
+    const { cluster, certificates } = this.#options
     const gateway = cluster.gateway(key)
     if (gateway === undefined || this.#ownershipOf(gateway) !== 'ours') return done
     // The load balancer of an earlier Gateway of this name must go first.
@@ -303,6 +341,8 @@ export class GatewayController {
       await cluster.claim(gateway)
       return retryAfter(0)
     }
+    // When it has been read and stored, this Gateway is looked at again.
+    if ([...(this.#secrets.get(key) ?? [])].some((secret) => certificates.of(secret).type === 'waits')) return done
     const routes = this.#routes.ofGateway(key).flatMap((name) => cluster.route(name) ?? [])
     const compiled = compileGateway(gateway, routes, this.#surroundings(this.#families()))
     return this.#bring(key, gateway, compiled)
@@ -388,8 +428,9 @@ export class GatewayController {
   }
 
   #surroundings(families: readonly Family[]): GatewaySurroundings {
-    const { cluster, settings } = this.#options
+    const { cluster, settings, certificates } = this.#options
     return {
+      certificateOf: (secret) => certificates.of(secret),
       cluster: settings.cluster,
       service: (key) => cluster.service(key),
       grants: cluster.grants(),

@@ -1,8 +1,16 @@
-import { BackendServices, type LoadBalancerService, NativeLoadBalancers, ServiceSlices } from '@spout/connector'
+import {
+  BackendServices,
+  type LoadBalancerService,
+  NativeCertificates,
+  NativeLoadBalancers,
+  ServiceSlices,
+  TlsCertificates,
+} from '@spout/connector'
 import { type ClusterAccess, type Condition, type KubeObject, Transport } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { KubernetesCluster, Lab, waitFor } from '@spout/testkit'
+import { issueCertificate } from '@spout/testkit/tls'
 import { openTestBed } from '../../../../server/src/test-bed.ts'
 import { GatewayController } from '../controller/gateway-controller.ts'
 import { GatewayCluster } from '../kubernetes/gateway-cluster.ts'
@@ -83,7 +91,8 @@ export async function openGatewayBed() {
       return request(wanted)
     }
     const calls: string[] = []
-    const native = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+    const sessions = { session: async () => ({ endpoint, token }), forget: () => {} }
+    const native = new NativeLoadBalancers(sessions)
     const common = { transport, clock: systemClock, log }
     const slices = new ServiceSlices({ ...common, namespace: null })
     const backends = new BackendServices({ ...common, namespace: null, slices })
@@ -92,7 +101,14 @@ export async function openGatewayBed() {
       knownGateways: gatewaysOfCluster(await native.list(), CLUSTER),
       backends,
     })
+    const certificates = new TlsCertificates({
+      ...common,
+      service: new NativeCertificates(sessions),
+      cluster: CLUSTER,
+      namers: ['gateway'],
+    })
     const controller = new GatewayController({
+      certificates,
       cluster: kube,
       service: observed(native, calls),
       settings: { cluster: CLUSTER, defaultPools: [] },
@@ -101,6 +117,7 @@ export async function openGatewayBed() {
     })
     slices.reflector.start()
     backends.start()
+    certificates.start()
     kube.start()
     controller.start()
     const made = {
@@ -110,6 +127,7 @@ export async function openGatewayBed() {
       stop: async () => {
         running.delete(made)
         await controller.stop()
+        await certificates.stop()
         await Promise.all([kube.stop(), backends.stop(), slices.reflector.close()])
         transport.close()
       },
@@ -169,6 +187,19 @@ export async function openGatewayBed() {
         addressType: 'IPv4',
         endpoints: [{ addresses: [address], conditions: { ready: true } }],
         ports: [{ name: 'http', port: 3000, protocol: 'TCP' }],
+      })
+    },
+    certificates: () => spout.view.list('certificate', { projectId: project.id }),
+    /** A Secret with a certificate for a name. */
+    createSecret: (name: string, host: string, namespace = 'shop') => {
+      const { certificate, key } = issueCertificate({ names: [host], days: 90 })
+      const base64 = (text: string): string => Buffer.from(text).toString('base64')
+      return api.apply(`/api/v1/namespaces/${namespace}/secrets/${name}`, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, namespace },
+        type: 'kubernetes.io/tls',
+        data: { 'tls.crt': base64(certificate), 'tls.key': base64(key) },
       })
     },
     /** The nodes confirm a load balancer. */

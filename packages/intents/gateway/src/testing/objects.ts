@@ -8,6 +8,9 @@ import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
 
 const uid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
+/** Of the certificate of each Secret `tls`; others do not exist. */
+export const TLS_ID = uid(99)
+
 export const gatewayWith = (listeners: readonly GatewayListener[], spec: object = {}, generation = 1): Gateway => ({
   metadata: { name: 'web', namespace: 'shop', uid: uid(1), generation },
   spec: { gatewayClassName: 'spout', listeners, ...spec },
@@ -43,7 +46,7 @@ export const grantOf = (
 ): ReferenceGrant => ({
   metadata: { name: 'g', namespace },
   spec: {
-    from: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', namespace: from }],
+    from: ['HTTPRoute', 'Gateway'].map((kind) => ({ group: 'gateway.networking.k8s.io', kind, namespace: from })),
     to: [{ group: '', ...to }],
   },
 })
@@ -59,6 +62,10 @@ export function surroundingsOf(
     cluster: 'c1',
     service: (key) => byKey.get(key),
     grants,
+    certificateOf: (key) =>
+      key.endsWith('/tls')
+        ? { type: 'ready', certificate: { id: TLS_ID, name: key, tags: [], names: [] }, notice: null }
+        : { type: 'refused', refusal: { reason: 'SecretNotFound', field: 'secret', message: 'There is none.' } },
     labelsOf: (namespace) => labels[namespace] ?? null,
     poolOf: (name) => ({
       name,

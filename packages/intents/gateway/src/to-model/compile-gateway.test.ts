@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { gatewayWith, http, routeWith, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
+import { gatewayWith, http, routeWith, serviceOf, surroundingsOf, TLS_ID, to } from '../testing/objects.ts'
 import { compileGateway } from './compile-gateway.ts'
 
 const surroundings = surroundingsOf(['a', 'b', 'c', 'd', 'e'].map((name) => serviceOf(name)))
@@ -98,6 +98,19 @@ describe('listeners', () => {
     const made = compileGateway(gatewayWith([http('a')]), [route], surroundings)
     expect(made.listeners[0]?.attachedRoutes).toBe(1)
     expect(orderOf(made)).toEqual(['500', '404'])
+  })
+
+  test('HTTPS listeners of a port show their certificates; a bad one is left out', () => {
+    const tls = (name: string) => ({ protocol: 'HTTPS', port: 443, tls: { certificateRefs: [{ name }] } })
+    const gateway = gatewayWith([
+      http('a', { hostname: 'a.org', ...tls('tls') }),
+      http('b', { hostname: 'b.org', ...tls('missing') }),
+    ])
+    const made = compileGateway(gateway, [routeWith({ rules: [rule('a')] })], surroundings)
+    expect(made.wanted?.content.listeners).toMatchObject([
+      { protocol: 'https', port: 443, name: 'a', tls: { certificateIds: [TLS_ID] } },
+    ])
+    expect(made.listeners.map(({ attachedRoutes }) => attachedRoutes)).toEqual([1, 1])
   })
 
   test('no valid listener: no load balancer', () => {

@@ -1,5 +1,6 @@
 import {
   type AddressRequest,
+  type CertificateSight,
   CLUSTER_ANNOTATION,
   keyOf,
   type ListenerContent,
@@ -11,12 +12,13 @@ import {
   sorted,
   uidOf,
 } from '@spout/connector'
-import { DEFAULT_DRAIN_S } from '@spout/model'
+import { DEFAULT_DRAIN_S, FORWARDED_HEADERS, listenerTls } from '@spout/model'
 import type { Gateway } from '../objects/gateway.ts'
 import type { HttpRouteObject } from '../objects/http-route.ts'
 import { addressesOf } from './addresses.ts'
 import { attach, gatewayOf, type Labels } from './attachment.ts'
 import { type Backend, type BackendSurroundings, resolveBackend } from './backends.ts'
+import { certificateResolver } from './certificates.ts'
 import { bySpecificity } from './hostnames.ts'
 import { compileRules, type PlacedRoute, UNRESOLVED_POOL } from './http-rules.ts'
 import { isUsable, type JudgedListener, judgeListeners } from './listeners.ts'
@@ -29,6 +31,8 @@ export interface GatewaySurroundings extends BackendSurroundings {
   readonly labelsOf: (namespace: string) => Labels | null
   /** A pool of this name with the backend's endpoints. */
   readonly poolOf: (name: string, backend: Backend) => PoolContent
+  /** The certificate of a Secret by `namespace/name`. */
+  readonly certificateOf: (secret: string) => CertificateSight
   readonly cluster: string
 }
 
@@ -55,7 +59,10 @@ export function compileGateway(
   routes: readonly HttpRouteObject[],
   surroundings: GatewaySurroundings,
 ): CompiledGateway {
-  const judged = judgeListeners(gateway.spec.listeners ?? [])
+  const judged = judgeListeners(
+    gateway.spec.listeners ?? [],
+    certificateResolver(gateway, surroundings.grants, surroundings.certificateOf),
+  )
   const placed = new Map<JudgedListener, PlacedRoute[]>(judged.map((one) => [one, []]))
   const attached = new Map<JudgedListener, number>()
   const backends = new Map<string, Backend>()
@@ -82,8 +89,9 @@ export function compileGateway(
         .map(({ listener }) => listener.name)
         .join(',')
         .slice(0, LONGEST_NAME),
-      protocol: 'http',
       port,
+      ...protocolOf(own),
+      insertHeaders: [...FORWARDED_HEADERS],
       defaultPool: '',
       allowedCidrs: null,
       routes: routesOf(own, placed),
@@ -102,6 +110,13 @@ export function compileGateway(
 }
 
 const LONGEST_NAME = 255
+
+/** Listeners of one port have one protocol; clients get the certificate of the name that they ask for. */
+function protocolOf(listeners: readonly JudgedListener[]): Pick<ListenerContent, 'protocol' | 'tls'> {
+  const certificateIds = [...new Set(listeners.flatMap((one) => one.certificateIds))].sort()
+  if (certificateIds.length === 0) return { protocol: 'http' }
+  return { protocol: 'https', tls: listenerTls.parse({ certificateIds }) }
+}
 
 /** Listeners that the route attaches to through any of its references, with its names there. */
 export function listenersOf(

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
-import { http } from '../testing/objects.ts'
+import { describe, expect, test } from 'vitest'
+import type { ReferenceGrant } from '../objects/reference-grant.ts'
+import { gatewayWith, grantOf, http, surroundingsOf, TLS_ID } from '../testing/objects.ts'
+import { certificateResolver, secretsOf } from './certificates.ts'
 import { isUsable, judgeListeners } from './listeners.ts'
 
 const ROUTES = [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute' }]
@@ -56,4 +58,43 @@ test.each([
   const [judged] = judgeListeners([listener])
   expect([judged?.refused?.reason, judged?.unresolved?.reason]).toEqual([refused, unresolved])
   expect(judged?.kinds).toEqual(kinds)
+})
+
+describe('HTTPS', () => {
+  const https = (tls?: object) => http('a', { protocol: 'HTTPS', port: 443, ...(tls === undefined ? {} : { tls }) })
+  const tls = { name: 'tls' }
+  const judge = (listener: ReturnType<typeof https>, grants: readonly ReferenceGrant[] = []) => {
+    const gateway = gatewayWith([listener])
+    const { certificateOf } = surroundingsOf()
+    return judgeListeners([listener], certificateResolver(gateway, grants, certificateOf))[0]!
+  }
+
+  test('a Secret of its namespace, and one that a grant allows', () => {
+    expect(judge(https({ certificateRefs: [tls, tls] }))).toMatchObject({ unresolved: null, certificateIds: [TLS_ID] })
+    const far = https({ certificateRefs: [{ name: 'tls', namespace: 'other' }] })
+    expect(judge(far).unresolved?.reason).toBe('RefNotPermitted')
+    expect(isUsable(judge(far, [grantOf('other', 'shop', { kind: 'Secret' })]))).toBe(true)
+  })
+
+  test.each([
+    ['no TLS at all', undefined, 'InvalidCertificateRef'],
+    ['no reference', { certificateRefs: [] }, 'InvalidCertificateRef'],
+    ['a Secret that does not exist', { certificateRefs: [{ name: 'x' }] }, 'InvalidCertificateRef'],
+    ['a good and a bad one', { certificateRefs: [tls, { name: 'x' }] }, 'InvalidCertificateRef'],
+    ['another kind', { certificateRefs: [{ ...tls, kind: 'ConfigMap' }] }, 'InvalidCertificateRef'],
+    ['another group', { certificateRefs: [{ ...tls, group: 'x.org' }] }, 'InvalidCertificateRef'],
+  ])('does not resolve: %s', (_, own, reason) => {
+    expect(judge(https(own)).unresolved?.reason).toBe(reason)
+  })
+
+  test('does not pass TLS on', () => {
+    expect(judge(https({ mode: 'Passthrough' })).refused?.reason).toBe('UnsupportedValue')
+  })
+
+  test('only Secrets that a Gateway may name are read', () => {
+    const gateway = gatewayWith([https({ certificateRefs: [tls, { name: 'tls', namespace: 'other' }] }), http('b')])
+    expect([...secretsOf(gateway, [])]).toEqual(['shop/tls'])
+    const grants = [grantOf('other', 'shop', { kind: 'Secret' })]
+    expect([...secretsOf(gateway, grants)]).toEqual(['shop/tls', 'other/tls'])
+  })
 })

@@ -1,6 +1,7 @@
 import { MOST_WILDCARD_LABELS } from '@spout/model'
 import { GATEWAY_GROUP } from '../names.ts'
 import type { GatewayListener, RouteKind } from '../objects/gateway.ts'
+import type { ObjectRef } from '../objects/references.ts'
 import { isWildcard, parentDomain } from './hostnames.ts'
 import { type Objection, objection } from './verdict.ts'
 
@@ -17,6 +18,8 @@ export interface JudgedListener {
   readonly conflict: Objection | null
   /** A reference of its own that does not resolve. */
   readonly unresolved: Objection | null
+  /** Of the certificates that an HTTPS listener shows. */
+  readonly certificateIds: readonly string[]
 }
 
 /** Whether requests of this listener can be served. */
@@ -24,9 +27,19 @@ export const isUsable = ({ refused, conflict, unresolved }: JudgedListener): boo
   refused === null && conflict === null && unresolved === null
 
 const HTTP_ROUTE: RouteKind = { group: GATEWAY_GROUP, kind: 'HTTPRoute' }
-const KINDS_OF_PROTOCOL: ReadonlyMap<string, readonly RouteKind[]> = new Map([['HTTP', [HTTP_ROUTE]]])
+const KINDS_OF_PROTOCOL: ReadonlyMap<string, readonly RouteKind[]> = new Map([
+  ['HTTP', [HTTP_ROUTE]],
+  ['HTTPS', [HTTP_ROUTE]],
+])
 
-export function judgeListeners(listeners: readonly GatewayListener[]): readonly JudgedListener[] {
+/** The id of the certificate that a reference of a listener names. */
+export type ResolveCertificate = (ref: ObjectRef) => { readonly id: string } | { readonly unresolved: Objection }
+
+/** @param certificate left out where only attaching matters */
+export function judgeListeners(
+  listeners: readonly GatewayListener[],
+  certificate?: ResolveCertificate,
+): readonly JudgedListener[] {
   return listeners.map((listener): JudgedListener => {
     const host = (listener.hostname ?? '').toLowerCase()
     const supported = KINDS_OF_PROTOCOL.get(listener.protocol) ?? []
@@ -34,6 +47,7 @@ export function judgeListeners(listeners: readonly GatewayListener[]): readonly 
     const kinds =
       named.length === 0 ? supported : supported.filter((kind) => named.some((one) => isSameKind(one, kind)))
     const unknown = named.find((one) => !supported.some((kind) => isSameKind(one, kind)))
+    const shown = certificate === undefined ? { ids: [], unresolved: null } : certificatesOf(listener, certificate)
     return {
       listener,
       host,
@@ -42,24 +56,41 @@ export function judgeListeners(listeners: readonly GatewayListener[]): readonly 
       conflict: conflictOf(listener, host, listeners),
       unresolved:
         unknown === undefined
-          ? null
+          ? shown.unresolved
           : objection(
               'InvalidRouteKinds',
               `allowedRoutes.kinds: ${unknown.kind} cannot attach to ${listener.protocol}.`,
             ),
+      certificateIds: shown.ids,
     }
   })
+}
+
+/** All references must resolve: a name without its certificate would be answered with that of another. */
+function certificatesOf(
+  { protocol, tls }: GatewayListener,
+  certificate: ResolveCertificate,
+): { readonly ids: readonly string[]; readonly unresolved: Objection | null } {
+  if (protocol !== 'HTTPS') return { ids: [], unresolved: null }
+  const found = (tls?.certificateRefs ?? []).map(certificate)
+  const ids = [...new Set(found.flatMap((one) => ('id' in one ? [one.id] : [])))]
+  const [wrong] = found.flatMap((one) => ('id' in one ? [] : [one.unresolved]))
+  if (wrong !== undefined) return { ids, unresolved: wrong }
+  const none = objection('InvalidCertificateRef', 'tls.certificateRefs: names no certificate.')
+  return { ids, unresolved: ids.length === 0 ? none : null }
 }
 
 const isSameKind = (a: RouteKind, b: RouteKind): boolean =>
   (a.group ?? GATEWAY_GROUP) === (b.group ?? GATEWAY_GROUP) && a.kind === b.kind
 
-function refusalOf({ protocol }: GatewayListener, host: string): Objection | null {
+function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection | null {
   if (!KINDS_OF_PROTOCOL.has(protocol))
     return objection(
       'UnsupportedProtocol',
       `protocol: ${protocol} is none of ${[...KINDS_OF_PROTOCOL.keys()].join(', ')}.`,
     )
+  if (protocol === 'HTTPS' && tls?.mode === 'Passthrough')
+    return objection('UnsupportedValue', 'tls.mode: an HTTPS listener ends TLS; Passthrough is for protocol TLS.')
   if (isWildcard(host) && parentDomain(host).split('.').length > MOST_WILDCARD_LABELS)
     return objection('UnsupportedValue', `hostname: has more than ${MOST_WILDCARD_LABELS} labels behind the asterisk.`)
   return null
