@@ -1,13 +1,20 @@
 import { AGE_COLUMN, type CrdDraft, conditionsSchema } from '@spout/kube'
-import { quotaLimits } from '@spout/model'
+import { classQuota, quotaLimits } from '@spout/model'
 import { z } from 'zod'
 import { GROUP, ready, reason, VERSION } from './words.ts'
 
 const counts = quotaLimits.partial()
+const most = quotaLimits.shape.loadBalancers
+const { id, name, used } = classQuota.shape
 
 export const tenantQuotaSpec = z.strictObject({
   project: z.string().min(1).max(64).describe('The name of the project. Cannot be changed.'),
-  limits: counts.meta({ minProperties: 1 }).describe('What it may have; what is left out stays as it is.'),
+  limits: counts.meta({ minProperties: 1 }).describe('What it may have; what is left out stays as it is.').optional(),
+  classes: z
+    .record(z.string(), most)
+    .meta({ minProperties: 1, maxProperties: 100 })
+    .optional()
+    .describe('The most load balancers of a class, by its name; 0: it may not use the class. Others stay as they are.'),
 })
 export type TenantQuotaSpec = z.input<typeof tenantQuotaSpec>
 
@@ -15,7 +22,15 @@ export const tenantQuotaStatus = z.strictObject({
   projectId: z.string().max(64).optional(),
   limits: counts.optional(),
   used: counts.optional(),
+  classes: z
+    .array(z.strictObject({ name, limit: most.optional(), used }))
+    .optional()
+    .describe('Classes that it has a limit of, or load balancers.'),
   previous: counts.optional().describe('Limits from before this object: they come back when it goes.'),
+  previousClasses: z
+    .array(z.strictObject({ id, limit: most.optional() }))
+    .optional()
+    .describe('The same of classes; without a limit there was none.'),
   conditions: conditionsSchema.optional(),
 })
 
@@ -43,6 +58,7 @@ export const tenantQuotaCrd: CrdDraft = {
       ],
       rules: {
         spec: [
+          { rule: 'has(self.limits) || has(self.classes)', message: 'must have limits or classes' },
           {
             rule: 'self.project == oldSelf.project',
             message: 'cannot be changed',

@@ -54,6 +54,7 @@ describe('the definitions', () => {
     ['BgpPeer', peer({ bfd: { minTransmitMs: 50, minReceiveMs: 50, multiplier: 3 } })],
     ['BgpAdvertisement', { communities: ['64512:1', '64512:1:2'], localPref: 100, aggregationLength: 24 }],
     ['TenantQuota', { project: 'tenant', limits: { loadBalancers: 0 } }],
+    ['TenantQuota', { project: 'tenant', classes: { gold: 0, 'of any name': 7 } }],
   ])('take %s %j', async (kind, spec) => {
     expect(await refusal(kind, spec)).toBeNull()
   })
@@ -105,6 +106,10 @@ describe('the definitions', () => {
     ['TenantQuota', { project: 'tenant', limits: {} }, 'spec.limits'],
     ['TenantQuota', { project: 'tenant', limits: { loadBalancers: -1 } }, 'spec.limits.loadBalancers'],
     ['TenantQuota', { limits: { loadBalancers: 1 } }, 'spec.project'],
+    ['TenantQuota', { project: 'tenant' }, 'must have limits or classes'],
+    ['TenantQuota', { project: 'tenant', classes: {} }, 'spec.classes'],
+    ['TenantQuota', { project: 'tenant', classes: { gold: -1 } }, 'spec.classes.gold'],
+    ['TenantQuota', { project: 'tenant', classes: { gold: 'two' } }, 'spec.classes.gold'],
   ])('refuse %s %j', async (kind, spec, words) => {
     expect(await refusal(kind, spec)).toContain(words)
   })

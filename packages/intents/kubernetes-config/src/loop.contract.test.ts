@@ -314,6 +314,44 @@ describe('quotas', () => {
     expect(limits()).toMatchObject({ pools: 77, members: 5000 })
   })
 
+  test('of classes are set by name, shown with their use, and restored', async () => {
+    const { admission } = bed.spout
+    const [gold, silver] = await Promise.all(
+      ['gold', 'silver'].map((name) => admission.createLoadBalancerClass({ name })),
+    )
+    await admission.setQuota(bed.project.id, {}, { [gold!.id]: 4 })
+    const classes = () =>
+      Object.fromEntries(admission.classQuotasOf(bed.project.id).map(({ name, limit }) => [name, limit]))
+
+    await bed.create('TenantQuota', 'offers', { project: 'tenant', classes: { gold: 2, bronze: 1 } })
+    const waiting = await bed.when('TenantQuota', 'offers', 'waiting', hasReason('ReferenceNotFound'))
+    expect(condition(waiting)?.message).toContain('load balancer class bronze not found')
+    expect(classes()).toEqual({ gold: 4 })
+
+    await bed.change('TenantQuota', 'offers', { classes: { bronze: null, silver: 0 } })
+    const made = await bed.when('TenantQuota', 'offers', 'ready', isReady)
+    expect(classes()).toEqual({ gold: 2, silver: 0 })
+    const { classes: shown, previousClasses: previous } = made.status as Record<string, readonly object[]>
+    expect(shown).toHaveLength(2)
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        { name: 'gold', limit: 2, used: 0 },
+        { name: 'silver', limit: 0, used: 0 },
+      ]),
+    )
+    expect(previous).toEqual(expect.arrayContaining([{ id: gold!.id, limit: 4 }, { id: silver!.id }]))
+
+    await bed.change('TenantQuota', 'offers', { classes: { silver: null, gold: 3 } })
+    await bed.until('the change', () => classes()['gold'] === 3 && classes()['silver'] === undefined)
+    // A class that is deleted meanwhile does not hold the object.
+    await bed.change('TenantQuota', 'offers', { classes: { silver: 7 } })
+    await bed.until('silver', () => classes()['silver'] === 7)
+    await admission.deleteLoadBalancerClass(silver!.id)
+    await bed.remove('TenantQuota', 'offers')
+    await bed.gone('TenantQuota', 'offers')
+    expect(classes()).toEqual({ gold: 4 })
+  })
+
   test('of one project are one: the second waits until the first goes', async () => {
     await bed.create('TenantQuota', 'a', { project: 'tenant', limits: { pools: 1 } })
     await bed.when('TenantQuota', 'a', 'ready', isReady)

@@ -1,6 +1,6 @@
 import { Refused } from '@spout/client/native-api'
 import type { TenantQuotaSpec } from '@spout/custom-resources'
-import type { QuotaResource } from '@spout/model'
+import type { ClassQuota, QuotaResource } from '@spout/model'
 import type { NativeObjects } from '../spout/native-objects.ts'
 import { type Brought, type ConfigObject, type Handler, isReady, notReady } from './handler.ts'
 
@@ -8,6 +8,13 @@ type Limits = Readonly<Partial<Record<QuotaResource, number>>>
 interface Quota {
   readonly limits: Limits
   readonly used: Limits
+  readonly classes: readonly ClassQuota[]
+}
+/** By the id of the class; null: no limit of its own. */
+type ClassLimits = ReadonlyMap<string, number | null>
+interface KnownClass {
+  readonly id: string
+  readonly limit?: number
 }
 
 /**
@@ -25,19 +32,22 @@ export class TenantQuotaHandler implements Handler {
   }
 
   async bring(object: ConfigObject): Promise<Brought> {
-    const { project, limits } = object.spec as TenantQuotaSpec
+    const { project, limits = {}, classes = {} } = object.spec as TenantQuotaSpec
     const projectId = await this.#api.idOf('/projects', 'project', project, 'project')
     const older = this.#olderOf(object, project)
     if (older !== null)
       throw new Refused('ProjectTaken', `TenantQuota ${older} sets the limits of project ${project} already.`)
+    const wanted = await this.#idsOf(classes)
     const path = `/projects/${projectId}/quota`
-    const before = await this.#call('GET', path)
-    const known = previousOf(object)
+    const before = await this.#api.call<Quota>('GET', path)
+    const [known, knownClasses] = [previousOf(object), previousClassesOf(object)]
     const missing = Object.keys(limits).filter((name) => !Object.hasOwn(known, name)) as QuotaResource[]
-    if (missing.length > 0) {
+    const missingClasses = [...wanted.keys()].filter((id) => !knownClasses.has(id))
+    if (missing.length > 0 || missingClasses.length > 0) {
       const previous = { ...known, ...pick(before.limits, missing) }
+      const noted = new Map([...knownClasses, ...missingClasses.map((id) => [id, limitOf(before, id)] as const)])
       const condition = notReady('Preparing', 'The previous limits are noted first.')
-      return { fields: { projectId, previous, ...before }, conditions: [condition], again: true }
+      return { fields: fieldsOf(projectId, before, previous, noted), conditions: [condition], again: true }
     }
     const dropped = Object.keys(known).filter((name) => !Object.hasOwn(limits, name)) as QuotaResource[]
     const change = Object.fromEntries(
@@ -45,25 +55,41 @@ export class TenantQuotaHandler implements Handler {
         ([name, limit]) => limit !== undefined && before.limits[name as QuotaResource] !== limit,
       ),
     )
-    const after = Object.keys(change).length === 0 ? before : await this.#call('PUT', path, { limits: change })
+    const restored = await this.#existing([...knownClasses].filter(([id]) => !wanted.has(id)))
+    const classChange = [...wanted, ...restored].filter(([id, limit]) => limitOf(before, id) !== limit)
+    const isChanged = Object.keys(change).length + classChange.length > 0
+    const body = { limits: change, classes: Object.fromEntries(classChange) }
+    const after = isChanged ? await this.#api.call<Quota>('PUT', path, body) : before
     const previous = pick(known, Object.keys(limits) as QuotaResource[])
+    const noted = new Map([...knownClasses].filter(([id]) => wanted.has(id)))
     return {
-      fields: { projectId, previous, ...after },
+      fields: fieldsOf(projectId, after, previous, noted),
       conditions: [isReady('Set', 'The limits are as requested.')],
     }
   }
 
   async release(object: ConfigObject): Promise<void> {
-    const previous = previousOf(object)
-    if (Object.keys(previous).length === 0) return
+    const limits = previousOf(object)
+    const classes = Object.fromEntries(await this.#existing([...previousClassesOf(object)]))
+    if (Object.keys({ ...limits, ...classes }).length === 0) return
     const found = await this.#api.find('/projects', (object.spec as TenantQuotaSpec).project)
-    if (found !== null) await this.#api.call('PUT', `/projects/${found.id}/quota`, { limits: previous })
+    if (found !== null) await this.#api.call('PUT', `/projects/${found.id}/quota`, { limits, classes })
   }
 
-  /** What the object's status has of it. The API may say more. */
-  async #call(method: 'GET' | 'PUT', path: string, body?: object): Promise<Quota> {
-    const { limits, used } = await this.#api.call<Quota>(method, path, body)
-    return { limits, used }
+  /** @throws Refused ReferenceNotFound */
+  async #idsOf(classes: Readonly<Record<string, number>>): Promise<ClassLimits> {
+    const ids = Object.entries(classes).map(async ([name, limit]) => {
+      const id = await this.#api.idOf(CLASSES, 'load balancer class', name, `classes.${name}`)
+      return [id, limit] as const
+    })
+    return new Map(await Promise.all(ids))
+  }
+
+  /** Without classes that were deleted, whose limits went with them. */
+  async #existing(limits: readonly (readonly [string, number | null])[]): Promise<typeof limits> {
+    if (limits.length === 0) return limits
+    const ids = new Set((await this.#api.list(CLASSES)).map(({ id }) => id))
+    return limits.filter(([id]) => ids.has(id))
   }
 
   /** The oldest of a project counts; of two of the same second, the first by name. */
@@ -76,6 +102,20 @@ export class TenantQuotaHandler implements Handler {
     return null
   }
 }
+
+const CLASSES = '/load-balancer-classes'
+
+const limitOf = ({ classes }: Quota, id: string): number | null => classes.find((each) => each.id === id)?.limit ?? null
+
+/** What the object's status has of a quota. The API may say more. */
+const fieldsOf = (projectId: string, quota: Quota, previous: Limits, previousClasses: ClassLimits) => ({
+  ...{ projectId, limits: quota.limits, used: quota.used, previous },
+  classes: quota.classes.map(({ name, limit, used }) => ({ name, ...(limit !== null && { limit }), used })),
+  previousClasses: [...previousClasses].map(([id, limit]) => ({ id, ...(limit !== null && { limit }) })),
+})
+
+const previousClassesOf = ({ status }: ConfigObject): ClassLimits =>
+  new Map(((status?.['previousClasses'] ?? []) as readonly KnownClass[]).map(({ id, limit }) => [id, limit ?? null]))
 
 const previousOf = ({ status }: ConfigObject): Limits => (status?.['previous'] ?? {}) as Limits
 
