@@ -79,6 +79,7 @@ const dataPlane = await openDataPlane(config, clock, log, {
   metricsOf: (listenerId) => agent.metricsOf(listenerId),
   onRequest: (request) => agent.carried(request),
   accessLogs: false,
+  syslog: false,
 })
 const link = stamped(identity.link)
 const agent: NodeAgent = new NodeAgent({

@@ -27,7 +27,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     ['contracts', 'nft'],
     'domain',
     'announcers',
-    ['announcers/*', 'checks', 'drivers/*', 'flow-cuts', 'flows', 'second-chance', 'steering'],
+    ['announcers/*', 'checks', 'drivers/*', 'flow-cuts', 'flows', 'second-chance', 'steering', 'syslog'],
     'group',
   ],
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NodeAgent } from '@spout/agent'
@@ -29,6 +30,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     metricsOf: (listenerId) => agent.metricsOf(listenerId),
     onRequest: (request) => agent.carried(request),
     accessLogs: config.accessLogs.directory !== '',
+    syslog: existsSync(config.accessLogs.sender),
   })
   const agent: NodeAgent = new NodeAgent({
     session: randomUUID(),
@@ -43,7 +45,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     flows: () => dataPlane.flows.report(),
     fabricAddress: () => dataPlane.fabricAddress.read(),
     checks: dataPlane.checks,
-    ...(await accessLogs(config)),
+    accessLogs: { files: await accessLogFiles(config), syslog: dataPlane.syslog },
     probeLimits: probeLimits(config),
     shares: dataPlane.shares,
     clock,
@@ -61,6 +63,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
         proxies: dataPlane.proxies,
         requestLines: dataPlane.requestLines,
         accessLogLines: () => agent.accessLogLines,
+        syslogMessages: () => dataPlane.syslog.counts,
       }),
     )
   }
@@ -69,10 +72,10 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
 }
 
 /** Makes the directory: who may read logs may be in its group, and nobody else. */
-async function accessLogs({ accessLogs: { directory, megabytes, files } }: AgentConfig) {
-  if (directory === '') return {}
+async function accessLogFiles({ accessLogs: { directory, megabytes, files } }: AgentConfig) {
+  if (directory === '') return null
   await mkdir(directory, { recursive: true, mode: 0o750 })
-  return { accessLogs: { directory, files, mostBytes: megabytes * 1_000_000 } }
+  return { directory, files, mostBytes: megabytes * 1_000_000 }
 }
 
 const probeLimits = ({ checks: { mostOfProject, ...limits } }: AgentConfig): ProbeLimits => ({

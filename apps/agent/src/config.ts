@@ -91,6 +91,8 @@ export const agentConfig = z.strictObject({
     megabytes: z.number().min(0.001).max(100_000).default(100),
     /** Files of one project; a full one is renamed, and the oldest goes. */
     files: z.number().int().min(2).max(100).default(5),
+    /** The program that sends them to syslog receivers; a node without it offers none. */
+    sender: z.string().min(1).default('/usr/lib/spout/spout-syslog'),
   }).prefault({}),
   vrrp: section({
     executable: z.string().min(1).default('/usr/sbin/keepalived'),

@@ -37,6 +37,7 @@ import {
   SecondChance,
   ShardProxyDrains,
   ShareWatch,
+  SyslogSenders,
   SystemHost,
   secondChanceOfGroup,
   shardOwnership,
@@ -68,6 +69,8 @@ export interface DataPlane extends Component {
   readonly checks: readonly HealthCheck[]
   /** How many proxies run, by kind. */
   readonly proxies: () => { readonly shared: number; readonly dedicated: number }
+  /** Sends access logs to receivers in tenants' networks. */
+  readonly syslog: SyslogSenders
   /** Watches how much tenant networks use of the node. */
   readonly shares: ShareWatch
 }
@@ -78,6 +81,8 @@ export interface ProxyFigures {
   readonly onRequest: OnRequest
   /** Whether requests that are told of are written to access logs. */
   readonly accessLogs: boolean
+  /** Whether they are sent to syslog receivers. */
+  readonly syslog: boolean
 }
 
 /** What every part on this machine is given. */
@@ -107,6 +112,12 @@ export async function openDataPlane(
   const domains = new DomainSet(machine)
   const proxies = await openProxies(config, machine, figures)
   const { haproxy } = proxies
+  const syslog = new SyslogSenders({
+    executable: config.accessLogs.sender,
+    netns: (domain) => domains.netns(domain),
+    uid: (domain) => config.haproxy.firstUid + domain,
+    ...{ clock, log },
+  })
   const nftables = new NftablesDriver(machine)
   const steering = new VipSteering(machine)
   const memberFlows = new MemberFlows({ ...machine, drainFile: join(config.stateDirectory, 'drains.json') })
@@ -117,7 +128,7 @@ export async function openDataPlane(
   return {
     name: 'data-plane',
     helper,
-    domains: withFlows(withoutProxies(domains, haproxy), flows),
+    domains: withFlows(withoutProcesses(domains, haproxy, syslog), flows),
     requestLines: () => haproxy.lines,
     drivers: [haproxy, nftables],
     followers: [steering, memberFlows, secondChance],
@@ -127,11 +138,13 @@ export async function openDataPlane(
     fabricAddress: new FabricAddress(machine),
     checks: healthChecks(helper, (domain) => domains.netns(domain)),
     proxies: () => haproxy.proxyCounts(),
+    syslog,
     shares: createShareWatch(config, machine, domains, proxies),
     start: () => {},
     /** Releases our handles. Everything that is programmed stays in force. */
     stop: async () => {
       for (const part of [group, secondChance, memberFlows, steering, nftables, haproxy]) await part.close()
+      await syslog.close()
       await helper.close()
     },
   }
@@ -249,11 +262,14 @@ function createShareWatch(
   })
 }
 
-/** A domain is removed after its proxy, since a process inside would keep its namespace alive. */
-const withoutProxies = (domains: DomainSet, haproxy: HaproxyDriver): Domains => ({
+/** A domain is removed after the processes inside, since these would keep its namespace alive. */
+const withoutProcesses = (domains: DomainSet, haproxy: HaproxyDriver, syslog: SyslogSenders): Domains => ({
   adopt: (previous) => domains.adopt(previous),
   apply: async (changes, signal) => {
-    for (const key of changes.remove) await haproxy.stopDomain(domainOfKey(key)!)
+    for (const key of changes.remove) {
+      await haproxy.stopDomain(domainOfKey(key)!)
+      await syslog.stopDomain(domainOfKey(key)!)
+    }
     return domains.apply(changes, signal)
   },
   observe: () => domains.observe(),

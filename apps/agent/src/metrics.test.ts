@@ -23,6 +23,7 @@ async function serve(listen: string, figures = () => FIGURES): Promise<StatusSer
     proxies: () => ({ shared: 3, dedicated: 2 }),
     requestLines: () => ({ read: 9, dropped: 4, ignored: 1 }),
     accessLogLines: () => ({ taken: 8, lost: 3 }),
+    syslogMessages: () => ({ sent: 7, lost: 6 }),
   })
   await metrics.start()
   onTestFinished(() => metrics.stop())
@@ -48,6 +49,7 @@ test.each(['127.0.0.1', '[::1]'])('metrics are served on %s, and nothing else', 
       'spout_agent_proxies{kind="dedicated"} 2',
       'spout_agent_request_lines_total{result="dropped"} 4',
       'spout_agent_access_log_lines_total{result="lost"} 3',
+      'spout_agent_syslog_messages_total{result="lost"} 6',
     ]),
   )
   for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total'])

@@ -1,5 +1,5 @@
 import type { AccessLogCounts, AgentFigures } from '@spout/agent'
-import type { LineCounts, ShareFigures } from '@spout/dataplane'
+import type { LineCounts, ShareFigures, SyslogCounts } from '@spout/dataplane'
 import { Metrics } from '@spout/runtime/metrics'
 import { StatusServer } from '@spout/runtime/status-server'
 import { listenAddress } from './listen-address.ts'
@@ -15,6 +15,7 @@ export interface AgentMetricsOptions {
   readonly proxies: () => Readonly<Record<'shared' | 'dedicated', number>>
   readonly requestLines: () => LineCounts
   readonly accessLogLines: () => AccessLogCounts
+  readonly syslogMessages: () => SyslogCounts
 }
 
 /**
@@ -28,6 +29,7 @@ export function agentMetrics({
   proxies,
   requestLines,
   accessLogLines,
+  syslogMessages,
 }: AgentMetricsOptions): StatusServer {
   const metrics = new Metrics()
   describe(metrics, figures)
@@ -50,6 +52,14 @@ export function agentMetrics({
       labels: ['result'],
     },
     () => by('result', accessLogLines()),
+  )
+  metrics.counters(
+    {
+      name: 'spout_agent_syslog_messages_total',
+      help: 'Lines of access logs for syslog receivers: sent, and lost since the receiver was away or slow',
+      labels: ['result'],
+    },
+    () => by('result', syslogMessages()),
   )
   return new StatusServer({
     name: 'metrics',

@@ -46,3 +46,21 @@ it('names every protocol in the help', () => {
   expect(protocols(listener.fields)).toEqual(LISTENER_PROTOCOLS)
   expect(protocols(pool.fields)).toEqual(POOL_PROTOCOLS)
 })
+
+it.each([
+  ['udp://10.0.0.5:514', { transport: 'udp', address: '10.0.0.5', port: 514 }],
+  ['tcp://[fd10::5]:601', { transport: 'tcp', address: 'fd10::5', port: 601 }],
+  ['udp://10.0.0.5', { transport: 'udp', address: '10.0.0.5' }],
+  ['none', null],
+])('sends access logs to %s', (accessLogTo, syslog) => {
+  expect(bodyOf(listener.fields, { accessLog: 'common', accessLogTo })).toEqual({
+    accessLog: { format: 'common', syslog },
+  })
+})
+
+it.each(['10.0.0.5', 'udp://10.0.0.5:x', 'udp://', 'udp://[fd10::5:514'])(
+  'refuses %s as who gets them',
+  (accessLogTo) => {
+    expect(() => bodyOf(listener.fields, { accessLogTo })).toThrow('must be like udp://10.0.0.5:514')
+  },
+)

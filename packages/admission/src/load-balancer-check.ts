@@ -38,6 +38,12 @@ export function checkedNetworkId(
     const [field, address] = [`pools[${at}].members[${index}].address`, pool.members[index]!.address]
     throw new SpoutError('AddressForbidden', { field, address, reason: 'it is the address of this load balancer' })
   })
+  loadBalancer.listeners.forEach(({ accessLog }, at) => {
+    const address = accessLog?.syslog?.address
+    if (address === undefined || !ownVips.has(address)) return
+    const field = `listeners[${at}].accessLog.syslog.address`
+    throw new SpoutError('AddressForbidden', { field, address, reason: 'it is the address of this load balancer' })
+  })
   if (network?.returnPath === 'dsr' && limit !== null)
     throw new SpoutError('Unsupported', {
       field: 'classId',

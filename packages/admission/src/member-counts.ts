@@ -1,11 +1,11 @@
 import { type LoadBalancer, listDifference } from '@spout/model'
 
-type Document = Pick<LoadBalancer, 'networkId' | 'pools'>
+type Document = Pick<LoadBalancer, 'networkId' | 'pools' | 'listeners'>
 type Addressed = readonly { readonly address: string }[]
 
-const NOTHING: Document = { networkId: null, pools: [] }
+const NOTHING: Document = { networkId: null, pools: [], listeners: [] }
 
-/** How many members each address of a network has, kept up to date from whole documents. */
+/** How many members, and receivers of access logs, each address of a network has, kept up to date from whole documents. */
 export class MemberCounts {
   readonly #byNetwork = new Map<string, Map<string, number>>()
 
@@ -26,6 +26,9 @@ export class MemberCounts {
       this.#count(is.networkId, gone, -1)
     }
     for (const { members } of poolsBefore.values()) this.#count(was.networkId, members, -1)
+    if (stays && was.listeners === is.listeners) return
+    this.#count(is.networkId, receivers(is), 1)
+    this.#count(was.networkId, receivers(was), -1)
   }
 
   #count(networkId: string | null, members: Addressed, by: 1 | -1): void {
@@ -40,3 +43,5 @@ export class MemberCounts {
     else this.#byNetwork.set(networkId, counts)
   }
 }
+
+const receivers = ({ listeners }: Document): Addressed => listeners.flatMap(({ accessLog }) => accessLog?.syslog ?? [])

@@ -62,6 +62,11 @@ const create = (fields: Record<string, unknown>) => {
   const draft = draftOf(office.project.id, [fromPool()], { pools: [pool], listeners: [listener] })
   return office.admission.createLoadBalancer(draft)
 }
+const createLogging = (address: string) => {
+  const accessLog = { format: 'json', syslog: { address, port: 514, transport: 'udp' as const } }
+  const listener = listenerOf(randomUUID(), 80, { protocol: 'http', accessLog })
+  return office.admission.createLoadBalancer(draftOf(office.project.id, [fromPool()], { listeners: [listener] }))
+}
 /** By the deny list or the address's own form, whatever the tenant's networks are. */
 const CODES = ['AddressForbidden', 'InvalidField']
 
@@ -75,6 +80,12 @@ describe('no member leads to', () => {
   it.each(cells)('%s, written %j, by its monitor address', async (_, monitorAddress) => {
     const error = await refusal(create({ monitorAddress }))
     expect(error.field).toBe('pools[0].members[0].monitorAddress')
+    expect(CODES).toContain(error.code)
+  })
+
+  it.each(cells)('%s, written %j, as no receiver of access logs does', async (_, address) => {
+    const error = await refusal(createLogging(address))
+    expect(error.field).toBe('listeners[0].accessLog.syslog.address')
     expect(CODES).toContain(error.code)
   })
 
@@ -112,5 +123,27 @@ describe('a whole prefix is checked, not only its ends:', () => {
       '2001:db8::/64',
     ])
       await office.admission.addSubnet(network.id, subnetDraft(cidr, null))
+  })
+})
+
+describe("access logs go to the load balancer's own network:", () => {
+  it('a receiver in it decides which network that is', async () => {
+    const made = await createLogging('10.0.0.9')
+    expect(made.networkId).toBe(office.network.id)
+  })
+
+  it.each([
+    ['no network of the project', '192.0.2.9', 'MemberOutsideNetworks'],
+    ['the gateway of the subnet', '10.0.0.1', 'AddressForbidden'],
+    ['the broadcast address of the subnet', '10.0.0.255', 'AddressForbidden'],
+  ])('%s is refused', async (_, address, code) => {
+    const error = await refusal(createLogging(address))
+    expect(error).toMatchObject({ code, field: 'listeners[0].accessLog.syslog.address' })
+  })
+
+  it('its subnet stays while it is there', async () => {
+    await createLogging('10.0.0.9')
+    const error = await refusal(office.admission.removeSubnet(office.network.id, office.subnet.id))
+    expect(error.code).toBe('InUse')
   })
 })

@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CarriedRequest } from '@spout/dataplane'
+import type { CarriedRequest, SyslogReceiver } from '@spout/dataplane'
 import { ACCESS_LOG_FIELDS } from '@spout/model/access-log'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -74,7 +74,7 @@ const entryOf = (name: string, projectId: string | null, format = '{uri} {pool}'
 async function logging() {
   const directory = await mkdtemp(join(tmpdir(), 'spout-logs-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  const logs = new AccessLogs({ directory, mostBytes: 10_000, files: 2 })
+  const logs = new AccessLogs({ files: { directory, mostBytes: 10_000, files: 2 }, syslog: null })
   const took = (name: string, uri: string) => logs.take({ ...saying({ uri }), listenerId: `${name}-web` })
   const read = (project: string) => readFile(join(directory, `${project}.log`), 'latin1')
   return { directory, logs, took, read }
@@ -109,6 +109,30 @@ describe('access logs', () => {
     expect(logs.counts.lost).toBeGreaterThan(0)
     for (const end of ['.log', '.log.1'])
       expect((await stat(join(directory, `${PROJECTS[0]}${end}`))).size).toBeLessThanOrEqual(10_000)
+  })
+
+  test('go to a syslog receiver in the network of their load balancer, and to no file', async () => {
+    const { directory } = await logging()
+    const sent: [SyslogReceiver, string][] = []
+    const kept: (readonly SyslogReceiver[])[] = []
+    const logs = new AccessLogs({
+      files: { directory, mostBytes: 10_000, files: 2 },
+      syslog: { send: (...one) => sent.push(one), keep: (receivers) => kept.push([...receivers]) },
+    })
+    const target = { address: '10.0.0.9', port: 514, transport: 'udp' } as const
+    const entry = loadBalancerEntry('a', {
+      domain: 7,
+      services: [{ ...service!, id: 'a-web', accessLog: { format: '{uri}', projectId: PROJECTS[0], syslog: target } }],
+    })
+    logs.applied('a', entry)
+    logs.take({ ...saying({ uri: '/a' }), listenerId: 'a-web' })
+    expect(sent).toEqual([[{ domain: 7, target }, expect.stringMatching(/^<134>1 .* spout - request - \/a$/)]])
+    logs.applied('a', null)
+    logs.take({ ...saying({ uri: '/a' }), listenerId: 'a-web' })
+    expect(sent).toHaveLength(1)
+    expect(kept).toEqual([[{ domain: 7, target }], []])
+    await logs.close()
+    expect(await readdir(directory)).toEqual([])
   })
 
   test('have no other names than ids', async () => {

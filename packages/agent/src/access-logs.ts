@@ -1,10 +1,18 @@
 import { join } from 'node:path'
-import type { CarriedRequest } from '@spout/dataplane'
+import type { CarriedRequest, SyslogReceiver, SyslogSenders } from '@spout/dataplane'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 import { type LineOf, lineOf } from './access-line.ts'
 import { RotatedFile, type RotatedFileOptions } from './rotated-file.ts'
+import { syslogMessage } from './syslog-message.ts'
 
-export interface AccessLogsOptions extends Pick<RotatedFileOptions, 'mostBytes' | 'files'> {
+export interface AccessLogsOptions {
+  /** Null: this node writes no files. */
+  readonly files: AccessLogFiles | null
+  /** Null: it sends nothing to syslog receivers. */
+  readonly syslog: Pick<SyslogSenders, 'send' | 'keep'> | null
+}
+
+export interface AccessLogFiles extends Pick<RotatedFileOptions, 'mostBytes' | 'files'> {
   /** Each project has a file in it, `<project id>.log`. */
   readonly directory: string
 }
@@ -12,6 +20,8 @@ export interface AccessLogsOptions extends Pick<RotatedFileOptions, 'mostBytes' 
 interface LoggedListener {
   readonly projectId: string
   readonly lineOf: LineOf
+  /** Gets the lines; null: the project's file does. */
+  readonly receiver: SyslogReceiver | null
   /** Ids of the load balancer's pools, by number. */
   readonly pools: ReadonlyMap<number, string>
 }
@@ -19,7 +29,10 @@ interface LoggedListener {
 /** Lines of access logs since the agent started. */
 export type AccessLogCounts = Readonly<Record<'taken' | 'lost', number>>
 
-/** Writes a line for each request of the listeners that want it, in their own format, to the file of their project. */
+/**
+ * Writes a line for each request of the listeners that want it, in their own format, to the file of their project or to a
+ * syslog receiver.
+ */
 export class AccessLogs {
   readonly #options: AccessLogsOptions
   readonly #listeners = new Map<string, LoggedListener>()
@@ -45,7 +58,9 @@ export class AccessLogs {
     for (const { id, accessLog } of entry?.services ?? []) {
       if (accessLog === undefined || !isProjectId(accessLog.projectId)) continue
       ids.push(id)
-      this.#listeners.set(id, { projectId: accessLog.projectId, lineOf: lineOf(accessLog.format), pools })
+      const { projectId, format, syslog: target } = accessLog
+      const receiver = entry === null || target === undefined ? null : { domain: entry.domain, target }
+      this.#listeners.set(id, { projectId, lineOf: lineOf(format), receiver, pools })
     }
     if (ids.length === 0) this.#ofEntry.delete(key)
     else this.#ofEntry.set(key, ids)
@@ -56,8 +71,12 @@ export class AccessLogs {
     const listener = this.#listeners.get(request.listenerId)
     if (listener === undefined) return
     const pool = request.pool === null ? null : (listener.pools.get(request.pool) ?? null)
-    this.#counts.taken++
-    this.#fileOf(listener.projectId).add(listener.lineOf(request, pool))
+    const line = listener.lineOf(request, pool)
+    if (listener.receiver !== null) this.#options.syslog?.send(listener.receiver, syslogMessage(line, request))
+    else if (this.#options.files !== null) {
+      this.#counts.taken++
+      this.#fileOf(listener.projectId, this.#options.files).add(line)
+    }
   }
 
   async close(): Promise<void> {
@@ -65,8 +84,7 @@ export class AccessLogs {
     await Promise.all([...this.#files.values()].map((file) => file.close()))
   }
 
-  #fileOf(projectId: string): RotatedFile {
-    const { directory, ...bounds } = this.#options
+  #fileOf(projectId: string, { directory, ...bounds }: AccessLogFiles): RotatedFile {
     const file =
       this.#files.get(projectId) ??
       new RotatedFile({
@@ -81,7 +99,9 @@ export class AccessLogs {
   }
 
   #closeUnused(): void {
-    const used = new Set([...this.#listeners.values()].map(({ projectId }) => projectId))
+    const listeners = [...this.#listeners.values()]
+    this.#options.syslog?.keep(listeners.flatMap(({ receiver }) => receiver ?? []))
+    const used = new Set(listeners.flatMap(({ projectId, receiver }) => (receiver === null ? [projectId] : [])))
     for (const [projectId, file] of this.#files)
       if (!used.has(projectId)) {
         this.#files.delete(projectId)

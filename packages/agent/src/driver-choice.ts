@@ -76,7 +76,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...crl,
         ...ciphers,
         ...(latencies === undefined ? [] : ['l7.latencies']),
-        ...(accessLog === undefined ? [] : ['l7.access-log']),
+        ...(accessLog === undefined ? [] : [accessLog.syslog === undefined ? 'l7.access-log' : 'l7.access-log.syslog']),
         ...ofPools,
       ].join(' '),
     )

@@ -44,7 +44,7 @@ export interface NodeAgentOptions {
   /** The node's address on the fabric; null if it has none. */
   readonly fabricAddress: () => Promise<string | null>
   readonly checks: ProberOptions['checks']
-  /** Where access logs are written. Default: nowhere. */
+  /** Where access logs are written, and sent to. Default: nowhere. */
   readonly accessLogs?: AccessLogsOptions
   /** Default: the prober's own limits. */
   readonly probeLimits?: ProbeLimits

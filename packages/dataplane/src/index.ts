@@ -55,3 +55,5 @@ export { ProxyDrain, type ProxyDrainOptions } from './second-chance/proxy-drain.
 export { SecondChance, type SecondChanceOptions } from './second-chance/second-chance.ts'
 export { ShardProxyDrains, type ShardProxyDrainsOptions } from './second-chance/shard-proxy-drains.ts'
 export { VipSteering, type VipSteeringOptions } from './steering/vip-steering.ts'
+export type { SyslogCounts } from './syslog/syslog-sender.ts'
+export { type SyslogReceiver, SyslogSenders, type SyslogSendersOptions } from './syslog/syslog-senders.ts'

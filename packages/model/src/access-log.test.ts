@@ -54,5 +54,29 @@ describe('a format of lines', () => {
     expect(accessLog.safeParse({ format }).error?.issues[0]?.message).toContain(why)
   })
 
-  test('is JSON by default', () => expect(accessLog.parse({})).toEqual({ format: 'json' }))
+  test('is JSON by default', () => expect(accessLog.parse({})).toEqual({ format: 'json', syslog: null }))
+})
+
+describe('a syslog receiver', () => {
+  const read = (own: object) => accessLog.safeParse({ syslog: { address: '10.0.0.9', ...own } })
+
+  test('is reached over UDP and the port of syslog by default', () => {
+    expect(read({}).data?.syslog).toEqual({ address: '10.0.0.9', port: 514, transport: 'udp' })
+    expect(read({ address: 'FD10:0::9', port: 601, transport: 'tcp' }).data?.syslog).toMatchObject({
+      ...{ address: 'fd10::9', port: 601, transport: 'tcp' },
+    })
+  })
+
+  test.each([
+    [{ address: '169.254.169.254' }, 'syslog.address'],
+    [{ address: '127.0.0.1' }, 'syslog.address'],
+    [{ address: 'logs.example.org' }, 'syslog.address'],
+    [{ address: '10.0.0.9\n' }, 'syslog.address'],
+    [{ port: 0 }, 'syslog.port'],
+    [{ port: 65_536 }, 'syslog.port'],
+    [{ transport: 'tls' }, 'syslog.transport'],
+    [{ facility: 'local1' }, 'syslog'],
+  ])('%j is refused', (own, field) => {
+    expect(read(own).error?.issues[0]?.path.join('.')).toBe(field)
+  })
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { endpointIpText, port } from './scalars.ts'
 
 /**
  * What a line of an access log is made of: text with fields in braces, `{client} {status}`. `{{` and `}}` are braces.
@@ -76,6 +77,17 @@ const whyNoFormat = (format: string): string | null => {
   return typeof parsed === 'string' ? parsed : null
 }
 
+/** UDP: a datagram for each line (RFC 5426). TCP: each with its length before it (RFC 6587, octet counting). */
+export const SYSLOG_TRANSPORTS = ['udp', 'tcp'] as const
+
+/** A syslog receiver in the load balancer's own network. It gets messages of RFC 5424. */
+export const syslogTarget = z.strictObject({
+  address: endpointIpText,
+  port: port.default(514),
+  transport: z.enum(SYSLOG_TRANSPORTS).default('udp'),
+})
+export type SyslogTarget = z.infer<typeof syslogTarget>
+
 /** A line for each request, or each proxied connection, in the project's own log. */
 export const accessLog = z.strictObject({
   /** `json`, `common`, `combined`, or a template. */
@@ -83,5 +95,7 @@ export const accessLog = z.strictObject({
     .string()
     .refine((format) => whyNoFormat(format) === null, { error: ({ input }) => whyNoFormat(String(input)) ?? '' })
     .default(JSON_FORMAT),
+  /** Gets the lines instead of the file of the project. Null: the file has them. */
+  syslog: syslogTarget.nullable().default(null),
 })
 export type AccessLog = z.infer<typeof accessLog>

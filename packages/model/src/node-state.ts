@@ -8,6 +8,7 @@
  * same input gives the same bytes (`entryHash`).
  */
 
+import type { SyslogTarget } from './access-log.ts'
 import type { Announce, AnnouncerParts } from './announcers/registry.ts'
 import type { CheckType } from './check-kinds.ts'
 import type { Cipher } from './ciphers.ts'
@@ -212,8 +213,11 @@ export interface Service {
   readonly tls?: ServiceTls
   /** How long its requests take is counted. Absent: it is not. */
   readonly latencies?: true
-  /** A line of this format for each request or connection in the project's log. Absent: none. */
-  readonly accessLog?: { readonly format: string; readonly projectId: string }
+  /**
+   * A line of this format for each request or connection. `syslog` gets it, if it is there, else the project's log.
+   * Absent: none.
+   */
+  readonly accessLog?: { readonly format: string; readonly projectId: string; readonly syslog?: SyslogTarget }
 }
 
 export interface NodeRoute {

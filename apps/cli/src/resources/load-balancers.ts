@@ -192,6 +192,13 @@ export const listener: Resource = {
       parse: orNone((format) => ({ format })),
     },
     {
+      flags: '--access-log-to <target>',
+      description:
+        "who gets the lines by syslog: udp://10.0.0.5:514 or tcp://[fd10::5]:601; or 'none': a file has them",
+      field: 'accessLog.syslog',
+      parse: orNone(syslogTarget),
+    },
+    {
       flags: '--latencies <yes|no>',
       description: 'whether it is counted how long requests take, for top, lb stats and listeners of protocol metrics',
       field: 'latencies',
@@ -205,6 +212,15 @@ export const listener: Resource = {
     },
   ],
   verbs: ['list', 'show', 'create', 'set', 'delete'],
+}
+
+/** `udp://10.0.0.5:514`. The server checks the parts. @throws SpoutError InvalidField */
+function syslogTarget(text: string): object {
+  const [, transport, address6, address4, port] =
+    /^([a-z]+):\/\/(?:\[([^\]]+)\]|([^:/]+))(?::([0-9]+))?$/.exec(text) ?? []
+  if (transport === undefined)
+    throw new SpoutError('InvalidField', { field: '--access-log-to', reason: 'must be like udp://10.0.0.5:514' })
+  return { transport, address: address6 ?? address4, ...(port === undefined ? {} : { port: Number(port) }) }
 }
 
 /** @throws SpoutError InvalidField */

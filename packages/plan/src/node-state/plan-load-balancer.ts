@@ -16,6 +16,7 @@ import {
   sameJson,
   usedPoolIds,
 } from '@spout/model'
+import type { AccessLog } from '@spout/model/access-log'
 import { announceInside, announceVip } from '../announcers/registry.ts'
 import type { CarryingGroup, GroupAnnouncing, Sharded } from '../group/carrying-group.ts'
 import { type PlannedNode, placeOwner } from '../placement/place.ts'
@@ -232,7 +233,7 @@ export function neededFeatures(
     if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
     for (const feature of featuresOfRoutes(routes)) needs.add(feature)
     if (latencies) needs.add('l7.latencies')
-    if (accessLog) needs.add('l7.access-log')
+    if (accessLog) needs.add(accessLog.syslog === null ? 'l7.access-log' : 'l7.access-log.syslog')
   }
   const used = usedPoolIds(loadBalancer.listeners)
   for (const pool of loadBalancer.pools) {
@@ -299,6 +300,11 @@ function loadBalancerEntry(
   }
 }
 
+const accessLogOf = ({ format, syslog }: AccessLog, projectId: string): NonNullable<Service['accessLog']> => ({
+  ...{ format, projectId },
+  ...(syslog === null ? {} : { syslog }),
+})
+
 /** What a listener's service depends on besides the listener. */
 type ListenerSurroundings = Pick<
   LoadBalancerPlanInput,
@@ -329,7 +335,7 @@ function service(
       ...planRoutes(listener.routes, numbers, routesBefore, nodeRoutes),
       ...tls,
       ...(listener.latencies ? { latencies: true as const } : {}),
-      ...(listener.accessLog ? { accessLog: { format: listener.accessLog.format, projectId } } : {}),
+      ...(listener.accessLog ? { accessLog: accessLogOf(listener.accessLog, projectId) } : {}),
     },
   ]
 }

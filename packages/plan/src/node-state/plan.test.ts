@@ -9,6 +9,7 @@ import {
   listenerTls,
   poolTls,
 } from '@spout/model'
+import { accessLog } from '@spout/model/access-log'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { PlannedNode } from '../placement/place.ts'
@@ -375,8 +376,10 @@ describe('neededFeatures', () => {
     ])
     const counting = listener(4, 80, { protocol: 'http', latencies: true })
     expect(neededFeatures({ listeners: [counting], pools: [] }, 'snat')).toEqual(['l7.http', 'l7.latencies'])
-    const logging = listener(4, 80, { protocol: 'http', accessLog: { format: 'json' } })
-    expect(neededFeatures({ listeners: [logging], pools: [] }, 'snat')).toEqual(['l7.access-log', 'l7.http'])
+    const logging = (own: object) => listener(4, 80, { protocol: 'http', accessLog: accessLog.parse(own) })
+    expect(neededFeatures({ listeners: [logging({})], pools: [] }, 'snat')).toEqual(['l7.access-log', 'l7.http'])
+    const sending = logging({ syslog: { address: '10.0.0.9' } })
+    expect(neededFeatures({ listeners: [sending], pools: [] }, 'snat')).toEqual(['l7.access-log.syslog', 'l7.http'])
     const asking = (crlCertificateId: string | null) =>
       listenerTls.parse({
         certificateIds: [id(8)],

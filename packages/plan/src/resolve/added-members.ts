@@ -30,7 +30,10 @@ export function addedMemberProblem(
   for (const found of failureProblems(alone, mode, 'pools[0]')) return named(found)
   // Without a network, or in one that follows from other members only, all members count.
   if (loadBalancer.networkId === null) return 'unclear'
-  const found = memberNetwork([alone], null, { ...context, currentNetworkId: loadBalancer.networkId })
+  const found = memberNetwork({ pools: [alone], listeners: [] }, null, {
+    ...context,
+    currentNetworkId: loadBalancer.networkId,
+  })
   if (found !== null && 'problem' in found) return named(found.problem)
   return found === null || found.network.id === loadBalancer.networkId ? null : 'unclear'
 }

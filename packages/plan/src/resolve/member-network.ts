@@ -1,4 +1,4 @@
-import type { Network, NetworkRoute, Pool, Subnet } from '@spout/model'
+import type { Listener, Network, NetworkRoute, Pool, Subnet } from '@spout/model'
 import { type Cidr, cidrContains, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
 import { endsOf } from '../ipam/address-space.ts'
 import { type Problem, problem } from '../reason.ts'
@@ -27,13 +27,20 @@ interface Endpoint {
   readonly subnetId: string | null
 }
 
+/** What names addresses that nodes send to: members, and who gets access logs. */
+export interface EndpointNames {
+  readonly pools: readonly Pool[]
+  readonly listeners: readonly Pick<Listener, 'accessLog'>[]
+}
+
 /**
- * The one network that has every member and every address they are probed at, or why there is none.
+ * The one network that has every member, every address they are probed at and every receiver of access logs, or why
+ * there is none.
  * @param preferredId the network it must be, when something else determines it
- * @returns null when there are no members
+ * @returns null when there are none of these
  */
 export function memberNetwork(
-  pools: readonly Pool[],
+  names: EndpointNames,
   preferredId: string | null,
   context: MemberContext & { readonly currentNetworkId: string | null },
 ): { readonly network: Network } | { readonly problem: Problem } | null {
@@ -43,7 +50,7 @@ export function memberNetwork(
   const behind = new RoutesOf()
   let candidates: readonly Network[] | null = null
   const checked: { readonly endpoint: Endpoint; readonly ip: Ip }[] = []
-  for (const endpoint of endpoints(pools)) {
+  for (const endpoint of endpoints(names)) {
     const ip = parseIp(endpoint.text)
     const why = context.forbidden(ip)
     if (why !== null) return { problem: forbiddenProblem(endpoint, why) }
@@ -110,13 +117,16 @@ const forbiddenProblem = (endpoint: Endpoint, reason: string): Problem =>
 const outsideSubnet = ({ field, text }: Endpoint, { subnet }: KnownSubnet): Problem =>
   problem('AddressOutsideSubnet', { field, address: text, cidr: subnet.cidr })
 
-function* endpoints(pools: readonly Pool[]): Generator<Endpoint> {
+function* endpoints({ pools, listeners }: EndpointNames): Generator<Endpoint> {
   for (const [at, pool] of pools.entries())
     for (const [index, { address, subnetId, monitorAddress }] of pool.members.entries()) {
       const field = `pools[${at}].members[${index}]`
       yield { field: `${field}.address`, text: address, subnetId }
       if (monitorAddress !== null) yield { field: `${field}.monitorAddress`, text: monitorAddress, subnetId: null }
     }
+  for (const [at, { accessLog }] of listeners.entries())
+    if (accessLog?.syslog)
+      yield { field: `listeners[${at}].accessLog.syslog.address`, text: accessLog.syslog.address, subnetId: null }
 }
 
 function reservedIn(network: Network, subnets: readonly KnownSubnet[], ip: Ip): string | null {

@@ -54,7 +54,7 @@ export function resolveLoadBalancer(
       }),
     }
   const [vipNetworkId] = vipNetworks
-  const ofMembers = memberNetwork(loadBalancer.pools, vipNetworkId ?? null, context)
+  const ofMembers = memberNetwork(loadBalancer, vipNetworkId ?? null, context)
   if (ofMembers !== null && 'problem' in ofMembers) return ofMembers
   const network =
     ofMembers?.network ??

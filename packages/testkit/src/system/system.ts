@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Daemon, Lab } from '../lab/lab.ts'
 import { NODES, TENANTS } from '../lab/topology.ts'
@@ -136,6 +136,7 @@ export async function startAgent(
     `haproxy.cgroup=spout-${instance}`,
     `vrrp.mover=${path.join(checkout, 'native/build/spout-mover')}`,
     `flows.executable=${path.join(checkout, 'native/build/spout-flows')}`,
+    ...senderIn(checkout),
     `vrrp.directory=${path.join(lab.runDirectory, `${instance}-vrrp`)}`,
     `bgp.directory=${path.join(lab.runDirectory, `${instance}-bgp`)}`,
     `flows.directory=${path.join(lab.runDirectory, `${instance}-flows`)}`,
@@ -146,6 +147,12 @@ export async function startAgent(
     env: { ...PRODUCT_ENVIRONMENT, ...env },
     readyText: '"event":"running"',
   })
+}
+
+/** Earlier commits have no such program, nor a setting for it. */
+const senderIn = (checkout: string): readonly string[] => {
+  const sender = path.join(checkout, 'native/build/spout-syslog')
+  return existsSync(sender) ? [`accessLogs.sender=${sender}`] : []
 }
 
 /** Prefix of every namespace that a node's agent makes. Begins with the lab's id, so that the lab removes them. */

@@ -30,6 +30,7 @@ export const featuresOf = (has: {
   readonly metrics: boolean
   readonly requests: boolean
   readonly accessLogs: boolean
+  readonly syslog: boolean
 }): ReadonlySet<Feature> =>
   new Set([
     ...ALWAYS,
@@ -37,4 +38,5 @@ export const featuresOf = (has: {
     ...(has.metrics ? (['l7.metrics'] as const) : []),
     ...(has.requests ? (['l7.latencies'] as const) : []),
     ...(has.requests && has.accessLogs ? (['l7.access-log'] as const) : []),
+    ...(has.requests && has.syslog ? (['l7.access-log.syslog'] as const) : []),
   ])

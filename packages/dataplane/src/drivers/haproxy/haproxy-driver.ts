@@ -40,8 +40,10 @@ export interface HaproxyDriverOptions {
   readonly metricsOf?: MetricsOf
   /** Is told of the requests of listeners that count how long these take. Default: none can. */
   readonly onRequest?: OnRequest
-  /** Whether who is told of requests writes access logs. Default: not. */
+  /** Whether who is told of requests writes access logs to files. Default: not. */
   readonly accessLogs?: boolean
+  /** Whether it sends them to syslog receivers. Default: not. */
+  readonly syslog?: boolean
   readonly clock?: Clock
   readonly options?: Partial<HaproxyOptions>
 }
@@ -75,6 +77,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
       metrics: given.metricsOf !== undefined,
       requests: given.onRequest !== undefined,
       accessLogs: given.accessLogs ?? false,
+      syslog: given.syslog ?? false,
     })
     const clock = given.clock ?? systemClock
     this.#proxies = new OpenProxies({
