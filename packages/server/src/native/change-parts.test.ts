@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
+import { projectToBalance } from '../testing/project-to-balance.ts'
 import { listenerDraft, poolDraft } from './load-balancer-draft.ts'
 import { merged, mergeOf } from './merge-change.ts'
 
@@ -10,14 +11,10 @@ let poolId: string
 
 beforeAll(async () => {
   bed = await openTestBed()
-  const admin = await bed.adminLogin()
-  const projectId = (await bed.admission.createProject({ name: 'one', description: '' })).id
+  const { projectId, ...project } = await projectToBalance(bed)
+  poolId = project.poolId
   member = (await bed.login('m', projectId, 'member')).token
   reader = (await bed.login('r', projectId, 'reader')).token
-  const pool = { name: 'public', ranges: [{ first: '198.51.100.1', last: '198.51.100.250' }], cidr: '198.51.100.0/24' }
-  poolId = (await call('POST', '/address-pools', pool, admin)).body.id
-  const network = await call('POST', '/networks', { name: 'inside' })
-  await call('POST', `/networks/${network.body.id}/subnets`, { cidr: '10.9.0.0/24' })
 })
 afterAll(() => bed.close())
 

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { edited } from '@spout/model'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
+import { projectToBalance } from '../testing/project-to-balance.ts'
 
 let bed: TestBed
 let member: string
@@ -12,16 +13,12 @@ let poolId: string
 
 beforeAll(async () => {
   bed = await openTestBed()
-  const projectId = (await bed.admission.createProject({ name: 'one', description: '' })).id
+  const { projectId, ...project } = await projectToBalance(bed)
+  poolId = project.poolId
   const other = (await bed.admission.createProject({ name: 'two', description: '' })).id
   member = (await bed.login('m', projectId, 'balancer')).token
   reader = (await bed.login('r', projectId, 'reader')).token
   stranger = (await bed.login('s', other, 'member')).token
-  const admin = await bed.adminLogin()
-  const pool = { name: 'public', ranges: [{ first: '198.51.100.1', last: '198.51.100.250' }], cidr: '198.51.100.0/24' }
-  poolId = (await call('POST', '/address-pools', pool, admin)).body.id
-  const network = await call('POST', '/networks', { name: 'inside', projectId }, admin)
-  await call('POST', `/networks/${network.body.id}/subnets`, { cidr: '10.9.0.0/24' }, admin)
 })
 afterAll(() => bed.close())
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
+import { projectToBalance } from '../testing/project-to-balance.ts'
 
 let bed: TestBed
 let admin: string
@@ -9,13 +10,8 @@ let poolId: string
 
 beforeAll(async () => {
   bed = await openTestBed()
-  admin = await bed.adminLogin()
-  projectId = (await bed.admission.createProject({ name: 'one', description: '' })).id
+  ;({ admin, projectId, poolId } = await projectToBalance(bed))
   member = (await bed.login('m', projectId, 'member')).token
-  const pool = { name: 'public', ranges: [{ first: '198.51.100.1', last: '198.51.100.250' }], cidr: '198.51.100.0/24' }
-  poolId = (await call('POST', '/address-pools', pool, admin)).body.id
-  const network = await call('POST', '/networks', { name: 'inside' })
-  await call('POST', `/networks/${network.body.id}/subnets`, { cidr: '10.9.0.0/24' })
 })
 afterAll(() => bed.close())
 
