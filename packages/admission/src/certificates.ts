@@ -54,7 +54,10 @@ export async function changeCertificate(
   return transact(context, (claim) => {
     const stored = find(context, 'certificate', id, 'certificate')
     if (fresh !== null && (context.view.get('secret', id) ?? context.view.get('secretContainer', id)) !== null)
-      throw new SpoutError('InvalidField', { field: 'chain', reason: 'is that of a secret of the key manager' })
+      throw new SpoutError('InvalidField', {
+        field: 'chain',
+        reason: 'cannot be changed: it was made of a secret of the key manager',
+      })
     const replaced = fresh === null ? {} : replacement(context, stored.value, fresh)
     const next: Certificate = {
       ...stored.value,
@@ -82,7 +85,7 @@ function replacement(
   const use = certificateUse(stored)
   if (use === 'keyed' && keyPem === null) throw new SpoutError('MissingField', { field: 'key' })
   if (use !== 'keyed' && keyPem !== null)
-    throw new SpoutError('InvalidField', { field: 'key', reason: `is not taken: these are ${WITHOUT_KEY[use]}` })
+    throw new SpoutError('InvalidField', { field: 'key', reason: `must be left out for ${WITHOUT_KEY[use]}` })
   if (use !== 'keyed' && certificateUse({ sealedKey: null, chain: content.chain }) !== use)
     throw new SpoutError('InvalidField', { field: 'chain', reason: `must be ${WITHOUT_KEY[use]}, as before` })
   for (const loadBalancer of context.index.certificateUsers(id))

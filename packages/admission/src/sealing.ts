@@ -21,6 +21,6 @@ function keysOf({ sealing }: Sealing): SealingKeys {
   if (sealing !== null) return sealing
   throw new SpoutError('Unavailable', {
     what: 'Certificates',
-    reason: 'no key is configured that private keys are sealed with',
+    reason: 'no sealing key is configured, so private keys cannot be stored',
   })
 }

@@ -30,7 +30,8 @@ beforeEach(async () => {
 })
 afterEach(() => rm(join(directory, '..'), { recursive: true }))
 
-const filesHere = () =>
+/** @param waitMs longer than a busy machine takes, unless a test is about an answer that comes late */
+const filesHere = (waitMs = 10_000) =>
   new CertificateFiles({
     directory,
     fetch: (id, certificateIds) => {
@@ -39,7 +40,7 @@ const filesHere = () =>
     },
     onArrived: (key) => arrived.push(key),
     log: silentLogger(),
-    waitMs: 50,
+    waitMs,
   })
 
 /** A load balancer whose only listener uses these certificates. */
@@ -108,12 +109,13 @@ test('an entry whose certificates are not given fails, and says so; others do no
       key: wanted(1, []).key,
       state: 'failed',
       reason: 'CertificateMissing',
-      message: 'the control plane does not give 1 of its 2 certificates',
+      message: 'the control plane does not have 1 of its 2 certificates, or cannot open them',
     },
   ])
 })
 
 test('a control plane that does not answer holds nobody up; what it sends later is used', async () => {
+  files = filesHere(50)
   const late = Promise.withResolvers<readonly ListenerCertificate[]>()
   answer = () => late.promise
   expect(await before(wanted(1, [1]))).toMatchObject([{ reason: 'CertificateMissing' }])

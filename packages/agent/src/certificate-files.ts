@@ -114,7 +114,7 @@ export class CertificateFiles {
     if (missing.length === 0) return []
     const message = isLate
       ? 'the control plane has not sent its certificates yet'
-      : `the control plane does not give ${missing.length} of its ${ids.size} certificates`
+      : `the control plane does not have ${missing.length} of its ${ids.size} certificates, or cannot open them`
     return [{ key, state: 'failed', reason: 'CertificateMissing', message }]
   }
 

@@ -77,7 +77,7 @@ const flavorData = z
     if (data.dedicated_proxy === true) return
     for (const path of PROXY_LIMITS)
       if (data[path] !== undefined)
-        context.addIssue({ code: 'custom', path: [path], message: 'has a meaning with dedicated_proxy alone' })
+        context.addIssue({ code: 'custom', path: [path], message: 'needs dedicated_proxy to be true' })
   })
 const zoneData = z.strictObject({
   compute_zone: ZONE_DATA.compute_zone.schema.optional(),

@@ -157,7 +157,7 @@ describe('a flavor profile', () => {
     [
       'limits of a proxy that is not its own',
       { flavor_data: '{"proxy_memory_mb":64}' },
-      'flavor_data.proxy_memory_mb: has a meaning with dedicated_proxy alone',
+      'flavor_data.proxy_memory_mb: needs dedicated_proxy to be true',
     ],
     ['too little memory', { flavor_data: '{"dedicated_proxy":true,"proxy_memory_mb":1}' }, 'proxy_memory_mb'],
     ['another topology', { flavor_data: '{"loadbalancer_topology":"RING"}' }, '501'],

@@ -306,7 +306,7 @@ export class DomainProxy {
         })
         await this.#countDropped()
       } catch (error) {
-        log.warn({ proxy: place.name, error: String(error) }, 'requests cannot be told of')
+        log.warn({ proxy: place.name, error: String(error) }, 'requests cannot be logged or timed')
       }
   }
 
