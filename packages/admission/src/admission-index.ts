@@ -53,6 +53,7 @@ export class AdmissionIndex {
   readonly #numbers = new NumberRuns()
   readonly #certificateUsers = new ReferenceUsers()
   readonly #securityGroupUsers = new ReferenceUsers()
+  readonly #dnsNameUsers = new ReferenceUsers()
   #nodeFabric: ReadonlySet<string> = new Set()
 
   constructor(view: ModelView) {
@@ -153,6 +154,11 @@ export class AdmissionIndex {
     return null
   }
 
+  /** Ids of the load balancers that have this name: at most one, unless the store was written otherwise. */
+  dnsNameUsers(name: string): Iterable<string> {
+    return this.#dnsNameUsers.of(name)
+  }
+
   memberAddresses(networkId: string): Iterable<string> {
     return this.#members.of(networkId)?.keys() ?? []
   }
@@ -217,6 +223,7 @@ export class AdmissionIndex {
     this.#members.replace(before ?? null, next)
     this.#certificateUsers.replace(id, next === null ? [] : certificatesNamed(next).map((named) => named.id))
     this.#securityGroupUsers.replace(id, next?.securityGroupIds ?? [])
+    this.#dnsNameUsers.replace(id, next?.dnsNames ?? [])
     if (before !== undefined && before.networkId !== null) removeFrom(this.#inNetwork, before.networkId, id)
     if (next === null) this.#loadBalancers.delete(id)
     else {

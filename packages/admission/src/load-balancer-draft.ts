@@ -17,7 +17,7 @@ import { z } from 'zod'
 import type { LoadBalancerChange, LoadBalancerDraft } from './contract/load-balancer-admission.ts'
 
 const { name, description, tags, enabled, listeners, pools, annotations, projectId, nodeGroupId } = loadBalancer.shape
-const { classId, zoneId, leftNodeId, securityGroupIds } = loadBalancer.shape
+const { classId, zoneId, leftNodeId, securityGroupIds, dnsNames, dnsTtlSeconds } = loadBalancer.shape
 
 const addressText = z.string().max(128).nullable()
 
@@ -42,6 +42,8 @@ const draft = z.strictObject({
   classId,
   zoneId,
   securityGroupIds,
+  dnsNames,
+  dnsTtlSeconds,
   annotations,
 })
 
@@ -49,7 +51,9 @@ const draft = z.strictObject({
 export const parseDraft = (input: LoadBalancerDraft): z.output<typeof draft> => parseAs(draft, input)
 
 const plainFields = z
-  .strictObject({ name, description, tags, enabled, securityGroupIds, leftNodeId, annotations })
+  .strictObject({
+    ...{ name, description, tags, enabled, securityGroupIds, dnsNames, dnsTtlSeconds, leftNodeId, annotations },
+  })
   .partial()
 
 /**

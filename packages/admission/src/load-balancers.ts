@@ -4,6 +4,7 @@ import { claimCertificates } from './certificate-claims.ts'
 import { claimOfClass } from './class-quota.ts'
 import { type AdmissionContext, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './contract/load-balancer-admission.ts'
+import { claimDnsNames } from './dns-names.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
 import { parseChange, parseDraft } from './load-balancer-draft.ts'
 import { checkZoneOfVip, placeOf } from './load-balancer-place.ts'
@@ -50,6 +51,7 @@ export class LoadBalancers {
       claimOfClass(context, claim, created)
       claimCertificates(claim, created)
       claimSecurityGroups(context, claim, created)
+      claimDnsNames(context, claim, created)
       return { writes: [putNew('loadBalancer', created), ...writes], result: created }
     })
   }
@@ -62,6 +64,7 @@ export class LoadBalancers {
       claimRoom(this.#context, claim, current, next)
       claimCertificates(claim, next)
       if (fields.securityGroupIds !== undefined) claimSecurityGroups(this.#context, claim, next)
+      if (fields.dnsNames !== undefined) claimDnsNames(this.#context, claim, next, current.dnsNames)
       return { next, writes: [] }
     }
     return existing(id, await this.#queue.run(id, step, { alone: false }))

@@ -13,6 +13,7 @@ import { z } from 'zod'
 import { isInUse } from './admission-index.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { Admission } from './contract/admission.ts'
+import { checkDomainsStay } from './dns-names.ts'
 
 const draftSchema = project.pick({ name: true, description: true, id: true }).partial({ id: true })
 
@@ -30,6 +31,23 @@ export async function createProject(
     if (context.view.get('project', created.id) !== null)
       throw new SpoutError('AlreadyExists', { what: 'Project', id: created.id })
     return { writes: [putNew('project', created)], result: created }
+  })
+}
+
+const changeSchema = project.pick({ description: true, domains: true }).partial()
+
+/** @throws SpoutError InUse for a domain that a name of the project's load balancers needs */
+export async function changeProject(
+  context: AdmissionContext,
+  id: string,
+  change: Parameters<Admission['changeProject']>[1],
+): Promise<Project> {
+  const fields = parseAs(changeSchema, change)
+  return transact(context, (claim) => {
+    const stored = find(context, 'project', id, 'project')
+    if (fields.domains !== undefined) checkDomainsStay(context, claim, { id, domains: fields.domains })
+    const next: Project = { ...stored.value, ...fields, updatedAt: timestampOf(context.now()) }
+    return { writes: [putOver('project', stored, next)], result: next }
   })
 }
 

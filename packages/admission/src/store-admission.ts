@@ -30,7 +30,7 @@ import {
   deleteOffer,
 } from './offers.ts'
 import { bindFloating, changeAddressText, releaseAddress, reserveAddress } from './ports.ts'
-import { createProject, deleteProject, setQuota } from './projects.ts'
+import { changeProject, createProject, deleteProject, setQuota } from './projects.ts'
 import { sealAnew } from './seal-anew.ts'
 import { changeSecretContainer, createSecretContainer, deleteSecretContainer } from './secret-containers.ts'
 import { createSecret, deleteSecret, openSecret, setPayload } from './secrets.ts'
@@ -114,6 +114,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   releaseAddress: Admission['releaseAddress'] = (portId) => releaseAddress(this.#context, this.#loadBalancers, portId)
 
   createProject: Admission['createProject'] = (draft) => createProject(this.#context, draft)
+  changeProject: Admission['changeProject'] = (...change) => changeProject(this.#context, ...change)
   deleteProject: Admission['deleteProject'] = (id) => deleteProject(this.#context, id)
   setQuota: Admission['setQuota'] = (...quota) => setQuota(this.#context, ...quota)
   createCustomRole: Admission['createCustomRole'] = (draft) => createCustomRole(this.#context, draft)

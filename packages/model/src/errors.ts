@@ -67,6 +67,7 @@ export const ERRORS = {
     'Field {field}: another member of this pool already uses {address} port {port}',
   ),
   NameTaken: row('conflict', 'onChange', 'Field {field}: {what} named {name} already exists'),
+  DnsNameTaken: row('conflict', 'onChange', 'Field {field}: another load balancer has the name {name}'),
   AlreadyExists: row('conflict', 'onChange', '{what} {id} already exists'),
   RevisionConflict: row('conflict', 'backoff', '{what} {id} was changed by somebody else'),
   VersionMismatch: row('preconditionFailed', 'onChange', '{what} {id} is not at the version that If-Match names'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { dnsNames, dnsTtlSeconds } from './dns-name.ts'
 import { listener } from './listener.ts'
 import { pool } from './pool.ts'
 import { ipText, metaShape, tags, uuid } from './scalars.ts'
@@ -65,6 +66,10 @@ export const loadBalancer = z.strictObject({
     .max(MOST_SECURITY_GROUPS)
     .refine((ids) => new Set(ids).size === ids.length, { message: 'names a group twice' })
     .optional(),
+  /** Names that are published with its public addresses. Absent or empty: none. */
+  dnsNames: dnsNames.optional(),
+  /** How long resolvers may keep the answer, in seconds. Absent or null: what the control plane's configuration says. */
+  dnsTtlSeconds: dnsTtlSeconds.nullable().optional(),
   /** The node that it was last told to leave. It stays away from it while another one can carry it. */
   leftNodeId: uuid.optional(),
   /** Texts that only one intent understands, keyed by its name. Planner and nodes ignore them. */

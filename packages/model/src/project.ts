@@ -1,8 +1,14 @@
 import { z } from 'zod'
+import { domains } from './dns-name.ts'
 import { metaShape, timestamp, uuid } from './scalars.ts'
 
 /** A tenant, the owner of objects. OpenStack ids have 32 hexadecimal digits; ours are UUIDs, printed either way. */
-export const project = z.strictObject({ ...metaShape, enabled: z.boolean() })
+export const project = z.strictObject({
+  ...metaShape,
+  enabled: z.boolean(),
+  /** Absent or empty: its load balancers have no names. */
+  domains: domains.optional(),
+})
 export type Project = z.infer<typeof project>
 
 const count = z.number().int().min(0).max(1_000_000)

@@ -38,6 +38,12 @@ const ownerName = (row: Row): unknown => {
   return nodes.find(({ nodeId }) => nodeId === owner)?.nodeName ?? owner
 }
 
+/** Each name with what became of it. */
+const namesShown = (row: Row): unknown => {
+  const states = (at(row, 'status.dns') ?? []) as readonly { name: string; state: string }[]
+  return states.map(({ name, state }) => `${name} ${state}`)
+}
+
 /** Null admits everybody, an empty list nobody. */
 const allowed = (row: Row): unknown => {
   const cidrs = row.allowedCidrs as readonly string[] | null
@@ -61,6 +67,7 @@ export const loadBalancer: Resource = {
     { title: 'NODE', wide: true, value: ownerName },
     column('REASON', 'status.reason', true),
     column('CLASS', 'classId', true),
+    { title: 'DNS NAMES', wide: true, value: namesShown },
     column('PROJECT', 'projectId', true),
     column('ID', 'id', true),
     column('MESSAGE', 'status.message', true),
@@ -83,6 +90,18 @@ export const loadBalancer: Resource = {
     { flags: '--class <class>', description: 'class that it is of', field: 'classId', only: 'create' },
     { flags: '--project <project>', description: 'owner (administrators)', field: 'project', only: 'create' },
     { flags: '--tags <tags>', description: 'comma-separated', field: 'tags', parse: commaList },
+    {
+      flags: '--dns-names <names>',
+      description: "names to publish with its public addresses, comma-separated; '' for none",
+      field: 'dnsNames',
+      parse: commaList,
+    },
+    {
+      flags: '--dns-ttl <seconds>',
+      description: "how long resolvers may keep the answer, or 'none' for the configured time",
+      field: 'dnsTtlSeconds',
+      parse: orNone(wholeNumber),
+    },
   ],
   references: { classId: { path: '/load-balancer-classes', title: 'load balancer class' } },
   verbs: ['list', 'show', 'create', 'set', 'delete'],

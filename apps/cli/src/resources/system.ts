@@ -153,14 +153,22 @@ export const project: Resource = {
   columns: [
     column('NAME', 'name'),
     column('ENABLED', 'enabled'),
+    column('DOMAINS', 'domains', true),
     column('DESCRIPTION', 'description', true),
     column('ID', 'id', true),
   ],
   fields: [
     { flags: '--description <text>', description: 'free text', field: 'description' },
-    { flags: '--id <id>', description: 'the id that it has in another Keystone', field: 'id' },
+    { flags: '--id <id>', description: 'the id that it has in another Keystone', field: 'id', only: 'create' },
+    {
+      flags: '--domains <domains>',
+      description: "names that its load balancers may have, comma-separated: shop.example, '*.apps.example'",
+      field: 'domains',
+      only: 'set',
+      parse: commaList,
+    },
   ],
-  verbs: ['list', 'show', 'create', 'delete'],
+  verbs: ['list', 'show', 'create', 'set', 'delete'],
 }
 
 export const user: Resource = {

@@ -25,6 +25,8 @@ export interface LoadBalancerDraft {
   readonly classId?: string
   readonly zoneId?: string
   readonly securityGroupIds?: readonly string[]
+  readonly dnsNames?: readonly string[]
+  readonly dnsTtlSeconds?: number | null
   readonly annotations: Readonly<Record<string, string>>
 }
 
@@ -39,6 +41,8 @@ export type LoadBalancerChange = Partial<
     | 'listeners'
     | 'pools'
     | 'securityGroupIds'
+    | 'dnsNames'
+    | 'dnsTtlSeconds'
     | 'leftNodeId'
     | 'annotations'
   >

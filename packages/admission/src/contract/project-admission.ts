@@ -7,6 +7,8 @@ export interface ProjectAdmission {
    * @throws SpoutError NameTaken, AlreadyExists
    */
   createProject(draft: Pick<Project, 'name' | 'description'> & Partial<Pick<Project, 'id'>>): Promise<Project>
+  /** Absent fields stay. @throws SpoutError InUse for a domain that a name of its load balancers needs */
+  changeProject(id: string, change: Partial<Pick<Project, 'description' | 'domains'>>): Promise<Project>
   /** Refused while it owns anything. */
   deleteProject(id: string): Promise<void>
   /**

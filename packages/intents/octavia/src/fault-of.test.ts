@@ -106,6 +106,7 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
     'Another member on this pool is already using ip 10.0.0.1 on protocol_port 80',
   ],
   ['NameTaken', { field: 'name', what: 'flavor', name: 'x' }, 409, 'A name of x already exists.'],
+  ['DnsNameTaken', { field: 'dnsNames[0]', name: 'x.y' }, 409, 'Another Load Balancer already has the DNS name x.y.'],
   ['AlreadyExists', { what: 'x', id: '7' }, 409, 'Already an entity with that specified id.'],
   ['RevisionConflict', { what: 'loadBalancer', id: '7' }, 409, 'Load Balancer 7 is immutable and cannot be updated.'],
   ['VersionMismatch', { what: 'loadBalancer', id: '7' }, 409, 'Load Balancer 7 is immutable and cannot be updated.'],

@@ -132,6 +132,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'GET /projects': 'must not',
   'GET /projects/:id': 'must not',
   'POST /projects': 'must not',
+  'PATCH /projects/:id': 'must not',
   'DELETE /projects/:id': 'must not',
   'GET /projects/:id/quota': 'may',
   'PUT /projects/:id/quota': 'must not',

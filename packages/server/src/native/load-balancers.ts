@@ -35,6 +35,8 @@ const changeable = {
   annotations: shape.annotations.default({}),
   /** Absent: they stay. */
   securityGroupIds: shape.securityGroupIds,
+  dnsNames: shape.dnsNames,
+  dnsTtlSeconds: shape.dnsTtlSeconds,
 }
 
 /** The load balancer's own fields. Its parts have their own paths. */
@@ -113,7 +115,9 @@ export const loadBalancerRoutes: readonly Route[] = [
         const pools = parts.pools(body.pools)
         const { name, description, tags, enabled, annotations } = body
         const listeners = parts.listeners(body.listeners, pools)
-        return { name, description, tags, enabled, annotations, pools, listeners }
+        const { dnsNames, dnsTtlSeconds } = body
+        const dns = { ...(dnsNames && { dnsNames }), ...(dnsTtlSeconds !== undefined && { dnsTtlSeconds }) }
+        return { name, description, tags, enabled, annotations, pools, listeners, ...dns }
       })
       call.reply.header('etag', etagOf(changed))
       return shownLoadBalancer(context, changed)

@@ -69,6 +69,11 @@ export const projectRoutes: readonly Route[] = [
     }),
     ({ admission }, draft) => admission.createProject(draft),
   ),
+  projects.change(
+    'Change a project; absent fields stay',
+    project.pick({ description: true, domains: true }).partial(),
+    ({ admission }, id, change) => admission.changeProject(id, change),
+  ),
   projects.delete('Delete a project that owns nothing', ({ admission }, id) => admission.deleteProject(id)),
   route({
     method: 'GET',
