@@ -34,9 +34,10 @@ export async function checkTraffic(trial: Trial, member: TrafficMember | null): 
     await trial.settled(made.id)
     const at = String(made['vip_address'])
     await trial.until(`${at} port ${PORT} to accept a connection`, () => accepts(at, PORT))
-    const [listener] = await trial.options.client.list(`/listeners?loadbalancer_id=${made.id}`)
+    const { listeners } = await trial.show(`/loadbalancers/${made.id}`, 'loadbalancer')
+    const [listener] = (listeners ?? []) as readonly { readonly id: string }[]
     if (listener === undefined) throw new CheckFailed('the load balancer has no listener')
-    await trial.change(made.id, `/listeners/${String(listener['id'])}`, 'listener', { admin_state_up: false })
+    await trial.change(made.id, `/listeners/${listener.id}`, 'listener', { admin_state_up: false })
     await trial.until(`${at} port ${PORT} to accept none`, async () =>
       (await accepts(at, PORT)) === null ? 'it accepts one' : null,
     )
