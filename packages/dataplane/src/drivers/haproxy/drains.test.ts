@@ -46,6 +46,20 @@ it('tries to delete until nobody is connected; past the deadline it ends connect
   expect(drains.size).toBe(0)
 })
 
+it('tells when the first deadline comes', async () => {
+  const clock = new FakeClock()
+  const drains = new Drains(5_000, clock)
+  expect(drains.endsInMs).toBe(Number.POSITIVE_INFINITY)
+  drains.follow([{ ...deletion, server: 'm2' }], [BUSY])
+  await clock.advance(2_000)
+  drains.follow([deletion], [BUSY])
+  expect(drains.endsInMs).toBe(3_000)
+  await clock.advance(4_000)
+  expect(drains.endsInMs).toBe(0)
+  drains.follow([{ ...deletion, server: 'm2' }], [null])
+  expect(drains.endsInMs).toBe(1_000)
+})
+
 it("uses the deadline of the server's pool", async () => {
   const clock = new FakeClock()
   const drains = new Drains(5_000, clock)

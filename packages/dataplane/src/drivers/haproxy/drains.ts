@@ -30,6 +30,14 @@ export class Drains {
     return this.#drains.values().reduce((sum, { untilMs }) => (untilMs === Number.POSITIVE_INFINITY ? sum : sum + 1), 0)
   }
 
+  /** Until the first deadline: 0 if one has passed, infinity if nothing drains. */
+  get endsInMs(): number {
+    const now = this.#clock.monotonicMs()
+    return this.#drains
+      .values()
+      .reduce((least, { untilMs }) => Math.min(least, Math.max(0, untilMs - now)), Number.POSITIVE_INFINITY)
+  }
+
   clear(): void {
     this.#drains.clear()
   }

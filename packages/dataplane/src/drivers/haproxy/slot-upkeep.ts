@@ -3,15 +3,13 @@ import type { Log } from '@spout/sys'
 import { restartWith } from './change-entries.ts'
 import type { Command } from './command.ts'
 import type { CurrentProxy, CurrentProxyOptions } from './current-proxy.ts'
+import { LookTimes } from './look-times.ts'
 import { unusedByServers } from './plan-tls-changes.ts'
 import { growScarce } from './proxy-slots.ts'
 
 export interface SlotUpkeepOptions extends CurrentProxyOptions {
   readonly log: Log
 }
-
-/** Requests of a leaving server usually end soon. Each look after the first one comes after twice the time. */
-const FIRST_LOOK_MS = 25
 
 /** Background work on slots: adds slots before they are lacking, and removes content of released ones. */
 export class SlotUpkeep {
@@ -21,23 +19,23 @@ export class SlotUpkeep {
   #timer: Timer | null = null
   /** Once for each change: growth that failed is not tried again and again. */
   #mayGrow = false
-  /** Until the next look at what leaves. */
-  #lookInMs = FIRST_LOOK_MS
+  readonly #times: LookTimes
   #sampledAtMs = 0
 
   constructor(given: SlotUpkeepOptions, current: CurrentProxy, mutex: Mutex) {
     this.#given = given
     this.#current = current
     this.#mutex = mutex
+    this.#times = new LookTimes(given.options.sweepEveryMs)
   }
 
   /** Slots were assigned or released. */
   due(): void {
-    if (this.#lookInMs > FIRST_LOOK_MS) {
+    if (this.#times.isLate) {
       this.#timer?.clear()
       this.#timer = null
     }
-    this.#lookInMs = FIRST_LOOK_MS
+    this.#times.restart()
     this.#mayGrow = true
     this.#lookLater()
   }
@@ -49,13 +47,14 @@ export class SlotUpkeep {
   #lookLater(): void {
     const { assignments, drains, closed } = this.#current
     const { frontends, backends } = assignments.slots
-    const leaving = drains.size + frontends.cooling().length + backends.cooling().length + this.#unused().length
-    if ((leaving === 0 && !this.#isGrowthDue()) || closed || this.#timer !== null) return
-    const { clock, log, options, place } = this.#given
-    const lookInMs = Math.min(this.#lookInMs, options.sweepEveryMs)
+    const slots = frontends.cooling().length + backends.cooling().length
+    if ((drains.size + slots + this.#unused().length === 0 && !this.#isGrowthDue()) || closed || this.#timer !== null)
+      return
+    const { clock, log, place } = this.#given
+    const left = { endsInMs: drains.endsInMs, slots }
     this.#timer = clock.setTimer(() => {
       this.#timer = null
-      this.#lookInMs = lookInMs * 2
+      this.#times.made(left)
       const look = this.#mutex.run(async () => {
         await this.#sweep().catch((error) =>
           log.debug({ proxy: place.name, error: String(error) }, 'released slots could not be swept'),
@@ -66,7 +65,7 @@ export class SlotUpkeep {
         )
       })
       look.finally(() => this.#lookLater()).catch(() => {})
-    }, lookInMs)
+    }, this.#times.nextInMs(left))
   }
 
   #isGrowthDue(): boolean {
