@@ -2,8 +2,8 @@
 export interface ListDifference<T> {
   readonly gone: readonly T[]
   readonly come: readonly T[]
-  /** The items that both have are in another order. */
-  readonly moved: boolean
+  /** The fewest items such that all others that both lists have are in the same order in both. */
+  readonly moved: readonly T[]
 }
 
 /** Where the part of two lists that differs begins in both, and ends in each. Compares items by identity. */
@@ -22,18 +22,45 @@ export function changedPart(
   return { first, endBefore, endAfter }
 }
 
-/** Compares items by identity. The cost depends on the part between the first and the last difference. */
+/**
+ * Compares the items of two lists, of which neither has one twice, by identity. The cost depends on the part between the
+ * first and the last difference.
+ */
 export function listDifference<T>(before: readonly T[], after: readonly T[]): ListDifference<T> {
-  if (before === after) return { gone: [], come: [], moved: false }
+  if (before === after) return { gone: [], come: [], moved: [] }
   const { first, endBefore, endAfter } = changedPart(before, after)
   const [was, is] = [before.slice(first, endBefore), after.slice(first, endAfter)]
-  if (was.length === 0 || is.length === 0) return { gone: was, come: is, moved: false }
+  if (was.length === 0 || is.length === 0) return { gone: was, come: is, moved: [] }
   const [old, fresh] = [new Set(was), new Set(is)]
   const stayed = was.filter((item) => fresh.has(item))
   const staying = is.filter((item) => old.has(item))
   return {
     gone: was.filter((item) => !fresh.has(item)),
     come: is.filter((item) => !old.has(item)),
-    moved: stayed.length !== staying.length || stayed.some((item, at) => item !== staying[at]),
+    moved: outOfOrder(stayed, staying),
   }
+}
+
+/** @returns the items of `a` beside a longest increasing subsequence of their places in `b`, by patience sorting */
+function outOfOrder<T>(a: readonly T[], b: readonly T[]): readonly T[] {
+  if (a.every((item, at) => item === b[at])) return []
+  const placeOf = new Map(b.map((item, at) => [item, at]))
+  const places = a.map((item) => placeOf.get(item)!)
+  /** By length, less one: where the subsequence of that length ends that ends in the lowest place. */
+  const ends: number[] = []
+  /** By index: the one before it in its subsequence; -1 if it is the first. */
+  const previous: number[] = []
+  for (const [at, place] of places.entries()) {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (places[ends[middle]!]! < place) low = middle + 1
+      else high = middle
+    }
+    previous.push(low === 0 ? -1 : ends[low - 1]!)
+    ends[low] = at
+  }
+  const kept = new Set<number>()
+  for (let at = ends.at(-1) ?? -1; at >= 0; at = previous[at]!) kept.add(at)
+  return a.filter((_, at) => !kept.has(at))
 }

@@ -173,6 +173,10 @@ describe('compiled routes', () => {
     const last = compileRoutes([c, a, b, any, route()], more)!
     expect(last.hosts.get(key('a.example.com'))?.paths).toBe(more.hosts.get(key('a.example.com'))?.paths)
     expect(last.hosts.get('any ')).not.toBe(more.hosts.get('any '))
+    // Two of them exchanged: only one moved, past the others.
+    const exchanged = compileRoutes([a, c, b, any], more)!
+    expect(exchanged.hosts.get(key('b.example.com'))).toBe(more.hosts.get(key('b.example.com')))
+    expect([...exchanged.hosts.differing(more.hosts)]).toHaveLength(1)
     const fewer = compileRoutes([c, b, any], more)!
     expect([...fewer.hosts.keys()].toSorted()).toEqual(['any ', key('b.example.com'), key('c.example.com')].toSorted())
     // A wildcard holds for the hosts below it.

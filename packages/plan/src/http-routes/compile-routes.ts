@@ -98,13 +98,13 @@ export function compileRoutes<Route extends ConditionalRoute>(
 const stepsOf = (host: CompiledHost<unknown> | undefined): number =>
   host === undefined ? 0 : host.steps + host.candidates.length
 
-/** The classes that differ; null: any can. */
+/** The classes that differ; null: any can. A route that moved is as good as gone and come. */
 function changedIn<Route extends ConditionalRoute>(
   { routes: then, hosts }: CompiledRoutes<Route>,
   now: readonly Route[],
 ) {
   const { gone, come, moved } = listDifference(then, now)
-  return moved ? null : changedClasses(hosts, gone, come, now)
+  return changedClasses(hosts, [...gone, ...moved], [...come, ...moved], now)
 }
 
 /** @returns null if it takes more steps than `most` */

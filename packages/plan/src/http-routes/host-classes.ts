@@ -68,7 +68,8 @@ type HostsByKey<Route> = Iterable<readonly [key: string, host: HostCandidates<Ro
  * The classes that differ in a changed table, because a changed route can hold in them or names them, by their key; null
  * for those that are gone.
  * @param before the classes of the table before
- * @param gone routes that it lost. @param come routes that it got. The others are in the order in which they were
+ * @param gone routes that it lost. @param come routes that it got. The others are in the order in which they were; one
+ * that is not is in both lists
  * @param routes all that it has
  * @returns null where these are many
  */
