@@ -17,6 +17,7 @@ beforeAll(async () => {
       { name: 'timed', protocol: 'http', port: 80, defaultPool: 'web', latencies: true },
       { name: 'plain', protocol: 'http', port: 81, defaultPool: 'web' },
       { name: 'figures', protocol: 'metrics', port: 9100 },
+      { name: 'routed', protocol: 'http', port: 82, defaultPool: 'web' },
     ],
   })
 })
@@ -38,6 +39,36 @@ it('the time that requests take is told as histograms, by listener and pool, of 
   expect(text).toContain(`spout_listener_request_duration_seconds_bucket{listener="${timed}",le="+Inf"} 5\n`)
   expect(text).toContain(`spout_pool_request_duration_seconds_count{pool="${shop.pools[0]!.id}"} 5\n`)
   expect(text).not.toContain(`spout_listener_request_duration_seconds_count{listener="${plain}"}`)
+})
+
+it('a listener that asks for it has them by route, with the responses, of routes that had requests', async () => {
+  const place = `/load-balancers/${shop.id}/listeners/${shop.listeners[3]!.id}`
+  const refused = system.api(acme, 'PATCH', place, { routeFigures: true })
+  await expect(refused).rejects.toThrow(/routeFigures.*latencies/)
+  await system.api(acme, 'PATCH', place, { latencies: true, routeFigures: true })
+  const add = (at: string, action: object) =>
+    system.api<{ id: string }>(acme, 'POST', `${place}/routes`, {
+      conditions: [{ on: 'path', compare: 'exact', values: [at] }],
+      action,
+    })
+  const asked = await add('/asked', { type: 'forward', pools: [{ poolId: shop.pools[0]!.id, weight: 1 }] })
+  const refusing = await add('/refused', { type: 'respond', code: 403 })
+  const idle = await add('/idle', { type: 'respond', code: 404 })
+  await system.active(acme, shop.id)
+  for (let count = 0; count < 3; count++) await get(shop, 82, '/asked')
+  await expect(get(shop, 82, '/refused')).rejects.toThrow()
+  await get(shop, 82, '/by-none')
+  const labels = (route: string) => `listener="${shop.listeners[3]!.id}",route="${route}"`
+  const text = await waitFor(
+    async () => {
+      const figures = await get(shop, 9100, '/metrics')
+      return figures.includes(`spout_route_http_responses_total{${labels(refusing.id)},code="4xx"} 1\n`) && figures
+    },
+    { what: 'the response of the second route' },
+  )
+  expect(text).toContain(`spout_route_http_responses_total{${labels(asked.id)},code="2xx"} 3\n`)
+  expect(text).toContain(`spout_route_request_duration_seconds_count{${labels(asked.id)}} 3\n`)
+  expect(text).not.toContain(idle.id)
 })
 
 it('quantiles are columns of `spout lb stats`', async () => {

@@ -91,6 +91,7 @@ const aListener = () => ({
   timeouts: { clientMs: 1, connectMs: 1, memberMs: 1, inspectMs: 0 },
   insertHeaders: [],
   latencies: false,
+  routeFigures: false,
   accessLog: null,
   allowedCidrs: null,
 })

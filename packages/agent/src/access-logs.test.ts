@@ -10,7 +10,15 @@ import { AccessLogs } from './access-logs.ts'
 import { loadBalancerEntry } from './testing/entries.ts'
 
 const REQUEST: CarriedRequest = {
-  ...{ listenerId: 'web', pool: 1, endedAtUs: 1_700_000_000_123_456, durationUs: 500, waitedMs: 0, status: 200 },
+  ...{
+    listenerId: 'web',
+    pool: 1,
+    routeId: null,
+    endedAtUs: 1_700_000_000_123_456,
+    durationUs: 500,
+    waitedMs: 0,
+    status: 200,
+  },
   ...{ bytesIn: 70, bytesOut: 140, client: { address: '192.0.2.1', port: 5 }, vip: { address: '192.0.2.2', port: 80 } },
   ...{ member: { address: '10.0.0.1', port: 8080 }, ending: '--', tlsVersion: null, serverName: null },
   http: { method: 'GET', uri: '/a?b', version: '1.1', host: 'h', userAgent: 'curl/8', referer: null },

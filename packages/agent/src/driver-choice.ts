@@ -58,7 +58,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   const forwarded = domain.returnPath === 'dsr' ? ' dsr' : ''
   if (entry.services.length === 0) return [`l4.tcp${forwarded}`]
   const needs = new Set<string>()
-  for (const { protocol, pool, routes, tls, latencies, accessLog } of entry.services) {
+  for (const { protocol, pool, routes, tls, latencies, routeFigures, accessLog } of entry.services) {
     needs.add(`l4.${transportOf(protocol)}${forwarded}`)
     if (!isProxied(protocol)) continue
     const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
@@ -76,6 +76,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...crl,
         ...ciphers,
         ...(latencies === undefined ? [] : ['l7.latencies']),
+        ...(routeFigures === undefined ? [] : ['l7.latencies.routes']),
         ...(accessLog === undefined ? [] : [accessLog.syslog === undefined ? 'l7.access-log' : 'l7.access-log.syslog']),
         ...ofPools,
       ].join(' '),

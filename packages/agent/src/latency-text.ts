@@ -1,4 +1,5 @@
 import { countedLatencies, type LatencyCounts, latencyBucket, plusLatencies } from '@spout/model/latency-counts'
+import { RESPONSE_CLASSES, type ResponseCounts } from '@spout/model/node-report'
 import type { ListenerLatencies } from './request-figures.ts'
 
 /**
@@ -8,13 +9,16 @@ import type { ListenerLatencies } from './request-figures.ts'
 const BOUNDS_US = Array.from({ length: 18 }, (_, at) => 2 ** (9 + at))
 
 /**
- * Histograms in the Prometheus text format, by listener and by pool. The labels are ids, so there are as many series as
- * listeners and pools make. Octavia has no such figures.
+ * Histograms in the Prometheus text format, by listener, pool and route, and the responses of routes. The labels are ids, so
+ * there are as many series as listeners, pools and `MOST_ROUTES` make. Octavia has no such figures.
  */
 export function latencyFamilies(listeners: ReadonlyMap<string, ListenerLatencies>): readonly string[] {
   const pools = new Map<string, LatencyCounts>()
   for (const { pools: of } of listeners.values())
     for (const [id, counts] of of) pools.set(id, plusLatencies(pools.get(id) ?? [], counts))
+  const routes = [...listeners].flatMap(([listener, { routes: of }]) =>
+    Array.from(of, ([id, figures]) => ({ label: `listener="${listener}",route="${id}"`, figures })),
+  )
   return [
     histogram(
       'spout_listener_request_duration_seconds',
@@ -26,7 +30,27 @@ export function latencyFamilies(listeners: ReadonlyMap<string, ListenerLatencies
       'How long requests that a pool got took, to the end of the response.',
       [...pools].map(([id, counts]) => [`pool="${id}"`, counts]),
     ),
+    histogram(
+      'spout_route_request_duration_seconds',
+      'How long requests that a route took lasted, to the end of the response.',
+      routes.map(({ label, figures }) => [label, figures.latencies]),
+    ),
+    responsesOf(routes),
   ]
+}
+
+/** Classes without a response are left out. */
+function responsesOf(
+  routes: readonly { readonly label: string; readonly figures: { readonly responses: ResponseCounts } }[],
+): string {
+  const name = 'spout_route_http_responses_total'
+  const lines = routes.flatMap(({ label, figures: { responses } }) =>
+    RESPONSE_CLASSES.filter((code) => responses[code] > 0).map((code) => {
+      return `${name}{${label},code="${code}"} ${responses[code]}\n`
+    }),
+  )
+  if (lines.length === 0) return ''
+  return `# HELP ${name} Responses to requests that a route took.\n# TYPE ${name} counter\n${lines.join('')}`
 }
 
 function histogram(name: string, help: string, series: readonly (readonly [string, LatencyCounts])[]): string {

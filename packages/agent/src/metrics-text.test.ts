@@ -42,7 +42,15 @@ describe('figures in the Prometheus text format', () => {
       stats: new Map([WEB, counted('dns', 5)].map((one) => [one.listenerId, one])),
       pools: [POOL],
       down: new Set(['http-a', 'l4-b']),
-      latencies: new Map([['web', { all: LATENCIES, pools: new Map([['pool-http', LATENCIES]]) }]]),
+      latencies: new Map([
+        [
+          'web',
+          {
+            ...{ all: LATENCIES, pools: new Map([['pool-http', LATENCIES]]) },
+            routes: new Map([['route-1', { latencies: LATENCIES, responses: responses(4, 1) }]]),
+          },
+        ],
+      ]),
     })
     await expect(text).toMatchFileSnapshot(new URL('testdata/figures.prom', import.meta.url).pathname)
   })

@@ -1,7 +1,7 @@
 import type { CarriedRequest } from '@spout/dataplane'
 import { countedLatencies, latencyBucketOf } from '@spout/model/latency-counts'
 import { expect, test } from 'vitest'
-import { RequestFigures } from './request-figures.ts'
+import { MOST_ROUTES, OTHER_ROUTES, RequestFigures } from './request-figures.ts'
 import { loadBalancerEntry } from './testing/entries.ts'
 
 const [service] = loadBalancerEntry('lb').services
@@ -16,7 +16,17 @@ const entryWith = (latencies: boolean) =>
     pools: [{ ...pool!, id: 'pool-1', number: 1 }],
   })
 const request = (change: Partial<CarriedRequest> = {}): CarriedRequest => ({
-  ...{ listenerId: 'web', pool: 1, endedAtUs: 1, durationUs: 500, waitedMs: 0, status: 200, bytesIn: 1, bytesOut: 1 },
+  ...{
+    listenerId: 'web',
+    pool: 1,
+    routeId: null,
+    endedAtUs: 1,
+    durationUs: 500,
+    waitedMs: 0,
+    status: 200,
+    bytesIn: 1,
+    bytesOut: 1,
+  },
   ...{ client: { address: '192.0.2.1', port: 1 }, vip: { address: '192.0.2.2', port: 80 }, member: null },
   ...{ ending: '--', tlsVersion: null, serverName: null },
   http: { method: 'GET', uri: '/', version: '1.1', host: null, userAgent: null, referer: null },
@@ -55,4 +65,46 @@ test('they go on while the listener wants them, and are the same object until on
   expect(figures.of('web')!.all).toEqual([])
   figures.applied('lb', null)
   expect(figures.of('web')).toBeNull()
+})
+
+const routed = (ids: readonly string[]) => {
+  const [web] = entryWith(true).services
+  const routes = ids.map((id) => ({
+    ...{ id, conditions: [], action: { type: 'forward' as const, pools: [{ pool: 1, weight: 1 }] } },
+  }))
+  return loadBalancerEntry('lb', { services: [{ ...web!, routes, routeFigures: true as const }] })
+}
+
+test('routes that had requests are counted by themselves, with their responses, while they are there', () => {
+  const figures = new RequestFigures()
+  figures.applied('lb', routed(['one', 'two', 'idle']))
+  for (const change of [{ routeId: 'one' }, { routeId: 'one', status: 503 }, { routeId: 'two', durationUs: 9_000 }])
+    figures.take(request(change))
+  for (const routeId of ['of another listener', null]) figures.take(request({ routeId }))
+  const { routes } = figures.of('web')!
+  expect([...routes.keys()]).toEqual(['one', 'two'])
+  expect(routes.get('one')).toEqual({
+    latencies: [[latencyBucketOf(500), 2]],
+    responses: { '1xx': 0, '2xx': 1, '3xx': 0, '4xx': 0, '5xx': 1 },
+  })
+  figures.applied('lb', routed(['two']))
+  expect([...figures.of('web')!.routes.keys()]).toEqual(['two'])
+  figures.applied('lb', entryWith(true))
+  figures.take(request({ routeId: 'two' }))
+  expect(figures.of('web')!.routes.size).toBe(0)
+})
+
+test('beyond their number routes are counted together, and nothing is counted twice or not at all', () => {
+  const ids = Array.from({ length: 3 * MOST_ROUTES }, (_, at) => `route-${at}`)
+  const figures = new RequestFigures()
+  figures.applied('lb', routed(ids))
+  for (let round = 0; round < 2; round++) for (const routeId of ids) figures.take(request({ routeId }))
+  const { routes } = figures.of('web')!
+  expect([...routes.keys()]).toEqual([...ids.slice(0, MOST_ROUTES), OTHER_ROUTES])
+  expect(routes.get('route-0')!.responses['2xx']).toBe(2)
+  expect(routes.get(OTHER_ROUTES)!.responses['2xx']).toBe(2 * 2 * MOST_ROUTES)
+  // One that goes makes room for another.
+  figures.applied('lb', routed(ids.slice(1)))
+  figures.take(request({ routeId: ids.at(-1)! }))
+  expect(figures.of('web')!.routes.get(ids.at(-1)!)!.responses['2xx']).toBe(1)
 })

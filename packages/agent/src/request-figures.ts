@@ -1,6 +1,6 @@
 import type { CarriedRequest } from '@spout/dataplane'
 import { LATENCY_BUCKETS, type LatencyCounts, latencyBucketOf } from '@spout/model/latency-counts'
-import type { ServiceStats } from '@spout/model/node-report'
+import { RESPONSE_CLASSES, type ResponseCounts, type ServiceStats } from '@spout/model/node-report'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 
 /** How long requests of one listener took on this node, since the agent started. */
@@ -8,7 +8,19 @@ export interface ListenerLatencies {
   readonly all: LatencyCounts
   /** By pool id. */
   readonly pools: ReadonlyMap<string, LatencyCounts>
+  /** By route id, if they are counted by route; those beyond `MOST_ROUTES` together, as `OTHER_ROUTES`. */
+  readonly routes: ReadonlyMap<string, RouteFigures>
 }
+
+export interface RouteFigures {
+  readonly latencies: LatencyCounts
+  readonly responses: ResponseCounts
+}
+
+/** Routes of a listener that are counted by themselves: the first that had requests. */
+export const MOST_ROUTES = 100
+/** No id. */
+export const OTHER_ROUTES = 'other'
 
 /** Counts how long requests took, by listener and by pool. Grows with the listeners that ask for it, never with requests. */
 export class RequestFigures {
@@ -18,20 +30,22 @@ export class RequestFigures {
 
   /** The data plane now follows this entry; null when it forgot the key. */
   applied(key: string, entry: LoadBalancerEntry | null): void {
-    const counting = (entry?.services ?? []).filter(({ latencies }) => latencies).map(({ id }) => id)
+    const services = (entry?.services ?? []).filter(({ latencies }) => latencies)
+    const counting = services.map(({ id }) => id)
     const pools = new Map(entry?.pools.map(({ id, number }) => [number, id]))
     for (const id of this.#ofEntry.get(key) ?? []) if (!counting.includes(id)) this.#listeners.delete(id)
-    for (const id of counting) {
-      const known = this.#listeners.get(id)
-      if (known === undefined) this.#listeners.set(id, new Counted(pools))
-      else known.follow(pools)
+    for (const { id, routes = [], routeFigures } of services) {
+      const known = this.#listeners.get(id) ?? new Counted()
+      this.#listeners.set(id, known)
+      known.follow(pools, new Set(routeFigures ? routes.map((route) => route.id) : []))
     }
     if (counting.length === 0) this.#ofEntry.delete(key)
     else this.#ofEntry.set(key, counting)
   }
 
-  take({ listenerId, pool, durationUs, http }: CarriedRequest): void {
-    if (durationUs !== null && http !== null) this.#listeners.get(listenerId)?.take(durationUs, pool)
+  take(request: CarriedRequest): void {
+    if (request.durationUs !== null && request.http !== null)
+      this.#listeners.get(request.listenerId)?.take(request.durationUs, request)
   }
 
   /** Null for a listener whose latencies are not counted. */
@@ -52,22 +66,28 @@ class Counted {
   readonly #all = new Histogram()
   /** By pool id. */
   readonly #pools = new Map<string, Histogram>()
-  #ids: ReadonlyMap<number, string>
+  /** By route id. */
+  readonly #routes = new Map<string, CountedRoute>()
+  #ids: ReadonlyMap<number, string> = new Map()
+  #routeIds: ReadonlySet<string> = new Set()
 
-  /** @param ids of the load balancer's pools, by number */
-  constructor(ids: ReadonlyMap<number, string>) {
+  /**
+   * @param ids of the load balancer's pools, by number
+   * @param routeIds of the routes that are counted by themselves
+   */
+  follow(ids: ReadonlyMap<number, string>, routeIds: ReadonlySet<string>): void {
     this.#ids = ids
-  }
-
-  follow(ids: ReadonlyMap<number, string>): void {
-    this.#ids = ids
+    this.#routeIds = routeIds
     const there = new Set(ids.values())
     for (const id of this.#pools.keys()) if (!there.has(id)) this.#pools.delete(id)
+    for (const id of this.#routes.keys())
+      if (!routeIds.has(id) && (id !== OTHER_ROUTES || routeIds.size === 0)) this.#routes.delete(id)
   }
 
-  /** @param pool a number that may be of another load balancer, which took over the slot of one that is gone */
-  take(us: number, pool: number | null): void {
+  /** @param request whose pool may be of another load balancer, which took over the slot of one that is gone */
+  take(us: number, { pool, routeId, status }: CarriedRequest): void {
     this.#all.add(us)
+    if (routeId !== null && this.#routeIds.has(routeId)) this.#routeOf(routeId).add(us, status)
     const id = pool === null ? undefined : this.#ids.get(pool)
     if (id === undefined) return
     const known = this.#pools.get(id) ?? new Histogram()
@@ -79,7 +99,34 @@ class Counted {
     return {
       all: this.#all.counts(),
       pools: new Map([...this.#pools].map(([id, histogram]) => [id, histogram.counts()])),
+      routes: new Map([...this.#routes].map(([id, route]) => [id, route.figures()])),
     }
+  }
+
+  #routeOf(id: string): CountedRoute {
+    const known = this.#routes.get(id)
+    if (known !== undefined) return known
+    const own = this.#routes.has(OTHER_ROUTES) ? MOST_ROUTES + 1 : MOST_ROUTES
+    const name = this.#routes.size < own ? id : OTHER_ROUTES
+    const route = this.#routes.get(name) ?? new CountedRoute()
+    this.#routes.set(name, route)
+    return route
+  }
+}
+
+class CountedRoute {
+  readonly #latencies = new Histogram()
+  readonly #responses = RESPONSE_CLASSES.map(() => 0)
+
+  add(us: number, status: number | null): void {
+    this.#latencies.add(us)
+    const at = Math.floor((status ?? 0) / 100) - 1
+    if (at in this.#responses) this.#responses[at]!++
+  }
+
+  figures(): RouteFigures {
+    const responses = RESPONSE_CLASSES.map((each, at) => [each, this.#responses[at] ?? 0] as const)
+    return { latencies: this.#latencies.counts(), responses: Object.fromEntries(responses) as ResponseCounts }
   }
 }
 

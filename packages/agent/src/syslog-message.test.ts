@@ -3,7 +3,15 @@ import { expect, test } from 'vitest'
 import { syslogMessage } from './syslog-message.ts'
 
 const REQUEST: CarriedRequest = {
-  ...{ listenerId: 'web', pool: 1, endedAtUs: 1_700_000_000_123_056, durationUs: 500, waitedMs: 0, status: 200 },
+  ...{
+    listenerId: 'web',
+    pool: 1,
+    routeId: null,
+    endedAtUs: 1_700_000_000_123_056,
+    durationUs: 500,
+    waitedMs: 0,
+    status: 200,
+  },
   ...{ bytesIn: 70, bytesOut: 140, client: { address: '192.0.2.1', port: 5 }, vip: { address: '192.0.2.2', port: 80 } },
   ...{ member: null, ending: '--', tlsVersion: null, serverName: null },
   http: { method: 'GET', uri: '/', version: '1.1', host: 'h', userAgent: null, referer: null },

@@ -38,6 +38,8 @@ export const listenerOptions = {
   insertHeaders: z.array(z.enum(INSERT_HEADERS)).default([]),
   /** Whether durations of requests are counted. For protocols `http` and `https`. */
   latencies: z.boolean().default(false),
+  /** Whether that, and responses, are counted for each route, too. With `latencies` alone. */
+  routeFigures: z.boolean().default(false),
   /** Null: no line is written. For protocols `http`, `https`, `tcp-proxy` and `tls-passthrough`. */
   accessLog: accessLog.nullable().default(null),
   /** Sources that may connect. Null admits all, an empty list none. */

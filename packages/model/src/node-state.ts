@@ -213,6 +213,8 @@ export interface Service {
   readonly tls?: ServiceTls
   /** How long its requests take is counted. Absent: it is not. */
   readonly latencies?: true
+  /** That, and responses, are counted for each route. Absent: they are not. */
+  readonly routeFigures?: true
   /**
    * A line of this format for each request or connection. `syslog` gets it, if it is there, else the project's log.
    * Absent: none.

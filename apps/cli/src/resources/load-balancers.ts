@@ -224,6 +224,12 @@ export const listener: Resource = {
       parse: yesOrNo,
     },
     {
+      flags: '--route-figures <yes|no>',
+      description: 'whether that is counted for each route, too, for listeners of protocol metrics; with --latencies',
+      field: 'routeFigures',
+      parse: yesOrNo,
+    },
+    {
       flags: '--insert-headers <names>',
       description: INSERT_HEADERS.join(', '),
       field: 'insertHeaders',

@@ -60,6 +60,8 @@ export interface CarriedRequest {
   readonly listenerId: string
   /** `NodePool.number`; null if no pool got it. */
   readonly pool: number | null
+  /** The route that took it. Null for none, and of listeners that do not count by route. */
+  readonly routeId: string | null
   /** Microseconds since 1970. */
   readonly endedAtUs: number
   /** From the end of the request's header to the end of the response, or of the connection. Null if it was never read. */

@@ -226,13 +226,14 @@ export function neededFeatures(
     needs.add('l7.dedicated-proxy')
   // Every node can translate addresses. An older one may not know how to forward without that.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
-  for (const { protocol, routes, tls, latencies, accessLog } of loadBalancer.listeners) {
+  for (const { protocol, routes, tls, latencies, routeFigures, accessLog } of loadBalancer.listeners) {
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
     if (tls !== null && tls.clientCertificates !== null) needs.add('l7.client-certificates')
     if ((tls?.clientCertificates?.crlCertificateId ?? null) !== null) needs.add('l7.client-certificates.crl')
     if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
     for (const feature of featuresOfRoutes(routes)) needs.add(feature)
     if (latencies) needs.add('l7.latencies')
+    if (routeFigures) needs.add('l7.latencies.routes')
     if (accessLog) needs.add(accessLog.syslog === null ? 'l7.access-log' : 'l7.access-log.syslog')
   }
   const used = usedPoolIds(loadBalancer.listeners)
@@ -335,6 +336,7 @@ function service(
       ...planRoutes(listener.routes, numbers, routesBefore, nodeRoutes),
       ...tls,
       ...(listener.latencies ? { latencies: true as const } : {}),
+      ...(listener.routeFigures ? { routeFigures: true as const } : {}),
       ...(listener.accessLog ? { accessLog: accessLogOf(listener.accessLog, projectId) } : {}),
     },
   ]

@@ -376,6 +376,10 @@ describe('neededFeatures', () => {
     ])
     const counting = listener(4, 80, { protocol: 'http', latencies: true })
     expect(neededFeatures({ listeners: [counting], pools: [] }, 'snat')).toEqual(['l7.http', 'l7.latencies'])
+    const byRoute = listener(4, 80, { protocol: 'http', latencies: true, routeFigures: true })
+    expect(neededFeatures({ listeners: [byRoute], pools: [] }, 'snat')).toEqual([
+      ...['l7.http', 'l7.latencies', 'l7.latencies.routes'],
+    ])
     const logging = (own: object) => listener(4, 80, { protocol: 'http', accessLog: accessLog.parse(own) })
     expect(neededFeatures({ listeners: [logging({})], pools: [] }, 'snat')).toEqual(['l7.access-log', 'l7.http'])
     const sending = logging({ syslog: { address: '10.0.0.9' } })

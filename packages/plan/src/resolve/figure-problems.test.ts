@@ -21,3 +21,10 @@ test.each(LISTENER_PROTOCOLS)('access log of a listener of protocol %s', (protoc
   const proxied = ['http', 'https', 'tcp-proxy', 'tls-passthrough'].includes(protocol)
   expect(problems.map(({ params }) => params.field)).toEqual(proxied ? [] : ['listeners[0].accessLog'])
 })
+
+test('figures of routes belong to listeners that count latencies', () => {
+  const fields = (own: object) =>
+    [...figureProblems(listening('http', own), 'listeners[0]')].map(({ params }) => params.field)
+  expect(fields({ routeFigures: true })).toEqual(['listeners[0].routeFigures'])
+  expect(fields({ routeFigures: true, latencies: true })).toEqual([])
+})

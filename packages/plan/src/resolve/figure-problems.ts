@@ -2,11 +2,19 @@ import { isProxied, type Listener } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
 /** Why a listener's requests cannot be counted, or written down, as it says. */
-export function* figureProblems({ protocol, latencies, accessLog }: Listener, at: string): Generator<Problem> {
+export function* figureProblems(
+  { protocol, latencies, routeFigures, accessLog }: Listener,
+  at: string,
+): Generator<Problem> {
   if (latencies && protocol !== 'http' && protocol !== 'https')
     yield problem('InvalidField', {
       field: `${at}.latencies`,
       reason: `belongs to listeners of protocol http and https, which read requests, not ${protocol}`,
+    })
+  if (routeFigures && !latencies)
+    yield problem('InvalidField', {
+      field: `${at}.routeFigures`,
+      reason: 'belongs to listeners that count latencies: set latencies, too',
     })
   if (accessLog !== null && (!isProxied(protocol) || protocol === 'metrics'))
     yield problem('InvalidField', {

@@ -36,7 +36,7 @@ export const featuresOf = (has: {
     ...ALWAYS,
     ...(has.lua ? WITH_LUA : []),
     ...(has.metrics ? (['l7.metrics'] as const) : []),
-    ...(has.requests ? (['l7.latencies'] as const) : []),
+    ...(has.requests ? (['l7.latencies', 'l7.latencies.routes'] as const) : []),
     ...(has.requests && has.accessLogs ? (['l7.access-log'] as const) : []),
     ...(has.requests && has.syslog ? (['l7.access-log.syslog'] as const) : []),
   ])

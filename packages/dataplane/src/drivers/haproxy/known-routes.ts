@@ -6,6 +6,8 @@ interface Known {
   readonly rendered: RenderedRoutes
   /** The backends that it was rendered with, by pool number. */
   readonly owners: ReadonlyMap<number, string | null>
+  /** As `renderRoutes` takes it. */
+  readonly named: boolean
 }
 
 /**
@@ -16,15 +18,20 @@ export class KnownRoutes {
   readonly #known = new Map<string, Known>()
 
   /** @param service the listener's id. @throws RangeError as `renderRoutes` */
-  render(routes: readonly NodeRoute[], backendOf: (pool: number) => string | null, service: string): RenderedRoutes {
+  render(
+    routes: readonly NodeRoute[],
+    backendOf: (pool: number) => string | null,
+    service: string,
+    named: boolean,
+  ): RenderedRoutes {
     const known = this.#known.get(service)
     // Every pool is asked for in any case, since asking makes its backend part of the entry.
     const owners = ownersOf(routes, backendOf)
-    const same = known !== undefined && owners.entries().every(([pool, owner]) => isOwner(known, pool, owner))
+    const same = known?.named === named && owners.entries().every(([pool, owner]) => isOwner(known, pool, owner))
     if (same && known.rendered.compiled.routes === routes) return known.rendered
     const ownerOf = (pool: number): string | null => owners.get(pool) ?? null
-    const rendered = renderRoutes(routes, ownerOf, same ? known.rendered : null)
-    this.#known.set(service, { rendered, owners })
+    const rendered = renderRoutes(routes, ownerOf, same ? known.rendered : null, named)
+    this.#known.set(service, { rendered, owners, named })
     return rendered
   }
 

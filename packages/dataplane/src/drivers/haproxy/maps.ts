@@ -4,7 +4,17 @@
  */
 export const VALUE_MAPS = ['backend', 'defaults', 'hsts', 'metrics', 'logs'] as const
 /** Maps in which a frontend has rows, under its own name and a key. Rows lead to rows of maps before theirs. */
-export const ROW_MAPS = ['tests', 'answers', 'shares', 'limits', 'mirrors', 'filters', 'choices', 'paths'] as const
+export const ROW_MAPS = [
+  'tests',
+  'answers',
+  'shares',
+  'limits',
+  'mirrors',
+  'filters',
+  'routes',
+  'choices',
+  'paths',
+] as const
 /** The maps of a process. */
 export const MAPS = [...VALUE_MAPS, ...ROW_MAPS] as const
 export type ValueMap = (typeof VALUE_MAPS)[number]

@@ -54,7 +54,7 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
 }
 
 /** Incremented when the text of the configuration changes, so that an agent replaces the process of an earlier one. */
-const CONFIGURATION = 12
+const CONFIGURATION = 13
 
 /** Equal for processes with the same configuration apart from their slots. */
 export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs, lua }: HaproxyOptions): string =>

@@ -94,7 +94,7 @@ export interface RenderedServer {
  */
 export function renderEntry(
   { entry, down }: Pick<WantedEntry, 'entry' | 'down'>,
-  routesOf: KnownRoutes['render'] = (routes, backendOf) => renderRoutes(routes, backendOf),
+  routesOf: KnownRoutes['render'] = (routes, backendOf, _, named) => renderRoutes(routes, backendOf, null, named),
 ): RenderedEntry {
   const pools = new Map(entry.pools.map((pool) => [pool.number, pool]))
   const backends = new Map<string, RenderedBackend>()
@@ -124,7 +124,9 @@ export function renderEntry(
             : {}),
         },
         backend: service.pool === null ? null : backendOf(service.pool),
-        ...(service.routes === undefined ? {} : { routes: routesOf(service.routes, backendOf, service.id) }),
+        ...(service.routes === undefined
+          ? {}
+          : { routes: routesOf(service.routes, backendOf, service.id, service.routeFigures === true) }),
         ...(service.tls === undefined ? {} : { certificates: certificatesOf(service.tls) }),
         ...(service.tls?.hsts === undefined ? {} : { hsts: hstsText(service.tls.hsts) }),
         ...(service.protocol === 'metrics' ? { metrics: checkedId(service.id) } : {}),

@@ -46,6 +46,7 @@ export const lineFormat = (mode: ProxyMode, mapPath: (map: MapName) => string): 
     '%[date(0,us)]',
     ...['%ci', '%cp', '%fi', '%fp', '%b'],
     mode === 'http' ? '%[var(txn.passed),field(1,/)]' : '-',
+    mode === 'http' ? '%[var(txn.route)]' : '-',
     ...['%si', '%sp', mode === 'http' ? '%ST' : '-', '%U', '%B'],
     mode === 'http' ? '%Tr' : '%Tc',
     '%Tt',
@@ -61,7 +62,8 @@ export type RequestLine = Omit<CarriedRequest, 'pool'> & { readonly backendSlot:
 
 /** Reads a line, without its end. Null for one that is none: of another listener, or cut. */
 export function parseRequestLine(line: string): RequestLine | null {
-  const [listenerId = '-', ended, client, clientPort, vip, port, backend = '', passed = '', ...rest] = line.split(' ')
+  const [listenerId = '-', ended, client, clientPort, vip, port, backend = '', passed = '', route, ...rest] =
+    line.split(' ')
   const [member, memberPort, status, bytesIn, bytesOut, waited, total, ending = '', tls, name, ...request] = rest
   const endedAtUs = numberOf(ended)
   const address = textOf(client)
@@ -78,6 +80,7 @@ export function parseRequestLine(line: string): RequestLine | null {
     client: { address, port: numberOf(clientPort) ?? 0 },
     vip: { address: textOf(vip) ?? '', port: numberOf(port) ?? 0 },
     backendSlot: slotOf(passed) ?? slotOf(backend),
+    routeId: textOf(route),
     member: memberOf(textOf(member), numberOf(memberPort)),
     status: numberOf(status),
     bytesIn: numberOf(bytesIn) ?? 0,

@@ -6,7 +6,7 @@ import { waitFor } from '@spout/testkit'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CarriedRequest } from '../../contracts/driver.ts'
 import { httpMember, type LabMember, MEMBER_ADDRESS } from '../../testing/haproxy/proxy-lab.ts'
-import { sampleEntry, samplePool, sampleService } from '../../testing/haproxy/sample-entry.ts'
+import { sampleEntry, samplePool, sampleRoute, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import type { HaproxyOptions } from './options.ts'
 
@@ -101,6 +101,40 @@ describe('requests of a listener that tells of them', () => {
     expect(told.map(({ http }) => http?.uri)).toEqual(['/last'])
     expect(driver.lines).toEqual({ read: 2, dropped: 0, ignored: 1 })
     expect(port()).not.toBe(portOf(driver, 'silent'))
+  })
+
+  test('come with the route that took them, whatever it does, if the listener asks for it; that costs no reload', async () => {
+    const path = (value: string) => [{ on: 'path' as const, compare: 'elements' as const, values: [value], not: false }]
+    const to = { type: 'forward' as const, pools: [{ pool: 7, weight: 1 }] }
+    const routes = [
+      sampleRoute(1, to, [...path('/plain'), { on: 'method', values: ['POST'], not: true }]),
+      sampleRoute(2, { type: 'respond', code: 403 }, path('/refused')),
+      sampleRoute(3, { ...to, pools: [...to.pools, { pool: null, weight: 0 }] }, path('/weighted')),
+      sampleRoute(4, { ...to, timeouts: { requestMs: 30_000, backendRequestMs: null } }, path('/limited')),
+      sampleRoute(5, { type: 'forward', pools: [{ pool: null, weight: 1 }] }, path('/nowhere')),
+    ]
+    const { driver, told, curl, says } = listening()
+    await put(driver, entryOf({ ...COUNTED, routes }))
+    await curl('/plain/before')
+    await put(driver, entryOf({ ...COUNTED, routes, routeFigures: true }))
+    for (const asked of ['/plain/now', '/refused', '/weighted', '/limited', '/nowhere', '/none']) await curl(asked)
+    await curl('/plain', '-d', 'posted')
+    await put(driver, entryOf({ ...COUNTED, routes }))
+    await curl('/plain/after')
+    await says(9)
+    const ids = routes.map(({ id }) => id)
+    expect(told.map(({ http, routeId, status }) => [http?.uri, routeId, status])).toEqual([
+      ['/plain/before', null, 200],
+      ['/plain/now', ids[0], 200],
+      ['/refused', ids[1], 403],
+      ['/weighted', ids[2], 200],
+      ['/limited', ids[3], 200],
+      ['/nowhere', ids[4], 503],
+      ['/none', null, 200],
+      ['/plain', null, 200],
+      ['/plain/after', null, 200],
+    ])
+    expect(driver.counters.reloads).toBe(0)
   })
 
   test('are dropped and counted when they come faster than they are read, and answered all the same', async () => {

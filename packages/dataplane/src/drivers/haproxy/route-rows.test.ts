@@ -269,7 +269,7 @@ describe('routes in maps', () => {
     const known = new KnownRoutes()
     const routes = [sampleRoute(1, forward(1, 1)), sampleRoute(2, respond(404))]
     const asked: number[] = []
-    const render = (first: string) =>
+    const render = (first: string, named = false) =>
       known.render(
         routes,
         (pool) => {
@@ -277,6 +277,7 @@ describe('routes in maps', () => {
           return pool === 1 ? first : 'other'
         },
         'web-80',
+        named,
       )
     const rendered = render('one')
     expect(render('one')).toBe(rendered)
@@ -284,6 +285,13 @@ describe('routes in maps', () => {
     const other = render('two')
     expect(JSON.stringify([...rowsOfGroups(other)])).not.toBe(JSON.stringify([...rowsOfGroups(rendered)]))
     expect(other).toEqual(renderRoutes(routes, (pool) => (pool === 1 ? 'two' : 'other')))
+    const named = render('two', true)
+    expect(named).toEqual(renderRoutes(routes, (pool) => (pool === 1 ? 'two' : 'other'), null, true))
+    expect(rowsOfGroups(other).some(({ map }) => map === 'routes')).toBe(false)
+    const ids = [...rowsOfGroups(named)].flatMap(({ map, key, to }) =>
+      map === 'routes' && key.endsWith('/id') && 'text' in to ? [to.text] : [],
+    )
+    expect(ids).toEqual([routes[0]!.id])
   })
 
   test('keep tests under names of their content, in rows that a command can carry', () => {

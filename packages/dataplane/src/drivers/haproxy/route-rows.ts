@@ -71,13 +71,15 @@ const MILLIONTHS_OF_A_PERCENT = 10_000
  * The rows of a listener's routes. Texts of tenants are in them only as host names of their small alphabet, hexadecimal
  * and base64. Choices, shares and answers are named by a hash of what they are, so rows under such a name never change.
  * @param backendOf the owner of the backend for a pool's number; null if the pool is not there
- * @param before rendered with the same backends; what is compiled to the same is taken from it
+ * @param before rendered with the same backends and `named`; what is compiled to the same is taken from it
+ * @param named whether the proxy knows which route a request took
  * @throws RangeError for a table that is too large, which the control plane refuses
  */
 export function renderRoutes(
   routes: readonly NodeRoute[],
   backendOf: (pool: number) => string | null,
   before: RenderedRoutes | null = null,
+  named = false,
 ): RenderedRoutes {
   const compiled = compileRoutes(routes, before?.compiled)
   if (compiled === null) throw new RangeError('the table of routes is too large')
@@ -99,10 +101,10 @@ export function renderRoutes(
     const known = groups.get(key)
     if (known === undefined && isWildcard(host)) wildcards++
     if (known?.of?.paths === host.paths) continue
-    const group = renderHost(host, backendOf)
-    for (const [name, named] of group.of.leadsTo) {
+    const group = renderHost(host, backendOf, named)
+    for (const [name, led] of group.of.leadsTo) {
       users.set(name, (users.get(name) ?? 0) + 1)
-      if (!groups.has(name)) groups.set(name, named)
+      if (!groups.has(name)) groups.set(name, led)
     }
     if (known !== undefined) release(known)
     groups.set(key, group)
@@ -122,8 +124,9 @@ const isWildcard = ({ host: { is } }: CompiledHost<NodeRoute>): boolean => is ==
 function renderHost(
   { host, paths }: CompiledHost<NodeRoute>,
   backendOf: (pool: number) => string | null,
+  named: boolean,
 ): RowGroup & { readonly of: HostGroup } {
-  const targets = new Targets(backendOf)
+  const targets = new Targets(backendOf, named)
   const rows = paths.map(({ path, outcome }): RouteRow => {
     const { text, ends } = lookupText(path)
     const hex = Buffer.from(text, 'latin1').toString('hex').toUpperCase()
@@ -140,10 +143,12 @@ type Writer = (name: string, add: (map: RowMap, key: string, to: RowTarget | str
 class Targets {
   readonly named = new Map<string, RowGroup>()
   readonly #backendOf: (pool: number) => string | null
+  readonly #areNamed: boolean
   readonly #ofRoutes = new Map<NodeRoute, RowTarget>()
 
-  constructor(backendOf: (pool: number) => string | null) {
+  constructor(backendOf: (pool: number) => string | null, areNamed: boolean) {
     this.#backendOf = backendOf
+    this.#areNamed = areNamed
   }
 
   of(outcome: Outcome<NodeRoute>): RowTarget {
@@ -179,9 +184,17 @@ class Targets {
     if (route === null) return { text: 'default' }
     const known = this.#ofRoutes.get(route)
     if (known !== undefined) return known
-    const target = route.action.type === 'forward' ? this.#forward(route.action) : this.#answer(route.action)
+    const to = route.action.type === 'forward' ? this.#forward(route.action) : this.#answer(route.action)
+    const target = this.#areNamed ? this.#identified(checkedRouteId(route.id), to) : to
     this.#ofRoutes.set(route, target)
     return target
+  }
+
+  #identified(id: string, to: RowTarget): RowTarget {
+    return this.#name('i', [id, to], (name, add) => {
+      add('routes', `${name}/id`, id)
+      add('routes', `${name}/to`, to)
+    })
   }
 
   #forward(action: NodeForward): RowTarget {
@@ -265,6 +278,12 @@ class Targets {
     }
     return name
   }
+}
+
+/** It is a value of a map, where a space or a newline would end it. */
+function checkedRouteId(id: string): string {
+  if (/^[\w-]{1,64}$/.test(id)) return id
+  throw new RangeError(`${JSON.stringify(id)} is not the id of a route`)
 }
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const

@@ -55,6 +55,10 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
       ` if ${isSet('option')}`,
     ),
     set('target', `fe_name,concat(/,txn.choice,/any),map(${mapPath('choices')})`, begins('target', 'm')),
+    // Of listeners that count by route.
+    set('named', 'var(txn.target)', begins('target', 'i')),
+    set('target', `fe_name,concat(/,txn.named,/to),map(${mapPath('routes')})`, ` if ${isSet('named')}`),
+    set('route', `fe_name,concat(/,txn.named,/id),map(${mapPath('routes')})`, ` if ${isSet('named')}`),
     ...(canTest
       ? [
           set('filter', 'var(txn.target)', begins('target', 'f')),
