@@ -3,10 +3,10 @@ import {
   labelsOfRules,
   NamespaceReflector,
   NativeCertificates,
-  type NativeLoadBalancers,
   type ProjectRule,
 } from '@spout/connector'
 import type { GatewayControllerCounters } from '@spout/intent-gateway'
+import type { IngressControllerCounters } from '@spout/intent-ingress'
 import {
   KubeCluster,
   type OwnSettings,
@@ -19,19 +19,8 @@ import {
 import type { EventRecorder, Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import { BalancedGateways } from './balanced-gateways.ts'
-import type { ConfiguredProject } from './projects.ts'
-
-/** A project whose credential the control plane knows. */
-export interface NamedProject {
-  readonly project: ConfiguredProject
-  readonly projectId: string
-  readonly service: NativeLoadBalancers
-}
-
-/** And whose load balancers were read. */
-export interface OpenedProject extends NamedProject {
-  readonly loadBalancers: Awaited<ReturnType<NativeLoadBalancers['list']>>
-}
+import { BalancedIngresses } from './balanced-ingresses.ts'
+import type { NamedProject, OpenedProject } from './opened-project.ts'
 
 /** What the projects of a cluster have in common. */
 type ClusterSettings = Omit<ServiceControllerSettings, keyof OwnSettings> & {
@@ -61,6 +50,7 @@ export class BalancedCluster {
   readonly #controllers: Controllers
   /** Null with rules: Gateways of several projects are not served yet. */
   readonly #gateways: BalancedGateways | null
+  readonly #ingresses: BalancedIngresses
 
   constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {
     const { namespaces } = settings
@@ -90,6 +80,11 @@ export class BalancedCluster {
           })
         : null
     this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
+    this.#ingresses = new BalancedIngresses({
+      ...{ transport, events, projects, rules, clock, log, namespaces, labels: this.#namespaces },
+      cluster: settings.cluster,
+      slicesBy: settings.slicesBy,
+    })
     this.#controllers =
       rules.length === 0 && first !== undefined
         ? new ServiceController({
@@ -124,14 +119,24 @@ export class BalancedCluster {
     return this.#gateways?.counters ?? null
   }
 
+  get ingressCounters(): IngressControllerCounters {
+    return this.#ingresses.counters
+  }
+
   get reflectors(): readonly KindReflector[] {
-    return [...this.#cluster.reflectors, ...this.#namespaces.reflectors, ...(this.#gateways?.reflectors ?? [])]
+    return [
+      ...this.#cluster.reflectors,
+      ...this.#namespaces.reflectors,
+      ...(this.#gateways?.reflectors ?? []),
+      ...this.#ingresses.reflectors,
+    ]
   }
 
   confirm(): void {
     this.#cluster.confirm()
     this.#namespaces.confirm()
     this.#gateways?.confirm()
+    this.#ingresses.confirm()
   }
 
   start(): void {
@@ -139,10 +144,12 @@ export class BalancedCluster {
     this.#namespaces.start()
     this.#controllers.start()
     this.#gateways?.start()
+    this.#ingresses.start()
   }
 
   async stop(): Promise<void> {
     await this.#gateways?.stop()
+    await this.#ingresses.stop()
     await this.#controllers.stop()
     await this.#cluster.stop()
     await this.#namespaces.stop()

@@ -1,10 +1,12 @@
 import { type KindReflector, NativeLoadBalancers } from '@spout/connector'
 import type { GatewayControllerCounters } from '@spout/intent-gateway'
+import type { IngressControllerCounters } from '@spout/intent-ingress'
 import { externalRanges, type ServiceControllerCounters } from '@spout/intent-service'
 import { clusterUid, type EventRecorder, type Transport } from '@spout/kube'
 import { type Clock, type Logger, retry } from '@spout/runtime'
-import { BalancedCluster, type NamedProject, type OpenedProject } from './balanced-cluster.ts'
+import { BalancedCluster } from './balanced-cluster.ts'
 import type { ConnectorConfig } from './config.ts'
+import type { NamedProject, OpenedProject } from './opened-project.ts'
 import type { ConfiguredProject } from './projects.ts'
 
 export interface BalancingOptions {
@@ -44,6 +46,10 @@ export class Balancing {
 
   get gatewayCounters(): GatewayControllerCounters | null {
     return this.#cluster?.gatewayCounters ?? null
+  }
+
+  get ingressCounters(): IngressControllerCounters | null {
+    return this.#cluster?.ingressCounters ?? null
   }
 
   /** The reflectors' counters by kind; nothing before there are any. */

@@ -31,6 +31,13 @@ export function connectorMetrics(balancing: Balancing, leads: () => boolean): Me
     { name: 'spout_connector_gateway_status_writes_total', help: 'Statuses of classes, Gateways and routes written' },
     () => one(gateways()?.statusWrites ?? 0),
   )
+  const ingresses = () => balancing.ingressCounters
+  metrics.gauge({ name: 'spout_connector_ingresses', help: 'Ingresses that are balanced' }, () =>
+    one(ingresses()?.ingresses ?? 0),
+  )
+  metrics.counters({ name: 'spout_connector_ingress_status_writes_total', help: 'Statuses of Ingresses written' }, () =>
+    one(ingresses()?.statusWrites ?? 0),
+  )
   metrics.gauge(
     { name: 'spout_connector_objects', help: 'Objects of the cluster kept in memory', labels: ['kind'] },
     () => balancing.reflectors.map(({ kind, reflector }) => ({ labels: { kind }, value: reflector.size })),

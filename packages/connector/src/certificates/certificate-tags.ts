@@ -7,19 +7,19 @@ const LONGEST_NAME = 255
 const OF_SECRET = 'kubernetes.secret='
 const CONTENT = 'kubernetes.content='
 
-/** The tag of certificates that were made of this Secret. */
-export const secretTag = (cluster: string, key: string): string =>
-  `${OF_SECRET}${uuid5(SECRETS_NAMESPACE, `${cluster}/${key}`)}`
+/** The tag of certificates that were made of this Secret. @param owner the cluster, and who names its Secrets */
+export const secretTag = (owner: string, key: string): string =>
+  `${OF_SECRET}${uuid5(SECRETS_NAMESPACE, `${owner}/${key}`)}`
 
 /** Name and tags of the certificate of a Secret: they say which cluster and Secret it is of, and which content it has. */
-export const labelsOf = (cluster: string, key: string, hash: string): CertificateLabels => ({
+export const labelsOf = (owner: string, key: string, hash: string): CertificateLabels => ({
   name: key.slice(0, LONGEST_NAME),
-  tags: [`kubernetes.cluster=${cluster}`.slice(0, 255), secretTag(cluster, key), `${CONTENT}${hash}`],
+  tags: [`kubernetes.cluster=${owner}`.slice(0, 255), secretTag(owner, key), `${CONTENT}${hash}`],
 })
 
-/** Whether a certificate was made of a Secret of this cluster. */
-export const isOfCluster = ({ tags }: StoredCertificate, cluster: string): boolean =>
-  tags.includes(`kubernetes.cluster=${cluster}`.slice(0, 255)) && tags.some((tag) => tag.startsWith(OF_SECRET))
+/** Whether a certificate was made of a Secret for this owner. */
+export const isOfOwner = ({ tags }: StoredCertificate, owner: string): boolean =>
+  tags.includes(`kubernetes.cluster=${owner}`.slice(0, 255)) && tags.some((tag) => tag.startsWith(OF_SECRET))
 
 export const tagOfSecret = ({ tags }: StoredCertificate): string => tags.find((tag) => tag.startsWith(OF_SECRET)) ?? ''
 

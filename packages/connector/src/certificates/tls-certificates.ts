@@ -4,7 +4,7 @@ import type { Transport } from '@spout/kube'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import type { CertificateService, StoredCertificate } from '../control-plane/certificate-service.ts'
 import { type Refusal, reasonOf } from '../refusal.ts'
-import { hasContent, isOfCluster, labelsOf, secretTag, tagOfSecret } from './certificate-tags.ts'
+import { hasContent, isOfOwner, labelsOf, secretTag, tagOfSecret } from './certificate-tags.ts'
 import { NamedSecrets } from './named-secrets.ts'
 
 /** What a listener can show for a Secret. */
@@ -20,7 +20,10 @@ export interface TlsCertificatesOptions {
   readonly service: CertificateService
   /** Id of the cluster, as in annotations of load balancers. */
   readonly cluster: string
-  /** The kinds of objects that name Secrets. Nothing is deleted before each has called `complete`. */
+  /**
+   * The kinds of objects that name Secrets. Nothing is deleted before each has called `complete`. Others of these kinds
+   * have certificates of their own: neither touches those of the other.
+   */
   readonly namers: readonly string[]
   readonly clock: Clock
   readonly log: Logger
@@ -48,6 +51,8 @@ export class TlsCertificates {
   readonly #named = new Map<string, ReadonlySet<string>>()
   readonly #namers = new Map<string, number>()
   readonly #waitingFor: Set<string>
+  /** The cluster and the kinds, as tags of certificates name them. */
+  readonly #owner: string
   readonly #stored = new Map<string, StoredCertificate>()
   /** Refusals of the control plane, with the content that was refused. */
   readonly #refused = new Map<string, { readonly hash: string; readonly refusal: Refusal }>()
@@ -59,6 +64,7 @@ export class TlsCertificates {
     this.#options = options
     const { transport, clock, log, namers } = options
     this.#waitingFor = new Set(namers)
+    this.#owner = `${options.cluster} ${namers.toSorted().join('+')}`
     this.#queue = new WorkQueue({ clock })
     this.#secrets = new NamedSecrets({ transport, clock, log, onChange: (key) => this.#changed(key) })
     this.#reconciler = new Reconciler({
@@ -68,6 +74,11 @@ export class TlsCertificates {
       workers: WORKERS,
       reconcile: (key) => this.#look(key),
     })
+  }
+
+  /** Whether it is known what the project has. */
+  get ready(): boolean {
+    return this.#listed
   }
 
   start(): void {
@@ -126,6 +137,8 @@ export class TlsCertificates {
   of(key: string): CertificateSight {
     const content = this.#secrets.of(key)
     const [certificate] = this.#madeOf(key)
+    // What an earlier process stored is shown until the Secret was read.
+    if (content === null && certificate !== undefined) return { type: 'ready', certificate, notice: null }
     if (!this.#listed || content === null) return { type: 'waits' }
     const refusal = 'refusal' in content ? content.refusal : this.#refusalOf(key, content.value.hash)
     if (refusal !== null)
@@ -142,7 +155,7 @@ export class TlsCertificates {
   #madeOf(key: string): readonly StoredCertificate[] {
     return this.#stored
       .values()
-      .filter((one) => tagOfSecret(one) === secretTag(this.#options.cluster, key))
+      .filter((one) => tagOfSecret(one) === secretTag(this.#owner, key))
       .toArray()
   }
 
@@ -159,13 +172,13 @@ export class TlsCertificates {
     if (!this.#listed) return retryAfter(NOT_LISTED_RETRY_MS)
     if (key.startsWith(SWEEP)) return this.#delete(key.slice(SWEEP.length))
     if (!this.#namers.has(key)) return done
-    const { service, cluster } = this.#options
+    const { service } = this.#options
     const content = this.#secrets.of(key)
     if (content === null || 'refusal' in content) return done
     const { hash } = content.value
     const [certificate] = this.#madeOf(key)
     if (certificate !== undefined && hasContent(certificate, hash)) return done
-    const labels = labelsOf(cluster, key, hash)
+    const labels = labelsOf(this.#owner, key, hash)
     try {
       const stored =
         certificate === undefined
@@ -193,7 +206,7 @@ export class TlsCertificates {
   /** Looks for certificates that nothing names, also those of an earlier process. */
   #sweep(): void {
     if (!this.#listed || this.#waitingFor.size > 0) return
-    const named = new Set(this.#namers.keys().map((key) => secretTag(this.#options.cluster, key)))
+    const named = new Set(this.#namers.keys().map((key) => secretTag(this.#owner, key)))
     for (const one of this.#stored.values()) if (!named.has(tagOfSecret(one))) this.#queue.add(`${SWEEP}${one.id}`)
   }
 
@@ -210,8 +223,7 @@ export class TlsCertificates {
   }
 
   #isNamed(certificate: StoredCertificate): boolean {
-    const { cluster } = this.#options
-    return this.#namers.keys().some((key) => secretTag(cluster, key) === tagOfSecret(certificate))
+    return this.#namers.keys().some((key) => secretTag(this.#owner, key) === tagOfSecret(certificate))
   }
 
   async #follow(): Promise<void> {
@@ -235,7 +247,7 @@ export class TlsCertificates {
   }
 
   #shown(certificate: StoredCertificate): void {
-    if (!isOfCluster(certificate, this.#options.cluster)) return
+    if (!isOfOwner(certificate, this.#owner)) return
     this.#seen?.add(certificate.id)
     this.#stored.set(certificate.id, certificate)
   }
@@ -245,7 +257,7 @@ export class TlsCertificates {
     if (certificate === undefined) return
     this.#stored.delete(id)
     for (const key of this.#namers.keys())
-      if (secretTag(this.#options.cluster, key) === tagOfSecret(certificate)) this.#changed(key)
+      if (secretTag(this.#owner, key) === tagOfSecret(certificate)) this.#changed(key)
   }
 
   #endList(): void {

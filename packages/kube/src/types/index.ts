@@ -2,6 +2,7 @@
 export * from './config-map.ts'
 export * from './endpoint-slice.ts'
 export * from './event.ts'
+export * from './ingress.ts'
 export * from './lease.ts'
 export * from './namespace.ts'
 export * from './node.ts'

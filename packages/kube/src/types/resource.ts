@@ -1,6 +1,7 @@
 import type { ConfigMap } from './config-map.ts'
 import type { EndpointSlice } from './endpoint-slice.ts'
 import type { Event } from './event.ts'
+import type { Ingress, IngressClass } from './ingress.ts'
 import type { Lease } from './lease.ts'
 import type { Namespace } from './namespace.ts'
 import type { Node } from './node.ts'
@@ -51,6 +52,18 @@ export const ENDPOINT_SLICES: Resource<EndpointSlice> = {
   kind: 'EndpointSlice',
   plural: 'endpointslices',
   namespaced: true,
+}
+export const INGRESSES: Resource<Ingress> = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'Ingress',
+  plural: 'ingresses',
+  namespaced: true,
+}
+export const INGRESS_CLASSES: Resource<IngressClass> = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'IngressClass',
+  plural: 'ingressclasses',
+  namespaced: false,
 }
 export const EVENTS: Resource<Event> = {
   apiVersion: 'events.k8s.io/v1',

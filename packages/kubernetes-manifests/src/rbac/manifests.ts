@@ -3,6 +3,7 @@ import { NAMESPACE } from '../namespace.ts'
 import {
   CONFIG_RULES,
   CONNECTOR_GATEWAY_RULES,
+  CONNECTOR_INGRESS_RULES,
   CONNECTOR_LEASE_RULES,
   CONNECTOR_NAMESPACE_RULES,
   CONNECTOR_RULES,
@@ -22,6 +23,8 @@ export interface RbacObject {
   }
   readonly rules?: readonly PolicyRule[]
   readonly roleRef?: object
+  /** Of an object that is no access, but goes with it. */
+  readonly spec?: object
   readonly subjects?: readonly object[]
 }
 
@@ -50,6 +53,14 @@ export function role(
   ]
 }
 
+/** The class of Ingresses that is ours. */
+const INGRESS_CLASS: RbacObject = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'IngressClass',
+  metadata: { name: 'spout' },
+  spec: { controller: 'spout.dev/ingress' },
+}
+
 /** Access objects by file. Each program has its own account, so that a stolen one cannot do another's work. */
 export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
   'connector-access': [
@@ -67,6 +78,10 @@ export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
   ),
   // Needs connector-access, too.
   'connector-gateways-access': role('ClusterRole', 'spout-connector-gateways', CONNECTOR_GATEWAY_RULES, 'connector'),
+  'connector-ingress-access': [
+    ...role('ClusterRole', 'spout-connector-ingress', CONNECTOR_INGRESS_RULES, 'connector'),
+    INGRESS_CLASS,
+  ],
   'config-access': [namespace, account('config'), ...role('ClusterRole', 'spout-config', CONFIG_RULES, 'config')],
   'viewer-access': [
     {

@@ -77,6 +77,17 @@ export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
   },
 ]
 
+/** Only where Ingresses are served: `packages/intents/ingress`. Secrets are allowed one by one, in their namespaces. */
+export const CONNECTOR_INGRESS_RULES: readonly PolicyRule[] = [
+  {
+    why: 'Ingresses and their classes; they are never written.',
+    apiGroups: ['networking.k8s.io'],
+    resources: ['ingresses', 'ingressclasses'],
+    verbs: ['list', 'watch'],
+  },
+  { why: 'Addresses.', apiGroups: ['networking.k8s.io'], resources: ['ingresses/status'], verbs: ['patch'] },
+]
+
 /** Rights in its own namespace. */
 export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
   {

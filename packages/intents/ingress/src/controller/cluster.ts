@@ -1,0 +1,43 @@
+import type { EndpointSlice, Ingress, IngressClass, Service } from '@spout/kube'
+
+/** What changed: an Ingress, a Service or its EndpointSlices, by key; or the IngressClasses. */
+export type ClusterChange =
+  | { readonly type: 'ingress' | 'backend'; readonly key: string }
+  | { readonly type: 'classes' }
+
+/** An event for an Ingress. */
+export interface IngressEvent {
+  readonly type: 'Normal' | 'Warning'
+  /** CamelCase. */
+  readonly reason: string
+  /** What was done or tried, CamelCase. */
+  readonly action: string
+  readonly note: string
+}
+
+/** A Kubernetes cluster as the controller needs it: its objects in memory, and the few writes. */
+export interface Cluster {
+  /** Whether the first lists are complete. Nothing is decided before. */
+  readonly ready: boolean
+  onChange(listener: (change: ClusterChange) => void): () => void
+  /** `namespace/name`; undefined when there is none. */
+  ingress(key: string): Ingress | undefined
+  ingresses(): Iterable<Ingress>
+  classes(): readonly IngressClass[]
+  service(key: string): Service | undefined
+  slicesOf(serviceKey: string): readonly EndpointSlice[]
+  /** The Ingress is missing, but the deletion guard holds it. */
+  isHeld(key: string): boolean
+  /**
+   * Asks the API server itself whether the Ingress of this UID is gone, whatever the watch has shown.
+   * @throws Error when that cannot be decided now
+   */
+  isGone(key: string, uid: string): Promise<boolean>
+  /**
+   * Replaces the addresses in its status; an Ingress that is gone, or another one now, is no error.
+   * @returns the written version; null when it is gone
+   */
+  writeAddresses(ingress: Ingress, addresses: readonly string[]): Promise<string | null>
+  /** Records an event and returns at once. */
+  tell(ingress: Ingress, event: IngressEvent): void
+}

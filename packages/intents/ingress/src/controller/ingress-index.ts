@@ -1,0 +1,71 @@
+import { keyOf, uidOf } from '@spout/connector'
+import type { Ingress, IngressClass } from '@spout/kube'
+
+/** An Ingress as it was last seen. */
+export interface IndexedIngress {
+  readonly uid: string
+  /** The unit that it is decided with; null when it is not ours. */
+  readonly unit: string | null
+}
+
+/** The Ingresses of one namespace and class have one load balancer, so they are one unit. */
+export const unitOf = (ingress: Ingress, { metadata }: IngressClass): string =>
+  `${ingress.metadata.namespace ?? ''} ${metadata.name}`
+export const namespaceOf = (unit: string): string => unit.split(' ', 1)[0] ?? ''
+export const classNameOf = (unit: string): string => unit.split(' ', 2)[1] ?? ''
+
+/** Groups Ingresses into units, and knows what else units depend on. */
+export class IngressIndex {
+  readonly #byKey = new Map<string, IndexedIngress>()
+  readonly #keysOfUnit = new Map<string, Set<string>>()
+  /** Units by what they name: keys of Services and of Secrets. */
+  readonly #unitsOf = new Map<string, Set<string>>()
+  readonly #namesOf = new Map<string, ReadonlySet<string>>()
+
+  get(key: string): IndexedIngress | null {
+    return this.#byKey.get(key) ?? null
+  }
+
+  keysOf(unit: string): readonly string[] {
+    return [...(this.#keysOfUnit.get(unit) ?? [])].sort()
+  }
+
+  units(): readonly string[] {
+    return [...this.#keysOfUnit.keys()]
+  }
+
+  /** Number of Ingresses that are ours. */
+  get count(): number {
+    return this.#keysOfUnit.values().reduce((sum, keys) => sum + keys.size, 0)
+  }
+
+  /** @param unit null when it is not ours @returns the entry before; null when there was none */
+  put(key: string, ingress: Ingress | undefined, unit: string | null): IndexedIngress | null {
+    const before = this.get(key)
+    if (before?.unit != null && before.unit !== unit) {
+      const keys = this.#keysOfUnit.get(before.unit)
+      keys?.delete(key)
+      if (keys?.size === 0) this.#keysOfUnit.delete(before.unit)
+    }
+    if (ingress === undefined) this.#byKey.delete(key)
+    else this.#byKey.set(keyOf(ingress), { uid: uidOf(ingress), unit })
+    if (unit !== null) this.#keysOfUnit.set(unit, (this.#keysOfUnit.get(unit) ?? new Set()).add(key))
+    return before
+  }
+
+  /** Says what a unit depends on, such as `service namespace/name`. */
+  depend(unit: string, names: ReadonlySet<string>): void {
+    for (const name of this.#namesOf.get(unit) ?? []) {
+      const units = this.#unitsOf.get(name)
+      units?.delete(unit)
+      if (units?.size === 0) this.#unitsOf.delete(name)
+    }
+    if (names.size === 0) this.#namesOf.delete(unit)
+    else this.#namesOf.set(unit, names)
+    for (const name of names) this.#unitsOf.set(name, (this.#unitsOf.get(name) ?? new Set()).add(unit))
+  }
+
+  dependents(name: string): readonly string[] {
+    return [...(this.#unitsOf.get(name) ?? [])]
+  }
+}

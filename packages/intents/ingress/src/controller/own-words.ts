@@ -1,0 +1,25 @@
+import type { Refused } from '@spout/client/native-api'
+import { type AddressFields, type Refusal, reasonOf } from '@spout/connector'
+
+/** An Ingress names no address; its class names a class of load balancers. */
+export const ADDRESS_FIELDS: AddressFields = {
+  addresses: 'spec',
+  pools: 'spec',
+  families: 'spec',
+  loadBalancerClass: 'spec.ingressClassName',
+}
+
+/** The control plane names fields of its own call, which users of the cluster never see. */
+const FIELDS: readonly (readonly [RegExp, string])[] = [
+  [/^listeners\[\d+\]\.tls/, 'spec.tls'],
+  [/^listeners\b/, 'spec.rules'],
+  [/^classId\b/, 'spec.ingressClassName'],
+  [/^pools\b|^put\b|^members\b/, 'endpoints'],
+]
+
+/** Translates a refusal of the control plane for the users of Ingresses. */
+export const inOwnWords = ({ code, field, message }: Refused): Refusal => ({
+  reason: code,
+  field: FIELDS.find(([pattern]) => pattern.test(field ?? ''))?.[1] ?? 'load balancer',
+  message: reasonOf(message),
+})

@@ -1,0 +1,201 @@
+import { Refused } from '@spout/client/native-api'
+import {
+  type AddressRequest,
+  bringContent,
+  bringFamilies,
+  Confirmations,
+  type Family,
+  keptLoadBalancer,
+  LeftOut,
+  livingUnits,
+  ownersOf,
+  type Refusal,
+  SHORTLY_MS,
+  type ShownLoadBalancer,
+  shownAddresses,
+  Unsatisfiable,
+  uidOf,
+  type WantedLoadBalancer,
+} from '@spout/connector'
+import type { Ingress } from '@spout/kube'
+import { done, type Outcome, retryAfter } from '@spout/runtime'
+import { loadBalancerClassOf } from '../to-model/classes.ts'
+import { type Compiled, compile } from '../to-model/compile.ts'
+import { byAge } from '../to-model/rules.ts'
+import { secretsOf } from '../to-model/secrets.ts'
+import { type ControllerContext, REFUSED_RETRY_MS } from './context.ts'
+import { classNameOf } from './ingress-index.ts'
+import { ADDRESS_FIELDS, inOwnWords } from './own-words.ts'
+
+/** Reconciles the load balancer of a unit, and tells its Ingresses. */
+export class UnitBalancer {
+  readonly leftOut: LeftOut
+  readonly #context: ControllerContext
+  readonly #confirmations = new Confirmations()
+  readonly #refused = new Set<string>()
+
+  constructor(context: ControllerContext) {
+    this.#context = context
+    this.leftOut = new LeftOut(context.clock, REFUSED_RETRY_MS)
+  }
+
+  /** Units whose load balancer is not as wanted. */
+  get refusedUnits(): readonly string[] {
+    return [...this.#refused]
+  }
+
+  /** A load balancer is gone. */
+  forget(id: string): void {
+    this.#confirmations.forget(id)
+    this.leftOut.forget(id)
+  }
+
+  async balance(unit: string): Promise<Outcome> {
+    const { cluster, index, busy, service } = this.#context
+    const ingresses = index.keysOf(unit).flatMap((key) => cluster.ingress(key) ?? [])
+    this.#nameSecrets(unit, ingresses)
+    if (ingresses.length === 0) {
+      index.depend(unit, new Set())
+      this.#refused.delete(unit)
+      return done
+    }
+    const held = this.#heldBy(unit, ingresses)
+    if (held.some(({ document }) => (busy.get(document.id) ?? unit) !== unit)) return retryAfter(SHORTLY_MS)
+    for (const { document } of held) busy.set(document.id, unit)
+    try {
+      const outcome = await this.#bring(unit, ingresses, held[0] ?? null)
+      // An Ingress that came from another class has left its load balancer to this one.
+      for (const { document } of held.slice(1)) {
+        await service.delete(document.id)
+        this.#context.known.forget(document.id)
+      }
+      return outcome
+    } finally {
+      for (const { document } of held) busy.delete(document.id)
+    }
+  }
+
+  /** Says what all units name. */
+  nameAllSecrets(): void {
+    const { cluster, index } = this.#context
+    for (const unit of index.units())
+      this.#nameSecrets(
+        unit,
+        index.keysOf(unit).flatMap((key) => cluster.ingress(key) ?? []),
+      )
+  }
+
+  #nameSecrets(unit: string, ingresses: readonly Ingress[]): void {
+    this.#context.certificates.name(`ingress/${unit}`, secretsOf(ingresses))
+  }
+
+  /** Load balancers that name an Ingress of the unit, and no living Ingress of another: the one to keep is first. */
+  #heldBy(unit: string, ingresses: readonly Ingress[]): readonly ShownLoadBalancer[] {
+    const { known, index } = this.#context
+    const found = new Map(
+      ingresses.flatMap((one) => known.ofUid(uidOf(one)).map((shown) => [shown.document.id, shown])),
+    )
+    const count = ({ document }: ShownLoadBalancer) => ownersOf(document, 'ingress').size
+    return [...found.values()]
+      .filter(({ document }) => livingUnits(index, document, 'ingress').every((one) => one === unit))
+      .sort((a, b) => count(b) - count(a) || (a.document.id < b.document.id ? -1 : 1))
+  }
+
+  async #bring(unit: string, ingresses: readonly Ingress[], held: ShownLoadBalancer | null): Promise<Outcome> {
+    const { cluster, index, certificates, settings, statuses, known } = this.#context
+    const ingressClass = cluster.classes().find(({ metadata }) => metadata.name === classNameOf(unit))
+    const named = ingressClass === undefined ? { value: null } : loadBalancerClassOf(ingressClass)
+    const families = this.#families()
+    const compiled = compile(ingresses, {
+      cluster: settings.cluster,
+      loadBalancerClass: 'refusal' in named ? null : named.value,
+      service: (key) => cluster.service(key),
+      slices: (key) => cluster.slicesOf(key),
+      certificate: (key) => certificates.of(key),
+      families,
+    })
+    index.depend(
+      unit,
+      new Set([
+        ...[...compiled.services].map((key) => `service ${key}`),
+        ...[...secretsOf(ingresses)].map((key) => `secret ${key}`),
+      ]),
+    )
+    const { shown, refusal } =
+      'refusal' in named
+        ? { shown: held, refusal: named.refusal }
+        : await this.#bringTo(ingresses, compiled, held, requestOf(families, named.value))
+    const newest = shown === null ? null : (known.get(shown.document.id) ?? shown)
+    for (const ingress of ingresses) {
+      const problems = compiled.problems.get(uidOf(ingress)) ?? []
+      statuses.tell(ingress, refusal === null ? problems : [...problems, refusal])
+      await this.#show(ingress, newest)
+    }
+    const isWhole = refusal === null && (newest === null || !this.leftOut.has(newest.document.id))
+    if (isWhole) this.#refused.delete(unit)
+    else this.#refused.add(unit)
+    return isWhole ? done : retryAfter(REFUSED_RETRY_MS)
+  }
+
+  async #bringTo(
+    ingresses: readonly Ingress[],
+    { content }: Compiled,
+    held: ShownLoadBalancer | null,
+    request: AddressRequest,
+  ): Promise<{ readonly shown: ShownLoadBalancer | null; readonly refusal: Refusal | null }> {
+    const { service, known, pools, networks, settings } = this.#context
+    const [oldest] = ingresses.toSorted(byAge)
+    const wanted: WantedLoadBalancer = {
+      heldBy: held?.document.id ?? null,
+      request,
+      content,
+      founder: oldest === undefined ? null : uidOf(oldest),
+      shownAddresses: ingresses.flatMap(shownAddresses),
+      fields: ADDRESS_FIELDS,
+      inOwnWords,
+    }
+    const context = {
+      ...{ service, known, leftOut: this.leftOut, kind: 'ingress' as const, cluster: settings.cluster },
+      ...{ defaultPools: settings.defaultPools, pools: () => pools.fresh(), networks: networks.all },
+      projectId: await service.projectId(),
+      awaitsPools: false,
+      patienceMs: () => 0,
+    }
+    let shown: ShownLoadBalancer | null = held
+    try {
+      shown = await keptLoadBalancer(context, wanted)
+      shown = await bringContent(context, wanted, shown)
+      return await bringFamilies(context, wanted, shown, [])
+    } catch (error) {
+      if (error instanceof Unsatisfiable) return { shown, refusal: error.refusal }
+      if (error instanceof Refused) return { shown, refusal: inOwnWords(error) }
+      throw error
+    }
+  }
+
+  /** The address is shown once the nodes serve it; then it stays while they take over changes. */
+  async #show(ingress: Ingress, shown: ShownLoadBalancer | null): Promise<void> {
+    if (shown === null) return
+    const { statuses } = this.#context
+    const addresses = shown.document.vips.map(({ address }) => address)
+    const before = shownAddresses(ingress)
+    const since = addresses.some((address) => before.includes(address)) ? shown.document.createdAt : null
+    const progress = this.#confirmations.progressOf(shown, since, null)
+    if (progress.type === 'programmed') await statuses.show(ingress, addresses)
+    else if (progress.type === 'failed')
+      statuses.tell(ingress, [{ reason: progress.reason, field: 'load balancer', message: progress.message }])
+  }
+
+  /** Families of the project's subnets, IPv4 first; IPv4 while it has none. */
+  #families(): readonly Family[] {
+    const families = new Set(this.#context.networks.all.flatMap((network) => network.families))
+    return families.size === 0 ? [4] : [...families].sort()
+  }
+}
+
+/** An Ingress says nothing of families: it gets one of each that its members can have, and works with the first. */
+const requestOf = (families: readonly Family[], loadBalancerClass: string | null): AddressRequest => ({
+  families: families.map((family, at) => ({ family, required: at === 0, address: null })),
+  pools: null,
+  ...(loadBalancerClass === null ? {} : { loadBalancerClass }),
+})

@@ -1,0 +1,14 @@
+/**
+ * Kubernetes Ingresses as an intent. The Ingresses of one namespace and class become a load balancer (`to-model/`,
+ * pure); its addresses become their status.
+ *
+ * The controller is a client of an API server (`@spout/kube`) and of the control plane's native API, with a token of
+ * one project. It stores nothing: it reads both sides first, and deletes only for objects that are certainly gone.
+ */
+export type { Cluster, ClusterChange, IngressEvent } from './controller/cluster.ts'
+export type { IngressControllerOptions, IngressControllerSettings } from './controller/context.ts'
+export * from './controller/ingress-controller.ts'
+export * from './kubernetes/kube-cluster.ts'
+export { CONTROLLER_NAME } from './names.ts'
+export * from './tenancy/ingress-controllers.ts'
+export { ingressesOfCluster } from './to-model/ingresses-of.ts'

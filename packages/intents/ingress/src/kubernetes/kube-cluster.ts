@@ -1,0 +1,171 @@
+import { BackendServices, type KindReflector, PROJECT, picked, type ServiceSlices, uidOf } from '@spout/connector'
+import {
+  type DeletionGuardPolicy,
+  INGRESS_CLASSES,
+  INGRESSES,
+  type Ingress,
+  type IngressClass,
+  isConflict,
+  isNotFound,
+  objectPath,
+  Reflector,
+  type Transport,
+} from '@spout/kube'
+import { type Clock, type Logger, Semaphore } from '@spout/runtime'
+import type { Cluster, ClusterChange, IngressEvent } from '../controller/cluster.ts'
+import { DEFAULT_CLASS_ANNOTATION, LEGACY_CLASS_ANNOTATION } from '../names.ts'
+
+export interface KubeClusterOptions {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly log: Logger
+  /** Only this namespace; null for all. */
+  readonly namespace: string | null
+  /** Started and stopped by who made it. */
+  readonly slices: ServiceSlices
+  /** Ingresses that have load balancers: when the first list lacks them, the deletion guard may hold them. */
+  readonly knownIngresses: readonly string[]
+  readonly tell: (ingress: Ingress, event: IngressEvent) => void
+  readonly deletionGuard?: Partial<DeletionGuardPolicy>
+}
+
+const FIELD_MANAGER = 'spout'
+const MOST_WRITES = 64
+
+/** `Cluster` on an API server: Ingresses, their classes, and the Services that they name. */
+export class KubeCluster implements Cluster {
+  readonly #options: KubeClusterOptions
+  readonly #ingresses: Reflector<Ingress, Ingress>
+  readonly #classes: Reflector<IngressClass, IngressClass>
+  readonly #backends: BackendServices
+  readonly #slices: ServiceSlices
+  readonly #writes = new Semaphore(MOST_WRITES)
+  readonly #listeners = new Set<(change: ClusterChange) => void>()
+
+  constructor(options: KubeClusterOptions) {
+    this.#options = options
+    const { transport, clock, log, namespace, slices, knownIngresses, deletionGuard } = options
+    const common = { transport, clock, log, ...(deletionGuard === undefined ? {} : { deletionGuard }) }
+    this.#ingresses = new Reflector<Ingress, Ingress>({
+      ...{ ...common, resource: INGRESSES, trim: trimIngress, knownKeys: knownIngresses },
+      ...(namespace === null ? {} : { namespace }),
+    })
+    this.#classes = new Reflector<IngressClass, IngressClass>({ ...common, resource: INGRESS_CLASSES, trim: trimClass })
+    this.#backends = new BackendServices({ transport, clock, log, namespace, slices })
+    this.#slices = slices
+    this.#ingresses.onChange((key) => this.#tell({ type: 'ingress', key }))
+    this.#classes.onChange(() => this.#tell({ type: 'classes' }))
+    this.#backends.onChange((key) => this.#tell({ type: 'backend', key }))
+  }
+
+  get reflectors(): readonly KindReflector[] {
+    return [
+      { kind: INGRESSES.kind, reflector: this.#ingresses },
+      { kind: INGRESS_CLASSES.kind, reflector: this.#classes },
+      ...this.#backends.reflectors,
+    ]
+  }
+
+  start(): void {
+    for (const { reflector } of this.reflectors) reflector.start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.reflectors.map(({ reflector }) => reflector.close()))
+  }
+
+  /** An operator confirms that missing objects are deleted. */
+  confirm(): void {
+    for (const { reflector } of this.reflectors) reflector.confirm()
+  }
+
+  get ready(): boolean {
+    return this.#slices.reflector.hasSynced && this.reflectors.every(({ reflector }) => reflector.hasSynced)
+  }
+
+  onChange(listener: (change: ClusterChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  ingress(key: string): Ingress | undefined {
+    const ingress = this.#ingresses.get(key)
+    const resourceVersion = this.#ingresses.identity(key)?.resourceVersion
+    if (ingress === undefined || resourceVersion === undefined) return ingress
+    return { ...ingress, metadata: { ...ingress.metadata, resourceVersion } }
+  }
+
+  *ingresses(): Iterable<Ingress> {
+    for (const [, ingress] of this.#ingresses.list()) yield ingress
+  }
+
+  classes(): readonly IngressClass[] {
+    return [...this.#classes.list()].map(([, one]) => one)
+  }
+
+  service(key: string) {
+    return this.#backends.service(key)
+  }
+
+  slicesOf(serviceKey: string) {
+    return this.#slices.of(serviceKey)
+  }
+
+  isHeld(key: string): boolean {
+    return this.#ingresses.isHeld(key)
+  }
+
+  isGone(key: string, uid: string): Promise<boolean> {
+    const [namespace = '', name = ''] = key.split('/', 2)
+    return this.#ingresses.isGone({ namespace, name }, uid)
+  }
+
+  writeAddresses(ingress: Ingress, addresses: readonly string[]): Promise<string | null> {
+    return this.#writes.run(async () => {
+      const { namespace = '', name } = ingress.metadata
+      try {
+        const written = await this.#options.transport.request<Ingress>({
+          method: 'PATCH',
+          path: objectPath(INGRESSES, { namespace, name }, 'status'),
+          query: { fieldManager: FIELD_MANAGER },
+          contentType: 'application/merge-patch+json',
+          body: {
+            // An object that was made again under this name is another one.
+            metadata: { uid: uidOf(ingress) },
+            status: { loadBalancer: { ingress: addresses.length === 0 ? null : addresses.map((ip) => ({ ip })) } },
+          },
+        })
+        return written.metadata.resourceVersion ?? null
+      } catch (error) {
+        if (isNotFound(error) || isConflict(error)) return null
+        throw error
+      }
+    })
+  }
+
+  tell(ingress: Ingress, event: IngressEvent): void {
+    this.#options.tell(ingress, event)
+  }
+
+  #tell(change: ClusterChange): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+const NAMED = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp'] as const
+const OURS = 'spout.dev/'
+
+function trimIngress({ metadata, spec, status }: Ingress): Ingress {
+  const { annotations = {} } = metadata
+  const kept = Object.keys(annotations).filter((name) => name.startsWith(OURS) || name === LEGACY_CLASS_ANNOTATION)
+  return {
+    metadata: { ...picked(metadata, NAMED), annotations: picked(annotations, [...kept, PROJECT]) },
+    spec: structuredClone(picked(spec, ['ingressClassName', 'defaultBackend', 'tls', 'rules'])),
+    ...(status === undefined ? {} : { status: structuredClone(picked(status, ['loadBalancer'])) }),
+  }
+}
+
+const trimClass = ({ metadata, spec }: IngressClass): IngressClass => ({
+  metadata: { ...picked(metadata, NAMED), annotations: picked(metadata.annotations, [DEFAULT_CLASS_ANNOTATION]) },
+  spec: structuredClone(picked(spec, ['controller', 'parameters'])),
+})

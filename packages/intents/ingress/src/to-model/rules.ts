@@ -1,0 +1,97 @@
+import { keyOf, type PortReference, type Refusal, type RouteContentInput, shown, uidOf } from '@spout/connector'
+import type { Ingress, IngressBackend, IngressPath } from '@spout/kube'
+
+/** A Service's port that a rule sends requests to. */
+export interface RuleBackend {
+  /** `namespace/name`. */
+  readonly service: string
+  readonly port: PortReference
+}
+
+/** One path of one host of an Ingress, or its default backend. */
+export interface Rule {
+  readonly ingress: Ingress
+  /** Where it stands, such as `spec.rules[0].http.paths[1]`. */
+  readonly field: string
+  /** In lower case; empty for all hosts. A wildcard begins with `*.`. */
+  readonly host: string
+  readonly match: 'exact' | 'prefix' | 'default'
+  /** Of a prefix without the last slash; empty takes every path. */
+  readonly path: string
+  readonly backend: RuleBackend | { readonly refusal: Refusal }
+}
+
+/** All rules of one Ingress, in its order; the default backend is the last one. */
+export function rulesOf(ingress: Ingress): readonly Rule[] {
+  const { rules = [], defaultBackend } = ingress.spec ?? {}
+  const all = rules.flatMap(({ host = '', http }, at) =>
+    (http?.paths ?? []).map((one, index) =>
+      ruleOf(ingress, host.toLowerCase(), one, `spec.rules[${at}].http.paths[${index}]`),
+    ),
+  )
+  if (defaultBackend === undefined) return all
+  const field = 'spec.defaultBackend'
+  const backend = backendOf(ingress, defaultBackend, field)
+  return [...all, { ingress, field, host: '', match: 'default', path: '', backend }]
+}
+
+/** `ImplementationSpecific` is ours to define: it is as `Prefix`. */
+function ruleOf(ingress: Ingress, host: string, { path = '', pathType, backend }: IngressPath, field: string): Rule {
+  const match = pathType === 'Exact' ? 'exact' : 'prefix'
+  return {
+    ...{ ingress, field, host, match },
+    path: match === 'exact' ? path : path.replace(/\/+$/, ''),
+    backend: backendOf(ingress, backend, `${field}.backend`),
+  }
+}
+
+function backendOf({ metadata }: Ingress, { service, resource }: IngressBackend, field: string): Rule['backend'] {
+  if (service !== undefined) return { service: `${metadata.namespace ?? ''}/${service.name}`, port: service.port ?? {} }
+  const what = resource === undefined ? 'nothing' : `a ${shown(resource.kind)}`
+  return { refusal: { reason: 'UnsupportedBackend', field, message: `It is ${what}; a Service is needed.` } }
+}
+
+/** Rules with the same text take the same requests: one of them wins. */
+export const textOf = ({ host, match, path }: Rule): string => `${match} ${host}${path}`
+
+/**
+ * The order in which rules are tried: the more specific first. A host before a wildcard before none, longer wildcards
+ * first; then exact paths, then longer prefixes; default backends at the end.
+ */
+export function byPrecedence(a: Rule, b: Rule): number {
+  for (const rank of [rankOfMatch, rankOfHost, labelsOf, rankOfPath, lengthOf]) {
+    const difference = rank(a) - rank(b)
+    if (difference !== 0) return difference
+  }
+  const [one, other] = [textOf(a), textOf(b)]
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+const rankOfMatch = ({ match }: Rule): number => (match === 'default' ? 1 : 0)
+const rankOfHost = ({ host }: Rule): number => (host === '' ? 2 : host.startsWith('*.') ? 1 : 0)
+/** More labels first. Only wildcards differ by it in what they take. */
+const labelsOf = ({ host }: Rule): number => (host.startsWith('*.') ? -host.split('.').length : 0)
+const rankOfPath = ({ match }: Rule): number => (match === 'exact' ? 0 : 1)
+const lengthOf = ({ match, path }: Rule): number => (match === 'exact' ? 0 : -path.length)
+
+/** The older Ingress first. */
+export function byAge(a: Ingress, b: Ingress): number {
+  const [one, other] = [ageOf(a), ageOf(b)]
+  return one < other ? -1 : one > other ? 1 : 0
+}
+const ageOf = (ingress: Ingress): string => `${ingress.metadata.creationTimestamp ?? ''} ${keyOf(ingress)}`
+
+/** The conditions of a rule's route. */
+export function conditionsOf({ host, match, path }: Rule): NonNullable<RouteContentInput['conditions']> {
+  const hosts: NonNullable<RouteContentInput['conditions']> =
+    host === ''
+      ? []
+      : host.startsWith('*.')
+        ? [{ on: 'host', compare: 'one-label', values: [host.slice(2)] }]
+        : [{ on: 'host', compare: 'exact', values: [host] }]
+  if (path === '') return hosts
+  return [...hosts, { on: 'path', compare: match === 'exact' ? 'exact' : 'elements', values: [path] }]
+}
+
+/** Unique in a load balancer. */
+export const routeName = ({ ingress, field }: Rule): string => `${uidOf(ingress)}/${field}`
