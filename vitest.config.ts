@@ -17,7 +17,8 @@ const project = (
 })
 
 const onACluster = (kind: 'contract' | 'lab'): string[] => [
-  `packages/intents/{service,gateway,kubernetes-config}/src/**/*.${kind}.test.ts`,
+  `packages/intents/{service,ingress,gateway,kubernetes-config}/src/**/*.${kind}.test.ts`,
+  `packages/connector/src/certificates/**/*.${kind}.test.ts`,
   `packages/kubernetes-manifests/src/**/*.${kind}.test.ts`,
   `packages/kube/src/**/*.${kind}.test.ts`,
   `packages/testkit/src/kubernetes/**/*.${kind}.test.ts`,

@@ -127,9 +127,12 @@ export class UnitBalancer {
         : await this.#bringTo(ingresses, compiled, held, requestOf(families, named.value))
     const newest = shown === null ? null : (known.get(shown.document.id) ?? shown)
     for (const ingress of ingresses) {
-      const problems = compiled.problems.get(uidOf(ingress)) ?? []
-      statuses.tell(ingress, refusal === null ? problems : [...problems, refusal])
-      await this.#show(ingress, newest)
+      const failure = await this.#show(ingress, newest)
+      const problems = [...(compiled.problems.get(uidOf(ingress)) ?? []), refusal, failure]
+      statuses.tell(
+        ingress,
+        problems.filter((one) => one !== null),
+      )
     }
     const isWhole = refusal === null && (newest === null || !this.leftOut.has(newest.document.id))
     if (isWhole) this.#refused.delete(unit)
@@ -173,17 +176,20 @@ export class UnitBalancer {
     }
   }
 
-  /** The address is shown once the nodes serve it; then it stays while they take over changes. */
-  async #show(ingress: Ingress, shown: ShownLoadBalancer | null): Promise<void> {
-    if (shown === null) return
+  /**
+   * The address is shown once the nodes serve it; then it stays while they take over changes.
+   * @returns why they cannot
+   */
+  async #show(ingress: Ingress, shown: ShownLoadBalancer | null): Promise<Refusal | null> {
+    if (shown === null) return null
     const { statuses } = this.#context
     const addresses = shown.document.vips.map(({ address }) => address)
     const before = shownAddresses(ingress)
     const since = addresses.some((address) => before.includes(address)) ? shown.document.createdAt : null
     const progress = this.#confirmations.progressOf(shown, since, null)
     if (progress.type === 'programmed') await statuses.show(ingress, addresses)
-    else if (progress.type === 'failed')
-      statuses.tell(ingress, [{ reason: progress.reason, field: 'load balancer', message: progress.message }])
+    if (progress.type !== 'failed') return null
+    return { reason: progress.reason, field: 'load balancer', message: progress.message }
   }
 
   /** Families of the project's subnets, IPv4 first; IPv4 while it has none. */

@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { waitFor } from '@spout/testkit'
+import { issueCertificate } from '@spout/testkit/tls'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
+import { serviceBody, servicesIn } from './services.ts'
+import { startWorkload } from './workloads.ts'
+
+const NETWORKING = '/apis/networking.k8s.io/v1'
+const INGRESSES = `${NETWORKING}/namespaces/default/ingresses`
+
+interface ShownIngress {
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } }
+}
+
+const authority = issueCertificate({ isAuthority: true, commonName: 'lab authority' })
+
+let lab: ServiceLab
+let address: string
+let caFile: string
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const secret = (name: string, host: string) => {
+  const { certificate, key } = issueCertificate({ names: [host], issuer: authority })
+  return lab.cluster.api.apply(`/api/v1/namespaces/default/secrets/${name}`, {
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'default' }, type: 'kubernetes.io/tls' },
+    data: { 'tls.crt': base64(certificate), 'tls.key': base64(key) },
+  })
+}
+const to = (name: string, at = '/') => ({
+  path: at,
+  pathType: 'Prefix',
+  backend: { service: { name, port: { name: 'http' } } },
+})
+const ingress = (name: string, host: string, paths: readonly object[], annotations: object = {}) =>
+  lab.cluster.api.create(INGRESSES, {
+    metadata: { name, annotations },
+    spec: {
+      ingressClassName: 'spout',
+      tls: [{ hosts: [host], secretName: `${name}-tls` }],
+      rules: [{ host, http: { paths } }],
+    },
+  } as object)
+
+/** What curl says, as a client outside: certificates are checked. The body is empty for an error. */
+const curl = async (url: string, ...more: readonly string[]) => {
+  const { hostname, port, protocol } = new URL(url)
+  const at = port || (protocol === 'https:' ? '443' : '80')
+  const format = '\n%{http_code} %{redirect_url}'
+  const asked = ['curl', '--silent', '--max-time', '5', '--cacert', caFile, '--write-out', format]
+  const { stdout } = await lab.system.lab.run('client', [
+    ...asked,
+    '--resolve',
+    `${hostname}:${at}:${address}`,
+    ...more,
+    url,
+  ])
+  const [body = '', line = ''] = stdout.split(/\n(?=\d{3} )/)
+  const [status = '', redirect = ''] = line.split(' ')
+  return { body, status: Number(status), redirect }
+}
+/** Of the certificate that clients of the shop are shown. */
+const fingerprint = async (): Promise<string> => {
+  const asked = `openssl s_client -connect ${address}:443 -servername shop.example.org </dev/null`
+  return (
+    await lab.system.lab.must('client', ['sh', '-c', `${asked} | openssl x509 -noout -fingerprint -sha256`])
+  ).trim()
+}
+/** The workload that answers with 200; null for anything else. */
+const appOf = async (url: string) => {
+  const { body, status } = await curl(url).catch(() => ({ body: '', status: 0 }))
+  return status === 200 ? ((JSON.parse(body) as PodAnswer).pod.split('-')[0] ?? '') : null
+}
+const until = <T>(what: string, probe: () => T | Promise<T>) => waitFor(probe, { what, timeoutMs: 60_000 })
+
+beforeAll(async () => {
+  lab = await startServiceLab()
+  caFile = path.join(lab.system.lab.directory, 'ca.crt')
+  writeFileSync(caFile, authority.certificate)
+  const { api } = lab.cluster
+  for (const name of ['web', 'cart']) {
+    await startWorkload(lab, { name, replicas: 1 })
+    await api.create(servicesIn('default'), serviceBody(name, name, { type: 'ClusterIP' }))
+  }
+  await api.create(`${NETWORKING}/ingressclasses`, {
+    metadata: { name: 'spout' },
+    spec: { controller: 'spout.dev/ingress' },
+  } as object)
+  await secret('shop-tls', 'shop.example.org')
+  await secret('blog-tls', 'blog.example.org')
+  await ingress('shop', 'shop.example.org', [to('web'), to('cart', '/cart')], { 'spout.dev/ssl-redirect': 'true' })
+  await ingress('blog', 'blog.example.org', [to('cart')])
+  address = await until('the address', async () => {
+    const { status } = await api.get<ShownIngress>(`${INGRESSES}/shop`)
+    return status?.loadBalancer?.ingress?.[0]?.ip ?? null
+  })
+}, 900_000)
+afterAll(() => lab?.destroy())
+
+describe('Ingresses on a real Kubernetes', () => {
+  it('serve two hosts at one address by HTTPS, each with its own certificate', async () => {
+    await until('the shop', async () => (await appOf('https://shop.example.org/')) === 'web')
+    await until('the blog', async () => (await appOf('https://blog.example.org/')) === 'cart')
+    expect(await appOf('https://shop.example.org/cart/1')).toBe('cart')
+    expect(await appOf('https://shop.example.org/cartoon')).toBe('web')
+    expect(await lab.loadBalancers()).toHaveLength(1)
+  })
+
+  it('serve HTTP, or send its clients to HTTPS where that is asked for', async () => {
+    expect(await appOf('http://blog.example.org/')).toBe('cart')
+    expect(await curl('http://shop.example.org/cart?a=b')).toMatchObject({
+      status: 308,
+      redirect: 'https://shop.example.org/cart?a=b',
+    })
+    expect((await curl('http://other.example.org/')).status).toBe(503)
+  })
+
+  it('show a replaced certificate, and fail no request meanwhile', async () => {
+    const before = await fingerprint()
+    let failed = 0
+    let asking = true
+    const load = (async () => {
+      while (asking) if ((await appOf('https://shop.example.org/')) !== 'web') failed++
+    })()
+    await secret('shop-tls', 'shop.example.org')
+    await until('the new certificate', async () => (await fingerprint()) !== before)
+    asking = false
+    await load
+    expect(failed).toBe(0)
+  })
+
+  it('leave an address with the others that share it', async () => {
+    await lab.cluster.api.delete(`${INGRESSES}/blog`)
+    await until('503', async () => (await curl('http://blog.example.org/')).status === 503)
+    expect(await appOf('https://shop.example.org/')).toBe('web')
+  })
+})
