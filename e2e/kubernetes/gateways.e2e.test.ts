@@ -1,4 +1,6 @@
-import { waitFor } from '@spout/testkit'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { issueCertificate, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installGatewayApi } from '../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
 import { connectorLog } from './connectors.ts'
@@ -141,6 +143,51 @@ describe('HTTPRoutes on a real Kubernetes', () => {
     stopped = true
     await asking
     expect(answers.filter((app) => app === null)).toEqual([])
+  })
+
+  it('ends TLS with the certificate of a Secret, and shows the next one when it is renewed', async () => {
+    const host = 'secure.example.org'
+    const authority = issueCertificate({ isAuthority: true, alternatives: '' })
+    const caFile = path.join(lab.system.lab.directory, 'gateway-ca.pem')
+    writeFileSync(caFile, authority.certificate)
+    const base64 = (text: string): string => Buffer.from(text).toString('base64')
+    const store = async () => {
+      const { certificate, key } = issueCertificate({ names: [host], issuer: authority })
+      await lab.cluster.api.apply('/api/v1/namespaces/default/secrets/secure', {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'secure' },
+        type: 'kubernetes.io/tls',
+        data: { 'tls.crt': base64(certificate), 'tls.key': base64(key) },
+      })
+    }
+    const serial = async () => {
+      const to = ['--resolve', `${host}:443:${address}`, '--cacert', caFile]
+      const argv = ['curl', '-sS', '--max-time', '5', ...to, '-w', '%{http_code} %{certs}', `https://${host}/`]
+      const { code, stdout } = await lab.system.lab.run('client', argv)
+      return code === 0 && stdout.includes('200') ? (/Serial Number:(\w+)/.exec(stdout)?.[1] ?? null) : null
+    }
+    await store()
+    await lab.cluster.api.patch(`${OURS}/gateways/shop`, {
+      spec: {
+        listeners: [
+          { name: 'http', port: 80, protocol: 'HTTP' },
+          {
+            name: 'https',
+            port: 443,
+            protocol: 'HTTPS',
+            hostname: host,
+            tls: { certificateRefs: [{ name: 'secure' }] },
+          },
+        ],
+      },
+    })
+    await route('secure', { parentRefs: [{ name: 'shop', sectionName: 'https' }], rules: [rule({ web: 1 })] })
+    await until('an answer over TLS', async () => (await serial()) !== null)
+    const before = await serial()
+    await store()
+    await until('the new certificate', async () => ![null, before].includes(await serial()))
+    await lab.cluster.api.delete(`${OURS}/httproutes/secure`)
   })
 
   it('follows a route that goes, and tells how many are attached', async () => {
