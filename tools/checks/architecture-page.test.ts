@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 
 // Issue 20: a reader who knows the field but not this code follows it without help, so it stays two pages.
-const MOST_WORDS = 2300
+const MOST_WORDS = 2350
 
 it('ARCHITECTURE.md stays two pages', () => {
   const text = readFileSync(path.resolve(import.meta.dirname, '../../ARCHITECTURE.md'), 'utf8')

@@ -22,6 +22,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'withdrawals',
     'status',
     'clean-up',
+    'dns',
   ],
   'packages/dataplane/src': [
     ['contracts', 'nft'],

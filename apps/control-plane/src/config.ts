@@ -1,9 +1,16 @@
 import { DEFAULT_POLICY_SET, POLICY_SET_NAMES } from '@spout/intent-octavia'
-import { ANNOUNCER_NAMES, CONFIGURED_ANNOUNCERS, DEFAULT_ANNOUNCER, requiredSettings } from '@spout/model'
+import {
+  ANNOUNCER_NAMES,
+  CONFIGURED_ANNOUNCERS,
+  DEFAULT_ANNOUNCER,
+  dnsTtlSeconds,
+  requiredSettings,
+} from '@spout/model'
 import { parseCidr } from '@spout/net'
 import { secret } from '@spout/runtime/config'
 import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
+import { dnsZone } from './dns-zones.ts'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
 const account = z.string().regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not like namespace/name')
@@ -253,6 +260,23 @@ export const controlPlaneConfig = z.strictObject({
       error: 'and certificates.sealingKeys exclude each other: set one of them',
     })
     .prefault({}),
+  /** Names of load balancers, published by dynamic update. */
+  dns: section({
+    zones: z
+      .array(dnsZone)
+      .max(100)
+      .refine((zones) => new Set(zones.map(({ name }) => name)).size === zones.length, 'names a zone twice')
+      .default([]),
+    /** What this control plane is called in ownership records. Each that publishes into a zone needs another. */
+    owner: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,63}$/, 'is not 1 to 63 letters, digits, dots, hyphens and underscores')
+      .default('spout'),
+    /** How long resolvers may keep an answer, where the load balancer does not say. */
+    ttlSeconds: dnsTtlSeconds.default(300),
+    /** How often each zone is looked through for what should not be there, or is missing. */
+    sweepSeconds: z.number().int().min(1).max(86_400).default(600),
+  }).prefault({}),
   tokens: section({
     lifetimeSeconds: z.number().int().min(60).max(2_592_000).default(28_800),
     /** Tokens of one user by password, and of each application credential. Issuing one more deletes the oldest. */

@@ -1,7 +1,16 @@
-import { NodeLiveness, NodeStateTable, PlanController, Rebalancer, StatusController, Sweeper } from '@spout/controllers'
+import {
+  DnsPublisher,
+  NodeLiveness,
+  NodeStateTable,
+  PlanController,
+  Rebalancer,
+  StatusController,
+  Sweeper,
+} from '@spout/controllers'
 import type { Clock } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
 import type { ControlPlaneConfig } from './config.ts'
+import { openDnsZones } from './dns-zones.ts'
 import type { ModelStore } from './model-store.ts'
 
 /** The control loops, before those with a `start` are started. */
@@ -11,6 +20,7 @@ export interface ControlLoops {
   readonly planner: PlanController
   readonly sweeper: Sweeper
   readonly rebalancer: Rebalancer
+  readonly dns: DnsPublisher
 }
 
 export function createControlLoops(
@@ -27,5 +37,9 @@ export function createControlLoops(
     planner: new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log }),
     sweeper: new Sweeper({ view, store, clock, log }),
     rebalancer: new Rebalancer({ view, status, admission, clock, log }),
+    dns: new DnsPublisher({
+      ...{ owner: config.dns.owner, ttlSeconds: config.dns.ttlSeconds, sweepMs: config.dns.sweepSeconds * 1000 },
+      ...{ zones: openDnsZones(config.dns.zones), view, status, clock, log },
+    }),
   }
 }

@@ -21,6 +21,7 @@ import { describeTenantCertificates } from './certificate-metrics.ts'
 import type { HomeCluster } from './cluster/home-cluster.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { type ControlLoops, createControlLoops } from './control-loops.ts'
+import { describeDns } from './dns-metrics.ts'
 import { ensureFirstObjects } from './first-objects.ts'
 import { openKeystone } from './keystone.ts'
 import { openLimits } from './limits.ts'
@@ -59,6 +60,7 @@ export async function startControlPlane(
   const metrics = new Metrics()
   describeObjects(metrics, { view, status, planner, link, audit })
   describeAnnouncements(metrics, { view, status })
+  describeDns(metrics, loops.dns)
   describeTenantCertificates(metrics, { view, clock, unopened: () => model.unopenedCertificates })
   const certificate = config.api.tls ? apiCertificate(config, { authority, ...around }) : null
   describeCertificate(metrics, certificate)
@@ -99,6 +101,7 @@ export async function startControlPlane(
     .add({ name: 'authenticator', start: () => authenticator.start(), stop: () => authenticator.stop() })
     .add(loops.sweeper)
     .add(loops.rebalancer)
+    .add(loops.dns)
     .add(link)
     .add(statusServer)
     .add(api)

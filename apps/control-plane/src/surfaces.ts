@@ -40,7 +40,15 @@ export interface SurfaceParts {
 export function mountSurfaces(
   app: ReturnType<typeof createServer>,
   config: ControlPlaneConfig,
-  { model: { store, view, admission }, loops: { status }, authenticator, audit, limits, clock, linkPin }: SurfaceParts,
+  {
+    model: { store, view, admission },
+    loops: { status, dns },
+    authenticator,
+    audit,
+    limits,
+    clock,
+    linkPin,
+  }: SurfaceParts,
 ): void {
   const authenticate = authenticateBy(authenticator)
   const publicUrl = config.api.publicUrl === '' ? null : config.api.publicUrl
@@ -54,7 +62,7 @@ export function mountSurfaces(
     ),
   }
   const native = nativeApi({
-    ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals },
+    ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals, dns },
     ...{ authenticator, audit, clock, linkPin, networkDefaults, streams: limits.streams, turns: limits.turns },
   })
   const identity = identityApi({

@@ -6,5 +6,5 @@
 export { type DnsRecord, TYPES, type TypeName } from './message.ts'
 export { DnsFailure, NameServer, type ServerAddress, type Update } from './name-server.ts'
 export { addressOf, textOf } from './record-data.ts'
-export { absent, addressRecord, removal, same, textRecord } from './records.ts'
+export { absent, addressRecord, removal, removalOf, same, textRecord } from './records.ts'
 export { TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } from './tsig.ts'

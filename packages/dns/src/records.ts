@@ -27,3 +27,6 @@ export const same = (record: DnsRecord): DnsRecord => ({ ...record, class: CLASS
 export const removal = (name: string, type: TypeName): DnsRecord => ({
   ...{ name, type: TYPES[type], class: CLASSES.ANY, ttl: 0, data: NOTHING },
 })
+
+/** Change: this one record is removed. */
+export const removalOf = (record: DnsRecord): DnsRecord => ({ ...record, class: CLASSES.NONE, ttl: 0 })

@@ -108,6 +108,26 @@ export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
   problems: [],
 }
 
+/** What became of a name of a load balancer. */
+export interface DnsNameStatus {
+  readonly name: string
+  /**
+   * `waiting`: none of its public addresses is announced yet, or its turn has not come. `failed`: see `reason`; it is
+   * tried again.
+   */
+  readonly state: 'published' | 'waiting' | 'failed'
+  readonly reason: 'Published' | 'WaitingForAddress' | 'WaitingForTurn' | 'NoZone' | 'NotOurs' | 'NameServer'
+  /** A full sentence for the object's user. */
+  readonly message: string
+  /** That the name has now, as far as is known. */
+  readonly addresses: readonly string[]
+}
+
+/** Answers what became of a load balancer's names, in their order. */
+export interface DnsReader {
+  names(loadBalancerId: string): readonly DnsNameStatus[]
+}
+
 /** Answers the current status of objects. The status controller implements it, every surface reads it. */
 export interface StatusReader {
   loadBalancer(id: string): LoadBalancerStatus

@@ -232,7 +232,8 @@ export async function openTestBed(
   mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults, settle }), gate)
   mount(app, keyManagerApi({ ...common, authenticate: authenticateBy(authenticator) }), gate)
   const streams = new OpenStreams({ mostOfProject: 64, mostBytesOfProject: 32 * 1024 * 1024 })
-  const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults }
+  const dns = { names: () => [] }
+  const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults, dns }
   mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32) }), gate)
 
   /** A user with one role in one project, and a token for it. */

@@ -27,6 +27,9 @@ export function explainText(explanation: Explanation, colour: boolean): string {
         ? [`  pool   address pool ${printable(pool.name)} is draining: the address stays, new ones come from elsewhere`]
         : []),
     ]),
+    ...(explanation.dns ?? []).map(
+      ({ name, state: became, message }) => `  name   ${printable(name)}: ${status(became)}. ${printable(message)}`,
+    ),
     `  node   ${owner ? `${owner.name ?? owner.id} (${status(owner.connection)})` : 'none'}: ${printable(ownerReason.message)}`,
     ...explanation.listeners.flatMap((listener) => listenerLines(listener, explanation.pools, status)),
     ...unusedPools(explanation).flatMap((pool) => [`  pool ${called(pool)} is used by no listener`]),

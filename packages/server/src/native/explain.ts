@@ -42,6 +42,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       announcedBy: announcersOf(context, known),
       pool: poolOf(context, known.vip.poolId),
     })),
+    dns: context.dns.names(loadBalancer.id),
     returnPath:
       loadBalancer.networkId === null ? null : (view.get('network', loadBalancer.networkId)?.value.returnPath ?? null),
     proxy: explainProxy(context, loadBalancer),

@@ -24,7 +24,10 @@ const statusShown = (status: LoadBalancerStatus) => ({
 /** A load balancer with its status. */
 export const shownLoadBalancer = (context: NativeContext, loadBalancer: LoadBalancer) => ({
   ...loadBalancer,
-  status: statusShown(context.status.loadBalancer(loadBalancer.id)),
+  status: {
+    ...statusShown(context.status.loadBalancer(loadBalancer.id)),
+    ...((loadBalancer.dnsNames ?? []).length > 0 && { dns: context.dns.names(loadBalancer.id) }),
+  },
 })
 
 export const shownNode = (context: NativeContext, node: Node) => {

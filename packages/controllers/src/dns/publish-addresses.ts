@@ -1,0 +1,103 @@
+import {
+  absent,
+  addressOf,
+  addressRecord,
+  DnsFailure,
+  type DnsRecord,
+  type NameServer,
+  removal,
+  removalOf,
+  same,
+  textOf,
+  textRecord,
+} from '@spout/dns'
+import { type AddressType, ownerOf, ownershipName, ownershipText } from './ownership.ts'
+
+/** The addresses of one type that a name is to have. */
+export interface Wish {
+  readonly name: string
+  readonly type: AddressType
+  readonly ttlSeconds: number
+  /** What the ownership record says that it is for. */
+  readonly resource: string
+  /** @param published addresses of ours that it has now */
+  readonly addresses: (published: ReadonlySet<string>) => readonly string[]
+}
+
+export interface Place {
+  readonly server: Pick<NameServer, 'query' | 'update'>
+  readonly zone: string
+  /** In ownership records. */
+  readonly owner: string
+}
+
+/** The name has records of this type, or an alias, that are not ours. They stay. */
+export class NotOurs extends Error {
+  override readonly name = 'NotOurs'
+}
+
+/**
+ * Makes the records of a name and type what they should be, if they are ours or there are none. The server itself checks
+ * whose they are, in the same step in which it changes them.
+ * @returns the addresses that the name has now
+ * @throws DnsFailure, NotOurs
+ */
+export async function publishAddresses(place: Place, wish: Wish): Promise<readonly string[]> {
+  const { server, owner } = place
+  const { name, type } = wish
+  const marks = await server.query(ownershipName(name, type), 'TXT')
+  const own = marks.find((mark) => ownerOf(textOf(mark)) === owner)
+  if (own !== undefined) {
+    const records = await server.query(name, type)
+    const addresses = wish.addresses(new Set(records.map(addressOf))).toSorted()
+    const wanted = recordsOf(place, wish, addresses)
+    const isPublished =
+      sameRecords(records, wanted.addresses) && wanted.marks.some((mark) => textOf(mark) === textOf(own))
+    if (isPublished) return addresses
+    const changes = [removal(name, type), removalOf(own), ...wanted.addresses, ...wanted.marks]
+    // The text may be that of a wildcard: then the name itself has nothing of ours.
+    if (await isApplied(place, marks.map(same), changes)) return addresses
+  }
+  const addresses = wish.addresses(new Set()).toSorted()
+  if (addresses.length === 0) return []
+  const wanted = recordsOf(place, wish, addresses)
+  const nothing = [absent(name, type), absent(name, 'CNAME'), absent(ownershipName(name, type), 'TXT')]
+  if (await isApplied(place, nothing, [...wanted.addresses, ...wanted.marks])) return addresses
+  throw new NotOurs(whyNotOurs(wish, marks))
+}
+
+/** @returns false when the prerequisites do not hold */
+async function isApplied(
+  { server, zone }: Place,
+  prerequisites: readonly DnsRecord[],
+  changes: readonly DnsRecord[],
+): Promise<boolean> {
+  try {
+    await server.update({ zone, prerequisites, changes })
+    return true
+  } catch (error) {
+    if (error instanceof DnsFailure && error.kind === 'prerequisite') return false
+    throw error
+  }
+}
+
+const recordsOf = ({ owner }: Place, { name, type, ttlSeconds, resource }: Wish, addresses: readonly string[]) => ({
+  addresses: addresses.map((address) => addressRecord(name, address, ttlSeconds)),
+  marks:
+    addresses.length === 0 ? [] : [textRecord(ownershipName(name, type), ownershipText(owner, resource), ttlSeconds)],
+})
+
+function sameRecords(before: readonly DnsRecord[], after: readonly DnsRecord[]): boolean {
+  const words = (records: readonly DnsRecord[]) =>
+    records
+      .map((record) => `${record.ttl} ${addressOf(record)}`)
+      .toSorted()
+      .join()
+  return words(before) === words(after)
+}
+
+function whyNotOurs({ name, type }: Wish, marks: readonly DnsRecord[]): string {
+  const other = marks.map((mark) => ownerOf(textOf(mark))).find((owner) => owner !== null)
+  const whose = other === undefined ? 'that are not ours' : `whose owner is ${other}`
+  return `${name} has ${type} records, or an alias or a text beside them, ${whose}`
+}
