@@ -36,11 +36,12 @@ export const dnsName = z
   })
 
 const distinct = (names: readonly string[]): boolean => new Set(names).size === names.length
-const MOST_NAMES = 16
+/** Of one load balancer. */
+export const MOST_DNS_NAMES = 16
 const MOST_DOMAINS = 100
 
 /** The names of a load balancer. */
-export const dnsNames = z.array(dnsName).max(MOST_NAMES).refine(distinct, { message: 'has a name twice' })
+export const dnsNames = z.array(dnsName).max(MOST_DNS_NAMES).refine(distinct, { message: 'has a name twice' })
 
 /** What names a project may give its load balancers: exact ones, and all below others (`*.example.org`). */
 export const domains = z.array(dnsName).max(MOST_DOMAINS).refine(distinct, { message: 'has a domain twice' })

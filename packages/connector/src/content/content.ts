@@ -10,6 +10,10 @@ export interface LoadBalancerContent {
   readonly annotations: Readonly<Record<string, string>>
   readonly pools: readonly PoolContent[]
   readonly listeners: readonly ListenerContent[]
+  /** Names to publish; left out: none. An empty list takes those away that it has. */
+  readonly dnsNames?: readonly string[]
+  /** Seconds; left out: the control plane's. */
+  readonly dnsTtlSeconds?: number
 }
 
 export interface ListenerContent {
@@ -90,7 +94,16 @@ export function contentOf(document: LoadBalancer): LoadBalancerContent {
       ...(pool.tls === undefined ? {} : { tls: pool.tls }),
     })),
     listeners: listenersOf(document),
+    ...namesOf(document),
   }
+}
+
+function namesOf({
+  dnsNames = [],
+  dnsTtlSeconds,
+}: LoadBalancer): Pick<LoadBalancerContent, 'dnsNames' | 'dnsTtlSeconds'> {
+  if (dnsNames.length === 0) return {}
+  return { dnsNames, ...(typeof dnsTtlSeconds === 'number' && { dnsTtlSeconds }) }
 }
 
 /** The same listeners as `contentOf`, computed without the rest. */

@@ -326,6 +326,8 @@ const bodyOf = (content: LoadBalancerContent) => ({
   tags: [],
   enabled: true,
   annotations: content.annotations,
+  // Older control planes know no names.
+  ...(content.dnsNames && { dnsNames: content.dnsNames, dnsTtlSeconds: content.dnsTtlSeconds ?? null }),
   listeners: content.listeners.map(({ defaultPool, ...listener }) => ({
     ...listener,
     ...(defaultPool === '' ? {} : { defaultPool }),

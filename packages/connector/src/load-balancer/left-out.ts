@@ -5,7 +5,8 @@ import { reasonOf } from '../refusal.ts'
 
 /**
  * Members that the control plane refused, by pool and endpoint, with its reason. EndpointSlices can be written by hand:
- * one bad endpoint must stop neither the other endpoints nor the other Services of a shared address.
+ * one bad endpoint must stop neither the other endpoints nor the other Services of a shared address. Nor must a name that
+ * the project may not have.
  */
 export class LeftOut {
   readonly #clock: Clock
@@ -25,13 +26,16 @@ export class LeftOut {
     return this.#turns
   }
 
-  /** The content without members that were refused before. */
+  /** The content without members and names that were refused before. */
   apply(id: string, content: LoadBalancerContent): LoadBalancerContent {
     if (this.#clock.monotonicMs() - (this.#sinceMs.get(id) ?? 0) >= this.#forMs) this.forget(id)
     const refused = this.#ofDocument.get(id)
     if (refused === undefined) return content
+    const { dnsNames, ...rest } = content
+    const names = dnsNames?.filter((name) => !refused.has(keyOfName(name))) ?? []
+    const { dnsTtlSeconds: _, ...nameless } = rest
     return {
-      ...content,
+      ...(names.length > 0 ? { ...rest, dnsNames: names } : nameless),
       pools: content.pools.map((pool) => ({
         ...pool,
         members: pool.members.filter((member) => !refused.has(keyOf(pool.name, member))),
@@ -39,14 +43,16 @@ export class LeftOut {
     }
   }
 
-  /** @returns false when the refusal is not about a member of this content */
+  /** @returns false when the refusal is not about a member or name of this content */
   note(id: string, content: LoadBalancerContent, { field, message }: Refused): boolean {
     const match = /^pools\[(\d+)\]\.members\[(\d+)\]/.exec(field ?? '')
     const pool = content.pools[Number(match?.[1] ?? Number.NaN)]
     const member = pool?.members[Number(match?.[2] ?? Number.NaN)]
-    if (pool === undefined || member === undefined) return false
+    const name = content.dnsNames?.[Number(/^dnsNames\[(\d+)\]/.exec(field ?? '')?.[1] ?? Number.NaN)]
+    if (name === undefined && (pool === undefined || member === undefined)) return false
     const refused = this.#ofDocument.get(id) ?? new Map<string, string>()
-    refused.set(keyOf(pool.name, member), reasonOf(message))
+    if (name !== undefined) refused.set(keyOfName(name), reasonOf(message))
+    else if (pool !== undefined && member !== undefined) refused.set(keyOf(pool.name, member), reasonOf(message))
     this.#ofDocument.set(id, refused)
     if (!this.#sinceMs.has(id)) this.#sinceMs.set(id, this.#clock.monotonicMs())
     return true
@@ -56,6 +62,13 @@ export class LeftOut {
   of(id: string, serviceUid: string): { readonly count: number; readonly reason: string } | null {
     const own = [...(this.#ofDocument.get(id) ?? [])].filter(([key]) => key.startsWith(`${serviceUid}/`))
     return own[0] === undefined ? null : { count: own.length, reason: own[0][1] }
+  }
+
+  /** A name that was refused, and why; null for none of these. */
+  name(id: string, names: readonly string[]): { readonly name: string; readonly reason: string } | null {
+    const refused = this.#ofDocument.get(id)
+    const name = names.find((each) => refused?.has(keyOfName(each)))
+    return name === undefined ? null : { name, reason: refused?.get(keyOfName(name)) ?? '' }
   }
 
   has(id: string): boolean {
@@ -77,5 +90,7 @@ export class LeftOut {
   }
 }
 
+/** No member's key: a pool's name begins with the id of its object. */
+const keyOfName = (name: string): string => `name ${name}`
 const keyOf = (pool: string, { address, port }: { readonly address: string; readonly port: number }): string =>
   `${pool} ${address} ${port}`

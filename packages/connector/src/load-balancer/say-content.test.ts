@@ -23,6 +23,31 @@ const content: LoadBalancerContent = {
   ],
 }
 
+test('a name that is refused is left out, the others are said', async () => {
+  const leftOut = new LeftOut(new FakeClock(), 30_000)
+  const context = { leftOut, known: { answered: () => {} } } as unknown as SayContext
+  const said: unknown[] = []
+  const refuse = async ({ dnsNames, dnsTtlSeconds }: LoadBalancerContent) => {
+    said.push([dnsNames, dnsTtlSeconds])
+    const at = dnsNames?.findIndex((name) => name !== 'b.example') ?? -1
+    if (at >= 0) throw new Refused('InvalidField', `Field dnsNames[${at}]: no domain covers it`, `dnsNames[${at}]`)
+    return {} as ShownLoadBalancer
+  }
+  const named = { ...content, dnsNames: ['a.example', 'b.example'], dnsTtlSeconds: 60 }
+  await withoutRefused(context, 'lb', named, refuse)
+  expect(said).toEqual([
+    [['a.example', 'b.example'], 60],
+    [['b.example'], 60],
+  ])
+  expect(leftOut.name('lb', ['b.example', 'a.example'])).toEqual({ name: 'a.example', reason: 'no domain covers it' })
+  said.length = 0
+  await withoutRefused(context, 'other', { ...named, dnsNames: ['a.example'] }, refuse)
+  expect(said).toEqual([
+    [['a.example'], 60],
+    [undefined, undefined],
+  ])
+})
+
 test('a member that is refused while routes change is not left out: the answer is outdated', async () => {
   const leftOut = new LeftOut(new FakeClock(), 30_000)
   const context = { leftOut, known: { answered: () => {} } } as unknown as SayContext

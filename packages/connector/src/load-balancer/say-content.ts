@@ -43,7 +43,10 @@ async function say(
   const { id } = shown.document
   let now = shown
   if (difference === 'same') return now
-  if (difference === 'whole') return service.replace(id, content)
+  if (difference === 'whole') {
+    const takesNames = content.dnsNames === undefined && (shown.document.dnsNames ?? []).length > 0
+    return service.replace(id, takesNames ? { ...content, dnsNames: [] } : content)
+  }
   for (const change of difference)
     try {
       now = await service.changeMembers(now, change)
@@ -61,7 +64,7 @@ async function say(
   return now
 }
 
-/** Writes the content and leaves out members that are refused. */
+/** Writes the content and leaves out members and names that are refused. */
 export async function withoutRefused(
   { leftOut, known }: SayContext,
   id: string,

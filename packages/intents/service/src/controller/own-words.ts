@@ -8,6 +8,7 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^listeners\b/, 'spec.ports'],
   [/^pools\[\d+\]\.monitor/, 'metadata.annotations[spout.dev/monitor]'],
   [/^classId\b/, 'spec.loadBalancerClass'],
+  [/^dnsNames\b/, 'metadata.annotations[external-dns.kubernetes.io/hostname]'],
   [/^pools\b|^put\b|^members\b/, 'endpoints'],
 ]
 

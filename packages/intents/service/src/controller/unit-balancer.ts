@@ -16,6 +16,8 @@ import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { parseIp } from '@spout/net'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
+import { fieldOf } from '../to-model/annotations.ts'
+import { dnsNamesOf } from '../to-model/dns-names.ts'
 import { type ExternalIpRequest, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
 import { servicesOf } from '../to-model/services-of.ts'
 import { answeringOf } from '../write-back/answering.ts'
@@ -282,7 +284,19 @@ export class UnitBalancer {
   }
 
   #noticeOf(id: string, service: Service, ofDraft: Refusal | null): Refusal | null {
-    return ofDraft ?? this.#leftOutNotice(id, service) ?? this.#context.cluster.notice(service)
+    return (
+      ofDraft ??
+      this.#leftOutNotice(id, service) ??
+      this.#nameNotice(id, service) ??
+      this.#context.cluster.notice(service)
+    )
+  }
+
+  #nameNotice(id: string, service: Service): Refusal | null {
+    const refused = this.leftOut.name(id, dnsNamesOf(service).dnsNames)
+    if (refused === null) return null
+    const message = `"${refused.name}" is not published: ${refused.reason}`
+    return { reason: 'NameRefused', field: fieldOf('hostnames'), message }
   }
 
   #leftOutNotice(id: string, service: Service): Refusal | null {

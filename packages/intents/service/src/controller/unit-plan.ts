@@ -12,7 +12,7 @@ import {
   unreachableFamilies,
 } from '@spout/connector'
 import type { Service } from '@spout/kube'
-import type { LoadBalancer } from '@spout/model'
+import { type LoadBalancer, MOST_DNS_NAMES } from '@spout/model'
 import { type Cidr, parseIp } from '@spout/net'
 import type { PortKey } from '../names.ts'
 import { ADDRESS_FIELDS, familiesOf } from '../to-model/address-request.ts'
@@ -35,6 +35,12 @@ export interface UnitPlan {
   readonly groups: readonly PlannedGroup[]
   /** Services whose request cannot be read; what they had before stays. */
   readonly refused: readonly { readonly service: Service; readonly refusal: Refusal }[]
+}
+
+/** A Service that is refused now keeps what it had. */
+function withNamesOf(content: LoadBalancerContent, document: LoadBalancer | null): LoadBalancerContent {
+  const names = [...new Set([...(content.dnsNames ?? []), ...(document?.dnsNames ?? [])])].slice(0, MOST_DNS_NAMES)
+  return names.length === 0 ? content : { ...content, dnsNames: names }
 }
 
 export interface PlannedGroup {
@@ -118,7 +124,7 @@ export function planUnit({
     return {
       heldBy: group.heldBy,
       request: group.request,
-      content: withExternals(whole, document, externals),
+      content: withExternals(kept.length === 0 ? whole : withNamesOf(whole, document), document, externals),
       externals,
       services: members.map(({ draft, taken }) => ({
         service: draft.service,

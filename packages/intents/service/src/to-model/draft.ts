@@ -24,11 +24,12 @@ import {
   unreachableFamilies,
 } from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
-import { LISTENER_PROTOCOLS, type Listener } from '@spout/model'
+import { LISTENER_PROTOCOLS, type Listener, MOST_DNS_NAMES } from '@spout/model'
 import type { PortKey } from '../names.ts'
 import { ADDRESS_FIELDS, addressRequestOf } from './address-request.ts'
 import { persistenceOf } from './affinity.ts'
 import { annotation, durationAnnotation } from './annotations.ts'
+import { type AskedNames, dnsNamesOf } from './dns-names.ts'
 import { isLocal, type Mode, modeOf } from './mode.ts'
 import { monitorOf } from './monitor.ts'
 import { type BalancedPort, type PortError, portsOf } from './ports.ts'
@@ -56,6 +57,7 @@ export interface ServiceDraft {
   /** Requested families whose members no network can hold. */
   readonly unreachable: Unreachable
   readonly ports: readonly DraftedPort[]
+  readonly names: AskedNames
   /** Why it cannot serve although nothing is wrong with it, such as a cluster without nodes. */
   readonly notice: Refusal | null
 }
@@ -136,9 +138,11 @@ export function draftOf(
   }
   if (drafted.every(({ parts }) => parts === null))
     return refuse('NoServablePort', 'spec.ports', drafted.map(({ port }) => portMessage(port, port.error)).join('; '))
+  const names = dnsNamesOf(service)
   return {
     value: {
       service,
+      names,
       request: { ...request.value, ...(named === undefined ? {} : { loadBalancerClass: named }) },
       unreachable,
       ports: drafted,
@@ -146,6 +150,7 @@ export function draftOf(
         noticeOf(mode.value, nodes) ??
         leftOutFamily(request.value, unreachable) ??
         leftOutSlice(slices) ??
+        names.notice ??
         unknownAnnotation(service),
     },
   }
@@ -202,7 +207,16 @@ export function groupContent(members: readonly MemberDraftOfGroup[], cluster: st
     }),
     pools: parts.map(({ pool }) => pool),
     listeners: parts.map(({ listener }) => listener),
+    ...namesOf(ordered),
   }
+}
+
+/** Of Services that share an address, the oldest that says a time to live decides. */
+function namesOf(ordered: readonly MemberDraftOfGroup[]): Pick<LoadBalancerContent, 'dnsNames' | 'dnsTtlSeconds'> {
+  const all = [...new Set(ordered.flatMap(({ draft: { names } }) => names.dnsNames))].slice(0, MOST_DNS_NAMES)
+  if (all.length === 0) return {}
+  const ttl = ordered.map(({ draft: { names } }) => names.dnsTtlSeconds).find((seconds) => seconds !== null)
+  return { dnsNames: all, ...(ttl !== undefined && ttl !== null && { dnsTtlSeconds: ttl }) }
 }
 
 const ageOf = ({ service }: ServiceDraft): string => `${service.metadata.creationTimestamp ?? ''} ${uidOf(service)}`
