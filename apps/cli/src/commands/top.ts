@@ -42,7 +42,7 @@ const RATES = [
   figure('IN/S', ({ bytesIn }) => bytesText(bytesIn)),
   figure('OUT/S', ({ bytesOut }) => bytesText(bytesOut)),
 ]
-/** Where a listener counts how long requests take. */
+/** Columns for listeners that count how long requests take. */
 const LATENCIES = [
   figure('P50', ({ latencies }) => quantileText(latencies, 0.5)),
   figure('P99', ({ latencies }) => quantileText(latencies, 0.99)),
@@ -57,7 +57,7 @@ const TOTALS = [
   figure('IN', ({ bytesIn }) => bytesText(bytesIn)),
   figure('OUT', ({ bytesOut }) => bytesText(bytesOut)),
 ]
-/** With quantiles, if one of the rows has some. */
+/** Adds the quantiles if one of the rows has latencies. */
 const withLatencies = (columns: readonly Column[], rows: readonly Row[]): readonly Column[] =>
   rows.some(({ counts }) => (counts as Counts).latencies.length > 0) ? [...columns, ...LATENCIES] : columns
 

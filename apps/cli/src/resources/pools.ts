@@ -242,7 +242,7 @@ function persistence(text: string): object {
   return { type: text }
 }
 
-/** `--tls yes` alone leaves all settings as they are, or as usual. */
+/** `--tls yes` alone keeps the settings that the pool has, or takes the defaults. */
 function tlsOf({ tls }: Row): Row {
   if (tls === undefined) return {}
   const { speak, ...settings } = tls as Row

@@ -121,7 +121,7 @@ export class Carriers {
   }
 }
 
-/** Proxies of others do not: a load balancer uses its own, or the one that its network shares. */
+/** Whether the share limits this load balancer. Of proxies only its own does, or the one that its network shares. */
 const concerns = ({ domain, share, loadBalancerId }: OverShareReport, entry: LoadBalancerEntry): boolean =>
   domain === entry.domain &&
   (!PROXY_SHARES.has(share) || loadBalancerId === (entry.dedicatedProxy === undefined ? undefined : entry.id))

@@ -3,7 +3,7 @@ import { Candidates } from './candidates.ts'
 import type { ConditionalRoute } from './conditional-route.ts'
 
 /**
- * Requests that the same conditions on the host hold for. A request is in the first of these classes that a table has:
+ * A class of requests: a condition on the host holds for all of them or for none. A request is in the first of these:
  * its host named exactly; the name behind its first label (`one-label`); the longest name behind more of its labels
  * (`any-labels`); `any`.
  */

@@ -3,8 +3,8 @@ import { Candidates } from './candidates.ts'
 import type { ConditionalRoute } from './conditional-route.ts'
 
 /**
- * Requests that the same conditions on the path hold for: one path, or those that begin with `text` and are in no class
- * of a longer text. Requests without a path, such as `OPTIONS *`, are in the class of the empty prefix.
+ * A class of requests: a condition on the path holds for all of them or for none. They have one path, or begin with `text`
+ * and are in no class of a longer text. Requests without a path, such as `OPTIONS *`, are in the class of the empty prefix.
  */
 export interface PathClass {
   readonly is: 'exact' | 'prefix'
@@ -21,13 +21,13 @@ function classesOf(compare: PathKeyCondition['compare'], value: string): readonl
 }
 
 /**
- * The text by which a class is found: the longest that a path with `/` and an end mark behind it begins with. So `/a/` is
- * found for `/a`, too, and one text is enough for a path and everything under it.
+ * The text by which a class is found. A request is looked up by its path, followed by `/` and an end mark. Its class has the
+ * longest text that this begins with. So `/a/` is found for `/a`, too: one text is for a path and everything under it.
  */
 export const lookupText = ({ is, text }: PathClass): { readonly text: string; readonly ends: boolean } =>
   is === 'exact' ? { text: `${text}/`, ends: true } : { text, ends: false }
 
-/** A class that would be found in place of another, because of the `/` that is put behind a path. */
+/** Adds `/a` for the prefix `/a/`, which would be found for `/a` because of the `/` that is put behind a path. */
 const withNeighbour = (path: PathClass): readonly PathClass[] =>
   path.is === 'prefix' && path.text.length > 1 && path.text.endsWith('/')
     ? [path, { is: 'exact', text: path.text.slice(0, -1) }]

@@ -3,7 +3,7 @@ import { compileRegex, parseRegex, RegexError } from '@spout/model/regex'
 import { type Problem, problem } from '../reason.ts'
 import type { ConditionalRoute } from './conditional-route.ts'
 
-/** Different ones of one listener: each takes a proxy some 10 KB, and this process up to 10 ms when it is new. */
+/** Most different expressions of a listener. Each takes some 10 KB of a proxy, and up to 10 ms here when it is new. */
 export const MOST_REGEXES = 50
 
 interface Place {

@@ -137,7 +137,7 @@ function whyNobody(
   return { code: 'NoNodeAvailable', message }
 }
 
-/** The owner could carry it, but was left. */
+/** The owner could carry it, but was told to hand it over. */
 const noOther = (groupName: string): Reason => ({
   code: 'NoNodeAvailable',
   message: `No other node of group \`${groupName}\` can carry it.`,

@@ -48,7 +48,7 @@ const WHY_NOT: Readonly<Record<CertificateUse, string>> = {
   revocations: 'names certificates: lists of revoked ones are stored as a chain of X509 CRL blocks',
 }
 
-/** Certificates that a document names and that are not there, or of the other use. */
+/** Certificates that a document names but that do not exist, or cannot be used so. */
 export function* certificateProblems(
   document: Pick<LoadBalancer, 'listeners' | 'pools'>,
   useOf: UseOfCertificate,

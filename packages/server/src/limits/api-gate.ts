@@ -42,7 +42,7 @@ export function apiGate(options: ApiGateOptions): Gate {
   const askElsewhere = async (request: FastifyRequest): Promise<void> => {
     const secret = tokenOf(request)
     if (foreign === null || secret === null || authenticator.issued(secret)) return
-    // Whoever sends made-up tokens must not make us ask about each.
+    // A stranger must not be able to make us ask about any number of invented tokens.
     if (!foreign.isKnown(secret)) await shares.turn(`address ${sourceOf(request.ip)}`, stranger)
     request.foreignSession = await foreign.open(secret)
   }

@@ -79,8 +79,8 @@ export class StateStream {
     // A change while this is sent is also in `#pending`, and is sent after it.
     const all = [...this.#states.entries(this.#nodeId)]
     // A new node applies entries as they arrive, so domains and the group come before load balancers.
-    const isStoodOn = ({ entry }: HashedEntry) => entry.kind !== 'load-balancer'
-    for (const held of [...all.filter(isStoodOn), ...all.filter((each) => !isStoodOn(each))]) {
+    const isFirst = ({ entry }: HashedEntry) => entry.kind !== 'load-balancer'
+    for (const held of [...all.filter(isFirst), ...all.filter((each) => !isFirst(each))]) {
       if (this.#ended) return
       await this.#write(this.#lineOf(held))
     }

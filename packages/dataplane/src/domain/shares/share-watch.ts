@@ -112,7 +112,7 @@ export class ShareWatch {
           read.delete(domain)
           log.debug({ domain, error: String(error) }, 'the shares of a domain cannot be read')
         }
-    // A proxy that ended counts no more; one of that name begins again.
+    // Forget the counters of proxies that ended: the next one of that name begins at zero.
     for (const [domain, keys] of read)
       for (const key of this.#refused.get(domain)?.keys() ?? [])
         if (!keys.has(key)) this.#refused.get(domain)?.delete(key)
