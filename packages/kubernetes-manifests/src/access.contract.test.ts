@@ -13,7 +13,13 @@ import {
   openConfigBed,
 } from '../../intents/kubernetes-config/src/testing/config-bed.fixture.ts'
 import { ACCESS, withoutReasons } from './rbac/manifests.ts'
-import { CONFIG_RULES, CONNECTOR_LEASE_RULES, CONNECTOR_NAMESPACE_RULES, CONNECTOR_RULES } from './rbac/roles.ts'
+import {
+  CONFIG_RULES,
+  CONNECTOR_INGRESS_RULES,
+  CONNECTOR_LEASE_RULES,
+  CONNECTOR_NAMESPACE_RULES,
+  CONNECTOR_RULES,
+} from './rbac/roles.ts'
 
 let bed: ConfigBed
 let directory: string
@@ -39,6 +45,9 @@ const POD = { metadata: { name: 'thief' }, spec: { containers: [{ name: 'a', ima
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 const DEFAULT = '/api/v1/namespaces/default'
 
+/** Of an installation in the cluster, which serves Ingresses, too. */
+const OF_THE_CONNECTOR = [...CONNECTOR_RULES, ...CONNECTOR_INGRESS_RULES]
+
 /** What a thief of a token would try; none of it may be allowed to any account of ours. */
 const NEVER: readonly (readonly [method: string, path: string, body?: object])[] = [
   ['GET', '/api/v1/secrets'],
@@ -63,6 +72,9 @@ const NEVER: readonly (readonly [method: string, path: string, body?: object])[]
   ['PATCH', '/api/v1/namespaces/kube-system', { metadata: { labels: { a: 'b' } } }],
   ['POST', `${DEFAULT}/services`, { metadata: { name: 'thief' }, spec: { ports: [{ port: 1 }] } }],
   ['DELETE', `${DEFAULT}/services/kubernetes`],
+  ['PATCH', '/apis/networking.k8s.io/v1/namespaces/default/ingresses/any', {}],
+  ['DELETE', '/apis/networking.k8s.io/v1/namespaces/default/ingresses/any'],
+  ['PATCH', '/apis/networking.k8s.io/v1/ingressclasses/spout', {}],
   ['POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', { metadata: { name: 'thief' } }],
   ['GET', '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'],
   ['POST', '/apis/coordination.k8s.io/v1/namespaces/default/leases', { metadata: { name: 'thief' } }],
@@ -98,6 +110,8 @@ const OF_CONNECTOR: typeof NEVER = [
   ['GET', '/api/v1/services'],
   ['GET', '/api/v1/nodes'],
   ['GET', '/apis/discovery.k8s.io/v1/endpointslices'],
+  ['GET', '/apis/networking.k8s.io/v1/ingresses'],
+  ['PATCH', '/apis/networking.k8s.io/v1/namespaces/default/ingresses/any/status', {}],
   ['PATCH', `${DEFAULT}/services/kubernetes`, { metadata: { labels: { a: 'b' } } }],
   ['PATCH', `${DEFAULT}/services/kubernetes/status`, { status: {} }],
   ['POST', '/apis/events.k8s.io/v1/namespaces/default/events', {}],
@@ -238,8 +252,8 @@ describe('the account of the connector', () => {
     const token = await bed.tokenOf('connector')
     expect(await allowed(token, [...NEVER, ...OF_CONFIG])).toEqual([])
     for (const namespace of ['default', 'kube-system'])
-      expect(await rightsOf(token, namespace)).toEqual(textsOf(CONNECTOR_RULES))
-    expect(await rightsOf(token, 'spout')).toEqual(textsOf([...CONNECTOR_RULES, ...CONNECTOR_LEASE_RULES]))
+      expect(await rightsOf(token, namespace)).toEqual(textsOf(OF_THE_CONNECTOR))
+    expect(await rightsOf(token, 'spout')).toEqual(textsOf([...OF_THE_CONNECTOR, ...CONNECTOR_LEASE_RULES]))
   })
 
   test('with the rights for rules by label it can read namespaces too, and still nothing else', async () => {
@@ -251,6 +265,6 @@ describe('the account of the connector', () => {
     )
     const still = NEVER.filter(([method, where]) => !(method === 'GET' && where === '/api/v1/namespaces'))
     expect(await allowed(token, [...still, ...OF_CONFIG])).toEqual([])
-    expect(await rightsOf(token, 'default')).toEqual(textsOf([...CONNECTOR_RULES, ...CONNECTOR_NAMESPACE_RULES]))
+    expect(await rightsOf(token, 'default')).toEqual(textsOf([...OF_THE_CONNECTOR, ...CONNECTOR_NAMESPACE_RULES]))
   })
 })

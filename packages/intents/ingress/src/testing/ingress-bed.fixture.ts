@@ -125,7 +125,7 @@ export async function openIngressBed() {
   const until = <T>(what: string, probe: () => T | Promise<T>) => waitFor(probe, { what, timeoutMs: 20_000 })
 
   return {
-    ...{ api, spout, project, start, documents, until, path },
+    ...{ api, spout, project, endpoint, access, start, documents, until, path },
     certificates: () => spout.view.list('certificate', { projectId: project.id }),
     get: (name: string, namespace = 'shop') => api.get<Ingress>(path(name, namespace)),
     create: (name: string, spec: IngressSpec, namespace = 'shop') =>

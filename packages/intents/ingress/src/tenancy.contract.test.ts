@@ -1,0 +1,85 @@
+import {
+  NamespaceReflector,
+  NativeCertificates,
+  NativeLoadBalancers,
+  ServiceSlices,
+  TlsCertificates,
+} from '@spout/connector'
+import { Transport } from '@spout/kube'
+import { silentLogger, systemClock } from '@spout/runtime'
+import { LONGEST_BUILD_MS } from '@spout/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { KubeCluster } from './kubernetes/kube-cluster.ts'
+import { IngressControllers } from './tenancy/ingress-controllers.ts'
+import { type IngressBed, openIngressBed } from './testing/ingress-bed.fixture.ts'
+import { rule } from './testing/objects.ts'
+
+let bed: IngressBed
+let stop: () => Promise<void>
+let otherId: string
+
+/** Namespace `shop` is of one project, `other` of another one, and `free` of none. */
+beforeAll(async () => {
+  bed = await openIngressBed()
+  const { endpoint, access, spout, project, api } = bed
+  await api.create('/api/v1/namespaces', { metadata: { name: 'free' } })
+  otherId = (await spout.admission.createProject({ name: 'other', description: '' })).id
+  const common = { transport: new Transport({ access }), clock: systemClock, log: silentLogger() }
+  const slices = new ServiceSlices({ ...common, namespace: null })
+  const cluster = new KubeCluster({ ...common, namespace: null, slices, knownIngresses: [], tell: () => {} })
+  const namespaces = new NamespaceReflector({ ...common, labels: [] })
+  const tenants = []
+  for (const [name, projectId] of [
+    ['shop', project.id],
+    ['other', otherId],
+  ] as const) {
+    const { token } = await spout.login(`connector-${name}`, projectId, 'balancer')
+    const sessions = { session: async () => ({ endpoint, token }), forget: () => {} }
+    tenants.push({
+      ...{ project: name, projectId, service: new NativeLoadBalancers(sessions), defaultPools: ['public'] },
+      certificates: new TlsCertificates({
+        ...common,
+        ...{ service: new NativeCertificates(sessions), cluster: 'c', namers: ['ingress'] },
+      }),
+    })
+  }
+  const rules = ['shop', 'other'].map((name) => ({ project: name, namespaces: [name], labels: null, isDefault: false }))
+  const controllers = new IngressControllers({
+    ...{ cluster, namespaces, rules, tenants, clock: systemClock, log: silentLogger() },
+    settings: { cluster: 'c', namespaces: null },
+  })
+  slices.reflector.start()
+  cluster.start()
+  controllers.start()
+  stop = async () => {
+    await controllers.stop()
+    await cluster.stop()
+    await slices.reflector.close()
+    common.transport.close()
+  }
+}, LONGEST_BUILD_MS)
+afterAll(async () => {
+  await stop?.()
+  await bed?.close()
+})
+
+const documentsOf = (projectId: string) => bed.spout.view.list('loadBalancer', { projectId })
+
+test('an Ingress is of the project of its namespace, with its certificates; one of no project is left alone', async () => {
+  await bed.secret('web-tls', 'a.example')
+  for (const namespace of ['free', 'shop', 'other'])
+    await bed.create('web', { tls: [{ secretName: 'web-tls' }], rules: [rule('a.example / Prefix web')] }, namespace)
+  await bed.until('both projects', () => documentsOf(otherId).length === 1 && bed.certificates().length === 1)
+  const [own] = await bed.until('HTTPS', () => {
+    const all = documentsOf(bed.project.id)
+    return all[0]?.listeners.length === 2 && all
+  })
+  expect(own?.name).toBe('shop/web')
+  // There is no such Secret in its own namespace.
+  expect(documentsOf(otherId)[0]).toMatchObject({ name: 'other/web', listeners: [{ protocol: 'http' }] })
+  expect(bed.spout.view.list('certificate', { projectId: otherId })).toEqual([])
+  expect(bed.spout.view.list('loadBalancer', {})).toHaveLength(2)
+  await bed.remove('web', 'other')
+  await bed.until('its load balancer to go', () => documentsOf(otherId).length === 0)
+  expect(documentsOf(bed.project.id)).toHaveLength(1)
+})
