@@ -1,5 +1,5 @@
 import { LONG_TESTS } from '@spout/testkit'
-import { runTempest, type TempestTarget } from '@spout/testkit/tempest'
+import { runTempest, type TempestOutcome, type TempestTarget } from '@spout/testkit/tempest'
 import { apiCases, askedFor, casesWith, LEFT_OUT, type NamedCase } from '@spout/testkit/tempest-cases'
 import { expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
@@ -12,39 +12,59 @@ const SKIPPED: readonly NamedCase[] = [
   ...LEFT_OUT,
 ]
 
-/** A run of all cases takes two minutes; by default it is every kind of object, and the cases of one pool protocol. */
-const PATTERN = apiCases(
-  LONG_TESTS ? '' : '(?!test_(member|healthmonitor|pool)[.].*_(HTTPS|PROXY|PROXYV2|SCTP|UDP|TCP)_)',
-)
+/** Why a server cannot pass a case under a type of roles. */
+const FAILING: Readonly<Record<TempestTarget['rbac'], (name: string) => string | null>> = {
+  owner_or_admin: () => null,
+  advanced: () => null,
+  keystone_default_roles: (name) =>
+    /^test_(flavor|availability_zone)[.].*_(list|delete)$/.test(name)
+      ? 'expects that `load-balancer_admin` may not read what it then reads'
+      : /^test_(healthmonitor|l7policy|listener|load_balancer|pool)[.].*_list$/.test(name)
+        ? 'expects that an `admin` sees nothing of another project in a list, and the same objects by their ids'
+        : null,
+}
 
-/** The plugin's types of roles, each with a policy set that has them; where runs must be short, one of them. */
-const MODES: readonly (readonly [rbac: TempestTarget['rbac'], policySet: string])[] = [
-  ['owner_or_admin', 'keystone-and-advanced-roles'],
-  ...(LONG_TESTS ? [['advanced', 'advanced-roles'] as const] : []),
+/** What is run for a type of roles, and the policy set that has them. All cases take two minutes. */
+const MODES: readonly (readonly [rbac: TempestTarget['rbac'], policySet: string, pattern: string])[] = [
+  // Every kind of object, and the cases of one pool protocol.
+  [
+    'owner_or_admin',
+    'keystone-and-advanced-roles',
+    '(?!test_(member|healthmonitor|pool)[.].*_(HTTPS|PROXY|PROXYV2|SCTP|UDP|TCP)_)',
+  ],
+  ['advanced', 'advanced-roles', 'test_(flavor|load_balancer)[.]'],
+  ['keystone_default_roles', 'keystone-default-roles', 'test_(flavor|load_balancer)[.]'],
 ]
 
 /**
- * Octavia's own acceptance tests, unmodified, against `octavia.noop`: their identity, networks and roles are ours. None
- * of them may fail.
+ * Octavia's own acceptance tests, unmodified, against `octavia.noop`: their identity, networks and roles are ours. A
+ * case that fails without a reason above, or passes with one, fails the test.
  */
-test.each(MODES)('octavia-tempest-plugin, roles %s, policy set %s', { timeout: 1_800_000 }, async (rbac, policySet) => {
-  await using controlPlane = await ControlPlaneProcess.start([
-    `admin.password=${PASSWORD}`,
-    'octavia.noop=true',
-    `octavia.policySet=${policySet}`,
-    'limits.requestsPerSecond=100000',
-    'limits.requestBurst=1000000',
-    'limits.strangerRequestsPerSecond=10000',
-  ])
-  const outcomes = await runTempest(
-    {
-      identityUrl: `${controlPlane.address}/identity/v3`,
-      admin: { user: 'admin', password: PASSWORD, project: 'admin' },
-      rbac,
-    },
-    PATTERN,
-  )
-  expect(casesWith('FAILED', outcomes)).toEqual([])
-  expect(casesWith('SKIPPED', outcomes)).toEqual(askedFor(PATTERN, SKIPPED))
-  expect(casesWith('ok', outcomes).length).toBeGreaterThan(LONG_TESTS ? 500 : 150)
-})
+test.each(MODES)(
+  'octavia-tempest-plugin, roles %s, policy set %s',
+  { timeout: 1_800_000 },
+  async (rbac, policySet, some) => {
+    const pattern = apiCases(LONG_TESTS ? '' : some)
+    await using controlPlane = await ControlPlaneProcess.start([
+      `admin.password=${PASSWORD}`,
+      'octavia.noop=true',
+      `octavia.policySet=${policySet}`,
+      'limits.requestsPerSecond=100000',
+      'limits.requestBurst=1000000',
+      'limits.strangerRequestsPerSecond=10000',
+    ])
+    const outcomes = await runTempest(
+      {
+        identityUrl: `${controlPlane.address}/identity/v3`,
+        admin: { user: 'admin', password: PASSWORD, project: 'admin' },
+        rbac,
+      },
+      pattern,
+    )
+    const called = (result: TempestOutcome['result']) => casesWith(result, outcomes).map(([name]) => name)
+    const ran = [...called('FAILED'), ...called('ok')]
+    expect(called('FAILED')).toEqual(ran.filter((name) => FAILING[rbac](name) !== null).toSorted())
+    expect(casesWith('SKIPPED', outcomes)).toEqual(askedFor(pattern, SKIPPED))
+    expect(ran.length).toBeGreaterThan(LONG_TESTS ? 500 : 14)
+  },
+)
