@@ -106,11 +106,11 @@ function namesOf({
   return { dnsNames, ...(typeof dnsTtlSeconds === 'number' && { dnsTtlSeconds }) }
 }
 
-/** The same listeners as `contentOf`, computed without the rest. */
+/** The same listeners as `contentOf`, computed without the rest. Earlier control planes tell none of those with defaults. */
 export function listenersOf(document: LoadBalancer): readonly ListenerContent[] {
   const poolNames = new Map(document.pools.map(({ id, name }) => [id, name]))
   return document.listeners.map(
-    ({ name, protocol, port, defaultPoolId, allowedCidrs, routes, tls, insertHeaders }) => ({
+    ({ name, protocol, port, defaultPoolId, allowedCidrs, routes = [], tls = null, insertHeaders = [] }) => ({
       name,
       protocol,
       port,
