@@ -24,13 +24,13 @@ const FAILING: Readonly<Record<TempestTarget['rbac'], (name: string) => string |
         : null,
 }
 
-/** What is run for a type of roles, and the policy set that has them. All cases take two minutes. */
+/** What is run for a type of roles, and the policy set that has them. All cases take some minutes. */
 const MODES: readonly (readonly [rbac: TempestTarget['rbac'], policySet: string, pattern: string])[] = [
-  // Every kind of object, and the cases of one pool protocol.
+  // Every kind of object, and the cases of one pool protocol and one algorithm.
   [
     'owner_or_admin',
     'keystone-and-advanced-roles',
-    '(?!test_(member|healthmonitor|pool)[.].*_(HTTPS|PROXY|PROXYV2|SCTP|UDP|TCP)_)',
+    '(?!test_(member|healthmonitor|pool)[.].*_(HTTPS|PROXY|PROXYV2|SCTP|UDP|TCP|LC|SI|SIP)_)',
   ],
   ['advanced', 'advanced-roles', 'test_(flavor|load_balancer)[.]'],
   ['keystone_default_roles', 'keystone-default-roles', 'test_(flavor|load_balancer)[.]'],

@@ -4,5 +4,5 @@
  */
 export { randomFrom } from './random.ts'
 export { type Result, report } from './result.ts'
-export { cleanUp, type RunOptions, runChecks } from './run.ts'
+export { cleanUp, PARTS, type Part, type RunOptions, runChecks } from './run.ts'
 export type { TrafficMember } from './traffic.ts'

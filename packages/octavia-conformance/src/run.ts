@@ -9,26 +9,33 @@ import type { Result } from './result.ts'
 import { checkTraffic, type TrafficMember } from './traffic.ts'
 import { Trial, type TrialOptions } from './trial.ts'
 
+/** What can be checked alone, after load balancers. `pools` has monitors and members, `listeners` policies and rules. */
+export const PARTS = ['projects', 'pools', 'listeners', 'lists', 'graphs', 'traffic', 'deletion'] as const
+export type Part = (typeof PARTS)[number]
+
 export interface RunOptions extends TrialOptions {
   readonly trafficMember: TrafficMember | null
+  readonly parts: ReadonlySet<Part>
 }
 
-/** Makes all checks. @throws the signal's reason when it is aborted; what was made is then still there */
-export async function runChecks(options: RunOptions): Promise<readonly Result[]> {
+/** Makes the checks. @throws the signal's reason when it is aborted; what was made is then still there */
+export async function runChecks({ parts, trafficMember, ...options }: RunOptions): Promise<readonly Result[]> {
   const trial = new Trial(options)
   const lb = await checkLoadBalancers(trial)
-  if (lb === null) trial.skip('everything else', 'there is no load balancer')
-  else {
-    await checkStranger(trial, lb)
-    await checkPools(trial, lb)
-    await checkListeners(trial, lb)
-    await checkLists(trial, lb)
+  if (lb === null) {
+    trial.skip('everything else', 'there is no load balancer')
+    return trial.results
   }
-  if (lb !== null) {
-    await checkGraph(trial)
-    await checkTraffic(trial, options.trafficMember)
-    await checkDeletion(trial, lb)
+  const checks: Readonly<Record<Part, () => Promise<void>>> = {
+    projects: () => checkStranger(trial, lb),
+    pools: () => checkPools(trial, lb),
+    listeners: () => checkListeners(trial, lb),
+    lists: () => checkLists(trial, lb),
+    graphs: () => checkGraph(trial),
+    traffic: () => checkTraffic(trial, trafficMember),
+    deletion: () => checkDeletion(trial, lb),
   }
+  for (const part of PARTS) if (parts.has(part)) await checks[part]()
   return trial.results
 }
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { ApiProblem } from '@spout/client/api'
-import type { Result, TrafficMember } from '@spout/octavia-conformance'
+import type { Part, Result, TrafficMember } from '@spout/octavia-conformance'
 import { type Command, InvalidArgumentError } from 'commander'
 import { printable } from '../output/width.ts'
 import { wholeNumber } from '../resources/resource.ts'
@@ -16,6 +16,7 @@ interface Options {
   readonly memberPrefix: string
   readonly trafficMember?: TrafficMember
   readonly seed?: number
+  readonly only?: readonly string[]
   readonly timeout: number
   readonly json: boolean
 }
@@ -48,6 +49,10 @@ export function addConformance(program: Command, context: CommandContext): void 
     .option('--member-prefix <a.b.c>', 'addresses of members begin so; nothing is sent to them', prefix, '192.0.2')
     .option('--traffic-member <address:port>', 'a member that accepts TCP; VIPs must be reached from here', member)
     .option('--seed <number>', 'order of deletion, as an earlier run printed it', wholeNumber)
+    .option(
+      '--only <part...>',
+      'checks these after load balancers: projects, pools, listeners, lists, graphs, traffic, deletion',
+    )
     .option('--timeout <seconds>', 'how long a load balancer may be PENDING', wholeNumber, 300)
     .option('--json', 'prints a JSON document', false)
     .action((options: Options) => conformance(options, context))
@@ -57,7 +62,9 @@ async function conformance(options: Options, context: CommandContext): Promise<v
   const { subnet, network, otherOsCloud, json } = options
   if ((subnet === undefined) === (network === undefined)) throw new UsageError('name one of --subnet and --network')
   // Loaded only here: other commands start faster without them.
-  const { cleanUp, randomFrom, report, runChecks } = await import('@spout/octavia-conformance')
+  const { cleanUp, PARTS, randomFrom, report, runChecks } = await import('@spout/octavia-conformance')
+  const unknown = options.only?.find((part) => !(PARTS as readonly string[]).includes(part))
+  if (unknown !== undefined) throw new UsageError(`--only: there is no part ${unknown}: ${PARTS.join(', ')}`)
   const client = await cloudClient(options, context)
   // What was made is taken away also after an interruption.
   const cleaner = await cloudClient(options, context, AbortSignal.any([]))
@@ -71,6 +78,7 @@ async function conformance(options: Options, context: CommandContext): Promise<v
     await runChecks({
       ...{ client, stranger, prefix: names, settleMs: options.timeout * 1000, random: randomFrom(seed) },
       ...{ signal: context.signal, trafficMember: options.trafficMember ?? null },
+      parts: new Set((options.only as readonly Part[] | undefined) ?? PARTS),
       vip: subnet === undefined ? { vip_network_id: network } : { vip_subnet_id: subnet },
       memberAddress: (number) => `${options.memberPrefix}.${number + 10}`,
       onResult: (result) => results.push(result),

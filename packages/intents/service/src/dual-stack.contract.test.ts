@@ -49,8 +49,10 @@ test('14: a family without a subnet is not published and its endpoints are not s
     status: 'True',
     message: expect.stringContaining('"pods" has no IPv6 subnet'),
   })
-  const told = running.events.filter(({ service, event }) => service === 'prefer' && event.reason === 'NoSubnet')
-  expect(told).toMatchObject([{ event: { type: 'Warning' } }])
+  const told = () => running.events.filter(({ service, event }) => service === 'prefer' && event.reason === 'NoSubnet')
+  // Events are sent after the status was written.
+  await bed.until('the event', () => told().length > 0)
+  expect(told()).toMatchObject([{ event: { type: 'Warning' } }])
 
   await bed.create('require', { ...DUAL, ipFamilyPolicy: 'RequireDualStack' })
   const refused = await bed.when('require', 'a refusal', (now) => condition(now)?.reason === 'NoSubnet')
