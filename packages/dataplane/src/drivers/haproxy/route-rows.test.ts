@@ -86,6 +86,8 @@ describe('routes in maps', () => {
     }
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string(), fc.string({ minLength: 8 }), (host, path, target) => {
+        // Hosts are keys of maps.
+        fc.pre(!host.includes(target))
         const routes = [
           sampleRoute(
             1,
