@@ -19,13 +19,14 @@ import type { Gateway } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
 import type { HttpRouteObject } from '../objects/http-route.ts'
 import { gatewaysOfCluster } from '../to-model/gateways-of.ts'
+import { connectorToken } from './connector-rights.fixture.ts'
 import { installGatewayApi } from './install-gateway-api.fixture.ts'
 
 const GROUP = '/apis/gateway.networking.k8s.io/v1'
 const CLUSTER = 'test-cluster'
 
 /**
- * A real API server with Gateway API, and a real control plane over HTTP (admission, store, native API) with one project.
+ * A real API server with Gateway API, on which the controller has the rights of the shipped files alone, and a real control plane over HTTP (admission, store, native API) with one project.
  * The test plays the nodes' confirmations.
  */
 export async function openGatewayBed() {
@@ -59,21 +60,21 @@ export async function openGatewayBed() {
     nodeRange: null,
   })
   const { api } = cluster
-  const access: ClusterAccess = {
-    server: new URL(api.access.url),
-    ca: api.authority,
-    tlsServerName: null,
-    skipTlsVerify: false,
-    token: { type: 'value', token: new Secret(api.access.token) },
-    clientCertificate: null,
-    namespace: 'default',
-  }
   await installGatewayApi(api)
   for (const [name, labels] of [
     ['shop', {}],
     ['team', { team: 'red' }],
   ] as const)
     await api.create('/api/v1/namespaces', { metadata: { name, labels } })
+  const access: ClusterAccess = {
+    server: new URL(api.access.url),
+    ca: api.authority,
+    tlsServerName: null,
+    skipTlsVerify: false,
+    token: { type: 'value', token: new Secret(await connectorToken(api, { namespace: 'shop', name: 'cert' })) },
+    clientCertificate: null,
+    namespace: 'default',
+  }
   for (const [name, controllerName] of [
     ['spout', CONTROLLER_NAME],
     ['foreign', 'x.org/y'],
