@@ -82,8 +82,8 @@ const until = (what: string, probe: () => Promise<boolean>) => waitFor(probe, { 
 
 describe('HTTPRoutes on a real Kubernetes', () => {
   it('is told that Gateway API was missing, and serves Gateways without a restart', () => {
-    expect(connectorLog(lab)).toContain('"event":"no-gateway-api"')
-    expect(connectorLog(lab)).toContain('"event":"balancing-gateways"')
+    expect(connectorLog(lab)).toContain('"event":"api-left-alone","api":"Gateway API"')
+    expect(connectorLog(lab)).toContain('"event":"api-balanced","api":"Gateway API"')
   })
 
   it('sends by host, path and header to the pods, and answers 404 to everything else', async () => {

@@ -5,6 +5,7 @@ import {
   type ProjectRule,
   ServiceSlices,
   TlsCertificates,
+  WhenReadable,
 } from '@spout/connector'
 import {
   type IngressControllerCounters,
@@ -12,8 +13,8 @@ import {
   ingressesOfCluster,
   KubeCluster,
 } from '@spout/intent-ingress'
-import { collectionPath, type EventRecorder, INGRESS_CLASSES, INGRESSES, KubeError, type Transport } from '@spout/kube'
-import { type Clock, type Logger, retry } from '@spout/runtime'
+import { type EventRecorder, INGRESS_CLASSES, INGRESSES, type Transport } from '@spout/kube'
+import type { Clock, Logger } from '@spout/runtime'
 import type { OpenedProject } from './opened-project.ts'
 
 export interface BalancedIngressesOptions {
@@ -34,21 +35,14 @@ export interface BalancedIngressesOptions {
   readonly log: Logger
 }
 
-/** How often it is looked whether Ingresses may be read. */
-const LOOK_MS = 10_000
-
 /** The Ingresses of a cluster, once we may read them. Until then nothing is read, and nothing else waits for it. */
 export class BalancedIngresses {
-  readonly #options: BalancedIngressesOptions
   readonly #slices: ServiceSlices
   readonly #cluster: KubeCluster
   readonly #controllers: IngressControllers
-  readonly #stopping = new AbortController()
-  #begun = false
-  #beginning: Promise<unknown> | null = null
+  readonly #whenReadable: WhenReadable
 
   constructor(options: BalancedIngressesOptions) {
-    this.#options = options
     const { transport, events, cluster, namespaces, slicesBy, projects, rules, labels, clock, log } = options
     const namespace = namespaces?.length === 1 ? (namespaces[0] ?? null) : null
     this.#slices = new ServiceSlices({ ...{ transport, clock, log, namespace, slicesBy } })
@@ -72,11 +66,19 @@ export class BalancedIngresses {
       })),
       settings: { cluster, namespaces },
     })
+    this.#whenReadable = new WhenReadable({
+      ...{ transport, clock, log, api: INGRESSES.kind, resources: [INGRESS_CLASSES, INGRESSES] },
+      begin: () => {
+        this.#slices.reflector.start()
+        this.#cluster.start()
+        this.#controllers.start()
+      },
+    })
   }
 
   /** Those that run. */
   get reflectors(): readonly KindReflector[] {
-    return this.#begun ? this.#cluster.reflectors : []
+    return this.#whenReadable.begun ? this.#cluster.reflectors : []
   }
 
   get counters(): IngressControllerCounters {
@@ -88,48 +90,12 @@ export class BalancedIngresses {
   }
 
   start(): void {
-    this.#beginning ??= this.#begin()
+    this.#whenReadable.start()
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#beginning
+    await this.#whenReadable.stop()
     await this.#controllers.stop()
     await Promise.all([this.#cluster.stop(), this.#slices.reflector.close()])
-  }
-
-  async #begin(): Promise<void> {
-    const { clock, log } = this.#options
-    const { signal } = this.#stopping
-    let told = false
-    const look = async () => {
-      if (await this.#mayRead()) return 'done' as const
-      if (!told) log.info({ event: 'no-ingresses' }, 'RBAC does not let us read Ingresses: they are left alone')
-      told = true
-      return 'again' as const
-    }
-    const onFailure = ({ message }: Error) =>
-      log.debug({ event: 'ingresses-unknown', reason: message }, 'will try again')
-    await retry(look, { clock, signal, firstPauseMs: LOOK_MS, longestPauseMs: LOOK_MS, onFailure })
-    if (signal.aborted) return
-    this.#begun = true
-    this.#slices.reflector.start()
-    this.#cluster.start()
-    this.#controllers.start()
-    log.info({ event: 'balancing-ingresses' }, 'Ingresses can be read')
-  }
-
-  async #mayRead(): Promise<boolean> {
-    const { transport } = this.#options
-    try {
-      for (const resource of [INGRESS_CLASSES, INGRESSES])
-        await transport.request({
-          ...{ method: 'GET', path: collectionPath(resource), query: { limit: 1 }, signal: this.#stopping.signal },
-        })
-      return true
-    } catch (error) {
-      if (error instanceof KubeError && (error.status === 403 || error.status === 404)) return false
-      throw error
-    }
   }
 }

@@ -5,7 +5,7 @@
  * The controller is a client of an API server and of the control plane's native API. It stores nothing.
  */
 export * from './controller/gateway-controller.ts'
-export * from './kubernetes/gateway-api.ts'
 export * from './kubernetes/gateway-cluster.ts'
 export { CONTROLLER_NAME } from './names.ts'
+export { NEEDED_KINDS } from './objects/resources.ts'
 export { gatewaysOfCluster } from './to-model/gateways-of.ts'

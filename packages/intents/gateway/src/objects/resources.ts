@@ -1,4 +1,4 @@
-import type { Resource } from '@spout/kube'
+import { NAMESPACES, type Resource } from '@spout/kube'
 import type { Gateway } from './gateway.ts'
 import type { GatewayClass } from './gateway-class.ts'
 import type { HttpRouteObject } from './http-route.ts'
@@ -25,3 +25,6 @@ export const REFERENCE_GRANTS: Resource<ReferenceGrant> = {
   plural: 'referencegrants',
   namespaced: true,
 }
+
+/** What the cluster must have, and let us read, before Gateways are served. */
+export const NEEDED_KINDS: readonly Resource[] = [GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES, REFERENCE_GRANTS, NAMESPACES]
