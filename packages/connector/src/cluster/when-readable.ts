@@ -22,6 +22,7 @@ export class WhenReadable {
   readonly #options: WhenReadableOptions
   readonly #stopping = new AbortController()
   #begun = false
+  #isUnreadable = false
   #looking: Promise<unknown> | null = null
 
   constructor(options: WhenReadableOptions) {
@@ -30,6 +31,11 @@ export class WhenReadable {
 
   get begun(): boolean {
     return this.#begun
+  }
+
+  /** Whether the API server has said that something is missing or not allowed. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable
   }
 
   start(): void {
@@ -50,6 +56,7 @@ export class WhenReadable {
       const reason = await whyUnreadable(transport, resources, signal)
       if (reason !== null && reason !== told) log.info({ event: 'api-left-alone', api, reason }, 'it cannot be read')
       told = reason
+      this.#isUnreadable = reason !== null
       return reason === null ? ('done' as const) : ('again' as const)
     }
     const onFailure = ({ message }: Error) =>

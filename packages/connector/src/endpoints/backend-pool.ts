@@ -9,6 +9,8 @@ import { endpointMembers, type TargetPort } from './endpoints.ts'
 export interface PortReference {
   readonly name?: string
   readonly number?: number
+  /** TCP when left out. */
+  readonly transport?: 'TCP' | 'UDP'
 }
 
 /** Endpoints of a TCP port are checked by a connection, as those of Services of type LoadBalancer are. */
@@ -25,25 +27,25 @@ const PANIC_PERCENT = 10
 export function backendPort(
   service: Service | undefined,
   key: string,
-  { name, number }: PortReference,
+  { name, number, transport = 'TCP' }: PortReference,
   field: string,
 ): OrRefusal<TargetPort> {
   if (service === undefined) return refuse('BackendNotFound', field, `There is no Service ${shown(key)}.`)
   if (service.spec.type === 'ExternalName')
     return refuse('UnsupportedBackend', field, `Service ${shown(key)} is of type ExternalName, which has no endpoints.`)
-  const ports = (service.spec.ports ?? []).filter(({ protocol }) => (protocol ?? 'TCP') === 'TCP')
+  const ports = (service.spec.ports ?? []).filter(({ protocol }) => (protocol ?? 'TCP') === transport)
   const found = ports.find((port) => (name === undefined ? port.port === number : port.name === name))
   if (found !== undefined)
     return {
       value: {
         name: found.name ?? '',
-        protocol: 'TCP',
+        protocol: transport,
         port: found.port,
         targetPort: typeof found.targetPort === 'number' ? found.targetPort : null,
       },
     }
   const which = name === undefined ? `number ${number ?? '(none)'}` : `name "${shown(name)}"`
-  return refuse('BackendPortNotFound', field, `Service ${shown(key)} has no TCP port of ${which}.`)
+  return refuse('BackendPortNotFound', field, `Service ${shown(key)} has no ${transport} port of ${which}.`)
 }
 
 /**

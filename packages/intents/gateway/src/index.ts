@@ -4,7 +4,9 @@
  *
  * The controller is a client of an API server and of the control plane's native API. It stores nothing.
  */
+
 export * from './controller/gateway-controller.ts'
+export type { GatewayControllerOptions, GatewayControllerSettings } from './controller/options.ts'
 export * from './kubernetes/gateway-cluster.ts'
 export { CONTROLLER_NAME } from './names.ts'
 export { NEEDED_KINDS } from './objects/resources.ts'

@@ -1,11 +1,11 @@
 import type { EndpointSlice, Service } from '@spout/kube'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
-import type { HttpRouteObject, RouteParentStatus } from '../objects/http-route.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
+import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 import type { Labels } from '../to-model/attachment.ts'
 
-/** What changed, by key; grants and namespaces change seldom and for many at once. */
+/** What changed, by key or, of a route, by its id; grants and namespaces change seldom and for many at once. */
 export type ClusterChange =
   | { readonly type: 'class' | 'gateway' | 'route' | 'service'; readonly key: string }
   | { readonly type: 'permissions' }
@@ -20,8 +20,10 @@ export interface Cluster {
   /** @param key `namespace/name` */
   gateway(key: string): Gateway | undefined
   gateways(): Iterable<Gateway>
-  route(key: string): HttpRouteObject | undefined
-  routes(): Iterable<HttpRouteObject>
+  /** @param id `kind/namespace/name` */
+  route(id: string): RouteObject | undefined
+  /** Of all kinds that the cluster has. */
+  routes(): Iterable<RouteObject>
   grants(): readonly ReferenceGrant[]
   /** Null until the namespace was seen. */
   labelsOf(namespace: string): Labels | null
@@ -40,5 +42,5 @@ export interface Cluster {
   /** Each writes for the version that was read; an object that is gone is no error. @throws Stale */
   writeClass(gatewayClass: GatewayClass, status: GatewayClass['status']): Promise<void>
   writeGateway(gateway: Gateway, status: GatewayStatus): Promise<void>
-  writeParents(route: HttpRouteObject, parents: readonly RouteParentStatus[]): Promise<void>
+  writeParents(route: RouteObject, parents: readonly RouteParentStatus[]): Promise<void>
 }

@@ -1,81 +1,99 @@
-import { Refused } from '@spout/client/native-api'
-import {
-  type AddressFields,
-  type BringContext,
-  bringContent,
-  bringFamilies,
-  keptLoadBalancer,
-  PoolAwaited,
-  type Progress,
-  type Refusal,
-  reasonOf,
-  type ShownLoadBalancer,
-  Unsatisfiable,
-  uidOf,
-  type WantedLoadBalancer,
-} from '@spout/connector'
+import { backendPool, Confirmations, type Family, LeftOut, ownersOf, SHORTLY_MS, uidOf } from '@spout/connector'
+import { done, type Outcome, retryAfter } from '@spout/runtime'
 import type { Gateway } from '../objects/gateway.ts'
-import type { CompiledGateway } from '../to-model/compile-gateway.ts'
+import { type CompiledGateway, compileGateway } from '../to-model/compile-gateway.ts'
+import { bringGateway } from './bring-gateway.ts'
+import { type ControllerContext, REFUSED_RETRY_MS } from './context.ts'
+import { surroundingsOf } from './options.ts'
+import { withAddresses } from './shown-addresses.ts'
 
-const FIELDS: AddressFields = {
-  addresses: 'spec.addresses',
-  pools: 'spec.addresses',
-  families: 'spec.addresses',
-  loadBalancerClass: 'spec.gatewayClassName',
+/** Reconciles the load balancers of Gateways, and tells what came of it. */
+export class GatewayBalancer {
+  readonly leftOut: LeftOut
+  readonly #context: ControllerContext
+  readonly #confirmations = new Confirmations()
+  readonly #refused = new Set<string>()
+
+  constructor(context: ControllerContext) {
+    this.#context = context
+    this.leftOut = new LeftOut(context.clock, REFUSED_RETRY_MS)
+  }
+
+  /** Gateways whose load balancer is not as requested. */
+  get refusedGateways(): readonly string[] {
+    return [...this.#refused]
+  }
+
+  /** A load balancer is gone. */
+  forget(id: string): void {
+    this.#confirmations.forget(id)
+    this.leftOut.forget(id)
+  }
+
+  async balance(key: string): Promise<Outcome> {
+    const { cluster, gateways, known, routes, addLeaving } = this.#context
+    const gateway = cluster.gateway(key)
+    if (gateway === undefined || gateways.ownershipOf(gateway) !== 'ours') return done
+    // The load balancer of an earlier Gateway of this name must go first.
+    const others = known.ofKey(key).filter(({ document }) => !ownersOf(document, 'gateway').has(uidOf(gateway)))
+    if (others.length > 0) {
+      addLeaving(key)
+      return retryAfter(SHORTLY_MS)
+    }
+    if (!cluster.isClaimed(gateway)) {
+      await cluster.claim(gateway)
+      return retryAfter(0)
+    }
+    // When they have been read and stored, this Gateway is looked at again.
+    if (!gateways.knowsSecrets(key)) return done
+    const own = routes.ofGateway(key).flatMap((id) => cluster.route(id) ?? [])
+    const families = this.#families()
+    const compiled = compileGateway(gateway, own, {
+      ...surroundingsOf(this.#context),
+      poolOf: (name, backend) => backendPool(name, backend.port, cluster.slicesOf(backend.service), families),
+    })
+    return this.#bring(key, gateway, compiled)
+  }
+
+  async #bring(key: string, gateway: Gateway, compiled: CompiledGateway): Promise<Outcome> {
+    const { service, settings, known, pools, networks, restoration, busy, statuses } = this.#context
+    const ids = known.ofUid(uidOf(gateway)).map(({ document }) => document.id)
+    if (ids.some((id) => busy.has(id))) return retryAfter(SHORTLY_MS)
+    for (const id of ids) busy.set(id, key)
+    const { shown: brought, notMade } = await bringGateway(
+      {
+        ...{ service, known, leftOut: this.leftOut, kind: 'gateway', cluster: settings.cluster },
+        ...{ defaultPools: settings.defaultPools, pools: () => pools.fresh(), networks: networks.all },
+        projectId: await service.projectId(),
+        awaitsPools: restoration.awaits(withAddresses(gateway)),
+        patienceMs: () => 0,
+      },
+      gateway,
+      compiled,
+    ).finally(() => {
+      for (const id of ids) busy.delete(id)
+    })
+    const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
+    const progress =
+      notMade ??
+      (shown === null
+        ? ({ type: 'pending', reason: 'Allocating', message: 'It is being created.' } as const)
+        : this.#confirmations.progressOf(shown, programmedSince(gateway), null))
+    const addresses = (shown?.document.vips ?? []).map(({ address }) => address)
+    await statuses.tellGateway(gateway, compiled, { progress, addresses })
+    if (notMade === null) this.#refused.delete(key)
+    else this.#refused.add(key)
+    return notMade === null ? done : retryAfter(REFUSED_RETRY_MS)
+  }
+
+  /** Those that members can have in one of the project's networks. */
+  #families(): readonly Family[] {
+    const known = new Set(this.#context.networks.all.flatMap(({ families }) => families))
+    return known.size === 0 ? [4, 6] : [...known].sort()
+  }
 }
 
-/** The load balancer of a Gateway, and why it is not as wanted. */
-export interface BroughtGateway {
-  readonly shown: ShownLoadBalancer | null
-  readonly notMade: Progress | null
+const programmedSince = ({ status }: Gateway): string | null => {
+  const found = status?.conditions?.find(({ type }) => type === 'Programmed')
+  return found?.status === 'True' ? found.lastTransitionTime : null
 }
-
-/**
- * Reconciles the load balancer of a Gateway. One of a Gateway that is not valid any more keeps its address, and answers
- * nothing.
- */
-export async function bringGateway(
-  context: BringContext,
-  gateway: Gateway,
-  { wanted, refused }: CompiledGateway,
-): Promise<BroughtGateway> {
-  const [held] = context.known.ofUid(uidOf(gateway))
-  if (wanted === null && held === undefined) {
-    const message = refused?.message ?? 'None of its listeners is valid.'
-    return { shown: null, notMade: { type: 'pending', reason: 'Invalid', message } }
-  }
-  const request: WantedLoadBalancer = {
-    heldBy: held?.document.id ?? null,
-    request: wanted?.request ?? { families: [], pools: null },
-    content: wanted?.content ?? emptied(held!),
-    founder: uidOf(gateway),
-    shownAddresses: (gateway.status?.addresses ?? []).flatMap(({ value }) => value ?? []),
-    fields: FIELDS,
-    inOwnWords,
-  }
-  let shown = await keptLoadBalancer(context, request)
-  try {
-    shown = await bringContent(context, request, shown)
-    if (wanted === null) return { shown, notMade: { type: 'pending', reason: 'Invalid', message: 'It is not valid.' } }
-    const { shown: now, refusal } = await bringFamilies(context, request, shown, [])
-    return { shown: now, notMade: refusal === null ? null : { type: 'refused', refusal } }
-  } catch (error) {
-    if (error instanceof PoolAwaited) return { shown, notMade: { type: 'pending', ...error.refusal } }
-    if (error instanceof Unsatisfiable) return { shown, notMade: { type: 'refused', refusal: error.refusal } }
-    if (!(error instanceof Refused)) throw error
-    return { shown, notMade: { type: 'refused', refusal: inOwnWords(error) } }
-  }
-}
-
-const emptied = ({ document: { name, annotations } }: ShownLoadBalancer): WantedLoadBalancer['content'] => ({
-  name,
-  annotations,
-  pools: [],
-  listeners: [],
-})
-
-const inOwnWords = ({ code, message, field }: Refused): Refusal => ({
-  reason: code,
-  field: field?.startsWith('vips') ? 'spec.addresses' : 'spec',
-  message: reasonOf(message),
-})

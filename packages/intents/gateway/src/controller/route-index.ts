@@ -1,8 +1,11 @@
-import { keyOf } from '@spout/connector'
-import type { HttpRouteObject, HttpRouteRule } from '../objects/http-route.ts'
-import type { BackendRef } from '../objects/references.ts'
+import type { RouteObject } from '../objects/route.ts'
+import { kindOf } from '../route-kinds/all.ts'
 import { gatewayOf } from '../to-model/attachment.ts'
 import { serviceKeyOf } from '../to-model/backends.ts'
+
+/** Tells routes of all kinds apart: `HTTPRoute/namespace/name`. */
+export const routeIdOf = ({ kind, metadata: { namespace, name } }: RouteObject): string =>
+  `${kind}/${namespace}/${name}`
 
 /** What a route names. */
 export interface RouteNames {
@@ -20,21 +23,21 @@ export class RouteIndex {
   readonly #ofService = new Map<string, Set<string>>()
 
   /** @returns what it named before and names now */
-  put(key: string, route: HttpRouteObject | undefined): { readonly before: RouteNames; readonly after: RouteNames } {
-    const before = this.of(key)
+  put(id: string, route: RouteObject | undefined): { readonly before: RouteNames; readonly after: RouteNames } {
+    const before = this.of(id)
     const after = route === undefined ? NOTHING : namesOf(route)
-    change(this.#ofGateway, key, before.gateways, after.gateways)
-    change(this.#ofService, key, before.services, after.services)
-    if (route === undefined) this.#names.delete(key)
-    else this.#names.set(key, after)
+    change(this.#ofGateway, id, before.gateways, after.gateways)
+    change(this.#ofService, id, before.services, after.services)
+    if (route === undefined) this.#names.delete(id)
+    else this.#names.set(id, after)
     return { before, after }
   }
 
-  of(key: string): RouteNames {
-    return this.#names.get(key) ?? NOTHING
+  of(id: string): RouteNames {
+    return this.#names.get(id) ?? NOTHING
   }
 
-  keys(): Iterable<string> {
+  ids(): Iterable<string> {
     return this.#names.keys()
   }
 
@@ -48,21 +51,17 @@ export class RouteIndex {
   }
 }
 
-function namesOf(route: HttpRouteObject): RouteNames {
-  const [namespace = ''] = keyOf(route).split('/')
-  const { parentRefs = [], rules = [] } = route.spec
+function namesOf(route: RouteObject): RouteNames {
+  const { namespace = '' } = route.metadata
   return {
-    gateways: new Set(parentRefs.flatMap((ref) => gatewayOf(ref, namespace) ?? [])),
-    services: new Set(rules.flatMap(refsOf).flatMap((ref) => serviceKeyOf(ref, namespace) ?? [])),
+    gateways: new Set((route.spec.parentRefs ?? []).flatMap((ref) => gatewayOf(ref, namespace) ?? [])),
+    services: new Set(
+      kindOf(route)
+        .backendRefsOf(route)
+        .flatMap((ref) => serviceKeyOf(ref, namespace) ?? []),
+    ),
   }
 }
-
-const refsOf = ({ backendRefs = [], filters = [] }: HttpRouteRule): readonly BackendRef[] => [
-  ...backendRefs,
-  ...[...filters, ...backendRefs.flatMap((ref) => ref.filters ?? [])].flatMap(
-    ({ requestMirror }) => requestMirror?.backendRef ?? [],
-  ),
-]
 
 function change(
   index: Map<string, Set<string>>,

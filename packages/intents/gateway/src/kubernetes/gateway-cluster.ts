@@ -1,13 +1,4 @@
-import {
-  type BackendServices,
-  ClaimedObjects,
-  type KindReflector,
-  keyOf,
-  MANAGED_BY,
-  picked,
-  Stale,
-  uidOf,
-} from '@spout/connector'
+import { type BackendServices, ClaimedObjects, type KindReflector, keyOf, Stale, uidOf } from '@spout/connector'
 import {
   type DeletionGuardPolicy,
   isConflict,
@@ -24,10 +15,13 @@ import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { CONTROLLER_NAME, FINALIZER } from '../names.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
-import type { HttpRouteObject, RouteParentStatus } from '../objects/http-route.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
-import { GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES, REFERENCE_GRANTS } from '../objects/resources.ts'
+import { GATEWAY_CLASSES, GATEWAYS, REFERENCE_GRANTS } from '../objects/resources.ts'
+import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
+import { kindOf } from '../route-kinds/all.ts'
 import type { Labels } from '../to-model/attachment.ts'
+import { RouteReflectors } from './route-reflectors.ts'
+import { trimmed, versioned } from './trimmed.ts'
 
 export interface GatewayClusterOptions {
   readonly transport: Transport
@@ -42,12 +36,12 @@ export interface GatewayClusterOptions {
 
 /** `Cluster` on an API server that has the kinds of Gateway API. */
 export class GatewayCluster implements Cluster {
-  readonly reflectors: readonly KindReflector[]
+  readonly #own: readonly KindReflector[]
   readonly #client: KubeClient
   readonly #backends: BackendServices
   readonly #classes: Reflector<GatewayClass, GatewayClass>
   readonly #gateways: ClaimedObjects<Gateway>
-  readonly #routes: Reflector<HttpRouteObject, HttpRouteObject>
+  readonly #routes: RouteReflectors
   readonly #grants: Reflector<ReferenceGrant, ReferenceGrant>
   readonly #namespaces: Reflector<Namespace, Labels>
   readonly #listeners = new Set<(change: ClusterChange) => void>()
@@ -68,23 +62,22 @@ export class GatewayCluster implements Cluster {
       finalizer: FINALIZER,
       mark: CONTROLLER_NAME,
     })
-    this.#routes = new Reflector({ ...common, resource: HTTP_ROUTES, trim: trimmed })
+    this.#routes = new RouteReflectors(common)
     this.#grants = new Reflector({ ...common, resource: REFERENCE_GRANTS, trim: trimmed })
     this.#namespaces = new Reflector<Namespace, Labels>({
       ...common,
       resource: NAMESPACES,
       trim: ({ metadata }) => ({ ...metadata.labels }),
     })
-    this.reflectors = [
+    this.#own = [
       { kind: GATEWAY_CLASSES.kind, reflector: this.#classes },
       { kind: GATEWAYS.kind, reflector: this.#gateways.reflector },
-      { kind: HTTP_ROUTES.kind, reflector: this.#routes },
       { kind: REFERENCE_GRANTS.kind, reflector: this.#grants },
       { kind: NAMESPACES.kind, reflector: this.#namespaces },
     ]
     this.#classes.onChange((key) => this.#tell({ type: 'class', key }))
     this.#gateways.onChange((key) => this.#tell({ type: 'gateway', key }))
-    this.#routes.onChange((key) => this.#tell({ type: 'route', key }))
+    this.#routes.onChange((id) => this.#tell({ type: 'route', key: id }))
     this.#grants.onChange(() => {
       this.#allGrants = null
       this.#tell({ type: 'permissions' })
@@ -93,12 +86,19 @@ export class GatewayCluster implements Cluster {
     backends.onChange((key) => this.#tell({ type: 'service', key }))
   }
 
+  /** Those that run. */
+  get reflectors(): readonly KindReflector[] {
+    return [...this.#own, ...this.#routes.reflectors]
+  }
+
   start(): void {
-    for (const { reflector } of this.reflectors) reflector.start()
+    for (const { reflector } of this.#own) reflector.start()
+    this.#routes.start()
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.reflectors.map(({ reflector }) => reflector.close()))
+    await this.#routes.stop()
+    await Promise.all(this.#own.map(({ reflector }) => reflector.close()))
   }
 
   /** An operator confirms that missing objects are deleted. */
@@ -107,7 +107,7 @@ export class GatewayCluster implements Cluster {
   }
 
   get ready(): boolean {
-    return this.#backends.ready && this.reflectors.every(({ reflector }) => reflector.hasSynced)
+    return this.#backends.ready && this.#routes.ready && this.#own.every(({ reflector }) => reflector.hasSynced)
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
@@ -131,12 +131,12 @@ export class GatewayCluster implements Cluster {
     return this.#gateways.all()
   }
 
-  route(key: string): HttpRouteObject | undefined {
-    return versioned(this.#routes, key)
+  route(id: string): RouteObject | undefined {
+    return this.#routes.get(id)
   }
 
-  *routes(): Iterable<HttpRouteObject> {
-    for (const [, one] of this.#routes.list()) yield one
+  routes(): Iterable<RouteObject> {
+    return this.#routes.all()
   }
 
   grants(): readonly ReferenceGrant[] {
@@ -184,8 +184,8 @@ export class GatewayCluster implements Cluster {
     return this.#writeStatus(GATEWAYS, gateway, { ...status })
   }
 
-  writeParents(route: HttpRouteObject, parents: readonly RouteParentStatus[]): Promise<void> {
-    return this.#writeStatus(HTTP_ROUTES, route, { parents })
+  writeParents(route: RouteObject, parents: readonly RouteParentStatus[]): Promise<void> {
+    return this.#writeStatus(kindOf(route).resource, route, { parents })
   }
 
   /** Lists in statuses of routes are written as a whole, so the write is for the version that was read. */
@@ -206,25 +206,4 @@ export class GatewayCluster implements Cluster {
   #tell(change: ClusterChange): void {
     for (const listener of this.#listeners) listener(change)
   }
-}
-
-/** With the version that was last seen: changes that are not kept make a new one, too. */
-function versioned<T extends KubeObject>(reflector: Reflector<T, T>, key: string): T | undefined {
-  const object = reflector.get(key)
-  const resourceVersion = reflector.identity(key)?.resourceVersion
-  if (object === undefined || resourceVersion === undefined) return undefined
-  return { ...object, metadata: { ...object.metadata, resourceVersion } }
-}
-
-const KEPT = ['name', 'namespace', 'uid', 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers'] as const
-
-/** Without labels, annotations of others and managed fields. */
-function trimmed<T extends KubeObject & { readonly spec: unknown; readonly status?: unknown }>(object: T): T {
-  const { metadata, spec, status } = object
-  const mark = picked(metadata.annotations, [MANAGED_BY])
-  return {
-    metadata: { ...picked(metadata, KEPT), ...(Object.keys(mark).length === 0 ? {} : { annotations: mark }) },
-    spec: structuredClone(spec),
-    ...(status === undefined ? {} : { status: structuredClone(status) }),
-  } as T
 }

@@ -1,10 +1,9 @@
-import type { Condition, KubeObject } from '@spout/kube'
 import type { BackendRef, ParentRef } from './references.ts'
+import type { RouteObject } from './route.ts'
 
 /** HTTPRoute of Gateway API v1.6, standard channel. */
-export interface HttpRouteObject extends KubeObject {
+export interface HttpRouteObject extends RouteObject {
   readonly spec: HttpRouteSpec
-  readonly status?: RouteStatus
 }
 
 export interface HttpRouteSpec {
@@ -76,15 +75,4 @@ export interface HttpRouteFilter {
     readonly exposeHeaders?: readonly string[]
     readonly maxAge?: number
   }
-}
-
-export interface RouteStatus {
-  readonly parents: readonly RouteParentStatus[]
-}
-
-/** What one controller says about one parent. */
-export interface RouteParentStatus {
-  readonly parentRef: ParentRef
-  readonly controllerName: string
-  readonly conditions?: readonly Condition[]
 }

@@ -164,7 +164,7 @@ export async function openGatewayBed() {
     createRoute: (name: string, spec: object, namespace = 'shop') =>
       api.create(
         `${GROUP}/namespaces/${namespace}/httproutes`,
-        typed<HttpRouteObject>('HTTPRoute', { metadata: { name, namespace }, spec }),
+        typed<HttpRouteObject>('HTTPRoute', { kind: 'HTTPRoute', metadata: { name, namespace }, spec }),
       ),
     createGrant: (name: string, spec: object, namespace: string) =>
       api.create(

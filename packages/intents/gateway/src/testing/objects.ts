@@ -27,6 +27,7 @@ export const routeWith = (
   spec: Partial<HttpRouteSpec>,
   { name = 'r', namespace = 'shop', number = 2, createdAt = '2026-01-01T00:00:00Z' } = {},
 ): HttpRouteObject => ({
+  kind: 'HTTPRoute',
   metadata: { name, namespace, uid: uid(number), generation: 1, creationTimestamp: createdAt },
   spec: { parentRefs: [{ name: 'web', namespace: 'shop' }], ...spec },
 })

@@ -1,6 +1,8 @@
 import { GATEWAY_GROUP } from '../names.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { ParentRef } from '../objects/references.ts'
+import type { RouteObject } from '../objects/route.ts'
+import { kindOf } from '../route-kinds/all.ts'
 import { hostsAt } from './hostnames.ts'
 import type { JudgedListener } from './listeners.ts'
 import { selects } from './selector.ts'
@@ -21,6 +23,12 @@ export interface AttachedListener {
 }
 
 export type Labels = Readonly<Record<string, string>>
+
+export const attachingRouteOf = (route: RouteObject): AttachingRoute => ({
+  kind: route.kind,
+  namespace: route.metadata.namespace ?? '',
+  hostnames: kindOf(route).hostnamesOf(route),
+})
 
 /** `namespace/name` of the Gateway that a reference names; null when it names something else. */
 export function gatewayOf(ref: ParentRef, namespace: string): string | null {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { HTTP_ROUTE } from '../route-kinds/http-route.ts'
 import { grantOf, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
 import { resolveBackend } from './backends.ts'
 
-const from = { kind: 'HTTPRoute', namespace: 'shop' }
+const from = { kind: 'HTTPRoute', namespace: 'shop', protocol: HTTP_ROUTE.backends }
 const services = [
   serviceOf('web'),
   serviceOf('outside', { type: 'ExternalName', externalName: 'metadata.internal' }),

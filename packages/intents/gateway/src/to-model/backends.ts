@@ -22,34 +22,51 @@ export interface BackendSurroundings {
 /** Names the pool of a backend in its load balancer. */
 export const poolNameOf = ({ service, port }: Backend): string => `${service}:${port.port}`
 
-/** Protocols of an application that the proxy does not speak to members. */
-const OTHER_PROTOCOLS: ReadonlySet<string> = new Set(['kubernetes.io/h2c', 'kubernetes.io/wss', 'https', 'grpc'])
+/** What the backends of a kind of routes speak. */
+export interface BackendProtocol {
+  /** Of the Service's port. */
+  readonly transport: 'TCP' | 'UDP'
+  /** `appProtocol`s that members are not spoken to with. */
+  readonly unspoken: ReadonlySet<string>
+}
+
+/** The route that refers to a backend. */
+export interface BackendReferrer {
+  readonly kind: string
+  readonly namespace: string
+  readonly protocol: BackendProtocol
+}
 
 /** `namespace/name` of the Service that a reference names; null when it names something else. */
 export const serviceKeyOf = (ref: BackendRef, namespace: string): string | null =>
   (ref.group ?? '') === '' && (ref.kind ?? 'Service') === 'Service' ? `${ref.namespace ?? namespace}/${ref.name}` : null
 
-/** @param from kind and namespace of the route */
 export function resolveBackend(
   ref: BackendRef,
-  from: { readonly kind: string; readonly namespace: string },
+  { kind, namespace: own, protocol: { transport, unspoken } }: BackendReferrer,
   { service, grants }: BackendSurroundings,
 ): Backend | { readonly unresolved: Objection } {
   const refuse = (reason: string, message: string) => ({ unresolved: objection(reason, message) })
-  const key = serviceKeyOf(ref, from.namespace)
+  const key = serviceKeyOf(ref, own)
   if (key === null) return refuse('InvalidKind', `backendRef: ${ref.kind} of group "${ref.group}" is no backend here.`)
-  const namespace = ref.namespace ?? from.namespace
+  const namespace = ref.namespace ?? own
   const referred = { group: '', kind: 'Service', namespace, name: ref.name }
-  if (!isPermitted({ group: GATEWAY_GROUP, ...from }, referred, grants))
+  if (!isPermitted({ group: GATEWAY_GROUP, kind, namespace: own }, referred, grants))
     return refuse(
       'RefNotPermitted',
       `backendRef: no ReferenceGrant of namespace ${namespace} allows Service ${ref.name}.`,
     )
   const found = service(key)
-  const target = backendPort(found, key, ref.port === undefined ? {} : { number: ref.port }, 'backendRef')
+  const target = backendPort(
+    found,
+    key,
+    { transport, ...(ref.port !== undefined && { number: ref.port }) },
+    'backendRef',
+  )
   if ('refusal' in target) return refuse('BackendNotFound', `backendRef: ${target.refusal.message}`)
-  const { appProtocol = '' } = found?.spec.ports?.find(({ port }) => port === target.value.port) ?? {}
-  if (OTHER_PROTOCOLS.has(appProtocol))
+  const { appProtocol = '' } =
+    found?.spec.ports?.find(({ port, protocol = 'TCP' }) => port === target.value.port && protocol === transport) ?? {}
+  if (unspoken.has(appProtocol))
     return refuse('UnsupportedProtocol', `backendRef: port ${ref.port} of Service ${key} has protocol ${appProtocol}.`)
   return { service: key, port: target.value }
 }

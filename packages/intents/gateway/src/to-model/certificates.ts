@@ -24,6 +24,10 @@ export function secretOf(
   return { unresolved: objection('RefNotPermitted', message) }
 }
 
+/** Whether a listener ends TLS. */
+export const hasTls = ({ spec }: Gateway): boolean =>
+  spec.listeners?.some(({ protocol }) => protocol === 'HTTPS') ?? false
+
 /** The Secrets that a Gateway names and may name; no others are read. */
 export function secretsOf({ metadata, spec }: Gateway, grants: readonly ReferenceGrant[]): ReadonlySet<string> {
   const refs = (spec.listeners ?? []).flatMap(({ protocol, tls }) =>

@@ -14,13 +14,16 @@ import {
 } from '@spout/connector'
 import { DEFAULT_DRAIN_S, FORWARDED_HEADERS, listenerTls } from '@spout/model'
 import type { Gateway } from '../objects/gateway.ts'
-import type { HttpRouteObject } from '../objects/http-route.ts'
+import type { RouteObject } from '../objects/route.ts'
+import { kindOf } from '../route-kinds/all.ts'
+import type { PlacedRoute } from '../route-kinds/route-kind.ts'
 import { addressesOf } from './addresses.ts'
-import { attach, gatewayOf, type Labels } from './attachment.ts'
-import { type Backend, type BackendSurroundings, resolveBackend } from './backends.ts'
+import { attach, attachingRouteOf, gatewayOf, type Labels } from './attachment.ts'
+import { backendResolver } from './backend-resolver.ts'
+import type { Backend, BackendSurroundings } from './backends.ts'
 import { certificateResolver } from './certificates.ts'
 import { bySpecificity } from './hostnames.ts'
-import { compileRules, type PlacedRoute, UNRESOLVED_POOL } from './http-rules.ts'
+import { UNRESOLVED_POOL } from './http-rules.ts'
 import { isUsable, type JudgedListener, judgeListeners } from './listeners.ts'
 import { hostConditions } from './matches.ts'
 import { byPrecedence } from './precedence.ts'
@@ -56,7 +59,7 @@ export interface CompiledGateway {
  */
 export function compileGateway(
   gateway: Gateway,
-  routes: readonly HttpRouteObject[],
+  routes: readonly RouteObject[],
   surroundings: GatewaySurroundings,
 ): CompiledGateway {
   const judged = judgeListeners(
@@ -70,10 +73,7 @@ export function compileGateway(
     for (const [one, hosts] of listenersOf(gateway, route, judged, surroundings)) {
       attached.set(one, (attached.get(one) ?? 0) + 1)
       if (!isUsable(one)) continue
-      const { namespace = '' } = route.metadata
-      const compiled = compileRules(route, hosts, one.listener, (ref) =>
-        resolveBackend(ref, { kind: 'HTTPRoute', namespace }, surroundings),
-      )
+      const compiled = kindOf(route).compile(route, hosts, one.listener, backendResolver(route, surroundings))
       placed.get(one)?.push(...compiled.routes)
       for (const [name, backend] of compiled.backends) backends.set(name, backend)
     }
@@ -119,17 +119,18 @@ function protocolOf(listeners: readonly JudgedListener[]): Pick<ListenerContent,
 }
 
 /** Listeners that the route attaches to through any of its references, with its names there. */
-export function listenersOf(
+function listenersOf(
   gateway: Gateway,
-  { metadata: { namespace = '' }, spec }: HttpRouteObject,
+  route: RouteObject,
   judged: readonly JudgedListener[],
   { labelsOf }: Pick<GatewaySurroundings, 'labelsOf'>,
 ): ReadonlyMap<JudgedListener, readonly string[]> {
-  const route = { kind: 'HTTPRoute', namespace, hostnames: spec.hostnames ?? [] }
-  const refs = (spec.parentRefs ?? []).filter((ref) => gatewayOf(ref, namespace) === keyOf(gateway))
+  const attaching = attachingRouteOf(route)
+  const { namespace } = attaching
+  const refs = (route.spec.parentRefs ?? []).filter((ref) => gatewayOf(ref, namespace) === keyOf(gateway))
   return new Map(
     refs.flatMap((ref) =>
-      attach(route, ref, gateway, judged, labelsOf).listeners.map((one) => [one.judged, one.hosts] as const),
+      attach(attaching, ref, gateway, judged, labelsOf).listeners.map((one) => [one.judged, one.hosts] as const),
     ),
   )
 }

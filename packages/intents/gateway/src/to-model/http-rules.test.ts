@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { HttpRouteRule } from '../objects/http-route.ts'
 import { routeWith, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
-import { resolveBackend } from './backends.ts'
+import { backendResolver } from './backend-resolver.ts'
 import { compileRules } from './http-rules.ts'
 
 const surroundings = surroundingsOf([serviceOf('a'), serviceOf('b')])
@@ -9,10 +9,10 @@ const compile = (
   rules: readonly HttpRouteRule[],
   hosts = [''],
   listener = { name: 'web', protocol: 'HTTP', port: 80 },
-) =>
-  compileRules(routeWith({ rules }), hosts, listener, (ref) =>
-    resolveBackend(ref, { kind: 'HTTPRoute', namespace: 'shop' }, surroundings),
-  )
+) => {
+  const route = routeWith({ rules })
+  return compileRules(route, hosts, listener, backendResolver(route, surroundings))
+}
 const only = (rule: HttpRouteRule, hosts?: string[]) => {
   const { routes, dropped } = compile([rule], hosts)
   expect([...dropped.values()]).toEqual([])

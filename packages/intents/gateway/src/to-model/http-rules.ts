@@ -1,31 +1,15 @@
 import { createHash } from 'node:crypto'
-import { type RouteContent, type RouteContentInput, routeOf } from '@spout/connector'
+import { type RouteContentInput, routeOf } from '@spout/connector'
 import type { HttpRouteMatch, HttpRouteObject, HttpRouteRule } from '../objects/http-route.ts'
 import type { BackendRef } from '../objects/references.ts'
+import type { CompiledRules, PlacedRoute, ResolveBackend, RouteListener } from '../route-kinds/route-kind.ts'
 import { type Backend, poolNameOf } from './backends.ts'
-import { optionsOf, type RedirectingListener, type WantedMirror } from './filters.ts'
+import { optionsOf, type WantedMirror } from './filters.ts'
 import { bySpecificity, isWildcard } from './hostnames.ts'
 import { conditionsOf, hostConditions, pathOf } from './matches.ts'
 import { type Precedence, precedenceOf } from './precedence.ts'
 import { type Objection, objection } from './verdict.ts'
 
-/** A route of the load balancer, and where it stands among the others of its listener. */
-export interface PlacedRoute {
-  readonly precedence: Precedence
-  readonly content: RouteContent
-}
-
-export interface CompiledRules {
-  readonly routes: readonly PlacedRoute[]
-  /** By name of their pool. */
-  readonly backends: ReadonlyMap<string, Backend>
-  /** Rules that are dropped, by their place. */
-  readonly dropped: ReadonlyMap<number, Objection>
-  /** The first reference that does not resolve. */
-  readonly unresolved: Objection | null
-}
-
-type Resolve = (ref: BackendRef) => Backend | { readonly unresolved: Objection }
 type ActionInput = RouteContentInput['action']
 
 /** Gets the requests of references that do not resolve, beside others of the rule that do. It has no member. */
@@ -42,8 +26,8 @@ const NO_BACKEND: ActionInput = { type: 'respond', code: 500 }
 export function compileRules(
   route: HttpRouteObject,
   hosts: readonly string[],
-  listener: RedirectingListener & { readonly name: string },
-  resolve: Resolve,
+  listener: RouteListener,
+  resolve: ResolveBackend,
 ): CompiledRules {
   const { namespace = '', name, uid = '', creationTimestamp: createdAt = '' } = route.metadata
   const order = { createdAt, key: `${namespace}/${name}` }
@@ -73,7 +57,7 @@ export function compileRules(
 function compileRule(
   rule: HttpRouteRule,
   hosts: readonly string[],
-  listener: RedirectingListener & { readonly name: string },
+  listener: RouteListener,
   poolOf: (ref: BackendRef) => string | null,
   { uid, at }: { readonly uid: string; readonly at: number },
   precedence: (host: string, match: HttpRouteMatch, index: number) => Precedence,

@@ -2,6 +2,7 @@ import { MOST_WILDCARD_LABELS } from '@spout/model'
 import { GATEWAY_GROUP } from '../names.ts'
 import type { GatewayListener, RouteKind } from '../objects/gateway.ts'
 import type { ObjectRef } from '../objects/references.ts'
+import { kindsOfProtocol, LISTENER_PROTOCOLS } from '../route-kinds/all.ts'
 import { isWildcard, parentDomain } from './hostnames.ts'
 import { type Objection, objection } from './verdict.ts'
 
@@ -26,12 +27,6 @@ export interface JudgedListener {
 export const isUsable = ({ refused, conflict, unresolved }: JudgedListener): boolean =>
   refused === null && conflict === null && unresolved === null
 
-const HTTP_ROUTE: RouteKind = { group: GATEWAY_GROUP, kind: 'HTTPRoute' }
-const KINDS_OF_PROTOCOL: ReadonlyMap<string, readonly RouteKind[]> = new Map([
-  ['HTTP', [HTTP_ROUTE]],
-  ['HTTPS', [HTTP_ROUTE]],
-])
-
 /** The id of the certificate that a reference of a listener names. */
 export type ResolveCertificate = (ref: ObjectRef) => { readonly id: string } | { readonly unresolved: Objection }
 
@@ -42,7 +37,7 @@ export function judgeListeners(
 ): readonly JudgedListener[] {
   return listeners.map((listener): JudgedListener => {
     const host = (listener.hostname ?? '').toLowerCase()
-    const supported = KINDS_OF_PROTOCOL.get(listener.protocol) ?? []
+    const supported = kindsOfProtocol(listener.protocol)
     const named = listener.allowedRoutes?.kinds ?? []
     const kinds =
       named.length === 0 ? supported : supported.filter((kind) => named.some((one) => isSameKind(one, kind)))
@@ -84,11 +79,8 @@ const isSameKind = (a: RouteKind, b: RouteKind): boolean =>
   (a.group ?? GATEWAY_GROUP) === (b.group ?? GATEWAY_GROUP) && a.kind === b.kind
 
 function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection | null {
-  if (!KINDS_OF_PROTOCOL.has(protocol))
-    return objection(
-      'UnsupportedProtocol',
-      `protocol: ${protocol} is none of ${[...KINDS_OF_PROTOCOL.keys()].join(', ')}.`,
-    )
+  if (!LISTENER_PROTOCOLS.includes(protocol))
+    return objection('UnsupportedProtocol', `protocol: ${protocol} is none of ${LISTENER_PROTOCOLS.join(', ')}.`)
   if (protocol === 'HTTPS' && tls?.mode === 'Passthrough')
     return objection('UnsupportedValue', 'tls.mode: an HTTPS listener ends TLS; Passthrough is for protocol TLS.')
   if (isWildcard(host) && parentDomain(host).split('.').length > MOST_WILDCARD_LABELS)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { CONTROLLER_NAME } from '../names.ts'
-import type { HttpRouteObject, RouteParentStatus } from '../objects/http-route.ts'
 import type { ParentRef } from '../objects/references.ts'
+import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 import type { Objection } from '../to-model/verdict.ts'
 import { mergedConditions, trueUnless, type WantedCondition } from './conditions.ts'
 
@@ -23,7 +23,7 @@ const TYPES = ['Accepted', 'ResolvedRefs', 'PartiallyInvalid']
  * @param now RFC 3339, in seconds
  */
 export function routeParents(
-  { metadata, status }: Pick<HttpRouteObject, 'metadata' | 'status'>,
+  { metadata, status }: Pick<RouteObject, 'metadata' | 'status'>,
   outcomes: readonly ParentOutcome[],
   now: string,
 ): readonly RouteParentStatus[] {

@@ -1,0 +1,81 @@
+import { Refused } from '@spout/client/native-api'
+import {
+  type AddressFields,
+  type BringContext,
+  bringContent,
+  bringFamilies,
+  keptLoadBalancer,
+  PoolAwaited,
+  type Progress,
+  type Refusal,
+  reasonOf,
+  type ShownLoadBalancer,
+  Unsatisfiable,
+  uidOf,
+  type WantedLoadBalancer,
+} from '@spout/connector'
+import type { Gateway } from '../objects/gateway.ts'
+import type { CompiledGateway } from '../to-model/compile-gateway.ts'
+
+const FIELDS: AddressFields = {
+  addresses: 'spec.addresses',
+  pools: 'spec.addresses',
+  families: 'spec.addresses',
+  loadBalancerClass: 'spec.gatewayClassName',
+}
+
+/** The load balancer of a Gateway, and why it is not as wanted. */
+export interface BroughtGateway {
+  readonly shown: ShownLoadBalancer | null
+  readonly notMade: Progress | null
+}
+
+/**
+ * Reconciles the load balancer of a Gateway. One of a Gateway that is not valid any more keeps its address, and answers
+ * nothing.
+ */
+export async function bringGateway(
+  context: BringContext,
+  gateway: Gateway,
+  { wanted, refused }: CompiledGateway,
+): Promise<BroughtGateway> {
+  const [held] = context.known.ofUid(uidOf(gateway))
+  if (wanted === null && held === undefined) {
+    const message = refused?.message ?? 'None of its listeners is valid.'
+    return { shown: null, notMade: { type: 'pending', reason: 'Invalid', message } }
+  }
+  const request: WantedLoadBalancer = {
+    heldBy: held?.document.id ?? null,
+    request: wanted?.request ?? { families: [], pools: null },
+    content: wanted?.content ?? emptied(held!),
+    founder: uidOf(gateway),
+    shownAddresses: (gateway.status?.addresses ?? []).flatMap(({ value }) => value ?? []),
+    fields: FIELDS,
+    inOwnWords,
+  }
+  let shown = await keptLoadBalancer(context, request)
+  try {
+    shown = await bringContent(context, request, shown)
+    if (wanted === null) return { shown, notMade: { type: 'pending', reason: 'Invalid', message: 'It is not valid.' } }
+    const { shown: now, refusal } = await bringFamilies(context, request, shown, [])
+    return { shown: now, notMade: refusal === null ? null : { type: 'refused', refusal } }
+  } catch (error) {
+    if (error instanceof PoolAwaited) return { shown, notMade: { type: 'pending', ...error.refusal } }
+    if (error instanceof Unsatisfiable) return { shown, notMade: { type: 'refused', refusal: error.refusal } }
+    if (!(error instanceof Refused)) throw error
+    return { shown, notMade: { type: 'refused', refusal: inOwnWords(error) } }
+  }
+}
+
+const emptied = ({ document: { name, annotations } }: ShownLoadBalancer): WantedLoadBalancer['content'] => ({
+  name,
+  annotations,
+  pools: [],
+  listeners: [],
+})
+
+const inOwnWords = ({ code, message, field }: Refused): Refusal => ({
+  reason: code,
+  field: field?.startsWith('vips') ? 'spec.addresses' : 'spec',
+  message: reasonOf(message),
+})

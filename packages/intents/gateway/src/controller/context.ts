@@ -1,0 +1,28 @@
+import type { KnownLoadBalancers, KnownNetworks, KnownPools, Restoration } from '@spout/connector'
+import type { GatewayIndex } from './gateway-index.ts'
+import type { GatewayControllerOptions } from './options.ts'
+import type { RouteIndex } from './route-index.ts'
+import type { Statuses } from './statuses.ts'
+
+/** State shared by the parts of the controller. */
+export interface ControllerContext extends GatewayControllerOptions {
+  readonly known: KnownLoadBalancers
+  readonly pools: KnownPools
+  readonly networks: KnownNetworks
+  readonly restoration: Restoration
+  readonly gateways: GatewayIndex
+  readonly routes: RouteIndex
+  readonly statuses: Statuses
+  /** The Gateway whose load balancer is being changed now, by load balancer id. */
+  readonly busy: Map<string, string>
+  readonly withdrawing: Map<string, Set<string>>
+  /** UIDs of Gateways that were shown and deleted, while a load balancer names them. */
+  readonly departed: Set<string>
+  /** Looks at a Gateway, if it is ours. */
+  readonly addGateway: (key: string) => void
+  /** Looks at what a Gateway leaves behind. */
+  readonly addLeaving: (key: string) => void
+}
+
+/** How often what is refused is tried again, besides when something changes that may help. */
+export const REFUSED_RETRY_MS = 30_000

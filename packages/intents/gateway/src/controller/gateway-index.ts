@@ -1,0 +1,98 @@
+import { uidOf } from '@spout/connector'
+import type { Gateway } from '../objects/gateway.ts'
+import { hasTls, secretsOf } from '../to-model/certificates.ts'
+import type { Cluster } from './cluster.ts'
+import type { GatewayControllerOptions } from './options.ts'
+import { type Ownership, ownershipOf } from './ownership.ts'
+
+/** A Gateway as it was last seen. */
+export interface SeenGateway {
+  readonly uid: string
+  readonly ownership: Ownership
+  /** Its key; null when it is not ours. */
+  readonly unit: string | null
+}
+
+/** The Gateways as they were last seen, and the Secrets that ours name. */
+export class GatewayIndex {
+  readonly #cluster: Cluster
+  readonly #certificates: GatewayControllerOptions['certificates']
+  readonly #seen = new Map<string, SeenGateway>()
+  readonly #secrets = new Map<string, ReadonlySet<string>>()
+  #isComplete = false
+
+  constructor({ cluster, certificates }: Pick<GatewayControllerOptions, 'cluster' | 'certificates'>) {
+    this.#cluster = cluster
+    this.#certificates = certificates
+  }
+
+  get(key: string): SeenGateway | null {
+    return this.#seen.get(key) ?? null
+  }
+
+  keys(): Iterable<string> {
+    return this.#seen.keys()
+  }
+
+  isOurs(key: string): boolean {
+    return this.#seen.get(key)?.ownership === 'ours'
+  }
+
+  /** Those that are served, or are to be. */
+  get count(): number {
+    return this.#seen.values().reduce((sum, { ownership }) => sum + (ownership === 'ours' ? 1 : 0), 0)
+  }
+
+  ownershipOf(gateway: Gateway): Ownership {
+    const { gatewayClassName } = gateway.spec
+    return ownershipOf(gateway, this.#cluster.gatewayClass(gatewayClassName), this.#cluster.isClaimed(gateway))
+  }
+
+  /** @param gateway undefined when there is none */
+  put(
+    key: string,
+    gateway: Gateway | undefined,
+  ): { readonly before: SeenGateway | null; readonly ownership: Ownership } {
+    const before = this.get(key)
+    const ownership = gateway === undefined ? 'foreign' : this.ownershipOf(gateway)
+    if (gateway === undefined) this.#seen.delete(key)
+    else this.#seen.set(key, { uid: uidOf(gateway), ownership, unit: ownership === 'ours' ? key : null })
+    this.#nameSecrets(key)
+    return { before, ownership }
+  }
+
+  /** Once both sides are read: from now on what no Gateway names may go. */
+  complete(): void {
+    if (this.#isComplete) return
+    this.#isComplete = true
+    for (const gateway of this.#seen.keys()) this.#nameSecrets(gateway)
+    this.#certificates.complete('gateway')
+  }
+
+  /** Grants have changed, so others of the Secrets that Gateways name may be read. @returns these Gateways */
+  nameSecretsAgain(): readonly string[] {
+    const gateways = [...this.#secrets.keys()]
+    for (const gateway of gateways) this.#nameSecrets(gateway)
+    return gateways
+  }
+
+  /** The Gateways that name a Secret. */
+  ofSecret(secret: string): readonly string[] {
+    return [...this.#secrets].flatMap(([gateway, secrets]) => (secrets.has(secret) ? [gateway] : []))
+  }
+
+  /** Whether all Secrets of a Gateway have been looked at. Until then nothing can be said of it. */
+  knowsSecrets(key: string): boolean {
+    return [...(this.#secrets.get(key) ?? [])].every((secret) => this.#certificates.of(secret).type !== 'waits')
+  }
+
+  /** Says which Secrets a Gateway of ours names, as far as it may. */
+  #nameSecrets(key: string): void {
+    const gateway = this.isOurs(key) ? this.#cluster.gateway(key) : undefined
+    const secrets = gateway === undefined ? new Set<string>() : secretsOf(gateway, this.#cluster.grants())
+    // One whose references are not allowed yet is looked at again when grants change.
+    if (gateway !== undefined && hasTls(gateway)) this.#secrets.set(key, secrets)
+    else this.#secrets.delete(key)
+    this.#certificates.name(`gateway:${key}`, secrets)
+  }
+}

@@ -1,0 +1,32 @@
+import type { LoadBalancerService, TlsCertificates } from '@spout/connector'
+import type { Clock, Logger } from '@spout/runtime'
+import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
+import type { Cluster } from './cluster.ts'
+
+export interface GatewayControllerSettings {
+  /** Id of this cluster: tells its load balancers from those of other clusters in the project. Never changes. */
+  readonly cluster: string
+  /** Names of address pools, in order; empty allows any. */
+  readonly defaultPools: readonly string[]
+}
+
+export interface GatewayControllerOptions {
+  readonly cluster: Cluster
+  readonly service: LoadBalancerService
+  /** Keeps the certificates of the Secrets that listeners name. Started and stopped by who made it. */
+  readonly certificates: Pick<TlsCertificates, 'of' | 'name' | 'complete' | 'onChange'>
+  readonly settings: GatewayControllerSettings
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What Gateways and routes are judged with. */
+export type Surroundings = Omit<GatewaySurroundings, 'poolOf'>
+
+export const surroundingsOf = ({ cluster, settings, certificates }: GatewayControllerOptions): Surroundings => ({
+  certificateOf: (secret) => certificates.of(secret),
+  cluster: settings.cluster,
+  service: (key) => cluster.service(key),
+  grants: cluster.grants(),
+  labelsOf: (namespace) => cluster.labelsOf(namespace),
+})

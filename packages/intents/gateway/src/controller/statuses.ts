@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from 'node:util'
+import { keyOf, uidOf } from '@spout/connector'
+import type { Clock } from '@spout/runtime'
+import type { Gateway } from '../objects/gateway.ts'
+import type { CompiledGateway } from '../to-model/compile-gateway.ts'
+import { routeOutcomes } from '../to-model/route-outcome.ts'
+import { classStatus } from '../write-back/class-status.ts'
+import { type GatewayOutcome, gatewayStatus } from '../write-back/gateway-status.ts'
+import { routeParents } from '../write-back/route-status.ts'
+import type { Cluster } from './cluster.ts'
+import type { GatewayIndex } from './gateway-index.ts'
+import type { Surroundings } from './options.ts'
+import { isOurClass } from './ownership.ts'
+
+/** Writes statuses that differ from what is shown. */
+export class Statuses {
+  readonly #cluster: Cluster
+  readonly #clock: Clock
+  #writes = 0
+
+  constructor({ cluster, clock }: { readonly cluster: Cluster; readonly clock: Clock }) {
+    this.#cluster = cluster
+    this.#clock = clock
+  }
+
+  /** Status writes since the start. */
+  get writes(): number {
+    return this.#writes
+  }
+
+  async tellClass(name: string): Promise<void> {
+    const one = this.#cluster.gatewayClass(name)
+    if (one === undefined || !isOurClass(one)) return
+    const status = classStatus(one, this.#now())
+    if (isDeepStrictEqual(pick(one.status, status ?? {}), status)) return
+    await this.#cluster.writeClass(one, status)
+    this.#writes++
+  }
+
+  /** @param id `kind/namespace/name` */
+  async tellRoute(id: string, gateways: GatewayIndex, surroundings: Surroundings): Promise<void> {
+    const route = this.#cluster.route(id)
+    if (route === undefined) return
+    const gatewayAt = (key: string) => (gateways.isOurs(key) ? (this.#cluster.gateway(key) ?? null) : null)
+    const parents = routeParents(route, routeOutcomes(route, gatewayAt, surroundings), this.#now())
+    if (isDeepStrictEqual(route.status?.parents ?? [], parents)) return
+    await this.#cluster.writeParents(route, parents)
+    this.#writes++
+  }
+
+  async tellGateway(gateway: Gateway, compiled: CompiledGateway, outcome: GatewayOutcome): Promise<void> {
+    const current = this.#cluster.gateway(keyOf(gateway))
+    if (current === undefined || uidOf(current) !== uidOf(gateway)) return
+    const status = gatewayStatus(current, compiled, outcome, this.#now())
+    if (isDeepStrictEqual(pick(current.status, status), status)) return
+    await this.#cluster.writeGateway(current, status)
+    this.#writes++
+  }
+
+  #now(): string {
+    return `${this.#clock.now().toISOString().slice(0, 19)}Z`
+  }
+}
+
+/** The fields of the status that we write. */
+const pick = (shown: object | undefined, wanted: object): object =>
+  Object.fromEntries(Object.keys(wanted).map((name) => [name, (shown as Record<string, unknown> | undefined)?.[name]]))

@@ -1,0 +1,23 @@
+import { MANAGED_BY, picked } from '@spout/connector'
+import type { KubeObject, Reflector } from '@spout/kube'
+
+/** With the version that was last seen: changes that are not kept make a new one, too. */
+export function versioned<T extends KubeObject>(reflector: Reflector<T, T>, key: string): T | undefined {
+  const object = reflector.get(key)
+  const resourceVersion = reflector.identity(key)?.resourceVersion
+  if (object === undefined || resourceVersion === undefined) return undefined
+  return { ...object, metadata: { ...object.metadata, resourceVersion } }
+}
+
+const KEPT = ['name', 'namespace', 'uid', 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers'] as const
+
+/** Without labels, annotations of others and managed fields. */
+export function trimmed<T extends KubeObject & { readonly spec: unknown; readonly status?: unknown }>(object: T): T {
+  const { metadata, spec, status } = object
+  const mark = picked(metadata.annotations, [MANAGED_BY])
+  return {
+    metadata: { ...picked(metadata, KEPT), ...(Object.keys(mark).length === 0 ? {} : { annotations: mark }) },
+    spec: structuredClone(spec),
+    ...(status === undefined ? {} : { status: structuredClone(status) }),
+  } as T
+}

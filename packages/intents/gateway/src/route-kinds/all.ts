@@ -1,0 +1,27 @@
+import { GATEWAY_GROUP } from '../names.ts'
+import type { RouteKind as AllowedKind } from '../objects/gateway.ts'
+import type { RouteObject } from '../objects/route.ts'
+import { HTTP_ROUTE } from './http-route.ts'
+import type { RouteKind } from './route-kind.ts'
+
+/** The kinds of routes that are served, in the order in which statuses of listeners name them. */
+export const ROUTE_KINDS: readonly RouteKind[] = [HTTP_ROUTE]
+
+const BY_NAME: ReadonlyMap<string, RouteKind> = new Map(ROUTE_KINDS.map((one) => [one.kind, one]))
+
+/** @throws Error for a route of a kind that is not served: none is read */
+export function kindOf({ kind }: RouteObject): RouteKind {
+  const found = BY_NAME.get(kind)
+  if (found === undefined) throw new Error(`${kind} is no kind of routes here`)
+  return found
+}
+
+/** Protocols of listeners that routes may attach to. */
+export const LISTENER_PROTOCOLS: readonly string[] = [...new Set(ROUTE_KINDS.flatMap(({ protocols }) => protocols))]
+
+/** The kinds that may attach to listeners of a protocol, as statuses name them. */
+export const kindsOfProtocol = (protocol: string): readonly AllowedKind[] =>
+  ROUTE_KINDS.filter(({ protocols }) => protocols.includes(protocol)).map(({ kind }) => ({
+    group: GATEWAY_GROUP,
+    kind,
+  }))

@@ -1,0 +1,49 @@
+import type { RouteContent } from '@spout/connector'
+import type { Resource } from '@spout/kube'
+import type { BackendRef } from '../objects/references.ts'
+import type { RouteObject } from '../objects/route.ts'
+import type { Backend, BackendProtocol } from '../to-model/backends.ts'
+import type { Precedence } from '../to-model/precedence.ts'
+import type { Objection } from '../to-model/verdict.ts'
+
+/** A listener that a route is attached to, as far as its rules go. */
+export interface RouteListener {
+  readonly name: string
+  readonly protocol: string
+  readonly port: number
+}
+
+export type ResolveBackend = (ref: BackendRef) => Backend | { readonly unresolved: Objection }
+
+/** A route of the load balancer, and where it stands among the others of its listener. */
+export interface PlacedRoute {
+  readonly precedence: Precedence
+  readonly content: RouteContent
+}
+
+/** The rules of a route at one listener. */
+export interface CompiledRules {
+  readonly routes: readonly PlacedRoute[]
+  /** By name of their pool. */
+  readonly backends: ReadonlyMap<string, Backend>
+  /** Rules that are dropped, by their place. Without any route that is left, the route is not accepted. */
+  readonly dropped: ReadonlyMap<number, Objection>
+  /** The first reference that does not resolve. */
+  readonly unresolved: Objection | null
+}
+
+/** A kind of routes of Gateway API, as attaching, compiling and statuses need it. */
+export interface RouteKind<R extends RouteObject = RouteObject> {
+  readonly kind: string
+  readonly resource: Resource<R>
+  /** Protocols of listeners that it may attach to. */
+  readonly protocols: readonly string[]
+  /** What its backends speak. */
+  readonly backends: BackendProtocol
+  /** Host names; empty for those of the listener. */
+  hostnamesOf(route: R): readonly string[]
+  /** All references to backends, also those of filters. */
+  backendRefsOf(route: R): readonly BackendRef[]
+  /** @param hosts the names that it has at the listener */
+  compile(route: R, hosts: readonly string[], listener: RouteListener, resolve: ResolveBackend): CompiledRules
+}
