@@ -127,6 +127,20 @@ describe('choice of drivers', () => {
     expect(await apply([able, packets()], [wanted])).toEqual(new Map())
   })
 
+  it('refuses members that are spoken to in HTTP/2 where no driver does', async () => {
+    const asking = wantedOf('a', ['http'])
+    const pool: NodePool = {
+      ...{ id: 'p', number: 1, mode: 'http', algorithm: 'round-robin', sourceAffinity: false, proxyProtocol: 'none' },
+      ...{ members: [], slots: null, check: null, panicThreshold: 0, http2: true },
+    }
+    const services = asking.entry.services.map((service) => ({ ...service, pool: 1 }))
+    const wanted = { ...asking, entry: { ...asking.entry, services, pools: [pool] } }
+    const [failure] = (await apply([new NamedDriver('proxy', ['l7.http']), packets()], [wanted])).values()
+    expect(failure!.message).toContain('l7.pool-h2c')
+    const able = new NamedDriver('proxy', ['l7.http', 'l7.pool-h2c'])
+    expect(await apply([able, packets()], [wanted])).toEqual(new Map())
+  })
+
   it('refuses lists of revoked certificates of members where no driver looks them up', async () => {
     const asking = wantedOf('a', ['http'])
     const stored = { id: 'c', contentId: 'c'.repeat(32) }

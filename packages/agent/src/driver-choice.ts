@@ -96,6 +96,7 @@ function poolFeatures(
   const kinds = new Set(those.map(({ session }) => session?.by))
   return [
     ...(those.some(({ tls }) => tls !== undefined) ? ['l7.pool-tls'] : []),
+    ...(those.some(({ http2 }) => http2) ? ['l7.pool-h2c'] : []),
     ...(those.some(({ tls }) => tls?.revocations !== undefined) ? ['l7.pool-tls.crl'] : []),
     ...(those.some(({ tls }) => tls?.ciphers !== undefined) ? ['l7.tls-ciphers'] : []),
     ...(kinds.has('cookie') ? ['l7.cookies'] : []),

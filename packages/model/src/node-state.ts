@@ -295,6 +295,8 @@ export interface NodePool {
   readonly passive?: PassiveSpec
   /** How members are spoken to with TLS (proxied pools). Absent: without. */
   readonly tls?: NodePoolTls
+  /** Members are spoken to in HTTP/2 without TLS (pools of mode `http`). Absent: in HTTP/1.1. */
+  readonly http2?: true
 }
 
 /** Certificates are named as in `ServiceTls`. */

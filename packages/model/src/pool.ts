@@ -126,6 +126,11 @@ export const pool = z.strictObject({
    * that they do not know, so that one without TLS can be read after a downgrade.
    */
   tls: poolTls.optional(),
+  /**
+   * Of `http` pools without `tls`: members are spoken to in HTTP/2 from the first byte (RFC 9113, 3.3), as gRPC needs.
+   * Absent: in HTTP/1.1; earlier versions do not know the field.
+   */
+  http2: z.literal(true).optional(),
 })
 export type Pool = z.infer<typeof pool>
 

@@ -33,6 +33,7 @@ export const pool: Resource = {
     column('RESET ON DOWN', 'resetOnDown', true),
     column('WATCHED', 'passiveCheck.on', true),
     column('TLS', 'tls.minVersion', true),
+    column('HTTP/2', 'http2', true),
     column('ID', 'id', true),
   ],
   fields: [
@@ -125,6 +126,12 @@ export const pool: Resource = {
       flags: '--watch <signs>',
       description: 'eject members by failures in traffic: connection or response (proxied pools), or none',
       field: 'passiveCheck.on',
+    },
+    {
+      flags: '--http2 <yes|no>',
+      description: 'speak HTTP/2 without TLS with members, as gRPC needs (pools of protocol http)',
+      field: 'http2',
+      parse: yesOrNo,
     },
     {
       flags: '--tls <yes|no>',

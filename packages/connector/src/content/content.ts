@@ -42,6 +42,8 @@ export interface PoolContent {
   readonly monitor: MonitorContent | null
   /** Absent: members are not spoken to with TLS. `poolTls` gives the defaults. */
   readonly tls?: NonNullable<Pool['tls']>
+  /** Members are spoken to in HTTP/2 without TLS. Absent: in HTTP/1.1. */
+  readonly http2?: true
 }
 
 export interface MemberContent {
@@ -92,6 +94,7 @@ export function contentOf(document: LoadBalancer): LoadBalancerContent {
               path: pool.monitor.http?.path ?? null,
             },
       ...(pool.tls === undefined ? {} : { tls: pool.tls }),
+      ...(pool.http2 === undefined ? {} : { http2: true as const }),
     })),
     listeners: listenersOf(document),
     ...namesOf(document),

@@ -55,6 +55,7 @@ export function planPool(
     panicThreshold: pool.panicThreshold,
     ...failureSettings(pool),
     ...tls,
+    ...(pool.http2 === undefined || mode !== 'http' ? {} : { http2: true as const }),
   }
   return { placed, node }
 }

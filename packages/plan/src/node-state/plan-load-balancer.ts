@@ -241,6 +241,7 @@ export function neededFeatures(
     if (!used.has(pool.id)) continue
     if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
     if (pool.tls !== undefined) needs.add('l7.pool-tls')
+    if (pool.http2 !== undefined) needs.add('l7.pool-h2c')
     if (pool.tls?.crlCertificateId !== undefined) needs.add('l7.pool-tls.crl')
     if (pool.tls?.ciphers !== undefined) needs.add('l7.tls-ciphers')
     if (pool.persistence?.type === 'cookie') needs.add('l7.cookies')

@@ -409,6 +409,8 @@ describe('neededFeatures', () => {
       'l7.pool-tls',
       'l7.pool-tls.crl',
     ])
+    const streaming = pool(1, [], { protocol: 'http', http2: true })
+    expect(neededFeatures({ listeners: [plain], pools: [streaming] }, 'snat')).toEqual(['l7.http', 'l7.pool-h2c'])
     const action = { type: 'forward' as const, pools: [{ poolId: pools[0]!.id, weight: 1 }] }
     const filters = [{ type: 'rewrite' as const, host: 'a.example', path: null, prefix: null }]
     const routed = (one: HttpRoute['action']) =>

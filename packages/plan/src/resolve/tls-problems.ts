@@ -29,7 +29,21 @@ export function* tlsProblems({ protocol, tls, insertHeaders }: Listener, at: str
 const isOfClientCertificate = (header: string): boolean => CLIENT_CERTIFICATE_HEADERS.some((one) => one === header)
 
 /** Why members of a pool cannot be spoken to with TLS as it says. */
-export function* poolTlsProblems({ tls }: Pool, mode: NodePool['mode'], field: string): Generator<Problem> {
+export function* poolTlsProblems(
+  { tls, protocol, http2 }: Pool,
+  mode: NodePool['mode'],
+  field: string,
+): Generator<Problem> {
+  if (http2 !== undefined && protocol !== 'http')
+    yield problem('InvalidField', {
+      field: `${field}.http2`,
+      reason: `belongs to pools of protocol http, not ${protocol}`,
+    })
+  if (http2 !== undefined && tls !== undefined)
+    yield problem('InvalidField', {
+      field: `${field}.http2`,
+      reason: 'is HTTP/2 without TLS; beside tls, tls.alpn says which protocols are offered',
+    })
   if (tls !== undefined && mode === 'l4')
     yield problem('Unsupported', {
       field: `${field}.tls`,

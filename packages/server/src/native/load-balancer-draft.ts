@@ -90,6 +90,7 @@ export const poolDraft = z.strictObject({
     .extend({ ciphers: cipherList.nullable().default(null), crlCertificateId: uuid.nullable().default(null) })
     .nullable()
     .default(null),
+  http2: z.boolean().default(false),
 })
 
 export const listenerDraft = z.strictObject({
@@ -147,12 +148,12 @@ export class Parts {
     const { pools } = this.#current
     const byName = (known: Pool) => draft.name !== '' && known.name === draft.name
     const known = match(pools, draft.id, byName, `${path}id`, 'Pool')
-    const { createdAt: _created, updatedAt: _updated, id: _id, members, monitor, tls, ...own } = draft
+    const { createdAt: _created, updatedAt: _updated, id: _id, members, monitor, tls, http2, ...own } = draft
     const parts = {
       members: this.members(members, known?.members ?? [], `${path}members`),
       monitor: monitor === null ? null : this.#monitor(monitor, known?.monitor ?? null, `${path}monitor.id`),
     }
-    const said = { ...own, ...(tls === null ? {} : { tls: withoutNull(tls) }) }
+    const said = { ...own, ...(tls === null ? {} : { tls: withoutNull(tls) }), ...(http2 ? { http2: true as const } : {}) }
     return { ...this.#stamp<Omit<Pool, keyof typeof parts>>(known && ownFields(known), said), ...parts }
   }
 

@@ -54,6 +54,7 @@ export const serverWords = (
   `weight ${server.weight}`,
   ...(server.slowStartMs === undefined ? [] : [`slowstart ${server.slowStartMs}`]),
   ...SEND_PROXY[server.proxyProtocol],
+  ...(server.http2 ? ['proto h2'] : []),
   ...(tls === undefined ? [] : memberTlsWords(tls, certificateFile)),
 ]
 

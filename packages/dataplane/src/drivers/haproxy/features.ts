@@ -7,6 +7,7 @@ const ALWAYS: readonly Feature[] = [
   'l7.dedicated-proxy',
   'l7.http',
   'l7.https',
+  'l7.pool-h2c',
   'l7.pool-tls',
   'l7.pool-tls.crl',
   'l7.proxy-protocol',

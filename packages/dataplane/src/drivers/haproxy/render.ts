@@ -77,6 +77,8 @@ export interface RenderedServer {
   /** 0 to 256. */
   readonly weight: number
   readonly proxyProtocol: NodePool['proxyProtocol']
+  /** It is spoken to in HTTP/2 without TLS. Absent: in HTTP/1.1. */
+  readonly http2?: true
   /** Whether it gets new connections. */
   readonly ready: boolean
   /** Its weight grows to the full value in this time once it is ready. Absent: at once. */
@@ -228,6 +230,7 @@ function renderBackend(
         port: within(1, member.port, 65_535),
         weight: within(0, member.weight, 256),
         proxyProtocol: pool.proxyProtocol,
+        ...(pool.http2 && mode === 'http' ? { http2: true } : {}),
         // Weight 0 drains: such a server stays for its connections.
         ready: member.weight === 0 ? !down.has(member.id) : effective.has(member.id),
         ...(pool.slowStartMs ? { slowStartMs: within(1, pool.slowStartMs, LONGEST_MS) } : {}),

@@ -21,12 +21,14 @@ export function serverIdentity(
     slowStartMs,
     session,
     tls,
-  }: Pick<NodePool, 'id' | 'proxyProtocol' | 'slowStartMs' | 'session' | 'tls'>,
+    http2,
+  }: Pick<NodePool, 'id' | 'proxyProtocol' | 'slowStartMs' | 'session' | 'tls' | 'http2'>,
 ): ServerIdentity {
   const fixed = [
     proxyProtocol,
     ...(slowStartMs ? [`slowstart ${slowStartMs}`] : []),
     ...(tls === undefined ? [] : [memberTlsKey(memberTls(tls))]),
+    ...(http2 ? ['h2'] : []),
   ].join(' ')
   const endpoint = `${member.address} ${member.port} ${fixed}`
   const digest = digestOf(endpoint)
