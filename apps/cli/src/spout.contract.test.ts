@@ -293,7 +293,9 @@ test('TLS with clients and members is set by names of certificates', async () =>
     ciphers: ciphers.split(':'),
   })
   expect((await shown(tenant, 'pool set secure p --tls-ciphers default')).tls).not.toHaveProperty('ciphers')
-  expect((await spout(tenant, 'pool set secure p --http2 yes')).stderr).toMatch(/http2.*is HTTP\/2 without TLS.*tls\.alpn/)
+  expect((await spout(tenant, 'pool set secure p --http2 yes')).stderr).toMatch(
+    /http2.*is HTTP\/2 without TLS.*tls\.alpn/,
+  )
   expect(await shown(tenant, 'pool set secure p --tls no')).not.toHaveProperty('tls')
   expect(await shown(tenant, 'pool set secure p --http2 yes')).toMatchObject({ http2: true })
   expect(await shown(tenant, 'pool set secure p --http2 no')).not.toHaveProperty('http2')

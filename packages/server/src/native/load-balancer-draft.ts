@@ -153,7 +153,11 @@ export class Parts {
       members: this.members(members, known?.members ?? [], `${path}members`),
       monitor: monitor === null ? null : this.#monitor(monitor, known?.monitor ?? null, `${path}monitor.id`),
     }
-    const said = { ...own, ...(tls === null ? {} : { tls: withoutNull(tls) }), ...(http2 ? { http2: true as const } : {}) }
+    const said = {
+      ...own,
+      ...(tls === null ? {} : { tls: withoutNull(tls) }),
+      ...(http2 ? { http2: true as const } : {}),
+    }
     return { ...this.#stamp<Omit<Pool, keyof typeof parts>>(known && ownFields(known), said), ...parts }
   }
 
