@@ -139,6 +139,18 @@ describe('a route', () => {
     [{ type: 'forward', pools: [{ poolId: 'web' }] }, 'action.pools[0].poolId: is not a UUID'],
     [{ type: 'forward', pools: [{ poolId: POOL, weight: 0 }] }, 'action.pools: must have a weight above 0'],
     [{ type: 'forward', pools: [{ poolId: POOL }, { poolId: POOL }] }, 'action.pools: names a pool twice'],
+    [
+      { type: 'forward', pools: [{ poolId: POOL, filters: [{ type: 'cors', origins: ['*'] }] }] },
+      'action.pools[0].filters: must be of types request-headers, response-headers and rewrite',
+    ],
+    [
+      { type: 'forward', pools: [{ poolId: POOL }], answered: { code: 299, weight: 1 } },
+      'action.answered.code: must be one of 200, 204',
+    ],
+    [
+      { type: 'redirect', code: 301, path: '/a', prefix: { from: '/a', to: '/b' } },
+      'action.prefix: stands beside path or pathPrefix',
+    ],
     [{ type: 'redirect', code: 200 }, 'action.code: must be one of 301, 302, 303, 307, 308'],
     [{ type: 'redirect', code: 301, scheme: 'ftp' }, 'action.scheme: must be one of http, https'],
     [{ type: 'redirect', code: 301, path: 'https://a/' }, 'action.path: must begin with /'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { hostText, pathAndQueryText, pathText, routeCondition } from './route-condition.ts'
-import { routeFilters } from './route-filter.ts'
+import { routeFilters, shareFilters } from './route-filter.ts'
 import { routeMirrors } from './route-mirror.ts'
 import { routeRetry } from './route-retry.ts'
 import { routeTimeouts } from './route-timeouts.ts'
@@ -14,7 +14,18 @@ const codeOf = (codes: readonly number[]) =>
   z.literal([...codes], { error: `must be one of ${codes.join(', ')}` }) as z.ZodType<number>
 
 /** A pool, and its share of the requests relative to the others. */
-export const poolShare = z.strictObject({ poolId: uuid, weight: z.number().int().min(0).max(1_000_000).default(1) })
+export const poolShare = z.strictObject({
+  poolId: uuid,
+  weight: z.number().int().min(0).max(1_000_000).default(1),
+  /** Of what this pool gets alone, behind those of the action. Absent: none. */
+  filters: shareFilters.optional(),
+})
+
+/** A share of the requests that no pool gets. */
+export const answeredShare = z.strictObject({
+  code: codeOf(RESPONSE_CODES),
+  weight: z.number().int().min(1).max(1_000_000),
+})
 
 /** A request to a pool that cannot answer gets 503. */
 export const forwardAction = z.strictObject({
@@ -27,6 +38,8 @@ export const forwardAction = z.strictObject({
     .refine((pools) => new Set(pools.map(({ poolId }) => poolId)).size === pools.length, {
       message: 'names a pool twice',
     }),
+  /** The share that is answered with a code instead, relative to the weights of the pools. Absent: none. */
+  answered: answeredShare.optional(),
   /** Absent in routes of an earlier version. */
   filters: routeFilters.optional(),
   /** Absent: those of the listener. */
@@ -49,10 +62,16 @@ export const redirectAction = z
     path: pathAndQueryText.nullable().default(null),
     /** Stands before the path and the query of the request. */
     pathPrefix: pathText.nullable().default(null),
+    /** The elements that the path begins with, and what replaces them; other paths stay, and the query does. Absent: none. */
+    prefix: z.strictObject({ from: pathText, to: pathText }).optional(),
   })
   .refine(({ path, pathPrefix }) => path === null || pathPrefix === null, {
     path: ['pathPrefix'],
     message: 'and path exclude each other',
+  })
+  .refine(({ path, pathPrefix, prefix }) => prefix === undefined || (path === null && pathPrefix === null), {
+    path: ['prefix'],
+    message: 'stands beside path or pathPrefix',
   })
 
 /** An answer without a body. */

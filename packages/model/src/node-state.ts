@@ -232,7 +232,14 @@ export interface NodeRoute {
 /** `pool` as `Service.pool`: its share of the requests gets 503 where it is null. */
 export interface NodeForward {
   readonly type: 'forward'
-  readonly pools: readonly { readonly pool: number | null; readonly weight: number }[]
+  readonly pools: readonly {
+    readonly pool: number | null
+    readonly weight: number
+    /** Of its share alone. Absent: none. */
+    readonly filters?: readonly RouteFilter[]
+  }[]
+  /** A share that is answered with this code. Absent: none. */
+  readonly answered?: { readonly code: number; readonly weight: number }
   /** Absent: none. */
   readonly filters?: readonly RouteFilter[]
   /** Absent: those of the service. */

@@ -115,3 +115,8 @@ export const routeFilters = z
   .refine((filters) => JSON.stringify(filters).length <= MOST_CHARACTERS, {
     message: `have more than ${MOST_CHARACTERS} characters together`,
   })
+
+/** Of one pool among several. Who may read an answer is a matter of the route. */
+export const shareFilters = routeFilters.refine((filters) => filters.every(({ type }) => type !== 'cors'), {
+  message: 'must be of types request-headers, response-headers and rewrite',
+})

@@ -39,14 +39,20 @@ interface FeaturedRoute {
     readonly timeouts?: object | undefined
     readonly retry?: object | undefined
     readonly mirrors?: object | undefined
+    readonly answered?: object | undefined
+    readonly pools?: readonly { readonly filters?: readonly unknown[] | undefined }[] | undefined
+    readonly prefix?: object | undefined
   }
 }
 
 const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(conditions.some(isOfClient) ? ['l7.client-certificates'] : []),
   ...(conditions.some(isTested) ? ['l7.routes.tests'] : []),
+  ...(action.answered === undefined ? [] : ['l7.routes.answered-shares']),
   ...(isFiltered(action) ? ['l7.routes.filters'] : []),
   ...(action.mirrors === undefined ? [] : ['l7.routes.mirrors']),
+  ...(action.pools?.some(({ filters }) => filters !== undefined) ? ['l7.routes.pool-filters'] : []),
+  ...(action.prefix === undefined ? [] : ['l7.routes.prefix-redirects']),
   ...(action.retry === undefined ? [] : ['l7.routes.retries']),
   ...(action.timeouts === undefined ? [] : ['l7.routes.timeouts']),
 ])

@@ -19,7 +19,7 @@ const name = z.string().min(1).max(255)
 const forwardContent = z.strictObject({
   ...forwardAction.shape,
   pools: z
-    .array(z.strictObject({ pool: name, weight: poolShare.shape.weight }))
+    .array(z.strictObject({ pool: name, weight: poolShare.shape.weight, filters: poolShare.shape.filters }))
     .min(1)
     .max(16)
     .refine((pools) => pools.some(({ weight }) => weight > 0), { message: 'must have a weight above 0' }),
@@ -74,7 +74,7 @@ export function routeContentOf(
     conditions,
     action: {
       ...others,
-      pools: pools.map(({ poolId, weight }) => ({ pool: poolNames.get(poolId) ?? '', weight })),
+      pools: pools.map(({ poolId, ...share }) => ({ pool: poolNames.get(poolId) ?? '', ...share })),
       ...(mirrors !== undefined && {
         mirrors: mirrors.map(({ poolId, percent }) => ({ pool: poolNames.get(poolId) ?? '', percent })),
       }),

@@ -71,7 +71,11 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
     action.type === 'forward'
       ? {
           type: 'forward',
-          pools: action.pools.map(({ poolId, weight }) => ({ pool: numbers.get(poolId) ?? null, weight })),
+          pools: action.pools.map(({ poolId, weight, filters }) => ({
+            ...{ pool: numbers.get(poolId) ?? null, weight },
+            ...(filters !== undefined && { filters }),
+          })),
+          ...(action.answered !== undefined && { answered: action.answered }),
           ...(isFiltered(action) && { filters: action.filters }),
           ...(action.timeouts !== undefined && { timeouts: action.timeouts }),
           ...(action.retry !== undefined && { retry: action.retry }),

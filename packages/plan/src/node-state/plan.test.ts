@@ -425,6 +425,14 @@ describe('neededFeatures', () => {
     expect(own('tcp')).toEqual(['l4.tcp'])
     const retry = { attempts: 1, codes: [], backoffMs: 0 }
     expect(routed({ ...action, retry })).toEqual(['l7.http', 'l7.routes', 'l7.routes.retries'])
+    const answered = { code: 500, weight: 1 }
+    expect(routed({ ...action, answered })).toEqual(['l7.http', 'l7.routes', 'l7.routes.answered-shares'])
+    const filteredShare = { ...action, pools: [{ ...action.pools[0]!, filters }] }
+    expect(routed(filteredShare)).toEqual(['l7.http', 'l7.routes', 'l7.routes.pool-filters'])
+    const redirect = { type: 'redirect' as const, code: 302, scheme: null, host: null, port: null, path: null }
+    expect(routed({ ...redirect, pathPrefix: null, prefix: { from: '/a', to: '/b' } })).toEqual([
+      ...['l7.http', 'l7.routes', 'l7.routes.prefix-redirects'],
+    ])
     const mirrors = [{ poolId: pools[0]!.id, percent: 50 }]
     expect(routed({ ...action, mirrors })).toEqual(['l7.http', 'l7.routes', 'l7.routes.mirrors'])
   })

@@ -22,7 +22,7 @@ const namedPool = {
 const forwardDraft = z.strictObject({
   ...forwardAction.shape,
   pools: z
-    .array(z.strictObject({ ...namedPool, weight: poolShare.shape.weight }))
+    .array(z.strictObject({ ...poolShare.shape, ...namedPool }))
     .min(1)
     .max(16),
   mirrors: z
@@ -59,7 +59,10 @@ export function actionOf(draft: RouteDraft['action'], pools: readonly Pool[], pa
   const { mirrors, ...others } = draft
   return {
     ...others,
-    pools: draft.pools.map((one, at) => ({ poolId: idOf(one, `${path}.pools[${at}]`), weight: one.weight })),
+    pools: draft.pools.map(({ pool, poolId, ...one }, at) => ({
+      ...one,
+      poolId: idOf({ pool, poolId }, `${path}.pools[${at}]`),
+    })),
     ...(mirrors !== undefined && {
       mirrors: mirrors.map((one, at) => ({ poolId: idOf(one, `${path}.mirrors[${at}]`), percent: one.percent })),
     }),

@@ -68,7 +68,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...attemptTable(settings.maxConnections),
     ...defaultsSections({ settings, frontends, backends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
-    ...answerBackends(settings.mapPath),
+    ...answerBackends(settings.mapPath, settings.luaPrograms.length > 0),
     ...relays(settings, settings.luaPrograms.length > 0),
     ...(settings.luaPrograms.length === 0 ? [] : mirrorFrontend(settings)),
     ...metricsBackend(settings.mapPath),
@@ -92,7 +92,16 @@ function mapLines({ slot, values, rows }: PlacedFrontend, map: MapName): string 
 }
 
 /** What the programs look up. */
-const LUA_MAPS: readonly MapName[] = ['tests', 'filters', 'mirrors', 'backend', 'defaults', 'shares', 'paths']
+const LUA_MAPS: readonly MapName[] = [
+  'tests',
+  'filters',
+  'share-filters',
+  'mirrors',
+  'backend',
+  'defaults',
+  'shares',
+  'paths',
+]
 
 const globalSection = (settings: ProcessSettings): readonly string[] => [
   'global',
@@ -117,7 +126,7 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   '    tune.ssl.cachesize 0',
   ...(settings.luaPrograms.length === 0
     ? []
-    : LUA_MAPS.map((map) => `    setenv SPOUT_${map.toUpperCase()}_MAP ${settings.mapPath(map)}`)),
+    : LUA_MAPS.map((map) => `    setenv SPOUT_${map.toUpperCase().replace('-', '_')}_MAP ${settings.mapPath(map)}`)),
   ...settings.luaPrograms.map((program) => `    lua-load ${program}`),
 ]
 

@@ -24,7 +24,7 @@ function stepsOf(filter: RouteFilter): readonly string[] {
       return [
         ...(host === null ? [] : [`host:${hex(host)}`]),
         ...(path === null ? [] : [`path:${hex(path)}`]),
-        ...(prefix === null ? [] : [`prefix:${hex(trimmed(prefix.from))}:${hex(trimmed(prefix.to))}`]),
+        ...(prefix === null ? [] : [`prefix:${prefixText(prefix)}`]),
       ]
     }
     case 'cors': {
@@ -34,6 +34,10 @@ function stepsOf(filter: RouteFilter): readonly string[] {
     }
   }
 }
+
+/** A prefix of paths and what replaces it, in hexadecimal. */
+export const prefixText = ({ from, to }: { readonly from: string; readonly to: string }): string =>
+  `${hex(trimmed(from))}:${hex(trimmed(to))}`
 
 interface HeaderEdits {
   readonly set: readonly { readonly name: string; readonly value: string }[]

@@ -264,3 +264,76 @@ describe('filters', () => {
     expect(driver.counters.reloads).toBe(0)
   })
 })
+
+describe('a share of the requests of a route', () => {
+  const shared = (change: object): NodeRoute['action'] => ({
+    ...({ type: 'forward', pools: [{ pool: 1, weight: 1 }] } as const),
+    ...change,
+  })
+  const headers = (name: string) => [
+    routeFilter.parse({ type: 'request-headers', set: [{ name, value: 'own' }] }),
+    routeFilter.parse({ type: 'response-headers', set: [{ name, value: 'own' }] }),
+    routeFilter.parse({ type: 'rewrite', host: `${name}.example` }),
+  ]
+  async function manyOf(driver: HaproxyDriver, count = 16) {
+    const seen: Seen[] = []
+    for (let at = 0; at < count; at++) seen.push(await curl(driver, '/'))
+    return seen
+  }
+
+  test('is answered with a code in its proportion, also of a route with filters and a limit of the whole request', async () => {
+    const driver = lab.driver()
+    const answered = { code: 500, weight: 1 }
+    const further = {
+      filters: [routeFilter.parse({ type: 'request-headers', set: [{ name: 'x-a', value: '1' }] })],
+      timeouts: { requestMs: 20_000, backendRequestMs: null },
+    }
+    for (const change of [{ answered }, { answered, ...further }]) {
+      await putRoutes(driver, [sampleRoute(1, shared(change))])
+      const statuses = (await manyOf(driver, 24)).map(({ status }) => status)
+      expect(new Set(statuses)).toEqual(new Set([200, 500]))
+    }
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  test('goes to one pool, and has filters of its own behind those of the route', async () => {
+    const driver = lab.driver()
+    const pools = [
+      { pool: 1, weight: 1, filters: headers('x-one') },
+      { pool: 2, weight: 1 },
+    ]
+    const filters = [routeFilter.parse({ type: 'request-headers', set: [{ name: 'x-all', value: 'all' }] })]
+    for (const change of [{ pools }, { pools, filters }]) {
+      await putRoutes(driver, [sampleRoute(1, shared(change))])
+      const all = await manyOf(driver)
+      const one = all.filter(({ headers }) => headers['x-one'] === 'own')
+      const other = all.filter(({ headers }) => headers['x-one'] === undefined)
+      expect([one.length > 0, other.length > 0]).toEqual([true, true])
+      expect(new Set(one.map(({ headers }) => headers['host']))).toEqual(new Set(['x-one.example']))
+      expect(new Set(one.flatMap((seen) => valuesOf(seen, 'x-one')))).toEqual(new Set(['own']))
+      expect(other.flatMap((seen) => valuesOf(seen, 'x-one'))).toEqual([])
+      expect(new Set(all.map(({ headers }) => headers['x-all']))).toEqual(
+        new Set([change === undefined || !('filters' in change) ? undefined : 'all']),
+      )
+    }
+    await putRoutes(driver, [sampleRoute(1, shared({ pools: pools.slice(0, 1) }))])
+    expect((await curl(driver, '/')).headers).toMatchObject({ 'x-one': 'own' })
+    expect(driver.counters.reloads).toBe(0)
+  })
+})
+
+test.each([
+  ['/old', '/new', '/old/a?q=/old', '/new/a?q=/old'],
+  ['/old', '/new', '/old', '/new'],
+  ['/old', '/new/', '/old/', '/new/'],
+  ['/old', '/', '/old/a', '/a'],
+  ['/old', '/', '/old?q', '/?q'],
+  ['/', '/new', '/a', '/new/a'],
+])('a redirect replaces %s by %s in %s', async (from, to, target, path) => {
+  const driver = lab.driver()
+  const action = { type: 'redirect', code: 302, scheme: null, host: 'x.example', port: null, path: null } as const
+  await putRoutes(driver, [sampleRoute(1, { ...action, pathPrefix: null, prefix: { from, to } }, [onPath(from)])])
+  const seen = await curl(driver, target)
+  expect([seen.status, valuesOf(seen, 'location')]).toEqual([302, [`http://x.example${path}`]])
+  expect(driver.counters.reloads).toBe(0)
+})

@@ -24,7 +24,7 @@ async function h2cMember(name: string): Promise<LabMember> {
     session.on('close', () => sessions.delete(session))
     session.on('error', () => {})
   })
-  server.on('stream', (stream, headers) => {
+  server.on('stream', (stream: http2.ServerHttp2Stream, headers) => {
     count++
     stream.on('error', () => {})
     stream.respond({ ':status': 200, 'x-path': headers[':path'], 'x-te': headers['te'] }, { waitForTrailers: true })
@@ -83,10 +83,10 @@ describe('a pool whose members are spoken to in HTTP/2 without TLS', () => {
     const driver = lab.driver()
     const { certificate, key } = issueCertificate({ names: ['grpc.example'] })
     const stored = lab.storeCertificate(certificate + key)
-    const tls = {
-      ...{ certificates: [stored], unknownNames: 'default', minVersion: '1.2', alpn: ['h2', 'http/1.1'] },
-    } as const
-    const service = sampleService('web-443', { protocol: 'https', port: 443, tls })
+    const service = sampleService('web-443', {
+      ...{ protocol: 'https', port: 443 },
+      tls: { certificates: [stored], unknownNames: 'default', minVersion: '1.2', alpn: ['h2', 'http/1.1'] },
+    })
     await put(driver, sampleEntry('web', [service], [samplePool(1, { members: [at(member)], http2: true })]))
     const url = `https://${host}:${portOf(driver, 'web-443')}`
     expect(await call(url, { rejectUnauthorized: false, servername: 'grpc.example' })).toMatchObject(answered)

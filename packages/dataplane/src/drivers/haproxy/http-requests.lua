@@ -184,6 +184,8 @@ end)
 
 -- Filters of a route.
 local filters = Map.new(os.getenv("SPOUT_FILTERS_MAP"), Map._str)
+-- Those of one pool of a route.
+local share_filters = Map.new(os.getenv("SPOUT_SHARE_FILTERS_MAP"), Map._str)
 
 local function read_list(text)
   local values = {}
@@ -195,6 +197,15 @@ local function contains(values, wanted)
     if values[at] == wanted then return true end
   end
   return false
+end
+
+-- A path whose first elements are replaced; nil for one that begins with others.
+local function with_prefix(path, from, to)
+  if path == nil or sub(path, 1, #from) ~= from then return nil end
+  local rest = sub(path, #from + 1)
+  if rest ~= "" and sub(rest, 1, 1) ~= "/" then return nil end
+  local new = to .. rest
+  return new == "" and "/" or new
 end
 
 -- What a step does to a request or a response. The order of steps is that of the text. A header that finds no room in the
@@ -212,12 +223,8 @@ local request_steps = {
   host = function(http, host) http:req_set_header("host", host) end,
   path = function(http, path) http:req_set_path(path) end,
   prefix = function(http, from, to, txn)
-    local path = txn.f:path()
-    if path == nil or sub(path, 1, #from) ~= from then return end
-    local rest = sub(path, #from + 1)
-    if rest ~= "" and sub(rest, 1, 1) ~= "/" then return end
-    local new = to .. rest
-    http:req_set_path(new == "" and "/" or new)
+    local path = with_prefix(txn.f:path(), from, to)
+    if path ~= nil then http:req_set_path(path) end
   end,
 }
 local response_steps = {
@@ -232,8 +239,7 @@ local response_steps = {
   end,
 }
 
-local function read_filters(key)
-  local text = filters:lookup(key .. "/do")
+local function read_steps(text)
   if text == nil then return nil end
   local read = { request = {}, response = {} }
   for step in gmatch(text, "/([^/]+)") do
@@ -256,8 +262,14 @@ local function read_filters(key)
   return read
 end
 
+local function read_filters(key) return read_steps(filters:lookup(key .. "/do")) end
+local function read_share_filters(key) return read_steps(share_filters:lookup(key .. "/do")) end
+
 local function filters_of(txn)
   return read_once(txn.f:fe_name() .. "/" .. txn:get_var("txn.filter"), read_filters)
+end
+local function filters_of_share(txn)
+  return read_once(txn.f:fe_name() .. "/" .. txn:get_var("txn.ownfilter"), read_share_filters)
 end
 
 -- An origin in lower case: `*`, the same text, or `scheme://*.name` for any name below.
@@ -303,6 +315,23 @@ local function answer_preflight(txn, cors, origin)
   txn:done(reply)
 end
 
+-- A client with long headers of its own must not get rid of ours.
+local function change_request(txn, steps)
+  for at = 1, #steps do
+    local step = steps[at]
+    if step[1](txn.http, step[2], step[3], txn) == false then return txn:done(txn:reply({ status = 431 })) end
+  end
+end
+local function change_response(txn, read)
+  -- The route went while the member worked, and what it said of the response is not known any more.
+  if read == nil then return txn:done(txn:reply({ status = 502 })) end
+  local steps = read.response
+  for at = 1, #steps do
+    local step = steps[at]
+    if step[1](txn.http, step[2], step[3], txn) == false then return txn:done(txn:reply({ status = 502 })) end
+  end
+end
+
 core.register_action("filter_request", { "http-req" }, function(txn)
   local read = filters_of(txn)
   local cors, origin = read.cors, txn.f:req_fhdr("origin")
@@ -312,23 +341,18 @@ core.register_action("filter_request", { "http-req" }, function(txn)
     end
     txn:set_var("txn.origin", origin)
   end
-  local steps = read.request
-  for at = 1, #steps do
-    local step = steps[at]
-    -- A client with long headers of its own must not get rid of ours.
-    if step[1](txn.http, step[2], step[3], txn) == false then return txn:done(txn:reply({ status = 431 })) end
-  end
+  change_request(txn, read.request)
+end)
+core.register_action("filter_request_of_share", { "http-req" }, function(txn)
+  change_request(txn, filters_of_share(txn).request)
+end)
+core.register_action("filter_response_of_share", { "http-res" }, function(txn)
+  change_response(txn, filters_of_share(txn))
 end)
 
 core.register_action("filter_response", { "http-res" }, function(txn)
   local read, http = filters_of(txn), txn.http
-  -- The route went while the member worked, and what it said of the response is not known any more.
-  if read == nil then return txn:done(txn:reply({ status = 502 })) end
-  local steps = read.response
-  for at = 1, #steps do
-    local step = steps[at]
-    if step[1](http, step[2], step[3], txn) == false then return txn:done(txn:reply({ status = 502 })) end
-  end
+  change_response(txn, read)
   local cors, origin = read.cors, txn:get_var("txn.origin")
   if cors == nil then return end
   for _, name in ipairs({ "origin", "credentials" }) do http:res_del_header("access-control-allow-" .. name) end
@@ -339,6 +363,14 @@ core.register_action("filter_response", { "http-res" }, function(txn)
   http:res_set_header("access-control-allow-origin", allowed)
   if cors.credentials then http:res_set_header("access-control-allow-credentials", "true") end
   if cors.exposed ~= "" then http:res_set_header("access-control-expose-headers", cors.exposed) end
+end)
+
+-- The path of a redirect with other first elements; its query stays.
+core.register_action("replace_prefix", { "http-req" }, function(txn)
+  local from, to = txn:get_var("txn.replace"):match("^(%x*):(%x*)$")
+  local path, query = txn:get_var("txn.path"):match("^([^?]*)(.*)$")
+  local new = with_prefix(path, from_hex(from), from_hex(to))
+  if new ~= nil then txn:set_var("txn.path", new .. query) end
 end)
 
 -- Retries of a route, between the relays `retry-<n>` and `attempt`: see relays.ts.

@@ -7,6 +7,7 @@ export const VALUE_MAPS = ['backend', 'defaults', 'hsts', 'metrics', 'logs'] as 
 export const ROW_MAPS = [
   'tests',
   'answers',
+  'share-filters',
   'shares',
   'limits',
   'mirrors',

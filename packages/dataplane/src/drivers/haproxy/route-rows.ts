@@ -10,7 +10,7 @@ import {
   type Outcome,
   type Test,
 } from '@spout/plan/http-routes'
-import { filterText } from './filter-text.ts'
+import { filterText, prefixText } from './filter-text.ts'
 import type { RowMap } from './maps.ts'
 import { limitsOf } from './route-limits.ts'
 import { automatonRows, contentName, testText } from './test-rows.ts'
@@ -237,14 +237,25 @@ class Targets {
     return backend === null ? { text: 'none' } : { backend }
   }
 
-  #share({ pools }: NodeForward): RowTarget {
-    const buckets = bucketsOf(pools.map(({ weight }) => weight))
-    const targets = pools.map(({ pool }) => this.#pool(pool))
+  #share({ pools, answered }: NodeForward): RowTarget {
+    const buckets = bucketsOf([...pools, ...(answered === undefined ? [] : [answered])].map(({ weight }) => weight))
+    const targets = pools.map((share) => this.#ofShare(share))
+    if (answered !== undefined) targets.push(this.#answer({ type: 'respond', code: answered.code }))
     const taken = targets.flatMap((to, at) => Array.from({ length: buckets[at]! }, () => to))
     if (taken.length === 1) return taken[0]!
     return this.#name('w', taken, (name, add) => {
       add('shares', `${name}/size`, String(taken.length))
       for (const [bucket, to] of taken.entries()) add('shares', `${name}/${bucket}`, to)
+    })
+  }
+
+  #ofShare({ pool, filters = [] }: NodeForward['pools'][number]): RowTarget {
+    const to = this.#pool(pool)
+    if (filters.length === 0) return to
+    const text = filterText(filters)
+    return this.#name('g', [to, text], (name, add) => {
+      add('share-filters', `${name}/do`, text)
+      add('share-filters', `${name}/to`, to)
     })
   }
 
@@ -260,6 +271,7 @@ class Targets {
       // Absent in entries of an earlier control plane.
       if (typeof action.pathPrefix === 'string')
         add('answers', `${name}/prefix`, Buffer.from(action.pathPrefix).toString('base64url'))
+      if (action.prefix !== undefined) add('answers', `${name}/replace`, prefixText(action.prefix))
       if (action.path !== null) add('answers', `${name}/path`, Buffer.from(action.path).toString('base64url'))
     })
   }

@@ -76,6 +76,16 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
       `fe_name,concat(/,txn.shares,/),concat(,txn.bucket),map(${mapPath('shares')})`,
       ` if ${isSet('size')}`,
     ),
+    ...(canTest
+      ? [
+          set('ownfilter', 'var(txn.target)', begins('target', 'g')),
+          set(
+            'target',
+            `fe_name,concat(/,txn.ownfilter,/to),map(${mapPath('share-filters')})`,
+            ` if ${isSet('ownfilter')}`,
+          ),
+        ]
+      : []),
     set('answer', 'var(txn.target)', begins('target', 'a')),
     set('target', `fe_name,concat(/,txn.answer),map(${mapPath('answers')})`, ` if ${isSet('answer')}`),
     '    http-request unset-var(txn.target) if { var(txn.target) -m str default }',
@@ -83,6 +93,8 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     ...(canTest
       ? [
           `    http-request lua.filter_request if ${isSet('filter')}`,
+          `    http-request lua.filter_request_of_share if ${isSet('ownfilter')}`,
+          `    http-response lua.filter_response_of_share if ${isSet('ownfilter')}`,
           `    http-response lua.filter_response if ${isSet('filter')}`,
           ...copyRules,
         ]
@@ -91,8 +103,11 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
   ]
 }
 
-/** The backends of requests that are answered here, by what the map `answers` says of `txn.answer`. */
-export function answerBackends(mapPath: (map: MapName) => string): readonly string[] {
+/**
+ * The backends of requests that are answered here, by what the map `answers` says of `txn.answer`.
+ * @param canTest as of `routeRules`
+ */
+export function answerBackends(mapPath: (map: MapName) => string, canTest: boolean): readonly string[] {
   const part = (name: string, rest = ''): string =>
     `    http-request set-var(txn.${name}) fe_name,concat(/,txn.answer,/${name}),map(${mapPath('answers')})${rest}`
   const backend = (name: string): readonly string[] => [
@@ -116,6 +131,7 @@ export function answerBackends(mapPath: (map: MapName) => string): readonly stri
     '    http-request set-var(txn.path) pathq',
     part('path', ',ub64dec'),
     part('prefix', ',ub64dec'),
+    ...(canTest ? [part('replace'), '    http-request lua.replace_prefix if { var(txn.replace) -m found }'] : []),
     ...REDIRECT_CODES.map(
       (code) =>
         `    http-request redirect location %[var(txn.scheme)]%[var(txn.host)]%[var(txn.port)]%[var(txn.prefix)]%[var(txn.path)] code ${code} if { var(txn.code) -m str ${code} }`,
