@@ -6,10 +6,11 @@ import { AddressSyntaxError, formatIp, parseIp } from '@spout/net'
 const DNS_NAME = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 
 /**
- * The DNS names, in lower case, and addresses that a certificate is for, of its subject alternative names.
- * @throws SpoutError InvalidField without any, and for names that clients may read differently than we do
+ * The DNS names, in lower case, and addresses that a certificate is for, of its subject alternative names; without any,
+ * its common name, if that is a DNS name. A certificate without a name can be a listener's default.
+ * @throws SpoutError InvalidField for names that clients may read differently than we do
  */
-export function certificateNames({ subjectAltName }: X509Certificate): readonly string[] {
+export function certificateNames({ subjectAltName, subject }: X509Certificate): readonly string[] {
   const names: string[] = []
   for (const entry of alternatives(subjectAltName ?? '')) {
     const [kind, ...rest] = entry.split(':')
@@ -17,9 +18,18 @@ export function certificateNames({ subjectAltName }: X509Certificate): readonly 
     if (kind === 'DNS') names.push(dnsName(text))
     else if (kind === 'IP Address') names.push(address(text))
   }
-  if (names.length === 0) throw refuse('names no DNS name and no address in its subject alternative name')
-  return [...new Set(names)]
+  return [...new Set(names.length === 0 ? commonNames(subject) : names)]
 }
+
+/** Node.js prints an attribute in a line, and escapes what could be mistaken. Most common names are no DNS names. */
+const commonNames = (subject: string): readonly string[] =>
+  subject
+    .split('\n')
+    .filter((line) => line.startsWith('CN='))
+    .map((line) => line.slice('CN='.length).toLowerCase())
+    .filter(isDnsName)
+
+const isDnsName = (name: string): boolean => name.length <= 253 && DNS_NAME.test(name)
 
 /**
  * Node.js prints `DNS:a, DNS:b`. It quotes an entry with characters that could be mistaken, such as a comma or U+0000,
@@ -32,7 +42,7 @@ function alternatives(text: string): readonly string[] {
 
 function dnsName(text: string): string {
   const name = text.toLowerCase()
-  if (name.length > 253 || !DNS_NAME.test(name)) throw refuse('has a subject alternative name that is not a DNS name')
+  if (!isDnsName(name)) throw refuse('has a subject alternative name that is not a DNS name')
   return name
 }
 

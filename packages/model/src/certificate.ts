@@ -25,7 +25,7 @@ export const certificate = z.strictObject({
     .nullable(),
   /** Names one version of chain and key: the start of a SHA-256 over both, hex. */
   contentId: z.string().regex(/^[0-9a-f]{32}$/),
-  /** DNS names and addresses that it is for, of its subject alternative names. Authorities have none. */
+  /** DNS names and addresses that it is for: its subject alternative names, else its common name. Authorities have none. */
   names: z.array(z.string().max(253)).max(1000),
   subject: z.string().max(1024),
   issuer: z.string().max(1024),
