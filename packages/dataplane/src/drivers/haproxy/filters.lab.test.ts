@@ -199,6 +199,7 @@ describe('filters', () => {
         ['access-control-allow-headers', 'content-type, x-a'],
         ['access-control-allow-methods', 'GET, PUT'],
         [allow, 'https://shop.example'],
+        ['access-control-expose-headers', 'x-member'],
         ['access-control-max-age', '60'],
       ])
       for (const [origin, allowed] of [

@@ -310,6 +310,8 @@ local function answer_preflight(txn, cors, origin)
     if headers ~= "" then reply:add_header("Access-Control-Allow-Headers", headers) end
     if cors.credentials then reply:add_header("Access-Control-Allow-Credentials", "true") end
     reply:add_header("Access-Control-Max-Age", cors.age)
+    -- Browsers look for it in the response itself (Fetch, section 3.2.3); Gateway API's conformance wants it here, too.
+    if cors.exposed ~= "" then reply:add_header("Access-Control-Expose-Headers", cors.exposed) end
   end
   reply:add_header("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
   txn:done(reply)
