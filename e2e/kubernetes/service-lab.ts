@@ -4,6 +4,7 @@ import {
   Caller,
   callApi,
   KubernetesCluster,
+  type KubernetesOptions,
   PRODUCT_ENVIRONMENT,
   type ShownLoadBalancer,
   type Tenant,
@@ -28,11 +29,11 @@ const SERVICES = servicesIn('default')
  * The whole product in a lab, with a real Kubernetes on a tenant's segment (two nodes, pods behind them) and a
  * connector whose token has only role `balancer`.
  */
-export async function startServiceLab() {
+export async function startServiceLab(options: KubernetesOptions = {}) {
   const system = await TestSystem.start({ tenants: [ACME], set: ['nodes.announcer=vrrp'] })
   const { lab } = system
   const tenant = system.tenants[0] as Tenant
-  const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a' })
+  const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a', ...options })
   await Promise.all(['worker1', 'worker2'].map((name) => cluster.addNode(name)))
   const tokenFile = path.join(lab.directory, 'connector-token')
   writeFileSync(tokenFile, await balancerToken(system, tenant), { mode: 0o600 })

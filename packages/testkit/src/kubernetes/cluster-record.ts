@@ -3,6 +3,7 @@ import type { Lab } from '../lab/lab.ts'
 import type { KubernetesPrograms } from './build.ts'
 import type { ControlPlaneSpec } from './control-plane.ts'
 import type { Credentials } from './credentials.ts'
+import type { Images } from './kubelet/images.ts'
 import type { NodeSegment } from './network.ts'
 import type { NodeSpec } from './node.ts'
 
@@ -13,8 +14,8 @@ export interface KubernetesOptions {
   readonly number?: number
   /** The segment of the nodes. Default `fabric`; on a tenant's segment they have addresses of its subnet. */
   readonly segment?: NodeSegment
-  /** Real programs by image name; a pod of any other image runs the test bed's own program (testbed/kubernetes/pod). */
-  readonly images?: Readonly<Record<string, readonly string[]>>
+  /** Real programs by image name, with or without its tag; a pod of any other image runs the test bed's own program (testbed/kubernetes/pod). */
+  readonly images?: Images
   /** Flags in addition to the test bed's own; the last of a name wins. */
   readonly apiServerFlags?: readonly string[]
   readonly controllerManagerFlags?: readonly string[]

@@ -9,7 +9,7 @@ import { ensureKubernetes, type KubernetesPrograms } from './build.ts'
 import { type ClusterRecord, DEFAULTS, type KubernetesOptions, recordFile, specOf } from './cluster-record.ts'
 import { KubernetesControlPlane } from './control-plane.ts'
 import { notReadyFile, podLogFile, podPlaceName } from './kubelet/config.ts'
-import { ipLines, MOST_CLUSTERS, MOST_NODES, podRoutes, removePodRoutes } from './network.ts'
+import { addTesterPlace, ipLines, MOST_CLUSTERS, MOST_NODES, podRoutes, removePodRoutes } from './network.ts'
 import { KubernetesNode, type NodeSurroundings } from './node.ts'
 import { conditionOf, type Pod } from './objects.ts'
 
@@ -129,6 +129,12 @@ export class KubernetesCluster implements AsyncDisposable {
     const { items } = await this.api.list<Pod>(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`)
     for (const { metadata } of items)
       await this.api.delete(`/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`, { gracePeriodSeconds: 0 })
+  }
+
+  /** Adds the place `tester`, which reaches the API server and, as a client does, the load balancers' addresses. */
+  async addTester(): Promise<PlaceName> {
+    await addTesterPlace(this.lab.namespace('fabric'), this.lab.namespace('tester'), this.lab.number)
+    return 'tester'
   }
 
   /** Adds routes in a place of the lab to the pods of all present nodes, through the nodes' addresses. */
@@ -253,7 +259,7 @@ export class KubernetesCluster implements AsyncDisposable {
     })
   }
 
-  /** Pods of one node reach those of another, and the API server's answers reach them. */
+  /** Pods of one node reach those of another; the API server reaches pods and kubelets. */
   async #routeBetweenNodes(): Promise<void> {
     for (const node of this.nodes) {
       const others = this.nodes.filter((other) => other !== node)
@@ -264,7 +270,9 @@ export class KubernetesCluster implements AsyncDisposable {
     }
     await ipLines(
       this.lab.namespace(this.#options.name),
-      this.nodes.map(({ network }) => `route replace ${network.podCidrs[0]} via ${network.managementAddress}`),
+      this.nodes.flatMap(({ network: { addresses, podCidrs, managementAddress } }) =>
+        [addresses[0], podCidrs[0]].map((to) => `route replace ${to} via ${managementAddress}`),
+      ),
     )
   }
 }

@@ -116,6 +116,11 @@ export class KubernetesControlPlane {
       `--tls-cert-file=${certificateFile}`,
       `--tls-private-key-file=${keyFile}`,
       `--client-ca-file=${caFile}`,
+      // Kubelets know it by its own certificate.
+      `--kubelet-client-certificate=${certificateFile}`,
+      `--kubelet-client-key=${keyFile}`,
+      `--kubelet-certificate-authority=${caFile}`,
+      '--kubelet-preferred-address-types=InternalIP',
       `--token-auth-file=${tokensFile}`,
       '--authorization-mode=RBAC',
       '--anonymous-auth=false',

@@ -16,6 +16,7 @@ type Role = keyof typeof USERS
 /** Credentials of a cluster's processes, in one directory of mode 0700. */
 export interface Credentials {
   readonly caFile: string
+  readonly caKeyFile: string
   readonly certificateFile: string
   readonly keyFile: string
   readonly tokensFile: string
@@ -23,6 +24,10 @@ export interface Credentials {
   readonly tokens: Readonly<Record<Role, string>>
   readonly kubeconfigs: Readonly<Record<Role, string>>
 }
+
+/** Where a certificate and its key are. */
+export type CertificateFiles = Pick<Credentials, 'certificateFile' | 'keyFile'>
+type Authority = Pick<Credentials, 'caFile' | 'caKeyFile'>
 
 /** Creates an authority, the API server's certificate for these addresses and names, tokens and kubeconfigs. */
 export async function makeCredentials(
@@ -32,7 +37,10 @@ export async function makeCredentials(
 ): Promise<Credentials> {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = (name: string): string => path.join(directory, name)
-  await makeCertificates(directory, subjects)
+  const authority = { caFile: file('ca.crt'), caKeyFile: file('ca.key') }
+  const own = { certificateFile: file('server.crt'), keyFile: file('server.key') }
+  await makeAuthority(authority)
+  await issueCertificate(authority, own, 'kube-apiserver', subjects)
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   writeSecret(file('service-account.key'), privateKey.export({ type: 'sec1', format: 'pem' }) as string)
   const tokens = mapRoles(() => randomBytes(16).toString('hex'))
@@ -46,9 +54,8 @@ export async function makeCredentials(
     return target
   })
   return {
-    caFile: file('ca.crt'),
-    certificateFile: file('server.crt'),
-    keyFile: file('server.key'),
+    ...authority,
+    ...own,
     tokensFile: file('tokens.csv'),
     serviceAccountKeyFile: file('service-account.key'),
     tokens,
@@ -79,19 +86,27 @@ const mapRoles = <T>(make: (role: Role) => T): Record<Role, T> => ({
 
 const writeSecret = (file: string, text: string): void => writeFileSync(file, text, { mode: 0o600 })
 
-async function makeCertificates(directory: string, subjects: readonly string[]): Promise<void> {
-  const file = (name: string): string => path.join(directory, name)
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30']
+async function makeAuthority({ caFile, caKeyFile }: Authority): Promise<void> {
   await must([
-    ...['openssl', 'req', '-x509', ...newKey, '-subj', '/CN=spout test authority'],
+    ...['openssl', 'req', '-x509', ...NEW_KEY, '-subj', '/CN=spout test authority'],
     ...['-addext', 'keyUsage=critical,keyCertSign,cRLSign'],
-    ...['-keyout', file('ca.key'), '-out', file('ca.crt')],
+    ...['-keyout', caKeyFile, '-out', caFile],
   ])
+}
+
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30']
+
+/** Writes a certificate of the cluster's authority for these addresses and names, and its key. */
+export async function issueCertificate(
+  { caFile, caKeyFile }: Authority,
+  { certificateFile, keyFile }: CertificateFiles,
+  commonName: string,
+  subjects: readonly string[],
+): Promise<void> {
   const names = subjects.map((subject) => `${/^[\d.]+$|:/.test(subject) ? 'IP' : 'DNS'}:${subject}`)
   await must([
-    ...['openssl', 'req', '-x509', ...newKey, '-subj', '/CN=kube-apiserver'],
-    ...['-CA', file('ca.crt'), '-CAkey', file('ca.key')],
+    ...['openssl', 'req', '-x509', ...NEW_KEY, '-subj', `/CN=${commonName}`, '-CA', caFile, '-CAkey', caKeyFile],
     ...['-addext', 'basicConstraints=critical,CA:FALSE', '-addext', `subjectAltName=${names.join(',')}`],
-    ...['-keyout', file('server.key'), '-out', file('server.crt')],
+    ...['-keyout', keyFile, '-out', certificateFile],
   ])
 }

@@ -37,7 +37,8 @@ export function nodeNetwork(lab: number, cluster: number, segment: NodeSegment, 
         ? [`198.51.100.${4 + index}`, `2001:db8:f::${hex(4 + index)}`]
         : [`10.0.0.${32 + index}`, `fd10::${hex(0x32 + index)}`],
     managementAddress: `198.18.${lab}.${32 + cluster * 16 + index}`,
-    podCidrs: [`10.244.${index}.0/24`, `fd44:0:0:${hex(index)}::/64`],
+    // In canonical form (RFC 5952), as the API server wants addresses in EndpointSlices.
+    podCidrs: [`10.244.${index}.0/24`, index === 0 ? 'fd44::/64' : `fd44:0:0:${hex(index)}::/64`],
   }
 }
 
@@ -89,6 +90,23 @@ export async function addControlPlanePlace(
   await addNamespace(namespace, [])
   await plug(fabric, `k${cluster}-mgmt`, 'mgmt', namespace, 'mgmt0')
   await ipLines(namespace, [`addr add ${controlPlaneAddress(lab, cluster)}/24 dev mgmt0`])
+}
+
+/** Management address of the tester of lab number `lab`. */
+const testerAddress = (lab: number): string => `198.18.${lab}.9`
+
+/** The namespace of somebody who tests a cluster: a client of the load balancers that also reaches the API server. */
+export async function addTesterPlace(fabric: string, namespace: string, lab: number): Promise<void> {
+  await addNamespace(namespace, [])
+  await plug(fabric, 'tester-mgmt', 'mgmt', namespace, 'mgmt0')
+  await plug(fabric, 'tester', 'client', namespace, 'eth0')
+  await ipLines(namespace, [
+    `addr add ${testerAddress(lab)}/24 dev mgmt0`,
+    'addr add 203.0.113.11/24 dev eth0',
+    'addr add 2001:db8:c::11/64 dev eth0 nodad',
+    'route add default via 203.0.113.1 dev eth0',
+    'route add default via 2001:db8:c::1 dev eth0',
+  ])
 }
 
 export interface NodePlace {

@@ -7,7 +7,9 @@ import { waitFor } from '../lab/wait-for.ts'
 import { PRODUCT_ENVIRONMENT } from '../system/system.ts'
 import type { KubernetesPrograms } from './build.ts'
 import type { KubernetesControlPlane } from './control-plane.ts'
-import { KUBELET_HEALTH_PORT, type KubeletConfig, podPlaceName } from './kubelet/config.ts'
+import { type CertificateFiles, issueCertificate } from './credentials.ts'
+import { KUBELET_PORT, type KubeletConfig, podPlaceName } from './kubelet/config.ts'
+import type { Images } from './kubelet/images.ts'
 import { readPodRecords } from './kubelet/pod-record.ts'
 import { addNodePlace, type NodeNetwork, type NodeSegment, nodeNetwork, nodePort, POD_CIDRS } from './network.ts'
 import { conditionOf, type Node } from './objects.ts'
@@ -28,7 +30,7 @@ export interface NodeSurroundings {
   readonly controlPlane: KubernetesControlPlane
   readonly programs: KubernetesPrograms
   readonly segment: NodeSegment
-  readonly images: Readonly<Record<string, readonly string[]>>
+  readonly images: Images
   readonly proxyFlags: readonly string[]
 }
 
@@ -66,13 +68,14 @@ export class KubernetesNode {
 
   /** Creates the namespace and the Node object, and starts both programs. */
   async create(): Promise<void> {
-    const { lab, segment } = this.#around
+    const { lab, controlPlane, segment } = this.#around
     const cluster = this.#clusterOf(this.#around)
     const { index } = this.spec
     const { network } = this
     const namespace = lab.namespace(this.name)
     await addNodePlace({ fabric: this.#fabric, namespace, cluster, index, segment, network })
     mkdirSync(this.directory, { recursive: true })
+    await issueCertificate(controlPlane.credentials, this.#serving, this.name, network.addresses)
     await this.#createObject()
     await Promise.all([this.startKubelet(), this.startProxy()])
   }
@@ -97,9 +100,16 @@ export class KubernetesNode {
       ],
       capacity,
       allocatable: capacity,
-      daemonEndpoints: { kubeletEndpoint: { Port: KUBELET_HEALTH_PORT } },
+      daemonEndpoints: { kubeletEndpoint: { Port: KUBELET_PORT } },
     }
     await api.patchByKey(`/api/v1/nodes/${this.name}/status`, { status })
+  }
+
+  get #serving(): CertificateFiles {
+    return {
+      certificateFile: path.join(this.directory, 'kubelet.crt'),
+      keyFile: path.join(this.directory, 'kubelet.key'),
+    }
   }
 
   get #kubeletName(): string {
@@ -119,6 +129,7 @@ export class KubernetesNode {
       addresses: this.network.addresses,
       podCidrs: this.network.podCidrs,
       namespace: lab.namespace(this.name),
+      serving: { ...this.#serving, caFile: controlPlane.credentials.caFile },
       podNamespacePrefix: lab.namespace(''),
       directory: this.directory,
       podProgram: programs.pod,

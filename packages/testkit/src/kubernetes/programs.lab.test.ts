@@ -39,7 +39,7 @@ const createPod = (name: string, spec: object): Promise<object> =>
 describe('pods of the test bed that run real programs', () => {
   it('have the files of their service account, and the API server by its cluster IP', async () => {
     await cluster.api.create(`${DEFAULT}/serviceaccounts`, { metadata: { name: 'asker' } })
-    const container = { name: 'ask', image: 'example/shell', args: [`${WHO_AM_I}; sleep 600`] }
+    const container = { name: 'ask', image: 'example/shell:v1', args: [`${WHO_AM_I}; sleep 600`] }
     await createPod('asker', { serviceAccountName: 'asker', terminationGracePeriodSeconds: 0, containers: [container] })
     const [pod] = await cluster.readyPods(1, 'app=asker')
     await waitFor(
@@ -114,6 +114,25 @@ describe('a cluster on a tenant segment', () => {
   it('answers kubectl', async () => {
     const shown = await lab.must('host', [...cluster.kubectl, 'get', 'nodes', '-o', 'name'])
     expect(shown).toBe('node/a-worker1\nnode/a-worker2\n')
+  })
+
+  it('shows logs by kubectl, through the API server and the kubelet, whole or the newest lines', async () => {
+    const args = ['echo first; echo second >&2; echo third; exec sleep 600']
+    const container = { name: 'speaker', image: 'example/shell', args }
+    await createPod('speaker', { terminationGracePeriodSeconds: 0, containers: [container] })
+    await cluster.readyPods(1, 'app=speaker')
+    const logs = (...flags: readonly string[]) => lab.run('host', [...cluster.kubectl, 'logs', 'speaker', ...flags])
+    await waitFor(async () => (await logs()).stdout === 'first\nsecond\nthird\n', { what: 'what the pod said' })
+    expect((await logs('--tail=2')).stdout).toBe('second\nthird\n')
+    expect((await logs('--since-time=2100-01-01T00:00:00Z')).stdout).toBe('')
+    expect((await logs('--timestamps')).stderr).toContain('timestamps: the logs of the test bed have no such option')
+    await cluster.api.delete(`${DEFAULT}/pods/speaker`)
+  })
+
+  it('answers for logs to the API server alone', async () => {
+    const [address] = cluster.node('a-worker1').addresses
+    const url = `https://${address}:10250/containerLogs/default/none/none`
+    expect((await lab.run('cluster-a', ['curl', '-sk', '-m', '2', url])).code).not.toBe(0)
   })
 
   it('loses a node by a power cut: its pods are not ready any more, as the node lifecycle controller says', async () => {

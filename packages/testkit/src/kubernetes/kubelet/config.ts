@@ -1,5 +1,6 @@
 import type { KubernetesAccess } from '../api.ts'
 import type { ObjectMeta } from '../objects.ts'
+import type { Images } from './images.ts'
 
 /** Configuration file of one node's kubelet. */
 export interface KubeletConfig {
@@ -11,18 +12,23 @@ export interface KubeletConfig {
   readonly podCidrs: readonly [string, string]
   /** Network namespace of the node and the kubelet. */
   readonly namespace: string
+  /** Files of its TLS server, and of the authority of its clients. */
+  readonly serving: { readonly caFile: string; readonly certificateFile: string; readonly keyFile: string }
   /** Prefix of the names of pod namespaces. */
   readonly podNamespacePrefix: string
   /** Records, logs and switches of its pods. */
   readonly directory: string
   /** Program of pods whose image is not in `images`. */
   readonly podProgram: string
-  /** Real programs by image: the container's command and arguments are appended. */
-  readonly images: Readonly<Record<string, readonly string[]>>
+  /** Real programs: the container's command and arguments are appended. */
+  readonly images: Images
 }
 
 /** Port of the health server on the node's addresses, as of the real kubelet: HTTP `/healthz`. */
 export const KUBELET_HEALTH_PORT = 10248
+
+/** Port of its TLS server, which the API server asks for logs. */
+export const KUBELET_PORT = 10250
 
 /** Name of a pod's network namespace. */
 export const podPlaceName = (uid: string): string => `pod-${shortId(uid)}`

@@ -4,6 +4,7 @@ import { isAlive, type ProcessId, startTicks } from '../../lab/record.ts'
 import { waitFor } from '../../lab/wait-for.ts'
 import type { Container, Pod } from '../objects.ts'
 import { type KubeletConfig, notReadyFile } from './config.ts'
+import { programOf } from './images.ts'
 import type { Mount } from './volumes.ts'
 
 export interface ContainerStart {
@@ -43,7 +44,7 @@ export async function startContainer(config: KubeletConfig, start: ContainerStar
 }
 
 /** Whether the image stands for a program other than the test bed's own. */
-export const isReal = (config: KubeletConfig, { image }: Container): boolean => image in config.images
+export const isReal = ({ images }: KubeletConfig, { image }: Container): boolean => programOf(images, image) !== null
 
 /** A container without a readiness probe is ready when it runs; the test bed's program runs once its ports are open. */
 async function untilListening(started: ProcessId, logFile: string, from: number): Promise<void> {
@@ -61,8 +62,8 @@ export function signal(target: ProcessId, name: NodeJS.Signals): void {
 }
 
 function commandOf(config: KubeletConfig, { pod, container }: ContainerStart): readonly string[] {
-  const real = config.images[container.image]
-  if (real !== undefined) return [...real, ...(container.command ?? []), ...(container.args ?? [])]
+  const real = programOf(config.images, container.image)
+  if (real !== null) return [...real, ...(container.command ?? []), ...(container.args ?? [])]
   const { metadata } = pod
   const ports = (protocol: string): string =>
     (container.ports ?? [])

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
-import http from 'node:http'
 import { follow, KubernetesApi, KubernetesApiError } from '../api.ts'
 import { conditionOf, type Node, type Pod } from '../objects.ts'
-import { KUBELET_HEALTH_PORT, type KubeletConfig } from './config.ts'
+import type { KubeletConfig } from './config.ts'
+import { startNodeServers } from './node-servers.ts'
 import { PodAddressPool } from './pod-network.ts'
 import { type PodRecord, readPodRecords } from './pod-record.ts'
 import { PodWorker } from './pod-worker.ts'
@@ -13,7 +13,7 @@ const LEASE_SECONDS = 40
 
 /**
  * The fake kubelet of one node: turns the pods bound to it into processes in namespaces, keeps their status and the
- * node's lease, and answers `/healthz` on the node's addresses.
+ * node's lease, and answers for its health and for logs on the node's addresses.
  */
 export class Kubelet {
   readonly #config: KubeletConfig
@@ -35,10 +35,10 @@ export class Kubelet {
 
   /** Runs until `ended` is aborted; pods go on after that. */
   async run(ended: AbortSignal): Promise<void> {
-    const server = http.createServer((request, response) => {
-      response.writeHead(request.url === '/healthz' ? 200 : 404).end(request.url === '/healthz' ? 'ok\n' : '')
+    const closeServers = await startNodeServers(this.#config, ({ namespace, pod, container, sinceMs }) => {
+      const worker = [...this.#workers.values()].find((one) => one.isNamed(namespace, pod))
+      return worker?.log(container, sinceMs ?? 0) ?? null
     })
-    await new Promise<void>((resolve, reject) => server.on('error', reject).listen(KUBELET_HEALTH_PORT, '::', resolve))
     const beat = setInterval(() => void this.#beat(), HEARTBEAT_MS)
     void this.#beat()
     const path = `/api/v1/pods?fieldSelector=spec.nodeName%3D${this.#config.node}`
@@ -50,8 +50,7 @@ export class Kubelet {
     await follow<Pod>(this.#api, path, followed, ended)
     clearInterval(beat)
     for (const worker of this.#workers.values()) worker.abandon()
-    server.closeAllConnections()
-    server.close()
+    closeServers()
     this.#api.close()
   }
 

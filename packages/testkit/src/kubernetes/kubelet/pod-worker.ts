@@ -4,6 +4,7 @@ import { isAlive, type ProcessId } from '../../lab/record.ts'
 import { type KubernetesApi, KubernetesApiError } from '../api.ts'
 import type { Container, Pod } from '../objects.ts'
 import { type KubeletConfig, notReadyFile, podLogFile, podPlaceName, shortId } from './config.ts'
+import { ContainerLog } from './container-log.ts'
 import { hostNameOf, isReal, signal, startContainer } from './container-process.ts'
 import { Pause, sleep } from './pause.ts'
 import { addPodNetwork, type PodAddresses, type PodAddressPool, removePodNetwork } from './pod-network.ts'
@@ -21,6 +22,7 @@ const LONGEST_RESTART_DELAY_MS = 10_000
 interface Run {
   readonly container: Container
   readonly readiness: Readiness | null
+  readonly log: ContainerLog
   process: ProcessId | null
   restarts: number
   /** Earliest next start, by `performance.now()`. */
@@ -53,6 +55,7 @@ export class PodWorker {
     this.#runs = pod.spec.containers.map((container) => ({
       container,
       readiness: container.readinessProbe ? new Readiness(container.readinessProbe) : null,
+      log: new ContainerLog(podLogFile(config.directory, pod.metadata, container.name)),
       process: null,
       restarts: 0,
       notBefore: 0,
@@ -84,6 +87,16 @@ export class PodWorker {
     for (const run of this.#runs) run.process = record.processes[run.container.name] ?? null
   }
 
+  isNamed(namespace: string, name: string): boolean {
+    const { metadata } = this.#pod
+    return metadata.namespace === namespace && metadata.name === name
+  }
+
+  /** The log of a container since a time in Unix milliseconds; null when it has no such container. */
+  log(container: string, sinceMs: number): Buffer | null {
+    return this.#runs.find((run) => run.container.name === container)?.log.since(sinceMs) ?? null
+  }
+
   update(pod: Pod): void {
     this.#pod = pod
     this.#pause.wake()
@@ -106,6 +119,7 @@ export class PodWorker {
     const probing = this.#runs.map((run) => this.#probe(run))
     while (!this.#leaving && !this.#abandoned.signal.aborted) {
       await this.#startWhatIsNot()
+      for (const { log } of this.#runs) log.look(Date.now())
       this.#publish()
       await this.#pause.wait(LOOK_EVERY_MS)
     }
