@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { Lab, NODES, type SystemAccess, startAgent, startControlPlane } from '@spout/testkit'
 import { buildKubernetes } from './kubernetes/build.ts'
+import { imagesOf } from './kubernetes/images.ts'
 import { tellKubernetesStory } from './kubernetes/story.ts'
 import { resumeKubernetes, seedKubernetes } from './kubernetes/system.ts'
 import { freePort, holderOf, holderText, isFree } from './port.ts'
@@ -19,14 +20,15 @@ const IS_UP: Readonly<Record<UpKind, string>> = {
   kubernetes: 'the system with a Kubernetes cluster',
 }
 
-/** `./dev up [--bare | --kubernetes] [--set KEY=VALUE] [--json]` */
+/** `./dev up [--bare | --kubernetes [--image NAME=PROGRAM]] [--set KEY=VALUE] [--json]` */
 export const up: Verb = {
   name: 'up',
   usage: '[--bare | --kubernetes] [--set KEY=VALUE]… [--json]',
   summary:
     'starts Spout in the lab and shows the main job; --bare: the control plane alone; --kubernetes: a cluster and its Services',
   details: `--set passes a setting to the control plane, such as --set log.level=debug. A second up keeps the running lab and changes nothing.
-The first --kubernetes builds Kubernetes from its Go modules, once: about 8 minutes on two cores.`,
+The first --kubernetes builds Kubernetes from its Go modules, once: about 8 minutes on two cores.
+With --kubernetes, --image NAME=PROGRAM names what containers of an image run; those of other images run a program of the lab.`,
   async run(args) {
     const options = readOptions(args)
     const before = readState()
@@ -67,12 +69,14 @@ interface UpOptions {
   readonly kind: UpKind
   readonly json: boolean
   readonly set: readonly string[]
+  readonly images: Readonly<Record<string, readonly string[]>>
 }
 
 function readOptions(args: readonly string[]): UpOptions {
-  const { bare, kubernetes, json, set } = parseOptions(args)
+  const { bare, kubernetes, json, set, image } = parseOptions(args)
   if (bare && kubernetes) throw new UsageError('--bare and --kubernetes exclude each other')
-  return { kind: bare ? 'bare' : kubernetes ? 'kubernetes' : 'whole', json, set }
+  if (image.length > 0 && !kubernetes) throw new UsageError('--image needs --kubernetes')
+  return { kind: bare ? 'bare' : kubernetes ? 'kubernetes' : 'whole', json, set, images: imagesOf(image) }
 }
 
 function parseOptions(args: readonly string[]) {
@@ -84,6 +88,7 @@ function parseOptions(args: readonly string[]) {
         kubernetes: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         set: { type: 'string', multiple: true, default: [] },
+        image: { type: 'string', multiple: true, default: [] },
       },
     }).values
   } catch (error) {
@@ -109,7 +114,7 @@ async function choosePort(set: readonly string[], teller: Teller): Promise<numbe
   return other
 }
 
-async function begin({ kind, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
+async function begin({ kind, set, images }: UpOptions, teller: Teller): Promise<SystemAccess> {
   const port = await choosePort(set, teller)
   const lab = await Lab.create({ persistent: true })
   try {
@@ -119,7 +124,8 @@ async function begin({ kind, set }: UpOptions, teller: Teller): Promise<SystemAc
     writeState(lab, kind, access)
     teller.event(`control plane at ${access.endpoint}`)
     if (kind === 'bare') return access
-    const seeded = await (kind === 'kubernetes' ? seedKubernetes : seedDemo)(lab, access, teller)
+    const seeded =
+      kind === 'kubernetes' ? await seedKubernetes(lab, access, teller, images) : await seedDemo(lab, access, teller)
     writeState(lab, kind, seeded)
     return seeded
   } catch (error) {

@@ -28,8 +28,13 @@ const WORKERS = ['worker1', 'worker2'] as const
 const TENANT = DEMO_TENANTS[0]!
 
 /** Sets up the provider's side, a tenant with its own Kubernetes cluster, and the connector between them. */
-export async function seedKubernetes(lab: Lab, access: SystemAccess, teller: Teller): Promise<SystemAccess> {
-  const starting = startCluster(lab)
+export async function seedKubernetes(
+  lab: Lab,
+  access: SystemAccess,
+  teller: Teller,
+  images: Images,
+): Promise<SystemAccess> {
+  const starting = startCluster(lab, images)
   // Awaited below; until then another failure comes first.
   starting.catch(() => {})
   await Promise.all(NODES.map((node) => startAgent(lab, access, node)))
@@ -61,8 +66,10 @@ export async function seedKubernetes(lab: Lab, access: SystemAccess, teller: Tel
   return seeded
 }
 
-async function startCluster(lab: Lab): Promise<KubernetesCluster> {
-  const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a' })
+type Images = Readonly<Record<string, readonly string[]>>
+
+async function startCluster(lab: Lab, images: Images): Promise<KubernetesCluster> {
+  const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a', images })
   await Promise.all(WORKERS.map((name) => cluster.addNode(name)))
   return cluster
 }
