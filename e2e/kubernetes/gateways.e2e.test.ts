@@ -1,7 +1,14 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { issueCertificate, waitFor } from '@spout/testkit'
+import {
+  ensureGatewayConformance,
+  type GatewayConformance,
+  issueCertificate,
+  LONG_TESTS,
+  waitFor,
+} from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { failuresIn, runConformance } from '../../packages/intents/gateway/src/testing/conformance-run.fixture.ts'
 import { installGatewayApi } from '../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
 import { connectorLog } from './connectors.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
@@ -20,11 +27,13 @@ interface ShownGateway {
   }
 }
 
+let conformance: GatewayConformance
 let lab: ServiceLab
 let address: string
 
 beforeAll(async () => {
-  lab = await startServiceLab()
+  conformance = await ensureGatewayConformance()
+  lab = await startServiceLab({ images: conformance.images })
   const { api } = lab.cluster
   for (const name of ['web', 'next']) {
     await startWorkload(lab, { name, replicas: 1 })
@@ -197,5 +206,39 @@ describe('HTTPRoutes on a real Kubernetes', () => {
     await lab.cluster.api.delete(`${OURS}/httproutes/web`)
     await until('404', async () => (await statusOf('shop.example.org')) === 404)
     await until('two routes', async () => (await attached()) === 2)
+  })
+})
+
+const PROFILES: readonly string[] = ['GATEWAY-HTTP']
+const KEPT_REPORT = path.resolve(import.meta.dirname, '../../docs/conformance/gateway-api-v1.6.1.yaml')
+/** They take a third of the time. */
+const LONG: readonly string[] = [
+  'GatewayModifyListeners',
+  'HTTPRouteRequestPercentageMirror',
+  'HTTPRouteTimeoutRequest',
+  'HTTPRouteTimeoutBackendRequest',
+  'HTTPRouteWeight',
+]
+
+describe('the conformance suite of Gateway API', () => {
+  it('passes with traffic, all but the longest tests by default', { timeout: 900_000 }, async () => {
+    const place = await lab.cluster.addTester()
+    const { text, report, log } = await runConformance(lab.cluster, place, conformance, {
+      profiles: PROFILES,
+      skipTests: LONG_TESTS ? [] : LONG,
+      addresses: { usable: '198.51.100.200', unusable: '2001:db8:bad::1' },
+    })
+    expect(report.profiles.map(({ name }) => name)).toEqual(PROFILES)
+    for (const { core, extended } of report.profiles)
+      for (const { result, failedTests, statistics } of [core, extended]) {
+        expect(failedTests ?? [], failuresIn(log).join('\n')).toEqual([])
+        expect(statistics.Passed).toBeGreaterThan(0)
+        expect(result).toBe(LONG_TESTS || statistics.Skipped === 0 ? 'success' : 'partial')
+      }
+    if (!LONG_TESTS) return
+    // A run on another day that says the same is no other report.
+    const withoutDate = (yaml: string): string => yaml.replace(/^date: .*$/m, '')
+    const kept = existsSync(KEPT_REPORT) ? readFileSync(KEPT_REPORT, 'utf8') : ''
+    await expect(withoutDate(text) === withoutDate(kept) ? kept : text).toMatchFileSnapshot(KEPT_REPORT)
   })
 })

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import {
   ensureCloudProviderOpenstack,
+  ensureGatewayConformance,
   ensureKubernetes,
   FIGURES_VARIABLE,
   faultTable,
@@ -137,6 +138,7 @@ async function buildKubernetes(): Promise<void> {
   try {
     await ensureKubernetes({ say })
     await ensureCloudProviderOpenstack({ say })
+    await ensureGatewayConformance({ say })
   } catch (error) {
     say(`Kubernetes could not be built: ${String(error)}`)
   }
