@@ -3,11 +3,13 @@ import path from 'node:path'
 import { renderOpenApi } from '@spout/server'
 import { renderAnnouncers } from './announcers.ts'
 import { renderErrors } from './errors.ts'
+import { renderIngressNginx } from './ingress-nginx.ts'
 
 /** The generated pages of docs/reference/, with their generators. */
 const PAGES: Readonly<Record<string, () => string>> = {
   'announcers.md': renderAnnouncers,
   'errors.md': renderErrors,
+  'ingress-nginx.md': renderIngressNginx,
   'openapi.json': renderOpenApi,
 }
 

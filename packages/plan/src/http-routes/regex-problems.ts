@@ -1,10 +1,7 @@
 import type { RouteCondition } from '@spout/model'
-import { compileRegex, parseRegex, RegexError } from '@spout/model/regex'
+import { MOST_REGEXES, whyUnusable } from '@spout/model/regex'
 import { type Problem, problem } from '../reason.ts'
 import type { ConditionalRoute } from './conditional-route.ts'
-
-/** Most different expressions of a listener. Each takes some 10 KB of a proxy, and up to 10 ms here when it is new. */
-export const MOST_REGEXES = 50
 
 interface Place {
   readonly field: string
@@ -26,7 +23,7 @@ export function* regexProblems(routes: readonly ConditionalRoute[], field: strin
     return
   }
   for (const place of places.values()) {
-    const reason = refusalOf(place)
+    const reason = whyUnusable(place.pattern, place.anyCase)
     if (reason !== null) yield problem('InvalidField', { field: place.field, reason })
   }
 }
@@ -38,29 +35,3 @@ const placesOf = (
   field: string,
 ): readonly Place[] =>
   values.map((pattern, at) => ({ field: `${field}.values[${at}]`, pattern, anyCase: on === 'host' }))
-
-/** A load balancer is checked at each of its changes, so what was found is kept for the expressions used last. */
-const MOST_KEPT = 2_000
-const found = new Map<string, string | null>()
-
-/** Null if it can be used. */
-function refusalOf(place: Place): string | null {
-  const key = keyOf(place)
-  const known = found.get(key)
-  const refusal = known === undefined ? compiled(place) : known
-  found.delete(key)
-  found.set(key, refusal)
-  const [oldest] = found.keys()
-  if (found.size > MOST_KEPT && oldest !== undefined) found.delete(oldest)
-  return refusal
-}
-
-function compiled({ pattern, anyCase }: Place): string | null {
-  try {
-    compileRegex(parseRegex(pattern, anyCase))
-    return null
-  } catch (error) {
-    if (error instanceof RegexError) return error.message
-    throw error
-  }
-}

@@ -1,27 +1,42 @@
-import { type OrRefusal, refuse, shown } from '@spout/connector'
+import { type Refusal, shown } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
+import { type NginxOptions, nginxOptionsOf } from '../ingress-nginx/options.ts'
+import type { Redirects } from '../ingress-nginx/redirects.ts'
 
-/** What the annotations of an Ingress say, as typed data. Annotations of other controllers are added here. */
-export interface IngressOptions {
-  /** Requests in plain HTTP for hosts with TLS are sent to HTTPS. */
-  readonly sslRedirect: boolean
+/** What the annotations of an Ingress say, as typed data. */
+export interface IngressOptions extends NginxOptions {
+  /** Which requests in plain HTTP are sent to HTTPS. */
+  readonly sslRedirect: Redirects['ssl']
 }
 
 export const SSL_REDIRECT = 'spout.dev/ssl-redirect'
 const PREFIX = 'spout.dev/'
 export const KNOWN_ANNOTATIONS: readonly string[] = [SSL_REDIRECT]
-export const NO_OPTIONS: IngressOptions = { sslRedirect: false }
 
-/** A value that is not understood is a refusal: the Ingress is then served as if the annotation was not there. */
-export function optionsOf({ metadata }: Ingress): OrRefusal<IngressOptions> {
-  const { annotations = {} } = metadata
-  const unknown = Object.keys(annotations).find((name) => name.startsWith(PREFIX) && !KNOWN_ANNOTATIONS.includes(name))
-  if (unknown !== undefined)
-    return refuse('UnknownAnnotation', field(unknown), `Nothing here has an annotation ${shown(unknown)}.`)
-  const redirect = annotations[SSL_REDIRECT]
-  if (redirect === undefined || redirect === 'false') return { value: NO_OPTIONS }
-  if (redirect === 'true') return { value: { sslRedirect: true } }
-  return refuse('InvalidAnnotation', field(SSL_REDIRECT), `"${shown(redirect)}" is neither true nor false.`)
+/**
+ * Ours, and those of ingress-nginx; ours goes before. A value that is not understood is a problem: the Ingress is then
+ * served as if the annotation was not there, unless it protects something.
+ */
+export function optionsOf(ingress: Ingress): {
+  readonly options: IngressOptions
+  readonly problems: readonly Refusal[]
+} {
+  const { annotations = {} } = ingress.metadata
+  const { options, problems } = nginxOptionsOf(ingress)
+  const own = annotations[SSL_REDIRECT]
+  const wrong: Refusal[] = Object.keys(annotations)
+    .filter((name) => name.startsWith(PREFIX) && !KNOWN_ANNOTATIONS.includes(name))
+    .map((name) => ({
+      reason: 'UnknownAnnotation',
+      field: field(name),
+      message: `Nothing here has an annotation ${shown(name)}.`,
+    }))
+  if (own !== undefined && own !== 'true' && own !== 'false') {
+    const message = `"${shown(own)}" is neither true nor false.`
+    wrong.push({ reason: 'InvalidAnnotation', field: field(SSL_REDIRECT), message })
+  }
+  const sslRedirect = own === 'true' ? 'hosts-with-tls' : own === 'false' ? 'none' : options.redirects.ssl
+  return { options: { ...options, sslRedirect }, problems: [...wrong, ...problems] }
 }
 
 const field = (name: string): string => `metadata.annotations[${shown(name)}]`

@@ -2,7 +2,8 @@ import type { CertificateSight, LoadBalancerContent } from '@spout/connector'
 import type { Ingress, Service } from '@spout/kube'
 import { describe, expect, test } from 'vitest'
 import { backend, ingress, rule, service, uid } from '../testing/objects.ts'
-import { type Compiled, compile, type Surroundings } from './compile.ts'
+import { type Compiled, compile } from './compile.ts'
+import type { Surroundings } from './surroundings.ts'
 
 const SERVICES: Readonly<Record<string, Service>> = {
   'shop/web': service('web'),

@@ -1,40 +1,27 @@
 import {
-  backendPool,
-  backendPort,
-  type CertificateSight,
   CLASS_ANNOTATION,
   CLUSTER_ANNOTATION,
-  type Family,
   keyOf,
   type ListenerContent,
   type LoadBalancerContent,
   ownerAnnotation,
-  type PoolContent,
   type Refusal,
   type RouteContent,
-  type RouteContentInput,
   routeOf,
   shown,
   sorted,
   uidOf,
 } from '@spout/connector'
-import type { EndpointSlice, Ingress, Service } from '@spout/kube'
+import type { Ingress } from '@spout/kube'
 import { type Listener, listenerTls, MOST_LISTENER_CERTIFICATES, MOST_ROUTES } from '@spout/model'
-import { NO_OPTIONS, optionsOf } from './annotations.ts'
-import { byAge, byPrecedence, conditionsOf, type Rule, routeName, rulesOf, textOf } from './rules.ts'
-
-/** What Ingresses are compiled with. */
-export interface Surroundings {
-  readonly cluster: string
-  /** Class of load balancers; null: none is named. */
-  readonly loadBalancerClass: string | null
-  /** By `namespace/name`. */
-  readonly service: (key: string) => Service | undefined
-  readonly slices: (serviceKey: string) => readonly EndpointSlice[]
-  readonly certificate: (secretKey: string) => CertificateSight
-  /** That members can have. */
-  readonly families: readonly Family[]
-}
+import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
+import { type IngressOptions, optionsOf } from './annotations.ts'
+import { Backends, PLAIN_POOL } from './backends.ts'
+import { aliasRules, hasRegexOf, wwwRoutes } from './hosts.ts'
+import { Regexes } from './regexes.ts'
+import { type RuleBackends, routesOfRule } from './rule-routes.ts'
+import { byAge, byPrecedence, type Rule, rulesOf, textOf } from './rules.ts'
+import type { Surroundings } from './surroundings.ts'
 
 export interface Compiled {
   readonly content: LoadBalancerContent
@@ -45,6 +32,8 @@ export interface Compiled {
 }
 
 const LONGEST_NAME = 255
+/** Events of one Ingress: whoever writes thousands of annotations must not make thousands of events. */
+const MOST_PROBLEMS = 100
 const FORWARDED: Listener['insertHeaders'] = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto']
 /** Leaves room for a redirect beside each rule of the HTTP listener. */
 const MOST_RULES = MOST_ROUTES / 2
@@ -59,24 +48,43 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
   const problems = new Map<string, Refusal[]>()
   const tell = (ingress: Ingress, refusal: Refusal) => {
     const own = problems.get(uidOf(ingress)) ?? []
-    problems.set(uidOf(ingress), [...own, refusal])
+    const isTold = own.some(({ field, message }) => field === refusal.field && message === refusal.message)
+    if (!isTold && own.length < MOST_PROBLEMS) problems.set(uidOf(ingress), [...own, refusal])
   }
+  const options = new Map(ordered.map((ingress) => [ingress, optionsOf(ingress)]))
+  for (const [ingress, read] of options) for (const problem of read.problems) tell(ingress, problem)
+  const optionsFor = (ingress: Ingress): IngressOptions => options.get(ingress)!.options
   const certificates = certificatesOf(ordered, around, tell)
-  const rules = winners(ordered.flatMap(rulesOf), tell).toSorted(byPrecedence)
-  const pools = new Map<string, PoolContent>()
-  const routes: { readonly rule: Rule; readonly route: RouteContent }[] = []
+  const mains = ordered.filter((one) => optionsFor(one).canary === null)
+  const hasRegex = hasRegexOf(mains, optionsFor)
+  const own = mains.flatMap((one) => rulesOf(one, hasRegex))
+  const aliases = aliasRules(own, optionsFor, tell)
+  const rules = winners([...own, ...aliases], tell).toSorted(byPrecedence)
+  const canaries = canariesOf(ordered, rules, hasRegex, optionsFor, tell)
+  const backends = new Backends(around)
+  const regexes = new Regexes()
+  const routes: { readonly rule: Rule; readonly route: RouteContent }[] = wwwRoutes(rules, optionsFor)
   for (const rule of rules) {
-    const route = routeOf(
-      { name: routeName(rule), conditions: conditionsOf(rule), action: actionOf(rule, around, pools, tell) },
-      rule.field,
-    )
-    if ('refusal' in route) tell(rule.ingress, route.refusal)
-    else routes.push({ rule, route: route.value })
+    const toldOf = (refusal: Refusal) => tell(rule.ingress, refusal)
+    const used = backendsOf(rule, canaries.get(rule), backends, optionsFor, tell)
+    for (const input of routesOfRule(rule, optionsFor(rule.ingress), used, regexes, toldOf)) {
+      const route = routeOf(input, rule.field)
+      // Where only what happens to requests is at fault, no less specific rule gets them.
+      const instead =
+        'refusal' in route ? routeOf({ ...input, action: { type: 'respond', code: 503 } }, rule.field) : route
+      if ('refusal' in route) toldOf(route.refusal)
+      if ('refusal' in instead) continue
+      if (routes.length < MOST_ROUTES) routes.push({ rule, route: instead.value })
+      else toldOf({ reason: 'TooManyRules', field: rule.field, message: `One address has ${MOST_ROUTES} routes.` })
+    }
   }
-  const wanted = redirectedHosts(ordered, tell)
-  const redirected = certificates.length === 0 ? NONE : wanted
+  const isRedirected = redirectedRules(ordered, optionsFor)
+  const toHttps = certificates.length === 0 ? () => false : isRedirected
   const listeners: ListenerContent[] = [
-    { ...listener('http', 80), ...withRoutes(routes.map(({ rule, route }) => toHttps(rule, route, redirected))) },
+    {
+      ...listener('http', 80),
+      ...withRoutes(routes.map(({ rule, route }) => (toHttps(rule) ? redirectOf(route) : route))),
+    },
   ]
   if (certificates.length > 0)
     listeners.push({
@@ -93,17 +101,15 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
         ...(around.loadBalancerClass === null ? {} : { [CLASS_ANNOTATION]: around.loadBalancerClass }),
         ...Object.fromEntries(ordered.map((one) => [ownerAnnotation('ingress', uidOf(one)), keyOf(one)])),
       }),
-      pools: [...pools.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      pools: backends.pools(poolNamesOf(routes.map(({ route }) => route))),
       listeners,
     },
-    services: new Set(rules.flatMap(({ backend }) => ('service' in backend ? [backend.service] : []))),
+    services: backends.services,
     problems,
   }
 }
 
 type Tell = (ingress: Ingress, refusal: Refusal) => void
-
-const NONE: ReadonlySet<string> = new Set()
 
 const listener = (protocol: 'http' | 'https', port: number) =>
   ({ name: protocol, protocol, port, defaultPool: '', allowedCidrs: null, insertHeaders: FORWARDED }) as const
@@ -137,27 +143,74 @@ function winners(rules: readonly Rule[], tell: Tell): readonly Rule[] {
   return [...byText.values()]
 }
 
-/** A backend that cannot be served is answered with 503, so that no less specific rule takes its requests. */
-function actionOf(
-  rule: Rule,
-  around: Surroundings,
-  pools: Map<string, PoolContent>,
+/** The canary of each rule that has one: the rule with the same host and path of the oldest Ingress that is a canary. */
+function canariesOf(
+  ordered: readonly Ingress[],
+  rules: readonly Rule[],
+  hasRegex: (host: string) => boolean,
+  optionsFor: (ingress: Ingress) => IngressOptions,
   tell: Tell,
-): RouteContentInput['action'] {
-  const { backend, ingress, field } = rule
-  const port =
-    'refusal' in backend
-      ? backend
-      : backendPort(around.service(backend.service), backend.service, backend.port, `${field}.backend`)
-  if ('refusal' in port) {
-    tell(ingress, port.refusal)
-    return { type: 'respond', code: 503 }
-  }
-  const key = 'service' in backend ? backend.service : ''
-  const name = `${key}:${port.value.port}`
-  if (!pools.has(name)) pools.set(name, backendPool(name, port.value, around.slices(key), around.families))
-  return { type: 'forward', pools: [{ pool: name }] }
+): ReadonlyMap<Rule, Rule> {
+  const byText = new Map(rules.map((rule) => [textOf(rule), rule]))
+  const found = new Map<Rule, Rule>()
+  for (const ingress of ordered)
+    for (const rule of optionsFor(ingress).canary === null ? [] : rulesOf(ingress, hasRegex)) {
+      const main = byText.get(textOf(rule))
+      if (main !== undefined && !found.has(main)) found.set(main, rule)
+      else {
+        const why = main === undefined ? 'no Ingress that is none has its host and path' : 'an older one is there'
+        tell(ingress, { reason: 'CanaryNotTaken', field: rule.field, message: `Not a canary of anything: ${why}.` })
+      }
+    }
+  return found
 }
+
+/** The pools of a rule. A backend that cannot be served is told. */
+function backendsOf(
+  rule: Rule,
+  other: Rule | undefined,
+  backends: Backends,
+  optionsFor: (ingress: Ingress) => IngressOptions,
+  tell: Tell,
+): RuleBackends {
+  const { forwarding, pool: how } = optionsFor(rule.ingress)
+  const poolOf = ({ backend, field, ingress }: Rule, options: typeof how) => {
+    if ('service' in backend)
+      return backends.poolOf({ ...backend, field: `${field}.backend` }, options, (refusal) => tell(ingress, refusal))
+    tell(ingress, backend.refusal)
+    return null
+  }
+  const inNamespace = (service: string, port: number | null, field: string) =>
+    backends.poolOf(
+      {
+        service: `${rule.ingress.metadata.namespace ?? ''}/${service}`,
+        port: port === null ? null : { number: port },
+        field: `metadata.annotations[${NGINX_PREFIX}${field}]`,
+      },
+      field === 'default-backend' ? how : PLAIN_POOL,
+      (refusal) => tell(rule.ingress, refusal),
+    )
+  const { mirror, fallback } = forwarding
+  const pool = poolOf(rule, how)
+  const second = fallback === null ? null : inNamespace(fallback, null, 'default-backend')
+  const canary = other === undefined ? null : optionsFor(other.ingress).canary
+  const canaryPool = other === undefined ? null : poolOf(other, { ...how, ...persistenceOf(optionsFor(other.ingress)) })
+  return {
+    pool: second !== null && (pool === null || backends.isEmpty(pool)) ? second : pool,
+    canary: canary === null || canaryPool === null ? null : { canary, pool: canaryPool },
+    mirror: mirror === null ? null : inNamespace(mirror.service, mirror.port, 'mirror-target'),
+  }
+}
+
+/** Of a canary, affinity counts and nothing else of its own pool. */
+const persistenceOf = ({ pool }: IngressOptions) => ({ persistence: pool.persistence })
+
+const poolNamesOf = (routes: readonly RouteContent[]): ReadonlySet<string> =>
+  new Set(
+    routes.flatMap(({ action }) =>
+      action.type === 'forward' ? [...action.pools, ...(action.mirrors ?? [])].map(({ pool }) => pool) : [],
+    ),
+  )
 
 /** Ids of the certificates that are shown, the first one to clients without a name. */
 function certificatesOf(ordered: readonly Ingress[], around: Surroundings, tell: Tell): readonly string[] {
@@ -197,23 +250,25 @@ function isFor(name: string, host: string): boolean {
   return own.startsWith('*.') && dot > 0 && own.slice(1) === wanted.slice(dot)
 }
 
-/** `UID host` of each host with TLS of an Ingress that wants its clients there. */
-function redirectedHosts(ordered: readonly Ingress[], tell: Tell): ReadonlySet<string> {
-  const hosts = new Set<string>()
-  for (const ingress of ordered) {
-    const options = optionsOf(ingress)
-    if ('refusal' in options) tell(ingress, options.refusal)
-    const { sslRedirect } = 'refusal' in options ? NO_OPTIONS : options.value
-    if (!sslRedirect) continue
-    for (const { hosts: own = [] } of ingress.spec?.tls ?? [])
-      for (const host of own) hosts.add(`${uidOf(ingress)} ${host.toLowerCase()}`)
+/** Tells which rules' requests in plain HTTP are sent to HTTPS. */
+function redirectedRules(
+  ordered: readonly Ingress[],
+  optionsFor: (ingress: Ingress) => IngressOptions,
+): (rule: Rule) => boolean {
+  const withTls = new Set(
+    ordered.flatMap((ingress) =>
+      (ingress.spec?.tls ?? []).flatMap(({ hosts = [] }) =>
+        hosts.map((host) => `${uidOf(ingress)} ${host.toLowerCase()}`),
+      ),
+    ),
+  )
+  return ({ ingress, host }) => {
+    const { sslRedirect } = optionsFor(ingress)
+    return sslRedirect === 'all' || (sslRedirect === 'hosts-with-tls' && withTls.has(`${uidOf(ingress)} ${host}`))
   }
-  return hosts
 }
 
-function toHttps(rule: Rule, route: RouteContent, redirected: ReadonlySet<string>): RouteContent {
-  if (!redirected.has(`${uidOf(rule.ingress)} ${rule.host}`)) return route
-  const { name, conditions } = route
+function redirectOf({ name, conditions }: RouteContent): RouteContent {
   const action = { type: 'redirect', code: 308, scheme: 'https', host: null, port: null, path: null, pathPrefix: null }
   return { name, conditions, action: action as RouteContent['action'] }
 }

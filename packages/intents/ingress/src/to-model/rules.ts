@@ -15,20 +15,31 @@ export interface Rule {
   readonly field: string
   /** In lower case; empty for all hosts. A wildcard begins with `*.`. */
   readonly host: string
-  readonly match: 'exact' | 'prefix' | 'default'
+  /** `regex`: as ingress-nginx has all paths of a host where one of them is an expression. */
+  readonly match: 'exact' | 'prefix' | 'regex' | 'default'
   /** Of a prefix without the last slash; empty takes every path. */
   readonly path: string
   readonly backend: RuleBackend | { readonly refusal: Refusal }
 }
 
-/** All rules of one Ingress, in its order; the default backend is the last one. */
-export function rulesOf(ingress: Ingress): readonly Rule[] {
+/** The hosts that an Ingress has rules for, in lower case; empty stands for all hosts. */
+export const hostsOf = ({ spec }: Ingress): readonly string[] =>
+  (spec?.rules ?? []).map(({ host = '' }) => host.toLowerCase())
+
+/**
+ * All rules of one Ingress, in its order; the default backend is the last one.
+ * @param hasRegex whether the paths of a host are expressions
+ */
+export function rulesOf(ingress: Ingress, hasRegex: (host: string) => boolean): readonly Rule[] {
   const { rules = [], defaultBackend } = ingress.spec ?? {}
-  const all = rules.flatMap(({ host = '', http }, at) =>
-    (http?.paths ?? []).map((one, index) =>
-      ruleOf(ingress, host.toLowerCase(), one, `spec.rules[${at}].http.paths[${index}]`),
-    ),
-  )
+  const hosts = hostsOf(ingress)
+  const all = rules.flatMap(({ http }, at) => {
+    const host = hosts[at] ?? ''
+    const isRegex = hasRegex(host)
+    return (http?.paths ?? []).map((one, index) =>
+      ruleOf(ingress, host, one, `spec.rules[${at}].http.paths[${index}]`, isRegex),
+    )
+  })
   if (defaultBackend === undefined) return all
   const field = 'spec.defaultBackend'
   const backend = backendOf(ingress, defaultBackend, field)
@@ -36,11 +47,18 @@ export function rulesOf(ingress: Ingress): readonly Rule[] {
 }
 
 /** `ImplementationSpecific` is ours to define: it is as `Prefix`. */
-function ruleOf(ingress: Ingress, host: string, { path = '', pathType, backend }: IngressPath, field: string): Rule {
-  const match = pathType === 'Exact' ? 'exact' : 'prefix'
+function ruleOf(
+  ingress: Ingress,
+  host: string,
+  { path = '', pathType, backend }: IngressPath,
+  field: string,
+  isRegex: boolean,
+): Rule {
+  const match = isRegex ? 'regex' : pathType === 'Exact' ? 'exact' : 'prefix'
+  const keepsSlash = match === 'exact' || (match === 'regex' && path !== '/')
   return {
     ...{ ingress, field, host, match },
-    path: match === 'exact' ? path : path.replace(/\/+$/, ''),
+    path: keepsSlash ? path : path.replace(/\/+$/, ''),
     backend: backendOf(ingress, backend, `${field}.backend`),
   }
 }
@@ -56,13 +74,20 @@ export const textOf = ({ host, match, path }: Rule): string => `${match} ${host}
 
 /**
  * The order in which rules are tried: the more specific first. A host before a wildcard before none, longer wildcards
- * first; then exact paths, then longer prefixes; default backends at the end.
+ * first; then exact paths, then longer prefixes, and of expressions the longer text; default backends at the end. Sorts
+ * rules by age before: of expressions of one length the older goes first.
  */
 export function byPrecedence(a: Rule, b: Rule): number {
-  for (const rank of [rankOfMatch, rankOfHost, labelsOf, rankOfPath, lengthOf]) {
+  for (const rank of [rankOfMatch, rankOfHost, labelsOf]) {
     const difference = rank(a) - rank(b)
     if (difference !== 0) return difference
   }
+  if (a.host !== b.host) return a.host < b.host ? -1 : 1
+  for (const rank of [rankOfPath, lengthOf]) {
+    const difference = rank(a) - rank(b)
+    if (difference !== 0) return difference
+  }
+  if (a.match === 'regex') return 0
   const [one, other] = [textOf(a), textOf(b)]
   return one < other ? -1 : one > other ? 1 : 0
 }
@@ -81,17 +106,27 @@ export function byAge(a: Ingress, b: Ingress): number {
 }
 const ageOf = (ingress: Ingress): string => `${ingress.metadata.creationTimestamp ?? ''} ${keyOf(ingress)}`
 
+type Conditions = NonNullable<RouteContentInput['conditions']>
+
+/** The conditions of a rule's host. */
+export const hostConditions = ({ host }: Pick<Rule, 'host'>): Conditions =>
+  host === ''
+    ? []
+    : host.startsWith('*.')
+      ? [{ on: 'host', compare: 'one-label', values: [host.slice(2)] }]
+      : [{ on: 'host', compare: 'exact', values: [host] }]
+
 /** The conditions of a rule's route. */
-export function conditionsOf({ host, match, path }: Rule): NonNullable<RouteContentInput['conditions']> {
-  const hosts: NonNullable<RouteContentInput['conditions']> =
-    host === ''
-      ? []
-      : host.startsWith('*.')
-        ? [{ on: 'host', compare: 'one-label', values: [host.slice(2)] }]
-        : [{ on: 'host', compare: 'exact', values: [host] }]
+export function conditionsOf(rule: Rule): Conditions {
+  const { match, path } = rule
+  const hosts = hostConditions(rule)
   if (path === '') return hosts
+  if (match === 'regex') return [...hosts, { on: 'path', compare: 'regex', values: [regexOf(path)] }]
   return [...hosts, { on: 'path', compare: match === 'exact' ? 'exact' : 'elements', values: [path] }]
 }
+
+/** As ingress-nginx writes it: from the begin of the path on, without regard to case. */
+export const regexOf = (path: string): string => `(?i)^${path}`
 
 /** Unique in a load balancer. */
 export const routeName = ({ ingress, field }: Rule): string => `${uidOf(ingress)}/${field}`

@@ -1,0 +1,32 @@
+import { looseCidrText } from '@spout/model'
+import type { AnnotationReader } from './annotation-reader.ts'
+
+/** Which clients may ask, by their address. */
+export interface Access {
+  /** Networks in canonical text; null: all but those of `deny`. */
+  readonly allow: readonly string[] | null
+  readonly deny: readonly string[]
+}
+
+const MOST_NETWORKS = 1_000
+
+/** A list with a network that is not understood is refused: without it, too many or too few could ask. */
+export function accessOf(read: AnnotationReader): Access {
+  const lists = ['whitelist-source-range', 'allowlist-source-range'].flatMap((name) => networksOf(read, name) ?? [])
+  return {
+    allow: lists.length === 0 ? null : [...new Set(lists)],
+    deny: networksOf(read, 'denylist-source-range') ?? [],
+  }
+}
+
+function networksOf(read: AnnotationReader, name: string): readonly string[] | undefined {
+  const list = read.list(name)
+  if (list === undefined) {
+    if (read.text(name) !== undefined) read.refuse(name, 'it names no network')
+    return undefined
+  }
+  const parsed = list.map((text) => looseCidrText.safeParse(text))
+  if (parsed.some(({ success }) => !success)) read.refuse(name, 'it names what is no network, such as 10.0.0.0/8')
+  else if (list.length > MOST_NETWORKS) read.refuse(name, `it names more than ${MOST_NETWORKS} networks`)
+  return parsed.flatMap(({ data }) => data ?? [])
+}

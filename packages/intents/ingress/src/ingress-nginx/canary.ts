@@ -1,0 +1,43 @@
+import { headerName } from '@spout/model'
+import type { AnnotationReader } from './annotation-reader.ts'
+
+/** Which requests of another Ingress's path this one's Service gets: by header, then by cookie, then by chance. */
+export interface Canary {
+  readonly header: { readonly name: string; readonly by: HeaderMatch } | null
+  /** Name of a cookie with the value `always` or `never`. */
+  readonly cookie: string | null
+  /** Of `total`. */
+  readonly weight: number
+  readonly total: number
+}
+
+/** `always-never`: the value `always` is for the canary, `never` for the other. */
+export type HeaderMatch =
+  | { readonly type: 'always-never' }
+  | { readonly type: 'exact' | 'regex'; readonly value: string }
+
+const COOKIE_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
+const MOST_WEIGHT = 1_000_000
+
+/** Null: it is no canary. */
+export function canaryOf(read: AnnotationReader): Canary | null {
+  if (!read.flag('canary')) return null
+  const header = read.text('canary-by-header')
+  const name = header === undefined ? undefined : read.parsed('canary-by-header', headerName, header)
+  const cookie = read.text('canary-by-cookie')
+  const isCookie = cookie === undefined || COOKIE_NAME.test(cookie)
+  if (!isCookie) read.invalid('canary-by-cookie', 'is not the name of a cookie')
+  const total = read.whole('canary-weight-total', 1, MOST_WEIGHT) ?? 100
+  return {
+    header: name === undefined ? null : { name, by: matchOf(read) },
+    cookie: isCookie ? (cookie ?? null) : null,
+    weight: read.whole('canary-weight', 0, total) ?? 0,
+    total,
+  }
+}
+
+function matchOf(read: AnnotationReader): HeaderMatch {
+  const [value, pattern] = [read.text('canary-by-header-value'), read.text('canary-by-header-pattern')]
+  if (value !== undefined) return { type: 'exact', value }
+  return pattern === undefined ? { type: 'always-never' } : { type: 'regex', value: pattern }
+}

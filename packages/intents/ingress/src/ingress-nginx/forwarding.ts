@@ -1,0 +1,97 @@
+import {
+  hostText,
+  type RouteFilter,
+  type RouteRetry,
+  type RouteTimeouts,
+  routeFilter,
+  routeRetry,
+  routeTimeouts,
+} from '@spout/model'
+import { MOST_RETRIES } from '@spout/model/route-words'
+import type { AnnotationReader } from './annotation-reader.ts'
+import { corsOf } from './cors.ts'
+
+/** How requests are passed on to Services. */
+export interface Forwarding {
+  /** CORS and headers. Rewriting of paths depends on the path. */
+  readonly filters: readonly RouteFilter[]
+  /** `Host` of requests to pods; null: as of the client. */
+  readonly host: string | null
+  readonly timeouts: RouteTimeouts | undefined
+  readonly retry: RouteRetry | undefined
+  /** A Service of the namespace that gets copies. */
+  readonly mirror: { readonly service: string; readonly port: number } | null
+  /** A Service of the namespace that answers while a backend has no endpoint. */
+  readonly fallback: string | null
+}
+
+/** @param namespace of the Ingress: copies go to no other */
+export function forwardingOf(read: AnnotationReader, namespace: string): Forwarding {
+  const filters = [corsOf(read), prefixHeaderOf(read)].filter((one) => one !== undefined)
+  const host = read.text('upstream-vhost')
+  return {
+    filters,
+    host: host === undefined ? null : (read.parsed('upstream-vhost', hostText, host) ?? null),
+    timeouts: timeoutsOf(read),
+    retry: retryOf(read),
+    mirror: mirrorOf(read, namespace),
+    fallback: serviceNameOf(read, 'default-backend') ?? null,
+  }
+}
+
+function prefixHeaderOf(read: AnnotationReader): RouteFilter | undefined {
+  const value = read.text('x-forwarded-prefix')
+  if (value === undefined) return undefined
+  const set = [{ name: 'x-forwarded-prefix', value }]
+  return read.parsed('x-forwarded-prefix', routeFilter, { type: 'request-headers', set })
+}
+
+const DAY_S = 86_400
+
+function timeoutsOf(read: AnnotationReader): RouteTimeouts | undefined {
+  const seconds = read.whole('proxy-read-timeout', 1, DAY_S)
+  if (seconds === undefined) return undefined
+  return routeTimeouts.parse({ backendRequestMs: seconds * 1000 })
+}
+
+/** Reasons that are always reasons here. */
+const ALWAYS: ReadonlySet<string> = new Set(['error', 'timeout', 'invalid_header'])
+const USUAL_TRIES = 3
+
+function retryOf(read: AnnotationReader): RouteRetry | undefined {
+  const words = read.text('proxy-next-upstream')?.split(/\s+/)
+  const tries = read.whole('proxy-next-upstream-tries', 0, 1_000)
+  if ((words === undefined && tries === undefined) || words?.includes('off')) return undefined
+  const others = (words ?? []).filter((word) => !ALWAYS.has(word))
+  const codes = [...new Set(others.map((word) => Number(/^http_(\d{3})$/.exec(word)?.[1])))].filter(Number.isFinite)
+  const unknown = others.find((word) => !/^http_\d{3}$/.test(word))
+  if (unknown === 'non_idempotent')
+    read.notTaken('proxy-next-upstream', 'other than idempotent requests are not repeated')
+  else if (unknown !== undefined) read.invalid('proxy-next-upstream', 'has a word that is not known')
+  // 0 is no limit.
+  const attempts = Math.min((tries === 0 ? MOST_RETRIES + 1 : (tries ?? USUAL_TRIES)) - 1, MOST_RETRIES)
+  if (attempts === 0) return undefined
+  return read.parsed('proxy-next-upstream', routeRetry, { attempts, codes })
+}
+
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+function serviceNameOf(read: AnnotationReader, name: string): string | undefined {
+  const text = read.text(name)
+  if (text === undefined || NAME.test(text)) return text
+  read.invalid(name, 'is not the name of a Service')
+  return undefined
+}
+
+const MIRROR =
+  /^http:\/\/(?<service>[a-z0-9-]{1,63})(?:\.(?<namespace>[a-z0-9-]{1,63}))?(?:\.svc(?:\.[a-z0-9.-]+)?)?(?::(?<port>\d{1,5}))?\/?(?:\$request_uri)?$/
+
+/** A URL could lead anywhere, also into networks of others: a Service of the same namespace is taken, and nothing else. */
+function mirrorOf(read: AnnotationReader, namespace: string): Forwarding['mirror'] {
+  const text = read.text('mirror-target')
+  if (text === undefined) return null
+  const { service, namespace: named = namespace, port = '80' } = MIRROR.exec(text)?.groups ?? {}
+  if (service !== undefined && named === namespace) return { service, port: Number(port) }
+  read.invalid('mirror-target', 'is no Service of the namespace, such as http://NAME.NAMESPACE.svc:80$request_uri')
+  return null
+}

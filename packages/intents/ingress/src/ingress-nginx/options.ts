@@ -1,0 +1,56 @@
+import type { Refusal } from '@spout/connector'
+import type { Ingress } from '@spout/kube'
+import { type Access, accessOf } from './access.ts'
+import { AnnotationReader } from './annotation-reader.ts'
+import { type Canary, canaryOf } from './canary.ts'
+import { type Forwarding, forwardingOf } from './forwarding.ts'
+import { type Paths, pathsOf } from './paths.ts'
+import { type PoolOptions, poolOptionsOf } from './pool-options.ts'
+import { type Redirects, redirectsOf } from './redirects.ts'
+import { NGINX_ANNOTATIONS } from './registry.ts'
+
+/** What the annotations of ingress-nginx of an Ingress say, as typed data. */
+export interface NginxOptions {
+  /** Something protects its paths that is not known here: they are answered with 503. */
+  readonly isRefused: boolean
+  readonly redirects: Redirects
+  readonly access: Access
+  readonly forwarding: Forwarding
+  readonly pool: PoolOptions
+  readonly paths: Paths
+  readonly canary: Canary | null
+}
+
+export interface ReadAnnotations {
+  readonly options: NginxOptions
+  /** What is not taken, each with its annotation. */
+  readonly problems: readonly Refusal[]
+}
+
+/** Reads the annotations of ingress-nginx. Pure; it does not throw, whatever they hold. */
+export function nginxOptionsOf({ metadata }: Ingress): ReadAnnotations {
+  const read = new AnnotationReader(metadata.annotations ?? {})
+  const options = {
+    redirects: redirectsOf(read),
+    access: accessOf(read),
+    forwarding: forwardingOf(read, metadata.namespace ?? ''),
+    pool: poolOptionsOf(read),
+    paths: pathsOf(read),
+    canary: canaryOf(read),
+  }
+  for (const name of read.names) tellUntaken(read, name)
+  return { options: { ...options, isRefused: read.isRefused }, problems: read.problems }
+}
+
+/** Values by which an annotation wants nothing. */
+const OFF: ReadonlySet<string | undefined> = new Set([undefined, 'false', 'off'])
+
+function tellUntaken(read: AnnotationReader, name: string): void {
+  if (OFF.has(read.text(name))) return
+  const known = NGINX_ANNOTATIONS.get(name)
+  if (known?.verdict === 'refused') read.refuse(name, known.note)
+  else if (known?.verdict === 'not taken') read.notTaken(name, known.note)
+  // What protects in a later version protects here, too.
+  else if (known === undefined && /^auth-|snippet$/.test(name)) read.refuse(name, 'it is not known here')
+  else if (known === undefined) read.notTaken(name, 'it is not known here')
+}

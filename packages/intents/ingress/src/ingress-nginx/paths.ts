@@ -1,0 +1,35 @@
+import { pathText } from '@spout/model'
+import type { AnnotationReader } from './annotation-reader.ts'
+
+/** How paths of an Ingress are read. */
+export interface Paths {
+  /** Whether they are expressions. */
+  readonly useRegex: boolean
+  /** Replaces the path; `$1` is what the first group took. */
+  readonly rewriteTarget: string | null
+  /** Further names of its first host. */
+  readonly aliases: readonly string[]
+}
+
+export function pathsOf(read: AnnotationReader): Paths {
+  const target = read.text('rewrite-target')
+  // A path of the pods that was not meant could show what nobody should see.
+  const isPath = target === undefined || pathText.safeParse(target.replace(/^\$/, '/$')).success
+  if (!isPath) read.refuse('rewrite-target', 'it is no path')
+  return {
+    useRegex: read.flag('use-regex') || target !== undefined,
+    rewriteTarget: isPath ? (target ?? null) : null,
+    aliases: aliasesOf(read),
+  }
+}
+
+const ALIAS = /^(\*\.)?[a-z0-9_]([a-z0-9_.-]{0,250}[a-z0-9_])?$/
+const MOST_ALIASES = 100
+
+function aliasesOf(read: AnnotationReader): readonly string[] {
+  const all = (read.list('server-alias') ?? []).map((text) => text.toLowerCase())
+  const names = all.filter((text) => ALIAS.test(text))
+  if (names.length < all.length) read.invalid('server-alias', 'has what is no name of a host')
+  if (names.length > MOST_ALIASES) read.invalid('server-alias', `has more than ${MOST_ALIASES} names`)
+  return names.slice(0, MOST_ALIASES)
+}

@@ -1,0 +1,183 @@
+/** Of all annotations of ingress-nginx. */
+export const NGINX_PREFIX = 'nginx.ingress.kubernetes.io/'
+
+/**
+ * - `taken`: as ingress-nginx does it.
+ * - `differs`: served, with a difference that the note says.
+ * - `refused`: all paths of the Ingress are answered with 503, since it protects them, or nothing would work without it.
+ * - `not taken`: the rest is served without it.
+ */
+export type Verdict = 'taken' | 'differs' | 'refused' | 'not taken'
+
+export interface KnownAnnotation {
+  readonly verdict: Verdict
+  /** What differs, or why it is not taken: a part of a sentence for users. */
+  readonly note: string
+}
+
+type Rows = Readonly<Record<string, string>>
+
+const rowsOf = (verdict: Verdict, rows: Rows) =>
+  Object.entries(rows).map(([name, note]) => [name, { verdict, note }] as const)
+
+const TAKEN: Rows = {
+  'app-root': 'requests for `/` are redirected there (302)',
+  'permanent-redirect': '301; `$scheme`, `$host` and a last `$request_uri` are understood, no other variable',
+  'permanent-redirect-code': '301, 302, 303, 307 or 308',
+  'temporal-redirect': '302; before a permanent redirect',
+  'temporal-redirect-code': '301, 302, 303, 307 or 308',
+  'from-to-www-redirect': 'the name with or without `www.` that has no rule is redirected to the other (308)',
+  'use-regex':
+    'all paths of the host become expressions without regard to case, the longest first; the subset of RE2, at most 50 different ones at an address',
+  'enable-cors': 'preflight requests are answered, with the usual methods and headers of ingress-nginx',
+  'cors-allow-methods': '',
+  'cors-allow-headers': '',
+  'cors-expose-headers': '',
+  'whitelist-source-range': 'other clients get 403',
+  'allowlist-source-range': 'other clients get 403',
+  'denylist-source-range': 'these clients get 403',
+  canary: 'its Service gets a part of the requests of the Ingress with the same host and path',
+  'canary-by-header': '',
+  'canary-by-header-value': '',
+  'canary-by-cookie': '',
+  'canary-weight': '',
+  'canary-weight-total': '',
+  'upstream-vhost': '`Host` of requests to pods',
+  'x-forwarded-prefix': '',
+  'server-alias': 'names, no expressions; a rule for the name goes first',
+  'mirror-target': 'a Service of the namespace (`http://NAME.NAMESPACE.svc:PORT$request_uri`), and nothing else',
+  'proxy-ssl-name': '',
+  'proxy-ssl-protocols': 'TLS 1.2 and 1.3',
+}
+
+const DIFFERS: Rows = {
+  'ssl-redirect':
+    'hosts with TLS are redirected (308) only if it is `true`; ingress-nginx does so unless it is `false`',
+  'force-ssl-redirect':
+    'all hosts are redirected once there is a certificate; `X-Forwarded-Proto` of clients is not believed',
+  'rewrite-target':
+    'a whole path, or the part that `(.*)` took: `/a(/|$)(.*)` to `/b/$2`. Any other group is refused. Requests that differ from the path in case get 503',
+  'cors-allow-origin': '`*` allows no credentials, as browsers have it',
+  'cors-allow-credentials': 'not for `*`',
+  'cors-max-age': 'a day at most',
+  'proxy-read-timeout': 'from the request until the response begins, not between two reads',
+  'proxy-next-upstream': 'idempotent requests alone; `non_idempotent` is not known',
+  'proxy-next-upstream-tries': '6 at most',
+  affinity: '`cookie`; the cookie names no time',
+  'canary-by-header-pattern': 'the subset of RE2',
+  'backend-protocol': 'HTTP, HTTPS (members are not verified), GRPCS; others are refused',
+  'upstream-hash-by': 'the address of the client (`$remote_addr`, `$binary_remote_addr`), and nothing else',
+  'load-balance': '`round_robin`; others are taken as this',
+  'default-backend': 'while its Service has no endpoint; errors of pods are passed on',
+}
+
+const PROTECTS = 'it protects these paths, and is not known here'
+const REFUSED: Rows = {
+  'auth-type': PROTECTS,
+  'auth-secret': PROTECTS,
+  'auth-secret-type': PROTECTS,
+  'auth-realm': PROTECTS,
+  'auth-url': PROTECTS,
+  'auth-signin': PROTECTS,
+  'auth-signin-redirect-param': PROTECTS,
+  'auth-method': PROTECTS,
+  'auth-response-headers': PROTECTS,
+  'auth-request-redirect': PROTECTS,
+  'auth-proxy-set-headers': PROTECTS,
+  'auth-cache-key': PROTECTS,
+  'auth-cache-duration': PROTECTS,
+  'auth-always-set-cookie': PROTECTS,
+  'auth-keepalive': PROTECTS,
+  'auth-keepalive-requests': PROTECTS,
+  'auth-keepalive-share-vars': PROTECTS,
+  'auth-keepalive-timeout': PROTECTS,
+  'auth-snippet': 'text of a configuration is never taken',
+  'auth-tls-secret': PROTECTS,
+  'auth-tls-verify-client': PROTECTS,
+  'auth-tls-verify-depth': PROTECTS,
+  'auth-tls-error-page': PROTECTS,
+  'auth-tls-match-cn': PROTECTS,
+  'auth-tls-pass-certificate-to-upstream': PROTECTS,
+  'enable-global-auth': PROTECTS,
+  'enable-modsecurity': PROTECTS,
+  'enable-owasp-core-rules': PROTECTS,
+  'modsecurity-snippet': 'text of a configuration is never taken',
+  'configuration-snippet': 'text of a configuration is never taken',
+  'server-snippet': 'text of a configuration is never taken',
+  'stream-snippet': 'text of a configuration is never taken',
+  'proxy-ssl-verify': 'members cannot be verified, since no authority is read from Secrets',
+  'ssl-passthrough': 'pods that end TLS need a Gateway with a TLSRoute, or a Service of type LoadBalancer',
+}
+
+const NOT_TAKEN: Rows = {
+  'service-upstream': 'requests go to endpoints, not to the cluster IP',
+  'affinity-mode': 'clients keep their pod while it is healthy',
+  'affinity-canary-behavior': 'a canary is chosen for each request',
+  'session-cookie-name': 'the cookie has a name of ours',
+  'session-cookie-path': 'the path of the cookie is /',
+  'session-cookie-domain': 'the cookie is for the host alone',
+  'session-cookie-max-age': 'the cookie ends with the browser',
+  'session-cookie-expires': 'the cookie ends with the browser',
+  'session-cookie-samesite': 'the cookie says nothing of it',
+  'session-cookie-conditional-samesite-none': 'the cookie says nothing of it',
+  'session-cookie-secure': 'the cookie says nothing of it',
+  'session-cookie-change-on-failure': 'another pod is always taken',
+  'proxy-body-size': 'bodies have no limit',
+  'client-body-buffer-size': 'bodies are not buffered',
+  'proxy-buffering': 'responses are not buffered',
+  'proxy-request-buffering': 'requests are not buffered',
+  'proxy-buffers-number': 'responses are not buffered',
+  'proxy-buffer-size': 'responses are not buffered',
+  'proxy-busy-buffers-size': 'responses are not buffered',
+  'proxy-max-temp-file-size': 'responses are not buffered',
+  'proxy-http-version': 'pods get HTTP/1.1',
+  'proxy-connect-timeout': 'a connection may take 5 seconds',
+  'proxy-send-timeout': 'pods may take 50 seconds',
+  'proxy-next-upstream-timeout': 'proxy-next-upstream-tries ends it',
+  'limit-rps': 'requests are not limited by client',
+  'limit-rpm': 'requests are not limited by client',
+  'limit-connections': 'connections are not limited by client',
+  'limit-burst-multiplier': 'requests are not limited by client',
+  'limit-rate': 'bandwidth is not limited by response',
+  'limit-rate-after': 'bandwidth is not limited by response',
+  'limit-whitelist': 'requests are not limited by client',
+  'limit-allowlist': 'requests are not limited by client',
+  satisfy: 'without authentication there is no choice',
+  'custom-headers': 'it names a ConfigMap, which is not read',
+  'connection-proxy-header': 'how messages are transferred is not a choice',
+  'proxy-cookie-domain': 'cookies are passed on as they are',
+  'proxy-cookie-path': 'cookies are passed on as they are',
+  'proxy-redirect-from': 'responses are passed on as they are',
+  'proxy-redirect-to': 'responses are passed on as they are',
+  'relative-redirects': 'redirects name scheme and host',
+  'preserve-trailing-slash': 'paths are passed on as they are',
+  'custom-http-errors': 'responses are passed on as they are',
+  'disable-proxy-intercept-errors': 'responses are passed on as they are',
+  'mirror-host': 'copies have the host of the request',
+  'mirror-request-body': 'copies have a body',
+  'proxy-ssl-secret': 'no key and no authority for members is read from Secrets',
+  'proxy-ssl-ciphers': 'members are offered the usual ones',
+  'proxy-ssl-verify-depth': 'members are not verified',
+  'proxy-ssl-server-name': 'members are always asked for a name',
+  'ssl-ciphers': 'hosts of one address have the same ones',
+  'ssl-prefer-server-ciphers': 'hosts of one address have the same ones',
+  'upstream-hash-by-subset': 'all endpoints are used',
+  'upstream-hash-by-subset-size': 'all endpoints are used',
+  'http2-push-preload': 'browsers no longer know it',
+  'enable-access-log': 'an access log is of a load balancer',
+  'enable-rewrite-log': 'there is none',
+  'enable-opentelemetry': 'there is none',
+  'opentelemetry-trust-incoming-span': 'there is none',
+  'opentelemetry-operation-name': 'there is none',
+  'enable-opentracing': 'there is none',
+  'opentracing-trust-incoming-span': 'there is none',
+  'modsecurity-transaction-id': 'there is none',
+}
+
+/** All annotations of ingress-nginx that are known, by their name after the prefix. */
+export const NGINX_ANNOTATIONS: ReadonlyMap<string, KnownAnnotation> = new Map([
+  ...rowsOf('taken', TAKEN),
+  ...rowsOf('differs', DIFFERS),
+  ...rowsOf('refused', REFUSED),
+  ...rowsOf('not taken', NOT_TAKEN),
+])

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import { backendPool, backendPort, type PoolContent, type PortReference, type Refusal } from '@spout/connector'
+import type { PoolOptions } from '../ingress-nginx/pool-options.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** A port of a Service, and the field that names it. */
+export interface NamedBackend {
+  /** `namespace/name`. */
+  readonly service: string
+  /** Null: the first one. */
+  readonly port: PortReference | null
+  readonly field: string
+}
+
+type Tell = (refusal: Refusal) => void
+
+export const PLAIN_POOL: PoolOptions = { persistence: null, tls: undefined }
+
+/** The pools of one load balancer: one for each port of a Service and way to speak to it. */
+export class Backends {
+  readonly #around: Surroundings
+  readonly #pools = new Map<string, PoolContent>()
+  readonly #services = new Set<string>()
+
+  constructor(around: Surroundings) {
+    this.#around = around
+  }
+
+  /** Services that were asked for, whether they exist or not, as `namespace/name`. */
+  get services(): ReadonlySet<string> {
+    return this.#services
+  }
+
+  /** Sorted by name. */
+  pools(used: ReadonlySet<string>): readonly PoolContent[] {
+    return [...this.#pools.values()].filter(({ name }) => used.has(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /** Whether a pool has no endpoint. */
+  isEmpty(pool: string): boolean {
+    return this.#pools.get(pool)?.members.length === 0
+  }
+
+  /** @returns the name of its pool; null, and a refusal is told, when it cannot be served */
+  poolOf({ service: key, port, field }: NamedBackend, options: PoolOptions, tell: Tell): string | null {
+    this.#services.add(key)
+    const service = this.#around.service(key)
+    const [first] = service?.spec.ports ?? []
+    const wanted = port ?? (first === undefined ? {} : { number: first.port })
+    const target = backendPort(service, key, wanted, field)
+    if ('refusal' in target) {
+      tell(target.refusal)
+      return null
+    }
+    const name = `${key}:${target.value.port}${markOf(options)}`
+    if (this.#pools.has(name)) return name
+    const plain = backendPool(name, target.value, this.#around.slices(key), this.#around.families)
+    const { persistence, tls } = options
+    this.#pools.set(name, { ...plain, persistence, ...(tls === undefined ? {} : { tls }) })
+    return name
+  }
+}
+
+/** Tells pools of one Service apart; short, since names are bounded. */
+function markOf({ persistence, tls }: PoolOptions): string {
+  if (persistence === null && tls === undefined) return ''
+  const text = JSON.stringify([persistence, tls ?? null])
+  return ` ${createHash('sha256').update(text).digest('base64url').slice(0, 8)}`
+}

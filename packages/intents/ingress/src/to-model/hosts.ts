@@ -1,0 +1,70 @@
+import { type Refusal, type RouteContent, routeOf, uidOf } from '@spout/connector'
+import type { Ingress } from '@spout/kube'
+import type { IngressOptions } from './annotations.ts'
+import { hostsOf, type Rule } from './rules.ts'
+
+type OptionsFor = (ingress: Ingress) => IngressOptions
+
+/**
+ * Tells on which hosts paths are expressions: as in ingress-nginx, one path with `use-regex` or `rewrite-target` makes
+ * all paths of its host so, those of other Ingresses, too.
+ */
+export function hasRegexOf(ingresses: readonly Ingress[], optionsFor: OptionsFor): (host: string) => boolean {
+  const hosts = new Set(
+    ingresses.flatMap((ingress) => {
+      return optionsFor(ingress).paths.useRegex ? hostsOf(ingress) : []
+    }),
+  )
+  return (host) => hosts.has(host)
+}
+
+/** The rules of the first host of an Ingress, for its further names. A name that a rule has is no further name. */
+export function aliasRules(
+  rules: readonly Rule[],
+  optionsFor: OptionsFor,
+  tell: (ingress: Ingress, refusal: Refusal) => void,
+): readonly Rule[] {
+  const taken = new Set(rules.map(({ host }) => host))
+  const first = new Map<Ingress, string>()
+  for (const { ingress, host } of rules) if (host !== '' && !first.has(ingress)) first.set(ingress, host)
+  const made: Rule[] = []
+  for (const [ingress, host] of first)
+    for (const [at, alias] of optionsFor(ingress).paths.aliases.entries()) {
+      if (alias === host) continue
+      if (taken.has(alias)) {
+        const message = `not taken: ${alias} has rules, or is a further name, of another Ingress.`
+        tell(ingress, { reason: 'AnnotationNotTaken', field: 'server-alias', message })
+        continue
+      }
+      taken.add(alias)
+      for (const rule of rules)
+        if (rule.ingress === ingress && rule.host === host)
+          made.push({ ...rule, host: alias, field: `${rule.field} alias ${at}` })
+    }
+  return made
+}
+
+/** Redirects of the names with or without `www.` that have no rule, to those that have. */
+export function wwwRoutes(
+  rules: readonly Rule[],
+  optionsFor: OptionsFor,
+): { readonly rule: Rule; readonly route: RouteContent }[] {
+  const taken = new Set(rules.map(({ host }) => host))
+  return rules.flatMap((rule) => {
+    const { ingress, host, field } = rule
+    if (!optionsFor(ingress).redirects.www || host === '' || host.startsWith('*.')) return []
+    const other = host.startsWith('www.') ? host.slice('www.'.length) : `www.${host}`
+    if (taken.has(other)) return []
+    taken.add(other)
+    const route = routeOf(
+      {
+        name: `${uidOf(ingress)}/www/${field}`,
+        conditions: [{ on: 'host', compare: 'exact', values: [other] }],
+        action: { type: 'redirect', code: 308, host },
+      },
+      field,
+    )
+    // A host that no listener takes is told of its own rule.
+    return 'refusal' in route ? [] : [{ rule, route: route.value }]
+  })
+}

@@ -1,0 +1,37 @@
+import { MOST_REGEXES, whyUnusable } from '@spout/model/regex'
+
+const LONGEST = 512
+const PRINTABLE = /^[ -~]+$/
+/** Of expressions for paths: neither a space, nor what paths have as %XX alone. */
+const OF_PATHS = /^[!$-;=?-_a-~]+$/
+
+/** The expressions of one load balancer, whose number is bounded. */
+export class Regexes {
+  readonly #used = new Set<string>()
+
+  /** As `refusalOf`, of an expression for paths. */
+  refusalOfPath(pattern: string): string | null {
+    return OF_PATHS.test(pattern) ? this.refusalOf(pattern) : 'The expression has characters that no path has.'
+  }
+
+  /** @returns why the expression cannot be used; null if it can, and is then one of them */
+  refusalOf(pattern: string): string | null {
+    if (this.#used.has(pattern)) return null
+    if (!PRINTABLE.test(pattern)) return 'The expression has characters that no request has.'
+    if (pattern.length > LONGEST) return `The expression has more than ${LONGEST} characters.`
+    const why = whyUnusable(pattern, false)
+    if (why !== null) return `The expression ${why}.`
+    if (this.#used.size >= MOST_REGEXES) return `One address has at most ${MOST_REGEXES} different expressions.`
+    this.#used.add(pattern)
+    return null
+  }
+}
+
+/** Characters that stand for themselves, from the begin of an expression on: all that it takes begins with them. */
+export function literalBegin(pattern: string): string {
+  if (pattern.includes('|')) return '/'
+  const literal = /^\/[A-Za-z0-9/_-]{0,99}/.exec(pattern)?.[0] ?? '/'
+  const next = pattern[literal.length] ?? ''
+  // What is repeated may be missing.
+  return '?*{'.includes(next) && next !== '' && literal.length > 1 ? literal.slice(0, -1) : literal
+}

@@ -1,0 +1,190 @@
+import { type Refusal, type RouteContentInput, shown } from '@spout/connector'
+import type { RouteFilter } from '@spout/model'
+import type { Canary } from '../ingress-nginx/canary.ts'
+import type { IngressOptions } from './annotations.ts'
+import { literalBegin, type Regexes } from './regexes.ts'
+import { rewritingOf } from './rewriting.ts'
+import { conditionsOf, hostConditions, type Rule, regexOf, routeName } from './rules.ts'
+
+type Action = RouteContentInput['action']
+type Forward = Extract<Action, { readonly type: 'forward' }>
+type Conditions = NonNullable<RouteContentInput['conditions']>
+
+/** The canary of a rule. */
+export interface RuleCanary {
+  readonly canary: Canary
+  /** Its pool. */
+  readonly pool: string
+}
+
+export interface RuleBackends {
+  /** Name of its pool; null: its backend cannot be served. */
+  readonly pool: string | null
+  readonly canary: RuleCanary | null
+  /** Name of the pool that gets copies. */
+  readonly mirror: string | null
+}
+
+const NOT_SERVED: Action = { type: 'respond', code: 503 }
+const FORBIDDEN: Action = { type: 'respond', code: 403 }
+/** Values of one condition. */
+const MOST_VALUES = 64
+
+/**
+ * The routes of a rule, in order. What must not be open is answered before what is. The first that takes a request
+ * decides, so a rule that cannot be served takes its requests and answers 503: no less specific rule gets them.
+ */
+export function routesOfRule(
+  rule: Rule,
+  options: IngressOptions,
+  backends: RuleBackends,
+  regexes: Regexes,
+  tell: (refusal: Refusal) => void,
+): readonly RouteContentInput[] {
+  const name = routeName(rule)
+  const unusable = rule.match === 'regex' && rule.path !== '' ? regexes.refusalOfPath(regexOf(rule.path)) : null
+  if (unusable !== null) {
+    const begin = literalBegin(rule.path)
+    tell({ reason: 'InvalidRoute', field: rule.field, message: `${unusable} Paths from ${shown(begin)} on get 503.` })
+    const paths: Conditions = begin === '/' ? [] : [{ on: 'path', compare: 'prefix', values: [begin] }]
+    return [{ name, conditions: [...hostConditions(rule), ...paths], action: NOT_SERVED }]
+  }
+  const conditions = conditionsOf(rule)
+  if (options.isRefused) return [{ name, conditions, action: NOT_SERVED }]
+  const guards = accessRoutes(name, conditions, options)
+  const root = rootRoutes(name, rule, options)
+  if (options.redirects.all !== null) return [...guards, { name, conditions, action: options.redirects.all }]
+  if (backends.pool === null) return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
+  const { takes, rewrite, isWhole } = rewriteOf(rule, options, conditions, tell)
+  if (takes === null) return [...guards, { name, conditions, action: NOT_SERVED }]
+  const rest: RouteContentInput[] = isWhole ? [] : [{ name: `${name}#rest`, conditions, action: NOT_SERVED }]
+  const forward = (pools: Forward['pools']): Action => ({
+    type: 'forward',
+    pools,
+    ...filtersOf(options, rewrite),
+    ...(options.forwarding.timeouts && { timeouts: options.forwarding.timeouts }),
+    ...(options.forwarding.retry && { retry: options.forwarding.retry }),
+    ...(backends.mirror !== null && { mirrors: [{ pool: backends.mirror }] }),
+  })
+  const shares = { name, pool: backends.pool, canary: backends.canary, conditions: takes, field: rule.field }
+  return [...guards, ...root, ...sharedRoutes(shares, forward, regexes, tell), ...rest]
+}
+
+/** Clients that may not ask: those that are denied, and those that are not allowed. */
+function accessRoutes(name: string, conditions: Conditions, { access }: IngressOptions): readonly RouteContentInput[] {
+  const denied = chunks(access.deny).map(
+    (values, at): RouteContentInput => ({
+      name: `${name}#deny${at}`,
+      conditions: [...conditions, { on: 'source', values }],
+      action: FORBIDDEN,
+    }),
+  )
+  if (access.allow === null) return denied
+  const outside = chunks(access.allow).map((values) => ({ on: 'source', values, not: true }) as const)
+  return [...denied, { name: `${name}#allow`, conditions: [...conditions, ...outside], action: FORBIDDEN }]
+}
+
+const chunks = (all: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(all.length / MOST_VALUES) }, (_, at) =>
+    all.slice(at * MOST_VALUES, (at + 1) * MOST_VALUES),
+  )
+
+function rootRoutes(name: string, rule: Rule, { redirects }: IngressOptions): readonly RouteContentInput[] {
+  if (redirects.appRoot === null || !['', '/'].includes(rule.path) || rule.match === 'default') return []
+  return [
+    {
+      name: `${name}#root`,
+      conditions: [...hostConditions(rule), { on: 'path', compare: 'exact', values: ['/'] }],
+      action: { type: 'redirect', code: 302, path: redirects.appRoot },
+    },
+  ]
+}
+
+interface Rewritten {
+  /** Which requests are rewritten; null: it is not known how. */
+  readonly takes: Conditions | null
+  readonly rewrite: Partial<Extract<RouteFilter, { readonly type: 'rewrite' }>>
+  /** Whether these are all requests of the rule. */
+  readonly isWhole: boolean
+}
+
+function rewriteOf(
+  rule: Rule,
+  { paths: { rewriteTarget } }: IngressOptions,
+  conditions: Conditions,
+  tell: (refusal: Refusal) => void,
+): Rewritten {
+  const target = rule.match === 'regex' && rewriteTarget !== (rule.path || '/') ? rewriteTarget : null
+  const rewriting = target === null ? ({ type: 'none' } as const) : rewritingOf(rule.path || '/', target)
+  switch (rewriting.type) {
+    case 'none':
+      return { takes: conditions, rewrite: {}, isWhole: true }
+    case 'whole':
+      return { takes: conditions, rewrite: { path: rewriting.path }, isWhole: true }
+    case 'unknown': {
+      const message = 'rewrite-target is not taken: groups that replace no elements of the path are not known; 503.'
+      tell({ reason: 'AnnotationRefused', field: rule.field, message })
+      return { takes: null, rewrite: {}, isWhole: true }
+    }
+    case 'elements': {
+      const { takes, from, to } = rewriting
+      const path: Conditions = takes === null ? [] : [{ on: 'path', compare: takes.compare, values: [takes.value] }]
+      const rewrite = { prefix: { from, to } }
+      return { takes: [...hostConditions(rule), ...path], rewrite, isWhole: takes === null }
+    }
+  }
+}
+
+function filtersOf({ forwarding }: IngressOptions, rewrite: Rewritten['rewrite']): Pick<Forward, 'filters'> {
+  const whole = forwarding.host === null ? rewrite : { ...rewrite, host: forwarding.host }
+  const filters: NonNullable<Forward['filters']> = [...forwarding.filters]
+  if (Object.keys(whole).length > 0) filters.push({ type: 'rewrite', ...whole })
+  return filters.length === 0 ? {} : { filters }
+}
+
+interface Shared {
+  readonly name: string
+  readonly field: string
+  readonly pool: string
+  readonly canary: RuleCanary | null
+  readonly conditions: Conditions
+}
+
+/** A canary's requests: by header, then by cookie, then by chance, as ingress-nginx decides. */
+function sharedRoutes(
+  { name, field, pool, canary: other, conditions }: Shared,
+  forward: (pools: Forward['pools']) => Action,
+  regexes: Regexes,
+  tell: (refusal: Refusal) => void,
+): readonly RouteContentInput[] {
+  if (other === null || other.pool === pool) return [{ name, conditions, action: forward([{ pool }]) }]
+  const { header, cookie, weight, total } = other.canary
+  const when = (mark: string, condition: Conditions[number], to: string): RouteContentInput => ({
+    name: `${name}#${mark}`,
+    conditions: [...conditions, condition],
+    action: forward([{ pool: to }]),
+  })
+  const routes: RouteContentInput[] = []
+  if (header !== null) {
+    const on = { on: 'header', name: header.name } as const
+    if (header.by.type === 'always-never') {
+      routes.push(when('header', { ...on, compare: 'exact', values: ['always'] }, other.pool))
+      routes.push(when('no-header', { ...on, compare: 'exact', values: ['never'] }, pool))
+    } else {
+      const { type, value } = header.by
+      const unusable = type === 'regex' ? regexes.refusalOf(value) : null
+      if (unusable === null) routes.push(when('header', { ...on, compare: type, values: [value] }, other.pool))
+      else tell({ reason: 'InvalidAnnotation', field, message: `canary-by-header-pattern is not taken: ${unusable}` })
+    }
+  }
+  if (cookie !== null) {
+    const on = { on: 'cookie', name: cookie, compare: 'exact' } as const
+    routes.push(when('cookie', { ...on, values: ['always'] }, other.pool))
+    routes.push(when('no-cookie', { ...on, values: ['never'] }, pool))
+  }
+  const shares = [
+    { pool, weight: total - weight },
+    { pool: other.pool, weight },
+  ].filter((share) => share.weight > 0)
+  return [...routes, { name, conditions, action: forward(weight === 0 ? [{ pool }] : shares) }]
+}

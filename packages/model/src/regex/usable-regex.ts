@@ -1,0 +1,36 @@
+import { compileRegex } from './automaton.ts'
+import { parseRegex } from './parse-regex.ts'
+import { RegexError } from './regex-node.ts'
+
+/** Most different expressions of a listener. Each takes some 10 KB of a proxy, and up to 10 ms here when it is new. */
+export const MOST_REGEXES = 50
+
+/** A load balancer is checked at each of its changes, so what was found is kept for the expressions used last. */
+const MOST_KEPT = 2_000
+const found = new Map<string, string | null>()
+
+/**
+ * Why a proxy cannot use an expression.
+ * @param anyCase letters stand for both cases
+ * @returns null if it can
+ */
+export function whyUnusable(pattern: string, anyCase: boolean): string | null {
+  const key = `${anyCase ? 'i' : ''}/${pattern}`
+  const known = found.get(key)
+  const why = known === undefined ? compiled(pattern, anyCase) : known
+  found.delete(key)
+  found.set(key, why)
+  const [oldest] = found.keys()
+  if (found.size > MOST_KEPT && oldest !== undefined) found.delete(oldest)
+  return why
+}
+
+function compiled(pattern: string, anyCase: boolean): string | null {
+  try {
+    compileRegex(parseRegex(pattern, anyCase))
+    return null
+  } catch (error) {
+    if (error instanceof RegexError) return error.message
+    throw error
+  }
+}
