@@ -97,6 +97,11 @@ export interface LoadBalancerService {
    * ends.
    */
   watchNetworks(signal: AbortSignal): AsyncIterable<readonly ShownNetwork[]>
+  /**
+   * The domains of the project, and again after each change, until `signal` aborts or the connection ends. An older
+   * control plane, which refuses, has none.
+   */
+  watchDomains(signal: AbortSignal): AsyncIterable<readonly string[]>
   /** A network of the project, by name or id. */
   network(nameOrId: string): Promise<RoutedNetwork>
   replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void>

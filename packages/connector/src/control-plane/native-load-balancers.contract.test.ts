@@ -23,6 +23,23 @@ test('load balancers of our project that nodes still hold are waited for', async
   expect(await native.withdrawal(id, 0)).toEqual({ withdrawn: false, overdue: false, waitingFor: ['node1'] })
 })
 
+test('the domains of our project are shown, and each change of them', async () => {
+  const { id: stranger } = await bed.admission.createProject({ name: 'neighbour', description: '' })
+  await bed.admission.changeProject(stranger, { domains: ['theirs.example'] })
+  const stop = new AbortController()
+  const shown: (readonly string[])[] = []
+  try {
+    for await (const domains of native.watchDomains(stop.signal)) {
+      shown.push(domains)
+      if (shown.length === 2) break
+      await bed.admission.changeProject(projectId, { domains: ['*.shop.example'] })
+    }
+  } finally {
+    stop.abort()
+  }
+  expect(shown).toEqual([[], ['*.shop.example']])
+})
+
 test('an id that another project took is not waited for', async () => {
   const { id: stranger } = await bed.admission.createProject({ name: 'stranger', description: '' })
   const [id = ''] = loadBalancerIds(projectId, 'b')

@@ -8,7 +8,7 @@ import {
   type Sessions,
 } from '@spout/client/native-api'
 import { share } from '@spout/kube'
-import { edited, type LoadBalancer, type Member, type Network, type Withdrawal } from '@spout/model'
+import { edited, type LoadBalancer, type Member, type Network, type Project, type Withdrawal } from '@spout/model'
 import { parseCidr } from '@spout/net'
 import type { AddressCandidate, KnownPool } from '../addresses/address-choice.ts'
 import type { LoadBalancerContent } from '../content/content.ts'
@@ -257,6 +257,25 @@ export class NativeLoadBalancers implements LoadBalancerService {
       else listed = true
       // Everything before the first bookmark is part of the list.
       if (listed) yield [...known.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+    }
+  }
+
+  async *watchDomains(signal: AbortSignal): AsyncIterable<readonly string[]> {
+    const projectId = await this.projectId()
+    let domains: readonly string[] = []
+    let listed = false
+    try {
+      for await (const line of this.#api.watch<Project>('/projects', signal)) {
+        if (line.type === 'BOOKMARK') {
+          if (listed) continue
+          listed = true
+        } else if (line.object.id !== projectId) continue
+        else domains = line.type === 'DELETED' ? [] : (line.object.domains ?? [])
+        if (listed) yield domains
+      }
+    } catch (error) {
+      if (error instanceof Refused && error.code === 'Forbidden') yield []
+      throw error
     }
   }
 

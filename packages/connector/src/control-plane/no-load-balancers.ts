@@ -33,6 +33,10 @@ export const NO_LOAD_BALANCERS: LoadBalancerService = {
     yield []
     if (!signal.aborted) await once(signal, 'abort')
   },
+  async *watchDomains(signal): AsyncGenerator<readonly string[]> {
+    yield []
+    if (!signal.aborted) await once(signal, 'abort')
+  },
   network: refused,
   replaceRoutes: refused,
 }

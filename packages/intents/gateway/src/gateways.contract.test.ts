@@ -223,6 +223,26 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.until('no certificate', () => bed.certificates().length === 0)
   })
 
+  test('its names are those that a domain of the project covers, and the others are said', async () => {
+    await bed.giveDomains(['*.named.example'])
+    const made = await bed.createGateway('named')
+    const hostnames = ['web.named.example', 'web.other.example']
+    await bed.createRoute('named', { parentRefs: [{ name: 'named' }], hostnames, rules: [to('web')] })
+    await bed.until('its name', () => bed.documentOf(made)?.dnsNames?.join() === 'web.named.example')
+    await when('named', 'why', (one) => ofGateway(one)['spout.dev/DnsNames'] === 'False NameRefused')
+    const late = await bed.createGateway('late', {
+      listeners: [{ name: 'http', port: 80, protocol: 'HTTP', hostname: 'web.named.example' }],
+    })
+    await when('late', 'why', (one) => ofGateway(one)['spout.dev/DnsNames'] === 'False NameRefused')
+    expect(bed.documentOf(late)?.listeners).toHaveLength(1)
+    await bed.change('httproutes', 'named', { spec: { hostnames: ['web.named.example'] } })
+    await when('named', 'nothing more to say', (one) => ofGateway(one)['spout.dev/DnsNames'] === undefined)
+    await bed.remove('httproutes', 'named')
+    for (const name of ['late', 'named']) await bed.remove('gateways', name)
+    await bed.until('both gone', () => [made, late].every((one) => bed.documentOf(one) === undefined))
+    await bed.giveDomains([])
+  })
+
   test('a static address, and one that cannot be had', async () => {
     await bed.createGateway('static', { addresses: [{ type: 'IPAddress', value: '198.51.100.99' }] })
     await when('static', 'that address', (one) => addressOf(one) === '198.51.100.99')

@@ -106,6 +106,27 @@ test('the oldest wins a path that two want, and both are told; a broken Ingress 
   expect(winner?.action).toMatchObject({ type: 'forward', pools: [{ poolId: pool?.id }] })
 })
 
+test('hosts become names once a domain of the project covers them, of one namespace alone', async () => {
+  await bed.create('one', { rules: [rule('a.example / Prefix web'), rule('b.example / Prefix web')] })
+  await bed.document('a load balancer', ({ pools }) => pools.length === 1)
+  await bed.until('nothing left to do', () => running.controller.counters.queued === 0)
+  expect(told('one')).toEqual([])
+  await bed.giveDomains(['a.example'])
+  await bed.document('its name', ({ dnsNames }) => dnsNames?.join() === 'a.example')
+  await bed.until('the other host', () => told('one').includes('Warning NameRefused'))
+
+  await bed.create('late', { rules: [rule('a.example / Prefix web')] }, 'other')
+  await bed.until('the refusal', () => told('late').includes('Warning NameRefused'))
+  expect(bed.documents()).toHaveLength(2)
+  expect(bed.documents().map(({ dnsNames = [] }) => dnsNames.join())).toEqual(expect.arrayContaining(['a.example', '']))
+  const notes = running.events.filter(({ ingress }) => ingress === 'late').map(({ event }) => event.note)
+  expect(notes.join()).toContain('another load balancer has the name')
+  await bed.remove('one')
+  await bed.remove('late', 'other')
+  await bed.until('nothing', () => bed.documents().length === 0)
+  await bed.giveDomains([])
+})
+
 test('Ingresses of other classes are never touched; one that leaves ours loses our address alone', async () => {
   await bed.create('foreign', { ingressClassName: 'foreign', rules: [rule('a.example / Prefix web')] })
   await bed.api.patch(`${bed.path('foreign')}/status`, { status: { loadBalancer: { ingress: [{ ip: '192.0.2.7' }] } } })

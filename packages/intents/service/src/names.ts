@@ -34,10 +34,6 @@ export const ANNOTATIONS = {
   preferZone: ['spout.dev/prefer-zone'],
   /** Kubernetes' older form of `loadBalancerSourceRanges`. */
   sourceRanges: ['service.beta.kubernetes.io/load-balancer-source-ranges'],
-  /** Names to publish, comma separated: external-dns's annotation, with its prefix of today and that of before 0.22. */
-  hostnames: ['external-dns.kubernetes.io/hostname', 'external-dns.alpha.kubernetes.io/hostname'],
-  /** How long resolvers may keep the answer. */
-  dnsTtl: ['external-dns.kubernetes.io/ttl', 'external-dns.alpha.kubernetes.io/ttl'],
 } as const satisfies Record<string, readonly string[]>
 
 export type AnnotationName = keyof typeof ANNOTATIONS

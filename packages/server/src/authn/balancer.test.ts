@@ -129,7 +129,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'GET /vips/:address': 'must not',
   'GET /vips/:address/history': 'must not',
   'GET /vips/:address/explain': 'must not',
-  'GET /projects': 'must not',
+  'GET /projects': 'may',
   'GET /projects/:id': 'must not',
   'POST /projects': 'must not',
   'PATCH /projects/:id': 'must not',

@@ -24,6 +24,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'GET /address-pools/:id',
   'GET /load-balancer-classes',
   'GET /load-balancer-classes/:id',
+  'GET /projects',
   'GET /projects/:id/quota',
   'GET /certificates',
   'GET /certificates/:id',

@@ -1,4 +1,4 @@
-import type { KnownLoadBalancers, KnownNetworks, KnownPools, Restoration } from '@spout/connector'
+import type { KnownDomains, KnownLoadBalancers, KnownNetworks, KnownPools, Restoration } from '@spout/connector'
 import type { GatewayIndex } from './gateway-index.ts'
 import type { GatewayControllerOptions } from './options.ts'
 import type { RouteIndex } from './route-index.ts'
@@ -9,6 +9,7 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly known: KnownLoadBalancers
   readonly pools: KnownPools
   readonly networks: KnownNetworks
+  readonly domains: KnownDomains
   readonly restoration: Restoration
   readonly gateways: GatewayIndex
   readonly routes: RouteIndex

@@ -1,4 +1,15 @@
-import { backendPool, Confirmations, type Family, LeftOut, ownersOf, SHORTLY_MS, uidOf } from '@spout/connector'
+import {
+  backendPool,
+  Confirmations,
+  type Family,
+  LeftOut,
+  nameRefused,
+  ownersOf,
+  type Refusal,
+  SHORTLY_MS,
+  type ShownLoadBalancer,
+  uidOf,
+} from '@spout/connector'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
 import type { Gateway } from '../objects/gateway.ts'
 import { type CompiledGateway, compileGateway } from '../to-model/compile-gateway.ts'
@@ -80,10 +91,19 @@ export class GatewayBalancer {
         ? ({ type: 'pending', reason: 'Allocating', message: 'It is being created.' } as const)
         : this.#confirmations.progressOf(shown, programmedSince(gateway), null))
     const addresses = (shown?.document.vips ?? []).map(({ address }) => address)
-    await statuses.tellGateway(gateway, compiled, { progress, addresses })
-    if (notMade === null) this.#refused.delete(key)
+    const nameNotices = [...compiled.nameNotices, ...this.#refusedNames(shown, compiled)]
+    await statuses.tellGateway(gateway, compiled, { progress, addresses, nameNotices })
+    const isWhole = notMade === null && (shown === null || !this.leftOut.has(shown.document.id))
+    if (isWhole) this.#refused.delete(key)
     else this.#refused.add(key)
-    return notMade === null ? done : retryAfter(REFUSED_RETRY_MS)
+    return isWhole ? done : retryAfter(REFUSED_RETRY_MS)
+  }
+
+  /** A name that another load balancer has. */
+  #refusedNames(shown: ShownLoadBalancer | null, { wanted }: CompiledGateway): readonly Refusal[] {
+    const names = wanted?.content.dnsNames ?? []
+    const refused = shown === null ? null : this.leftOut.name(shown.document.id, names)
+    return refused === null ? [] : [nameRefused(refused.name, 'spec', refused.reason)]
   }
 
   /** Those that members can have in one of the project's networks. */

@@ -1,4 +1,5 @@
 import {
+  KnownDomains,
   KnownLoadBalancers,
   KnownNetworks,
   KnownPools,
@@ -60,6 +61,7 @@ export class GatewayController {
       known: new KnownLoadBalancers({ service, cluster: settings.cluster, kind: 'gateway', clock, log }),
       pools: new KnownPools({ service, clock, log, onChange: () => this.#tryRefusedAgain() }),
       networks: new KnownNetworks({ service, clock, log, onChange: () => this.#networksChanged() }),
+      domains: new KnownDomains({ service, clock, log, onChange: () => this.#addAll() }),
       restoration: new Restoration(clock),
       gateways: new GatewayIndex(options),
       routes: new RouteIndex(),
@@ -83,8 +85,8 @@ export class GatewayController {
 
   /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
-    const { cluster, known, networks } = this.#context
-    return cluster.ready && known.listed && networks.listed
+    const { cluster, known, networks, domains } = this.#context
+    return cluster.ready && [known, networks, domains].every(({ listed }) => listed)
   }
 
   get counters(): GatewayControllerCounters {
@@ -100,7 +102,7 @@ export class GatewayController {
   }
 
   start(): void {
-    const { cluster, certificates, gateways, known, pools, networks } = this.#context
+    const { cluster, certificates, gateways, known, pools, networks, domains } = this.#context
     this.#unsubscribe = [
       cluster.onChange((change) => this.#changed(change)),
       certificates.onChange((secret) => {
@@ -111,7 +113,7 @@ export class GatewayController {
     for (const one of cluster.classes()) this.#changed({ type: 'class', key: one.metadata.name })
     for (const one of cluster.gateways()) this.#changed({ type: 'gateway', key: keyOf(one) })
     for (const one of cluster.routes()) this.#changed({ type: 'route', key: routeIdOf(one) })
-    this.#following = Promise.all([known, pools, networks].map((one) => one.follow(this.#stop.signal)))
+    this.#following = Promise.all([known, pools, networks, domains].map((one) => one.follow(this.#stop.signal)))
     this.#reconciler.start()
   }
 
@@ -181,6 +183,10 @@ export class GatewayController {
 
   #networksChanged(): void {
     this.#balancer.leftOut.forgetAll()
+    this.#addAll()
+  }
+
+  #addAll(): void {
     for (const key of this.#context.gateways.keys()) this.#addGateway(key)
   }
 

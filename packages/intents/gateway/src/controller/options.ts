@@ -1,4 +1,4 @@
-import type { LoadBalancerService, TlsCertificates } from '@spout/connector'
+import type { KnownDomains, LoadBalancerService, TlsCertificates } from '@spout/connector'
 import type { Clock, Logger } from '@spout/runtime'
 import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
 import type { Cluster } from './cluster.ts'
@@ -23,9 +23,15 @@ export interface GatewayControllerOptions {
 /** What Gateways and routes are judged with. */
 export type Surroundings = Omit<GatewaySurroundings, 'poolOf'>
 
-export const surroundingsOf = ({ cluster, settings, certificates }: GatewayControllerOptions): Surroundings => ({
+export const surroundingsOf = ({
+  cluster,
+  settings,
+  certificates,
+  domains,
+}: GatewayControllerOptions & { readonly domains: Pick<KnownDomains, 'all'> }): Surroundings => ({
   certificateOf: (secret) => certificates.of(secret),
   cluster: settings.cluster,
+  domains: domains.all,
   service: (key) => cluster.service(key),
   grants: cluster.grants(),
   labelsOf: (namespace) => cluster.labelsOf(namespace),

@@ -190,6 +190,8 @@ export async function openGatewayBed() {
         ports: [{ name: 'http', port: 3000, protocol: 'TCP' }],
       })
     },
+    /** What names the project may have. */
+    giveDomains: (domains: readonly string[]) => spout.admission.changeProject(project.id, { domains: [...domains] }),
     certificates: () => spout.view.list('certificate', { projectId: project.id }),
     /** A Secret with a certificate for a name. */
     createSecret: (name: string, host: string, namespace = 'shop') => {

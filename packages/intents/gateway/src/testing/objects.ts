@@ -61,6 +61,7 @@ export function surroundingsOf(
   const byKey = new Map(services.map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]))
   return {
     cluster: 'c1',
+    domains: [],
     service: (key) => byKey.get(key),
     grants,
     certificateOf: (key) =>

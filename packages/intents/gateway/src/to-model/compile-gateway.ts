@@ -7,6 +7,7 @@ import {
   type LoadBalancerContent,
   ownerAnnotation,
   type PoolContent,
+  type Refusal,
   type RouteContent,
   routeOf,
   sorted,
@@ -22,6 +23,7 @@ import { attach, attachingRouteOf, gatewayOf, type Labels } from './attachment.t
 import { backendResolver } from './backend-resolver.ts'
 import type { Backend, BackendSurroundings } from './backends.ts'
 import { certificateResolver } from './certificates.ts'
+import { dnsNamesOf, type PlacedHosts } from './dns-names.ts'
 import { bySpecificity } from './hostnames.ts'
 import { UNRESOLVED_POOL } from './http-rules.ts'
 import { isUsable, type JudgedListener, judgeListeners } from './listeners.ts'
@@ -37,6 +39,8 @@ export interface GatewaySurroundings extends BackendSurroundings {
   /** The certificate of a Secret by `namespace/name`. */
   readonly certificateOf: (secret: string) => CertificateSight
   readonly cluster: string
+  /** Of the project, below which it may have names. */
+  readonly domains: readonly string[]
 }
 
 export interface CompiledListener {
@@ -51,6 +55,8 @@ export interface CompiledGateway {
   readonly refused: Objection | null
   /** Null when nothing can be served. */
   readonly wanted: { readonly request: AddressRequest; readonly content: LoadBalancerContent } | null
+  /** What is wrong with its names. It keeps it from nothing else. */
+  readonly nameNotices: readonly Refusal[]
 }
 
 /**
@@ -69,10 +75,12 @@ export function compileGateway(
   const placed = new Map<JudgedListener, PlacedRoute[]>(judged.map((one) => [one, []]))
   const attached = new Map<JudgedListener, number>()
   const backends = new Map<string, Backend>()
+  const placedHosts: PlacedHosts[] = []
   for (const route of routes)
     for (const [one, hosts] of listenersOf(gateway, route, judged, surroundings)) {
       attached.set(one, (attached.get(one) ?? 0) + 1)
       if (!isUsable(one)) continue
+      placedHosts.push({ route, hosts })
       const compiled = kindOf(route).compile(route, hosts, one.listener, backendResolver(route, surroundings))
       placed.get(one)?.push(...compiled.routes)
       for (const [name, backend] of compiled.backends) backends.set(name, backend)
@@ -81,7 +89,8 @@ export function compileGateway(
   const request = addressesOf(gateway)
   const refused = 'refused' in request ? request.refused : parametersOf(gateway)
   const usable = judged.filter(isUsable)
-  if (refused !== null || 'refused' in request || usable.length === 0) return { listeners, refused, wanted: null }
+  if (refused !== null || 'refused' in request || usable.length === 0)
+    return { listeners, refused, wanted: null, nameNotices: [] }
   const ports = [...Map.groupBy(usable, ({ listener }) => listener.port)].sort(([a], [b]) => a - b)
   const contents = ports.map(
     ([port, own]): ListenerContent => ({
@@ -97,6 +106,7 @@ export function compileGateway(
       routes: routesOf(own, placed),
     }),
   )
+  const names = dnsNamesOf(gateway, usable, placedHosts, surroundings.domains)
   const content: LoadBalancerContent = {
     name: keyOf(gateway).slice(0, LONGEST_NAME),
     annotations: sorted({
@@ -105,8 +115,9 @@ export function compileGateway(
     }),
     pools: poolsOf(contents, backends, surroundings),
     listeners: contents,
+    ...names.published,
   }
-  return { listeners, refused: null, wanted: { request: request.value, content } }
+  return { listeners, refused: null, wanted: { request: request.value, content }, nameNotices: names.notices }
 }
 
 const LONGEST_NAME = 255

@@ -1,4 +1,5 @@
-import type { Progress } from '@spout/connector'
+import type { Progress, Refusal } from '@spout/connector'
+import { CONDITION_DNS_NAMES } from '../names.ts'
 import type { Gateway, GatewayStatus, ListenerStatus } from '../objects/gateway.ts'
 import type { CompiledGateway, CompiledListener } from '../to-model/compile-gateway.ts'
 import { isUsable } from '../to-model/listeners.ts'
@@ -10,16 +11,18 @@ export interface GatewayOutcome {
   readonly progress: Progress
   /** Of the load balancer. */
   readonly addresses: readonly string[]
+  /** What is wrong with its names. */
+  readonly nameNotices?: readonly Refusal[]
 }
 
-const GATEWAY_TYPES = ['Accepted', 'Programmed']
+const GATEWAY_TYPES = ['Accepted', 'Programmed', CONDITION_DNS_NAMES]
 const LISTENER_TYPES = ['Accepted', 'Conflicted', 'ResolvedRefs', 'Programmed']
 
 /** @param now RFC 3339, in seconds */
 export function gatewayStatus(
   { metadata, status, spec }: Gateway,
   { listeners, refused }: CompiledGateway,
-  { progress, addresses }: GatewayOutcome,
+  { progress, addresses, nameNotices = [] }: GatewayOutcome,
   now: string,
 ): Required<GatewayStatus> {
   const { generation = 0 } = metadata
@@ -32,6 +35,7 @@ export function gatewayStatus(
   const wanted: WantedCondition[] = [
     accepted(refused, names, invalid.length === listeners.length),
     trueUnless('Programmed', refused === null ? notProgrammed : objection('Invalid', refused.message), 'Programmed'),
+    ...namesNotPublished(nameNotices),
   ]
   return {
     addresses: addresses.map((value) => ({ type: 'IPAddress', value })),
@@ -41,6 +45,14 @@ export function gatewayStatus(
       return listenerStatus(one, before, notProgrammed, generation, now)
     }),
   }
+}
+
+/** There is no such condition while all names can be published. */
+function namesNotPublished(notices: readonly Refusal[]): readonly WantedCondition[] {
+  const [first] = notices
+  if (first === undefined) return []
+  const message = notices.map((one) => `${one.field}: ${one.message}`).join(' ')
+  return [{ type: CONDITION_DNS_NAMES, status: 'False', reason: first.reason, message }]
 }
 
 /** A Gateway is accepted with some listeners that are not, and says so; without any good one it is not. */

@@ -34,6 +34,19 @@ describe('Gateways', () => {
     expect(new Set(all.map(({ observedGeneration }) => observedGeneration))).toEqual(new Set([7]))
   })
 
+  test('names that cannot be published, until they can', () => {
+    const gateway = gatewayWith([http('web')])
+    const refused = { reason: 'NameRefused', field: 'spec', message: 'No.' }
+    const compiled = compileGateway(gateway, [], surroundings)
+    const outcome = { progress: programmed, addresses: [], nameNotices: [refused] }
+    const status = gatewayStatus(gateway, compiled, outcome, NOW)
+    expect(said(status.conditions)['spout.dev/DnsNames']).toBe('False NameRefused')
+    expect(said(statusOf({ ...gateway, status }).conditions)).toEqual({
+      Accepted: 'True Accepted',
+      Programmed: 'True Programmed',
+    })
+  })
+
   test.each([
     ['wait', { type: 'pending', reason: 'WaitingForNode', message: 'x' }, 'False Pending', 'False Pending'],
     ['fail', { type: 'failed', reason: 'NoNode', message: 'x' }, 'False NoResources', 'False Pending'],

@@ -1,4 +1,5 @@
 import type {
+  KnownDomains,
   KnownLoadBalancers,
   KnownNetworks,
   KnownPools,
@@ -34,6 +35,7 @@ export interface ControllerContext extends IngressControllerOptions {
   readonly known: KnownLoadBalancers
   readonly pools: KnownPools
   readonly networks: KnownNetworks
+  readonly domains: KnownDomains
   readonly index: IngressIndex
   readonly statuses: IngressStatuses
   /** The unit that is changing a load balancer now, by load balancer id. */

@@ -1,4 +1,5 @@
 import {
+  KnownDomains,
   KnownLoadBalancers,
   KnownNetworks,
   KnownPools,
@@ -58,6 +59,7 @@ export class IngressController {
       known: new KnownLoadBalancers({ service, cluster: settings.cluster, kind: 'ingress', clock, log }),
       pools: new KnownPools({ service, clock, log, onChange: () => this.#tryRefusedAgain() }),
       networks: new KnownNetworks({ service, clock, log, onChange: () => this.#networksChanged() }),
+      domains: new KnownDomains({ service, clock, log, onChange: () => this.#domainsChanged() }),
       index: new IngressIndex(),
       statuses: new IngressStatuses(cluster),
       busy: new Map(),
@@ -94,19 +96,19 @@ export class IngressController {
 
   /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
-    const { cluster, known, networks, certificates } = this.#context
-    return cluster.ready && known.listed && networks.listed && certificates.ready
+    const { cluster, known, networks, domains, certificates } = this.#context
+    return cluster.ready && [known, networks, domains].every(({ listed }) => listed) && certificates.ready
   }
 
   start(): void {
-    const { cluster, known, pools, networks, certificates } = this.#context
+    const { cluster, known, pools, networks, domains, certificates } = this.#context
     this.#unsubscribe = [
       cluster.onChange((change) => this.#changed(change)),
       known.onChange((documents) => this.#shown(documents)),
       certificates.onChange((key) => this.#dependencyChanged(`secret ${key}`)),
     ]
     this.#classesChanged()
-    this.#following = Promise.all([known, pools, networks].map((one) => one.follow(this.#stop.signal)))
+    this.#following = Promise.all([known, pools, networks, domains].map((one) => one.follow(this.#stop.signal)))
     this.#reconciler.start()
     this.#queue.add(COMPLETE)
   }
@@ -152,6 +154,11 @@ export class IngressController {
   /** Subnets decide which families members can have. */
   #networksChanged(): void {
     this.#units.leftOut.forgetAll()
+    for (const unit of this.#context.index.units()) this.#addUnit(unit)
+  }
+
+  /** They decide which names are published. */
+  #domainsChanged(): void {
     for (const unit of this.#context.index.units()) this.#addUnit(unit)
   }
 

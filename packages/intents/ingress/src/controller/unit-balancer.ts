@@ -8,6 +8,8 @@ import {
   keptLoadBalancer,
   LeftOut,
   livingUnits,
+  NAMES_FIELD,
+  nameRefused,
   ownersOf,
   type Refusal,
   SHORTLY_MS,
@@ -21,6 +23,7 @@ import type { Ingress } from '@spout/kube'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { loadBalancerClassOf } from '../to-model/classes.ts'
 import { type Compiled, compile } from '../to-model/compile.ts'
+import { dnsNamesOf } from '../to-model/dns-names.ts'
 import { byAge } from '../to-model/rules.ts'
 import { secretsOf } from '../to-model/secrets.ts'
 import { type ControllerContext, REFUSED_RETRY_MS } from './context.ts'
@@ -102,7 +105,7 @@ export class UnitBalancer {
   }
 
   async #bring(unit: string, ingresses: readonly Ingress[], held: ShownLoadBalancer | null): Promise<Outcome> {
-    const { cluster, index, certificates, settings, statuses, known } = this.#context
+    const { cluster, index, certificates, domains, settings, statuses, known } = this.#context
     const ingressClass = cluster.classes().find(({ metadata }) => metadata.name === classNameOf(unit))
     const named = ingressClass === undefined ? { value: null } : loadBalancerClassOf(ingressClass)
     const families = this.#families()
@@ -113,6 +116,7 @@ export class UnitBalancer {
       slices: (key) => cluster.slicesOf(key),
       certificate: (key) => certificates.of(key),
       families,
+      domains: domains.all,
     })
     index.depend(
       unit,
@@ -128,7 +132,10 @@ export class UnitBalancer {
     const newest = shown === null ? null : (known.get(shown.document.id) ?? shown)
     for (const ingress of ingresses) {
       const failure = await this.#show(ingress, newest)
-      const problems = [...(compiled.problems.get(uidOf(ingress)) ?? []), refusal, failure]
+      const problems = [
+        ...(compiled.problems.get(uidOf(ingress)) ?? []),
+        ...[newest === null ? null : this.#nameRefusal(newest.document.id, ingress), refusal, failure],
+      ]
       statuses.tell(
         ingress,
         problems.filter((one) => one !== null),
@@ -190,6 +197,12 @@ export class UnitBalancer {
     if (progress.type === 'programmed') await statuses.show(ingress, addresses)
     if (progress.type !== 'failed') return null
     return { reason: progress.reason, field: 'load balancer', message: progress.message }
+  }
+
+  /** A name that another load balancer has. */
+  #nameRefusal(id: string, ingress: Ingress): Refusal | null {
+    const refused = this.leftOut.name(id, dnsNamesOf(ingress, this.#context.domains.all).dnsNames)
+    return refused === null ? null : nameRefused(refused.name, NAMES_FIELD, refused.reason)
   }
 
   /** Families of the project's subnets, IPv4 first; IPv4 while it has none. */

@@ -1,4 +1,12 @@
-import { BackendServices, type KindReflector, PROJECT, picked, type ServiceSlices, uidOf } from '@spout/connector'
+import {
+  ALL_DNS_ANNOTATIONS,
+  BackendServices,
+  type KindReflector,
+  PROJECT,
+  picked,
+  type ServiceSlices,
+  uidOf,
+} from '@spout/connector'
 import {
   type DeletionGuardPolicy,
   INGRESS_CLASSES,
@@ -159,7 +167,10 @@ function trimIngress({ metadata, spec, status }: Ingress): Ingress {
   const { annotations = {} } = metadata
   const kept = Object.keys(annotations).filter((name) => name.startsWith(OURS) || name === LEGACY_CLASS_ANNOTATION)
   return {
-    metadata: { ...picked(metadata, NAMED), annotations: picked(annotations, [...kept, PROJECT]) },
+    metadata: {
+      ...picked(metadata, NAMED),
+      annotations: picked(annotations, [...kept, ...ALL_DNS_ANNOTATIONS, PROJECT]),
+    },
     spec: structuredClone(picked(spec, ['ingressClassName', 'defaultBackend', 'tls', 'rules'])),
     ...(status === undefined ? {} : { status: structuredClone(picked(status, ['loadBalancer'])) }),
   }

@@ -35,6 +35,7 @@ const AROUND: Surroundings = {
   slices: (key) => (SLICES[key] === undefined ? [] : [SLICES[key]]),
   certificate: () => CERTIFICATE,
   families: [4],
+  domains: [],
 }
 
 export const compiled = (...all: readonly Ingress[]): Compiled => compile(all, AROUND)

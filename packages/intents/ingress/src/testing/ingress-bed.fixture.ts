@@ -126,6 +126,8 @@ export async function openIngressBed() {
 
   return {
     ...{ api, spout, project, endpoint, access, start, documents, until, path },
+    /** What names the project may have. */
+    giveDomains: (domains: readonly string[]) => spout.admission.changeProject(project.id, { domains: [...domains] }),
     certificates: () => spout.view.list('certificate', { projectId: project.id }),
     get: (name: string, namespace = 'shop') => api.get<Ingress>(path(name, namespace)),
     create: (name: string, spec: IngressSpec, namespace = 'shop') =>

@@ -35,6 +35,7 @@ const around: Surroundings = {
   certificate: (key) =>
     CERTIFICATES[key] ?? { type: 'refused', refusal: { reason: 'SecretNotFound', field: 'secret', message: 'None.' } },
   families: [4],
+  domains: [],
 }
 const compiled = (...all: readonly Ingress[]): Compiled => compile(all, around)
 const routesOf = ({ content }: Compiled, protocol = 'http') =>
@@ -246,4 +247,49 @@ test('equal Ingresses give an equal document in whatever order they come', () =>
     const names = content.listeners.flatMap(({ routes = [] }) => routes.map(({ name }) => name))
     expect(new Set(names).size).toBe(names.length)
   }
+})
+
+describe('names', () => {
+  const domains = ['*.example']
+  const HOSTNAME = 'external-dns.alpha.kubernetes.io/hostname'
+
+  test('are the hosts of rules and of TLS, and those of the annotation, of all Ingresses at the address', () => {
+    const older = ingress('older', 1, { rules: [rule('b.example / Prefix web'), rule('- / Prefix web')] })
+    const younger = ingress(
+      'younger',
+      2,
+      { rules: [rule('A.example / Prefix web')], tls: [{ hosts: ['a.example', 't.example'], secretName: 'one' }] },
+      { [HOSTNAME]: 'n.example', 'external-dns.alpha.kubernetes.io/ttl': '60' },
+    )
+    const { content, problems } = compile([younger, older], { ...around, domains })
+    expect(content.dnsNames).toEqual(['b.example', 'n.example', 'a.example', 't.example'])
+    expect(content.dnsTtlSeconds).toBe(60)
+    expect(problems.get(uid(1))).toBeUndefined()
+  })
+
+  test('that the project may not have are told, and its hosts are served all the same', () => {
+    const one = ingress('one', 1, { rules: [rule('a.example / Prefix web'), rule('x.org / Prefix web')] })
+    const made = compile([one], { ...around, domains })
+    expect(made.content.dnsNames).toEqual(['a.example'])
+    expect(problemsOf(made, one)).toEqual(['NameRefused spec.rules[1].host'])
+    expect(routesOf(made)).toHaveLength(2)
+  })
+
+  test('are none in a project without domains, of which nothing is told', () => {
+    const one = ingress('one', 1, { rules: [rule('a.example / Prefix web')] })
+    const made = compiled(one)
+    expect(made.content.dnsNames).toBeUndefined()
+    expect(problemsOf(made, one)).toEqual([])
+  })
+
+  test('beyond the first sixteen are told', () => {
+    const names = (from: string, count: number) => Array.from({ length: count }, (_, at) => `${from}${at}.example`)
+    const asking = (age: number, hosts: readonly string[]) =>
+      ingress(`i${age}`, age, { rules: hosts.map((host) => rule(`${host} / Prefix web`)) })
+    const [old, late] = [asking(1, names('a', 16)), asking(2, names('b', 1))]
+    const made = compile([late, old], { ...around, domains })
+    expect(made.content.dnsNames).toEqual(names('a', 16))
+    expect(problemsOf(made, old)).toEqual([])
+    expect(problemsOf(made, late).join()).toContain('TooManyNames')
+  })
 })

@@ -4,12 +4,14 @@ import {
   keyOf,
   type ListenerContent,
   type LoadBalancerContent,
+  namesOfAll,
   ownerAnnotation,
   type Refusal,
   type RouteContent,
   routeOf,
   shown,
   sorted,
+  tooManyNames,
   uidOf,
 } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
@@ -17,6 +19,7 @@ import { type Listener, listenerTls, MOST_LISTENER_CERTIFICATES, MOST_ROUTES } f
 import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { type IngressOptions, optionsOf } from './annotations.ts'
 import { Backends, PLAIN_POOL } from './backends.ts'
+import { dnsNamesOf } from './dns-names.ts'
 import { aliasRules, hasRegexOf, wwwRoutes } from './hosts.ts'
 import { Regexes } from './regexes.ts'
 import { type RuleBackends, routesOfRule } from './rule-routes.ts'
@@ -92,6 +95,13 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
       ...withRoutes(routes.map(({ route }) => route)),
       tls: listenerTls.parse({ certificateIds: certificates }),
     })
+  const asked = ordered.map((ingress) => ({ ingress, names: dnsNamesOf(ingress, around.domains) }))
+  const published = namesOfAll(asked.map(({ names }) => names))
+  for (const { ingress, names } of asked) {
+    for (const notice of names.notices) tell(ingress, notice)
+    const tooMany = tooManyNames(names, published.dnsNames)
+    if (tooMany !== null) tell(ingress, tooMany)
+  }
   const [oldest] = ordered
   return {
     content: {
@@ -103,6 +113,7 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
       }),
       pools: backends.pools(poolNamesOf(routes.map(({ route }) => route))),
       listeners,
+      ...published,
     },
     services: backends.services,
     problems,

@@ -12,4 +12,6 @@ export interface Surroundings {
   readonly certificate: (secretKey: string) => CertificateSight
   /** That members can have. */
   readonly families: readonly Family[]
+  /** Of the project, below which it may have names. */
+  readonly domains: readonly string[]
 }

@@ -4,6 +4,8 @@ import {
   keyOf,
   LeftOut,
   livingUnits,
+  NAMES_FIELD,
+  nameRefused,
   type Progress,
   type Refusal,
   reachableRequest,
@@ -16,7 +18,6 @@ import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { parseIp } from '@spout/net'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
-import { fieldOf } from '../to-model/annotations.ts'
 import { dnsNamesOf } from '../to-model/dns-names.ts'
 import { type ExternalIpRequest, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
 import { servicesOf } from '../to-model/services-of.ts'
@@ -295,8 +296,7 @@ export class UnitBalancer {
   #nameNotice(id: string, service: Service): Refusal | null {
     const refused = this.leftOut.name(id, dnsNamesOf(service).dnsNames)
     if (refused === null) return null
-    const message = `"${refused.name}" is not published: ${refused.reason}`
-    return { reason: 'NameRefused', field: fieldOf('hostnames'), message }
+    return nameRefused(refused.name, NAMES_FIELD, refused.reason)
   }
 
   #leftOutNotice(id: string, service: Service): Refusal | null {

@@ -1,4 +1,4 @@
-import { MANAGED_BY, PROJECT, picked } from '@spout/connector'
+import { ALL_DNS_ANNOTATIONS, MANAGED_BY, PROJECT, picked } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { ANNOTATIONS } from '../names.ts'
 
@@ -6,7 +6,12 @@ import { ANNOTATIONS } from '../names.ts'
 
 const PREFIX = 'spout.dev/'
 const MOST_UNKNOWN = 4
-const KEPT_ANNOTATIONS: readonly string[] = [MANAGED_BY, PROJECT, ...Object.values(ANNOTATIONS).flat()]
+const KEPT_ANNOTATIONS: readonly string[] = [
+  MANAGED_BY,
+  PROJECT,
+  ...ALL_DNS_ANNOTATIONS,
+  ...Object.values(ANNOTATIONS).flat(),
+]
 
 /** Annotations under our prefix that we do not know, so that the user can be told: a few names, without values. */
 function unknownOurs(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

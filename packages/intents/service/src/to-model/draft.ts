@@ -1,5 +1,6 @@
 import {
   type AddressRequest,
+  type AskedNames,
   CLASS_ANNOTATION,
   CLUSTER_ANNOTATION,
   type EligibleNode,
@@ -12,6 +13,7 @@ import {
   leftOutSlice,
   type MemberContent,
   namedClass,
+  namesOfAll,
   nodeMembers,
   type OrRefusal,
   ownerAnnotation,
@@ -24,12 +26,12 @@ import {
   unreachableFamilies,
 } from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
-import { LISTENER_PROTOCOLS, type Listener, MOST_DNS_NAMES } from '@spout/model'
+import { LISTENER_PROTOCOLS, type Listener } from '@spout/model'
 import type { PortKey } from '../names.ts'
 import { ADDRESS_FIELDS, addressRequestOf } from './address-request.ts'
 import { persistenceOf } from './affinity.ts'
 import { annotation, durationAnnotation } from './annotations.ts'
-import { type AskedNames, dnsNamesOf } from './dns-names.ts'
+import { dnsNamesOf } from './dns-names.ts'
 import { isLocal, type Mode, modeOf } from './mode.ts'
 import { monitorOf } from './monitor.ts'
 import { type BalancedPort, type PortError, portsOf } from './ports.ts'
@@ -207,16 +209,8 @@ export function groupContent(members: readonly MemberDraftOfGroup[], cluster: st
     }),
     pools: parts.map(({ pool }) => pool),
     listeners: parts.map(({ listener }) => listener),
-    ...namesOf(ordered),
+    ...namesOfAll(ordered.map(({ draft }) => draft.names)),
   }
-}
-
-/** Of Services that share an address, the oldest that says a time to live decides. */
-function namesOf(ordered: readonly MemberDraftOfGroup[]): Pick<LoadBalancerContent, 'dnsNames' | 'dnsTtlSeconds'> {
-  const all = [...new Set(ordered.flatMap(({ draft: { names } }) => names.dnsNames))].slice(0, MOST_DNS_NAMES)
-  if (all.length === 0) return {}
-  const ttl = ordered.map(({ draft: { names } }) => names.dnsTtlSeconds).find((seconds) => seconds !== null)
-  return { dnsNames: all, ...(ttl !== undefined && ttl !== null && { dnsTtlSeconds: ttl }) }
 }
 
 const ageOf = ({ service }: ServiceDraft): string => `${service.metadata.creationTimestamp ?? ''} ${uidOf(service)}`
