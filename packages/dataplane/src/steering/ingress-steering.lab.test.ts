@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Announcement } from '../contracts/announcer.ts'
 import { Arrangement } from '../testing/arrangement.ts'
@@ -16,10 +19,12 @@ const entry = wanted('a', red, {
 })
 
 let lab: Arrangement
+let directory: string
 let node: LabNode
 const table = () => `netdev spout-${node.config.instance}`
 
 beforeAll(async () => {
+  directory = mkdtempSync(path.join(tmpdir(), 'spout-steering-'))
   lab = await Arrangement.create()
   node = await LabNode.start(lab, 'node1')
   await node.domains.adopt([])
@@ -35,6 +40,7 @@ afterAll(async () => {
   await node?.domains.apply({ put: [], remove: [red.key] }, signal)
   await node?.die()
   await lab?.[Symbol.asyncDispose]()
+  rmSync(directory, { recursive: true, force: true })
 })
 
 const onNode = (command: string): Promise<string> => lab.run('node1', command)
@@ -46,6 +52,25 @@ const answers = async (): Promise<readonly string[]> => {
 }
 const SERVED = ['red1', 'red1']
 const withoutTable = () => onNode(`nft delete table ${table()}`)
+
+const ROUNDS = 6
+const OTHER_VERSION = 'another version'
+
+/** Makes the table as an agent of another version left it: the same rules and content, another mark. */
+async function leaveOtherVersion(): Promise<void> {
+  const listed = await onNode(`nft list table ${table()}`)
+  const other = listed.replace(/comment "[^"]*"/, `comment "${OTHER_VERSION}"`)
+  const file = path.join(directory, 'other-version.nft')
+  writeFileSync(file, `delete table ${table()}\n${other}`)
+  await onNode(`nft -f ${file}`)
+}
+
+/** Opens one flow after another until told to stop. @returns who answered each */
+async function openFlows(until: AbortSignal, address: string): Promise<readonly string[]> {
+  const all: string[] = []
+  while (!until.aborted) all.push((await lab.peer('client').connect(address, 80)).split(' ')[0] ?? '')
+  return all
+}
 
 describe('VIPs where their packets arrive', () => {
   it('are in the table as soon as their entry is programmed', async () => {
@@ -91,6 +116,29 @@ describe('VIPs where their packets arrive', () => {
     await onNode('ip -4 route flush table 7100')
     expect((await answers())[0]).toBe('red1')
     await node.driver.observe()
+    await node.driver.apply({ put: [entry], remove: [] }, signal)
+  })
+
+  it('are found by every packet while the table of another version is replaced', async () => {
+    for (const family of [4, 6]) await onNode(`ip -${family} route flush table 7100`)
+    const done = new AbortController()
+    const flows = Promise.all(
+      Object.values(VIPS)
+        .flatMap((address) => [address, address])
+        .map((address) => openFlows(done.signal, address)),
+    )
+    for (let round = 0; round < ROUNDS; round++) {
+      await leaveOtherVersion()
+      const { transactions } = node.driver.counters
+      await node.driver.observe()
+      expect(await onNode(`nft list table ${table()}`)).not.toContain(OTHER_VERSION)
+      expect(node.driver.counters.transactions).toBe(transactions + 1)
+    }
+    done.abort()
+    const all = (await flows).flat()
+    expect(all.length).toBeGreaterThan(ROUNDS)
+    // A packet can be between two lookups of the old rules when the kernel changes over: none or one in a run.
+    expect(all.filter((answer) => answer !== 'red1').length).toBeLessThanOrEqual(1)
     await node.driver.apply({ put: [entry], remove: [] }, signal)
   })
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { endianness } from 'node:os'
 import { ipToBytes, parseIp } from '@spout/net'
-import type { Log, NativeHelper, NftChange } from '@spout/sys'
+import { HelperError, type Log, type NativeHelper, type NftChange } from '@spout/sys'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { domainNames } from '../domain/domain-names.ts'
 import {
@@ -154,24 +154,27 @@ export class IngressSteering {
     this.#generation = generation
   }
 
-  /** Creates or empties the table, and adds all elements. */
+  /** Makes or empties the table and adds all elements, in one transaction: no packet meets an empty table. */
   async #load(wanted: Steered): Promise<void> {
-    const skeleton = await this.#skeleton()
+    const { mark, text } = await this.#skeleton()
     const { comment } = await this.#helper.nftGeneration(this.#at)
-    if (comment !== skeleton.mark) {
-      this.#changes++
-      try {
-        await this.#helper.nftText({ netns: this.#at.netns, text: skeleton.text })
-      } catch (error) {
-        this.#refused = this.#helper.pid !== null
-        throw error
-      }
-    }
     await this.#expect(wanted)
+    const content = [...this.#addition([...this.#held]), addGeneration(this.#generation)]
     const flushes = [...MAPS, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))
-    await this.#send([...flushes, ...this.#addition([...this.#held]), addGeneration(this.#generation)])
+    if (comment === mark) await this.#send([...flushes, ...content])
+    else await this.#replace(text, content)
     this.#exists = true
     this.#stale = false
+  }
+
+  async #replace(text: string, content: readonly NftChange[]): Promise<void> {
+    try {
+      await this.#send(content, text)
+    } catch (error) {
+      // An error that names no element is about the table itself.
+      this.#refused = error instanceof HelperError && error.index === null
+      throw error
+    }
   }
 
   /** Records `wanted` as held, with the current uplinks. */
@@ -222,9 +225,10 @@ export class IngressSteering {
     await this.#helper.nftText({ netns, text: withoutTable(family, table) }).catch(() => {})
   }
 
-  #send(changes: readonly NftChange[]): Promise<void> {
+  /** @param text nft commands that make the table first */
+  #send(changes: readonly NftChange[], text?: string): Promise<void> {
     this.#changes++
-    return this.#helper.nftBatch({ ...this.#at, changes })
+    return this.#helper.nftBatch({ ...this.#at, changes, ...(text !== undefined && { text }) })
   }
 
   async #skeleton(): Promise<WholeTable> {
