@@ -60,6 +60,8 @@ export class Authenticator {
   readonly #limiter: LoginLimiter
   readonly #tokens: GrantTokens
   readonly #ttlMs: number
+  /** What follows from a token and its user alone. Either is another object once it changed. */
+  readonly #principals = new WeakMap<Token, { readonly user: User; readonly principal: Principal | null }>()
   #sweep: { clear(): void } | null = null
 
   constructor(options: AuthenticatorOptions) {
@@ -216,14 +218,12 @@ export class Authenticator {
     if (user?.enabled !== true) return null
     const credentialId = credentialOf(token)
     if (credentialId !== null && view.get('applicationCredential', credentialId) === null) return null
-    const base = { userId: user.id, userName: user.name, expiresAt: token.expiresAt }
-    if (token.projectId === null) return { ...base, projectId: null, roles: [] }
-    if (view.get('project', token.projectId)?.value.enabled !== true) return null
-    const now = rolesOn(user, token.projectId)
-    const roles = token.roles.filter((role) => holds(now, role))
-    // A token without roles is valid for a user who has only custom roles in the project.
-    const rest = token.roles.length === 0 && isAssigned(user, token.projectId)
-    return roles.length === 0 && !rest ? null : { ...base, projectId: token.projectId, roles }
+    if (token.projectId !== null && view.get('project', token.projectId)?.value.enabled !== true) return null
+    const known = this.#principals.get(token)
+    if (known?.user === user) return known.principal
+    const principal = principalFrom(token, user)
+    this.#principals.set(token, { user, principal })
+    return principal
   }
 
   /** Checks a secret within the limit on failures. */
@@ -328,6 +328,18 @@ export class Authenticator {
 
 /** Users of service accounts have no password. */
 export const userNameOf = (account: string): string => `kubernetes:${account}`
+
+/** Null when the user has no role in the token's project any more. */
+function principalFrom(token: Token, user: User): Principal | null {
+  const { projectId, expiresAt } = token
+  const base = { userId: user.id, userName: user.name, expiresAt }
+  if (projectId === null) return { ...base, projectId, roles: [] }
+  const now = rolesOn(user, projectId)
+  const roles = token.roles.filter((role) => holds(now, role))
+  // A token without roles is valid for a user who has only custom roles in the project.
+  const rest = token.roles.length === 0 && isAssigned(user, projectId)
+  return roles.length === 0 && !rest ? null : { ...base, projectId, roles }
+}
 
 /** Kept apart from ids, so that a name that looks like an id does not reach a user's count. */
 const unknownName = (typed: string): string => `?${typed}`
