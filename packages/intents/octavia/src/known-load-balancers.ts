@@ -16,8 +16,8 @@ interface Known {
 }
 
 /**
- * Load balancers as lists show them. Clients ask for their lists again and again, and most load balancers are the same
- * as the last time, so their text is kept until they change.
+ * Load balancers as lists and answers show them. Clients ask for them again and again, and most load balancers are the
+ * same as the last time, so their text is kept until they change.
  */
 export class KnownLoadBalancers {
   readonly #known = new WeakMap<LoadBalancer, Known>()

@@ -1,8 +1,9 @@
 import { get, type IncomingMessage } from 'node:http'
+import { LongList } from '@spout/runtime'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
-import { listPieces, sendDocument, sendList } from './long-answer.ts'
+import { listPieces, sendAsWritten, sendDocument, sendList } from './long-answer.ts'
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const textOf = async (pieces: AsyncIterable<string>): Promise<string> => {
@@ -71,5 +72,33 @@ test('a long document is made in pieces, with the same content', async () => {
   expect(JSON.parse(body)).toEqual(JSON.parse(JSON.stringify(long)))
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
   expect(turns).toBeGreaterThan(2)
+  await app.close()
+})
+
+test('a list of a hundred objects is sent at once, a longer one in pieces', async () => {
+  let turns = 0
+  const counted = () => {
+    turns++
+    return turn()
+  }
+  const app = fastify()
+  app.get<{ Querystring: { count: string } }>('/', (request, reply) => {
+    const objects = Array.from({ length: Number(request.query.count) }, (_, index) => ({
+      id: index,
+      text: 'x'.repeat(900),
+    }))
+    return sendAsWritten(reply, counted, { objects: LongList.of(objects, (object) => object), links: [] })
+  })
+  const answer = async (count: number) => {
+    const { body, headers } = await app.inject(`/?count=${count}`)
+    const { objects, links } = JSON.parse(body) as { objects: { id: number }[]; links: unknown }
+    expect(objects.map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, index) => index))
+    expect(links).toEqual([])
+    return { turns, length: headers['content-length'] }
+  }
+  expect(await answer(100)).toEqual({ turns: 0, length: expect.stringMatching(/^9\d{4}$/) })
+  const long = await answer(1000)
+  expect(long.length).toBeUndefined()
+  expect(long.turns).toBeGreaterThan(5)
   await app.close()
 })

@@ -46,13 +46,20 @@ export const sendDocument = (reply: FastifyReply, turn: Turn, document: object):
 /** How deep an answer is split whose long parts are `LongList`s. None of them nests deeper. */
 const ANSWER_DEPTH = 10
 
-/** Answers at once if it is one piece. Else each piece is made when the reader took the previous ones. */
+/** A longer answer is sent in pieces. One piece and its end are the list of a hundred objects that clients often ask for. */
+const MOST_AT_ONCE = 2 * PIECE_CHARACTERS
+
+/** Answers at once if it is short. Else each piece is made when the reader took the previous ones. */
 export function sendAsWritten(reply: FastifyReply, turn: Turn, answer: object): unknown {
   const pieces = jsonPieces(answer, ANSWER_DEPTH)
-  const first = pieces.next().value ?? ''
-  const second = pieces.next()
-  if (second.done === true) return reply.type('application/json; charset=utf-8').send(first)
-  return sendPieces(reply, inTurns(resumed([first, second.value], pieces), turn))
+  const made: string[] = []
+  for (let length = 0; length < MOST_AT_ONCE; ) {
+    const next = pieces.next()
+    if (next.done === true) return reply.type('application/json; charset=utf-8').send(made.join(''))
+    made.push(next.value)
+    length += next.value.length
+  }
+  return sendPieces(reply, inTurns(resumed(made, pieces), turn))
 }
 
 function* resumed(made: readonly string[], rest: Iterable<string>): Generator<string, undefined> {

@@ -28,7 +28,8 @@ function list(call: Call) {
 function show(call: Call) {
   const lb = findLoadBalancer(call, call.id, 'reader')
   const only = parseListQuery(call.query).fields
-  return { [root]: printObject(fields, { snapshot: snapshot(call, lb), vips: ownVips(call, lb) }, only) }
+  const reading = { snapshot: snapshot(call, lb), vips: ownVips(call, lb) }
+  return { [root]: only === undefined ? call.known.loadBalancers.print(reading) : printObject(fields, reading, only) }
 }
 
 async function create(call: Call) {
