@@ -17,7 +17,7 @@ const project = (
 })
 
 const onACluster = (kind: 'contract' | 'lab'): string[] => [
-  `packages/intents/{service,ingress,gateway,kubernetes-config}/src/**/*.${kind}.test.ts`,
+  `packages/intents/{service,ingress,gateway,load-balancer,kubernetes-config}/src/**/*.${kind}.test.ts`,
   `packages/connector/src/certificates/**/*.${kind}.test.ts`,
   `packages/kubernetes-manifests/src/**/*.${kind}.test.ts`,
   `packages/kube/src/**/*.${kind}.test.ts`,

@@ -7,6 +7,7 @@ import {
 } from '@spout/connector'
 import type { GatewayControllerCounters } from '@spout/intent-gateway'
 import type { IngressControllerCounters } from '@spout/intent-ingress'
+import type { LoadBalancerControllerCounters } from '@spout/intent-load-balancer'
 import {
   KubeCluster,
   type OwnSettings,
@@ -20,6 +21,7 @@ import type { EventRecorder, Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import { BalancedGateways } from './balanced-gateways.ts'
 import { BalancedIngresses } from './balanced-ingresses.ts'
+import { BalancedLoadBalancers } from './balanced-load-balancers.ts'
 import type { NamedProject, OpenedProject } from './opened-project.ts'
 
 /** What the projects of a cluster have in common. */
@@ -51,6 +53,8 @@ export class BalancedCluster {
   /** Null with rules: Gateways of several projects are not served yet. */
   readonly #gateways: BalancedGateways | null
   readonly #ingresses: BalancedIngresses
+  /** Null with rules, too. */
+  readonly #loadBalancers: BalancedLoadBalancers | null
 
   constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {
     const { namespaces } = settings
@@ -77,6 +81,14 @@ export class BalancedCluster {
             certificates: new NativeCertificates(first.project.sessions),
             loadBalancers: first.loadBalancers,
             defaultPools: first.project.addressPools,
+          })
+        : null
+    this.#loadBalancers =
+      rules.length === 0 && first !== undefined
+        ? new BalancedLoadBalancers({
+            ...{ transport, namespaces, clock, log, project: first },
+            cluster: settings.cluster,
+            slicesBy: settings.slicesBy,
           })
         : null
     this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
@@ -123,12 +135,18 @@ export class BalancedCluster {
     return this.#ingresses.counters
   }
 
+  /** Null before LoadBalancer objects are served. */
+  get loadBalancerCounters(): LoadBalancerControllerCounters | null {
+    return this.#loadBalancers?.counters ?? null
+  }
+
   get reflectors(): readonly KindReflector[] {
     return [
       ...this.#cluster.reflectors,
       ...this.#namespaces.reflectors,
       ...(this.#gateways?.reflectors ?? []),
       ...this.#ingresses.reflectors,
+      ...(this.#loadBalancers?.reflectors ?? []),
     ]
   }
 
@@ -145,11 +163,13 @@ export class BalancedCluster {
     this.#controllers.start()
     this.#gateways?.start()
     this.#ingresses.start()
+    this.#loadBalancers?.start()
   }
 
   async stop(): Promise<void> {
     await this.#gateways?.stop()
     await this.#ingresses.stop()
+    await this.#loadBalancers?.stop()
     await this.#controllers.stop()
     await this.#cluster.stop()
     await this.#namespaces.stop()

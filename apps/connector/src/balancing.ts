@@ -1,6 +1,7 @@
 import { type KindReflector, NativeLoadBalancers } from '@spout/connector'
 import type { GatewayControllerCounters } from '@spout/intent-gateway'
 import type { IngressControllerCounters } from '@spout/intent-ingress'
+import type { LoadBalancerControllerCounters } from '@spout/intent-load-balancer'
 import { externalRanges, type ServiceControllerCounters } from '@spout/intent-service'
 import { clusterUid, type EventRecorder, type Transport } from '@spout/kube'
 import { type Clock, type Logger, retry } from '@spout/runtime'
@@ -50,6 +51,10 @@ export class Balancing {
 
   get ingressCounters(): IngressControllerCounters | null {
     return this.#cluster?.ingressCounters ?? null
+  }
+
+  get loadBalancerCounters(): LoadBalancerControllerCounters | null {
+    return this.#cluster?.loadBalancerCounters ?? null
   }
 
   /** The reflectors' counters by kind; nothing before there are any. */

@@ -38,6 +38,9 @@ export function connectorMetrics(balancing: Balancing, leads: () => boolean): Me
   metrics.counters({ name: 'spout_connector_ingress_status_writes_total', help: 'Statuses of Ingresses written' }, () =>
     one(ingresses()?.statusWrites ?? 0),
   )
+  metrics.gauge({ name: 'spout_connector_load_balancer_objects', help: 'LoadBalancer objects that are served' }, () =>
+    one(balancing.loadBalancerCounters?.loadBalancers ?? 0),
+  )
   metrics.gauge(
     { name: 'spout_connector_objects', help: 'Objects of the cluster kept in memory', labels: ['kind'] },
     () => balancing.reflectors.map(({ kind, reflector }) => ({ labels: { kind }, value: reflector.size })),

@@ -4,22 +4,25 @@ import { bgpAdvertisementCrd } from './bgp-advertisement.ts'
 import { bgpPeerCrd } from './bgp-peer.ts'
 import { loadBalancerCrd } from './load-balancer.ts'
 import { nodeGroupCrd } from './node-group.ts'
+import { observedLoadBalancerCrd } from './observed-load-balancer.ts'
 import { tenantQuotaCrd } from './tenant-quota.ts'
 
-/** Custom resources by kind. People write all of them except `LoadBalancer`, which only we write. */
-const CRDS = {
+/** Configuration by kind: only administrators write it. */
+const CONFIGURATION = {
   AddressPool: addressPoolCrd,
   NodeGroup: nodeGroupCrd,
   BgpPeer: bgpPeerCrd,
   BgpAdvertisement: bgpAdvertisementCrd,
   TenantQuota: tenantQuotaCrd,
-  LoadBalancer: loadBalancerCrd,
 } as const satisfies Readonly<Record<string, CrdDraft>>
 
-/** The kinds that people write: each needs a handler. */
-export type WrittenKind = Exclude<keyof typeof CRDS, 'LoadBalancer'>
+/** The kinds of configuration: each needs a handler. */
+export type ConfigurationKind = keyof typeof CONFIGURATION
 
-export const CRD_DRAFTS: readonly CrdDraft[] = Object.values(CRDS)
+export const CONFIGURATION_DRAFTS: readonly CrdDraft[] = Object.values(CONFIGURATION)
+
+/** All kinds. Tenants write `LoadBalancer`; `ObservedLoadBalancer` is written by us alone. */
+export const CRD_DRAFTS: readonly CrdDraft[] = [...CONFIGURATION_DRAFTS, observedLoadBalancerCrd, loadBalancerCrd]
 
 export const customResourceDefinitions = (): readonly CustomResourceDefinition[] =>
   CRD_DRAFTS.map(customResourceDefinition)

@@ -1,44 +1,122 @@
 import { AGE_COLUMN, type CrdDraft, conditionsSchema } from '@spout/kube'
+import { dnsNames, dnsTtlSeconds, listener, listenerOptions, listenerTls, MOST_LISTENER_CERTIFICATES } from '@spout/model'
 import { z } from 'zod'
-import { GROUP, VERSION } from './words.ts'
+import { loadBalancerPool } from './load-balancer-pool.ts'
+import { loadBalancerRoute } from './load-balancer-route.ts'
+import { addressText, apiName, GROUP } from './words.ts'
 
-export const loadBalancerSpec = z.strictObject({
-  name: z.string().max(255).describe('As the native API shows it.'),
+const MOST_LISTENERS = 100
+const MOST_POOLS = 200
+/** An object of an API server has 1.5 MiB at most. */
+const MOST_ROUTES = 1000
+
+const address = z.strictObject({
+  family: z.enum(['IPv4', 'IPv6']),
+  address: addressText.optional().describe('Exactly this one; left out, any that is free.'),
 })
 
+const { certificateIds: _, ...tlsOptions } = listenerTls.shape
+const tls = z.strictObject({
+  secretNames: z
+    .array(z.string().min(1).max(253))
+    .max(MOST_LISTENER_CERTIFICATES)
+    .default([])
+    .describe('Secrets of type kubernetes.io/tls in this namespace, chosen by the name that clients ask for.'),
+  certificateIds: z.array(z.uuid()).max(MOST_LISTENER_CERTIFICATES).default([]).describe('Certificates of the project.'),
+  ...tlsOptions,
+})
+
+const listenerSpec = z.strictObject({
+  name: z.string().max(255).default(''),
+  enabled: z.boolean().default(true),
+  protocol: listener.shape.protocol,
+  port: listener.shape.port,
+  defaultPool: apiName.optional().describe('The name of a pool: gets what no route takes.'),
+  routes: z.array(loadBalancerRoute).max(MOST_ROUTES).default([]).describe('Tried in order.'),
+  tls: tls.optional().describe('For protocol https, which needs it.'),
+  ...listenerOptions,
+})
+
+export const loadBalancerSpec = z.strictObject({
+  class: apiName.optional().describe('The name of a LoadBalancerClass that the project may use.'),
+  addressPools: z.array(apiName).min(1).max(16).optional().describe('Pools that the addresses may come from.'),
+  addresses: z
+    .array(address)
+    .min(1)
+    .max(2)
+    .default([{ family: 'IPv4' }])
+    .describe('One of each family at most; the first can never change.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['family'] }),
+  listeners: z.array(listenerSpec).max(MOST_LISTENERS).default([]),
+  pools: z
+    .array(loadBalancerPool)
+    .max(MOST_POOLS)
+    .default([])
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+  dnsNames: dnsNames.optional(),
+  dnsTtlSeconds: dnsTtlSeconds.optional(),
+})
+export type LoadBalancerSpec = z.output<typeof loadBalancerSpec>
+
 export const loadBalancerStatus = z.strictObject({
+  id: z.string().max(64).optional().describe('The id of the load balancer in the native API.'),
   addresses: z.array(z.string().max(45)).max(16).optional(),
-  owner: z.string().max(255).optional().describe('The node that announces it; left out where every node does.'),
-  provisioning: z.string().max(16).optional(),
-  generation: z.int().min(0).optional(),
   members: z
     .strictObject({ total: z.int().min(0), up: z.int().min(0).describe('Not found down: those without a check too.') })
     .optional(),
   conditions: conditionsSchema.optional(),
 })
 
+/** What refers to a pool names one. Routes are checked by the control plane: so many cost too much here. */
+const POOL_NAMES = {
+  rule: '!has(self.listeners) || self.listeners.all(l, !has(l.defaultPool) || has(self.pools) && self.pools.exists(p, p.name == l.defaultPool))',
+  message: 'defaultPool of a listener is not the name of a pool',
+  fieldPath: '.listeners',
+} as const
+
 export const loadBalancerCrd: CrdDraft = {
   group: GROUP,
   kind: 'LoadBalancer',
   plural: 'loadbalancers',
+  shortNames: ['lb'],
   categories: ['spout'],
-  scope: 'Cluster',
-  description: 'What became of a load balancer; named by its id. Written by Spout alone: changes are undone.',
+  scope: 'Namespaced',
+  description: 'A load balancer: addresses, listeners with routes, and pools of members.',
   versions: [
     {
-      name: VERSION,
+      name: 'v1',
       spec: loadBalancerSpec,
       status: loadBalancerStatus,
       printerColumns: [
-        { name: 'LB', type: 'string', jsonPath: '.spec.name' },
         { name: 'Addresses', type: 'string', jsonPath: '.status.addresses' },
-        { name: 'Owner', type: 'string', jsonPath: '.status.owner' },
         { name: 'Up', type: 'integer', jsonPath: '.status.members.up' },
         { name: 'Members', type: 'integer', jsonPath: '.status.members.total' },
         { name: 'Programmed', type: 'string', jsonPath: '.status.conditions[?(@.type=="Programmed")].status' },
         { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Programmed")].reason' },
         AGE_COLUMN,
       ],
+      rules: {
+        spec: [POOL_NAMES],
+        'spec.listeners[]': [
+          {
+            rule: "has(self.tls) == (self.protocol == 'https')",
+            message: 'tls is for protocol https, which needs it',
+            fieldPath: '.tls',
+          },
+        ],
+        'spec.pools[].membersFrom[]': [
+          {
+            rule: '[has(self.service), has(self.services), has(self.endpointSlice)].filter(is, is).size() == 1',
+            message: 'names one of service, services and endpointSlice',
+          },
+        ],
+        'spec.listeners[].tls': [
+          {
+            rule: 'self.secretNames.size() + self.certificateIds.size() > 0',
+            message: 'names neither a Secret nor a certificate',
+          },
+        ],
+      },
     },
   ],
 }

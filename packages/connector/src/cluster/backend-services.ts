@@ -48,6 +48,11 @@ export class BackendServices {
     return this.#services.get(key)
   }
 
+  /** All of a namespace. */
+  *ofNamespace(namespace: string): Iterable<Service> {
+    for (const [, service] of this.#services.list()) if (service.metadata.namespace === namespace) yield service
+  }
+
   slicesOf(key: string): readonly EndpointSlice[] {
     return this.#slices.of(key)
   }
@@ -62,7 +67,7 @@ export class BackendServices {
 }
 
 const trim = ({ metadata, spec }: Service): Service => ({
-  metadata: picked(metadata, ['name', 'namespace', 'uid', 'deletionTimestamp']),
+  metadata: picked(metadata, ['name', 'namespace', 'uid', 'labels', 'deletionTimestamp']),
   spec: {
     ...picked(spec, ['type', 'ipFamilies', 'clusterIP']),
     ...(Object.keys(spec?.selector ?? {}).length === 0 ? {} : { selector: {} }),

@@ -7,7 +7,7 @@ export const CLUSTER_ANNOTATION = 'kubernetes.cluster'
  * The kind of the objects that have load balancers, as annotations name it. The Ingresses of one namespace and class
  * have one together, so their group counts as the object.
  */
-export type OwnerKind = 'service' | 'ingress' | 'gateway'
+export type OwnerKind = 'service' | 'ingress' | 'gateway' | 'load-balancer'
 
 /** Annotation that names one object of the load balancer by its UID; the value is its `namespace/name`. */
 export const ownerAnnotation = (kind: OwnerKind, uid: string): string => `kubernetes.${kind}.${uid}`

@@ -25,7 +25,7 @@ import type {
 } from './load-balancer-service.ts'
 
 /** What the API answers: the document with its status inside. */
-type Shown = LoadBalancer & { readonly status: ShownLoadBalancer['status'] }
+export type AnsweredLoadBalancer = LoadBalancer & { readonly status: ShownLoadBalancer['status'] }
 
 interface Creation {
   readonly id: string
@@ -64,7 +64,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
     this.#api = new NativeApi(sessions)
     const isAboutContent = (error: unknown) => error instanceof Refused
     this.#creations = new CallsTogether<Creation, ShownLoadBalancer>({
-      one: async (one) => split(await this.#api.call<Shown>('POST', '/load-balancers', creationBody(one))),
+      one: async (one) => splitAnswer(await this.#api.call<AnsweredLoadBalancer>('POST', '/load-balancers', creationBody(one))),
       many: (all) => this.#createAll(all),
       isAboutContent,
       bytesOf: ({ content }) =>
@@ -94,16 +94,16 @@ export class NativeLoadBalancers implements LoadBalancerService {
   }
 
   async list(): Promise<readonly ShownLoadBalancer[]> {
-    const { items } = await this.#api.call<{ items: readonly Shown[] }>(
+    const { items } = await this.#api.call<{ items: readonly AnsweredLoadBalancer[] }>(
       'GET',
       `/load-balancers?project=${await this.projectId()}`,
     )
-    return items.map(split)
+    return items.map(splitAnswer)
   }
 
   async get(id: string): Promise<ShownLoadBalancer | null> {
     try {
-      return split(await this.#api.call<Shown>('GET', `/load-balancers/${id}`))
+      return splitAnswer(await this.#api.call<AnsweredLoadBalancer>('GET', `/load-balancers/${id}`))
     } catch (error) {
       if (error instanceof Refused && error.code === 'NotFound') return null
       throw error
@@ -149,7 +149,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
   }
 
   async replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer> {
-    return split(await this.#api.call<Shown>('PUT', `/load-balancers/${id}`, bodyOf(content)))
+    return splitAnswer(await this.#api.call<AnsweredLoadBalancer>('PUT', `/load-balancers/${id}`, bodyOf(content)))
   }
 
   async delete(id: string): Promise<void> {
@@ -175,19 +175,19 @@ export class NativeLoadBalancers implements LoadBalancerService {
   }
 
   async addVip(id: string, vip: AddressCandidate): Promise<ShownLoadBalancer> {
-    return split(await this.#api.call<Shown>('POST', `/load-balancers/${id}/vips`, { from: 'pool', ...vip }))
+    return splitAnswer(await this.#api.call<AnsweredLoadBalancer>('POST', `/load-balancers/${id}/vips`, { from: 'pool', ...vip }))
   }
 
   async removeVip(id: string, address: string): Promise<ShownLoadBalancer> {
-    return split(await this.#api.call<Shown>('DELETE', `/load-balancers/${id}/vips/${encodeURIComponent(address)}`))
+    return splitAnswer(await this.#api.call<AnsweredLoadBalancer>('DELETE', `/load-balancers/${id}/vips/${encodeURIComponent(address)}`))
   }
 
   async *watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent> {
     const projectId = await this.projectId()
     yield { type: 'listing' }
     // Statuses have no revision to resume from, so each watch begins with everything that exists.
-    const told = new Map<string, Shown>()
-    for await (const line of this.#api.watch<Shown, ChangedLine>('/load-balancers', signal, { brief: '1' })) {
+    const told = new Map<string, AnsweredLoadBalancer>()
+    for await (const line of this.#api.watch<AnsweredLoadBalancer, ChangedLine>('/load-balancers', signal, { brief: '1' })) {
       if (line.type === 'BOOKMARK') yield { type: 'listed' }
       else if (line.type === 'DELETED') {
         told.delete(line.object.id)
@@ -196,27 +196,27 @@ export class NativeLoadBalancers implements LoadBalancerService {
       } else {
         const { id } = line.object
         const shown =
-          line.type === 'CHANGED' ? (edited(told.get(id), line.edits) as Shown) : this.#likeMade(line.object)
+          line.type === 'CHANGED' ? (edited(told.get(id), line.edits) as AnsweredLoadBalancer) : this.#likeMade(line.object)
         told.set(id, shown)
-        if (shown.projectId === projectId) yield { type: 'shown', loadBalancer: split(shown) }
+        if (shown.projectId === projectId) yield { type: 'shown', loadBalancer: splitAnswer(shown) }
       }
     }
   }
 
   /** What the watch shows, built from the objects of the call's answer. */
-  #likeMade({ status, ...document }: Shown): Shown {
+  #likeMade({ status, ...document }: AnsweredLoadBalancer): AnsweredLoadBalancer {
     const made = this.#made.get(document.id) ?? null
     this.#made.delete(document.id)
     return { ...(made === null ? document : share<LoadBalancer>(made, document)), status }
   }
 
   async #createAll(all: readonly Creation[]): Promise<readonly Outcome<ShownLoadBalancer>[]> {
-    const { results } = await this.#api.call<{ results: readonly ({ readonly loadBalancer: Shown } | Failure)[] }>(
+    const { results } = await this.#api.call<{ results: readonly ({ readonly loadBalancer: AnsweredLoadBalancer } | Failure)[] }>(
       'POST',
       '/load-balancers/batch',
       { loadBalancers: all.map(creationBody) },
     )
-    return results.map((one) => ('error' in one ? failed(one) : { value: split(one.loadBalancer) }))
+    return results.map((one) => ('error' in one ? failed(one) : { value: splitAnswer(one.loadBalancer) }))
   }
 
   async #changeAll(all: readonly QueuedMemberChange[]): Promise<readonly Outcome<ChangedMembers>[]> {
@@ -315,7 +315,8 @@ function changedMembers(before: readonly Member[], put: readonly Member[], remov
 
 const failed = ({ error }: Failure): Outcome<never> => ({ error: refusedOr(problemFrom(error)) })
 
-const split = ({ status, ...document }: Shown): ShownLoadBalancer => ({ document, status: ownStatus(status) })
+/** Document and status of an answer. */
+export const splitAnswer = ({ status, ...document }: AnsweredLoadBalancer): ShownLoadBalancer => ({ document, status: ownStatus(status) })
 
 const ownStatus = ({
   provisioning,
@@ -323,7 +324,7 @@ const ownStatus = ({
   message,
   confirmedGeneration,
   serving,
-}: Shown['status']): Shown['status'] => ({
+}: AnsweredLoadBalancer['status']): AnsweredLoadBalancer['status'] => ({
   provisioning,
   reason,
   message,

@@ -1,4 +1,4 @@
-import type { EndpointSlice, Service } from '@spout/kube'
+import type { EndpointSlice, Protocol, Service } from '@spout/kube'
 import { DEFAULT_DRAIN_S } from '@spout/model'
 import type { Family } from '../addresses/address-request.ts'
 import type { MonitorContent, PoolContent } from '../content/content.ts'
@@ -23,12 +23,14 @@ const PANIC_PERCENT = 10
  * @param service undefined when there is none
  * @param key `namespace/name` of the Service
  * @param field of the object that names it
+ * @param transport of the port; left out: TCP
  */
 export function backendPort(
   service: Service | undefined,
   key: string,
   { name, number, transport = 'TCP' }: PortReference,
   field: string,
+  transport: Protocol = 'TCP',
 ): OrRefusal<TargetPort> {
   if (service === undefined) return refuse('BackendNotFound', field, `There is no Service ${shown(key)}.`)
   if (service.spec.type === 'ExternalName')

@@ -9,15 +9,15 @@ import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.t
 import { shown as printed } from '../refusal.ts'
 import { choicesOf, Unsatisfiable } from './choices.ts'
 import { replace, withoutRefused } from './say-content.ts'
-import type { BringContext, WantedLoadBalancer } from './wanted.ts'
+import type { AddressContext, BringContext, WantedAddresses, WantedLoadBalancer } from './wanted.ts'
 
 /**
  * The load balancer to keep; null when there is none. One whose first address no longer satisfies the request, or that
  * was made of another class, is deleted, because neither can be changed.
  */
 export async function keptLoadBalancer(
-  context: BringContext,
-  wanted: WantedLoadBalancer,
+  context: AddressContext,
+  wanted: WantedAddresses,
 ): Promise<ShownLoadBalancer | null> {
   const shown = wanted.heldBy === null ? null : context.known.get(wanted.heldBy)
   if (shown === null || !(isOfAnotherClass(wanted, shown) || (await asksForAnother(context, wanted, shown))))
@@ -38,12 +38,12 @@ export const bringContent = (
 ): Promise<ShownLoadBalancer> => (kept === null ? create(context, wanted) : replace(context, wanted.content, kept))
 
 /** An object can name another class when it was of another type in between. */
-const isOfAnotherClass = ({ request }: WantedLoadBalancer, { document }: ShownLoadBalancer): boolean =>
+const isOfAnotherClass = ({ request }: WantedAddresses, { document }: ShownLoadBalancer): boolean =>
   request.families.length > 0 && document.annotations[CLASS_ANNOTATION] !== request.loadBalancerClass
 
 async function asksForAnother(
-  { pools }: BringContext,
-  { request }: WantedLoadBalancer,
+  { pools }: AddressContext,
+  { request }: WantedAddresses,
   { document }: ShownLoadBalancer,
 ): Promise<boolean> {
   const [primary] = document.vips
@@ -85,10 +85,10 @@ async function create(context: BringContext, wanted: WantedLoadBalancer): Promis
   throw new Unsatisfiable({ reason: 'AlreadyExists', field: 'metadata.uid', message: 'No id is left for it.' })
 }
 
-/** @throws Unsatisfiable */
-async function classIdOf(
-  { service }: BringContext,
-  { request: { loadBalancerClass: name }, fields }: WantedLoadBalancer,
+/** The id of the class that a request names; undefined: it names none. @throws Unsatisfiable */
+export async function classIdOf(
+  { service }: AddressContext,
+  { request: { loadBalancerClass: name }, fields }: WantedAddresses,
 ): Promise<string | undefined> {
   if (name === undefined) return undefined
   const id = await service.classId(name)

@@ -6,7 +6,7 @@ import { firstGranted } from '../addresses/grants.ts'
 import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
 import type { Refusal } from '../refusal.ts'
 import { choicesOf } from './choices.ts'
-import type { BringContext, WantedLoadBalancer } from './wanted.ts'
+import type { AddressContext, WantedAddresses } from './wanted.ts'
 
 export interface BroughtFamilies {
   readonly shown: ShownLoadBalancer
@@ -20,8 +20,8 @@ export interface BroughtFamilies {
  * @throws Refused, Unsatisfiable
  */
 export async function bringFamilies(
-  context: BringContext,
-  wanted: WantedLoadBalancer,
+  context: AddressContext,
+  wanted: WantedAddresses,
   shown: ShownLoadBalancer,
   others: readonly string[],
 ): Promise<BroughtFamilies> {
@@ -44,8 +44,8 @@ export async function bringFamilies(
 
 /** An optional family that cannot be had is no refusal. */
 async function addFamilies(
-  context: BringContext,
-  wanted: WantedLoadBalancer,
+  context: AddressContext,
+  wanted: WantedAddresses,
   shown: ShownLoadBalancer,
   missing: readonly FamilyRequest[],
 ): Promise<BroughtFamilies> {

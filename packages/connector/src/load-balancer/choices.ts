@@ -2,7 +2,7 @@ import { formatIp, isIp, parseIp } from '@spout/net'
 import { chooseAddresses, type FamilyChoice, type KnownPool, poolsHolding } from '../addresses/address-choice.ts'
 import { reachableRequest, requiredButUnreachable, unreachableFamilies } from '../addresses/reach.ts'
 import type { Refusal } from '../refusal.ts'
-import type { BringContext, WantedLoadBalancer } from './wanted.ts'
+import type { AddressContext, WantedAddresses } from './wanted.ts'
 
 /** A refusal of our own. Caught by the code that reconciles the load balancer. */
 export class Unsatisfiable extends Error {
@@ -30,8 +30,8 @@ export class PoolAwaited extends Unsatisfiable {
  * @throws Unsatisfiable when what is wanted cannot be had
  */
 export async function choicesOf(
-  { pools: known, defaultPools, networks, awaitsPools }: BringContext,
-  { request, shownAddresses, fields }: WantedLoadBalancer,
+  { pools: known, defaultPools, networks, awaitsPools }: AddressContext,
+  { request, shownAddresses, fields }: WantedAddresses,
 ): Promise<readonly FamilyChoice[]> {
   const pools = await known()
   const lost = awaitsPools ? shownAddresses.find((address) => isIp(address) && !isInPool(address, pools)) : undefined

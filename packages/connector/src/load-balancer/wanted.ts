@@ -9,12 +9,11 @@ import type { LoadBalancerService } from '../control-plane/load-balancer-service
 import type { Refusal } from '../refusal.ts'
 import type { LeftOut } from './left-out.ts'
 
-/** The desired state of one load balancer, for one object of the cluster or for several that share its address. */
-export interface WantedLoadBalancer {
+/** The addresses of one load balancer, for one object of the cluster or for several that share it. */
+export interface WantedAddresses {
   /** Id of the existing load balancer; null creates one. */
   readonly heldBy: string | null
   readonly request: AddressRequest
-  readonly content: LoadBalancerContent
   /** UID of the object that a new load balancer derives its id from; null creates none. */
   readonly founder: string | null
   /** Addresses that the objects show. They are tried first, in case the control plane lost its state. */
@@ -25,14 +24,15 @@ export interface WantedLoadBalancer {
   readonly inOwnWords: (refused: Refused) => Refusal
 }
 
-/** What reconciling load balancers needs. */
-export interface BringContext {
-  readonly service: LoadBalancerService
+/** The desired state of one load balancer. */
+export interface WantedLoadBalancer extends WantedAddresses {
+  readonly content: LoadBalancerContent
+}
+
+/** What reconciling addresses needs. */
+export interface AddressContext {
+  readonly service: Pick<LoadBalancerService, 'classId' | 'delete' | 'addVip' | 'removeVip'>
   readonly known: KnownLoadBalancers
-  readonly leftOut: LeftOut
-  readonly kind: OwnerKind
-  readonly projectId: string
-  readonly cluster: string
   /** Names of pools for objects that name none; empty allows any. */
   readonly defaultPools: readonly string[]
   readonly pools: () => Promise<readonly KnownPool[]>
@@ -40,6 +40,15 @@ export interface BringContext {
   readonly networks: readonly KnownNetwork[]
   /** Whether an address that objects show and the control plane does not know may come back with its pool. */
   readonly awaitsPools: boolean
+}
+
+/** What reconciling load balancers needs. */
+export interface BringContext extends AddressContext {
+  readonly service: LoadBalancerService
+  readonly leftOut: LeftOut
+  readonly kind: OwnerKind
+  readonly projectId: string
+  readonly cluster: string
   /** How long a creation may wait to share a call with others. */
   readonly patienceMs: () => number
 }

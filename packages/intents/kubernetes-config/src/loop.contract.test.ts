@@ -370,8 +370,8 @@ describe('load balancers', () => {
     const pool = poolNamed('routed')
     const made = await loadBalancer('api', pool?.id ?? '')
     const at = async (what: string, holds: (object: Stated) => boolean) =>
-      bed.when('LoadBalancer', made.id, what, holds)
-    await bed.until('the object', () => bed.get('LoadBalancer', made.id).catch(() => null))
+      bed.when('ObservedLoadBalancer', made.id, what, holds)
+    await bed.until('the object', () => bed.get('ObservedLoadBalancer', made.id).catch(() => null))
     const pending = await at('a condition', (object) => condition(object, 'Programmed') !== undefined)
     expect(pending.spec).toEqual({ name: 'api' })
     expect(pending.status).toMatchObject({
@@ -390,14 +390,14 @@ describe('load balancers', () => {
     expect(failed.status).toMatchObject({ owner: 'somebody' })
     bed.spout.status.set(made.id, { provisioning: 'active', reason: 'Programmed', message: 'Yes.' })
     await at('programmed', (object) => condition(object, 'Programmed')?.status === 'True')
-    await bed.change('LoadBalancer', made.id, { name: 'forged' })
+    await bed.change('ObservedLoadBalancer', made.id, { name: 'forged' })
     await at('its name', (object) => (object.spec as { name: string }).name === 'api')
-    await bed.api.patch(`${bed.pathOf('LoadBalancer', made.id)}/status`, { status: { addresses: ['6.6.6.6'] } })
+    await bed.api.patch(`${bed.pathOf('ObservedLoadBalancer', made.id)}/status`, { status: { addresses: ['6.6.6.6'] } })
     await at('its address', ({ status }) => JSON.stringify(status?.['addresses']) === '["10.7.0.1"]')
-    await bed.remove('LoadBalancer', made.id)
-    await bed.until('the object again', () => bed.get('LoadBalancer', made.id).catch(() => null))
+    await bed.remove('ObservedLoadBalancer', made.id)
+    await bed.until('the object again', () => bed.get('ObservedLoadBalancer', made.id).catch(() => null))
     await bed.spout.admission.deleteLoadBalancer(made.id, { cascade: true })
-    await bed.gone('LoadBalancer', made.id)
+    await bed.gone('ObservedLoadBalancer', made.id)
     const theirs = await bed.spout.admission.createProject({ name: 'stranger', description: '' })
     expect(theirs.id).not.toBe(bed.project.id)
   })
@@ -408,7 +408,7 @@ describe('a restart', () => {
     await loadBalancer('stays', poolNamed('routed')?.id ?? '')
     await bed.until(
       'its object',
-      async () => (await bed.api.list<Stated>(bed.pathOf('LoadBalancer'))).items.length === 1,
+      async () => (await bed.api.list<Stated>(bed.pathOf('ObservedLoadBalancer'))).items.length === 1,
     )
     await bed.when('AddressPool', 'routed', 'its count', (pool) => {
       const own = bed.spout.view.list('address').filter(({ holderId }) => holderId === pool.status?.['id'])

@@ -5,6 +5,7 @@ import {
   CONNECTOR_GATEWAY_RULES,
   CONNECTOR_INGRESS_RULES,
   CONNECTOR_LEASE_RULES,
+  CONNECTOR_LOAD_BALANCER_RULES,
   CONNECTOR_NAMESPACE_RULES,
   CONNECTOR_RULES,
   type PolicyRule,
@@ -82,6 +83,13 @@ export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
     ...role('ClusterRole', 'spout-connector-ingress', CONNECTOR_INGRESS_RULES, 'connector'),
     INGRESS_CLASS,
   ],
+  // With the definition of the kind: crds/loadbalancers.yaml.
+  'connector-load-balancers-access': role(
+    'ClusterRole',
+    'spout-connector-load-balancers',
+    CONNECTOR_LOAD_BALANCER_RULES,
+    'connector',
+  ),
   'config-access': [namespace, account('config'), ...role('ClusterRole', 'spout-config', CONFIG_RULES, 'config')],
   'viewer-access': [
     {

@@ -1,4 +1,4 @@
-import { CRD_DRAFTS, GROUP } from '@spout/custom-resources'
+import { CONFIGURATION_DRAFTS, CRD_DRAFTS, GROUP } from '@spout/custom-resources'
 
 /** rbac.authorization.k8s.io/v1 PolicyRule with the reason for it. */
 export interface PolicyRule {
@@ -88,6 +88,17 @@ export const CONNECTOR_INGRESS_RULES: readonly PolicyRule[] = [
   { why: 'Addresses.', apiGroups: ['networking.k8s.io'], resources: ['ingresses/status'], verbs: ['patch'] },
 ]
 
+/** Only where LoadBalancer objects are served: `packages/intents/load-balancer`. */
+export const CONNECTOR_LOAD_BALANCER_RULES: readonly PolicyRule[] = [
+  {
+    why: 'LoadBalancer objects and their finalizer; the spec is never written.',
+    apiGroups: [GROUP],
+    resources: ['loadbalancers'],
+    verbs: ['list', 'watch', 'patch'],
+  },
+  { why: 'Addresses and conditions.', apiGroups: [GROUP], resources: ['loadbalancers/status'], verbs: ['patch'] },
+]
+
 /** Rights in its own namespace. */
 export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
   {
@@ -105,7 +116,7 @@ export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
   },
 ]
 
-const written = CRD_DRAFTS.filter(({ kind }) => kind !== 'LoadBalancer').map(({ plural }) => plural)
+const written = CONFIGURATION_DRAFTS.map(({ plural }) => plural)
 
 /** For `packages/intents/kubernetes-config`. */
 export const CONFIG_RULES: readonly PolicyRule[] = [
@@ -124,10 +135,10 @@ export const CONFIG_RULES: readonly PolicyRule[] = [
   {
     why: 'An object for each load balancer.',
     apiGroups: [GROUP],
-    resources: ['loadbalancers'],
+    resources: ['observedloadbalancers'],
     verbs: ['list', 'watch', 'create', 'patch', 'delete'],
   },
-  { why: 'Its status.', apiGroups: [GROUP], resources: ['loadbalancers/status'], verbs: ['patch'] },
+  { why: 'Its status.', apiGroups: [GROUP], resources: ['observedloadbalancers/status'], verbs: ['patch'] },
   CLUSTER_UID,
 ]
 

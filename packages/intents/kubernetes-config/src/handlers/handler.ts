@@ -1,19 +1,8 @@
-import type { Condition, KubeObject, ObjectMeta } from '@spout/kube'
+import type { ConditionState, CustomObject, CustomStatus } from '@spout/kube'
 
-/** The fields that all objects of our kinds share. */
-export interface ConfigObject<Spec = object> extends KubeObject {
-  readonly metadata: ObjectMeta
-  readonly spec: Spec
-  readonly status?: ConfigStatus
-}
-
-export interface ConfigStatus {
-  readonly conditions?: readonly Condition[]
-  readonly [field: string]: unknown
-}
-
-/** A condition without its times. */
-export type ConditionState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+export type { ConditionState } from '@spout/kube'
+export type ConfigObject<Spec = object> = CustomObject<Spec>
+export type ConfigStatus = CustomStatus
 
 /** The result for an object: fields of its status, and its conditions. */
 export interface Brought {

@@ -1,6 +1,6 @@
 import { Refused, type Sessions } from '@spout/client/native-api'
-import { FINALIZER, type WrittenKind } from '@spout/custom-resources'
-import { isConflict, isNotFound, KubeError, type Transport } from '@spout/kube'
+import { FINALIZER, type ConfigurationKind } from '@spout/custom-resources'
+import { CustomObjects, isConflict, isNotFound, KubeError, statusOf, type Transport } from '@spout/kube'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import { addressPoolKind } from '../handlers/address-pool.ts'
 import { bgpAdvertisementKind } from '../handlers/bgp-advertisement.ts'
@@ -12,9 +12,8 @@ import { TenantQuotaHandler } from '../handlers/tenant-quota.ts'
 import { AddressCounts } from '../spout/address-counts.ts'
 import { follow } from '../spout/follow.ts'
 import { NativeObjects } from '../spout/native-objects.ts'
-import { Objects } from './objects.ts'
+import { writtenAs } from './resources.ts'
 import { Soon } from './soon.ts'
-import { statusOf } from './status.ts'
 
 export interface ConfigControllerOptions {
   readonly transport: Transport
@@ -47,7 +46,7 @@ export class ConfigController {
   readonly #options: ConfigControllerOptions
   readonly #api: NativeObjects
   readonly #counts = new AddressCounts()
-  readonly #objects: ReadonlyMap<string, Objects>
+  readonly #objects: ReadonlyMap<string, CustomObjects>
   readonly #handlers: ReadonlyMap<string, Handler>
   readonly #queue: WorkQueue
   readonly #reconciler: Reconciler
@@ -61,7 +60,7 @@ export class ConfigController {
     this.#api = new NativeObjects(sessions)
     this.#soon = new Soon(clock, COUNTS_MS)
     const api = this.#api
-    const handlers: Readonly<Record<WrittenKind, Handler>> = {
+    const handlers: Readonly<Record<ConfigurationKind, Handler>> = {
       AddressPool: new DocumentHandler(api, addressPoolKind(api, this.#counts, clock), cluster),
       NodeGroup: new DocumentHandler(api, nodeGroupKind(api), cluster),
       BgpPeer: new DocumentHandler(api, bgpPeerKind, cluster),
@@ -69,7 +68,7 @@ export class ConfigController {
       TenantQuota: new TenantQuotaHandler(api, () => this.#objects.get('TenantQuota')?.all() ?? []),
     }
     this.#handlers = new Map(Object.entries(handlers))
-    this.#objects = new Map(Object.keys(handlers).map((kind) => [kind, new Objects(kind, options)]))
+    this.#objects = new Map(Object.keys(handlers).map((kind) => [kind, new CustomObjects({ ...options, ...writtenAs(kind) })]))
     this.#queue = new WorkQueue({ clock })
     this.#reconciler = new Reconciler({
       name: this.name,
@@ -140,7 +139,7 @@ export class ConfigController {
     }
   }
 
-  async #settle(objects: Objects, handler: Handler, object: ConfigObject): Promise<Outcome> {
+  async #settle(objects: CustomObjects, handler: Handler, object: ConfigObject): Promise<Outcome> {
     const { everyMs = EVERY_MS } = this.#options
     const claimed = object.metadata.finalizers?.includes(FINALIZER) ?? false
     if (object.metadata.deletionTimestamp !== undefined) {
@@ -168,7 +167,7 @@ export class ConfigController {
     }
   }
 
-  async #release(objects: Objects, handler: Handler, object: ConfigObject): Promise<Outcome> {
+  async #release(objects: CustomObjects, handler: Handler, object: ConfigObject): Promise<Outcome> {
     try {
       await handler.release(object)
     } catch (error) {

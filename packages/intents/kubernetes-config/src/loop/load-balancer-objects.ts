@@ -1,13 +1,12 @@
 import type { Sessions } from '@spout/client/native-api'
-import type { Transport } from '@spout/kube'
+import { CustomObjects, statusOf, type Transport } from '@spout/kube'
 import type { LoadBalancer, LoadBalancerStatus, MemberHealth } from '@spout/model'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import type { ConfigStatus } from '../handlers/handler.ts'
 import { follow } from '../spout/follow.ts'
 import { NativeObjects } from '../spout/native-objects.ts'
-import { Objects } from './objects.ts'
+import { writtenAs } from './resources.ts'
 import { Soon } from './soon.ts'
-import { statusOf } from './status.ts'
 
 /** A load balancer as the native API shows it. */
 export interface ShownLoadBalancer extends LoadBalancer {
@@ -30,13 +29,13 @@ const CHANGED_MS = 1000
 const AGAIN_MS = 50
 
 /**
- * Shows a project's load balancers as LoadBalancer objects, for people to read. Changes to those objects are undone.
+ * Shows a project's load balancers as ObservedLoadBalancer objects, for people to read. Changes to those objects are undone.
  */
 export class LoadBalancerObjects {
   readonly name = 'load-balancer-objects'
   readonly #options: LoadBalancerObjectsOptions
   readonly #api: NativeObjects
-  readonly #objects: Objects
+  readonly #objects: CustomObjects
   readonly #shown = new Map<string, ShownLoadBalancer>()
   readonly #queue: WorkQueue
   readonly #reconciler: Reconciler
@@ -50,7 +49,7 @@ export class LoadBalancerObjects {
     this.#options = options
     const { clock, log } = options
     this.#api = new NativeObjects(options.sessions)
-    this.#objects = new Objects('LoadBalancer', options)
+    this.#objects = new CustomObjects({ ...options, ...writtenAs('ObservedLoadBalancer') })
     this.#queue = new WorkQueue({ clock })
     this.#soon = new Soon(clock, CHANGED_MS)
     this.#reconciler = new Reconciler({
@@ -136,7 +135,7 @@ export class LoadBalancerObjects {
   }
 }
 
-/** The status of a LoadBalancer object. */
+/** The status of an ObservedLoadBalancer object. */
 export function shownAs({ vips, generation, pools, status }: ShownLoadBalancer) {
   const { provisioning, reason, message, ownerNodeId, nodes, members } = status
   const all = pools.flatMap((pool) => pool.members)

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Condition, KubeObject } from '@spout/kube'
-import type { ConditionState, ConfigStatus } from '../handlers/handler.ts'
+import type { Condition, KubeObject } from '../types/index.ts'
+import type { ConditionState, CustomStatus } from './custom-object.ts'
 
 interface Stated extends KubeObject {
-  readonly status?: ConfigStatus
+  readonly status?: CustomStatus
 }
 
 /** The status to write. A condition keeps its time while its status stays. */
@@ -12,7 +12,7 @@ export function statusOf(
   fields: Readonly<Record<string, unknown>>,
   states: readonly ConditionState[],
   now: Date,
-): ConfigStatus {
+): CustomStatus {
   const time = `${now.toISOString().slice(0, 19)}Z`
   const conditions = states.map((state): Condition => {
     const before = status?.conditions?.find(({ type }) => type === state.type)
@@ -23,10 +23,10 @@ export function statusOf(
 }
 
 /** Whether writing it would change nothing. */
-export const isSameStatus = (a: ConfigStatus | undefined, b: ConfigStatus): boolean =>
+export const isSameStatus = (a: CustomStatus | undefined, b: CustomStatus): boolean =>
   isDeepStrictEqual(sorted(a), sorted(b))
 
-const sorted = (status: ConfigStatus | undefined): unknown =>
+const sorted = (status: CustomStatus | undefined): unknown =>
   status && {
     ...status,
     conditions: [...(status.conditions ?? [])].sort((a, b) => a.type.localeCompare(b.type, 'en')),

@@ -1,0 +1,82 @@
+import { healthMonitor, httpProbe, member, passiveCheck, pool, poolTls } from '@spout/model'
+import { z } from 'zod'
+import { addressText, apiName } from './words.ts'
+
+/** Larger pools take their members from EndpointSlices. */
+const MOST_MEMBERS = 1000
+const MOST_SOURCES = 16
+
+const { port } = member.shape
+const portReference = z
+  .union([z.int().min(1).max(65_535), z.string().min(1).max(63)])
+  .describe('The number or the name of a port.')
+const objectName = z.string().min(1).max(253)
+const matchLabels = z.record(z.string().max(317), z.string().max(63))
+
+const memberSpec = z.strictObject({
+  name: z.string().max(255).default(''),
+  enabled: z.boolean().default(true),
+  address: addressText,
+  port,
+  weight: member.shape.weight.default(1),
+  backup: member.shape.backup.default(false),
+  monitorAddress: addressText.optional(),
+  monitorPort: port.optional(),
+})
+
+/** Where members come from besides `members`: one of the fields. All are of the object's own namespace. */
+const memberSource = z.strictObject({
+  service: z.strictObject({ name: objectName, port: portReference }).optional().describe('The endpoints of a Service.'),
+  services: z
+    .strictObject({ matchLabels, port: portReference })
+    .optional()
+    .describe('The endpoints of all Services with these labels.'),
+  endpointSlice: z
+    .strictObject({ name: objectName, port: portReference })
+    .optional()
+    .describe('The ready endpoints of one EndpointSlice, and the number or name of one of its ports.'),
+})
+
+const monitor = z.strictObject({
+  enabled: z.boolean().default(true),
+  type: healthMonitor.shape.type,
+  intervalMs: healthMonitor.shape.intervalMs.optional().describe('Default of these four: as its class says.'),
+  timeoutMs: healthMonitor.shape.timeoutMs.optional(),
+  rise: healthMonitor.shape.rise.optional(),
+  fall: healthMonitor.shape.fall.optional(),
+  http: z
+    .strictObject({
+      method: httpProbe.shape.method.default('GET'),
+      path: httpProbe.shape.path.default('/'),
+      expectedCodes: httpProbe.shape.expectedCodes.default([{ first: 200, last: 200 }]),
+      version: httpProbe.shape.version.default('1.0'),
+      host: httpProbe.shape.host.optional(),
+    })
+    .optional(),
+})
+
+/** Without defaults: the server would fill in those of the other types. */
+const persistence = z.strictObject({
+  type: z.enum(['source-ip', 'cookie', 'application-cookie']),
+  timeoutSeconds: z.int().min(1).max(86_400).optional().describe('Of source-ip.'),
+  cookieName: z.string().min(1).max(64).optional().describe('Of application-cookie, which needs it.'),
+})
+
+export const loadBalancerPool = z.strictObject({
+  name: apiName.describe('Unique in the object.'),
+  enabled: z.boolean().default(true),
+  protocol: pool.shape.protocol,
+  algorithm: pool.shape.algorithm.default('round-robin'),
+  persistence: persistence.optional(),
+  members: z.array(memberSpec).max(MOST_MEMBERS).default([]),
+  membersFrom: z.array(memberSource).max(MOST_SOURCES).default([]),
+  monitor: monitor.optional(),
+  panicThreshold: pool.shape.panicThreshold.default(10),
+  slowStartSeconds: pool.shape.slowStartSeconds,
+  drainSeconds: pool.shape.drainSeconds,
+  resetOnDown: pool.shape.resetOnDown,
+  passiveCheck: passiveCheck.optional(),
+  tls: poolTls.optional().describe('Members are spoken to with TLS.'),
+})
+export type LoadBalancerPool = z.output<typeof loadBalancerPool>
+export type MemberSource = z.output<typeof memberSource>

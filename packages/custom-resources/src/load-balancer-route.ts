@@ -1,0 +1,76 @@
+import { MOST_MIRRORS, poolShare, routeMirror } from '@spout/model'
+import { MOST_RETRIES, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
+import { z } from 'zod'
+import { apiName } from './words.ts'
+
+/**
+ * Routes as the native API has them, with pools by name. The server cannot express which fields go with which: the
+ * control plane checks that, and says what is wrong in the object's conditions.
+ */
+
+const condition = z.strictObject({
+  on: z.enum(['host', 'path', 'method', 'header', 'cookie', 'query', 'source', 'client-certificate', 'client-name']),
+  compare: z
+    .enum(['exact', 'one-label', 'any-labels', 'elements', 'prefix', 'ends-with', 'contains', 'regex'])
+    .optional(),
+  name: z.string().max(64).optional().describe('Of the header, cookie or query parameter.'),
+  values: z.array(z.string().max(1024)).min(1).max(64).describe('One that fits is enough.'),
+  not: z.boolean().default(false),
+})
+
+const milliseconds = z.int().min(0).max(86_400_000).nullable().default(null)
+
+const header = z.strictObject({ name: z.string().max(64), value: z.string().max(1024) })
+const headers = z.array(header).max(16).optional()
+const texts = z.array(z.string().max(253)).max(64).optional()
+
+/** Without defaults: the server would fill in those of the other types. */
+const filter = z.strictObject({
+  type: z.enum(['request-headers', 'response-headers', 'rewrite', 'cors']),
+  set: headers,
+  add: headers,
+  remove: texts,
+  host: z.string().max(253).optional(),
+  path: z.string().max(1024).optional(),
+  prefix: z.strictObject({ from: z.string().max(1024), to: z.string().max(1024) }).optional(),
+  origins: texts,
+  methods: texts,
+  headers: texts,
+  exposeHeaders: texts,
+  credentials: z.boolean().optional(),
+  maxAgeSeconds: z.int().min(0).max(86_400).optional(),
+})
+
+const action = z.strictObject({
+  type: z.enum(['forward', 'redirect', 'respond']),
+  pools: z
+    .array(z.strictObject({ pool: apiName, weight: poolShare.shape.weight }))
+    .max(16)
+    .optional(),
+  filters: z.array(filter).max(4).optional().describe('One of a type at most.'),
+  timeouts: z.strictObject({ requestMs: milliseconds, backendRequestMs: milliseconds }).optional(),
+  retry: z
+    .strictObject({
+      attempts: z.int().min(1).max(MOST_RETRIES),
+      codes: z.array(z.int().min(400).max(599)).max(16).default([]),
+      backoffMs: z.int().min(0).max(60_000).default(0),
+    })
+    .optional(),
+  mirrors: z
+    .array(z.strictObject({ pool: apiName, percent: routeMirror.shape.percent }))
+    .max(MOST_MIRRORS)
+    .optional(),
+  code: z.int().min(200).max(599).optional().describe(`Of a redirect ${REDIRECT_CODES.join(', ')}, of a response ${RESPONSE_CODES.join(', ')}.`),
+  scheme: z.enum(['http', 'https']).optional(),
+  host: z.string().max(253).optional(),
+  port: z.int().min(1).max(65_535).optional(),
+  path: z.string().max(1024).optional(),
+  pathPrefix: z.string().max(1024).optional(),
+})
+
+export const loadBalancerRoute = z.strictObject({
+  name: apiName.describe('Unique in the listener.'),
+  enabled: z.boolean().default(true),
+  conditions: z.array(condition).max(100).default([]).describe('All must hold.'),
+  action,
+})

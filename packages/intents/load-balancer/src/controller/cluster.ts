@@ -1,0 +1,28 @@
+import type { EndpointSlice, Service } from '@spout/kube'
+import type { CustomStatus } from '@spout/kube'
+import type { LoadBalancerObject } from '../load-balancer-object.ts'
+
+/** What changed: an object, or a Service, its endpoints, or a single EndpointSlice; by `namespace/name`. */
+export interface ClusterChange {
+  readonly type: 'object' | 'service' | 'slice'
+  readonly key: string
+}
+
+/** A Kubernetes cluster as the controller needs it: its objects in memory, and the few writes. */
+export interface Cluster {
+  /** Whether the first lists are complete. Nothing is decided before. */
+  readonly ready: boolean
+  onChange(listener: (change: ClusterChange) => void): () => void
+  /** `namespace/name`; undefined when there is none. */
+  object(key: string): LoadBalancerObject | undefined
+  objects(): Iterable<LoadBalancerObject>
+  service(key: string): Service | undefined
+  services(namespace: string): Iterable<Service>
+  slicesOf(serviceKey: string): readonly EndpointSlice[]
+  slice(key: string): EndpointSlice | undefined
+  /** @throws KubeError `Conflict` when it has changed since it was seen */
+  claim(object: LoadBalancerObject): Promise<void>
+  /** Lets a deleted object go. @throws KubeError `Conflict` when it has changed since it was seen */
+  release(object: LoadBalancerObject): Promise<void>
+  writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void>
+}

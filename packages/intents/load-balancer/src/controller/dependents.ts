@@ -1,0 +1,22 @@
+/** Which objects depend on what, such as `service namespace/name`. */
+export class Dependents {
+  readonly #keysOf = new Map<string, Set<string>>()
+  readonly #namesOf = new Map<string, ReadonlySet<string>>()
+
+  /** The keys of the objects that depend on it. */
+  of(name: string): readonly string[] {
+    return [...(this.#keysOf.get(name) ?? [])]
+  }
+
+  /** Replaces what an object depends on. */
+  depend(key: string, names: ReadonlySet<string>): void {
+    for (const name of this.#namesOf.get(key) ?? []) {
+      const keys = this.#keysOf.get(name)
+      keys?.delete(key)
+      if (keys?.size === 0) this.#keysOf.delete(name)
+    }
+    if (names.size === 0) this.#namesOf.delete(key)
+    else this.#namesOf.set(key, names)
+    for (const name of names) this.#keysOf.set(name, (this.#keysOf.get(name) ?? new Set()).add(key))
+  }
+}

@@ -1,0 +1,96 @@
+import type { BackendServices, KindReflector, ServiceSlices } from '@spout/connector'
+import { CustomObjects, type CustomStatus, type EndpointSlice, type Service, type Transport } from '@spout/kube'
+import type { Clock, Logger } from '@spout/runtime'
+import type { Cluster, ClusterChange } from '../controller/cluster.ts'
+import { LOAD_BALANCERS, type LoadBalancerObject } from '../load-balancer-object.ts'
+import { FIELD_MANAGER, FINALIZER } from '../names.ts'
+
+export interface KubeClusterOptions {
+  readonly transport: Transport
+  /** Only this namespace; null for all. */
+  readonly namespace: string | null
+  /** Both are started and stopped by who made them. */
+  readonly slices: ServiceSlices
+  readonly backends: BackendServices
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** `Cluster` on an API server. */
+export class KubeCluster implements Cluster {
+  readonly #objects: CustomObjects<LoadBalancerObject>
+  readonly #slices: ServiceSlices
+  readonly #backends: BackendServices
+  readonly #listeners = new Set<(change: ClusterChange) => void>()
+
+  constructor({ transport, namespace, slices, backends, clock, log }: KubeClusterOptions) {
+    const resource = LOAD_BALANCERS
+    this.#objects = new CustomObjects({ transport, resource, fieldManager: FIELD_MANAGER, namespace, clock, log })
+    this.#slices = slices
+    this.#backends = backends
+    this.#objects.reflector.onChange((key) => this.#tell({ type: 'object', key }))
+    this.#slices.reflector.onChange((key) => this.#tell({ type: 'slice', key }))
+    this.#backends.onChange((key) => this.#tell({ type: 'service', key }))
+  }
+
+  get reflectors(): readonly KindReflector[] {
+    return [{ kind: LOAD_BALANCERS.kind, reflector: this.#objects.reflector }]
+  }
+
+  get ready(): boolean {
+    return this.#objects.reflector.hasSynced && this.#backends.ready
+  }
+
+  start(): void {
+    this.#objects.reflector.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#objects.reflector.close()
+  }
+
+  onChange(listener: (change: ClusterChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  object(key: string): LoadBalancerObject | undefined {
+    return this.#objects.get(key)
+  }
+
+  objects(): Iterable<LoadBalancerObject> {
+    return this.#objects.all()
+  }
+
+  service(key: string): Service | undefined {
+    return this.#backends.service(key)
+  }
+
+  services(namespace: string): Iterable<Service> {
+    return this.#backends.ofNamespace(namespace)
+  }
+
+  slicesOf(serviceKey: string): readonly EndpointSlice[] {
+    return this.#slices.of(serviceKey)
+  }
+
+  slice(key: string): EndpointSlice | undefined {
+    return this.#slices.reflector.get(key)
+  }
+
+  claim(object: LoadBalancerObject): Promise<void> {
+    return this.#objects.addFinalizer(object, FINALIZER)
+  }
+
+  release(object: LoadBalancerObject): Promise<void> {
+    return this.#objects.removeFinalizer(object, FINALIZER)
+  }
+
+  writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void> {
+    return this.#objects.writeStatus(object, status)
+  }
+
+  #tell(change: ClusterChange): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}

@@ -1,0 +1,175 @@
+import {
+  type AddressRequest,
+  type CertificateSight,
+  CLASS_ANNOTATION,
+  CLUSTER_ANNOTATION,
+  FAMILY_OF,
+  keyOf,
+  type LoadBalancerDocument,
+  ownerAnnotation,
+  type Refusal,
+  reasonOf,
+  refuse,
+  sorted,
+  uidOf,
+} from '@spout/connector'
+import { type LoadBalancerPool, type LoadBalancerSpec, loadBalancerSpec } from '@spout/custom-resources'
+import type { IpFamily } from '@spout/kube'
+import { parseAs, SpoutError } from '@spout/model'
+import { canonicalIp, isIp, parseIp } from '@spout/net'
+import type { LoadBalancerObject } from '../load-balancer-object.ts'
+import { type Endpoints, membersOf } from './members.ts'
+
+/** What an object is compiled with. */
+export interface Surroundings extends Endpoints {
+  /** Id of the cluster. */
+  readonly cluster: string
+  readonly certificate: (secretKey: string) => CertificateSight
+}
+
+export interface Compiled {
+  readonly document: LoadBalancerDocument
+  readonly request: AddressRequest
+  /** What must change before the result can, such as `secret namespace/name`. */
+  readonly dependencies: ReadonlySet<string>
+  /** What of it is not served as it says. The rest of it is. */
+  readonly problems: readonly Refusal[]
+  /** A Secret that it names is being read: nothing is written until then. */
+  readonly waits: boolean
+}
+
+type ListenerSpec = LoadBalancerSpec['listeners'][number]
+
+/**
+ * Compiles an object to a load balancer. Pure: it does not throw, whatever the object holds.
+ * @returns a refusal of an object that the schema would not have let in
+ */
+export function compile(
+  object: LoadBalancerObject,
+  around: Surroundings,
+): { readonly value: Compiled } | { readonly refusal: Refusal } {
+  const spec = specOf(object)
+  if ('refusal' in spec) return spec
+  const { listeners, pools, addresses, dnsNames = [], dnsTtlSeconds = null } = spec.value
+  const wrong = addresses.findIndex(({ family, address }) => address !== undefined && !isOf(family, address))
+  if (wrong >= 0)
+    return refuse('InvalidAddress', `spec.addresses[${wrong}].address`, `Is not an ${addresses[wrong]?.family} address.`)
+  const namespace = object.metadata.namespace ?? ''
+  const found = pools.map((pool, at) => poolOf(pool, namespace, `spec.pools[${at}]`, around))
+  const shownListeners = listeners.map((one, at) => listenerOf(one, namespace, `spec.listeners[${at}]`, around))
+  return {
+    value: {
+      document: {
+        name: keyOf(object).slice(0, LONGEST_NAME),
+        annotations: sorted({
+          [CLUSTER_ANNOTATION]: around.cluster,
+          ...(spec.value.class === undefined ? {} : { [CLASS_ANNOTATION]: spec.value.class }),
+          [ownerAnnotation('load-balancer', uidOf(object))]: keyOf(object),
+        }),
+        listeners: shownListeners.flatMap(({ listener }) => listener ?? []),
+        pools: found.map(({ pool }) => pool),
+        dnsNames,
+        dnsTtlSeconds,
+      },
+      request: requestOf(spec.value),
+      dependencies: new Set([...found, ...shownListeners].flatMap(({ dependencies }) => dependencies)),
+      problems: [...found, ...shownListeners].flatMap(({ problems }) => problems),
+      waits: shownListeners.some(({ waits }) => waits),
+    },
+  }
+}
+
+const LONGEST_NAME = 255
+
+/** The keys of the Secrets that an object names. */
+export function secretsOf(object: LoadBalancerObject): ReadonlySet<string> {
+  const spec = specOf(object)
+  if ('refusal' in spec) return new Set()
+  const names = spec.value.listeners.flatMap(({ tls }) => tls?.secretNames ?? [])
+  return new Set(names.map((name) => `${object.metadata.namespace ?? ''}/${name}`))
+}
+
+function specOf({ spec }: LoadBalancerObject): { readonly value: LoadBalancerSpec } | { readonly refusal: Refusal } {
+  try {
+    return { value: parseAs(loadBalancerSpec, spec, 'spec') }
+  } catch (error) {
+    if (!(error instanceof SpoutError)) throw error
+    return refuse(error.code, error.field ?? 'spec', reasonOf(error.message))
+  }
+}
+
+const isOf = (family: IpFamily, address: string): boolean =>
+  isIp(address) && parseIp(address).version === FAMILY_OF[family]
+
+const canonical = (address: string): string => (isIp(address) ? canonicalIp(address) : address)
+
+function requestOf({ class: loadBalancerClass, addressPools, addresses }: LoadBalancerSpec): AddressRequest {
+  return {
+    families: addresses.map(({ family, address }) => ({
+      family: FAMILY_OF[family],
+      required: true,
+      address: address === undefined ? null : canonical(address),
+    })),
+    pools: addressPools ?? null,
+    ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }),
+  }
+}
+
+interface CompiledPart {
+  readonly dependencies: readonly string[]
+  readonly problems: readonly Refusal[]
+}
+
+/** Members that are written in the object come before those of its sources; each address and port counts once. */
+function poolOf(
+  { members: written, membersFrom, ...options }: LoadBalancerPool,
+  namespace: string,
+  field: string,
+  around: Surroundings,
+): CompiledPart & { readonly pool: object } {
+  const found = membersFrom.map((source, at) =>
+    membersOf(source, options, namespace, `${field}.membersFrom[${at}]`, around),
+  )
+  const members = new Map<string, object>()
+  for (const member of [...written, ...found.flatMap((one) => one.members)]) {
+    const key = `${canonical(member.address)} ${member.port}`
+    if (!members.has(key)) members.set(key, member)
+  }
+  return {
+    pool: { ...options, members: [...members.values()] },
+    dependencies: found.flatMap(({ dependencies }) => dependencies),
+    problems: found.flatMap(({ problems }) => problems),
+  }
+}
+
+/** A listener without any certificate that can be used is left out: it would have to answer without TLS. */
+function listenerOf(
+  { tls, ...options }: ListenerSpec,
+  namespace: string,
+  field: string,
+  around: Surroundings,
+): CompiledPart & { readonly listener: object | null; readonly waits: boolean } {
+  if (tls === undefined) return { listener: options, dependencies: [], problems: [], waits: false }
+  const { secretNames, certificateIds, ...rest } = tls
+  const ids = new Set<string>(certificateIds)
+  const problems: Refusal[] = []
+  let waits = false
+  for (const [at, name] of secretNames.entries()) {
+    const sight = around.certificate(`${namespace}/${name}`)
+    if (sight.type === 'waits') waits = true
+    if (sight.type === 'ready') ids.add(sight.certificate.id)
+    const refusal = sight.type === 'refused' ? sight.refusal : sight.type === 'ready' ? sight.notice : null
+    if (refusal !== null)
+      problems.push({
+        ...refusal,
+        field: `${field}.tls.secretNames[${at}]`,
+        message: `${refusal.field}: ${refusal.message}`,
+      })
+  }
+  return {
+    listener: ids.size === 0 ? null : { ...options, tls: { ...rest, certificateIds: [...ids] } },
+    dependencies: secretNames.map((name) => `secret ${namespace}/${name}`),
+    problems,
+    waits,
+  }
+}

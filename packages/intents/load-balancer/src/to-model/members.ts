@@ -1,0 +1,134 @@
+import {
+  backendPort,
+  endpointMembers,
+  type Family,
+  type MemberDraft,
+  type OrRefusal,
+  type Refusal,
+  refuse,
+  shown,
+  type TargetPort,
+} from '@spout/connector'
+import type { LoadBalancerPool, MemberSource } from '@spout/custom-resources'
+import type { EndpointSlice, Protocol, Service } from '@spout/kube'
+
+/** Where endpoints are looked up. Keys are `namespace/name`. */
+export interface Endpoints {
+  readonly service: (key: string) => Service | undefined
+  readonly services: (namespace: string) => Iterable<Service>
+  readonly slicesOf: (serviceKey: string) => readonly EndpointSlice[]
+  readonly slice: (key: string) => EndpointSlice | undefined
+  /** That members can have. */
+  readonly families: readonly Family[]
+}
+
+export interface FoundMembers {
+  readonly members: readonly MemberDraft[]
+  /** What must change before the answer can: `service namespace/name`, `services namespace`, `slice namespace/name`. */
+  readonly dependencies: readonly string[]
+  readonly problems: readonly Refusal[]
+}
+
+type PortReference = NonNullable<MemberSource['service']>['port']
+
+/** The members of one source. A source that is missing has none, and is a problem. */
+export function membersOf(
+  source: MemberSource,
+  { protocol }: Pick<LoadBalancerPool, 'protocol'>,
+  namespace: string,
+  field: string,
+  around: Endpoints,
+): FoundMembers {
+  const transport = transportOf(protocol)
+  const named = [source.service, source.services, source.endpointSlice].filter((one) => one !== undefined)
+  if (named.length !== 1)
+    return failed([], refuse('InvalidSource', field, 'Names one of service, services and endpointSlice.').refusal)
+  if (source.endpointSlice !== undefined) return ofSlice(source.endpointSlice, transport, namespace, field, around)
+  if (source.service !== undefined) {
+    const key = `${namespace}/${source.service.name}`
+    return ofService(key, around.service(key), source.service.port, transport, `${field}.service`, around)
+  }
+  const { matchLabels = {}, port = 0 } = source.services ?? {}
+  const all = [...around.services(namespace)].filter(({ metadata: { labels = {} } }) =>
+    Object.entries(matchLabels).every(([name, value]) => labels[name] === value),
+  )
+  const found = all
+    .map((service) => `${namespace}/${service.metadata.name}`)
+    .sort()
+    .map((key) => ofService(key, around.service(key), port, transport, `${field}.services`, around))
+  return {
+    members: found.flatMap(({ members }) => members),
+    dependencies: [`services ${namespace}`, ...found.flatMap(({ dependencies }) => dependencies)],
+    problems: found.flatMap(({ problems }) => problems),
+  }
+}
+
+function ofService(
+  key: string,
+  service: Service | undefined,
+  reference: PortReference,
+  transport: Protocol,
+  field: string,
+  around: Endpoints,
+): FoundMembers {
+  const dependencies = [`service ${key}`]
+  const port = backendPort(service, key, portReference(reference), field, transport)
+  if ('refusal' in port) return failed(dependencies, port.refusal)
+  return { members: endpoints(around.slicesOf(key), port.value, around), dependencies, problems: [] }
+}
+
+function ofSlice(
+  { name, port }: NonNullable<MemberSource['endpointSlice']>,
+  transport: Protocol,
+  namespace: string,
+  field: string,
+  around: Endpoints,
+): FoundMembers {
+  const key = `${namespace}/${name}`
+  const dependencies = [`slice ${key}`]
+  const slice = around.slice(key)
+  if (slice === undefined)
+    return failed(dependencies, {
+      reason: 'EndpointSliceNotFound',
+      field: `${field}.endpointSlice`,
+      message: `There is no EndpointSlice ${shown(key)}.`,
+    })
+  const target = slicePort(slice, key, port, transport, `${field}.endpointSlice.port`)
+  if ('refusal' in target) return failed(dependencies, target.refusal)
+  return { members: endpoints([slice], target.value, around), dependencies, problems: [] }
+}
+
+function slicePort(
+  slice: EndpointSlice,
+  key: string,
+  reference: PortReference,
+  transport: Protocol,
+  field: string,
+): OrRefusal<TargetPort> {
+  const found = (slice.ports ?? []).find(
+    ({ name = '', port, protocol = 'TCP' }) =>
+      protocol === transport && (typeof reference === 'string' ? name === reference : port === reference),
+  )
+  if (found?.port == null)
+    return refuse(
+      'EndpointSlicePortNotFound',
+      field,
+      `EndpointSlice ${shown(key)} has no ${transport} port ${shown(String(reference))}.`,
+    )
+  return { value: { name: found.name ?? '', protocol: transport, port: found.port, targetPort: found.port } }
+}
+
+const endpoints = (slices: readonly EndpointSlice[], port: TargetPort, { families }: Endpoints) =>
+  endpointMembers(slices, port, { families, preferZone: null })
+
+const failed = (dependencies: readonly string[], problem: Refusal): FoundMembers => ({
+  members: [],
+  dependencies,
+  problems: [problem],
+})
+
+const portReference = (reference: PortReference) =>
+  typeof reference === 'string' ? { name: reference } : { number: reference }
+
+const transportOf = (protocol: LoadBalancerPool['protocol']): Protocol =>
+  protocol === 'udp' ? 'UDP' : protocol === 'sctp' ? 'SCTP' : 'TCP'

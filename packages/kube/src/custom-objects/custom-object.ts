@@ -1,0 +1,16 @@
+import type { Condition, KubeObject, ObjectMeta } from '../types/index.ts'
+
+/** An object of a kind of ours. */
+export interface CustomObject<Spec = object> extends KubeObject {
+  readonly metadata: ObjectMeta
+  readonly spec: Spec
+  readonly status?: CustomStatus
+}
+
+export interface CustomStatus {
+  readonly conditions?: readonly Condition[]
+  readonly [field: string]: unknown
+}
+
+/** A condition without its times. */
+export type ConditionState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
