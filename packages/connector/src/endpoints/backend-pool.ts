@@ -10,7 +10,7 @@ export interface PortReference {
   readonly name?: string
   readonly number?: number
   /** TCP when left out. */
-  readonly transport?: 'TCP' | 'UDP'
+  readonly transport?: Protocol
 }
 
 /** Endpoints of a TCP port are checked by a connection, as those of Services of type LoadBalancer are. */
@@ -23,14 +23,12 @@ const PANIC_PERCENT = 10
  * @param service undefined when there is none
  * @param key `namespace/name` of the Service
  * @param field of the object that names it
- * @param transport of the port; left out: TCP
  */
 export function backendPort(
   service: Service | undefined,
   key: string,
   { name, number, transport = 'TCP' }: PortReference,
   field: string,
-  transport: Protocol = 'TCP',
 ): OrRefusal<TargetPort> {
   if (service === undefined) return refuse('BackendNotFound', field, `There is no Service ${shown(key)}.`)
   if (service.spec.type === 'ExternalName')

@@ -72,7 +72,7 @@ function ofService(
   around: Endpoints,
 ): FoundMembers {
   const dependencies = [`service ${key}`]
-  const port = backendPort(service, key, portReference(reference), field, transport)
+  const port = backendPort(service, key, { ...portReference(reference), transport }, field)
   if ('refusal' in port) return failed(dependencies, port.refusal)
   return { members: endpoints(around.slicesOf(key), port.value, around), dependencies, problems: [] }
 }
