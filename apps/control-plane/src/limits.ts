@@ -1,15 +1,17 @@
-import type { Server } from 'node:net'
+import type { Server } from 'node:http'
 import { parseCidr } from '@spout/net'
 import type { Clock } from '@spout/runtime'
 import {
   type Authenticator,
   apiGate,
+  arrivalLine,
   BodyBudget,
   BYTES_OF_A_UNIT,
   type ForeignTokens,
   type Gate,
   limitConnections,
   OpenStreams,
+  orderArrivals,
   RequestShares,
   RoundTurns,
 } from '@spout/server'
@@ -30,7 +32,7 @@ export interface Limits {
   readonly streams: OpenStreams
   /** Schedules the pieces of long bodies and long answers, over all surfaces. */
   readonly turns: RoundTurns
-  /** Limits the connections of a server. */
+  /** Limits the connections of a server, and orders the requests that arrive. */
   watch(server: Server): void
   close(): void
 }
@@ -50,6 +52,7 @@ export function openLimits(
     burst: config.strangerRequestsPerSecond * STRANGER_BURST_SECONDS,
   }
   const shares = new RequestShares({ clock, mostOfRound: MOST_OF_ROUND, ...project })
+  const trustedProxies = api.trustedProxies.map((text) => parseCidr(text))
   const turns = new RoundTurns({ clock, othersAsk: (who) => shares.othersAsk(who) })
   return {
     gate: apiGate({ authenticator, foreign, shares, bodies: new BodyBudget(BODIES), turns, project, stranger }),
@@ -57,11 +60,13 @@ export function openLimits(
       shares.charge(who, bytes / BYTES_OF_A_UNIT),
     ),
     turns,
-    watch: (server) =>
+    watch: (server) => {
       limitConnections(server, {
         ...{ most: config.connections, mostOfSource: config.connectionsOfAddress },
-        trustedProxies: api.trustedProxies.map((text) => parseCidr(text)),
-      }),
+        trustedProxies,
+      })
+      orderArrivals(server, arrivalLine(authenticator, { trustedProxies, clientAddressFrom: api.clientAddressFrom }))
+    },
     close: () => shares.close(),
   }
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
@@ -11,7 +12,7 @@ export type Authenticate = (request: FastifyRequest) => Promise<Principal>
 const MAX_TOKEN_LENGTH = 256
 
 /** The token of a request: `X-Auth-Token`, as OpenStack's clients send it, or `Authorization: Bearer`. */
-export function tokenOf(request: FastifyRequest): string | null {
+export function tokenOf(request: Pick<IncomingMessage, 'headers'>): string | null {
   const header = request.headers['x-auth-token']
   if (typeof header === 'string' && header !== '') return header
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')

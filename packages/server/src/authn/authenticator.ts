@@ -77,6 +77,13 @@ export class Authenticator {
     return this.#options.view.get('token', secretSha256(secret)) !== null
   }
 
+  /** Whom a token of ours is for, valid or not: its project, or its user if it has none. Null for any other token. */
+  holderOf(secret: string): string | null {
+    const token = this.#options.view.get('token', secretSha256(secret))?.value
+    if (token === undefined) return null
+    return token.projectId === null ? `user ${token.userId}` : `project ${token.projectId}`
+  }
+
   /** @throws SpoutError Unauthenticated, TokenExpired */
   session(secret: string): Session {
     const token = this.#options.view.get('token', secretSha256(secret))?.value

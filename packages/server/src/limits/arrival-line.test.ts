@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { parseCidr } from '@spout/net'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../test-bed.ts'
+import { arrivalLine } from './arrival-line.ts'
+
+const clock = new FakeClock()
+let bed: TestBed
+let lineOf: ReturnType<typeof arrivalLine>
+beforeAll(async () => {
+  bed = await openTestBed(clock)
+  const proxies = { trustedProxies: [parseCidr('192.0.2.1/32')], clientAddressFrom: 'x-forwarded-for' } as const
+  lineOf = arrivalLine(bed.authenticator, proxies)
+})
+afterAll(() => bed.close())
+
+const line = (headers: IncomingHttpHeaders, remoteAddress = '203.0.113.5') =>
+  lineOf({ headers, socket: { remoteAddress } as IncomingMessage['socket'] })
+
+describe('the line of a request that arrives', () => {
+  test('is that of the project, by whichever of its tokens and in whichever header', async () => {
+    const { projectId } = bed.admin
+    const ann = await bed.login('ann', projectId, 'member')
+    const bob = await bed.login('bob', projectId, 'reader')
+    const expected = `project ${projectId}`
+    expect(line({ authorization: `Bearer ${ann.token}` })).toBe(expected)
+    expect(line({ 'x-auth-token': bob.token }, '203.0.113.6')).toBe(expected)
+  })
+
+  test('is that of the user for a token without a project', async () => {
+    const { secret, principal } = await bed.authenticator.loginWithPassword(
+      { name: 'admin' },
+      ADMIN_PASSWORD,
+      null,
+      '192.0.2.7',
+    )
+    expect(line({ 'x-auth-token': secret })).toBe(`user ${principal.userId}`)
+  })
+
+  test('is its own for a token that is not ours, and does not contain it', () => {
+    const [one, other] = ['a-token-of-another-service', 'another-one'].map((token) => line({ 'x-auth-token': token }))
+    expect(one).toMatch(/^token [0-9a-f]{64}$/)
+    expect(other).not.toBe(one)
+  })
+
+  test('is that of the address without a token: an IPv6 /64, and behind a trusted proxy the client', () => {
+    expect(line({})).toBe('address 203.0.113.5')
+    expect(line({}, '2001:db8::1')).toBe(line({}, '2001:db8::2'))
+    expect(line({ 'x-forwarded-for': '198.51.100.9' }, '192.0.2.1')).toBe('address 198.51.100.9')
+    expect(line({ 'x-forwarded-for': '198.51.100.9' })).toBe('address 203.0.113.5')
+  })
+})

@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { waitFor } from '@spout/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ArrivalTurns, orderArrivals } from './arrival-turns.ts'
+
+/** One round of the event loop. An immediate that was set later runs later. */
+const round = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+describe('ArrivalTurns', () => {
+  let turns: ArrivalTurns
+  let started: string[]
+  beforeEach(() => {
+    turns = new ArrivalTurns()
+    started = []
+  })
+  const arrive = (line: string, name = line) => turns.begin(line, () => started.push(name))
+
+  test('each line starts one request per round, in order, and the shortest line is first', async () => {
+    for (let n = 1; n <= 4; n++) arrive('busy', `busy${n}`)
+    arrive('other', 'other1')
+    await round()
+    expect(started).toEqual(['other1', 'busy1'])
+    arrive('other', 'other2')
+    arrive('busy', 'busy5')
+    await round()
+    expect(started.slice(2)).toEqual(['other2', 'busy2'])
+    for (let n = 0; n < 3; n++) await round()
+    expect(started.slice(4)).toEqual(['busy3', 'busy4', 'busy5'])
+  })
+
+  test('all lines that wait have their turn in each round', async () => {
+    for (const line of ['a', 'b', 'c']) for (let n = 0; n < 2; n++) arrive(line)
+    await round()
+    expect(started).toEqual(['a', 'b', 'c'])
+    await round()
+    expect(started).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
+  })
+
+  test('a request that a starting one of its line leads to waits for a later round', async () => {
+    const again = () => {
+      started.push('greedy')
+      turns.begin('greedy', again)
+    }
+    turns.begin('greedy', again)
+    await round()
+    expect(started).toHaveLength(1)
+    await round()
+    expect(started).toHaveLength(2)
+  })
+})
+
+describe('orderArrivals', () => {
+  const BURST = 30
+  let server: Server
+  let handled: string[]
+  let sockets: Socket[]
+
+  beforeEach(async () => {
+    handled = []
+    sockets = []
+    server = createServer((request, response) => {
+      handled.push(String(request.headers['x-line']))
+      response.end('done')
+    })
+    orderArrivals(server, ({ headers }) => String(headers['x-line']))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+
+  const send = (socket: Socket, line: string) => socket.write(`GET / HTTP/1.1\r\nhost: h\r\nx-line: ${line}\r\n\r\n`)
+
+  /** A connection that has had an answer, so that nothing of it is still under way. */
+  const connection = async (): Promise<Socket> => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    sockets.push(socket)
+    send(socket, 'first')
+    await once(socket, 'data')
+    socket.resume()
+    return socket
+  }
+
+  test('a request that arrives together with many of a neighbour is handled before most of them', async () => {
+    const [other, ...busy] = await Promise.all(Array.from({ length: BURST + 1 }, connection))
+    handled.length = 0
+    // Written within one turn of the event loop, so the server finds them in one look at its sockets.
+    for (const socket of busy) send(socket, 'busy')
+    send(other!, 'other')
+    await waitFor(() => handled.length === BURST + 1, { what: 'all requests to be handled' })
+    // A machine under load may deliver them in a few portions; in order of arrival it would be the last.
+    expect(handled.indexOf('other')).toBeLessThan(BURST / 3)
+  })
+
+  test('a request whose client has gone before its turn is not handled', async () => {
+    const [gone, ...busy] = await Promise.all(Array.from({ length: BURST + 1 }, connection))
+    handled.length = 0
+    for (const socket of busy) send(socket, 'busy')
+    send(gone!, 'busy')
+    gone!.resetAndDestroy()
+    await waitFor(() => handled.length >= BURST, { what: 'the others to be handled' })
+    expect(handled).toHaveLength(BURST)
+  })
+})
