@@ -1,6 +1,6 @@
-import { SpoutError } from '@spout/model'
+import { type QuotaResource, SpoutError } from '@spout/model'
 import type { Ip } from '@spout/net'
-import { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage } from '@spout/plan'
+import { addUsage, NO_USAGE, overQuota, subtractUsage, type Usage } from '@spout/plan'
 import type { AdmissionIndex } from './admission-index.ts'
 
 /** The quota that an object will use once it is written. `key` is `kind/id`. */
@@ -26,7 +26,7 @@ export class Claims {
 
   open(): Claim {
     const claim = new Claim(this.#index, {
-      used: (projectId) => this.#used(projectId),
+      used: (projectId, resource) => this.#used(projectId, resource),
       limits: this.#limitsOf,
       isNumberClaimed: (number) => [...this.#open].some((one) => one.networkNumbers.has(number)),
       isNameClaimed: (name) => [...this.#open].some((one) => one.names.has(name)),
@@ -40,20 +40,18 @@ export class Claims {
     return claim
   }
 
-  /** What the view shows, plus what open claims will add. */
-  #used(projectId: string): Usage {
-    let used = this.#index.usage(projectId)
+  /** What the view shows of a resource, plus what open claims will add. Very many claims may be open at once. */
+  #used(projectId: string, resource: QuotaResource): number {
+    let used = this.#index.usage(projectId)[resource]
     for (const claim of this.#open)
-      for (const { key, usage } of claim.usageIn(projectId)) {
-        const shown = this.#index.countedFor(key)
-        used = addUsage(used, subtractUsage(largerUsage(usage, shown), shown))
-      }
+      for (const { key, usage } of claim.usageIn(projectId))
+        if (usage[resource] > 0) used += Math.max(0, usage[resource] - this.#index.countedFor(key)[resource])
     return used
   }
 }
 
 interface ClaimSurroundings {
-  readonly used: (projectId: string) => Usage
+  readonly used: (projectId: string, resource: QuotaResource) => number
   readonly limits: (projectId: string) => Usage
   readonly isNumberClaimed: (number: number) => boolean
   readonly isNameClaimed: (name: string) => boolean
@@ -96,7 +94,8 @@ export class Claim {
       const now = claimed.get(key)?.usage ?? this.#index.countedFor(key)
       return addUsage(sum, subtractUsage(usage, now))
     }, NO_USAGE)
-    const refusal = overQuota(this.#around.limits(projectId), this.#around.used(projectId), more)
+    const usedOf = (resource: QuotaResource) => this.#around.used(projectId, resource)
+    const refusal = overQuota(this.#around.limits(projectId), usedOf, more)
     if (refusal !== null) throw new SpoutError(refusal.code, refusal.params)
     for (const want of wanted) claimed.set(want.key, want)
     this.#usage.set(projectId, claimed)

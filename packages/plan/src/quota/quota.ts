@@ -54,15 +54,17 @@ const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Us
 
 export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x + y)
 export const subtractUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x - y)
-/** The larger value for each resource. */
-export const largerUsage = (a: Usage, b: Usage): Usage => combine(a, b, Math.max)
 
 /**
  * Why `more` exceeds the limits; null if it does not. Only resources that grow are checked: a project over a lowered
  * quota may still shrink.
+ * @param usedOf asked of these resources only
  */
-export function overQuota(limits: Usage, used: Usage, more: Usage): Problem | null {
-  const resource = QUOTA_RESOURCES.find((one) => more[one] > 0 && used[one] + more[one] > limits[one])
-  if (resource === undefined) return null
-  return problem('OverQuota', { resource, limit: limits[resource], used: used[resource], wanted: more[resource] })
+export function overQuota(limits: Usage, usedOf: (resource: QuotaResource) => number, more: Usage): Problem | null {
+  for (const resource of QUOTA_RESOURCES) {
+    if (more[resource] <= 0) continue
+    const [limit, used, wanted] = [limits[resource], usedOf(resource), more[resource]]
+    if (used + wanted > limit) return problem('OverQuota', { resource, limit, used, wanted })
+  }
+  return null
 }
