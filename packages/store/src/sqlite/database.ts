@@ -4,7 +4,7 @@ import { SpoutError } from '@spout/model'
 import type { LoggedCommit, LoggedWrite, LogReader, Retention } from '../change-log.ts'
 import { checkCondition, type PlannedWrite, wholeText } from '../planned-write.ts'
 import type { Ref } from '../store.ts'
-import { EditedObjects } from './edited-objects.ts'
+import { EditedObjects, type Present } from './edited-objects.ts'
 import { lockHolder } from './lock-holder.ts'
 import { MIGRATIONS, USABLE_FROM } from './migrations.ts'
 import { type ObjectRow, STATEMENTS, type Statements } from './statements.ts'
@@ -165,29 +165,47 @@ export class Database implements LogReader {
   }
 
   #applyOne(writes: readonly PlannedWrite[], head: number, headBytes: number): Outcome {
-    const { savepoint, release, undo } = this.#statements
-    savepoint.run()
+    const sequence = head + writes.length
+    let there: readonly (Present | null)[]
     try {
-      return { committed: this.#write(writes, head, headBytes) }
+      there = this.#check(writes, sequence)
     } catch (error) {
       if (!(error instanceof SpoutError)) throw error
-      undo.run()
       return { error }
-    } finally {
-      // A full disk or an I/O error may have rolled back everything already, including the savepoint.
-      if (this.#connection.isTransaction) release.run()
     }
+    return { committed: this.#write(writes, there, { sequence, head, headBytes }) }
   }
 
-  #write(writes: readonly PlannedWrite[], head: number, headBytes: number): LoggedCommit {
+  /**
+   * Checks every condition before anything is written: so a commit that is refused leaves nothing to undo, and no
+   * savepoint has to copy each page that is about to change.
+   * @returns what each write changes; null where there is nothing or the write does not ask
+   * @throws SpoutError NotFound, AlreadyExists, RevisionConflict
+   */
+  #check(writes: readonly PlannedWrite[], sequence: number): readonly (Present | null)[] {
+    /** What earlier writes of this commit leave. */
+    const left = new Map<string, Present | null>()
+    return writes.map((write) => {
+      const key = `${write.kind} ${write.id}`
+      const asks = write.text === null || write.condition !== 'none'
+      const there = asks ? (left.has(key) ? (left.get(key) ?? null) : this.#edited.present(write)) : null
+      if (asks) checkCondition(write, there?.revision ?? null)
+      left.set(key, write.text === null ? null : { scope: write.scope, revision: sequence })
+      return there
+    })
+  }
+
+  #write(
+    writes: readonly PlannedWrite[],
+    before: readonly (Present | null)[],
+    { sequence, head, headBytes }: { readonly sequence: number; readonly head: number; readonly headBytes: number },
+  ): LoggedCommit {
     const { log } = this.#statements
-    const sequence = head + writes.length
     let position = head
     let bytes = headBytes
-    const logged = writes.map((write): LoggedWrite => {
-      const { kind, id, condition, value } = write
-      const there = write.text === null || condition !== 'none' ? this.#edited.present(write) : null
-      if (write.text === null || condition !== 'none') checkCondition(write, there?.revision ?? null)
+    const logged = writes.map((write, at): LoggedWrite => {
+      const { kind, id, value } = write
+      const there = before[at] ?? null
       const scope = write.text === null ? (there?.scope ?? null) : write.scope
       const isEdit = write.isEdit && there !== null && this.#edited.edit(write, there.scope, sequence)
       const text = isEdit ? write.text : wholeText(write)

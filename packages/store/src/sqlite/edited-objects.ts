@@ -15,6 +15,12 @@ interface EditRow {
   readonly edits: string
 }
 
+/** An object as a write finds it. */
+export interface Present {
+  readonly scope: string | null
+  readonly revision: number
+}
+
 interface EditSum {
   readonly count: number
   /** Null without edits. */
@@ -78,8 +84,8 @@ export class EditedObjects {
     return deepFreeze(wholeValue(row.value, this.#editsOf(ref, sequence)))
   }
 
-  present(ref: Ref): { readonly scope: string | null; readonly revision: number } | null {
-    const row = this.#statements.present.get(ref.kind, ref.id) as { scope: string | null; revision: number } | undefined
+  present(ref: Ref): Present | null {
+    const row = this.#statements.present.get(ref.kind, ref.id) as Present | undefined
     if (row === undefined || !this.#edited.has(keyOf(ref))) return row ?? null
     return { scope: row.scope, revision: this.#sumOf(ref).revision ?? row.revision }
   }

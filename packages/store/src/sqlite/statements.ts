@@ -5,9 +5,6 @@ export const STATEMENTS = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
-  savepoint: 'SAVEPOINT one',
-  release: 'RELEASE one',
-  undo: 'ROLLBACK TO one',
 
   get: 'SELECT scope, revision, value FROM object WHERE kind = ? AND id = ?',
   present: 'SELECT scope, revision FROM object WHERE kind = ? AND id = ?',
