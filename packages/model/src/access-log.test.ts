@@ -1,3 +1,4 @@
+import { codePoint } from '@spout/testkit/code-point'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ACCESS_LOG_FIELDS, accessLog, type FormatPart, NAMED_FORMATS, parseAccessLogFormat } from './access-log.ts'
@@ -29,7 +30,7 @@ describe('a format of lines', () => {
 
   test('is never more than its fields and its printable text, whatever is sent', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 600 }), (format) => {
+      fc.property(fc.string({ unit: codePoint, maxLength: 600 }), (format) => {
         const read = parseAccessLogFormat(format)
         if (typeof read === 'string') return
         expect(format).toMatch(/^[ -~]{1,512}$/)
