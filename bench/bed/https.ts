@@ -1,17 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import {
-  callApi,
-  FAST_PORTS,
-  type Issued,
-  type Lab,
-  memberAddress,
-  must,
-  P256,
-  type Tenant,
-  waitFor,
-} from '@spout/testkit'
+import { callApi, FAST_PORTS, type Issued, type Lab, memberAddress, must, type Tenant, waitFor } from '@spout/testkit'
 import type { SpoutBed } from './spout-bed.ts'
 
 /** The first port of HTTPS listeners. */
@@ -25,7 +15,21 @@ const ISSUED_AT_ONCE = 8
 export async function issueNames({ directory }: Lab, count: number): Promise<readonly Issued[]> {
   const config = path.join(directory, 'issue.cnf')
   writeFileSync(config, '[req]\ndistinguished_name=name\n[name]\n')
-  const form = ['-config', config, '-newkey', ...P256, '-nodes', '-days', '90', '-keyout', '-', '-out', '-']
+  const form = [
+    '-config',
+    config,
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-days',
+    '90',
+    '-keyout',
+    '-',
+    '-out',
+    '-',
+  ]
   const issued: Issued[] = []
   let next = 0
   const worker = async () => {

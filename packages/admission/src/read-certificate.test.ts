@@ -57,9 +57,9 @@ describe('what is read', () => {
   })
 
   test.each<[string, Issue, string]>([
-    ['RSA', { newKey: ['rsa:2048'] }, 'rsa-2048'],
-    ['P-384', { newKey: ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'] }, 'ecdsa-p384'],
-    ['Ed25519', { newKey: ['ed25519'] }, 'ed25519'],
+    ['RSA', { newKey: 'rsa:2048' }, 'rsa-2048'],
+    ['P-384', { newKey: 'P-384' }, 'ecdsa-p384'],
+    ['Ed25519', { newKey: 'ed25519' }, 'ed25519'],
   ])('keys of type %s', (_what, given, keyType) => {
     expect(read(issueCertificate({ names: ['a.example'], ...given })).content.keyType).toBe(keyType)
   })
@@ -75,7 +75,7 @@ describe('what is read', () => {
   })
 
   test.each<[string, readonly string[], Issue]>([
-    ['RSA', ['rsa', '-traditional'], { newKey: ['rsa:2048'] }],
+    ['RSA', ['rsa', '-traditional'], { newKey: 'rsa:2048' }],
     ['EC', ['ec'], {}],
   ])('the older format of %s keys', (type, convert, given) => {
     const one = issueCertificate({ names: ['a.example'], ...given })
@@ -135,10 +135,10 @@ describe('what is refused', () => {
   })
 
   test.each<[string, Issue, RegExp]>([
-    ['RSA of 1024 bits', { newKey: ['rsa:1024'] }, /1024 bits/],
-    ['SHA-1', { newKey: ['rsa:2048'], digest: 'sha1' }, /sha1WithRSAEncryption/],
-    ['MD5', { newKey: ['rsa:2048'], digest: 'md5' }, /md5WithRSAEncryption/],
-    ['an unusual curve', { newKey: ['ec', '-pkeyopt', 'ec_paramgen_curve:secp256k1'] }, /secp256k1/],
+    ['RSA of 1024 bits', { newKey: 'rsa:1024' }, /1024 bits/],
+    ['SHA-1', { newKey: 'rsa:2048', digest: 'sha1' }, /sha1WithRSAEncryption/],
+    ['MD5', { newKey: 'rsa:2048', digest: 'md5' }, /md5WithRSAEncryption/],
+    ['an unusual curve', { newKey: 'secp256k1' }, /secp256k1/],
     // dNSName a.example\0.evil.example
     [
       'U+0000 in a name',
@@ -216,7 +216,7 @@ describe('authorities, which have no key', () => {
     ['one twice', root.certificate + root.certificate, 0, /twice/],
     ['an expired one', root.certificate, 1000 * DAY_MS, /block 1: expired at/],
     ['a key', root.certificate + root.key, 0, /block 2 is PRIVATE KEY/],
-    ['one of RSA with 1024 bits', issueCertificate({ isAuthority: true, newKey: ['rsa:1024'] }).certificate, 0, /1024/],
+    ['one of RSA with 1024 bits', issueCertificate({ isAuthority: true, newKey: 'rsa:1024' }).certificate, 0, /1024/],
     ['nothing', '', 0, /no PEM block/],
   ])('%s is refused', (_what, chain, laterMs, reason) => {
     expect(refused(chain, NOW + laterMs)).toMatch(/^InvalidField/)

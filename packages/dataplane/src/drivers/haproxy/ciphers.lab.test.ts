@@ -8,7 +8,7 @@ import { sClient } from '../../testing/haproxy/tls-client.ts'
 import { tlsMember } from '../../testing/haproxy/tls-member.ts'
 
 const { lab, host, started } = await proxyLabOfFile()
-const rsa = issueCertificate({ names: ['a.example'], newKey: ['rsa:2048'] })
+const rsa = issueCertificate({ names: ['a.example'], newKey: 'rsa:2048' })
 const member = await started(httpMember('a'))
 
 const entryOf = (tls: Partial<ServiceTls>) =>
@@ -109,7 +109,7 @@ describe('a pool', () => {
 
   it('speaks the ciphers that it chose with its members, without a reload', async () => {
     const driver = lab.driver()
-    const issued = issueCertificate({ issuer: authority, names: ['m.example'], newKey: ['rsa:2048'] })
+    const issued = issueCertificate({ issuer: authority, names: ['m.example'], newKey: 'rsa:2048' })
     const modern = await started(tlsMember('m', issued))
     const old = await started(tlsMember('o', issued, null, 'TLSv1.2'))
     const pool = (ciphers: readonly Cipher[] | undefined) => ({
