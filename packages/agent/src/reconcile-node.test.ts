@@ -7,6 +7,7 @@ import type { EntryReport } from '@spout/model/node-report'
 import type { Announce, NodeStateEntry } from '@spout/model/node-state'
 import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
+import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NodeReconciler } from './reconcile-node.ts'
@@ -455,7 +456,7 @@ test('after any changes, failures and restarts the node has the last full set', 
       )
       await process.end()
     }),
-    { numRuns: 60 },
+    { numRuns: byLength(20, 60) },
   )
 })
 

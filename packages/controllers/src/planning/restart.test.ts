@@ -1,5 +1,6 @@
 import { type DomainEntry, GROUP_KEY } from '@spout/model'
 import { MemoryStore } from '@spout/store'
+import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyChange } from '../testing/any-change.ts'
@@ -30,7 +31,7 @@ test('whatever the changes, a restarted control plane plans and publishes the sa
       expect(again.plane.view.list('placement')).toEqual(placements)
       await again.plane.stop()
     }),
-    { numRuns: 60 },
+    { numRuns: byLength(20, 60) },
   )
 })
 

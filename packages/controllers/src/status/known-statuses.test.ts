@@ -1,5 +1,6 @@
 import type { LoadBalancer, Node, NodeReport } from '@spout/model'
 import { MemoryStore } from '@spout/store'
+import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyChange } from '../testing/any-change.ts'
@@ -90,6 +91,6 @@ test('a status that was asked for before is the same as one that was not', async
       for (const { plane } of [asked, silent]) await plane.stop()
       expect(known).toEqual(fresh)
     }),
-    { numRuns: 30 },
+    { numRuns: byLength(10, 30) },
   )
 }, 60_000)

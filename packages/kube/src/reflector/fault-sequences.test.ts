@@ -1,5 +1,6 @@
 import { silentLogger } from '@spout/runtime'
 import { waitFor } from '@spout/testkit'
+import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { FakeApiServer, type Fault } from '../testing/fake-api-server.ts'
@@ -193,6 +194,6 @@ it('after any sequence of faults the cache equals the server, and no key went ba
         await run.close()
       }
     }),
-    { numRuns: 100, endOnFailure: true },
+    { numRuns: byLength(30, 100), endOnFailure: true },
   )
 })

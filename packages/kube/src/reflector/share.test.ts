@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { share } from './share.ts'
@@ -23,7 +24,7 @@ it('equals the new value, and is the old object when nothing differs', () => {
       expect(isDeepStrictEqual(before, was)).toBe(true)
       expect(Object.is(shared, before)).toBe(isDeepStrictEqual(was, came))
     }),
-    { numRuns: 2000 },
+    { numRuns: byLength(400, 2000) },
   )
 })
 

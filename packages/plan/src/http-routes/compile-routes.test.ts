@@ -1,4 +1,5 @@
 import type { RouteCondition } from '@spout/model'
+import { byLength } from '@spout/testkit/long-tests'
 import { matchRoutes, type RoutedRequest } from '@spout/testkit/match-routes'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -120,7 +121,7 @@ describe('compiled routes', () => {
           expect(lookUp(compiled, one), JSON.stringify(one)).toBe(at === null ? null : routes[at])
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: byLength(200, 1_000) },
     )
   })
 
@@ -152,7 +153,7 @@ describe('compiled routes', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: byLength(100, 500) },
     )
   })
 

@@ -1,4 +1,5 @@
 import type { NodeRoute, RouteCondition } from '@spout/model'
+import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -187,7 +188,7 @@ describe('routes in maps', () => {
         }
         expect(content).toEqual(contentOf([after]))
       }),
-      { numRuns: 300 },
+      { numRuns: byLength(60, 300) },
     )
   })
 
@@ -226,7 +227,7 @@ describe('routes in maps', () => {
           settled = settledIn(before)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: byLength(60, 300) },
     )
   })
 

@@ -1,5 +1,6 @@
 import type { Service } from '@spout/kube'
 import { codePoint } from '@spout/testkit/code-point'
+import { byLength } from '@spout/testkit/long-tests'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { planUnit, type UnitInput } from '../controller/unit-plan.ts'
@@ -127,7 +128,7 @@ describe('hostile Services', () => {
           }
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: byLength(400, 2000) },
     )
   })
 
@@ -149,7 +150,7 @@ describe('hostile Services', () => {
           true,
         )
       }),
-      { numRuns: 500 },
+      { numRuns: byLength(100, 500) },
     )
   })
 })
