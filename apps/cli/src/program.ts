@@ -4,6 +4,7 @@ import { addAudit } from './commands/audit.ts'
 import { addConformance } from './commands/conformance.ts'
 import type { CommandContext } from './commands/context.ts'
 import { addExplain } from './commands/explain.ts'
+import { addImportIngressNginx } from './commands/import-ingress-nginx.ts'
 import { addImport } from './commands/import-metallb.ts'
 import { addImportOctavia } from './commands/import-octavia.ts'
 import { addLeaks } from './commands/leaks.ts'
@@ -65,6 +66,7 @@ export function buildProgram(context: CommandContext): Command {
   addPlan(program, context)
   addImport(program, context)
   addImportOctavia(program, context)
+  addImportIngressNginx(program, context)
   addAudit(program, context)
   addLeaks(program, context)
   addConformance(program, context)

@@ -1,12 +1,9 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
-import path from 'node:path'
-import { text as readStream } from 'node:stream/consumers'
-import { getSystemErrorMessage } from 'node:util'
 import { ApiProblem } from '@spout/client/api'
 import type { Conversion, ConvertedObject, Manifest } from '@spout/metallb-import'
 import type { Command } from 'commander'
 import { withCluster } from './cluster.ts'
 import { type CommandContext, UsageError } from './context.ts'
+import { manifestTexts } from './manifest-files.ts'
 
 interface Options {
   readonly file?: readonly string[]
@@ -66,32 +63,9 @@ async function fromFiles(
   files: readonly string[],
   read: (file: string, text: string) => readonly Manifest[],
 ): Promise<readonly Manifest[]> {
-  const manifests: Manifest[] = []
-  for (const name of files) {
-    if (name === '-') manifests.push(...read('standard input', await readStream(process.stdin)))
-    else
-      for (const file of await reading(name, filesOf(name)))
-        manifests.push(...read(file, await reading(file, readFile(file, 'utf8'))))
-  }
+  const manifests = (await manifestTexts(files)).flatMap(({ file, text }) => read(file, text))
   if (manifests.length === 0) throw new UsageError(`${files.join(', ')}: no manifest found`)
   return manifests
-}
-
-/** Like kubectl: the YAML and JSON files of a directory, without its subdirectories. */
-async function filesOf(name: string): Promise<readonly string[]> {
-  if (!(await stat(name)).isDirectory()) return [name]
-  const names = (await readdir(name)).filter((one) => /\.(ya?ml|json)$/.test(one))
-  if (names.length === 0) throw new UsageError(`${name}: a directory without YAML or JSON files`)
-  return names.sort().map((one) => path.join(name, one))
-}
-
-async function reading<T>(name: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    const { errno } = error as NodeJS.ErrnoException
-    throw errno === undefined ? error : new UsageError(`${name}: ${getSystemErrorMessage(errno)}`)
-  }
 }
 
 /** The objects of an installed MetalLB; a kind unknown to the cluster has none. */

@@ -1,0 +1,36 @@
+import { keyOf } from '@spout/connector'
+import type { Ingress, Service } from '@spout/kube'
+import type { Surroundings } from '../to-model/surroundings.ts'
+
+/** A UUID, as certificates have one. */
+const ASSUMED_CERTIFICATE = '00000000-0000-4000-8000-000000000001'
+
+/** Services that were not read have each port that a rule names, and each Secret is a certificate for the hosts. */
+export function assumedSurroundings(ingresses: readonly Ingress[], services: readonly Service[]): Surroundings {
+  const read = new Map(services.map((one) => [keyOf(one), one]))
+  const assumed = new Map<string, Service>()
+  for (const { metadata, spec } of ingresses) {
+    const paths = (spec?.rules ?? []).flatMap(({ http }) => http?.paths ?? [])
+    for (const backend of [...paths.map((one) => one.backend), spec?.defaultBackend]) {
+      const { name, port = {} } = backend?.service ?? { name: '' }
+      const key = `${metadata.namespace ?? ''}/${name}`
+      const before = assumed.get(key)?.spec.ports ?? []
+      const next = { name: port.name ?? `port-${port.number}`, port: port.number ?? before.length + 1 }
+      assumed.set(key, { metadata: { name, namespace: metadata.namespace ?? '' }, spec: { ports: [...before, next] } })
+    }
+  }
+  const names = ingresses.flatMap(({ spec }) => (spec?.tls ?? []).flatMap(({ hosts = [] }) => hosts))
+  return {
+    cluster: 'import',
+    loadBalancerClass: null,
+    // What nobody names in a rule, such as a default backend, exists with port 80.
+    service: (key) => read.get(key) ?? assumed.get(key) ?? { metadata: { name: key }, spec: { ports: [{ port: 80 }] } },
+    slices: () => [],
+    certificate: () => ({
+      type: 'ready',
+      certificate: { id: ASSUMED_CERTIFICATE, name: '', tags: [], names },
+      notice: null,
+    }),
+    families: [4],
+  }
+}
