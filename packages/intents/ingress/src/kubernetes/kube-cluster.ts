@@ -21,6 +21,7 @@ import {
 } from '@spout/kube'
 import { type Clock, type Logger, Semaphore } from '@spout/runtime'
 import type { Cluster, ClusterChange, IngressEvent } from '../controller/cluster.ts'
+import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { DEFAULT_CLASS_ANNOTATION, LEGACY_CLASS_ANNOTATION } from '../names.ts'
 
 export interface KubeClusterOptions {
@@ -165,7 +166,9 @@ const OURS = 'spout.dev/'
 
 function trimIngress({ metadata, spec, status }: Ingress): Ingress {
   const { annotations = {} } = metadata
-  const kept = Object.keys(annotations).filter((name) => name.startsWith(OURS) || name === LEGACY_CLASS_ANNOTATION)
+  const kept = Object.keys(annotations).filter(
+    (name) => name.startsWith(OURS) || name.startsWith(NGINX_PREFIX) || name === LEGACY_CLASS_ANNOTATION,
+  )
   return {
     metadata: {
       ...picked(metadata, NAMED),
