@@ -341,6 +341,29 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(again.vips[0]?.address).toBe('198.51.100.150')
   })
 
+  test('endpoints are told of clients by the PROXY protocol while that is asked for, at the same address', async () => {
+    const one = await bed.create('proxied')
+    await bed.when('proxied', 'an address', hasIp)
+    const before = bed.documentOf(one)?.vips
+    const protocols = () => {
+      const { listeners = [], pools = [] } = bed.documentOf(one) ?? {}
+      return `${listeners[0]?.protocol} ${pools[0]?.protocol}`
+    }
+    expect(protocols()).toBe('tcp tcp')
+    for (const [value, wanted] of [
+      ['v2', 'tcp-proxy tcp-proxy-v2'],
+      ['v1', 'tcp-proxy tcp-proxy-v1'],
+      [null, 'tcp tcp'],
+    ] as const) {
+      await bed.change('proxied', { metadata: { annotations: { 'spout.dev/proxy-protocol': value } } })
+      await bed.until(wanted, () => protocols() === wanted)
+    }
+    expect(bed.documentOf(one)?.vips).toEqual(before)
+    await bed.change('proxied', { metadata: { annotations: { 'spout.dev/proxy-protocol': 'v3' } } })
+    await bed.when('proxied', 'why', (service) => condition(service)?.reason === 'InvalidAnnotation')
+    expect(protocols()).toBe('tcp tcp')
+  })
+
   test('8: why a Service is pending is in its condition, and reported once', async () => {
     await bed.create('c8-first', {}, { 'spout.dev/address-pool': 'tiny' })
     await bed.when('c8-first', 'an address', hasIp)

@@ -32,6 +32,8 @@ export const ANNOTATIONS = {
   drain: ['spout.dev/drain-time'],
   /** Endpoints in this zone, or hinted for it, get the larger weight. */
   preferZone: ['spout.dev/prefer-zone'],
+  /** `v1` or `v2`: members of TCP ports are told of clients by the PROXY protocol. */
+  proxyProtocol: ['spout.dev/proxy-protocol'],
   /** Kubernetes' older form of `loadBalancerSourceRanges`. */
   sourceRanges: ['service.beta.kubernetes.io/load-balancer-source-ranges'],
 } as const satisfies Record<string, readonly string[]>

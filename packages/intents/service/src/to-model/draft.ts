@@ -26,7 +26,7 @@ import {
   unreachableFamilies,
 } from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
-import { LISTENER_PROTOCOLS, type Listener } from '@spout/model'
+import { LISTENER_PROTOCOLS } from '@spout/model'
 import type { PortKey } from '../names.ts'
 import { ADDRESS_FIELDS, addressRequestOf } from './address-request.ts'
 import { persistenceOf } from './affinity.ts'
@@ -35,6 +35,7 @@ import { dnsNamesOf } from './dns-names.ts'
 import { isLocal, type Mode, modeOf } from './mode.ts'
 import { monitorOf } from './monitor.ts'
 import { type BalancedPort, type PortError, portsOf } from './ports.ts'
+import { protocolsOf, proxyVersionOf, withoutProxyProtocol } from './proxy-protocol.ts'
 import { unitOf } from './sharing.ts'
 import { sourceRangesOf } from './source-ranges.ts'
 import { unknownAnnotation } from './unknown-annotation.ts'
@@ -94,6 +95,8 @@ export function draftOf(
   if ('refusal' in zone) return zone
   const drain = durationAnnotation(service, 'drain', { leastMs: 0, mostMs: 86_400_000 })
   if ('refusal' in drain) return drain
+  const proxy = proxyVersionOf(service)
+  if ('refusal' in proxy) return proxy
   const ports = portsOf(service, mode.value, TRANSPORTS)
   if (ports.length === 0) return refuse('NoPorts', 'spec.ports', 'It has no ports.')
   const named = className === undefined ? undefined : namedClass(service.spec.loadBalancerClass, className)
@@ -110,6 +113,7 @@ export function draftOf(
     if ('refusal' in monitor) return monitor
     const poolName = `${uidOf(service)}/${port.key}`
     const check = monitor.value
+    const protocols = protocolsOf(port, proxy.value)
     const monitorPort = check?.port ?? null
     const members: readonly MemberContent[] =
       mode.value === 'direct'
@@ -120,14 +124,14 @@ export function draftOf(
       parts: {
         listener: {
           name: nameOf(service, port),
-          protocol: port.transport as Listener['protocol'],
+          protocol: protocols.listener,
           port: port.port,
           defaultPool: poolName,
           allowedCidrs: allowed.value,
         },
         pool: {
           name: poolName,
-          protocol: port.transport as PoolContent['protocol'],
+          protocol: protocols.pool,
           persistence: persistenceOf(service),
           panicThreshold: panicPercent(mode.value === 'node-ports' && isLocal(service), members.length),
           // A UDP client does not notice that its endpoint is gone: its next packet goes to another one.
@@ -152,6 +156,7 @@ export function draftOf(
         noticeOf(mode.value, nodes) ??
         leftOutFamily(request.value, unreachable) ??
         leftOutSlice(slices) ??
+        withoutProxyProtocol(ports, proxy.value) ??
         names.notice ??
         unknownAnnotation(service),
     },

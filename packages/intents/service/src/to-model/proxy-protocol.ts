@@ -1,0 +1,27 @@
+import type { ListenerContent, OrRefusal, PoolContent, Refusal } from '@spout/connector'
+import type { Service } from '@spout/kube'
+import { choiceAnnotation, fieldOf } from './annotations.ts'
+import type { BalancedPort } from './ports.ts'
+
+/** Version of the PROXY protocol that tells members of TCP ports their clients; null: none. */
+export type ProxyVersion = 'v1' | 'v2' | null
+
+export const proxyVersionOf = (service: Service): OrRefusal<ProxyVersion> =>
+  choiceAnnotation(service, 'proxyProtocol', ['v1', 'v2'])
+
+/** A TCP port whose members are told is carried by the L7 proxy; any other by the kernel. */
+export function protocolsOf(
+  { transport }: BalancedPort,
+  version: ProxyVersion,
+): { readonly listener: ListenerContent['protocol']; readonly pool: PoolContent['protocol'] } {
+  if (version === null || transport !== 'tcp') return { listener: transport, pool: transport }
+  return { listener: 'tcp-proxy', pool: `tcp-proxy-${version}` }
+}
+
+/** Ports that the version does not concern, of a Service that asks for one. */
+export function withoutProxyProtocol(ports: readonly BalancedPort[], version: ProxyVersion): Refusal | null {
+  const others = ports.filter(({ transport }) => transport !== 'tcp').map(({ key }) => key)
+  if (version === null || others.length === 0) return null
+  const message = `${others.join(', ')}: only members of TCP ports are told of clients.`
+  return { reason: 'ProxyProtocolIgnored', field: fieldOf('proxyProtocol'), message }
+}
