@@ -89,7 +89,7 @@ const appOf = async (host: string, path = '/', headers: Readonly<Record<string, 
 }
 const until = (what: string, probe: () => Promise<boolean>) => waitFor(probe, { what, timeoutMs: 30_000 })
 
-describe('HTTPRoutes on a real Kubernetes', () => {
+describe('Gateways and their routes on a real Kubernetes', () => {
   it('is told that Gateway API was missing, and serves Gateways without a restart', () => {
     expect(connectorLog(lab)).toContain('"event":"api-left-alone","api":"Gateway API"')
     expect(connectorLog(lab)).toContain('"event":"api-balanced","api":"Gateway API"')
@@ -197,6 +197,90 @@ describe('HTTPRoutes on a real Kubernetes', () => {
     await store()
     await until('the new certificate', async () => ![null, before].includes(await serial()))
     await lab.cluster.api.delete(`${OURS}/httproutes/secure`)
+  })
+
+  it('passes TLS on by name, forwards TCP by weight and UDP, and refuses connections without endpoints', async () => {
+    const { api } = lab.cluster
+    const authority = issueCertificate({ isAuthority: true, alternatives: '' })
+    const caFile = path.join(lab.system.lab.directory, 'passed-on-ca.pem')
+    writeFileSync(caFile, authority.certificate)
+    for (const app of ['web', 'next']) {
+      const [pod] = await lab.cluster.pods(`app=${app}`)
+      const { certificate, key } = issueCertificate({ names: [`${app}.example.org`], issuer: authority })
+      const file = path.join(lab.system.lab.directory, `${app}.pem`)
+      writeFileSync(file, certificate + key)
+      const argv = ['openssl', 's_server', '-accept', '8443', '-cert', file, '-key', file, '-www']
+      await lab.system.lab.start(lab.cluster.podPlace(pod!), `tls-${app}`, argv, { readyText: 'ACCEPT' })
+      const ports = [
+        { name: 'tls', port: 443, targetPort: 8443, protocol: 'TCP' },
+        { name: 'echo', port: 53, targetPort: 'echo', protocol: 'UDP' },
+      ]
+      await api.create(servicesIn('default'), serviceBody(`${app}-raw`, app, { type: 'ClusterIP', ports }))
+    }
+    const connections = (kind: 'TLSRoute' | 'TCPRoute' | 'UDPRoute', name: string, spec: object) =>
+      api.apply(`${OURS}/${kind.toLowerCase()}s/${name}`, {
+        ...{ apiVersion, kind, metadata: { name } },
+        spec: { parentRefs: [{ name: 'shop' }], ...spec },
+      })
+    const to = (name: string, port: number, more: object = {}) => ({ name, port, ...more })
+    await api.patch(`${OURS}/gateways/shop`, {
+      spec: {
+        listeners: [
+          { name: 'http', port: 80, protocol: 'HTTP' },
+          { name: 'tls', port: 443, protocol: 'TLS', hostname: '*.example.org', tls: { mode: 'Passthrough' } },
+          { name: 'tcp', port: 53, protocol: 'TCP' },
+          { name: 'udp', port: 53, protocol: 'UDP' },
+          { name: 'idle', port: 54, protocol: 'TCP' },
+        ],
+      },
+    })
+    for (const app of ['web', 'next'])
+      await connections('TLSRoute', app, {
+        hostnames: [`${app}.example.org`],
+        rules: [{ backendRefs: [to(`${app}-raw`, 443)] }],
+      })
+    const weighted = [to('web', 80, { weight: 3 }), to('next', 80, { weight: 1 })]
+    await connections('TCPRoute', 'tcp', {
+      parentRefs: [{ name: 'shop', sectionName: 'tcp' }],
+      rules: [{ backendRefs: weighted }],
+    })
+    await connections('UDPRoute', 'udp', { rules: [{ backendRefs: [to('next-raw', 53)] }] })
+    /** curl trusts this authority alone, so a `200` is from the pod that has the name. */
+    const passedOn = async (host: string) => {
+      const to = ['--resolve', `${host}:443:${address}`, '--cacert', caFile]
+      const argv = ['curl', '-sS', '--max-time', '5', '-o', '/dev/null', '-w', '%{http_code}', ...to]
+      const { code, stdout } = await lab.system.lab.run('client', [...argv, `https://${host}/`])
+      return code === 0 ? stdout : `curl ${code}`
+    }
+    for (const app of ['web', 'next'])
+      await until(`the TLS of ${app}`, async () => (await passedOn(`${app}.example.org`)) === '200')
+    // The alert `unrecognized_name` (CURLE_SSL_CONNECT_ERROR).
+    expect(await passedOn('other.example.net')).toBe('curl 35')
+    const overTcp = async () => (await lab.ask(address, 53))?.pod.split('-')[0] ?? null
+    await until('TCP', async () => (await overTcp()) !== null)
+    const apps: (string | null)[] = []
+    for (let at = 0; at < 80; at++) apps.push(await overTcp())
+    expect(apps).not.toContain(null)
+    const share = apps.filter((app) => app === 'web').length / apps.length
+    expect([share > 0.55, share < 0.95]).toEqual([true, true])
+    const overUdp = async () => {
+      const outcome = await lab.client.udp(address, 53, 'ping')
+      return outcome.ok ? outcome.value : ''
+    }
+    await until('UDP', async () => /^next-\S+ ping$/.test(await overUdp()))
+    const refused = await lab.client.http(address, 54)
+    expect(refused).toMatchObject({ ok: false, code: 'ECONNREFUSED' })
+    for (const [plural, name] of [
+      ['tlsroutes', 'web'],
+      ['tlsroutes', 'next'],
+      ['tcproutes', 'tcp'],
+      ['udproutes', 'udp'],
+    ])
+      await api.delete(`${OURS}/${plural}/${name}`)
+    await until('TCP is refused without its route', async () => {
+      const outcome = await lab.client.http(address, 53)
+      return !outcome.ok && outcome.code === 'ECONNREFUSED'
+    })
   })
 
   it('follows a route that goes, and tells how many are attached', async () => {

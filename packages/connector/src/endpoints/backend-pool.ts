@@ -13,7 +13,7 @@ export interface PortReference {
   readonly transport?: Protocol
 }
 
-/** Endpoints of a TCP port are checked by a connection, as those of Services of type LoadBalancer are. */
+/** Endpoints of a TCP port are checked by a connection, as those of Services of type LoadBalancer are; others are not. */
 const MONITOR: MonitorContent = { type: 'tcp', intervalMs: 1000, timeoutMs: 800, rise: 2, fall: 3, path: null }
 const PANIC_PERCENT = 10
 
@@ -58,12 +58,13 @@ export const backendPool = (
   port: TargetPort,
   slices: readonly EndpointSlice[],
   families: readonly Family[],
+  protocol: PoolContent['protocol'] = 'http',
 ): PoolContent => ({
   name: poolName,
-  protocol: 'http',
+  protocol,
   persistence: null,
   panicThreshold: PANIC_PERCENT,
-  drainSeconds: DEFAULT_DRAIN_S,
+  drainSeconds: protocol === 'udp' ? 0 : DEFAULT_DRAIN_S,
   members: endpointMembers(slices, port, { families, preferZone: null }).map((one) => ({ ...one, monitorPort: null })),
-  monitor: MONITOR,
+  monitor: protocol === 'udp' ? null : MONITOR,
 })

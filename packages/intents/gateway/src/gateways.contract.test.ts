@@ -243,6 +243,78 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.giveDomains([])
   })
 
+  test('TLS and TCP: each with its routes, of which a TCP listener has the oldest', async () => {
+    const made = await bed.createGateway('connections', {
+      listeners: [
+        { name: 'tls', port: 443, protocol: 'TLS', hostname: '*.example.org', tls: { mode: 'Passthrough' } },
+        { name: 'tcp', port: 53, protocol: 'TCP' },
+      ],
+    })
+    const served = () =>
+      bed.documentOf(made)?.listeners.map(({ protocol, port, defaultPoolId, routes }) => {
+        const nameOf = (id: string) => bed.documentOf(made)?.pools.find((pool) => pool.id === id)?.name
+        const pools = routes.flatMap(({ action }) => (action.type === 'forward' ? action.pools : []))
+        return `${protocol}/${port} ${[defaultPoolId ?? [], ...pools.map(({ poolId }) => poolId)].flat().map(nameOf).join()}`
+      })
+    await bed.until('both listeners', () => served()?.join() === 'tcp/53 ,tls-passthrough/443 closed')
+    const parentRefs = [{ name: 'connections' }]
+    const backendRefs = [{ name: 'web', port: 8080 }]
+    await bed.createConnectionRoute('TLSRoute', 'named', {
+      parentRefs,
+      hostnames: ['a.example.org', 'b.other.net'],
+      rules: [{ backendRefs }],
+    })
+    await bed.createConnectionRoute('TCPRoute', 'first', { parentRefs, rules: [{ backendRefs }] })
+    await bed.until(
+      'their pools',
+      () => served()?.join(' ') === 'tcp/53 TCPRoute/shop/first tls-passthrough/443 tcp-proxy/shop/web:8080,closed',
+    )
+    const now = await when('connections', 'both attached', ({ status }) =>
+      Boolean(status?.listeners?.every(({ attachedRoutes }) => attachedRoutes === 1)),
+    )
+    expect(now.status?.listeners?.map(({ supportedKinds }) => supportedKinds.map(({ kind }) => kind).join())).toEqual([
+      'TLSRoute',
+      'TCPRoute',
+    ])
+    // The API server counts the ages of objects in seconds.
+    const born = (name: string) => bed.connectionRoute('TCPRoute', name).then((one) => one.metadata.creationTimestamp)
+    const before = await born('first')
+    await bed.until('a second later', () => new Date().toISOString().slice(0, 19) > (before ?? '').slice(0, 19))
+    await bed.createConnectionRoute('TCPRoute', 'again', {
+      parentRefs,
+      rules: [{ backendRefs: [{ name: 'x', port: 1 }] }],
+    })
+    const accepted = async (name: string) =>
+      (await bed.connectionRoute('TCPRoute', name)).status?.parents[0]?.conditions?.find(
+        ({ type }) => type === 'Accepted',
+      )
+    const idle = await bed.until('its answer', () => accepted('again'))
+    expect([idle.status, idle.message]).toEqual(['True', 'Listener tcp sends to TCPRoute/shop/first, which is older.'])
+    await when('connections', 'two attached', (one) => ofListener(one, 1)?.attachedRoutes === 2)
+    await bed.remove('tcproutes', 'first')
+    await bed.until('the other one has the listener', async () => (await accepted('again'))?.message === '')
+    const { status } = await bed.connectionRoute('TCPRoute', 'again')
+    expect(said(status?.parents[0]?.conditions)['ResolvedRefs']).toBe('False BackendNotFound')
+    await bed.until('and refuses connections', () => served()?.[0] === 'tcp/53 ')
+  })
+
+  test('a kind of routes that the cluster has later is read when it comes', async () => {
+    await bed.createService('dns', '10.128.0.3', 'shop', 'UDP')
+    const made = await bed.createGateway('late', { listeners: [{ name: 'udp', port: 53, protocol: 'UDP' }] })
+    await bed.until('its listener', () => bed.documentOf(made)?.listeners[0]?.protocol === 'udp')
+    await bed.installUdpRoutes()
+    const rules = [{ backendRefs: [{ name: 'dns', port: 8080 }] }]
+    await bed.createConnectionRoute('UDPRoute', 'late', { parentRefs: [{ name: 'late' }], rules })
+    const ofPool = () =>
+      bed.documentOf(made)?.pools.map(({ name, protocol, members }) => [name, protocol, members[0]?.port])
+    await bed.until('its pool', () => (ofPool()?.length ?? 0) === 1, 60_000)
+    expect(ofPool()).toEqual([['UDPRoute/shop/late', 'udp', 3000]])
+    await bed.until('its status', async () => {
+      const { status } = await bed.connectionRoute('UDPRoute', 'late')
+      return said(status?.parents[0]?.conditions)['Accepted'] === 'True Accepted'
+    })
+  })
+
   test('a static address, and one that cannot be had', async () => {
     await bed.createGateway('static', { addresses: [{ type: 'IPAddress', value: '198.51.100.99' }] })
     await when('static', 'that address', (one) => addressOf(one) === '198.51.100.99')

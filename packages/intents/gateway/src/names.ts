@@ -37,4 +37,7 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'HTTPRouteResponseHeaderModification',
   'HTTPRouteSchemeRedirect',
   'ReferenceGrant',
+  'TCPRoute',
+  'TLSRoute',
+  'UDPRoute',
 ]

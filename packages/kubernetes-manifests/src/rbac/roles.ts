@@ -48,13 +48,14 @@ export const CONNECTOR_NAMESPACE_RULES: readonly PolicyRule[] = [
 ]
 
 const GATEWAY_API = 'gateway.networking.k8s.io'
+const GATEWAY_ROUTES = ['httproutes', 'tcproutes', 'tlsroutes', 'udproutes']
 
 /** Only where Gateways are served: `packages/intents/gateway`. */
 export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
   {
     why: 'Classes, routes and grants; they are never written.',
     apiGroups: [GATEWAY_API],
-    resources: ['gatewayclasses', 'httproutes', 'referencegrants'],
+    resources: ['gatewayclasses', ...GATEWAY_ROUTES, 'referencegrants'],
     verbs: ['list', 'watch'],
   },
   {
@@ -66,7 +67,7 @@ export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
   {
     why: 'Conditions and addresses.',
     apiGroups: [GATEWAY_API],
-    resources: ['gatewayclasses/status', 'gateways/status', 'httproutes/status'],
+    resources: ['gatewayclasses/status', 'gateways/status', ...GATEWAY_ROUTES.map((plural) => `${plural}/status`)],
     verbs: ['patch'],
   },
   {

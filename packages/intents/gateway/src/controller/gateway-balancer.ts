@@ -61,7 +61,8 @@ export class GatewayBalancer {
     const families = this.#families()
     const compiled = compileGateway(gateway, own, {
       ...surroundingsOf(this.#context),
-      poolOf: (name, backend) => backendPool(name, backend.port, cluster.slicesOf(backend.service), families),
+      poolOf: (name, { service, port, protocol }) =>
+        backendPool(name, port, cluster.slicesOf(service), families, protocol),
     })
     return this.#bring(key, gateway, compiled)
   }

@@ -11,13 +11,14 @@ import {
 } from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
 import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import { routeIdOf } from '../objects/route.ts'
 import type { ClusterChange } from './cluster.ts'
 import type { ControllerContext } from './context.ts'
 import { GatewayBalancer } from './gateway-balancer.ts'
 import { GatewayIndex } from './gateway-index.ts'
 import { type GatewayControllerOptions, surroundingsOf } from './options.ts'
 import { releaseGateway } from './release.ts'
-import { RouteIndex, routeIdOf } from './route-index.ts'
+import { RouteIndex } from './route-index.ts'
 import { withAddresses } from './shown-addresses.ts'
 import { Statuses } from './statuses.ts'
 
@@ -158,9 +159,13 @@ export class GatewayController {
   }
 
   #routeChanged(id: string): void {
-    const { before, after } = this.#context.routes.put(id, this.#context.cluster.route(id))
+    const { cluster, routes } = this.#context
+    const { before, after } = routes.put(id, cluster.route(id))
     this.#addRoute(id)
-    for (const gateway of new Set([...before.gateways, ...after.gateways])) this.#addGateway(gateway)
+    for (const gateway of new Set([...before.gateways, ...after.gateways])) {
+      this.#addGateway(gateway)
+      for (const rival of routes.rivalsAt(gateway, id)) this.#addRoute(rival)
+    }
   }
 
   #addWithGateways(route: string): void {
@@ -226,7 +231,7 @@ export class GatewayController {
       if (kind === GATEWAY) return await this.#balancer.balance(name)
       if (kind === LEAVE) return await releaseGateway(this.#context, name)
       if (kind === CLASS) await statuses.tellClass(name)
-      else await statuses.tellRoute(name, gateways, surroundingsOf(this.#context))
+      else await statuses.tellRoute(name, this.#context, surroundingsOf(this.#context))
       return done
     } catch (error) {
       if (error instanceof Stale) return retryAfter(SHORTLY_MS)

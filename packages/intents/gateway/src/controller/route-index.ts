@@ -1,11 +1,7 @@
 import type { RouteObject } from '../objects/route.ts'
-import { kindOf } from '../route-kinds/all.ts'
+import { kindOf, ROUTE_KINDS } from '../route-kinds/all.ts'
 import { gatewayOf } from '../to-model/attachment.ts'
 import { serviceKeyOf } from '../to-model/backends.ts'
-
-/** Tells routes of all kinds apart: `HTTPRoute/namespace/name`. */
-export const routeIdOf = ({ kind, metadata: { namespace, name } }: RouteObject): string =>
-  `${kind}/${namespace}/${name}`
 
 /** What a route names. */
 export interface RouteNames {
@@ -44,6 +40,13 @@ export class RouteIndex {
   /** Sorted, so that equal clusters give equal documents. */
   ofGateway(gateway: string): readonly string[] {
     return [...(this.#ofGateway.get(gateway) ?? [])].sort()
+  }
+
+  /** Other routes of the Gateway that may want a listener which the route has, or had, for itself. */
+  rivalsAt(gateway: string, id: string): readonly string[] {
+    const kind = id.slice(0, id.indexOf('/') + 1)
+    const isAlone = ROUTE_KINDS.some((one) => one.isAlone && kind === `${one.kind}/`)
+    return isAlone ? this.ofGateway(gateway).filter((other) => other !== id && other.startsWith(kind)) : []
   }
 
   ofService(service: string): Iterable<string> {

@@ -11,6 +11,12 @@ import type { Cluster } from './cluster.ts'
 import type { GatewayIndex } from './gateway-index.ts'
 import type { Surroundings } from './options.ts'
 import { isOurClass } from './ownership.ts'
+import type { RouteIndex } from './route-index.ts'
+
+interface Indexes {
+  readonly gateways: GatewayIndex
+  readonly routes: RouteIndex
+}
 
 /** Writes statuses that differ from what is shown. */
 export class Statuses {
@@ -38,11 +44,13 @@ export class Statuses {
   }
 
   /** @param id `kind/namespace/name` */
-  async tellRoute(id: string, gateways: GatewayIndex, surroundings: Surroundings): Promise<void> {
+  async tellRoute(id: string, { gateways, routes }: Indexes, surroundings: Surroundings): Promise<void> {
     const route = this.#cluster.route(id)
     if (route === undefined) return
     const gatewayAt = (key: string) => (gateways.isOurs(key) ? (this.#cluster.gateway(key) ?? null) : null)
-    const parents = routeParents(route, routeOutcomes(route, gatewayAt, surroundings), this.#now())
+    const routesAt = (key: string) => routes.ofGateway(key).flatMap((one) => this.#cluster.route(one) ?? [])
+    const outcomes = routeOutcomes(route, gatewayAt, surroundings, routesAt)
+    const parents = routeParents(route, outcomes, this.#now())
     if (isDeepStrictEqual(route.status?.parents ?? [], parents)) return
     await this.#cluster.writeParents(route, parents)
     this.#writes++

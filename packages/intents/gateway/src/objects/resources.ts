@@ -1,4 +1,5 @@
 import { NAMESPACES, type Resource } from '@spout/kube'
+import type { ConnectionRouteObject, TlsRouteObject } from './connection-routes.ts'
 import type { Gateway } from './gateway.ts'
 import type { GatewayClass } from './gateway-class.ts'
 import type { HttpRouteObject } from './http-route.ts'
@@ -19,6 +20,24 @@ export const HTTP_ROUTES: Resource<HttpRouteObject> = {
   plural: 'httproutes',
   namespaced: true,
 }
+export const TLS_ROUTES: Resource<TlsRouteObject> = {
+  apiVersion,
+  kind: 'TLSRoute',
+  plural: 'tlsroutes',
+  namespaced: true,
+}
+export const TCP_ROUTES: Resource<ConnectionRouteObject> = {
+  apiVersion,
+  kind: 'TCPRoute',
+  plural: 'tcproutes',
+  namespaced: true,
+}
+export const UDP_ROUTES: Resource<ConnectionRouteObject> = {
+  apiVersion,
+  kind: 'UDPRoute',
+  plural: 'udproutes',
+  namespaced: true,
+}
 export const REFERENCE_GRANTS: Resource<ReferenceGrant> = {
   apiVersion,
   kind: 'ReferenceGrant',
@@ -26,5 +45,5 @@ export const REFERENCE_GRANTS: Resource<ReferenceGrant> = {
   namespaced: true,
 }
 
-/** What the cluster must have, and let us read, before Gateways are served. */
+/** What the cluster must have, and let us read, before Gateways are served. Other kinds of routes may come later. */
 export const NEEDED_KINDS: readonly Resource[] = [GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES, REFERENCE_GRANTS, NAMESPACES]

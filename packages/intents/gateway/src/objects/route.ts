@@ -18,3 +18,15 @@ export interface RouteParentStatus {
   readonly controllerName: string
   readonly conditions?: readonly Condition[]
 }
+
+/** Tells routes of all kinds apart: `HTTPRoute/namespace/name`. */
+export const routeIdOf = ({ kind, metadata: { namespace, name } }: RouteObject): string =>
+  `${kind}/${namespace}/${name}`
+
+/** Sorts the oldest first, then by `namespace/name`, as the API asks where only one can be served. */
+export function byAge(a: RouteObject, b: RouteObject): number {
+  const [own = '', other = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp]
+  return own === other ? compare(routeIdOf(a), routeIdOf(b)) : compare(own, other)
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

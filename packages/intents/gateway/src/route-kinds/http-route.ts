@@ -7,8 +7,10 @@ export const HTTP_ROUTE: RouteKind<HttpRouteObject> = {
   kind: 'HTTPRoute',
   resource: HTTP_ROUTES,
   protocols: ['HTTP', 'HTTPS'],
+  isAlone: false,
   backends: {
     transport: 'TCP',
+    pool: 'http',
     unspoken: new Set(['kubernetes.io/h2c', 'kubernetes.io/wss', 'https', 'grpc']),
   },
   hostnamesOf: ({ spec }) => spec.hostnames ?? [],

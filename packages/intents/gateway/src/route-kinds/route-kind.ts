@@ -21,9 +21,17 @@ export interface PlacedRoute {
   readonly content: RouteContent
 }
 
+/** A backend and its share of the connections. */
+export interface BackendShare {
+  readonly backend: Backend
+  readonly weight: number
+}
+
 /** The rules of a route at one listener. */
 export interface CompiledRules {
   readonly routes: readonly PlacedRoute[]
+  /** Of a kind that has its listener for itself: who gets the connections. Then there are no routes. */
+  readonly shares?: readonly BackendShare[]
   /** By name of their pool. */
   readonly backends: ReadonlyMap<string, Backend>
   /** Rules that are dropped, by their place. Without any route that is left, the route is not accepted. */
@@ -38,6 +46,8 @@ export interface RouteKind<R extends RouteObject = RouteObject> {
   readonly resource: Resource<R>
   /** Protocols of listeners that it may attach to. */
   readonly protocols: readonly string[]
+  /** Whether it takes all connections of its listener, so that the oldest route has it. */
+  readonly isAlone: boolean
   /** What its backends speak. */
   readonly backends: BackendProtocol
   /** Host names; empty for those of the listener. */

@@ -18,6 +18,7 @@ import { CONTROLLER_NAME } from '../names.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
 import type { HttpRouteObject } from '../objects/http-route.ts'
+import type { RouteObject } from '../objects/route.ts'
 import { gatewaysOfCluster } from '../to-model/gateways-of.ts'
 import { connectorToken } from './connector-rights.fixture.ts'
 import { installGatewayApi } from './install-gateway-api.fixture.ts'
@@ -60,7 +61,7 @@ export async function openGatewayBed() {
     nodeRange: null,
   })
   const { api } = cluster
-  await installGatewayApi(api)
+  await installGatewayApi(api, ['udproutes'])
   for (const [name, labels] of [
     ['shop', {}],
     ['team', { team: 'red' }],
@@ -140,8 +141,11 @@ export async function openGatewayBed() {
   const documents = (): readonly LoadBalancer[] => spout.view.list('loadBalancer', { projectId: project.id })
   const pathOf = (plural: string, name: string, namespace: string) =>
     `${GROUP}/namespaces/${namespace}/${plural}/${name}`
-  const until = <T>(what: string, probe: () => T | Promise<T>) => waitFor(probe, { what, timeoutMs: 15_000 })
+  const until = <T>(what: string, probe: () => T | Promise<T>, timeoutMs = 15_000) =>
+    waitFor(probe, { what, timeoutMs })
   const gateway = (name: string, namespace = 'shop') => api.get<Gateway>(pathOf('gateways', name, namespace))
+  const connectionRoute = (kind: ConnectionKind, name: string) =>
+    api.get<RouteObject>(pathOf(`${kind.toLowerCase()}s`, name, 'shop'))
   const route = (name: string, namespace = 'shop') => api.get<HttpRouteObject>(pathOf('httproutes', name, namespace))
   return {
     api,
@@ -150,6 +154,9 @@ export async function openGatewayBed() {
     until,
     gateway,
     route,
+    connectionRoute,
+    /** The kind that a new bed lacks. */
+    installUdpRoutes: () => installGatewayApi(api),
     gatewayClass: (name: string) => api.get<GatewayClass>(`${GROUP}/gatewayclasses/${name}`),
     documentOf: ({ metadata }: Gateway): LoadBalancer | undefined =>
       documents().find(({ annotations }) => annotations[`kubernetes.gateway.${metadata.uid}`] !== undefined),
@@ -166,6 +173,11 @@ export async function openGatewayBed() {
         `${GROUP}/namespaces/${namespace}/httproutes`,
         typed<HttpRouteObject>('HTTPRoute', { kind: 'HTTPRoute', metadata: { name, namespace }, spec }),
       ),
+    createConnectionRoute: (kind: ConnectionKind, name: string, spec: object) =>
+      api.create(
+        `${GROUP}/namespaces/shop/${kind.toLowerCase()}s`,
+        typed<RouteObject>(kind, { kind, metadata: { name, namespace: 'shop' }, spec }),
+      ),
     createGrant: (name: string, spec: object, namespace: string) =>
       api.create(
         `${GROUP}/namespaces/${namespace}/referencegrants`,
@@ -173,13 +185,13 @@ export async function openGatewayBed() {
       ),
     change: (plural: 'gateways' | 'httproutes', name: string, body: object, namespace = 'shop') =>
       api.patch(pathOf(plural, name, namespace), body),
-    remove: (plural: 'gateways' | 'httproutes', name: string, namespace = 'shop') =>
+    remove: (plural: 'gateways' | 'httproutes' | 'tcproutes', name: string, namespace = 'shop') =>
       api.delete(pathOf(plural, name, namespace)),
     /** A Service with one endpoint of this address. */
-    createService: async (name: string, address: string, namespace = 'shop') => {
+    createService: async (name: string, address: string, namespace = 'shop', protocol: 'TCP' | 'UDP' = 'TCP') => {
       await api.create(`/api/v1/namespaces/${namespace}/services`, {
         metadata: { name, namespace },
-        spec: { ports: [{ name: 'http', port: 8080, targetPort: 3000 }] },
+        spec: { ports: [{ name: 'http', port: 8080, targetPort: 3000, protocol }] },
       } as never)
       await api.apply(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/${name}-1`, {
         apiVersion: 'discovery.k8s.io/v1',
@@ -187,7 +199,7 @@ export async function openGatewayBed() {
         metadata: { name: `${name}-1`, namespace, labels: { 'kubernetes.io/service-name': name } },
         addressType: 'IPv4',
         endpoints: [{ addresses: [address], conditions: { ready: true } }],
-        ports: [{ name: 'http', port: 3000, protocol: 'TCP' }],
+        ports: [{ name: 'http', port: 3000, protocol }],
       })
     },
     /** What names the project may have. */
@@ -221,6 +233,8 @@ export async function openGatewayBed() {
     },
   }
 }
+
+type ConnectionKind = 'TLSRoute' | 'TCPRoute' | 'UDPRoute'
 
 /** A custom resource says what it is. */
 const typed = <T extends KubeObject>(kind: string, object: T): T => ({

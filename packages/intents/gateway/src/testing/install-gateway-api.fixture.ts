@@ -10,14 +10,19 @@ interface Defined {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
-/** Installs the definitions of Gateway API, standard channel, and waits until they are served. */
-export async function installGatewayApi(api: KubernetesApi): Promise<void> {
+/**
+ * Installs the definitions of Gateway API, standard channel, and waits until they are served.
+ * @param without plurals of kinds that are left out
+ */
+export async function installGatewayApi(api: KubernetesApi, without: readonly string[] = []): Promise<void> {
   const directory = await gatewayApiDefinitions()
   const objects = readdirSync(directory)
     .filter((file) => file.endsWith('.yaml'))
     .flatMap((file) => parseAllDocuments(readFileSync(path.join(directory, file), 'utf8')))
     .map((document) => document.toJS() as KubeObject & { readonly apiVersion: string; readonly kind: string })
-    .filter(({ kind }) => kind === 'CustomResourceDefinition')
+    .filter(
+      ({ kind, metadata }) => kind === 'CustomResourceDefinition' && !without.includes(metadata.name.split('.')[0]!),
+    )
   for (const object of objects) await api.apply(`${CRDS}/${object.metadata.name}`, object)
   const isEstablished = ({ status }: Defined) =>
     status?.conditions?.some(({ type, status: state }) => type === 'Established' && state === 'True') ?? false

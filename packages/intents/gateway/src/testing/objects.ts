@@ -2,6 +2,8 @@ import type { Service } from '@spout/kube'
 import type { Gateway, GatewayListener } from '../objects/gateway.ts'
 import type { HttpRouteObject, HttpRouteSpec } from '../objects/http-route.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
+import type { BackendRef } from '../objects/references.ts'
+import type { RouteObject } from '../objects/route.ts'
 import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
 
 /** Small objects for tables of tests. */
@@ -22,6 +24,26 @@ export const http = (name: string, more: Partial<GatewayListener> = {}): Gateway
   protocol: 'HTTP',
   ...more,
 })
+
+/** One of any protocol; TLS is passed on. */
+export const listener = (
+  name: string,
+  protocol: string,
+  port: number,
+  more: Partial<GatewayListener> = {},
+): GatewayListener => ({
+  ...{ name, port, protocol },
+  ...(protocol === 'TLS' && { tls: { mode: 'Passthrough' } }),
+  ...more,
+})
+
+/** A route of whole connections, with one rule. */
+export const connectionRoute = (
+  kind: 'TLSRoute' | 'TCPRoute' | 'UDPRoute',
+  backendRefs: readonly BackendRef[],
+  metadata: { name?: string; number?: number; createdAt?: string } = {},
+  spec: object = {},
+): RouteObject => ({ ...routeWith({ rules: [{ backendRefs }], ...spec }, metadata), kind })
 
 export const routeWith = (
   spec: Partial<HttpRouteSpec>,
@@ -69,9 +91,9 @@ export function surroundingsOf(
         ? { type: 'ready', certificate: { id: TLS_ID, name: key, tags: [], names: [] }, notice: null }
         : { type: 'refused', refusal: { reason: 'SecretNotFound', field: 'secret', message: 'There is none.' } },
     labelsOf: (namespace) => labels[namespace] ?? null,
-    poolOf: (name) => ({
+    poolOf: (name, { protocol }) => ({
       name,
-      protocol: 'http',
+      protocol,
       persistence: null,
       panicThreshold: 10,
       drainSeconds: 300,

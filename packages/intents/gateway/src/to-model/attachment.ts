@@ -1,3 +1,4 @@
+import { keyOf } from '@spout/connector'
 import { GATEWAY_GROUP } from '../names.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { ParentRef } from '../objects/references.ts'
@@ -66,6 +67,23 @@ export function attach(
   if (attached.length === 0)
     return refuse('NoMatchingListenerHostname', 'None of its hostnames is one of a listener that allows it.')
   return { listeners: attached, refused: null }
+}
+
+/** Listeners that the route attaches to through any of its references, with its names there. */
+export function listenersOf(
+  gateway: Gateway,
+  route: RouteObject,
+  judged: readonly JudgedListener[],
+  labelsOf: (namespace: string) => Labels | null,
+): ReadonlyMap<JudgedListener, readonly string[]> {
+  const attaching = attachingRouteOf(route)
+  const { namespace } = attaching
+  const refs = (route.spec.parentRefs ?? []).filter((ref) => gatewayOf(ref, namespace) === keyOf(gateway))
+  return new Map(
+    refs.flatMap((ref) =>
+      attach(attaching, ref, gateway, judged, labelsOf).listeners.map((one) => [one.judged, one.hosts] as const),
+    ),
+  )
 }
 
 function allowsNamespace(

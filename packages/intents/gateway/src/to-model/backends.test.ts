@@ -68,5 +68,6 @@ test.each([
   expect(resolveBackend(ref, from, surroundingsOf(services, grants))).toEqual({
     service,
     port: { name: 'http', protocol: 'TCP', port: 8080, targetPort: 3000 },
+    protocol: 'http',
   })
 })

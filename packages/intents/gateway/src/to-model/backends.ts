@@ -1,4 +1,4 @@
-import { backendPort, type TargetPort } from '@spout/connector'
+import { backendPort, type PoolContent, type TargetPort } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { GATEWAY_GROUP } from '../names.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
@@ -11,6 +11,8 @@ export interface Backend {
   /** `namespace/name`. */
   readonly service: string
   readonly port: TargetPort
+  /** Of its pool. */
+  readonly protocol: PoolContent['protocol']
 }
 
 /** What references are resolved with. */
@@ -20,12 +22,15 @@ export interface BackendSurroundings {
 }
 
 /** Names the pool of a backend in its load balancer. */
-export const poolNameOf = ({ service, port }: Backend): string => `${service}:${port.port}`
+export const poolNameOf = ({ service, port, protocol }: Backend): string =>
+  protocol === 'http' ? `${service}:${port.port}` : `${protocol}/${service}:${port.port}`
 
 /** What the backends of a kind of routes speak. */
 export interface BackendProtocol {
   /** Of the Service's port. */
   readonly transport: 'TCP' | 'UDP'
+  /** Of their pools. */
+  readonly pool: PoolContent['protocol']
   /** `appProtocol`s that members are not spoken to with. */
   readonly unspoken: ReadonlySet<string>
 }
@@ -43,7 +48,7 @@ export const serviceKeyOf = (ref: BackendRef, namespace: string): string | null 
 
 export function resolveBackend(
   ref: BackendRef,
-  { kind, namespace: own, protocol: { transport, unspoken } }: BackendReferrer,
+  { kind, namespace: own, protocol: { transport, unspoken, pool } }: BackendReferrer,
   { service, grants }: BackendSurroundings,
 ): Backend | { readonly unresolved: Objection } {
   const refuse = (reason: string, message: string) => ({ unresolved: objection(reason, message) })
@@ -68,5 +73,5 @@ export function resolveBackend(
     found?.spec.ports?.find(({ port, protocol = 'TCP' }) => port === target.value.port && protocol === transport) ?? {}
   if (unspoken.has(appProtocol))
     return refuse('UnsupportedProtocol', `backendRef: port ${ref.port} of Service ${key} has protocol ${appProtocol}.`)
-  return { service: key, port: target.value }
+  return { service: key, port: target.value, protocol: pool }
 }

@@ -84,7 +84,7 @@ describe('listeners', () => {
   })
 
   test('each port has its own, and those that are not valid none', () => {
-    const gateway = gatewayWith([http('a', { port: 8080 }), http('b'), http('x', { port: 53, protocol: 'UDP' })])
+    const gateway = gatewayWith([http('a', { port: 8080 }), http('b'), http('x', { port: 53, protocol: 'odd' })])
     const made = compileGateway(gateway, [routeWith({ rules: [rule('a')] })], surroundings)
     expect(made.wanted?.content.listeners.map(({ port, protocol }) => [port, protocol])).toEqual([
       [80, 'http'],

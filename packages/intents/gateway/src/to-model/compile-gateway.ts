@@ -9,17 +9,18 @@ import {
   type PoolContent,
   type Refusal,
   type RouteContent,
+  type RouteContentInput,
   routeOf,
   sorted,
   uidOf,
 } from '@spout/connector'
 import { DEFAULT_DRAIN_S, FORWARDED_HEADERS, listenerTls } from '@spout/model'
 import type { Gateway } from '../objects/gateway.ts'
-import type { RouteObject } from '../objects/route.ts'
+import { byAge, type RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
-import type { PlacedRoute } from '../route-kinds/route-kind.ts'
+import type { BackendShare, PlacedRoute } from '../route-kinds/route-kind.ts'
 import { addressesOf } from './addresses.ts'
-import { attach, attachingRouteOf, gatewayOf, type Labels } from './attachment.ts'
+import { type Labels, listenersOf } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { Backend, BackendSurroundings } from './backends.ts'
 import { certificateResolver } from './certificates.ts'
@@ -29,6 +30,8 @@ import { UNRESOLVED_POOL } from './http-rules.ts'
 import { isUsable, type JudgedListener, judgeListeners } from './listeners.ts'
 import { hostConditions } from './matches.ts'
 import { byPrecedence } from './precedence.ts'
+import { sharedPool, sharedPoolNameOf } from './shared-pool.ts'
+import { CLOSED_POOL } from './tls-rules.ts'
 import { type Objection, objection } from './verdict.ts'
 
 export interface GatewaySurroundings extends BackendSurroundings {
@@ -41,6 +44,12 @@ export interface GatewaySurroundings extends BackendSurroundings {
   readonly cluster: string
   /** Of the project, below which it may have names. */
   readonly domains: readonly string[]
+}
+
+/** The pool of a route that takes the connections of a listener. */
+interface NamedShares {
+  readonly pool: string
+  readonly shares: readonly BackendShare[]
 }
 
 export interface CompiledListener {
@@ -76,13 +85,16 @@ export function compileGateway(
   const attached = new Map<JudgedListener, number>()
   const backends = new Map<string, Backend>()
   const placedHosts: PlacedHosts[] = []
-  for (const route of routes)
-    for (const [one, hosts] of listenersOf(gateway, route, judged, surroundings)) {
+  const shares = new Map<JudgedListener, NamedShares>()
+  for (const route of [...routes].sort(byAge))
+    for (const [one, hosts] of listenersOf(gateway, route, judged, surroundings.labelsOf)) {
       attached.set(one, (attached.get(one) ?? 0) + 1)
       if (!isUsable(one)) continue
       placedHosts.push({ route, hosts })
       const compiled = kindOf(route).compile(route, hosts, one.listener, backendResolver(route, surroundings))
       placed.get(one)?.push(...compiled.routes)
+      if (compiled.shares !== undefined && !shares.has(one))
+        shares.set(one, { pool: sharedPoolNameOf(route), shares: compiled.shares })
       for (const [name, backend] of compiled.backends) backends.set(name, backend)
     }
   const listeners = judged.map((one) => ({ judged: one, attachedRoutes: attached.get(one) ?? 0 }))
@@ -91,19 +103,16 @@ export function compileGateway(
   const usable = judged.filter(isUsable)
   if (refused !== null || 'refused' in request || usable.length === 0)
     return { listeners, refused, wanted: null, nameNotices: [] }
-  const ports = [...Map.groupBy(usable, ({ listener }) => listener.port)].sort(([a], [b]) => a - b)
+  const ports = [...Map.groupBy(usable.toSorted(byPort), portOf).values()]
   const contents = ports.map(
-    ([port, own]): ListenerContent => ({
+    (own): ListenerContent => ({
       name: own
         .map(({ listener }) => listener.name)
         .join(',')
         .slice(0, LONGEST_NAME),
-      port,
-      ...protocolOf(own),
-      insertHeaders: [...FORWARDED_HEADERS],
-      defaultPool: '',
+      port: own[0]!.listener.port,
       allowedCidrs: null,
-      routes: routesOf(own, placed),
+      ...served(own, placed, shares),
     }),
   )
   const names = dnsNamesOf(gateway, usable, placedHosts, surroundings.domains)
@@ -113,7 +122,7 @@ export function compileGateway(
       [CLUSTER_ANNOTATION]: surroundings.cluster,
       [ownerAnnotation('gateway', uidOf(gateway))]: keyOf(gateway),
     }),
-    pools: poolsOf(contents, backends, surroundings),
+    pools: [...poolsOf(contents, backends, surroundings), ...sharedPools(shares.values(), surroundings)],
     listeners: contents,
     ...names.published,
   }
@@ -122,53 +131,71 @@ export function compileGateway(
 
 const LONGEST_NAME = 255
 
-/** Listeners of one port have one protocol; clients get the certificate of the name that they ask for. */
-function protocolOf(listeners: readonly JudgedListener[]): Pick<ListenerContent, 'protocol' | 'tls'> {
-  const certificateIds = [...new Set(listeners.flatMap((one) => one.certificateIds))].sort()
-  if (certificateIds.length === 0) return { protocol: 'http' }
-  return { protocol: 'https', tls: listenerTls.parse({ certificateIds }) }
-}
+const byPort = ({ listener: a }: JudgedListener, { listener: b }: JudgedListener): number =>
+  a.port - b.port || Number(a.protocol === 'UDP') - Number(b.protocol === 'UDP')
+/** TCP and UDP have ports of their own. */
+const portOf = ({ listener: { port, protocol } }: JudgedListener): string =>
+  `${protocol === 'UDP' ? 'udp' : 'tcp'}/${port}`
 
-/** Listeners that the route attaches to through any of its references, with its names there. */
-function listenersOf(
-  gateway: Gateway,
-  route: RouteObject,
-  judged: readonly JudgedListener[],
-  { labelsOf }: Pick<GatewaySurroundings, 'labelsOf'>,
-): ReadonlyMap<JudgedListener, readonly string[]> {
-  const attaching = attachingRouteOf(route)
-  const { namespace } = attaching
-  const refs = (route.spec.parentRefs ?? []).filter((ref) => gatewayOf(ref, namespace) === keyOf(gateway))
-  return new Map(
-    refs.flatMap((ref) =>
-      attach(attaching, ref, gateway, judged, labelsOf).listeners.map((one) => [one.judged, one.hosts] as const),
-    ),
-  )
+/** What the listeners of one port do. They have one protocol; clients get the certificate of the name that they ask for. */
+function served(
+  listeners: readonly JudgedListener[],
+  placed: ReadonlyMap<JudgedListener, readonly PlacedRoute[]>,
+  shares: ReadonlyMap<JudgedListener, NamedShares>,
+): Omit<ListenerContent, 'name' | 'port' | 'allowedCidrs'> {
+  const [first] = listeners
+  switch (first?.listener.protocol) {
+    case 'TCP':
+    case 'UDP': {
+      const { pool = '', shares: own = [] } = shares.get(first) ?? {}
+      // Without a pool connections are refused.
+      return { protocol: first.listener.protocol === 'TCP' ? 'tcp' : 'udp', defaultPool: own.length === 0 ? '' : pool }
+    }
+    case 'TLS': {
+      // A name that no route has gets an alert.
+      const routes = routesOf(listeners, placed, closed)
+      return { protocol: 'tls-passthrough', defaultPool: '', ...(routes.length > 0 && { routes }) }
+    }
+    default: {
+      const certificateIds = [...new Set(listeners.flatMap((one) => one.certificateIds))].sort()
+      return {
+        ...(certificateIds.length === 0
+          ? { protocol: 'http' }
+          : { protocol: 'https', tls: listenerTls.parse({ certificateIds }) }),
+        insertHeaders: [...FORWARDED_HEADERS],
+        defaultPool: '',
+        routes: [...routesOf(listeners, placed, notFound), notFound('')],
+      }
+    }
+  }
 }
 
 /**
  * The routes of a port: those of the listener with the most specific name first. What no route of a listener takes gets
- * 404 and not the routes of a listener with a wider name: listeners are isolated.
+ * the last one of this listener, and not the routes of a listener with a wider name: listeners are isolated.
  */
 function routesOf(
   listeners: readonly JudgedListener[],
   placed: ReadonlyMap<JudgedListener, readonly PlacedRoute[]>,
+  last: (host: string) => RouteContent,
 ): readonly RouteContent[] {
   const ordered = [...listeners].sort((a, b) => bySpecificity(a.host, b.host))
-  const routes = ordered.flatMap((one) => [
+  return ordered.flatMap((one) => [
     ...[...(placed.get(one) ?? [])]
       .sort((a, b) => byPrecedence(a.precedence, b.precedence))
       .map(({ content }) => content),
-    ...(one.host === '' ? [] : [notFound(one.host)]),
+    ...(one.host === '' ? [] : [last(one.host)]),
   ])
-  return [...routes, notFound('')]
 }
 
-function notFound(host: string): RouteContent {
-  const made = routeOf(
-    { name: `404/${host}`, conditions: hostConditions([host]), action: { type: 'respond', code: 404 } },
-    'listeners',
-  )
+const notFound = (host: string): RouteContent => lastRoute(`404/${host}`, host, { type: 'respond', code: 404 })
+
+/** No answer can be given within TLS. */
+const closed = (host: string): RouteContent =>
+  lastRoute(`closed/${host}`, host, { type: 'forward', pools: [{ pool: CLOSED_POOL, weight: 1 }] })
+
+function lastRoute(name: string, host: string, action: RouteContentInput['action']): RouteContent {
+  const made = routeOf({ name, conditions: hostConditions([host]), action }, 'listeners')
   // Listeners with other names are refused before.
   if ('refusal' in made) throw new Error(`${host}: ${made.refusal.message}`)
   return made.value
@@ -189,9 +216,18 @@ function poolsOf(
   )
   return [...used].sort().flatMap((name) => {
     if (name === UNRESOLVED_POOL) return [{ ...EMPTY_POOL, name }]
+    if (name === CLOSED_POOL) return [{ ...EMPTY_POOL, name, protocol: 'tcp-proxy' }]
     const backend = backends.get(name)
     return backend === undefined ? [] : [poolOf(name, backend)]
   })
+}
+
+/** A pool for each route that takes the connections of a listener. */
+function sharedPools(all: Iterable<NamedShares>, { poolOf }: GatewaySurroundings): readonly PoolContent[] {
+  const byName = new Map([...all].map(({ pool, shares }) => [pool, shares]))
+  return [...byName]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, shares]) => sharedPool(name, shares, poolOf) ?? [])
 }
 
 const EMPTY_POOL: Omit<PoolContent, 'name'> = {

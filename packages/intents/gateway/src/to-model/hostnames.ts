@@ -41,3 +41,10 @@ export function bySpecificity(a: string, b: string): number {
   const [[kind, length], [otherKind, otherLength]] = [hostRank(a), hostRank(b)]
   return kind - otherKind || length - otherLength || (a < b ? -1 : a > b ? 1 : 0)
 }
+
+/** All exact names together, since no request has two of them; each wildcard for itself. */
+export function byHostKind(hosts: readonly string[]): readonly (readonly string[])[] {
+  const exact = hosts.filter((host) => host !== '' && !isWildcard(host)).sort(bySpecificity)
+  const others = hosts.filter((host) => host === '' || isWildcard(host)).map((host) => [host])
+  return exact.length === 0 ? others : [exact, ...others]
+}

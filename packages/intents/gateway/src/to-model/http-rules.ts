@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto'
 import { type RouteContentInput, routeOf } from '@spout/connector'
 import type { HttpRouteMatch, HttpRouteObject, HttpRouteRule } from '../objects/http-route.ts'
 import type { BackendRef } from '../objects/references.ts'
 import type { CompiledRules, PlacedRoute, ResolveBackend, RouteListener } from '../route-kinds/route-kind.ts'
 import { type Backend, poolNameOf } from './backends.ts'
 import { optionsOf, type WantedMirror } from './filters.ts'
-import { bySpecificity, isWildcard } from './hostnames.ts'
+import { byHostKind } from './hostnames.ts'
 import { conditionsOf, hostConditions, pathOf } from './matches.ts'
 import { type Precedence, precedenceOf } from './precedence.ts'
+import { routeNameOf } from './route-names.ts'
 import { type Objection, objection } from './verdict.ts'
 
 type ActionInput = RouteContentInput['action']
@@ -83,7 +83,7 @@ function compileRule(
     for (const same of byHostKind(hosts)) {
       const conditions = [...hostConditions(same), ...conditionsOf(match)]
       const [host = ''] = same
-      const name = `${uid}/${at}/${index}/${mark(`${listener.name}/${host}`)}`
+      const name = routeNameOf(`${uid}/${at}/${index}`, `${listener.name}/${host}`)
       const made = routeOf({ name, conditions, action }, `rules[${at}]`)
       if ('refusal' in made) return { invalid: objection('UnsupportedValue', `rules[${at}]: ${made.refusal.message}`) }
       routes.push({ precedence: precedence(host, match, index), content: made.value })
@@ -117,14 +117,4 @@ function mirrorsOf(mirrors: readonly WantedMirror[], poolOf: (ref: BackendRef) =
     if (pool !== null) percents.set(pool, Math.min(100, (percents.get(pool) ?? 0) + percent))
   }
   return percents.size === 0 ? {} : { mirrors: [...percents].map(([pool, percent]) => ({ pool, percent })) }
-}
-
-/** Short, since names of routes are bounded. */
-const mark = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 12)
-
-/** All exact names together, since no request has two of them; each wildcard for itself. */
-function byHostKind(hosts: readonly string[]): readonly (readonly string[])[] {
-  const exact = hosts.filter((host) => host !== '' && !isWildcard(host)).sort(bySpecificity)
-  const others = hosts.filter((host) => host === '' || isWildcard(host)).map((host) => [host])
-  return exact.length === 0 ? others : [exact, ...others]
 }

@@ -83,6 +83,8 @@ function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection 
     return objection('UnsupportedProtocol', `protocol: ${protocol} is none of ${LISTENER_PROTOCOLS.join(', ')}.`)
   if (protocol === 'HTTPS' && tls?.mode === 'Passthrough')
     return objection('UnsupportedValue', 'tls.mode: an HTTPS listener ends TLS; Passthrough is for protocol TLS.')
+  if (protocol === 'TLS' && tls?.mode !== 'Passthrough')
+    return objection('UnsupportedValue', 'tls.mode: a TLS listener passes TLS on; it does not end it.')
   if (isWildcard(host) && parentDomain(host).split('.').length > MOST_WILDCARD_LABELS)
     return objection('UnsupportedValue', `hostname: has more than ${MOST_WILDCARD_LABELS} labels behind the asterisk.`)
   return null

@@ -2,7 +2,7 @@ import type { HttpRouteMatch } from '../objects/http-route.ts'
 import { hostRank } from './hostnames.ts'
 import { pathOf } from './matches.ts'
 
-/** Where a match stands among those of one listener: compared from the first number on. */
+/** Where a route stands among those of one listener: compared from the first number on. Kinds of one listener have like ones. */
 export type Precedence = readonly (number | string)[]
 
 const PATH_RANKS = { Exact: 0, RegularExpression: 1, PathPrefix: 2 } as const

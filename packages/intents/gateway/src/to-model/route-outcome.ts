@@ -1,9 +1,9 @@
 import { keyOf } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
-import type { RouteObject } from '../objects/route.ts'
+import { byAge, type RouteObject, routeIdOf } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
 import type { ParentOutcome } from '../write-back/route-status.ts'
-import { attach, attachingRouteOf, gatewayOf } from './attachment.ts'
+import { type AttachedListener, attach, attachingRouteOf, gatewayOf, listenersOf } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { GatewaySurroundings } from './compile-gateway.ts'
 import { judgeListeners } from './listeners.ts'
@@ -12,25 +12,30 @@ import { type Objection, objection } from './verdict.ts'
 /**
  * What a route's references to our Gateways come to. Pure.
  * @param gatewayAt a Gateway of ours by `namespace/name`
+ * @param routesAt those that name a Gateway
  */
 export function routeOutcomes(
   route: RouteObject,
   gatewayAt: (key: string) => Gateway | null,
   surroundings: Pick<GatewaySurroundings, 'labelsOf' | 'service' | 'grants'>,
+  routesAt: (key: string) => readonly RouteObject[],
 ): readonly ParentOutcome[] {
   const attaching = attachingRouteOf(route)
   const resolve = backendResolver(route, surroundings)
   return (route.spec.parentRefs ?? []).flatMap((ref): readonly ParentOutcome[] => {
     const key = gatewayOf(ref, attaching.namespace)
     const gateway = key === null ? null : gatewayAt(key)
-    if (gateway === null || keyOf(gateway) !== key) return []
+    if (key === null || gateway === null || keyOf(gateway) !== key) return []
     const judged = judgeListeners(gateway.spec.listeners ?? [])
     const { listeners, refused } = attach(attaching, ref, gateway, judged, surroundings.labelsOf)
     const [first] = listeners
     const { listener } = first?.judged ?? { listener: { name: '', protocol: 'HTTP', port: 80 } }
     const { routes, dropped, unresolved } = kindOf(route).compile(route, first?.hosts ?? [''], listener, resolve)
     const partly = droppedRules(dropped, routes.length === 0)
-    return [{ ref, refused: refused ?? partly.refused, partly: refused === null ? partly.partly : null, unresolved }]
+    const idle = kindOf(route).isAlone ? idleAt(listeners, route, gateway, routesAt(key), surroundings.labelsOf) : ''
+    return [
+      { ref, refused: refused ?? partly.refused, partly: refused === null ? partly.partly : null, unresolved, idle },
+    ]
   })
 }
 
@@ -43,4 +48,24 @@ function droppedRules(
   if (all) return { refused: first, partly: null }
   const places = [...dropped.keys()].join(', ')
   return { refused: null, partly: objection(first.reason, `Dropped Rule ${places}: ${first.message}`) }
+}
+
+/**
+ * Such a route is accepted, but gets nothing: the API gives a listener of whole connections to its oldest route.
+ * @returns who has each of its listeners; empty for none
+ */
+function idleAt(
+  listeners: readonly AttachedListener[],
+  route: RouteObject,
+  gateway: Gateway,
+  rivals: readonly RouteObject[],
+  labelsOf: GatewaySurroundings['labelsOf'],
+): string {
+  const judged = listeners.map((one) => one.judged)
+  const older = rivals.filter((one) => one.kind === route.kind && byAge(one, route) < 0).sort(byAge)
+  const texts = judged.flatMap((one) => {
+    const owner = older.find((rival) => listenersOf(gateway, rival, judged, labelsOf).has(one))
+    return owner === undefined ? [] : [`Listener ${one.listener.name} sends to ${routeIdOf(owner)}, which is older.`]
+  })
+  return texts.join(' ')
 }

@@ -13,6 +13,8 @@ export interface ParentOutcome {
   /** Why some of its rules are dropped. */
   readonly partly: Objection | null
   readonly unresolved: Objection | null
+  /** Why it gets nothing although it is accepted; empty otherwise. */
+  readonly idle: string
 }
 
 const TYPES = ['Accepted', 'ResolvedRefs', 'PartiallyInvalid']
@@ -30,10 +32,10 @@ export function routeParents(
   const { generation = 0 } = metadata
   const before = status?.parents ?? []
   const foreign = before.filter(({ controllerName }) => controllerName !== CONTROLLER_NAME)
-  const own = outcomes.map(({ ref, refused, partly, unresolved }): RouteParentStatus => {
+  const own = outcomes.map(({ ref, refused, partly, unresolved, idle }): RouteParentStatus => {
     const known = before.find((one) => one.controllerName === CONTROLLER_NAME && isDeepStrictEqual(one.parentRef, ref))
     const wanted: WantedCondition[] = [
-      trueUnless('Accepted', refused, 'Accepted'),
+      { ...trueUnless('Accepted', refused, 'Accepted'), ...(refused === null && { message: idle }) },
       trueUnless('ResolvedRefs', unresolved, 'ResolvedRefs'),
       ...(partly === null ? [] : [{ type: 'PartiallyInvalid', status: 'True' as const, ...partly }]),
     ]

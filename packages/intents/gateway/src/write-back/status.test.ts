@@ -107,7 +107,12 @@ describe('routes', () => {
   const gateway = gatewayWith([http('web')])
   const surroundings = surroundingsOf([serviceOf('a')])
   const outcomes = (spec: object) =>
-    routeOutcomes(routeWith(spec), (key) => (key === 'shop/web' ? gateway : null), surroundings)
+    routeOutcomes(
+      routeWith(spec),
+      (key) => (key === 'shop/web' ? gateway : null),
+      surroundings,
+      () => [],
+    )
   const parents = (spec: object) => routeParents(routeWith(spec), outcomes(spec), NOW)
   const bad = { filters: [{ type: 'ExtensionRef' }] }
 

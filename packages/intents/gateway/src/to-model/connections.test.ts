@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest'
+import type { RouteObject } from '../objects/route.ts'
+import { connectionRoute, gatewayWith, http, listener, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
+import { compileGateway } from './compile-gateway.ts'
+import { routeOutcomes } from './route-outcome.ts'
+
+const udp = { ports: [{ name: 'dns', port: 8080, targetPort: 53, protocol: 'UDP' as const }] }
+const surroundings = surroundingsOf([serviceOf('a'), serviceOf('b'), serviceOf('dns', udp)])
+const compiled = (listeners: Parameters<typeof gatewayWith>[0], ...routes: RouteObject[]) =>
+  compileGateway(gatewayWith(listeners), routes, surroundings)
+const contentOf = (...from: Parameters<typeof compiled>) => compiled(...from).wanted!.content
+const outcomeOf = (
+  listeners: Parameters<typeof gatewayWith>[0],
+  route: RouteObject,
+  all: readonly RouteObject[] = [],
+) =>
+  routeOutcomes(
+    route,
+    () => gatewayWith(listeners),
+    surroundings,
+    () => all,
+  )[0]!
+
+describe('listeners of protocols TCP and UDP', () => {
+  test('have one number, and each the pool of its route', () => {
+    const { listeners, pools } = contentOf(
+      [listener('udp', 'UDP', 53), listener('tcp', 'TCP', 53)],
+      connectionRoute('TCPRoute', [to('a')], { name: 't' }),
+      connectionRoute('UDPRoute', [to('dns')], { name: 'u', number: 3 }),
+    )
+    expect(listeners).toEqual([
+      { name: 'tcp', port: 53, allowedCidrs: null, protocol: 'tcp', defaultPool: 'TCPRoute/shop/t' },
+      { name: 'udp', port: 53, allowedCidrs: null, protocol: 'udp', defaultPool: 'UDPRoute/shop/u' },
+    ])
+    expect(pools.map(({ name, protocol, members }) => [name, protocol, members.length])).toEqual([
+      ['TCPRoute/shop/t', 'tcp', 1],
+      ['UDPRoute/shop/u', 'udp', 1],
+    ])
+  })
+
+  test('a route of several listeners has one pool', () => {
+    const { listeners, pools } = contentOf(
+      [listener('one', 'TCP', 1), listener('two', 'TCP', 2)],
+      connectionRoute('TCPRoute', [to('a')], { name: 't' }),
+    )
+    expect(listeners.map(({ defaultPool }) => defaultPool)).toEqual(['TCPRoute/shop/t', 'TCPRoute/shop/t'])
+    expect(pools).toHaveLength(1)
+  })
+
+  test.each([
+    ['no route', []],
+    ['a route without a backend that resolves', [connectionRoute('TCPRoute', [to('missing')])]],
+  ])('without a pool connections are refused: %s', (_, routes) => {
+    const { listeners, pools } = contentOf([listener('tcp', 'TCP', 1)], ...routes)
+    expect([listeners[0]?.defaultPool, pools]).toEqual(['', []])
+  })
+
+  test('the oldest route has the listener; both are attached, and the younger one says who has it', () => {
+    const older = connectionRoute('TCPRoute', [to('a')], { name: 'z', createdAt: '2026-01-01T00:00:00Z' })
+    const younger = connectionRoute('TCPRoute', [to('b')], { name: 'y', createdAt: '2026-01-02T00:00:00Z', number: 3 })
+    const listeners = [listener('tcp', 'TCP', 1)]
+    const made = compiled(listeners, younger, older)
+    expect(made.wanted?.content.listeners[0]?.defaultPool).toBe('TCPRoute/shop/z')
+    expect(made.listeners[0]?.attachedRoutes).toBe(2)
+    const all = [younger, older]
+    expect(outcomeOf(listeners, younger, all)).toMatchObject({
+      refused: null,
+      idle: 'Listener tcp sends to TCPRoute/shop/z, which is older.',
+    })
+    expect(outcomeOf(listeners, older, all)).toMatchObject({ refused: null, idle: '' })
+  })
+
+  test('of one age the first by name has it', () => {
+    const routes = ['b', 'a'].map((name, at) => connectionRoute('TCPRoute', [to(name)], { name, number: at + 2 }))
+    expect(contentOf([listener('tcp', 'TCP', 1)], ...routes).listeners[0]?.defaultPool).toBe('TCPRoute/shop/a')
+  })
+
+  test('a UDPRoute needs a UDP port, a TCPRoute a TCP port', () => {
+    const at = [listener('tcp', 'TCP', 1), listener('udp', 'UDP', 1)]
+    expect(outcomeOf(at, connectionRoute('TCPRoute', [to('dns')])).unresolved?.reason).toBe('BackendNotFound')
+    expect(outcomeOf(at, connectionRoute('UDPRoute', [to('a')])).unresolved?.reason).toBe('BackendNotFound')
+    expect(outcomeOf(at, connectionRoute('UDPRoute', [to('dns')])).unresolved).toBeNull()
+  })
+})
+
+describe('attaching', () => {
+  const all = [http('http'), listener('tls', 'TLS', 443), listener('tcp', 'TCP', 1), listener('udp', 'UDP', 1)]
+  test.each([
+    ['TLSRoute', 'tls'],
+    ['TCPRoute', 'tcp'],
+    ['UDPRoute', 'udp'],
+  ] as const)('a %s attaches to listeners of its protocol alone', (kind, name) => {
+    const made = compiled(all, connectionRoute(kind, [to('a')]))
+    const attached = made.listeners.flatMap(({ judged, attachedRoutes }) =>
+      attachedRoutes > 0 ? [judged.listener.name] : [],
+    )
+    expect(attached).toEqual([name])
+    expect(outcomeOf([http('http')], connectionRoute(kind, [to('a')])).refused?.reason).toBe('NotAllowedByListeners')
+  })
+
+  test('listeners of one port conflict over TCP, and not with UDP', () => {
+    const made = compiled([listener('a', 'TCP', 80), http('b'), listener('c', 'UDP', 80)])
+    expect(made.listeners.map(({ judged }) => judged.conflict?.reason ?? null)).toEqual([
+      'ProtocolConflict',
+      'ProtocolConflict',
+      null,
+    ])
+  })
+})
+
+describe('listeners of protocol TLS', () => {
+  const tls = (name: string, hostname?: string) =>
+    listener(name, 'TLS', 443, hostname === undefined ? {} : { hostname })
+  const named = (hostnames: string[], backends: object[], more: object = {}) =>
+    connectionRoute('TLSRoute', backends as never, more, { hostnames })
+  /** `pools host`, in order. */
+  const orderOf = (...from: Parameters<typeof compiled>) =>
+    contentOf(...from).listeners[0]?.routes?.map(({ action, conditions }) => {
+      const host = conditions[0] as { values?: string[]; compare?: string } | undefined
+      const pools = action.type === 'forward' ? action.pools.map(({ pool, weight }) => `${pool}=${weight}`) : ['?']
+      return `${pools.join('+')} ${host?.compare === 'any-labels' ? '*.' : ''}${host?.values?.join('+') ?? ''}`.trim()
+    })
+  const A = 'tcp-proxy/shop/a:8080'
+  const B = 'tcp-proxy/shop/b:8080'
+
+  test('pass on by name, the more specific one first, and close the share of what does not resolve', () => {
+    const routes = [
+      named(['*.x.org'], [to('a')], { name: 'wide' }),
+      named(['w.x.org'], [to('b', { weight: 3 }), to('missing')], { name: 'one', number: 3 }),
+    ]
+    expect(orderOf([tls('tls')], ...routes)).toEqual([`${B}=3+closed=1 w.x.org`, `${A}=1 *.x.org`])
+    const { listeners, pools } = contentOf([tls('tls')], ...routes)
+    expect(listeners).toMatchObject([{ protocol: 'tls-passthrough', defaultPool: '' }])
+    expect(listeners[0]).not.toHaveProperty('insertHeaders')
+    expect(pools.map(({ name, protocol, members }) => [name, protocol, members.length])).toEqual([
+      ['closed', 'tcp-proxy', 0],
+      [A, 'tcp-proxy', 1],
+      [B, 'tcp-proxy', 1],
+    ])
+  })
+
+  test.each([
+    ['an exact listener and a wider route', 'w.x.org', ['*.x.org'], `${A}=1 w.x.org`],
+    ['a wider listener and an exact route', '*.x.org', ['W.x.org', 'other.net'], `${A}=1 w.x.org`],
+    ['any name', undefined, ['w.x.org'], `${A}=1 w.x.org`],
+  ])('have the names that both have: %s', (_, hostname, hostnames, expected) => {
+    expect(orderOf([tls('tls', hostname)], named(hostnames, [to('a')]))?.[0]).toBe(expected)
+  })
+
+  test('no name in common', () => {
+    const route = named(['x.net'], [to('a')])
+    expect(outcomeOf([tls('tls', 'x.org')], route).refused?.reason).toBe('NoMatchingListenerHostname')
+    expect(compiled([tls('tls', 'x.org')], route).listeners[0]?.attachedRoutes).toBe(0)
+  })
+
+  test('are isolated: a name of a listener is not for routes of a wider one', () => {
+    const route = connectionRoute('TLSRoute', [to('a')], {}, { parentRefs: [{ name: 'web', sectionName: 'wide' }] })
+    expect(orderOf([tls('wide', '*.x.org'), tls('one', 'w.x.org')], route)).toEqual([
+      'closed=1 w.x.org',
+      `${A}=1 *.x.org`,
+      'closed=1 *.x.org',
+    ])
+  })
+
+  test('of two routes with one name the older stands first', () => {
+    const younger = named(['x.org'], [to('a')], { createdAt: '2026-02-01T00:00:00Z' })
+    const older = named(['x.org'], [to('b')], { name: 'z', number: 3 })
+    expect(orderOf([tls('tls')], younger, older)?.[0]).toBe(`${B}=1 x.org`)
+  })
+
+  test('do not end TLS', () => {
+    const ends = listener('tls', 'TLS', 443, { tls: { mode: 'Terminate', certificateRefs: [{ name: 'tls' }] } })
+    const made = compiled([ends, tls('on', 'x.org')])
+    expect(made.listeners.map(({ judged }) => judged.refused?.reason ?? null)).toEqual(['UnsupportedValue', null])
+  })
+})

@@ -1,0 +1,49 @@
+import type { MemberContent, PoolContent } from '@spout/connector'
+import { type RouteObject, routeIdOf } from '../objects/route.ts'
+import type { BackendShare } from '../route-kinds/route-kind.ts'
+import type { Backend } from './backends.ts'
+
+const MOST_WEIGHT = 256
+const LONGEST_NAME = 255
+
+/** Names the pool of a route in its load balancer: readable if that is short enough. */
+export function sharedPoolNameOf(route: RouteObject): string {
+  const id = routeIdOf(route)
+  return id.length <= LONGEST_NAME ? id : `${route.kind}/${route.metadata.uid}`
+}
+
+/**
+ * One pool with the endpoints of several backends: the packet path sends to one pool. Each member has its part of what
+ * its backend is to get, in whole numbers up to 256 and at least 1. An endpoint of two backends has the sum.
+ * @param poolOf a pool with the endpoints of one backend
+ */
+export function sharedPool(
+  name: string,
+  shares: readonly BackendShare[],
+  poolOf: (name: string, backend: Backend) => PoolContent,
+): PoolContent | null {
+  const pools = shares.map(({ backend, weight }) => ({ pool: poolOf(name, backend), weight }))
+  const [first] = pools
+  if (first === undefined) return null
+  const parts = new Map<string, { readonly member: MemberContent; readonly part: number }>()
+  for (const { pool, weight } of pools)
+    for (const member of pool.members) {
+      const key = `${member.address} ${member.port}`
+      const part = (parts.get(key)?.part ?? 0) + weight / pool.members.length
+      parts.set(key, { member, part })
+    }
+  const weights = wholeNumbers([...parts.values()].map(({ part }) => part))
+  const members = [...parts.values()].map(({ member }, at) => ({ ...member, weight: weights[at] ?? 1 }))
+  return { ...first.pool, members }
+}
+
+/** Numbers in about the same proportion: exact when small ones have it, else the closest up to 256. */
+function wholeNumbers(parts: readonly number[]): readonly number[] {
+  const most = Math.max(...parts, 0)
+  if (most === 0) return parts.map(() => 0)
+  for (let factor = 1; factor <= MOST_WEIGHT; factor++) {
+    const scaled = parts.map((part) => (part * factor) / most)
+    if (scaled.every((one) => Math.abs(one - Math.round(one)) < 1e-9)) return scaled.map(Math.round)
+  }
+  return parts.map((part) => (part === 0 ? 0 : Math.max(1, Math.round((part * MOST_WEIGHT) / most))))
+}
