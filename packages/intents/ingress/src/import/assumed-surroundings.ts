@@ -32,5 +32,6 @@ export function assumedSurroundings(ingresses: readonly Ingress[], services: rea
       notice: null,
     }),
     families: [4],
+    domains: [],
   }
 }
