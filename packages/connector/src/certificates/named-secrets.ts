@@ -1,4 +1,6 @@
 import {
+  CONFIG_MAPS,
+  type ConfigMap,
   collectionPath,
   isNotFound,
   KubeError,
@@ -9,7 +11,7 @@ import {
 } from '@spout/kube'
 import { type Clock, type Logger, pause } from '@spout/runtime'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
-import { type TlsContent, tlsContentOf } from './tls-secret.ts'
+import { authoritiesOf, type TlsContent, tlsContentOf } from './tls-secret.ts'
 
 export interface NamedSecretsOptions {
   readonly transport: Transport
@@ -31,10 +33,25 @@ interface Followed {
   readonly done: Promise<void>
 }
 
-type WatchLine = { readonly type: string; readonly object: KubeSecret }
+type Held = KubeSecret | ConfigMap
+type WatchLine = { readonly type: string; readonly object: Held }
+
+const CONFIG_MAP = 'ConfigMap/'
+/** The key of a ConfigMap with authorities; that of a Secret is `namespace/name`. */
+export const configMapKey = (key: string): string => `${CONFIG_MAP}${key}`
+
+/** What a key names. */
+const placeOf = (key: string) => {
+  const isConfigMap = key.startsWith(CONFIG_MAP)
+  const path = isConfigMap ? key.slice(CONFIG_MAP.length) : key
+  const [namespace = '', name = ''] = path.split('/', 2)
+  return isConfigMap
+    ? { namespace, name, resource: CONFIG_MAPS, kind: 'ConfigMap', field: 'configMap' }
+    : { namespace, name, resource: SECRETS, kind: 'Secret', field: 'secret' }
+}
 
 /**
- * The Secrets of these names and no others, each read and watched by its name alone. No list of Secrets is ever asked
+ * The Secrets, and ConfigMaps of authorities, of these names and no others, each read and watched by its name alone. No list of them is ever asked
  * for, so RBAC can allow `get` and `watch` of single names. Where watching is not allowed, it reads again now and then.
  */
 export class NamedSecrets {
@@ -92,10 +109,10 @@ export class NamedSecrets {
 
   /** @returns false when we may not read it */
   async #read(key: string, signal: AbortSignal): Promise<boolean> {
-    const [namespace = '', name = ''] = key.split('/', 2)
+    const { namespace, name, resource, kind, field } = placeOf(key)
     try {
-      const path = objectPath(SECRETS, { namespace, name })
-      this.#take(key, await this.#options.transport.request<KubeSecret>({ method: 'GET', path, signal }), signal)
+      const path = objectPath(resource, { namespace, name })
+      this.#take(key, await this.#options.transport.request<Held>({ method: 'GET', path, signal }), signal)
       return true
     } catch (error) {
       if (isNotFound(error)) {
@@ -103,17 +120,21 @@ export class NamedSecrets {
         return true
       }
       if (!isForbidden(error)) throw error
-      this.#put(key, refuse('SecretForbidden', 'secret', `RBAC does not let us read Secret ${shown(key)}.`), signal)
+      this.#put(
+        key,
+        refuse(`${kind}Forbidden`, field, `RBAC does not let us read ${kind} ${shown(`${namespace}/${name}`)}.`),
+        signal,
+      )
       return false
     }
   }
 
   /** Until the watch ends. @returns false when we may not watch it */
   async #watch(key: string, signal: AbortSignal): Promise<boolean> {
-    const [namespace, name] = key.split('/', 2)
+    const { namespace, name, resource } = placeOf(key)
     try {
       const lines = this.#options.transport.lines({
-        path: collectionPath(SECRETS, namespace),
+        path: collectionPath(resource, namespace),
         // Without a version the first event is the Secret as it is.
         query: { watch: true, fieldSelector: `metadata.name=${name}`, timeoutSeconds: WATCH_SECONDS },
         signal,
@@ -133,9 +154,15 @@ export class NamedSecrets {
     }
   }
 
-  #take(key: string, secret: KubeSecret | null, signal: AbortSignal): void {
+  #take(key: string, object: Held | null, signal: AbortSignal): void {
+    const { namespace, name, kind, field } = placeOf(key)
+    const missing = () => refuse(`${kind}NotFound`, field, `There is no ${kind} ${shown(`${namespace}/${name}`)}.`)
     const content =
-      secret === null ? refuse('SecretNotFound', 'secret', `There is no Secret ${shown(key)}.`) : tlsContentOf(secret)
+      object === null
+        ? missing()
+        : kind === 'Secret'
+          ? tlsContentOf(object as KubeSecret)
+          : authoritiesOf(object as ConfigMap)
     this.#put(key, content, signal)
   }
 

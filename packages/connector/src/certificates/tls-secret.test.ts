@@ -1,6 +1,6 @@
 import { issueCertificate } from '@spout/testkit/tls'
 import { describe, expect, test } from 'vitest'
-import { tlsContentOf } from './tls-secret.ts'
+import { authoritiesOf, tlsContentOf } from './tls-secret.ts'
 
 const one = issueCertificate({ names: ['a.example'], days: 90 })
 const two = issueCertificate({ names: ['b.example'], days: 90 })
@@ -25,7 +25,7 @@ describe('a Secret of type kubernetes.io/tls', () => {
     )
     if ('refusal' in read) throw new Error(read.refusal.message)
     expect(read.value.chain.trim()).toBe(one.certificate.trim())
-    expect(read.value.key.reveal().trim()).toBe(one.key.trim())
+    expect(read.value.key?.reveal().trim()).toBe(one.key.trim())
   })
 
   test('shows its key in no text', () => {
@@ -70,4 +70,22 @@ describe('a Secret of type kubernetes.io/tls', () => {
       refusal: { field: 'data[tls.crt]' },
     })
   })
+})
+
+test('authorities of a ConfigMap are read without what stands between them', () => {
+  const [one, other] = [issueCertificate({ isAuthority: true }), issueCertificate({ isAuthority: true })]
+  const read = authoritiesOf({
+    metadata: { name: 'ca' },
+    data: { 'ca.crt': `# one\n${one.certificate}# other\n${other.certificate}` },
+  })
+  expect('value' in read && [read.value.chain, read.value.key]).toEqual([one.certificate + other.certificate, null])
+})
+
+test.each([
+  ['no such key', {}],
+  ['no certificate', { 'ca.crt': 'a' }],
+  ['a broken one', { 'ca.crt': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n' }],
+])('no authorities: %s', (_, data) => {
+  const read = authoritiesOf({ metadata: { name: 'ca' }, data: data as Record<string, string> })
+  expect('refusal' in read && [read.refusal.reason, read.refusal.field]).toEqual(['InvalidCertificate', 'data[ca.crt]'])
 })

@@ -1,13 +1,14 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
-import type { Secret as KubeSecret } from '@spout/kube'
+import type { ConfigMap, Secret as KubeSecret } from '@spout/kube'
 import { Secret } from '@spout/runtime'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 
-/** The content of a Secret of type `kubernetes.io/tls`. */
+/** The content of a Secret of type `kubernetes.io/tls`, or of a ConfigMap with authorities. */
 export interface TlsContent {
   /** PEM blocks, the leaf first. */
   readonly chain: string
-  readonly key: Secret<string>
+  /** Null for authorities. */
+  readonly key: Secret<string> | null
   /** Names this content: a SHA-256 over both, hex. */
   readonly hash: string
 }
@@ -40,6 +41,23 @@ export function tlsContentOf({ type, data = {} }: KubeSecret): OrRefusal<TlsCont
   const pem = chain.map((block) => `${block}\n`).join('')
   const hash = createHash('sha256').update(pem).update(key).digest('hex')
   return { value: { chain: pem, key: new Secret(`${key}\n`), hash } }
+}
+
+/** Reads the authorities of a ConfigMap: PEM blocks under `ca.crt`, as Gateway API's BackendTLSPolicy names it. */
+export function authoritiesOf({ data = {} }: ConfigMap): OrRefusal<TlsContent> {
+  const field = 'data[ca.crt]'
+  const text = data['ca.crt'] ?? ''
+  const chain = text.length > MOST_CHARACTERS ? [] : (text.match(CERTIFICATES) ?? [])
+  if (chain.length === 0)
+    return refuse('InvalidCertificate', field, 'The ConfigMap has no certificate in PEM under ca.crt.')
+  for (const [at, block] of chain.entries())
+    try {
+      new X509Certificate(block)
+    } catch {
+      return refuse('InvalidCertificate', field, `Block ${at + 1} of the ConfigMap's ca.crt is not a certificate.`)
+    }
+  const pem = chain.map((block) => `${block}\n`).join('')
+  return { value: { chain: pem, key: null, hash: createHash('sha256').update(pem).digest('hex') } }
 }
 
 function blocksOf(base64: string | undefined, pattern: RegExp): readonly string[] {

@@ -43,4 +43,8 @@ export class NativeCertificates implements CertificateService {
 
 const stored = ({ id, name, tags, names }: StoredCertificate): StoredCertificate => ({ id, name, tags, names })
 
-const bodyOf = (labels: CertificateLabels, { chain, key }: TlsContent) => ({ ...labels, chain, key: key.reveal() })
+const bodyOf = (labels: CertificateLabels, { chain, key }: TlsContent) => ({
+  ...labels,
+  chain,
+  ...(key === null ? {} : { key: key.reveal() }),
+})
