@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CONTROLLER_NAME } from './names.ts'
 import type { Gateway } from './objects/gateway.ts'
 import type { HttpRouteObject } from './objects/http-route.ts'
+import type { RouteObject } from './objects/route.ts'
 import { type GatewayBed, openGatewayBed, said } from './testing/gateway-bed.fixture.ts'
 
 let bed: GatewayBed
@@ -23,7 +25,7 @@ const idle = () => bed.until('an empty queue', () => running.controller.counters
 const addressOf = ({ status }: Gateway) => status?.addresses?.[0]?.value ?? ''
 const ofGateway = ({ status }: Gateway) => said(status?.conditions)
 const ofListener = ({ status }: Gateway, at = 0) => status?.listeners?.[at]
-const parentOf = ({ status }: HttpRouteObject) =>
+const parentOf = ({ status }: RouteObject) =>
   said(status?.parents.find(({ controllerName }) => controllerName === CONTROLLER_NAME)?.conditions)
 const when = (name: string, what: string, holds: (gateway: Gateway) => boolean) =>
   bed.until(`${name}: ${what}`, async () => {
@@ -62,7 +64,7 @@ describe('against a real API server with Gateway API v1.6', () => {
       (one) => addressOf(one) !== '' && ofListener(one)?.attachedRoutes === 1,
     )
     expect(ofGateway(waiting)).toEqual({ Accepted: 'True Accepted', Programmed: 'False Pending' })
-    expect(ofListener(waiting)?.supportedKinds).toEqual([{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute' }])
+    expect(ofListener(waiting)?.supportedKinds.map(({ kind }) => kind)).toContain('HTTPRoute')
     const route = await whenRoute('whole', 'its parent', ({ status }) => (status?.parents.length ?? 0) > 0)
     expect(parentOf(route)).toEqual({ Accepted: 'True Accepted', ResolvedRefs: 'True ResolvedRefs' })
     await bed.until('its members', () => (bed.documentOf(made)?.pools[0]?.members.length ?? 0) === 1)
@@ -164,6 +166,69 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.api.patch('/api/v1/namespaces/team', { metadata: { labels: { team: 'blue' } } })
     await whenRoute('outside', 'refused', (one) => parentOf(one)['Accepted'] === 'False NotAllowedByListeners', 'team')
     await bed.until('no route', () => actions(made) === '404')
+  })
+
+  test('a GRPCRoute is served in HTTP/2; of it and an HTTPRoute with the same name the older is accepted', async () => {
+    const made = await bed.createGateway('grpc')
+    const rules = [{ ...to('web'), matches: [{ method: { service: 'shop.v1.Cart', method: 'Add' } }] }]
+    const spec = { parentRefs: [{ name: 'grpc' }], hostnames: ['grpc.example.org'] }
+    await bed.createGrpcRoute('grpc', { ...spec, rules })
+    const route = (what: string, holds: (shown: Readonly<Record<string, string>>) => boolean) =>
+      bed.until(`grpc: ${what}`, async () => holds(parentOf(await bed.grpcRoute('grpc'))))
+    await route('accepted', ({ Accepted, ResolvedRefs }) => Accepted === 'True Accepted' && ResolvedRefs !== undefined)
+    await bed.until('its route', () => actions(made) === 'forward,404')
+    expect(bed.documentOf(made)?.pools).toMatchObject([{ name: 'shop/web:8080/h2', http2: true }])
+    expect(bed.documentOf(made)?.listeners[0]?.routes[0]?.conditions).toEqual([
+      { on: 'host', compare: 'exact', values: ['grpc.example.org'], not: false },
+      { on: 'path', compare: 'exact', values: ['/shop.v1.Cart/Add'], not: false },
+    ])
+    // Times of the API server have seconds; of one age, the name decides.
+    await bed.createRoute('rival', { ...spec, rules: [to('web')] })
+    const refused = await whenRoute('rival', 'an answer', ({ status }) => status?.parents.length === 1)
+    expect(parentOf(refused)['Accepted']).toBe('False HostnameConflict')
+    const shown = await when('grpc', 'one route', (one) => ofListener(one)?.attachedRoutes === 1)
+    expect(ofListener(shown)?.supportedKinds.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['GRPCRoute', 'HTTPRoute']),
+    )
+    await bed.remove('grpcroutes', 'grpc')
+    await whenRoute('rival', 'accepted', (one) => parentOf(one)['Accepted'] === 'True Accepted')
+    await bed.until('another pool', () => bed.documentOf(made)?.pools[0]?.name === 'shop/web:8080')
+    await bed.remove('httproutes', 'rival')
+  })
+
+  test('a BackendTLSPolicy: authorities of a ConfigMap that comes late, a conflict, and its end', async () => {
+    const made = await bed.createGateway('inner')
+    await bed.createRoute('inner', { parentRefs: [{ name: 'inner' }], rules: [to('web')] })
+    await bed.until('plain', () => actions(made) === 'forward,404')
+    const spec = (name: string) => ({
+      targetRefs: [{ group: '', kind: 'Service', name: 'web' }],
+      validation: { hostname: 'web.internal', caCertificateRefs: [{ group: '', kind: 'ConfigMap', name }] },
+    })
+    const policy = (name: string, shown: Readonly<Record<string, string>>) =>
+      bed.until(`${name}: ${JSON.stringify(shown)}`, async () => {
+        const ancestors = (await bed.policy(name)).status?.ancestors ?? []
+        const ours = ancestors.find(({ ancestorRef }) => ancestorRef.name === 'inner')
+        return isDeepStrictEqual(said(ours?.conditions), shown)
+      })
+    await bed.createPolicy('inner', spec('ca'))
+    await policy('inner', { Accepted: 'False NoValidCACertificate', ResolvedRefs: 'False InvalidCACertificateRef' })
+    // Nothing is sent to endpoints that cannot be trusted.
+    await bed.until('500', () => actions(made) === '500,404')
+    await bed.createAuthorities('ca')
+    await policy('inner', { Accepted: 'True Accepted', ResolvedRefs: 'True ResolvedRefs' })
+    await bed.until('a pool with TLS', () => bed.documentOf(made)?.pools[0]?.tls !== undefined)
+    const [authorities] = bed.certificates()
+    expect(bed.documentOf(made)?.pools).toMatchObject([
+      { name: 'shop/web:8080/tls', tls: { caCertificateId: authorities?.id, serverName: 'web.internal' } },
+    ])
+    await bed.createPolicy('later', spec('ca'))
+    await policy('later', { Accepted: 'False Conflicted', ResolvedRefs: 'True ResolvedRefs' })
+    await bed.remove('backendtlspolicies', 'inner')
+    await policy('later', { Accepted: 'True Accepted', ResolvedRefs: 'True ResolvedRefs' })
+    await bed.remove('backendtlspolicies', 'later')
+    await bed.until('plain again', () => bed.documentOf(made)?.pools[0]?.tls === undefined)
+    await bed.until('no authorities', () => bed.certificates().length === 0)
+    await bed.remove('httproutes', 'inner')
   })
 
   test('nothing of other classes is written, nor entries of other controllers', async () => {

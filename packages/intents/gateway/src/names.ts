@@ -11,6 +11,9 @@ export const GATEWAY_GROUP = 'gateway.networking.k8s.io'
  * of Gateway API v1.6.
  */
 export const SUPPORTED_FEATURES: readonly string[] = [
+  'BackendTLSPolicy',
+  'GRPCRoute',
+  'GRPCRouteNamedRouteRule',
   'Gateway',
   'GatewayAddressEmpty',
   'GatewayHTTPListenerIsolation',
@@ -20,13 +23,16 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'HTTPRoute303RedirectStatusCode',
   'HTTPRoute307RedirectStatusCode',
   'HTTPRoute308RedirectStatusCode',
+  'HTTPRouteBackendProtocolH2C',
   'HTTPRouteBackendProtocolWebSocket',
+  'HTTPRouteBackendRequestHeaderModification',
   'HTTPRouteBackendTimeout',
   'HTTPRouteCORS',
   'HTTPRouteHostRewrite',
   'HTTPRouteMethodMatching',
   'HTTPRouteNamedRouteRule',
   'HTTPRouteParentRefPort',
+  'HTTPRoutePathRedirect',
   'HTTPRoutePathRewrite',
   'HTTPRoutePortRedirect',
   'HTTPRouteQueryParamMatching',

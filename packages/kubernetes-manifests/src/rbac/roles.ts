@@ -48,14 +48,14 @@ export const CONNECTOR_NAMESPACE_RULES: readonly PolicyRule[] = [
 ]
 
 const GATEWAY_API = 'gateway.networking.k8s.io'
-const GATEWAY_ROUTES = ['httproutes', 'tcproutes', 'tlsroutes', 'udproutes']
+const GATEWAY_ROUTES = ['grpcroutes', 'httproutes', 'tcproutes', 'tlsroutes', 'udproutes']
 
 /** Only where Gateways are served: `packages/intents/gateway`. */
 export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
   {
-    why: 'Classes, routes and grants; they are never written.',
+    why: 'Classes, routes, policies and grants; they are never written.',
     apiGroups: [GATEWAY_API],
-    resources: ['gatewayclasses', ...GATEWAY_ROUTES, 'referencegrants'],
+    resources: ['backendtlspolicies', 'gatewayclasses', ...GATEWAY_ROUTES, 'referencegrants'],
     verbs: ['list', 'watch'],
   },
   {
@@ -67,7 +67,10 @@ export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
   {
     why: 'Conditions and addresses.',
     apiGroups: [GATEWAY_API],
-    resources: ['gatewayclasses/status', 'gateways/status', ...GATEWAY_ROUTES.map((plural) => `${plural}/status`)],
+    resources: [
+      ...['backendtlspolicies/status', 'gatewayclasses/status', 'gateways/status'],
+      ...GATEWAY_ROUTES.map((plural) => `${plural}/status`),
+    ],
     verbs: ['patch'],
   },
   {

@@ -1,4 +1,5 @@
 import type { EndpointSlice, Service } from '@spout/kube'
+import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
@@ -7,7 +8,7 @@ import type { Labels } from '../to-model/attachment.ts'
 
 /** What changed, by key or, of a route, by its id; grants and namespaces change seldom and for many at once. */
 export type ClusterChange =
-  | { readonly type: 'class' | 'gateway' | 'route' | 'service'; readonly key: string }
+  | { readonly type: 'class' | 'gateway' | 'route' | 'service' | 'policy'; readonly key: string }
   | { readonly type: 'permissions' }
 
 /** A Kubernetes cluster as the controller needs it: its objects in memory, and the few writes. */
@@ -25,6 +26,9 @@ export interface Cluster {
   /** Of all kinds that the cluster has. */
   routes(): Iterable<RouteObject>
   grants(): readonly ReferenceGrant[]
+  policy(key: string): BackendTlsPolicyObject | undefined
+  /** Those that are for a Service. */
+  policiesOf(service: string): readonly BackendTlsPolicyObject[]
   /** Null until the namespace was seen. */
   labelsOf(namespace: string): Labels | null
   service(key: string): Service | undefined
@@ -42,5 +46,6 @@ export interface Cluster {
   /** Each writes for the version that was read; an object that is gone is no error. @throws Stale */
   writeClass(gatewayClass: GatewayClass, status: GatewayClass['status']): Promise<void>
   writeGateway(gateway: Gateway, status: GatewayStatus): Promise<void>
+  writeAncestors(policy: BackendTlsPolicyObject, ancestors: readonly PolicyAncestorStatus[]): Promise<void>
   writeParents(route: RouteObject, parents: readonly RouteParentStatus[]): Promise<void>
 }

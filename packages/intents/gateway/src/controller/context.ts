@@ -1,6 +1,7 @@
 import type { KnownDomains, KnownLoadBalancers, KnownNetworks, KnownPools, Restoration } from '@spout/connector'
 import type { GatewayIndex } from './gateway-index.ts'
 import type { GatewayControllerOptions } from './options.ts'
+import type { PolicyIndex } from './policy-index.ts'
 import type { RouteIndex } from './route-index.ts'
 import type { Statuses } from './statuses.ts'
 
@@ -13,6 +14,7 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly restoration: Restoration
   readonly gateways: GatewayIndex
   readonly routes: RouteIndex
+  readonly policies: PolicyIndex
   readonly statuses: Statuses
   /** The Gateway whose load balancer is being changed now, by load balancer id. */
   readonly busy: Map<string, string>

@@ -5,13 +5,17 @@ import {
   LeftOut,
   nameRefused,
   ownersOf,
+  type PoolContent,
   type Refusal,
   SHORTLY_MS,
   type ShownLoadBalancer,
   uidOf,
 } from '@spout/connector'
+import { poolTls } from '@spout/model'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
 import type { Gateway } from '../objects/gateway.ts'
+import { authoritiesOfPolicy } from '../to-model/backend-tls.ts'
+import type { Backend } from '../to-model/backends.ts'
 import { type CompiledGateway, compileGateway } from '../to-model/compile-gateway.ts'
 import { bringGateway } from './bring-gateway.ts'
 import { type ControllerContext, REFUSED_RETRY_MS } from './context.ts'
@@ -57,14 +61,28 @@ export class GatewayBalancer {
     }
     // When they have been read and stored, this Gateway is looked at again.
     if (!gateways.knowsSecrets(key)) return done
-    const own = routes.ofGateway(key).flatMap((id) => cluster.route(id) ?? [])
+    const ids = routes.ofGateway(key)
+    if (!ids.every((id) => this.#knowsAuthorities(routes.of(id).services))) return done
+    const own = ids.flatMap((id) => cluster.route(id) ?? [])
     const families = this.#families()
     const compiled = compileGateway(gateway, own, {
       ...surroundingsOf(this.#context),
-      poolOf: (name, { service, port, protocol }) =>
-        backendPool(name, port, cluster.slicesOf(service), families, protocol),
+      poolOf: (name, backend) => ({
+        ...backendPool(name, backend.port, cluster.slicesOf(backend.service), families, backend.protocol),
+        ...spokenTo(backend),
+      }),
     })
     return this.#bring(key, gateway, compiled)
+  }
+
+  /** Whether all authorities of the policies of Services have been looked at. */
+  #knowsAuthorities(services: ReadonlySet<string>): boolean {
+    const { cluster, certificates } = this.#context
+    for (const service of services)
+      for (const policy of cluster.policiesOf(service))
+        for (const authorities of authoritiesOfPolicy(policy))
+          if (certificates.of(authorities).type === 'waits') return false
+    return true
   }
 
   async #bring(key: string, gateway: Gateway, compiled: CompiledGateway): Promise<Outcome> {
@@ -117,4 +135,10 @@ export class GatewayBalancer {
 const programmedSince = ({ status }: Gateway): string | null => {
   const found = status?.conditions?.find(({ type }) => type === 'Programmed')
   return found?.status === 'True' ? found.lastTransitionTime : null
+}
+
+/** With TLS the version of HTTP is agreed upon there (ALPN). */
+function spokenTo({ http2, tls = null }: Backend): Pick<PoolContent, 'http2' | 'tls'> {
+  if (tls === null) return http2 ? { http2 } : {}
+  return { tls: poolTls.parse({ ...tls, alpn: [http2 ? 'h2' : 'http/1.1'] }) }
 }

@@ -17,8 +17,9 @@ import type { ControllerContext } from './context.ts'
 import { GatewayBalancer } from './gateway-balancer.ts'
 import { GatewayIndex } from './gateway-index.ts'
 import { type GatewayControllerOptions, surroundingsOf } from './options.ts'
+import { PolicyIndex } from './policy-index.ts'
 import { releaseGateway } from './release.ts'
-import { RouteIndex } from './route-index.ts'
+import { RouteIndex, rivalOf } from './route-index.ts'
 import { withAddresses } from './shown-addresses.ts'
 import { Statuses } from './statuses.ts'
 
@@ -39,6 +40,7 @@ const CLASS = 'class:'
 const GATEWAY = 'gateway:'
 const ROUTE = 'route:'
 const LEAVE = 'leave:'
+const POLICY = 'policy:'
 
 /**
  * Keeps a load balancer for each Gateway of our classes, and the statuses of classes, Gateways and routes.
@@ -66,6 +68,7 @@ export class GatewayController {
       restoration: new Restoration(clock),
       gateways: new GatewayIndex(options),
       routes: new RouteIndex(),
+      policies: new PolicyIndex(options),
       statuses: new Statuses(options),
       busy: new Map(),
       withdrawing: new Map(),
@@ -108,6 +111,7 @@ export class GatewayController {
       cluster.onChange((change) => this.#changed(change)),
       certificates.onChange((secret) => {
         for (const gateway of gateways.ofSecret(secret)) this.#addGateway(gateway)
+        for (const policy of this.#context.policies.ofAuthorities(secret)) this.#policyChanged(policy)
       }),
       known.onChange((documents) => this.#shown(documents)),
     ]
@@ -139,6 +143,9 @@ export class GatewayController {
       case 'route':
         this.#routeChanged(change.key)
         break
+      case 'policy':
+        this.#policyChanged(change.key)
+        break
       case 'service':
         for (const route of routes.ofService(change.key)) this.#addWithGateways(route)
         break
@@ -162,10 +169,19 @@ export class GatewayController {
     const { cluster, routes } = this.#context
     const { before, after } = routes.put(id, cluster.route(id))
     this.#addRoute(id)
+    for (const service of before.services) this.#addPoliciesOf(service)
     for (const gateway of new Set([...before.gateways, ...after.gateways])) {
       this.#addGateway(gateway)
-      for (const rival of routes.rivalsAt(gateway, id)) this.#addRoute(rival)
+      this.#addRivals(gateway, id)
     }
+  }
+
+  /** Others that may get, or lose, a listener or a name that the route has, or had. */
+  #addRivals(gateway: string, id: string): void {
+    const { routes } = this.#context
+    const rival = rivalOf(id)
+    const others = rival !== null && routes.hasKind(gateway, rival) ? routes.ofGateway(gateway) : []
+    for (const route of [...others, ...routes.rivalsAt(gateway, id)]) this.#addRoute(route)
   }
 
   #addWithGateways(route: string): void {
@@ -173,7 +189,38 @@ export class GatewayController {
     for (const gateway of this.#context.routes.of(route).gateways) this.#addGateway(gateway)
   }
 
+  #policyChanged(key: string): void {
+    const { cluster, policies, routes } = this.#context
+    this.#add(POLICY, key)
+    for (const service of policies.put(key, cluster.policy(key))) {
+      // Of two policies for one Service the older counts.
+      this.#addPoliciesOf(service)
+      for (const route of routes.ofService(service)) this.#addWithGateways(route)
+    }
+  }
+
+  #addPoliciesOf(service: string): void {
+    for (const policy of this.#context.cluster.policiesOf(service)) this.#add(POLICY, keyOf(policy))
+  }
+
+  /** Our Gateways that a policy is for. */
+  #gatewaysOfPolicy(key: string): readonly string[] {
+    const { policies, routes, gateways } = this.#context
+    const found = policies
+      .servicesOf(key)
+      .flatMap((service) => [...routes.ofService(service)].flatMap((id) => [...routes.of(id).gateways]))
+    return [...new Set(found)].filter((gateway) => gateways.isOurs(gateway)).sort()
+  }
+
+  async #lookAtPolicy(key: string): Promise<void> {
+    const gateways = this.#gatewaysOfPolicy(key)
+    this.#context.policies.follow(key, gateways.length > 0)
+    await this.#context.statuses.tellPolicy(key, gateways, surroundingsOf(this.#context))
+  }
+
+  /** What it names is decided about by policies, too. */
   #addRoute(id: string): void {
+    for (const service of this.#context.routes.of(id).services) this.#addPoliciesOf(service)
     this.#queue.add(`${ROUTE}${id}`, id.split('/', 2)[1] ?? '')
   }
 
@@ -223,14 +270,17 @@ export class GatewayController {
 
   async #look(key: string): Promise<Outcome> {
     if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
-    const { gateways, statuses } = this.#context
+    const { gateways, policies, statuses } = this.#context
+    for (const policy of gateways.isComplete ? [] : policies.keys())
+      policies.follow(policy, this.#gatewaysOfPolicy(policy).length > 0)
     gateways.complete()
     const at = key.indexOf(':') + 1
     const [kind, name] = [key.slice(0, at), key.slice(at)]
     try {
       if (kind === GATEWAY) return await this.#balancer.balance(name)
       if (kind === LEAVE) return await releaseGateway(this.#context, name)
-      if (kind === CLASS) await statuses.tellClass(name)
+      if (kind === POLICY) await this.#lookAtPolicy(name)
+      else if (kind === CLASS) await statuses.tellClass(name)
       else await statuses.tellRoute(name, this.#context, surroundingsOf(this.#context))
       return done
     } catch (error) {

@@ -61,6 +61,11 @@ export class GatewayIndex {
     return { before, ownership }
   }
 
+  /** Whether what no Gateway names may go already. */
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
   /** Once both sides are read: from now on what no Gateway names may go. */
   complete(): void {
     if (this.#isComplete) return

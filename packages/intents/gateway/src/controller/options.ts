@@ -1,5 +1,6 @@
 import type { KnownDomains, LoadBalancerService, TlsCertificates } from '@spout/connector'
 import type { Clock, Logger } from '@spout/runtime'
+import { judgePolicy, policyOfPort } from '../to-model/backend-tls.ts'
 import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
 import type { Cluster } from './cluster.ts'
 
@@ -35,4 +36,9 @@ export const surroundingsOf = ({
   service: (key) => cluster.service(key),
   grants: cluster.grants(),
   labelsOf: (namespace) => cluster.labelsOf(namespace),
+  tlsOf: (service, portName) => {
+    const policies = cluster.policiesOf(service)
+    const policy = policyOfPort(policies, service, portName)
+    return policy === null ? undefined : judgePolicy(policy, policies, (key) => certificates.of(key)).tls
+  },
 })

@@ -3,6 +3,10 @@ import { kindOf, ROUTE_KINDS } from '../route-kinds/all.ts'
 import { gatewayOf } from '../to-model/attachment.ts'
 import { serviceKeyOf } from '../to-model/backends.ts'
 
+/** The kind of routes that may not share a name with this one; null: none. */
+export const rivalOf = (id: string): string | null =>
+  ROUTE_KINDS.find(({ kind }) => id.startsWith(`${kind}/`))?.rival ?? null
+
 /** What a route names. */
 export interface RouteNames {
   /** `namespace/name` of Gateways, of any class. */
@@ -17,6 +21,8 @@ export class RouteIndex {
   readonly #names = new Map<string, RouteNames>()
   readonly #ofGateway = new Map<string, Set<string>>()
   readonly #ofService = new Map<string, Set<string>>()
+  /** By kind and Gateway, as `gatewayOfKind` writes them. */
+  readonly #ofKind = new Map<string, Set<string>>()
 
   /** @returns what it named before and names now */
   put(id: string, route: RouteObject | undefined): { readonly before: RouteNames; readonly after: RouteNames } {
@@ -24,6 +30,9 @@ export class RouteIndex {
     const after = route === undefined ? NOTHING : namesOf(route)
     change(this.#ofGateway, id, before.gateways, after.gateways)
     change(this.#ofService, id, before.services, after.services)
+    const [kind = ''] = id.split('/', 1)
+    const ofKind = ({ gateways }: RouteNames) => new Set(gateways.values().map((one) => gatewayOfKind(kind, one)))
+    change(this.#ofKind, id, ofKind(before), ofKind(after))
     if (route === undefined) this.#names.delete(id)
     else this.#names.set(id, after)
     return { before, after }
@@ -42,6 +51,11 @@ export class RouteIndex {
     return [...(this.#ofGateway.get(gateway) ?? [])].sort()
   }
 
+  /** Whether a route of this kind names the Gateway. */
+  hasKind(gateway: string, kind: string): boolean {
+    return this.#ofKind.has(gatewayOfKind(kind, gateway))
+  }
+
   /** Other routes of the Gateway that may want a listener which the route has, or had, for itself. */
   rivalsAt(gateway: string, id: string): readonly string[] {
     const kind = id.slice(0, id.indexOf('/') + 1)
@@ -53,6 +67,8 @@ export class RouteIndex {
     return this.#ofService.get(service) ?? []
   }
 }
+
+const gatewayOfKind = (kind: string, gateway: string): string => `${kind}/${gateway}`
 
 function namesOf(route: RouteObject): RouteNames {
   const { namespace = '' } = route.metadata

@@ -2,10 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { keyOf, uidOf } from '@spout/connector'
 import type { Clock } from '@spout/runtime'
 import type { Gateway } from '../objects/gateway.ts'
+import { authoritiesOfPolicy, judgePolicy, servicesOfPolicy } from '../to-model/backend-tls.ts'
 import type { CompiledGateway } from '../to-model/compile-gateway.ts'
 import { routeOutcomes } from '../to-model/route-outcome.ts'
 import { classStatus } from '../write-back/class-status.ts'
 import { type GatewayOutcome, gatewayStatus } from '../write-back/gateway-status.ts'
+import { policyAncestors } from '../write-back/policy-status.ts'
 import { routeParents } from '../write-back/route-status.ts'
 import type { Cluster } from './cluster.ts'
 import type { GatewayIndex } from './gateway-index.ts'
@@ -49,10 +51,26 @@ export class Statuses {
     if (route === undefined) return
     const gatewayAt = (key: string) => (gateways.isOurs(key) ? (this.#cluster.gateway(key) ?? null) : null)
     const routesAt = (key: string) => routes.ofGateway(key).flatMap((one) => this.#cluster.route(one) ?? [])
-    const outcomes = routeOutcomes(route, gatewayAt, surroundings, routesAt)
+    const besideRivals = (key: string, rival: string) => (routes.hasKind(key, rival) ? routesAt(key) : [])
+    const outcomes = routeOutcomes(route, gatewayAt, surroundings, routesAt, besideRivals)
     const parents = routeParents(route, outcomes, this.#now())
     if (isDeepStrictEqual(route.status?.parents ?? [], parents)) return
     await this.#cluster.writeParents(route, parents)
+    this.#writes++
+  }
+
+  /** @param gateways of ours that send to its Services */
+  async tellPolicy(key: string, gateways: readonly string[], { certificateOf }: Surroundings): Promise<void> {
+    const policy = this.#cluster.policy(key)
+    if (policy === undefined) return
+    // Once they have been read, this policy is looked at again.
+    const isRead = ({ type }: { readonly type: string }) => type !== 'waits'
+    const isNeeded = gateways.length > 0
+    if (isNeeded && ![...authoritiesOfPolicy(policy)].every((one) => isRead(certificateOf(one)))) return
+    const others = servicesOfPolicy(policy).flatMap((service) => this.#cluster.policiesOf(service))
+    const ancestors = policyAncestors(policy, judgePolicy(policy, others, certificateOf), gateways, this.#now())
+    if (isDeepStrictEqual(policy.status?.ancestors ?? [], ancestors)) return
+    await this.#cluster.writeAncestors(policy, ancestors)
     this.#writes++
   }
 

@@ -13,13 +13,15 @@ import {
 import type { Clock, Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { CONTROLLER_NAME, FINALIZER } from '../names.ts'
+import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
-import { GATEWAY_CLASSES, GATEWAYS, REFERENCE_GRANTS } from '../objects/resources.ts'
+import { BACKEND_TLS_POLICIES, GATEWAY_CLASSES, GATEWAYS, REFERENCE_GRANTS } from '../objects/resources.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
 import type { Labels } from '../to-model/attachment.ts'
+import { BackendTlsPolicies } from './backend-tls-policies.ts'
 import { RouteReflectors } from './route-reflectors.ts'
 import { trimmed, versioned } from './trimmed.ts'
 
@@ -42,6 +44,7 @@ export class GatewayCluster implements Cluster {
   readonly #classes: Reflector<GatewayClass, GatewayClass>
   readonly #gateways: ClaimedObjects<Gateway>
   readonly #routes: RouteReflectors
+  readonly #policies: BackendTlsPolicies
   readonly #grants: Reflector<ReferenceGrant, ReferenceGrant>
   readonly #namespaces: Reflector<Namespace, Labels>
   readonly #listeners = new Set<(change: ClusterChange) => void>()
@@ -63,6 +66,7 @@ export class GatewayCluster implements Cluster {
       mark: CONTROLLER_NAME,
     })
     this.#routes = new RouteReflectors(common)
+    this.#policies = new BackendTlsPolicies(common)
     this.#grants = new Reflector({ ...common, resource: REFERENCE_GRANTS, trim: trimmed })
     this.#namespaces = new Reflector<Namespace, Labels>({
       ...common,
@@ -78,6 +82,7 @@ export class GatewayCluster implements Cluster {
     this.#classes.onChange((key) => this.#tell({ type: 'class', key }))
     this.#gateways.onChange((key) => this.#tell({ type: 'gateway', key }))
     this.#routes.onChange((id) => this.#tell({ type: 'route', key: id }))
+    this.#policies.onChange((key) => this.#tell({ type: 'policy', key }))
     this.#grants.onChange(() => {
       this.#allGrants = null
       this.#tell({ type: 'permissions' })
@@ -88,16 +93,18 @@ export class GatewayCluster implements Cluster {
 
   /** Those that run. */
   get reflectors(): readonly KindReflector[] {
-    return [...this.#own, ...this.#routes.reflectors]
+    return [...this.#own, ...this.#routes.reflectors, ...this.#policies.reflectors]
   }
 
   start(): void {
     for (const { reflector } of this.#own) reflector.start()
     this.#routes.start()
+    this.#policies.start()
   }
 
   async stop(): Promise<void> {
     await this.#routes.stop()
+    await this.#policies.stop()
     await Promise.all(this.#own.map(({ reflector }) => reflector.close()))
   }
 
@@ -107,7 +114,8 @@ export class GatewayCluster implements Cluster {
   }
 
   get ready(): boolean {
-    return this.#backends.ready && this.#routes.ready && this.#own.every(({ reflector }) => reflector.hasSynced)
+    const isRead = this.#backends.ready && this.#routes.ready && this.#policies.ready
+    return isRead && this.#own.every(({ reflector }) => reflector.hasSynced)
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
@@ -142,6 +150,14 @@ export class GatewayCluster implements Cluster {
   grants(): readonly ReferenceGrant[] {
     this.#allGrants ??= [...this.#grants.list()].map(([, grant]) => grant)
     return this.#allGrants
+  }
+
+  policy(key: string): BackendTlsPolicyObject | undefined {
+    return this.#policies.get(key)
+  }
+
+  policiesOf(service: string): readonly BackendTlsPolicyObject[] {
+    return this.#policies.ofService(service)
   }
 
   labelsOf(namespace: string): Labels | null {
@@ -182,6 +198,10 @@ export class GatewayCluster implements Cluster {
 
   writeGateway(gateway: Gateway, status: GatewayStatus): Promise<void> {
     return this.#writeStatus(GATEWAYS, gateway, { ...status })
+  }
+
+  writeAncestors(policy: BackendTlsPolicyObject, ancestors: readonly PolicyAncestorStatus[]): Promise<void> {
+    return this.#writeStatus(BACKEND_TLS_POLICIES, policy, { ancestors })
   }
 
   writeParents(route: RouteObject, parents: readonly RouteParentStatus[]): Promise<void> {

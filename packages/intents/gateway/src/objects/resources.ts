@@ -1,7 +1,9 @@
 import { NAMESPACES, type Resource } from '@spout/kube'
+import type { BackendTlsPolicyObject } from './backend-tls-policy.ts'
 import type { ConnectionRouteObject, TlsRouteObject } from './connection-routes.ts'
 import type { Gateway } from './gateway.ts'
 import type { GatewayClass } from './gateway-class.ts'
+import type { GrpcRouteObject } from './grpc-route.ts'
 import type { HttpRouteObject } from './http-route.ts'
 import type { ReferenceGrant } from './reference-grant.ts'
 
@@ -18,6 +20,18 @@ export const HTTP_ROUTES: Resource<HttpRouteObject> = {
   apiVersion,
   kind: 'HTTPRoute',
   plural: 'httproutes',
+  namespaced: true,
+}
+export const BACKEND_TLS_POLICIES: Resource<BackendTlsPolicyObject> = {
+  apiVersion,
+  kind: 'BackendTLSPolicy',
+  plural: 'backendtlspolicies',
+  namespaced: true,
+}
+export const GRPC_ROUTES: Resource<GrpcRouteObject> = {
+  apiVersion,
+  kind: 'GRPCRoute',
+  plural: 'grpcroutes',
   namespaced: true,
 }
 export const TLS_ROUTES: Resource<TlsRouteObject> = {

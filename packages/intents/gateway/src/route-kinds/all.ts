@@ -1,13 +1,14 @@
 import { GATEWAY_GROUP } from '../names.ts'
 import type { RouteKind as AllowedKind } from '../objects/gateway.ts'
 import type { RouteObject } from '../objects/route.ts'
+import { GRPC_ROUTE } from './grpc-route.ts'
 import { HTTP_ROUTE } from './http-route.ts'
 import type { RouteKind } from './route-kind.ts'
 import { TCP_ROUTE, UDP_ROUTE } from './tcp-and-udp-route.ts'
 import { TLS_ROUTE } from './tls-route.ts'
 
 /** The kinds of routes that are served, in the order in which statuses of listeners name them. */
-export const ROUTE_KINDS: readonly RouteKind[] = [HTTP_ROUTE, TLS_ROUTE, TCP_ROUTE, UDP_ROUTE]
+export const ROUTE_KINDS: readonly RouteKind[] = [HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE, TCP_ROUTE, UDP_ROUTE]
 
 const BY_NAME: ReadonlyMap<string, RouteKind> = new Map(ROUTE_KINDS.map((one) => [one.kind, one]))
 

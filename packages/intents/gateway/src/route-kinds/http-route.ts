@@ -1,4 +1,5 @@
-import type { HttpRouteObject } from '../objects/http-route.ts'
+import type { HttpRouteObject, HttpRouteRule } from '../objects/http-route.ts'
+import type { BackendRef } from '../objects/references.ts'
 import { HTTP_ROUTES } from '../objects/resources.ts'
 import { compileRules } from '../to-model/http-rules.ts'
 import type { RouteKind } from './route-kind.ts'
@@ -8,18 +9,26 @@ export const HTTP_ROUTE: RouteKind<HttpRouteObject> = {
   resource: HTTP_ROUTES,
   protocols: ['HTTP', 'HTTPS'],
   isAlone: false,
+  rival: 'GRPCRoute',
   backends: {
     transport: 'TCP',
     pool: 'http',
-    unspoken: new Set(['kubernetes.io/h2c', 'kubernetes.io/wss', 'https', 'grpc']),
+    unspoken: new Set(['kubernetes.io/wss', 'https']),
+    isHttp2: (appProtocol) => appProtocol === 'kubernetes.io/h2c' || appProtocol === 'grpc',
   },
   hostnamesOf: ({ spec }) => spec.hostnames ?? [],
-  backendRefsOf: ({ spec }) =>
-    (spec.rules ?? []).flatMap(({ backendRefs = [], filters = [] }) => [
-      ...backendRefs,
-      ...[...filters, ...backendRefs.flatMap((ref) => ref.filters ?? [])].flatMap(
-        ({ requestMirror }) => requestMirror?.backendRef ?? [],
-      ),
-    ]),
-  compile: compileRules,
+  backendRefsOf: ({ spec }) => backendRefsOfRules(spec.rules),
+  compile: ({ metadata, spec }, hosts, listener, resolve) =>
+    compileRules({ metadata, rules: spec.rules ?? [{}] }, hosts, listener, resolve),
 }
+
+/** All references of rules, also those of filters. */
+export const backendRefsOfRules = (
+  rules: readonly Pick<HttpRouteRule, 'backendRefs' | 'filters'>[] = [],
+): readonly BackendRef[] =>
+  rules.flatMap(({ backendRefs = [], filters = [] }) => [
+    ...backendRefs,
+    ...[...filters, ...backendRefs.flatMap((ref) => ref.filters ?? [])].flatMap(
+      ({ requestMirror }) => requestMirror?.backendRef ?? [],
+    ),
+  ])

@@ -46,6 +46,8 @@ export interface RouteKind<R extends RouteObject = RouteObject> {
   readonly resource: Resource<R>
   /** Protocols of listeners that it may attach to. */
   readonly protocols: readonly string[]
+  /** Kind of routes with which it shares no host name of a listener: of two such routes the older is accepted. */
+  readonly rival?: string
   /** Whether it takes all connections of its listener, so that the oldest route has it. */
   readonly isAlone: boolean
   /** What its backends speak. */

@@ -36,7 +36,10 @@ export async function connectorToken(
   const metadata = { name: 'certificates', namespace: secret.namespace }
   await api.create(`${own}/roles`, {
     metadata,
-    rules: [{ apiGroups: [''], resources: ['secrets'], resourceNames: [secret.name], verbs: ['get', 'watch'] }],
+    rules: [
+      { apiGroups: [''], resources: ['secrets'], resourceNames: [secret.name], verbs: ['get', 'watch'] },
+      { apiGroups: [''], resources: ['configmaps'], resourceNames: ['ca', 'no-ca'], verbs: ['get', 'watch'] },
+    ],
   })
   await api.create(`${own}/rolebindings`, {
     metadata,

@@ -15,8 +15,10 @@ import { openTestBed } from '../../../../server/src/test-bed.ts'
 import { GatewayController } from '../controller/gateway-controller.ts'
 import { GatewayCluster } from '../kubernetes/gateway-cluster.ts'
 import { CONTROLLER_NAME } from '../names.ts'
+import type { BackendTlsPolicyObject } from '../objects/backend-tls-policy.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
+import type { GrpcRouteObject } from '../objects/grpc-route.ts'
 import type { HttpRouteObject } from '../objects/http-route.ts'
 import type { RouteObject } from '../objects/route.ts'
 import { gatewaysOfCluster } from '../to-model/gateways-of.ts'
@@ -144,6 +146,8 @@ export async function openGatewayBed() {
   const until = <T>(what: string, probe: () => T | Promise<T>, timeoutMs = 15_000) =>
     waitFor(probe, { what, timeoutMs })
   const gateway = (name: string, namespace = 'shop') => api.get<Gateway>(pathOf('gateways', name, namespace))
+  const grpcRoute = (name: string, namespace = 'shop') =>
+    api.get<GrpcRouteObject>(pathOf('grpcroutes', name, namespace))
   const connectionRoute = (kind: ConnectionKind, name: string) =>
     api.get<RouteObject>(pathOf(`${kind.toLowerCase()}s`, name, 'shop'))
   const route = (name: string, namespace = 'shop') => api.get<HttpRouteObject>(pathOf('httproutes', name, namespace))
@@ -154,6 +158,7 @@ export async function openGatewayBed() {
     until,
     gateway,
     route,
+    grpcRoute,
     connectionRoute,
     /** The kind that a new bed lacks. */
     installUdpRoutes: () => installGatewayApi(api),
@@ -173,6 +178,25 @@ export async function openGatewayBed() {
         `${GROUP}/namespaces/${namespace}/httproutes`,
         typed<HttpRouteObject>('HTTPRoute', { kind: 'HTTPRoute', metadata: { name, namespace }, spec }),
       ),
+    createGrpcRoute: (name: string, spec: object, namespace = 'shop') =>
+      api.create(
+        `${GROUP}/namespaces/${namespace}/grpcroutes`,
+        typed('GRPCRoute', { metadata: { name, namespace }, spec }),
+      ),
+    policy: (name: string) => api.get<BackendTlsPolicyObject>(pathOf('backendtlspolicies', name, 'shop')),
+    createPolicy: (name: string, spec: object) =>
+      api.create(
+        `${GROUP}/namespaces/shop/backendtlspolicies`,
+        typed('BackendTLSPolicy', { metadata: { name, namespace: 'shop' }, spec }),
+      ),
+    /** A ConfigMap with authorities. */
+    createAuthorities: (name: string) =>
+      api.apply(`/api/v1/namespaces/shop/configmaps/${name}`, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, namespace: 'shop' },
+        data: { 'ca.crt': issueCertificate({ isAuthority: true }).certificate },
+      }),
     createConnectionRoute: (kind: ConnectionKind, name: string, spec: object) =>
       api.create(
         `${GROUP}/namespaces/shop/${kind.toLowerCase()}s`,
@@ -185,8 +209,11 @@ export async function openGatewayBed() {
       ),
     change: (plural: 'gateways' | 'httproutes', name: string, body: object, namespace = 'shop') =>
       api.patch(pathOf(plural, name, namespace), body),
-    remove: (plural: 'gateways' | 'httproutes' | 'tcproutes', name: string, namespace = 'shop') =>
-      api.delete(pathOf(plural, name, namespace)),
+    remove: (
+      plural: 'gateways' | 'httproutes' | 'grpcroutes' | 'tcproutes' | 'backendtlspolicies',
+      name: string,
+      namespace = 'shop',
+    ) => api.delete(pathOf(plural, name, namespace)),
     /** A Service with one endpoint of this address. */
     createService: async (name: string, address: string, namespace = 'shop', protocol: 'TCP' | 'UDP' = 'TCP') => {
       await api.create(`/api/v1/namespaces/${namespace}/services`, {

@@ -1,5 +1,6 @@
 import type { Service } from '@spout/kube'
 import type { Gateway, GatewayListener } from '../objects/gateway.ts'
+import type { GrpcRouteObject, GrpcRouteSpec } from '../objects/grpc-route.ts'
 import type { HttpRouteObject, HttpRouteSpec } from '../objects/http-route.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { BackendRef } from '../objects/references.ts'
@@ -54,6 +55,15 @@ export const routeWith = (
   spec: { parentRefs: [{ name: 'web', namespace: 'shop' }], ...spec },
 })
 
+export const grpcRouteWith = (
+  spec: Partial<GrpcRouteSpec>,
+  options: Parameters<typeof routeWith>[1] = {},
+): GrpcRouteObject => ({
+  ...routeWith({}, options),
+  kind: 'GRPCRoute',
+  spec: { parentRefs: [{ name: 'web', namespace: 'shop' }], ...spec },
+})
+
 /** A reference to a port 8080. */
 export const to = (name: string, more: object = {}) => ({ name, port: 8080, ...more })
 
@@ -69,7 +79,11 @@ export const grantOf = (
 ): ReferenceGrant => ({
   metadata: { name: 'g', namespace },
   spec: {
-    from: ['HTTPRoute', 'Gateway'].map((kind) => ({ group: 'gateway.networking.k8s.io', kind, namespace: from })),
+    from: ['HTTPRoute', 'GRPCRoute', 'Gateway'].map((kind) => ({
+      group: 'gateway.networking.k8s.io',
+      kind,
+      namespace: from,
+    })),
     to: [{ group: '', ...to }],
   },
 })

@@ -7,7 +7,7 @@ const from = { kind: 'HTTPRoute', namespace: 'shop', protocol: HTTP_ROUTE.backen
 const services = [
   serviceOf('web'),
   serviceOf('outside', { type: 'ExternalName', externalName: 'metadata.internal' }),
-  serviceOf('h2c', { ports: [{ port: 8080, appProtocol: 'kubernetes.io/h2c' }] }),
+  serviceOf('wss', { ports: [{ port: 8080, appProtocol: 'kubernetes.io/wss' }] }),
   serviceOf('dns', { ports: [{ port: 8080, protocol: 'UDP' }] }),
   serviceOf('far', {}, 'other'),
 ]
@@ -17,7 +17,7 @@ test.each([
   ['another port', to('web', { port: 81 }), [], 'BackendNotFound'],
   ['a UDP port', to('dns'), [], 'BackendNotFound'],
   ['a name outside of the cluster', to('outside'), [], 'BackendNotFound'],
-  ['a protocol that members are not spoken to with', to('h2c'), [], 'UnsupportedProtocol'],
+  ['a protocol that members are not spoken to with', to('wss'), [], 'UnsupportedProtocol'],
   ['another kind', to('web', { kind: 'Bucket' }), [], 'InvalidKind'],
   ['another group', to('web', { group: 'example.com' }), [], 'InvalidKind'],
   ['another namespace without a grant', to('far', { namespace: 'other' }), [], 'RefNotPermitted'],

@@ -3,6 +3,7 @@ import type { Service } from '@spout/kube'
 import { GATEWAY_GROUP } from '../names.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { BackendRef } from '../objects/references.ts'
+import type { BackendTls } from './backend-tls.ts'
 import { isPermitted } from './references.ts'
 import { type Objection, objection } from './verdict.ts'
 
@@ -13,17 +14,25 @@ export interface Backend {
   readonly port: TargetPort
   /** Of its pool. */
   readonly protocol: PoolContent['protocol']
+  /** Its endpoints are spoken to in HTTP/2. Absent: in HTTP/1.1. */
+  readonly http2?: true
+  /** How its endpoints are spoken to with TLS; null: they cannot be trusted, and get no request. Absent: without TLS. */
+  readonly tls?: BackendTls | null
 }
 
 /** What references are resolved with. */
 export interface BackendSurroundings {
   readonly service: (key: string) => Service | undefined
   readonly grants: readonly ReferenceGrant[]
+  /** What the policy of a Service's port says, as `Backend.tls`; undefined where there is none. Left out: nowhere is one. */
+  readonly tlsOf?: (service: string, portName: string) => BackendTls | null | undefined
 }
 
 /** Names the pool of a backend in its load balancer. */
-export const poolNameOf = ({ service, port, protocol }: Backend): string =>
-  protocol === 'http' ? `${service}:${port.port}` : `${protocol}/${service}:${port.port}`
+export const poolNameOf = ({ service, port, protocol, http2, tls }: Backend): string => {
+  const [before, spoken] = [protocol === 'http' ? '' : `${protocol}/`, tls === undefined ? '' : '/tls']
+  return `${before}${service}:${port.port}${spoken}${http2 ? '/h2' : ''}`
+}
 
 /** What the backends of a kind of routes speak. */
 export interface BackendProtocol {
@@ -33,6 +42,8 @@ export interface BackendProtocol {
   readonly pool: PoolContent['protocol']
   /** `appProtocol`s that members are not spoken to with. */
   readonly unspoken: ReadonlySet<string>
+  /** Whether members of a port with this `appProtocol` (empty: none) are spoken to in HTTP/2. Absent: none is. */
+  readonly isHttp2?: (appProtocol: string) => boolean
 }
 
 /** The route that refers to a backend. */
@@ -48,8 +59,8 @@ export const serviceKeyOf = (ref: BackendRef, namespace: string): string | null 
 
 export function resolveBackend(
   ref: BackendRef,
-  { kind, namespace: own, protocol: { transport, unspoken, pool } }: BackendReferrer,
-  { service, grants }: BackendSurroundings,
+  { kind, namespace: own, protocol: { transport, unspoken, pool, isHttp2 } }: BackendReferrer,
+  { service, grants, tlsOf }: BackendSurroundings,
 ): Backend | { readonly unresolved: Objection } {
   const refuse = (reason: string, message: string) => ({ unresolved: objection(reason, message) })
   const key = serviceKeyOf(ref, own)
@@ -71,7 +82,14 @@ export function resolveBackend(
   if ('refusal' in target) return refuse('BackendNotFound', `backendRef: ${target.refusal.message}`)
   const { appProtocol = '' } =
     found?.spec.ports?.find(({ port, protocol = 'TCP' }) => port === target.value.port && protocol === transport) ?? {}
-  if (unspoken.has(appProtocol))
+  const tls = pool === 'http' ? tlsOf?.(key, target.value.name) : undefined
+  if (tls === undefined && unspoken.has(appProtocol))
     return refuse('UnsupportedProtocol', `backendRef: port ${ref.port} of Service ${key} has protocol ${appProtocol}.`)
-  return { service: key, port: target.value, protocol: pool }
+  return {
+    service: key,
+    port: target.value,
+    protocol: pool,
+    ...(isHttp2?.(appProtocol) && { http2: true }),
+    ...(tls !== undefined && { tls }),
+  }
 }

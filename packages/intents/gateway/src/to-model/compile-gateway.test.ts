@@ -125,7 +125,6 @@ test('a pool for each backend that requests reach, with its members and its owne
   expect(content.pools.map(({ name, members }) => [name, members.map(({ address }) => address)])).toEqual([
     ['shop/a:8080', ['10.128.0.1']],
     ['shop/c:8080', ['10.128.0.1']],
-    ['unresolved', []],
   ])
   expect(content.name).toBe('shop/web')
   expect(content.annotations).toEqual({

@@ -20,13 +20,13 @@ import { byAge, type RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
 import type { BackendShare, PlacedRoute } from '../route-kinds/route-kind.ts'
 import { addressesOf } from './addresses.ts'
-import { type Labels, listenersOf } from './attachment.ts'
+import type { Labels } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { Backend, BackendSurroundings } from './backends.ts'
 import { certificateResolver } from './certificates.ts'
 import { dnsNamesOf, type PlacedHosts } from './dns-names.ts'
+import { routesAtListeners } from './gateway-routes.ts'
 import { bySpecificity } from './hostnames.ts'
-import { UNRESOLVED_POOL } from './http-rules.ts'
 import { isUsable, type JudgedListener, judgeListeners } from './listeners.ts'
 import { hostConditions } from './matches.ts'
 import { byPrecedence } from './precedence.ts'
@@ -82,13 +82,12 @@ export function compileGateway(
     certificateResolver(gateway, surroundings.grants, surroundings.certificateOf),
   )
   const placed = new Map<JudgedListener, PlacedRoute[]>(judged.map((one) => [one, []]))
-  const attached = new Map<JudgedListener, number>()
+  const attached = routesAtListeners(gateway, [...routes].sort(byAge), judged, surroundings)
   const backends = new Map<string, Backend>()
   const placedHosts: PlacedHosts[] = []
   const shares = new Map<JudgedListener, NamedShares>()
-  for (const route of [...routes].sort(byAge))
-    for (const [one, hosts] of listenersOf(gateway, route, judged, surroundings.labelsOf)) {
-      attached.set(one, (attached.get(one) ?? 0) + 1)
+  for (const [one, own] of attached)
+    for (const { route, hosts } of own) {
       if (!isUsable(one)) continue
       placedHosts.push({ route, hosts })
       const compiled = kindOf(route).compile(route, hosts, one.listener, backendResolver(route, surroundings))
@@ -97,7 +96,7 @@ export function compileGateway(
         shares.set(one, { pool: sharedPoolNameOf(route), shares: compiled.shares })
       for (const [name, backend] of compiled.backends) backends.set(name, backend)
     }
-  const listeners = judged.map((one) => ({ judged: one, attachedRoutes: attached.get(one) ?? 0 }))
+  const listeners = judged.map((one) => ({ judged: one, attachedRoutes: attached.get(one)?.length ?? 0 }))
   const request = addressesOf(gateway)
   const refused = 'refused' in request ? request.refused : parametersOf(gateway)
   const usable = judged.filter(isUsable)
@@ -215,7 +214,6 @@ function poolsOf(
     ),
   )
   return [...used].sort().flatMap((name) => {
-    if (name === UNRESOLVED_POOL) return [{ ...EMPTY_POOL, name }]
     if (name === CLOSED_POOL) return [{ ...EMPTY_POOL, name, protocol: 'tcp-proxy' }]
     const backend = backends.get(name)
     return backend === undefined ? [] : [poolOf(name, backend)]

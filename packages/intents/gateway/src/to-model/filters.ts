@@ -8,7 +8,7 @@ import { type Objection, objection } from './verdict.ts'
 type ActionInput = RouteContentInput['action']
 type ForwardInput = Extract<ActionInput, { type: 'forward' }>
 export type RedirectInput = Extract<ActionInput, { type: 'redirect' }>
-type FilterInput = NonNullable<ForwardInput['filters']>[number]
+export type FilterInput = NonNullable<ForwardInput['filters']>[number]
 type Path = ReturnType<typeof pathOf>
 
 /** A copy of requests for another backend. */
@@ -22,6 +22,8 @@ export interface RuleOptions {
   readonly redirect: RedirectInput | null
   readonly filters: readonly FilterInput[]
   readonly mirrors: readonly WantedMirror[]
+  /** Of each of several backends, for its requests alone. */
+  readonly ofBackends: readonly (readonly FilterInput[])[]
   readonly timeouts: ForwardInput['timeouts']
 }
 
@@ -32,6 +34,7 @@ export interface RedirectingListener {
 }
 
 const FORWARDING = new Set(['RequestHeaderModifier', 'ResponseHeaderModifier', 'URLRewrite', 'CORS'])
+const OF_ONE_BACKEND = new Set(['RequestHeaderModifier', 'ResponseHeaderModifier', 'URLRewrite'])
 const unsupported = (message: string): Objection => objection('UnsupportedValue', message)
 
 /**
@@ -46,10 +49,16 @@ export function optionsOf(
   const wanted: FilterInput[] = []
   const mirrors: WantedMirror[] = []
   let redirect: RedirectInput | null = null
-  const ownFilters = backendRefs.flatMap((ref) => ref.filters ?? [])
-  if (ownFilters.length > 0 && backendRefs.length > 1)
-    return { invalid: unsupported('backendRefs.filters: filters of one backend among several are not supported.') }
-  const all = [...filters, ...ownFilters]
+  const isOnly = backendRefs.length === 1
+  // Those of the only backend are those of the rule.
+  const all = [...filters, ...(isOnly ? (backendRefs[0]?.filters ?? []) : [])]
+  const ofBackends: (readonly FilterInput[])[] = []
+  if (!isOnly)
+    for (const ref of backendRefs) {
+      const own = backendFilters(ref.filters ?? [], filters, path)
+      if ('invalid' in own) return own
+      ofBackends.push(own.filters)
+    }
   for (const filter of all) {
     const { type } = filter
     if (FORWARDING.has(type)) {
@@ -61,7 +70,7 @@ export function optionsOf(
     } else if (type === 'RequestMirror' && filter.requestMirror !== undefined)
       mirrors.push(mirrorOf(filter.requestMirror))
     else if (type === 'RequestRedirect' && filter.requestRedirect !== undefined) {
-      const made = redirectOf(filter.requestRedirect, listener)
+      const made = redirectOf(filter.requestRedirect, path, listener)
       if ('invalid' in made) return made
       redirect = made.redirect
     } else return { invalid: unsupported(`filters: ${type} is not supported.`) }
@@ -72,7 +81,27 @@ export function optionsOf(
     }
   const times = timeoutsOf(timeouts)
   if ('invalid' in times) return times
-  return { redirect, filters: wanted, mirrors, timeouts: times.timeouts }
+  return { redirect, filters: wanted, mirrors, ofBackends, timeouts: times.timeouts }
+}
+
+/** Filters of one backend among several. @param ofRule those of its rule, which come first */
+function backendFilters(
+  filters: readonly HttpRouteFilter[],
+  ofRule: readonly HttpRouteFilter[],
+  path: Path,
+): { readonly filters: readonly FilterInput[] } | { readonly invalid: Objection } {
+  const made: FilterInput[] = []
+  for (const filter of filters) {
+    const { type } = filter
+    if (!OF_ONE_BACKEND.has(type))
+      return { invalid: unsupported(`backendRefs.filters: ${type} of one backend among several is not supported.`) }
+    const others = [...filters, ...(type === 'URLRewrite' ? ofRule : [])].filter((other) => other.type === type)
+    if (others.length > 1) return { invalid: unsupported(`filters: ${type} stands there more than once.`) }
+    const one = forwardingFilter(filter, path)
+    if ('invalid' in one) return one
+    made.push(one.filter)
+  }
+  return { filters: made }
 }
 
 function forwardingFilter(
@@ -104,11 +133,18 @@ function rewriteOf(
   const host = hostname ?? null
   if (modifier === undefined) return { filter: { type: 'rewrite', host } }
   if (modifier.type === 'ReplaceFullPath') return { filter: { type: 'rewrite', host, path: fullPath(modifier) } }
-  if (path.type !== 'PathPrefix')
-    return { invalid: unsupported('filters.urlRewrite.path: ReplacePrefixMatch needs a match of type PathPrefix.') }
-  const to = modifier.replacePrefixMatch ?? ''
-  return { filter: { type: 'rewrite', host, prefix: { from: path.value, to: to.startsWith('/') ? to : `/${to}` } } }
+  const prefix = prefixOf(modifier, path)
+  return prefix === null ? noPrefix('urlRewrite') : { filter: { type: 'rewrite', host, prefix } }
 }
+
+/** Null for a match that has no prefix. */
+function prefixOf({ replacePrefixMatch: to = '' }: PathModifier, path: Path) {
+  return path.type === 'PathPrefix' ? { from: path.value, to: to.startsWith('/') ? to : `/${to}` } : null
+}
+
+const noPrefix = (filter: string) => ({
+  invalid: unsupported(`filters.${filter}.path: ReplacePrefixMatch needs a match of type PathPrefix.`),
+})
 
 const fullPath = ({ replaceFullPath = '' }: PathModifier): string =>
   replaceFullPath.startsWith('/') ? replaceFullPath : `/${replaceFullPath}`
@@ -138,10 +174,11 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443 }
 
 function redirectOf(
   { scheme, hostname, path, port, statusCode = 302 }: NonNullable<HttpRouteFilter['requestRedirect']>,
+  match: Path,
   listener: RedirectingListener,
 ): { readonly redirect: RedirectInput } | { readonly invalid: Objection } {
-  if (path?.type === 'ReplacePrefixMatch')
-    return { invalid: unsupported('filters.requestRedirect.path: ReplacePrefixMatch is not supported.') }
+  const prefix = path?.type === 'ReplacePrefixMatch' ? prefixOf(path, match) : undefined
+  if (prefix === null) return noPrefix('requestRedirect')
   const now = scheme ?? (listener.protocol === 'HTTPS' ? 'https' : 'http')
   // Without a scheme of its own a redirect stays on the listener's port.
   const wanted = port ?? (scheme === undefined ? listener.port : DEFAULT_PORTS[scheme])
@@ -152,7 +189,8 @@ function redirectOf(
       scheme: (scheme as 'http' | undefined) ?? null,
       host: hostname ?? null,
       port: wanted === undefined || wanted === DEFAULT_PORTS[now] ? null : wanted,
-      path: path === undefined ? null : fullPath(path),
+      path: path === undefined || prefix !== undefined ? null : fullPath(path),
+      ...(prefix === undefined ? {} : { prefix }),
     },
   }
 }

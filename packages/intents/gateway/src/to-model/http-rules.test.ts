@@ -11,7 +11,7 @@ const compile = (
   listener = { name: 'web', protocol: 'HTTP', port: 80 },
 ) => {
   const route = routeWith({ rules })
-  return compileRules(route, hosts, listener, backendResolver(route, surroundings))
+  return compileRules({ metadata: route.metadata, rules }, hosts, listener, backendResolver(route, surroundings))
 }
 const only = (rule: HttpRouteRule, hosts?: string[]) => {
   const { routes, dropped } = compile([rule], hosts)
@@ -107,10 +107,30 @@ describe('backends', () => {
     expect(only({ backendRefs }).action).toEqual({ type: 'respond', code: 500 })
   })
 
-  test('the share of one that does not resolve stays its own, and why is told', () => {
-    const { routes, unresolved } = compile([{ backendRefs: [to('a'), to('x')] }])
-    expect(routes[0]?.content.action).toMatchObject({ pools: [{ pool: 'shop/a:8080' }, { pool: 'unresolved' }] })
+  test('the share of those that do not resolve is answered with 500, and why is told', () => {
+    const { routes, unresolved } = compile([{ backendRefs: [to('a'), to('x', { weight: 2 }), to('y')] }])
+    expect(routes[0]?.content.action).toMatchObject({
+      pools: [{ pool: 'shop/a:8080', weight: 1 }],
+      answered: { code: 500, weight: 3 },
+    })
     expect(unresolved?.reason).toBe('BackendNotFound')
+  })
+
+  test('a Service says that its endpoints speak HTTP/2', () => {
+    const spec = (appProtocol: string) => ({ ports: [{ port: 8080, appProtocol }] })
+    const own = surroundingsOf([serviceOf('a', spec('kubernetes.io/h2c')), serviceOf('b', spec('kubernetes.io/ws'))])
+    const route = routeWith({ rules: [{ backendRefs: [to('a'), to('b')] }] })
+    const { backends, unresolved } = compileRules(
+      { metadata: route.metadata, rules: route.spec.rules ?? [] },
+      [''],
+      { name: 'web', protocol: 'HTTP', port: 80 },
+      backendResolver(route, own),
+    )
+    expect([...backends].map(([name, { http2 }]) => [name, http2])).toEqual([
+      ['shop/a:8080/h2', true],
+      ['shop/b:8080', undefined],
+    ])
+    expect(unresolved).toBeNull()
   })
 })
 
@@ -199,16 +219,6 @@ describe('filters', () => {
       'UnsupportedValue',
     ],
     [
-      'a prefix in a redirect',
-      [
-        {
-          type: 'RequestRedirect',
-          requestRedirect: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/x' } },
-        },
-      ],
-      'UnsupportedValue',
-    ],
-    [
       'a redirect beside a rewrite',
       [
         { type: 'RequestRedirect', requestRedirect: {} },
@@ -219,6 +229,40 @@ describe('filters', () => {
   ])('a rule is dropped for %s: no filter is skipped', (_, filters, reason) => {
     const { routes, dropped } = compile([withFilters(filters)])
     expect([routes, dropped.get(0)?.reason]).toEqual([[], reason])
+  })
+
+  test('a redirect replaces the prefix of its match, and needs one', () => {
+    const path = { type: 'ReplacePrefixMatch', replacePrefixMatch: '/new' }
+    const filters = [{ type: 'RequestRedirect', requestRedirect: { path } }]
+    expect(only(withFilters(filters, { matches: prefix })).action).toMatchObject({
+      type: 'redirect',
+      path: null,
+      prefix: { from: '/old', to: '/new' },
+    })
+    const exact = [{ path: { type: 'Exact' as const, value: '/old' } }]
+    expect(compile([withFilters(filters, { matches: exact })]).dropped.get(0)?.reason).toBe('UnsupportedValue')
+  })
+
+  describe('of one backend among several', () => {
+    const headers = { type: 'RequestHeaderModifier', requestHeaderModifier: edits }
+    const own = { type: 'request-headers', ...edits }
+    const rule = (...ofA: object[]) => ({ backendRefs: [to('a', { filters: ofA }), to('b')] }) as HttpRouteRule
+
+    test('are of its share alone; those of an only backend are of the rule', () => {
+      expect(only(rule(headers)).action).toMatchObject({
+        pools: [{ pool: 'shop/a:8080', filters: [own] }, { pool: 'shop/b:8080' }],
+      })
+      expect(only({ backendRefs: [to('a', { filters: [headers] })] }).action).toMatchObject({ filters: [own] })
+    })
+
+    test.each([
+      ['a mirror', rule({ type: 'RequestMirror', requestMirror: { backendRef: to('b') } })],
+      ['CORS', rule({ type: 'CORS', cors: { allowOrigins: ['*'] } })],
+      ['two of a type', rule(headers, headers)],
+      ['one Service twice with different ones', { backendRefs: [to('a', { filters: [headers] }), to('a')] }],
+    ])('are refused: %s', (_, refused) => {
+      expect(compile([refused as HttpRouteRule]).dropped.get(0)?.reason).toBe('UnsupportedValue')
+    })
   })
 
   test('time-outs', () => {

@@ -6,30 +6,36 @@ import { type Backend, poolNameOf } from './backends.ts'
 import { optionsOf, type WantedMirror } from './filters.ts'
 import { byHostKind } from './hostnames.ts'
 import { conditionsOf, hostConditions, pathOf } from './matches.ts'
-import { type Precedence, precedenceOf } from './precedence.ts'
+import { type MatchRank, type Precedence, precedenceOf, rankOfMatch } from './precedence.ts'
 import { routeNameOf } from './route-names.ts'
+import { sharesOf } from './shares.ts'
 import { type Objection, objection } from './verdict.ts'
 
 type ActionInput = RouteContentInput['action']
 
-/** Gets the requests of references that do not resolve, beside others of the rule that do. It has no member. */
-export const UNRESOLVED_POOL = 'unresolved'
-
 const EVERY_REQUEST: HttpRouteMatch = {}
-/** The answer of a rule without a backend that could answer. */
-const NO_BACKEND: ActionInput = { type: 'respond', code: 500 }
+
+/** How kinds of routes differ whose rules are those of HTTPRoutes. */
+export interface RuleDialect {
+  /** The answer for references that do not resolve, and of a rule that sends nowhere. */
+  readonly unresolvedCode: 500 | 503
+  /** Where a match stands among those of one host; numbers are compared from the first on. */
+  readonly rankOf: (match: HttpRouteMatch, rule: number, index: number) => MatchRank
+}
+const OF_HTTP: RuleDialect = { unresolvedCode: 500, rankOf: rankOfMatch }
 
 /**
- * The rules of an HTTPRoute at one listener: a route of the load balancer for each match and kind of host.
+ * The rules of a route at one listener: a route of the load balancer for each match and kind of host.
  * @param hosts the names that it has there
  */
 export function compileRules(
-  route: HttpRouteObject,
+  { metadata, rules }: Pick<HttpRouteObject, 'metadata'> & { readonly rules: readonly HttpRouteRule[] },
   hosts: readonly string[],
   listener: RouteListener,
   resolve: ResolveBackend,
+  dialect = OF_HTTP,
 ): CompiledRules {
-  const { namespace = '', name, uid = '', creationTimestamp: createdAt = '' } = route.metadata
+  const { namespace = '', name, uid = '', creationTimestamp: createdAt = '' } = metadata
   const order = { createdAt, key: `${namespace}/${name}` }
   const routes: PlacedRoute[] = []
   const backends = new Map<string, Backend>()
@@ -41,12 +47,14 @@ export function compileRules(
       unresolved ??= found.unresolved
       return null
     }
+    if (found.tls === null) return null
     backends.set(poolNameOf(found), found)
     return poolNameOf(found)
   }
-  for (const [at, rule] of (route.spec.rules ?? [{}]).entries()) {
-    const made = compileRule(rule, hosts, listener, poolOf, { uid, at }, (host, match, index) =>
-      precedenceOf(host, match, order, at, index),
+  for (const [at, rule] of rules.entries()) {
+    const names = { uid, at, code: dialect.unresolvedCode }
+    const made = compileRule(rule, hosts, listener, poolOf, names, (host, match, index) =>
+      precedenceOf(host, dialect.rankOf(match, at, index), order, at, index),
     )
     if ('invalid' in made) dropped.set(at, made.invalid)
     else routes.push(...made.routes)
@@ -59,23 +67,26 @@ function compileRule(
   hosts: readonly string[],
   listener: RouteListener,
   poolOf: (ref: BackendRef) => string | null,
-  { uid, at }: { readonly uid: string; readonly at: number },
+  { uid, at, code }: { readonly uid: string; readonly at: number; readonly code: 500 | 503 },
   precedence: (host: string, match: HttpRouteMatch, index: number) => Precedence,
 ): { readonly routes: readonly PlacedRoute[] } | { readonly invalid: Objection } {
   const matches = rule.matches === undefined || rule.matches.length === 0 ? [EVERY_REQUEST] : rule.matches
   const routes: PlacedRoute[] = []
   // Every reference is looked at, also those of a rule that is dropped or redirects.
-  const shares = sharesOf(rule, poolOf)
+  const backends = (rule.backendRefs ?? []).map((ref) => ({ pool: poolOf(ref), weight: ref.weight ?? 1 }))
   for (const [index, match] of matches.entries()) {
     const options = optionsOf(rule, pathOf(match.path), listener)
     if ('invalid' in options) return options
+    const shares = sharesOf(backends, options.ofBackends)
+    if ('invalid' in shares) return shares
     const action: ActionInput =
       options.redirect ??
-      (shares === null
-        ? NO_BACKEND
+      (shares.pools.length === 0
+        ? { type: 'respond', code }
         : {
             type: 'forward',
-            pools: shares.map(([pool, weight]) => ({ pool, weight })),
+            pools: [...shares.pools],
+            ...(shares.unresolved === 0 ? {} : { answered: { code, weight: shares.unresolved } }),
             ...(options.filters.length === 0 ? {} : { filters: [...options.filters] }),
             ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
             ...mirrorsOf(options.mirrors, poolOf),
@@ -90,24 +101,6 @@ function compileRule(
     }
   }
   return { routes }
-}
-
-/** Pools and weights; null when no backend can get requests. */
-function sharesOf(
-  { backendRefs = [] }: HttpRouteRule,
-  poolOf: (ref: BackendRef) => string | null,
-): readonly (readonly [pool: string, weight: number])[] | null {
-  const weights = new Map<string, number>()
-  let resolved = false
-  for (const ref of backendRefs) {
-    const pool = poolOf(ref)
-    const { weight = 1 } = ref
-    if (weight === 0) continue
-    resolved ||= pool !== null
-    const name = pool ?? UNRESOLVED_POOL
-    weights.set(name, (weights.get(name) ?? 0) + weight)
-  }
-  return resolved ? [...weights] : null
 }
 
 function mirrorsOf(mirrors: readonly WantedMirror[], poolOf: (ref: BackendRef) => string | null) {

@@ -4,12 +4,14 @@ import { gatewayWith, grantOf, http, surroundingsOf, TLS_ID } from '../testing/o
 import { certificateResolver, secretsOf } from './certificates.ts'
 import { isUsable, judgeListeners } from './listeners.ts'
 
-const ROUTES = [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute' }]
+const [ROUTES, EVERY] = [['HTTPRoute'], ['HTTPRoute', 'GRPCRoute']].map((kinds) =>
+  kinds.map((kind) => ({ group: 'gateway.networking.k8s.io', kind })),
+)
 
 test('listeners of one port with other names do not exclude each other', () => {
   const judged = judgeListeners([http('a', { hostname: 'a.com' }), http('b', { hostname: '*.a.com' }), http('c')])
   expect(judged.map(isUsable)).toEqual([true, true, true])
-  expect(judged[0]?.kinds).toEqual(ROUTES)
+  expect(judged[0]?.kinds).toEqual(EVERY)
 })
 
 test.each([
@@ -38,7 +40,7 @@ test.each([
     http('a', { hostname: '*.1.2.3.4.5.6.7.8.9' }),
     'UnsupportedValue',
     undefined,
-    ROUTES,
+    EVERY,
   ],
   [
     'a kind that cannot attach',

@@ -11,26 +11,20 @@ const PATH_RANKS = { Exact: 0, RegularExpression: 1, PathPrefix: 2 } as const
  * The order of the API (HTTPRouteSpec.hostnames, HTTPRouteRule.matches): the more specific host, exact path, longest prefix, method, most headers, most query parameters,
  * oldest route, `namespace/name`, order in the route. Where expressions stand is left to implementations.
  */
-export function precedenceOf(
+export const precedenceOf = (
   host: string,
-  { path, method, headers = [], queryParams = [] }: HttpRouteMatch,
+  match: MatchRank,
   route: { readonly createdAt: string; readonly key: string },
   rule: number,
-  match: number,
-): Precedence {
+  index: number,
+): Precedence => [...hostRank(host), ...match, route.createdAt, route.key, rule, index]
+
+/** Where a match stands among those of one host. All kinds of routes have as many numbers, so that they can be sorted together. */
+export type MatchRank = readonly [number, number, number, number, number]
+
+export function rankOfMatch({ path, method, headers = [], queryParams = [] }: HttpRouteMatch): MatchRank {
   const { type, value } = pathOf(path)
-  return [
-    ...hostRank(host),
-    PATH_RANKS[type],
-    -value.length,
-    method === undefined ? 1 : 0,
-    -headers.length,
-    -queryParams.length,
-    route.createdAt,
-    route.key,
-    rule,
-    match,
-  ]
+  return [PATH_RANKS[type], -value.length, method === undefined ? 1 : 0, -headers.length, -queryParams.length]
 }
 
 export function byPrecedence(a: Precedence, b: Precedence): number {

@@ -1,4 +1,4 @@
-import { keyOf } from '@spout/connector'
+import { keyOf, uidOf } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
 import { byAge, type RouteObject, routeIdOf } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
@@ -6,19 +6,23 @@ import type { ParentOutcome } from '../write-back/route-status.ts'
 import { type AttachedListener, attach, attachingRouteOf, gatewayOf, listenersOf } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { GatewaySurroundings } from './compile-gateway.ts'
+import { allAtListeners } from './gateway-routes.ts'
 import { judgeListeners } from './listeners.ts'
+import { rivalsRefused } from './rivals.ts'
 import { type Objection, objection } from './verdict.ts'
 
 /**
  * What a route's references to our Gateways come to. Pure.
  * @param gatewayAt a Gateway of ours by `namespace/name`
  * @param routesAt those that name a Gateway
+ * @param besideRivals the same if one of them is of the rival kind; else none
  */
 export function routeOutcomes(
   route: RouteObject,
   gatewayAt: (key: string) => Gateway | null,
   surroundings: Pick<GatewaySurroundings, 'labelsOf' | 'service' | 'grants'>,
   routesAt: (key: string) => readonly RouteObject[],
+  besideRivals: (gateway: string, rival: string) => readonly RouteObject[],
 ): readonly ParentOutcome[] {
   const attaching = attachingRouteOf(route)
   const resolve = backendResolver(route, surroundings)
@@ -27,7 +31,10 @@ export function routeOutcomes(
     const gateway = key === null ? null : gatewayAt(key)
     if (key === null || gateway === null || keyOf(gateway) !== key) return []
     const judged = judgeListeners(gateway.spec.listeners ?? [])
-    const { listeners, refused } = attach(attaching, ref, gateway, judged, surroundings.labelsOf)
+    const attached = attach(attaching, ref, gateway, judged, surroundings.labelsOf)
+    const { listeners, refused } = withoutRivals(route, attached, (rival) =>
+      allAtListeners(gateway, besideRivals(keyOf(gateway), rival), judged, surroundings),
+    )
     const [first] = listeners
     const { listener } = first?.judged ?? { listener: { name: '', protocol: 'HTTP', port: 80 } }
     const { routes, dropped, unresolved } = kindOf(route).compile(route, first?.hosts ?? [''], listener, resolve)
@@ -37,6 +44,22 @@ export function routeOutcomes(
       { ref, refused: refused ?? partly.refused, partly: refused === null ? partly.partly : null, unresolved, idle },
     ]
   })
+}
+
+/** A reference is accepted where a listener remains that no rival of the route has. @param atListeners all routes */
+function withoutRivals(
+  route: RouteObject,
+  attached: ReturnType<typeof attach>,
+  atListeners: (rival: string) => ReturnType<typeof allAtListeners>,
+): ReturnType<typeof attach> {
+  const { rival } = kindOf(route)
+  if (rival === undefined || attached.refused !== null) return attached
+  const all = atListeners(rival)
+  const objections = attached.listeners.map(
+    ({ judged }) => rivalsRefused(all.get(judged) ?? []).get(uidOf(route)) ?? null,
+  )
+  const listeners = attached.listeners.filter((_, at) => objections[at] === null)
+  return { listeners, refused: listeners.length > 0 ? null : (objections[0] ?? null) }
 }
 
 function droppedRules(

@@ -112,6 +112,7 @@ describe('routes', () => {
       (key) => (key === 'shop/web' ? gateway : null),
       surroundings,
       () => [],
+      () => [],
     )
   const parents = (spec: object) => routeParents(routeWith(spec), outcomes(spec), NOW)
   const bad = { filters: [{ type: 'ExtensionRef' }] }

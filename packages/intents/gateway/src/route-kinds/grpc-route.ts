@@ -1,0 +1,22 @@
+import type { GrpcRouteObject } from '../objects/grpc-route.ts'
+import { GRPC_ROUTES } from '../objects/resources.ts'
+import { compileGrpcRules } from '../to-model/grpc-rules.ts'
+import { backendRefsOfRules } from './http-route.ts'
+import type { RouteKind } from './route-kind.ts'
+
+export const GRPC_ROUTE: RouteKind<GrpcRouteObject> = {
+  kind: 'GRPCRoute',
+  resource: GRPC_ROUTES,
+  protocols: ['HTTP', 'HTTPS'],
+  isAlone: false,
+  rival: 'HTTPRoute',
+  backends: {
+    transport: 'TCP',
+    pool: 'http',
+    unspoken: new Set(['kubernetes.io/ws', 'kubernetes.io/wss', 'http', 'https']),
+    isHttp2: () => true,
+  },
+  hostnamesOf: ({ spec }) => spec.hostnames ?? [],
+  backendRefsOf: ({ spec }) => backendRefsOfRules(spec.rules),
+  compile: compileGrpcRules,
+}

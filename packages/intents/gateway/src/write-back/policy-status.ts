@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util'
+import { CONTROLLER_NAME, GATEWAY_GROUP } from '../names.ts'
+import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
+import type { JudgedPolicy } from '../to-model/backend-tls.ts'
+import { mergedConditions, trueUnless } from './conditions.ts'
+
+const TYPES = ['Accepted', 'ResolvedRefs']
+/** Those that the API takes. */
+const MOST_ANCESTORS = 16
+
+/**
+ * The entries of a policy's status: ours for our Gateways that send to its Services, and those of other controllers as
+ * they are.
+ * @param gateways `namespace/name`, sorted
+ * @param now RFC 3339, in seconds
+ */
+export function policyAncestors(
+  { metadata, status }: Pick<BackendTlsPolicyObject, 'metadata' | 'status'>,
+  { refused, unresolved }: JudgedPolicy,
+  gateways: readonly string[],
+  now: string,
+): readonly PolicyAncestorStatus[] {
+  const before = status?.ancestors ?? []
+  const foreign = before.filter(({ controllerName }) => controllerName !== CONTROLLER_NAME)
+  const own = gateways.map((key): PolicyAncestorStatus => {
+    const [namespace = '', name = ''] = key.split('/', 2)
+    const ancestorRef = { group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }
+    const known = before.find(
+      (one) => one.controllerName === CONTROLLER_NAME && isDeepStrictEqual(one.ancestorRef, ancestorRef),
+    )
+    const wanted = [trueUnless('Accepted', refused, 'Accepted'), trueUnless('ResolvedRefs', unresolved, 'ResolvedRefs')]
+    return {
+      ancestorRef,
+      controllerName: CONTROLLER_NAME,
+      conditions: mergedConditions(known?.conditions ?? [], wanted, TYPES, metadata.generation ?? 0, now),
+    }
+  })
+  return [...foreign, ...own].slice(0, MOST_ANCESTORS)
+}
