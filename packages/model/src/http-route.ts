@@ -22,7 +22,7 @@ export const poolShare = z.strictObject({
 })
 
 /** A share of the requests that no pool gets. */
-export const answeredShare = z.strictObject({
+const answeredShare = z.strictObject({
   code: codeOf(RESPONSE_CODES),
   weight: z.number().int().min(1).max(1_000_000),
 })

@@ -19,6 +19,7 @@ const outcomeOf = (
     () => gatewayWith(listeners),
     surroundings,
     () => all,
+    () => [],
   )[0]!
 
 describe('listeners of protocols TCP and UDP', () => {
