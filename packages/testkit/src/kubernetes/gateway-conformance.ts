@@ -23,9 +23,27 @@ export async function ensureGatewayConformance(options?: EnsureOptions): Promise
     announcement: `Building the conformance suite of Gateway API ${version} and its backend from their Go modules: about two minutes the first time.`,
   }
   const directory = await ensureGoBuild(build, options)
+  const coredns = await ensureCoredns(options)
   return {
     suite: path.join(directory, 'suite'),
-    images: { 'registry.k8s.io/gateway-api/echo-basic': [path.join(directory, 'echo-basic')] },
+    images: {
+      'registry.k8s.io/gateway-api/echo-basic': [path.join(directory, 'echo-basic')],
+      'registry.k8s.io/coredns/coredns': [coredns],
+    },
     version,
   }
+}
+
+/** CoreDNS answers the suite's datagrams. @returns the path of its program */
+async function ensureCoredns(options?: EnsureOptions): Promise<string> {
+  const { sources, cache } = testbedModule('coredns')
+  const version = requiredVersion(sources, 'github.com/coredns/coredns')
+  const build = {
+    sources,
+    cache,
+    packages: ['./...'],
+    linkerFlags: [],
+    announcement: `Building CoreDNS ${version} with four plugins from its Go module: about a minute the first time.`,
+  }
+  return path.join(await ensureGoBuild(build, options), 'coredns')
 }
