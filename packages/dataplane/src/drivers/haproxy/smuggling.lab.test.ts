@@ -1,11 +1,13 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { NodeRoute } from '@spout/model'
 import { recordFault } from '@spout/testkit'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { MEMBER_ADDRESS, ProxyLab } from '../../testing/haproxy/proxy-lab.ts'
 import {
   sampleEntry,
   sampleMember,
   samplePool,
+  sampleRoute,
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
@@ -35,25 +37,19 @@ const member = createServer((socket) => {
 })
 
 beforeAll(() => new Promise<void>((resolve) => member.listen(0, MEMBER_ADDRESS, resolve)))
-beforeEach(async () => {
+
+/** Puts a proxied listener with one pool, the member above. */
+async function serve(routes: readonly NodeRoute[] = []): Promise<void> {
   const driver = lab.driver()
   const pool = samplePool(1, {
     members: [sampleMember(1, { address: MEMBER_ADDRESS, port: (member.address() as AddressInfo).port })],
   })
-  await driver.apply({
-    put: [
-      sampleWanted(
-        sampleEntry(
-          'web',
-          [sampleService('web', { timeouts: { clientMs: 1_000, connectMs: 1_000, memberMs: 1_000 } })],
-          [pool],
-        ),
-      ),
-    ],
-    remove: [],
-  })
+  const timeouts = { clientMs: 1_000, connectMs: 1_000, memberMs: 1_000 }
+  const service = sampleService('web', { timeouts, ...(routes.length > 0 && { routes }) })
+  await driver.apply({ put: [sampleWanted(sampleEntry('web', [service], [pool]))], remove: [] })
   port = driver.proxyPort('web')!.port
-})
+}
+
 afterEach(async () => {
   for (const socket of sockets) socket.destroy()
   connections.length = 0
@@ -242,6 +238,7 @@ const CORPUS: readonly (readonly [name: string, bytes: string, mayBeSeen: readon
 ]
 
 it('a member sees the requests that were sent and no other, whatever a client makes of them', async () => {
+  await serve()
   const wrong: string[] = []
   let seenInAll = 0
   for (const [name, bytes, mayBeSeen] of CORPUS) {
@@ -276,5 +273,54 @@ it('a member sees the requests that were sent and no other, whatever a client ma
     fault: `${CORPUS.length} ways to smuggle a request past a proxy (HTTP/1)`,
     outcome: 'a member sees what was sent, each message with one reading, or nothing',
     figure: `${seenInAll} seen, 0 smuggled`,
+  })
+})
+
+/** What `/admin` takes in: compared byte by byte, with what is behind its elements. */
+const ADMIN = [
+  '/admin',
+  '/admin/',
+  '/admin/x',
+  '/admin?x',
+  '/admin//x',
+  '/admin/../x',
+  '/admin/%2e%2e/x',
+  'http://a/admin',
+]
+
+/** What some reader takes for `/admin`, and the route does not. */
+const ALIASES = [
+  ...['/%61dmin', '/%61%64%6d%69%6e', '/%2561dmin', '/ADMIN', '/%c1%a1dmin'],
+  ...['/./admin', '//admin', '/x/../admin', '/x/%2e%2e/admin', '/x/%2E%2E%2Fadmin', '/x%2f..%2fadmin', '/.;/admin'],
+  ...['/admin;x', '/admin%2fx', '/admin%00', '/admin%3fx', '/admin.', '/admin%20'],
+  ...['/\\admin', '/x\\..\\admin', '/%5cadmin', '/%c0%afadmin'],
+]
+
+it('a route and a member see the same path, which nobody normalises in between', async () => {
+  const route = sampleRoute(1, { type: 'respond', code: 403 }, [
+    { on: 'path', compare: 'elements', values: ['/admin'], not: false },
+  ])
+  await serve([route])
+  const seen = async (target: string) => {
+    connections.length = 0
+    for (const socket of sockets) socket.destroy()
+    const answer = await send(head(`GET ${target} HTTP/1.1`, 'Connection: close'))
+    const paths = connections.flatMap((each) => read(each).whole.map((line) => line.split(' ')[1]!))
+    return { status: answer.slice(9, 12), paths }
+  }
+  for (const target of ADMIN) expect([target, await seen(target)]).toEqual([target, { status: '403', paths: [] }])
+  const changed: string[] = []
+  let passed = 0
+  for (const target of ALIASES) {
+    const { status, paths } = await seen(target)
+    if (status === '200' && paths.join(' ') === target) passed++
+    // Refusing what no URL contains is right too.
+    else if (status !== '400' || paths.length > 0) changed.push(`${target}: ${status}, member saw ${paths.join(' ')}`)
+  }
+  expect(changed).toEqual([])
+  recordFault({
+    fault: `${ALIASES.length} paths that some readers take for another`,
+    outcome: 'route and member see the same bytes, or the request is refused',
+    figure: `${passed} passed on as sent, ${ALIASES.length - passed} refused, 0 changed`,
   })
 })
