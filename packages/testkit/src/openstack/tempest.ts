@@ -100,6 +100,13 @@ const networkSettings = ({ cidr, ipv6Cidr }: LiveTarget): string => `vip_subnet_
 test_with_ipv6 = ${ipv6Cidr === null ? 'False' : 'True'}
 ${ipv6Cidr === null ? '' : `vip_ipv6_subnet_cidr = ${ipv6Cidr}\n`}`
 
+/** What `tempest init` would write after some seconds of loading all of tempest. */
+const WORKSPACE = `[DEFAULT]
+test_path=/usr/lib/python3/dist-packages/tempest/test_discover
+top_dir=/usr/lib/python3/dist-packages/tempest
+group_regex=([^\\.]*\\.)*
+`
+
 /**
  * Runs cases of Debian's unmodified octavia-tempest-plugin.
  * @param pattern a regular expression of their full names
@@ -108,11 +115,10 @@ ${ipv6Cidr === null ? '' : `vip_ipv6_subnet_cidr = ${ipv6Cidr}\n`}`
 export async function runTempest(target: TempestTarget, pattern: string): Promise<ReadonlyMap<string, TempestOutcome>> {
   const directory = mkdtempSync(path.join(tmpdir(), 'spout-tempest-'))
   try {
-    await run(['init', 'here'], directory)
-    const workspace = path.join(directory, 'here')
-    mkdirSync(path.join(workspace, 'etc'), { recursive: true })
-    writeFileSync(path.join(workspace, 'etc', 'tempest.conf'), settings(target, directory))
-    const said = await run(['run', '--concurrency', '1', '--regex', pattern], workspace)
+    mkdirSync(path.join(directory, 'etc'))
+    writeFileSync(path.join(directory, 'etc', 'tempest.conf'), settings(target, directory))
+    writeFileSync(path.join(directory, '.stestr.conf'), WORKSPACE)
+    const said = await run(['run', '--concurrency', '1', '--regex', pattern], directory)
     const outcomes = new Map<string, TempestOutcome>()
     for (const [, name, result, reason = ''] of said.matchAll(LINE))
       outcomes.set(name!, { result: result as TempestOutcome['result'], reason })
