@@ -43,6 +43,32 @@ const ingress = (name: string, host: string, paths: readonly object[], annotatio
     },
   } as object)
 
+const nginxIngress = (name: string, annotations: Readonly<Record<string, string>>, at: string) =>
+  lab.cluster.api.create(INGRESSES, {
+    metadata: {
+      name,
+      annotations: Object.fromEntries(
+        Object.entries(annotations).map(([key, value]) => [`nginx.ingress.kubernetes.io/${key}`, value]),
+      ),
+    },
+    spec: {
+      ingressClassName: 'spout',
+      rules: [
+        { host: `${name}.example.org`, http: { paths: [{ ...to('web', at), pathType: 'ImplementationSpecific' }] } },
+      ],
+    },
+  } as object)
+
+/** Of ingress-controller-conformance; its other scenarios are in the tests of the compiler. */
+const DEFAULT_BACKEND = [
+  ['GET', 'my-host/'],
+  ['GET', 'my-host/sub-path'],
+  ['POST', 'some-host/'],
+  ['PUT', 'any-host/resource'],
+  ['DELETE', 'some-host/resource'],
+  ['PATCH', 'my-host/resource'],
+] as const
+
 /** What curl says, as a client outside: certificates are checked. The body is empty for an error. */
 const curl = async (url: string, ...more: readonly string[]) => {
   const { hostname, port, protocol } = new URL(url)
@@ -113,7 +139,46 @@ describe('Ingresses on a real Kubernetes', () => {
       status: 308,
       redirect: 'https://shop.example.org/cart?a=b',
     })
-    expect((await curl('http://other.example.org/')).status).toBe(503)
+    expect((await curl('http://other.example.org/')).status).toBe(404)
+  })
+
+  it('do what annotations of ingress-nginx say, and close what they would protect', async () => {
+    await nginxIngress('api', { 'rewrite-target': '/$2', 'x-forwarded-prefix': '/api' }, '/api(/|$)(.*)')
+    await nginxIngress('inside', { 'whitelist-source-range': '192.0.2.0/24' }, '/')
+    await nginxIngress('outside', { 'whitelist-source-range': '203.0.113.0/24', 'app-root': '/start' }, '/')
+    await nginxIngress('locked', { 'auth-type': 'basic', 'auth-secret': 'users' }, '/')
+    const status = async (host: string, at: string) => (await curl(`http://${host}.example.org${at}`)).status
+    await until('the rewritten path', async () => (await appOf('http://api.example.org/api/x')) === 'web')
+    expect(await status('api', '/API/x')).toBe(503)
+    expect(await status('api', '/other')).toBe(404)
+    expect(await status('inside', '/')).toBe(403)
+    expect(await curl('http://outside.example.org/')).toMatchObject({
+      status: 302,
+      redirect: 'http://outside.example.org/start',
+    })
+    expect(await appOf('http://outside.example.org/start')).toBe('web')
+    expect(await status('locked', '/')).toBe(503)
+  })
+
+  it('spread requests over all pods of a default backend, whatever host, path and method', async () => {
+    await startWorkload(lab, { name: 'many', replicas: 10 })
+    await lab.cluster.api.create(servicesIn('default'), serviceBody('many', 'many', { type: 'ClusterIP' }))
+    await lab.cluster.api.create(INGRESSES, {
+      metadata: { name: 'rest' },
+      spec: { ingressClassName: 'spout', defaultBackend: { service: { name: 'many', port: { name: 'http' } } } },
+    } as object)
+    await until('the default backend', async () => (await appOf('http://load-balancing/')) === 'many')
+    const pods = new Set<string>()
+    await until('all ten pods', async () => {
+      const { body, status } = await curl('http://load-balancing/')
+      if (status === 200) pods.add((JSON.parse(body) as PodAnswer).pod)
+      return pods.size === 10
+    })
+    for (const [method, url] of DEFAULT_BACKEND) {
+      const { status } = await curl(`http://${url}`, '--request', method)
+      expect(`${method} ${url} ${status}`).toBe(`${method} ${url} 200`)
+    }
+    await lab.cluster.api.delete(`${INGRESSES}/rest`)
   })
 
   it('show a replaced certificate, and fail no request meanwhile', async () => {
@@ -132,7 +197,7 @@ describe('Ingresses on a real Kubernetes', () => {
 
   it('leave an address with the others that share it', async () => {
     await lab.cluster.api.delete(`${INGRESSES}/blog`)
-    await until('503', async () => (await curl('http://blog.example.org/')).status === 503)
+    await until('404', async () => (await curl('http://blog.example.org/')).status === 404)
     expect(await appOf('https://shop.example.org/')).toBe('web')
   })
 })

@@ -35,7 +35,8 @@ test('Ingresses of a namespace share a load balancer, whose address they show on
   await bed.create('two', { ingressClassName: 'spout', rules: [rule('b.example / Prefix cart')] })
   const document = await bed.document('both', ({ pools }) => pools.length === 2)
   expect(membersOf(document, 'shop/web:80')).toEqual(['10.128.0.1:8080', '10.128.0.2:8080'])
-  expect(listenerOf(document, 'http')?.routes).toHaveLength(2)
+  // Two rules, and 404 for what none takes.
+  expect(listenerOf(document, 'http')?.routes).toHaveLength(3)
   expect(listenerOf(document, 'https')).toBeUndefined()
   expect(ips(await bed.get('one'))).toEqual([])
   bed.confirm(document)
@@ -96,7 +97,7 @@ test('the oldest wins a path that two want, and both are told; a broken Ingress 
     async () => Date.now() - Date.parse((await bed.get('old')).metadata.creationTimestamp ?? '') > 1100,
   )
   await bed.create('young', { rules: [rule('a.example /x Prefix cart'), rule('b.example / Prefix none')] })
-  await bed.document('all rules', (one) => listenerOf(one, 'http')?.routes.length === 2)
+  await bed.document('all rules', (one) => listenerOf(one, 'http')?.routes.length === 3)
   await bed.until('events', () => told('old').length > 0 && told('young').length > 1)
   expect(told('old')).toEqual(['Warning DuplicateRule'])
   expect(told('young').toSorted()).toEqual(['Warning BackendNotFound', 'Warning DuplicateRule'])

@@ -30,17 +30,26 @@ export interface ReadAnnotations {
 /** Reads the annotations of ingress-nginx. Pure; it does not throw, whatever they hold. */
 export function nginxOptionsOf({ metadata }: Ingress): ReadAnnotations {
   const read = new AnnotationReader(metadata.annotations ?? {})
+  const canary = canaryOf(read)
+  const isCanary = canary !== null
+  // A canary has the annotations of the Ingress whose requests it gets.
+  const own = isCanary ? new AnnotationReader({}) : read
   const options = {
-    redirects: redirectsOf(read),
-    access: accessOf(read),
-    forwarding: forwardingOf(read, metadata.namespace ?? ''),
+    redirects: redirectsOf(own),
+    access: accessOf(own),
+    forwarding: forwardingOf(own, metadata.namespace ?? ''),
     pool: poolOptionsOf(read),
-    paths: pathsOf(read),
-    canary: canaryOf(read),
+    paths: pathsOf(own),
+    canary,
   }
-  for (const name of read.names) tellUntaken(read, name)
-  return { options: { ...options, isRefused: read.isRefused }, problems: read.problems }
+  for (const name of read.names)
+    if (!isCanary) tellUntaken(read, name)
+    else if (!OF_CANARIES.test(name) && !OFF.has(read.text(name)))
+      read.notTaken(name, 'a canary has the annotations of the Ingress whose requests it gets')
+  return { options: { ...options, isRefused: own.isRefused }, problems: read.problems }
 }
+
+const OF_CANARIES = /^(canary.*|affinity|upstream-hash-by|load-balance)$/
 
 /** Values by which an annotation wants nothing. */
 const OFF: ReadonlySet<string | undefined> = new Set([undefined, 'false', 'off'])

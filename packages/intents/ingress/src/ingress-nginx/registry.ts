@@ -36,7 +36,8 @@ const TAKEN: Rows = {
   'whitelist-source-range': 'other clients get 403',
   'allowlist-source-range': 'other clients get 403',
   'denylist-source-range': 'these clients get 403',
-  canary: 'its Service gets a part of the requests of the Ingress with the same host and path',
+  canary:
+    'its Service gets a part of the requests of the Ingress with the same host and path, whose annotations it has',
   'canary-by-header': '',
   'canary-by-header-value': '',
   'canary-by-cookie': '',

@@ -39,7 +39,7 @@ const around: Surroundings = {
 }
 const compiled = (...all: readonly Ingress[]): Compiled => compile(all, around)
 const routesOf = ({ content }: Compiled, protocol = 'http') =>
-  content.listeners.find((one) => one.protocol === protocol)?.routes ?? []
+  (content.listeners.find((one) => one.protocol === protocol)?.routes ?? []).filter(({ name }) => name !== 'not-found')
 /** `host/path service` for people: `=` before an exact path, `~` before the elements of one. */
 const shownRoutes = (of: Compiled, protocol = 'http'): readonly string[] =>
   routesOf(of, protocol).map(({ conditions, action }) => {

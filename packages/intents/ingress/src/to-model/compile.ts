@@ -38,8 +38,10 @@ const LONGEST_NAME = 255
 /** Events of one Ingress: whoever writes thousands of annotations must not make thousands of events. */
 const MOST_PROBLEMS = 100
 const FORWARDED: Listener['insertHeaders'] = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto']
-/** Leaves room for a redirect beside each rule of the HTTP listener. */
+/** Leaves room for other routes beside that of each rule. */
 const MOST_RULES = MOST_ROUTES / 2
+/** Leaves room for the answer to what no rule takes. */
+const MOST_RULE_ROUTES = MOST_ROUTES - 1
 
 /**
  * Compiles the Ingresses of one namespace and class to one load balancer. Pure: equal input gives an equal document,
@@ -77,22 +79,23 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
         'refusal' in route ? routeOf({ ...input, action: { type: 'respond', code: 503 } }, rule.field) : route
       if ('refusal' in route) toldOf(route.refusal)
       if ('refusal' in instead) continue
-      if (routes.length < MOST_ROUTES) routes.push({ rule, route: instead.value })
-      else toldOf({ reason: 'TooManyRules', field: rule.field, message: `One address has ${MOST_ROUTES} routes.` })
+      if (routes.length < MOST_RULE_ROUTES) routes.push({ rule, route: instead.value })
+      else toldOf({ reason: 'TooManyRules', field: rule.field, message: `One address has ${MOST_RULE_ROUTES} routes.` })
     }
   }
+  const last = rules.some(({ match }) => match === 'default') ? [] : [NOT_FOUND]
   const isRedirected = redirectedRules(ordered, optionsFor)
   const toHttps = certificates.length === 0 ? () => false : isRedirected
   const listeners: ListenerContent[] = [
     {
       ...listener('http', 80),
-      ...withRoutes(routes.map(({ rule, route }) => (toHttps(rule) ? redirectOf(route) : route))),
+      routes: [...routes.map(({ rule, route }) => (toHttps(rule) ? redirectOf(route) : route)), ...last],
     },
   ]
   if (certificates.length > 0)
     listeners.push({
       ...listener('https', 443),
-      ...withRoutes(routes.map(({ route }) => route)),
+      routes: [...routes.map(({ route }) => route), ...last],
       tls: listenerTls.parse({ certificateIds: certificates }),
     })
   const asked = ordered.map((ingress) => ({ ingress, names: dnsNamesOf(ingress, around.domains) }))
@@ -125,7 +128,8 @@ type Tell = (ingress: Ingress, refusal: Refusal) => void
 const listener = (protocol: 'http' | 'https', port: number) =>
   ({ name: protocol, protocol, port, defaultPool: '', allowedCidrs: null, insertHeaders: FORWARDED }) as const
 
-const withRoutes = (routes: readonly RouteContent[]) => (routes.length === 0 ? {} : { routes })
+/** What no rule takes, without a default backend, as ingress-controller-conformance has it. */
+const NOT_FOUND: RouteContent = { name: 'not-found', conditions: [], action: { type: 'respond', code: 404 } }
 
 /** Of rules that take the same requests the first wins, which is of the oldest Ingress; both are told. */
 function winners(rules: readonly Rule[], tell: Tell): readonly Rule[] {

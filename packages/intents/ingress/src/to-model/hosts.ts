@@ -1,7 +1,10 @@
 import { type Refusal, type RouteContent, routeOf, uidOf } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
+import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import type { IngressOptions } from './annotations.ts'
 import { hostsOf, type Rule } from './rules.ts'
+
+const ALIAS_FIELD = `metadata.annotations[${NGINX_PREFIX}server-alias]`
 
 type OptionsFor = (ingress: Ingress) => IngressOptions
 
@@ -33,7 +36,7 @@ export function aliasRules(
       if (alias === host) continue
       if (taken.has(alias)) {
         const message = `not taken: ${alias} has rules, or is a further name, of another Ingress.`
-        tell(ingress, { reason: 'AnnotationNotTaken', field: 'server-alias', message })
+        tell(ingress, { reason: 'AnnotationNotTaken', field: ALIAS_FIELD, message })
         continue
       }
       taken.add(alias)

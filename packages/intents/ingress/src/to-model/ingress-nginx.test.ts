@@ -70,7 +70,7 @@ describe('expressions', () => {
     for (const path of ['/shop', '/SHOP', '/shopping']) expect(answer(made, { path })).toBe('web')
     for (const path of ['/', '/api/vx']) expect(answer(made, { path })).toBe('sorry')
     expect(answer(made, { host: 'd.example', path: '/shop' })).toBe('web')
-    expect(answer(made, { host: 'd.example', path: '/shopping' })).toBe('none')
+    expect(answer(made, { host: 'd.example', path: '/shopping' })).toBe('404')
   })
 
   test('are tried by their length', () => {
@@ -115,12 +115,12 @@ describe('rewrite-target', () => {
     // path, target, request, what it gets
     ['/foo(/|$)(.*)', '/$2', '/foo', 'web /'],
     ['/foo(/|$)(.*)', '/$2', '/foo/bar', 'web /bar'],
-    ['/foo(/|$)(.*)', '/$2', '/foobar', 'none'],
+    ['/foo(/|$)(.*)', '/$2', '/foobar', '404'],
     ['/foo(/|$)(.*)', '/$2', '/FOO/bar', '503'],
     ['/foo(/|$)(.*)', '/api/$2', '/foo/bar', 'web /api/bar'],
     ['/a/b(/|$)(.*)', '/c/$2', '/a/b/d', 'web /c/d'],
     ['/foo/(.*)', '/$1', '/foo/bar', 'web /bar'],
-    ['/foo/(.*)', '/$1', '/foo', 'none'],
+    ['/foo/(.*)', '/$1', '/foo', '404'],
     ['/foo/?(.*)', '/$1', '/foo/bar', 'web /bar'],
     ['/foo/?(.*)', '/$1', '/foobar', '503'],
     ['/foo(/.*)?', '$1', '/foo/bar', 'web /bar'],
@@ -229,6 +229,15 @@ describe('canaries', () => {
     expect(answer(pattern, { headers: { x: 'eu-1' } })).toBe('next')
     expect(answer(pattern, { headers: { x: 'us-1' } })).toBe('web')
     expect(answer(canary({ 'canary-by-header': 'x', 'canary-by-header-pattern': '(?=a)' }), {})).toBe('web')
+  })
+
+  test('have the annotations of the other Ingress, and say so of their own', () => {
+    const annotations = { canary: 'true', 'canary-weight': '50', 'auth-url': 'x', 'denylist-source-range': '0.0.0.0/0' }
+    const one = given(2, ['a.example / Prefix next'], annotations)
+    const made = compiled(main, one)
+    expect(answer(made, {})).toBe('web*50+next*50')
+    const names = ['auth-url', 'denylist-source-range']
+    expect(problemsOf(made, one)).toEqual(names.map((name) => `AnnotationNotTaken ${annotation(name)}`))
   })
 
   test('without an Ingress of its host and path are said, and serve nothing', () => {
@@ -342,5 +351,5 @@ test('further names have the rules of the first host, unless a rule has the name
   expect(answer(made, { host: 'b.example', path: '/x' })).toBe('next')
   expect(answer(made, { host: 'x.b.example' })).toBe('web')
   expect(answer(made, { host: 'd.example' })).toBe('sorry')
-  expect(problemsOf(made, one)).toEqual(['AnnotationNotTaken server-alias'])
+  expect(problemsOf(made, one)).toEqual([`AnnotationNotTaken ${annotation('server-alias')}`])
 })

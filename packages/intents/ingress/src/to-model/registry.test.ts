@@ -2,51 +2,7 @@ import { expect, test } from 'vitest'
 import { NGINX_ANNOTATIONS, NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { answer, compiled } from '../testing/compiled.ts'
 import { ingress, rule } from '../testing/objects.ts'
-
-/** A value of each annotation that is served, and what it needs beside it. */
-const SERVED: Readonly<Record<string, string | readonly [value: string, beside: Readonly<Record<string, string>>]>> = {
-  'app-root': '/x',
-  'permanent-redirect': 'https://b.example',
-  'permanent-redirect-code': ['308', { 'permanent-redirect': 'https://b.example' }],
-  'temporal-redirect': 'https://b.example',
-  'temporal-redirect-code': ['307', { 'temporal-redirect': 'https://b.example' }],
-  'from-to-www-redirect': 'true',
-  'use-regex': 'true',
-  'enable-cors': 'true',
-  'cors-allow-methods': ['GET', { 'enable-cors': 'true' }],
-  'cors-allow-headers': ['x-a', { 'enable-cors': 'true' }],
-  'cors-expose-headers': ['x-a', { 'enable-cors': 'true' }],
-  'cors-allow-origin': ['https://b.example', { 'enable-cors': 'true' }],
-  'cors-allow-credentials': ['false', { 'enable-cors': 'true', 'cors-allow-origin': 'https://b.example' }],
-  'cors-max-age': ['7', { 'enable-cors': 'true' }],
-  'whitelist-source-range': '10.0.0.0/8',
-  'allowlist-source-range': '10.0.0.0/8',
-  'denylist-source-range': '10.0.0.0/8',
-  canary: 'true',
-  'canary-by-header': ['x', { canary: 'true' }],
-  'canary-by-header-value': ['v', { canary: 'true', 'canary-by-header': 'x' }],
-  'canary-by-header-pattern': ['v', { canary: 'true', 'canary-by-header': 'x' }],
-  'canary-by-cookie': ['x', { canary: 'true' }],
-  'canary-weight': ['7', { canary: 'true' }],
-  'canary-weight-total': ['1000', { canary: 'true', 'canary-weight': '7' }],
-  'upstream-vhost': 'in.example',
-  'x-forwarded-prefix': '/x',
-  'server-alias': 'b.example',
-  'mirror-target': 'http://next.shop.svc',
-  'proxy-ssl-name': ['in.example', { 'backend-protocol': 'HTTPS' }],
-  'proxy-ssl-protocols': ['TLSv1.3', { 'backend-protocol': 'HTTPS' }],
-  'ssl-redirect': 'true',
-  'force-ssl-redirect': 'true',
-  'rewrite-target': '/x',
-  'proxy-read-timeout': '7',
-  'proxy-next-upstream': 'error http_503',
-  'proxy-next-upstream-tries': '2',
-  affinity: 'cookie',
-  'backend-protocol': 'HTTPS',
-  'upstream-hash-by': '$remote_addr',
-  'load-balance': 'ewma',
-  'default-backend': 'none',
-}
+import { SERVED } from '../testing/served-annotations.ts'
 
 /** One Ingress with the annotations, and another one with the same path, whose canary it may be. */
 const contentOf = (annotations: Readonly<Record<string, string>>) => {
