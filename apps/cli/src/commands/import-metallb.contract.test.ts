@@ -26,7 +26,7 @@ async function run(...args: readonly string[]): Promise<{ readonly text: string;
     text += more
   }
   const program = buildProgram({ env: {}, colour: false, write, signal: new AbortController().signal })
-  const error = await program.parseAsync(['import', 'metallb', ...args], { from: 'user' }).then(
+  const error = await program.parseAsync(['import', ...args], { from: 'user' }).then(
     () => null,
     (reason: Error) => reason.message,
   )
@@ -59,7 +59,7 @@ const definition = (kind: string, plural: string, version: string) => ({
 })
 
 test('a MetalLB in a cluster becomes objects that are taken, and all that can be is made', async () => {
-  const kubeconfig = ['--kubeconfig', bed.cluster.kubeconfigFile]
+  const kubeconfig = ['metallb', '--kubeconfig', bed.cluster.kubeconfigFile]
   expect((await run(...kubeconfig)).text).toContain('0 objects, 0 notes')
   const file = readFileSync(path.join(TESTDATA, 'bgp.in.yaml'), 'utf8')
   const objects = parseAllDocuments(file).map((one) => one.toJS() as { apiVersion: string; kind: string })
@@ -106,4 +106,39 @@ test('a MetalLB in a cluster becomes objects that are taken, and all that can be
   expect(again.text).toMatch(
     /# bgppeers\.spout\.dev\/tor-a REFUSED: another writer owns fields that differ: .*holdTimeSeconds/,
   )
+})
+
+test('Ingresses of ingress-nginx in a cluster are reported, and those of other controllers are not', async () => {
+  const networking = '/apis/networking.k8s.io/v1'
+  await bed.api.create('/api/v1/namespaces', { metadata: { name: 'shop' } })
+  for (const [name, controller] of [
+    ['nginx', 'k8s.io/ingress-nginx'],
+    ['other', 'example.com/other'],
+  ])
+    await bed.api.create(`${networking}/ingressclasses`, { metadata: { name }, spec: { controller } } as object)
+  await bed.api.create('/api/v1/namespaces/shop/services', {
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { ports: [{ port: 80 }] },
+  } as object)
+  const to = (number: number) => ({
+    path: '/',
+    pathType: 'Prefix',
+    backend: { service: { name: 'web', port: { number } } },
+  })
+  for (const [name, ingressClassName, port] of [
+    ['web', 'nginx', 80],
+    ['wrong', 'nginx', 81],
+    ['foreign', 'other', 80],
+  ] as const)
+    await bed.api.create(`${networking}/namespaces/shop/ingresses`, {
+      metadata: { name, namespace: 'shop', annotations: { 'nginx.ingress.kubernetes.io/limit-rps': '5' } },
+      spec: { ingressClassName, rules: [{ host: `${name}.example.com`, http: { paths: [to(port)] } }] },
+    } as object)
+  const { text, error } = await run('ingress-nginx', '--kubeconfig', bed.cluster.kubeconfigFile)
+  expect(error).toBeNull()
+  expect(text).toContain('2 Ingresses of 1 namespaces and classes')
+  expect(text).toContain('shop/web, class nginx: served without something that they say')
+  // The Service was read, and has no such port.
+  expect(text).toContain('shop/wrong, class nginx: with paths that would answer 503')
+  expect(text).not.toContain('foreign')
 })
