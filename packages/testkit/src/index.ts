@@ -5,6 +5,7 @@
 export * from './fault-figures.ts'
 export * from './kubernetes/api.ts'
 export * from './kubernetes/build.ts'
+export * from './kubernetes/cert-manager.ts'
 export * from './kubernetes/cluster.ts'
 export type { KubernetesOptions } from './kubernetes/cluster-record.ts'
 export * from './kubernetes/gateway-api.ts'
