@@ -1,20 +1,14 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type CertManagerPrograms, type Kubernetes, waitFor } from '@spout/testkit'
-import { parseAllDocuments } from 'yaml'
+import type { CertManagerPrograms } from '@spout/testkit'
+import { installDefinitions } from '../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
 import type { ServiceLab } from './service-lab.ts'
 
 /** The image of the pods that answer challenges. */
 export const SOLVER_IMAGE = 'acmesolver'
-const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const NAMES = '127.0.0.1:8053'
 /** Of pebble's API to be asked for its authority. */
 const MANAGEMENT = 'https://127.0.0.1:15000'
-
-interface Defined {
-  readonly metadata: { readonly name: string }
-  readonly status?: { readonly conditions?: readonly Kubernetes.Condition[] }
-}
 
 /**
  * The place `client` becomes somewhere outside from where pebble checks challenges, and where cert-manager runs. Its
@@ -25,21 +19,7 @@ export async function startAcme(lab: ServiceLab, programs: CertManagerPrograms) 
   const start = (name: string, argv: readonly string[], readyText: string, env: Record<string, string> = {}) =>
     system.lab.start('client', name, argv, { readyText, env })
   await reachApiServer(lab)
-  for (const file of readdirSync(programs.definitions).filter((name) => name.endsWith('.yaml')))
-    for (const document of parseAllDocuments(readFileSync(path.join(programs.definitions, file), 'utf8'))) {
-      const kind = document.toJS() as Defined
-      await cluster.api.apply(`${CRDS}/${kind.metadata.name}`, kind)
-    }
-  await waitFor(
-    async () => {
-      const { items } = await cluster.api.list<Defined>(CRDS)
-      const ours = items.filter(({ metadata }) => metadata.name.endsWith('cert-manager.io'))
-      return ours.every(({ status }) =>
-        status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True'),
-      )
-    },
-    { what: 'the kinds of cert-manager to be served', timeoutMs: 30_000 },
-  )
+  await installDefinitions(cluster.api, programs.definitions)
   const off = ['-http01', '', '-https01', '', '-tlsalpn01', '', '-doh', '']
   const api = ['-management', '127.0.0.1:8055', '-defaultIPv6', '']
   await start('names', [programs.names, '-dnsserver', NAMES, ...api, ...off], 'Starting management server')

@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml'
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-interface Defined {
+interface Defined extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
@@ -14,8 +14,18 @@ interface Defined {
  * Installs the definitions of Gateway API, standard channel, and waits until they are served.
  * @param without plurals of kinds that are left out
  */
-export async function installGatewayApi(api: KubernetesApi, without: readonly string[] = []): Promise<void> {
-  const directory = await gatewayApiDefinitions()
+export const installGatewayApi = async (api: KubernetesApi, without: readonly string[] = []): Promise<void> =>
+  installDefinitions(api, await gatewayApiDefinitions(), without)
+
+/**
+ * Installs all definitions of kinds in the YAML files of a folder, and waits until they are served.
+ * @param without plurals of kinds that are left out
+ */
+export async function installDefinitions(
+  api: KubernetesApi,
+  directory: string,
+  without: readonly string[] = [],
+): Promise<void> {
   const objects = readdirSync(directory)
     .filter((file) => file.endsWith('.yaml'))
     .flatMap((file) => parseAllDocuments(readFileSync(path.join(directory, file), 'utf8')))
@@ -24,13 +34,14 @@ export async function installGatewayApi(api: KubernetesApi, without: readonly st
       ({ kind, metadata }) => kind === 'CustomResourceDefinition' && !without.includes(metadata.name.split('.')[0]!),
     )
   for (const object of objects) await api.apply(`${CRDS}/${object.metadata.name}`, object)
+  const names = new Set(objects.map(({ metadata }) => metadata.name))
   const isEstablished = ({ status }: Defined) =>
     status?.conditions?.some(({ type, status: state }) => type === 'Established' && state === 'True') ?? false
   await waitFor(
     async () => {
       const { items } = await api.list<Defined>(CRDS)
-      return items.length === objects.length && items.every(isEstablished)
+      return items.filter((one) => names.has(one.metadata.name) && isEstablished(one)).length === names.size
     },
-    { what: 'Gateway API to be served', timeoutMs: 30_000 },
+    { what: `the definitions of ${directory} to be served`, timeoutMs: 30_000 },
   )
 }
