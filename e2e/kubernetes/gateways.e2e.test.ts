@@ -199,7 +199,7 @@ describe('Gateways and their routes on a real Kubernetes', () => {
     await lab.cluster.api.delete(`${OURS}/httproutes/secure`)
   })
 
-  it('passes TLS on by name, forwards TCP by weight and UDP, and refuses connections without endpoints', async () => {
+  it('passes TLS on by name, ends it, forwards TCP by weight and UDP, and refuses connections without endpoints', async () => {
     const { api } = lab.cluster
     const authority = issueCertificate({ isAuthority: true, alternatives: '' })
     const caFile = path.join(lab.system.lab.directory, 'passed-on-ca.pem')
@@ -222,6 +222,12 @@ describe('Gateways and their routes on a real Kubernetes', () => {
         ...{ apiVersion, kind, metadata: { name } },
         spec: { parentRefs: [{ name: 'shop' }], ...spec },
       })
+    const ended = issueCertificate({ names: ['ended.example.org'], issuer: authority })
+    const base64 = (text: string): string => Buffer.from(text).toString('base64')
+    await api.apply('/api/v1/namespaces/default/secrets/ended', {
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'ended' }, type: 'kubernetes.io/tls' },
+      data: { 'tls.crt': base64(ended.certificate), 'tls.key': base64(ended.key) },
+    })
     const to = (name: string, port: number, more: object = {}) => ({ name, port, ...more })
     await api.patch(`${OURS}/gateways/shop`, {
       spec: {
@@ -231,14 +237,21 @@ describe('Gateways and their routes on a real Kubernetes', () => {
           { name: 'tcp', port: 53, protocol: 'TCP' },
           { name: 'udp', port: 53, protocol: 'UDP' },
           { name: 'idle', port: 54, protocol: 'TCP' },
+          { name: 'ends', port: 444, protocol: 'TLS', tls: { certificateRefs: [{ name: 'ended' }] } },
         ],
       },
     })
     for (const app of ['web', 'next'])
       await connections('TLSRoute', app, {
+        parentRefs: [{ name: 'shop', sectionName: 'tls' }],
         hostnames: [`${app}.example.org`],
         rules: [{ backendRefs: [to(`${app}-raw`, 443)] }],
       })
+    await connections('TLSRoute', 'ended', {
+      parentRefs: [{ name: 'shop', sectionName: 'ends' }],
+      hostnames: ['ended.example.org'],
+      rules: [{ backendRefs: [to('web', 80)] }],
+    })
     const weighted = [to('web', 80, { weight: 3 }), to('next', 80, { weight: 1 })]
     await connections('TCPRoute', 'tcp', {
       parentRefs: [{ name: 'shop', sectionName: 'tcp' }],
@@ -246,16 +259,18 @@ describe('Gateways and their routes on a real Kubernetes', () => {
     })
     await connections('UDPRoute', 'udp', { rules: [{ backendRefs: [to('next-raw', 53)] }] })
     /** curl trusts this authority alone, so a `200` is from the pod that has the name. */
-    const passedOn = async (host: string) => {
-      const to = ['--resolve', `${host}:443:${address}`, '--cacert', caFile]
+    const passedOn = async (host: string, port = 443) => {
+      const to = ['--resolve', `${host}:${port}:${address}`, '--cacert', caFile]
       const argv = ['curl', '-sS', '--max-time', '5', '-o', '/dev/null', '-w', '%{http_code}', ...to]
-      const { code, stdout } = await lab.system.lab.run('client', [...argv, `https://${host}/`])
+      const { code, stdout } = await lab.system.lab.run('client', [...argv, `https://${host}:${port}/`])
       return code === 0 ? stdout : `curl ${code}`
     }
     for (const app of ['web', 'next'])
       await until(`the TLS of ${app}`, async () => (await passedOn(`${app}.example.org`)) === '200')
     // The alert `unrecognized_name` (CURLE_SSL_CONNECT_ERROR).
     expect(await passedOn('other.example.net')).toBe('curl 35')
+    // The pods speak HTTP alone: the node has ended TLS.
+    await until('TLS that is ended', async () => (await passedOn('ended.example.org', 444)) === '200')
     const overTcp = async () => (await lab.ask(address, 53))?.pod.split('-')[0] ?? null
     await until('TCP', async () => (await overTcp()) !== null)
     const apps: (string | null)[] = []
@@ -273,6 +288,7 @@ describe('Gateways and their routes on a real Kubernetes', () => {
     for (const [plural, name] of [
       ['tlsroutes', 'web'],
       ['tlsroutes', 'next'],
+      ['tlsroutes', 'ended'],
       ['tcproutes', 'tcp'],
       ['udproutes', 'udp'],
     ])

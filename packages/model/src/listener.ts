@@ -40,7 +40,7 @@ export const listenerOptions = {
   latencies: z.boolean().default(false),
   /** Whether that, and responses, are counted for each route, too. With `latencies` alone. */
   routeFigures: z.boolean().default(false),
-  /** Null: no line is written. For protocols `http`, `https`, `tcp-proxy` and `tls-passthrough`. */
+  /** Null: no line is written. For protocols `http`, `https`, `tcp-proxy`, `tls` and `tls-passthrough`. */
   accessLog: accessLog.nullable().default(null),
   /** Sources that may connect. Null admits all, an empty list none. */
   allowedCidrs: z.array(looseCidrText).max(200).nullable().default(null),
@@ -62,7 +62,7 @@ export const cipherList = z
   .min(1)
   .refine((names) => new Set(names).size === names.length, { message: 'names a cipher twice' })
 
-/** How a listener of protocol `https` ends TLS. */
+/** How a listener of protocol `https` or `tls` ends TLS. */
 export const listenerTls = z.strictObject({
   /** Chosen by the name that the client asks for (SNI, RFC 6066 section 3). */
   certificateIds: z
@@ -118,9 +118,9 @@ export const listener = z.strictObject({
   port,
   /** Gets connections, and requests that no route takes. */
   defaultPoolId: uuid.nullable(),
-  /** For protocols `http` and `https`; for `tls-passthrough` with conditions on the host alone. */
+  /** For protocols `http` and `https`; for `tls` and `tls-passthrough` with conditions on the host alone. */
   routes: httpRoutes.default([]),
-  /** For protocol `https`, which needs it, and for no other. */
+  /** For protocols `https` and `tls`, which need it, and for no other. */
   tls: listenerTls.nullable().default(null),
   ...listenerOptions,
 })

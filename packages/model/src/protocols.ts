@@ -1,7 +1,7 @@
 /**
- * `tcp`, `udp` and `sctp` listeners forward connections. `http`, `https`, `tcp-proxy` and `tls-passthrough` listeners
- * terminate them in the L7 proxy. `https` is HTTP whose TLS the proxy ends. `tls-passthrough` passes TLS on as it is, by
- * the name that the client asks for. A `metrics` listener has no pool: it answers `GET /metrics` with the figures of its
+ * `tcp`, `udp` and `sctp` listeners forward connections. `http`, `https`, `tcp-proxy` and `tls` and
+ * `tls-passthrough` listeners terminate them in the L7 proxy. `https` is HTTP whose TLS the proxy ends. `tls` ends TLS of
+ * any other connection, and `tls-passthrough` passes it on as it is, both by the name that the client asks for. A `metrics` listener has no pool: it answers `GET /metrics` with the figures of its
  * load balancer.
  */
 export const LISTENER_PROTOCOLS = [
@@ -11,12 +11,27 @@ export const LISTENER_PROTOCOLS = [
   'http',
   'https',
   'tcp-proxy',
+  'tls',
   'tls-passthrough',
   'metrics',
 ] as const
 export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
 
-const PROXIED: ReadonlySet<ListenerProtocol> = new Set(['http', 'https', 'tcp-proxy', 'tls-passthrough', 'metrics'])
+const PROXIED: ReadonlySet<ListenerProtocol> = new Set([
+  'http',
+  'https',
+  'tcp-proxy',
+  'tls',
+  'tls-passthrough',
+  'metrics',
+])
+
+/** Whether the proxy ends TLS, with certificates of the project. */
+export const endsTls = (protocol: ListenerProtocol): boolean => protocol === 'https' || protocol === 'tls'
+
+/** Whether connections go by the name that the client asks for (SNI, RFC 6066 section 3). */
+export const goesByServerName = (protocol: ListenerProtocol): boolean =>
+  protocol === 'tls' || protocol === 'tls-passthrough'
 
 /** Whether the L7 proxy terminates the connection. */
 export const isProxied = (protocol: ListenerProtocol): boolean => PROXIED.has(protocol)

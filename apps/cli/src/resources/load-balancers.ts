@@ -152,13 +152,13 @@ export const listener: Resource = {
     {
       flags: '--routes <file>',
       description:
-        "routes of an HTTP, HTTPS or TLS passthrough listener, in order, as a JSON list; '-' is the standard input",
+        "routes of an HTTP, HTTPS, TLS or TLS passthrough listener, in order, as a JSON list; '-' is the standard input",
       field: 'routes',
       parse: (file) => jsonIn(file, '--routes'),
     },
     {
       flags: '--certificates <certificates>',
-      description: 'certificates of an HTTPS listener, comma-separated; the first is the default',
+      description: 'certificates of an HTTPS or TLS listener, comma-separated; the first is the default',
       field: 'tls.certificateIds',
       parse: commaList,
     },

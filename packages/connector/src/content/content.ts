@@ -23,9 +23,9 @@ export interface ListenerContent {
   /** Name of a pool of this document; empty for none. */
   readonly defaultPool: string
   readonly allowedCidrs: readonly string[] | null
-  /** Of listeners of protocols `http`, `https` and `tls-passthrough`, in order. Absent: none. */
+  /** Of listeners of protocols `http`, `https`, `tls` and `tls-passthrough`, in order. Absent: none. */
   readonly routes?: readonly RouteContent[]
-  /** Of listeners of protocol `https`, with all its defaults: `listenerTls` gives them. */
+  /** Of listeners of protocols `https` and `tls`, with all its defaults: `listenerTls` gives them. */
   readonly tls?: NonNullable<Listener['tls']>
   /** Absent: none. */
   readonly insertHeaders?: Listener['insertHeaders']

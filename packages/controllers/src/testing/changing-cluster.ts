@@ -1,4 +1,5 @@
 import {
+  endsTls,
   type GroupBgp,
   isProxied,
   type Kind,
@@ -249,7 +250,7 @@ const shard = (number: number, masterOf: readonly number[]): ShardReport => ({
 })
 
 const tlsOf = (protocol: ListenerProtocol): ListenerTls | null =>
-  protocol === 'https'
+  endsTls(protocol)
     ? {
         unknownNames: 'default',
         minVersion: '1.2',

@@ -15,6 +15,7 @@ export const FEATURES = [
   'l7.https',
   'l7.metrics',
   'l7.tcp-proxy',
+  'l7.tls',
   'l7.tls-passthrough',
 ] as const
 

@@ -98,7 +98,7 @@ export const network = (number: number, changes: Partial<Network> = {}): Network
 /** A protocol of pools that such a listener may use. */
 export const poolProtocolFor = (protocol: Listener['protocol']): Pool['protocol'] => {
   if (protocol === 'https' || protocol === 'metrics') return 'http'
-  return protocol === 'tls-passthrough' ? 'tcp-proxy' : protocol
+  return protocol === 'tls' || protocol === 'tls-passthrough' ? 'tcp-proxy' : protocol
 }
 
 export const pool = (number: number, members: readonly string[]): Pool =>

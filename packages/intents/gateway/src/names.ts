@@ -45,5 +45,6 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'ReferenceGrant',
   'TCPRoute',
   'TLSRoute',
+  'TLSRouteModeTerminate',
   'UDPRoute',
 ]

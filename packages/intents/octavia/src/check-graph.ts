@@ -47,19 +47,26 @@ function checkPorts(listeners: readonly OctaviaListener[]): void {
 }
 
 function checkPolicies(listener: OctaviaListener, pools: ReadonlyMap<string, OctaviaPool>): void {
-  const { protocol, policies } = listener
+  const { protocol, policies, model } = listener
+  const readsRequests = protocol === 'HTTP' || (protocol === 'TERMINATED_HTTPS' && model.protocol !== 'tls')
   if (policies.length > 0 && protocol === 'PROMETHEUS') throw noChildren(protocol)
-  if (policies.length > 0 && protocol !== 'HTTP' && protocol !== 'TERMINATED_HTTPS')
+  if (policies.length > 0 && !readsRequests)
     throw unsupportedOption(`listener_id: a listener of protocol ${protocol} does not look at requests`)
   for (const { redirectPoolId } of policies) checkPool(listener, redirectPoolId, pools)
 }
 
-function checkPool({ protocol }: OctaviaListener, id: string | null, pools: ReadonlyMap<string, OctaviaPool>): void {
+function checkPool(
+  { protocol, model }: OctaviaListener,
+  id: string | null,
+  pools: ReadonlyMap<string, OctaviaPool>,
+): void {
   if (id === null) return
   if (protocol === 'PROMETHEUS') throw noChildren(protocol)
   const pool = pools.get(id)
   if (pool === undefined) throw notFound('Pool', id)
-  if (!POOLS_OF_LISTENER[protocol].includes(pool.protocol))
+  // What is within TLS is of no protocol that Octavia has a word for.
+  const allowed = POOLS_OF_LISTENER[model.protocol === 'tls' ? 'HTTPS' : protocol]
+  if (!allowed.includes(pool.protocol))
     throw validationFailure(
       `The pool protocol '${pool.protocol}' is invalid while the listener protocol is '${protocol}'.`,
     )

@@ -11,6 +11,7 @@ export const PLAIN_LISTENER_PROTOCOL = {
   http: 'HTTP',
   https: 'TERMINATED_HTTPS',
   'tcp-proxy': 'TCP',
+  tls: 'TERMINATED_HTTPS',
   'tls-passthrough': 'HTTPS',
   metrics: 'PROMETHEUS',
 } as const satisfies Record<Listener['protocol'], ListenerProtocol>

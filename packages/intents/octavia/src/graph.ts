@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadBalancerChange } from '@spout/admission/contract'
-import { type HttpRoute, type Listener, type LoadBalancer, type Pool, poolIdsOf } from '@spout/model'
+import { goesByServerName, type HttpRoute, type Listener, type LoadBalancer, type Pool, poolIdsOf } from '@spout/model'
 import { policyFacts, routesOf, unfoldPolicies } from './convert-l7policy.ts'
 import {
   foldHeaders,
@@ -138,7 +138,7 @@ function proxiedPools(graph: Graph): ReadonlySet<string> {
   const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))
   return new Set([
     ...graph.pools.flatMap(({ tls, model }) => (tls.enabled ? [model.id] : [])),
-    ...graph.listeners.flatMap(({ model }) => (model.protocol === 'tls-passthrough' ? poolIdsOf(model) : [])),
+    ...graph.listeners.flatMap(({ model }) => (goesByServerName(model.protocol) ? poolIdsOf(model) : [])),
     ...graph.listeners.flatMap((listener) => {
       const id = listener.model.defaultPoolId
       return id !== null && isStream(listener) && needsProxy(listener, pools.get(id)) ? [id] : []
@@ -146,14 +146,16 @@ function proxiedPools(graph: Graph): ReadonlySet<string> {
   ])
 }
 
-const isStream = ({ protocol }: OctaviaListener): boolean => protocol === 'TCP' || protocol === 'HTTPS'
+const isStream = ({ protocol, model }: OctaviaListener): boolean =>
+  protocol === 'TCP' || protocol === 'HTTPS' || model.protocol === 'tls'
 
 function listenerProtocol(listener: OctaviaListener, proxied: ReadonlySet<string>): Listener['protocol'] {
   switch (listener.protocol) {
     case 'HTTP':
       return 'http'
     case 'TERMINATED_HTTPS':
-      return 'https'
+      // Octavia has no word for TLS of anything but HTTP.
+      return listener.model.protocol === 'tls' ? 'tls' : 'https'
     case 'UDP':
       return 'udp'
     case 'SCTP':

@@ -546,6 +546,33 @@ describe('a listener of the native protocol tls-passthrough', () => {
   })
 })
 
+describe('a listener of the native protocol tls', () => {
+  test('is shown as TERMINATED_HTTPS, and stays what it is', async () => {
+    const { id } = await newLoadBalancer()
+    const ref = await newCertificate()
+    const fields = { loadbalancer_id: id, protocol: 'TERMINATED_HTTPS', default_tls_container_ref: ref }
+    const made = await service.make('/listeners', 'listener', { ...fields, protocol_port: 853 })
+    const pool = await service.make('/pools', 'pool', {
+      ...{ protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN', loadbalancer_id: id },
+    })
+    await service.admission.changeLoadBalancer(id, ({ listeners, pools }) => ({
+      listeners: listeners.map((each) => ({ ...each, protocol: 'tls', defaultPoolId: pool.id })),
+      pools: pools.map((each) => ({ ...each, protocol: 'tcp-proxy' })),
+    }))
+    expect(await service.call('GET', `/listeners/${made.id}`)).toMatchObject({
+      body: { listener: { protocol: 'TERMINATED_HTTPS', default_pool_id: pool.id, default_tls_container_ref: ref } },
+    })
+    const changed = { listener: { name: 'renamed' } }
+    expect(await service.call('PUT', `/listeners/${made.id}`, changed)).toMatchObject({ status: 200 })
+    const l7policy = { listener_id: made.id, action: 'REJECT' }
+    expect(await service.call('POST', '/l7policies', { l7policy })).toMatchObject({ status: 501 })
+    expect(service.view.get('loadBalancer', id)?.value).toMatchObject({
+      listeners: [{ name: 'renamed', protocol: 'tls', defaultPoolId: pool.id, tls: { certificateIds: [ref] } }],
+      pools: [{ protocol: 'tcp-proxy' }],
+    })
+  })
+})
+
 describe('SCTP (API 2.23)', () => {
   test('listeners share a port with those of TCP and UDP, with pools of their own', async () => {
     const { id } = await newLoadBalancer({ vip_subnet_id: service.ids.subnet })

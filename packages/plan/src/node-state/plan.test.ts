@@ -363,6 +363,7 @@ describe('neededFeatures', () => {
       'l7.proxy-protocol',
       'l7.tcp-proxy',
     ])
+    expect(neededFeatures({ listeners: [listener(4, 443, { protocol: 'tls' })], pools }, 'snat')).toContain('l7.tls')
     expect(neededFeatures({ listeners: [listener(4, 443, { protocol: 'tls-passthrough' })], pools }, 'snat')).toEqual([
       'l7.tls-passthrough',
     ])

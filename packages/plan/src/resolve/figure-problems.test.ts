@@ -18,7 +18,7 @@ test.each(LISTENER_PROTOCOLS)('latencies of a listener of protocol %s', (protoco
 
 test.each(LISTENER_PROTOCOLS)('access log of a listener of protocol %s', (protocol) => {
   const problems = [...figureProblems(listening(protocol, { accessLog: {} }), 'listeners[0]')]
-  const proxied = ['http', 'https', 'tcp-proxy', 'tls-passthrough'].includes(protocol)
+  const proxied = ['http', 'https', 'tcp-proxy', 'tls', 'tls-passthrough'].includes(protocol)
   expect(problems.map(({ params }) => params.field)).toEqual(proxied ? [] : ['listeners[0].accessLog'])
 })
 

@@ -19,6 +19,6 @@ export function* figureProblems(
   if (accessLog !== null && (!isProxied(protocol) || protocol === 'metrics'))
     yield problem('InvalidField', {
       field: `${at}.accessLog`,
-      reason: `belongs to listeners of protocol http, https, tcp-proxy and tls-passthrough, not ${protocol}`,
+      reason: `belongs to listeners of protocol http, https, tcp-proxy, tls and tls-passthrough, not ${protocol}`,
     })
 }

@@ -1,4 +1,5 @@
 import {
+  goesByServerName,
   isProxied,
   type Listener,
   type LoadBalancer,
@@ -20,13 +21,14 @@ const POOLS_OF: Readonly<Record<Listener['protocol'], readonly Pool['protocol'][
   http: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   https: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   'tcp-proxy': ['tcp', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'],
+  tls: ['tcp', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   'tls-passthrough': ['tcp', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   metrics: [],
 }
 
 const modeOf = ({ protocol }: Listener): NodePool['mode'] => {
   if (!isProxied(protocol)) return 'l4'
-  return protocol === 'tcp-proxy' || protocol === 'tls-passthrough' ? 'tcp-proxy' : 'http'
+  return protocol === 'tcp-proxy' || goesByServerName(protocol) ? 'tcp-proxy' : 'http'
 }
 
 /** How a pool is balanced: as its listeners require, or without one as its protocol says. */

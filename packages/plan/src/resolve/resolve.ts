@@ -15,9 +15,9 @@ import { failureProblems } from './failure-settings.ts'
 import { figureProblems } from './figure-problems.ts'
 import { filterProblems } from './filter-problems.ts'
 import { type MemberContext, memberNetwork } from './member-network.ts'
-import { passthroughHeaderProblems } from './passthrough-problems.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 import { routeProblems } from './route-problems.ts'
+import { serverNameHeaderProblems } from './server-name-problems.ts'
 import { certificateProblems, poolTlsProblems, tlsProblems, type UseOfCertificate } from './tls-problems.ts'
 
 export interface ResolveContext extends MemberContext {
@@ -86,7 +86,7 @@ function* documentProblems(
       yield* filterProblems(listener.routes, `listeners[${index}].routes`)
     yield* tlsProblems(listener, `listeners[${index}]`)
     yield* figureProblems(listener, `listeners[${index}]`)
-    yield* passthroughHeaderProblems(listener, `listeners[${index}]`)
+    yield* serverNameHeaderProblems(listener, `listeners[${index}]`)
   }
   for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)
   yield* certificateProblems(loadBalancer, useOfCertificate)

@@ -68,7 +68,7 @@ describe('routes of a listener', () => {
       code: 'InvalidField',
       params: {
         field: 'listeners[0].routes',
-        reason: 'belongs to listeners of protocol http, https and tls-passthrough, not tcp',
+        reason: 'belongs to listeners of protocol http, https, tls and tls-passthrough, not tcp',
       },
     })
   })

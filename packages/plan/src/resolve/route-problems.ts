@@ -1,8 +1,8 @@
-import { featuresOfRoutes, type Listener } from '@spout/model'
+import { featuresOfRoutes, goesByServerName, type Listener } from '@spout/model'
 import { regexProblems } from '../http-routes/regex-problems.ts'
 import { RouteTables } from '../http-routes/route-tables.ts'
 import { type Problem, problem } from '../reason.ts'
-import { passthroughProblems } from './passthrough-problems.ts'
+import { serverNameProblems } from './server-name-problems.ts'
 
 /**
  * Why a listener cannot have its routes. Their pools are checked with its default pool.
@@ -11,11 +11,11 @@ import { passthroughProblems } from './passthrough-problems.ts'
 export function* routeProblems(listener: Listener, field: string, tables = new RouteTables()): Generator<Problem> {
   const { protocol, routes } = listener
   if (routes.length === 0) return
-  if (protocol === 'tls-passthrough') yield* passthroughProblems(routes, field)
+  if (goesByServerName(protocol)) yield* serverNameProblems(protocol, routes, field)
   else if (protocol !== 'http' && protocol !== 'https')
     yield problem('InvalidField', {
       field,
-      reason: `belongs to listeners of protocol http, https and tls-passthrough, not ${protocol}`,
+      reason: `belongs to listeners of protocol http, https, tls and tls-passthrough, not ${protocol}`,
     })
   // Regular expressions are conditions that are tested. Whether there are any is known without a look at all routes.
   if (featuresOfRoutes(routes).includes('l7.routes.tests')) yield* regexProblems(routes, field)

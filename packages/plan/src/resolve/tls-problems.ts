@@ -1,6 +1,7 @@
 import {
   type CertificateUse,
   CLIENT_CERTIFICATE_HEADERS,
+  endsTls,
   type Listener,
   type LoadBalancer,
   type NodePool,
@@ -15,9 +16,11 @@ export type UseOfCertificate = (id: string) => CertificateUse | 'any' | null
 /** Why a listener cannot end TLS as it says. */
 export function* tlsProblems({ protocol, tls, insertHeaders }: Listener, at: string): Generator<Problem> {
   const field = `${at}.tls`
-  if (protocol === 'https' && tls === null) yield problem('MissingField', { field })
-  if (protocol !== 'https' && tls !== null)
-    yield problem('InvalidField', { field, reason: `belongs to listeners of protocol https, not ${protocol}` })
+  if (endsTls(protocol) && tls === null) yield problem('MissingField', { field })
+  if (!endsTls(protocol) && tls !== null)
+    yield problem('InvalidField', { field, reason: `belongs to listeners of protocol https and tls, not ${protocol}` })
+  if (protocol === 'tls' && tls !== null && tls.hsts !== null)
+    yield problem('InvalidField', { field: `${field}.hsts`, reason: 'belongs to listeners of protocol https, not tls' })
   const header = insertHeaders.find(isOfClientCertificate)
   if (protocol !== 'https' && header !== undefined)
     yield problem('InvalidField', {

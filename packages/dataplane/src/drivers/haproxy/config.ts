@@ -12,10 +12,10 @@ import {
 import { isValueMap, MAPS, type MapName } from './maps.ts'
 import { metricsBackend } from './metrics-backend.ts'
 import { mirrorFrontend } from './mirrors.ts'
-import { passthroughRules } from './passthrough-rules.ts'
 import { attemptLimit, attemptTable, PASSED_ON, relayDefaults, relays } from './relays.ts'
 import { connectionLineRule, lineFormat, requestRules } from './request-lines.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
+import { goesByName, serverNameRules } from './server-name-rules.ts'
 import { sessionRules } from './session-rules.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
 import type { Slot } from './slot-table.ts'
@@ -226,11 +226,11 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     }),
     ...sourceRules(settings),
     ...connectionRules(shape, settings),
-    ...passthroughRules(shape, settings),
+    ...serverNameRules(shape, settings),
     `    timeout client ${timeoutText(shape.clientMs)}`,
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
     // Without an answer no backend exists, which gives 503.
-    `    use_backend %[${shape.mode === 'http' || shape.helloMs !== undefined ? 'var(txn.target)' : target(settings)}]`,
+    `    use_backend %[${shape.mode === 'http' || goesByName(shape) ? 'var(txn.target)' : target(settings)}]`,
   ]
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DedicatedProxy, NodePool, Service, ServiceTls } from '@spout/model'
-import { isProxied } from '@spout/model/protocols'
+import { endsTls, goesByServerName, isProxied } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../contracts/driver.ts'
@@ -151,9 +151,9 @@ export const tellsRequests = ({ frontends }: RenderedEntry): boolean => frontend
 
 /** The mode of the backend is the listener's: a pool with the PROXY protocol may carry HTTP. */
 const modeOf = ({ protocol, tls }: Service): ProxyMode => {
-  if ((protocol === 'https') !== (tls !== undefined))
+  if (endsTls(protocol) !== (tls !== undefined))
     throw new RangeError(`a service of protocol ${protocol} ${tls === undefined ? 'needs certificates' : 'has none'}`)
-  return protocol === 'tcp-proxy' || protocol === 'tls-passthrough' ? 'tcp' : 'http'
+  return protocol === 'tcp-proxy' || goesByServerName(protocol) ? 'tcp' : 'http'
 }
 
 /** The id of a listener is a value of a map, where a space or a newline would end it. */

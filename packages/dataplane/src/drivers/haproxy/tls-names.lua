@@ -1,4 +1,4 @@
--- Where a connection goes whose TLS is passed on: by the name that its ClientHello asks for (SNI, RFC 6066 section 3).
+-- Where a connection goes whose TLS is passed on, or ended: by the name that its client asks for (SNI, RFC 6066 section 3).
 -- HAProxy's own `req.ssl_sni` reads the first TLS record alone, and a ClientHello may be in several (RFC 8446 section 5.1).
 -- `route-rows.ts` writes the rows: here the ones for all paths count. The maps' paths are in the environment, as those of
 -- `http-requests.lua` are.
@@ -109,6 +109,11 @@ core.register_fetches("target_of_hello", function(txn)
   local valid, name = pcall(server_name, hello)
   if not valid then return "junk" end
   return target_of(txn, host_of(name)) or "none"
+end)
+
+-- For connections whose TLS is ended. `none`: no pool takes it.
+core.register_fetches("target_of_name", function(txn)
+  return target_of(txn, host_of(txn.f:ssl_fc_sni())) or "none"
 end)
 
 -- The fatal alert `unrecognized_name` (RFC 6066 section 3), as a record of TLS 1.2.

@@ -3,6 +3,7 @@ import { GATEWAY_GROUP } from '../names.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { ObjectRef } from '../objects/references.ts'
+import { endsTls } from './ends-tls.ts'
 import type { ResolveCertificate } from './listeners.ts'
 import { isPermitted } from './references.ts'
 import { type Objection, objection } from './verdict.ts'
@@ -24,15 +25,12 @@ export function secretOf(
   return { unresolved: objection('RefNotPermitted', message) }
 }
 
-/** Whether a listener ends TLS. */
-export const hasTls = ({ spec }: Gateway): boolean =>
-  spec.listeners?.some(({ protocol }) => protocol === 'HTTPS') ?? false
+/** Whether one of its listeners ends TLS. */
+export const hasTls = ({ spec }: Gateway): boolean => spec.listeners?.some(endsTls) ?? false
 
 /** The Secrets that a Gateway names and may name; no others are read. */
 export function secretsOf({ metadata, spec }: Gateway, grants: readonly ReferenceGrant[]): ReadonlySet<string> {
-  const refs = (spec.listeners ?? []).flatMap(({ protocol, tls }) =>
-    protocol === 'HTTPS' ? (tls?.certificateRefs ?? []) : [],
-  )
+  const refs = (spec.listeners ?? []).filter(endsTls).flatMap(({ tls }) => tls?.certificateRefs ?? [])
   return new Set(
     refs.flatMap((ref) => {
       const found = secretOf(ref, metadata.namespace ?? '', grants)

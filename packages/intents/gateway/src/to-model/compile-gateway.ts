@@ -25,6 +25,7 @@ import { backendResolver } from './backend-resolver.ts'
 import type { Backend, BackendSurroundings } from './backends.ts'
 import { certificateResolver } from './certificates.ts'
 import { dnsNamesOf, type PlacedHosts } from './dns-names.ts'
+import { endsTls } from './ends-tls.ts'
 import { routesAtListeners } from './gateway-routes.ts'
 import { bySpecificity } from './hostnames.ts'
 import { isUsable, type JudgedListener, judgeListeners } from './listeners.ts'
@@ -151,12 +152,19 @@ function served(
       return { protocol: first.listener.protocol === 'TCP' ? 'tcp' : 'udp', defaultPool: own.length === 0 ? '' : pool }
     }
     case 'TLS': {
-      // A name that no route has gets an alert.
+      // A name that no route has gets an alert, or is closed where TLS is ended.
       const routes = routesOf(listeners, placed, closed)
-      return { protocol: 'tls-passthrough', defaultPool: '', ...(routes.length > 0 && { routes }) }
+      return {
+        ...(endsTls(first.listener)
+          ? // What the members speak is not known, so none is offered (ALPN).
+            { protocol: 'tls', tls: listenerTls.parse({ certificateIds: certificatesOf(listeners), alpn: [] }) }
+          : { protocol: 'tls-passthrough' }),
+        defaultPool: '',
+        ...(routes.length > 0 && { routes }),
+      }
     }
     default: {
-      const certificateIds = [...new Set(listeners.flatMap((one) => one.certificateIds))].sort()
+      const certificateIds = certificatesOf(listeners)
       return {
         ...(certificateIds.length === 0
           ? { protocol: 'http' }
@@ -168,6 +176,9 @@ function served(
     }
   }
 }
+
+const certificatesOf = (listeners: readonly JudgedListener[]): string[] =>
+  [...new Set(listeners.flatMap((one) => one.certificateIds))].sort()
 
 /**
  * The routes of a port: those of the listener with the most specific name first. What no route of a listener takes gets

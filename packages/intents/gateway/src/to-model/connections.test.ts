@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { RouteObject } from '../objects/route.ts'
-import { connectionRoute, gatewayWith, http, listener, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
+import {
+  connectionRoute,
+  gatewayWith,
+  http,
+  listener,
+  serviceOf,
+  surroundingsOf,
+  TLS_ID,
+  to,
+} from '../testing/objects.ts'
+import { secretsOf } from './certificates.ts'
 import { compileGateway } from './compile-gateway.ts'
 import { routeOutcomes } from './route-outcome.ts'
 
@@ -169,9 +179,33 @@ describe('listeners of protocol TLS', () => {
     expect(orderOf([tls('tls')], younger, older)?.[0]).toBe(`${B}=1 x.org`)
   })
 
-  test('do not end TLS', () => {
-    const ends = listener('tls', 'TLS', 443, { tls: { mode: 'Terminate', certificateRefs: [{ name: 'tls' }] } })
-    const made = compiled([ends, tls('on', 'x.org')])
-    expect(made.listeners.map(({ judged }) => judged.refused?.reason ?? null)).toEqual(['UnsupportedValue', null])
+  const ending = (name: string, secret: string, hostname?: string) =>
+    listener(name, 'TLS', 443, {
+      tls: { certificateRefs: [{ name: secret }] },
+      ...(hostname !== undefined && { hostname }),
+    })
+
+  test('end TLS where their mode says so, with the certificates of their Secrets, and offer no protocol', () => {
+    const route = named(['w.x.org'], [to('a')])
+    const { listeners } = contentOf([ending('tls', 'tls', '*.x.org')], route)
+    expect(listeners).toMatchObject([{ protocol: 'tls', tls: { certificateIds: [TLS_ID], alpn: [] } }])
+    expect(orderOf([ending('tls', 'tls', '*.x.org')], route)).toEqual([`${A}=1 w.x.org`, 'closed=1 *.x.org'])
+    const [judged] = compiled([ending('tls', 'missing')], route).listeners
+    expect(judged?.judged.unresolved?.reason).toBe('InvalidCertificateRef')
+  })
+
+  test('two modes on one port conflict', () => {
+    const made = compiled([ending('ends', 'tls', 'a.org'), tls('on', 'b.org')])
+    expect(made.listeners.map(({ judged }) => judged.conflict?.reason)).toEqual([
+      'ProtocolConflict',
+      'ProtocolConflict',
+    ])
+  })
+
+  test('the Secrets of those that pass TLS on are not read', () => {
+    const refs = { certificateRefs: [{ name: 'tls' }] }
+    const on = listener('on', 'TLS', 443, { tls: { mode: 'Passthrough', ...refs } })
+    expect([...secretsOf(gatewayWith([on]), [])]).toEqual([])
+    expect([...secretsOf(gatewayWith([ending('ends', 'tls')]), [])]).toEqual(['shop/tls'])
   })
 })

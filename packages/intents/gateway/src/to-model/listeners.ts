@@ -3,6 +3,7 @@ import { GATEWAY_GROUP } from '../names.ts'
 import type { GatewayListener, RouteKind } from '../objects/gateway.ts'
 import type { ObjectRef } from '../objects/references.ts'
 import { kindsOfProtocol, LISTENER_PROTOCOLS } from '../route-kinds/all.ts'
+import { endsTls } from './ends-tls.ts'
 import { isWildcard, parentDomain } from './hostnames.ts'
 import { type Objection, objection } from './verdict.ts'
 
@@ -19,7 +20,7 @@ export interface JudgedListener {
   readonly conflict: Objection | null
   /** A reference of its own that does not resolve. */
   readonly unresolved: Objection | null
-  /** Of the certificates that an HTTPS listener shows. */
+  /** Of the certificates that a listener shows which ends TLS. */
   readonly certificateIds: readonly string[]
 }
 
@@ -63,11 +64,11 @@ export function judgeListeners(
 
 /** All references must resolve: a name without its certificate would be answered with that of another. */
 function certificatesOf(
-  { protocol, tls }: GatewayListener,
+  listener: GatewayListener,
   certificate: ResolveCertificate,
 ): { readonly ids: readonly string[]; readonly unresolved: Objection | null } {
-  if (protocol !== 'HTTPS') return { ids: [], unresolved: null }
-  const found = (tls?.certificateRefs ?? []).map(certificate)
+  if (!endsTls(listener)) return { ids: [], unresolved: null }
+  const found = (listener.tls?.certificateRefs ?? []).map(certificate)
   const ids = [...new Set(found.flatMap((one) => ('id' in one ? [one.id] : [])))]
   const [wrong] = found.flatMap((one) => ('id' in one ? [] : [one.unresolved]))
   if (wrong !== undefined) return { ids, unresolved: wrong }
@@ -83,8 +84,6 @@ function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection 
     return objection('UnsupportedProtocol', `protocol: ${protocol} is none of ${LISTENER_PROTOCOLS.join(', ')}.`)
   if (protocol === 'HTTPS' && tls?.mode === 'Passthrough')
     return objection('UnsupportedValue', 'tls.mode: an HTTPS listener ends TLS; Passthrough is for protocol TLS.')
-  if (protocol === 'TLS' && tls?.mode !== 'Passthrough')
-    return objection('UnsupportedValue', 'tls.mode: a TLS listener passes TLS on; it does not end it.')
   if (isWildcard(host) && parentDomain(host).split('.').length > MOST_WILDCARD_LABELS)
     return objection('UnsupportedValue', `hostname: has more than ${MOST_WILDCARD_LABELS} labels behind the asterisk.`)
   return null
@@ -99,6 +98,9 @@ function conflictOf(own: GatewayListener, host: string, all: readonly GatewayLis
       'ProtocolConflict',
       `Listener ${protocol.name} has port ${own.port} with protocol ${protocol.protocol}.`,
     )
+  const mode = others.find((other) => own.protocol === 'TLS' && endsTls(other) !== endsTls(own))
+  if (mode !== undefined)
+    return objection('ProtocolConflict', `Listener ${mode.name} has port ${own.port} with another tls.mode.`)
   const same = others.find((other) => (other.hostname ?? '').toLowerCase() === host)
   if (same === undefined) return null
   return objection('HostnameConflict', `Listener ${same.name} has port ${own.port} and the same host name.`)

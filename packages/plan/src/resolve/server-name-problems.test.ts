@@ -2,6 +2,7 @@ import {
   type HttpRoute,
   httpRoute,
   type Listener,
+  listenerTls,
   type Pool,
   poolTls,
   type RouteAction,
@@ -96,3 +97,37 @@ describe('a listener that passes TLS on', () => {
 function httpRedirect(): RouteAction {
   return { type: 'redirect', code: 301, scheme: 'https', host: null, port: null, path: null, pathPrefix: null }
 }
+
+describe('a listener that ends TLS of any connection', () => {
+  const tls = listenerTls.parse({ certificateIds: [id(20)] })
+  const ending = (change: Partial<Listener> = {}, pools?: readonly Pool[]) =>
+    problemOf({ protocol: 'tls', tls, ...change }, pools)
+
+  test('has certificates and routes by names; its pools may speak TLS', () => {
+    const routes = [routeOf(forward(), host('exact', 'a.example'))]
+    const [first, ...others] = POOLS
+    expect(ending({ routes })).toBeNull()
+    expect(ending({ routes }, [{ ...first!, tls: poolTls.parse({}) }, ...others])).toBeNull()
+  })
+
+  test.each<[string, Partial<Listener>, string, string, RegExp | undefined]>([
+    ['no certificate', { tls: null }, 'MissingField', 'tls', undefined],
+    [
+      'HSTS',
+      { tls: { ...tls, hsts: { maxAgeSeconds: 1, includeSubdomains: false, preload: false } } },
+      ...(['InvalidField', 'tls.hsts', /^belongs to listeners of protocol https, not tls/] as const),
+    ],
+    ['headers', { insertHeaders: ['x-forwarded-for'] }, 'InvalidField', 'insertHeaders', /reads no requests/],
+    [
+      'a path',
+      { routes: [routeOf(forward(), routeCondition.parse({ on: 'path', compare: 'exact', values: ['/a'] }))] },
+      ...(['InvalidField', 'routes[0].conditions[0].on', /reads no requests/] as const),
+    ],
+  ])('cannot have %s', (_, change, code, field, reason) => {
+    expect(ending(change)).toEqual([
+      code,
+      `listeners[0].${field}`,
+      reason === undefined ? undefined : expect.stringMatching(reason),
+    ])
+  })
+})

@@ -1,9 +1,14 @@
-import type { HttpRoute, Listener } from '@spout/model'
+import { goesByServerName, type HttpRoute, type Listener } from '@spout/model'
 import { isHostKey } from '@spout/model/route-keys'
 import { type Problem, problem } from '../reason.ts'
 
-/** What routes say that a listener which does not end TLS cannot see or do. */
-export function* passthroughProblems(routes: readonly HttpRoute[], field: string): Generator<Problem> {
+/** What routes say that a listener which goes by the server's name alone cannot see or do. */
+export function* serverNameProblems(
+  protocol: Listener['protocol'],
+  routes: readonly HttpRoute[],
+  field: string,
+): Generator<Problem> {
+  const refusal = (at: string, reason: string) => refusalFor(protocol, at, reason)
   for (const [at, { conditions, action }] of routes.entries()) {
     for (const [place, condition] of conditions.entries()) {
       if (isHostKey(condition)) continue
@@ -27,10 +32,13 @@ export function* passthroughProblems(routes: readonly HttpRoute[], field: string
 }
 
 /** Headers that no request can be given. */
-export function* passthroughHeaderProblems({ protocol, insertHeaders }: Listener, at: string): Generator<Problem> {
-  if (protocol === 'tls-passthrough' && insertHeaders.length > 0)
-    yield refusal(`${at}.insertHeaders`, 'requests are within TLS, so none gets a header')
+export function* serverNameHeaderProblems({ protocol, insertHeaders }: Listener, at: string): Generator<Problem> {
+  if (goesByServerName(protocol) && insertHeaders.length > 0)
+    yield refusalFor(protocol, `${at}.insertHeaders`, 'requests are within TLS, so none gets a header')
 }
 
-const refusal = (field: string, reason: string): Problem =>
-  problem('InvalidField', { field, reason: `${reason} (a listener of protocol tls-passthrough does not end TLS)` })
+const refusalFor = (protocol: Listener['protocol'], field: string, reason: string): Problem =>
+  problem('InvalidField', {
+    field,
+    reason: `${reason} (a listener of protocol ${protocol} ${protocol === 'tls' ? 'reads no requests' : 'does not end TLS'})`,
+  })
