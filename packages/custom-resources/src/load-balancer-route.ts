@@ -60,7 +60,12 @@ const action = z.strictObject({
     .array(z.strictObject({ pool: apiName, percent: routeMirror.shape.percent }))
     .max(MOST_MIRRORS)
     .optional(),
-  code: z.int().min(200).max(599).optional().describe(`Of a redirect ${REDIRECT_CODES.join(', ')}, of a response ${RESPONSE_CODES.join(', ')}.`),
+  code: z
+    .int()
+    .min(200)
+    .max(599)
+    .optional()
+    .describe(`Of a redirect ${REDIRECT_CODES.join(', ')}, of a response ${RESPONSE_CODES.join(', ')}.`),
   scheme: z.enum(['http', 'https']).optional(),
   host: z.string().max(253).optional(),
   port: z.int().min(1).max(65_535).optional(),

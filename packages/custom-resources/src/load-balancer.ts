@@ -1,5 +1,12 @@
 import { AGE_COLUMN, type CrdDraft, conditionsSchema } from '@spout/kube'
-import { dnsNames, dnsTtlSeconds, listener, listenerOptions, listenerTls, MOST_LISTENER_CERTIFICATES } from '@spout/model'
+import {
+  dnsNames,
+  dnsTtlSeconds,
+  listener,
+  listenerOptions,
+  listenerTls,
+  MOST_LISTENER_CERTIFICATES,
+} from '@spout/model'
 import { z } from 'zod'
 import { loadBalancerPool } from './load-balancer-pool.ts'
 import { loadBalancerRoute } from './load-balancer-route.ts'
@@ -22,7 +29,11 @@ const tls = z.strictObject({
     .max(MOST_LISTENER_CERTIFICATES)
     .default([])
     .describe('Secrets of type kubernetes.io/tls in this namespace, chosen by the name that clients ask for.'),
-  certificateIds: z.array(z.uuid()).max(MOST_LISTENER_CERTIFICATES).default([]).describe('Certificates of the project.'),
+  certificateIds: z
+    .array(z.uuid())
+    .max(MOST_LISTENER_CERTIFICATES)
+    .default([])
+    .describe('Certificates of the project.'),
   ...tlsOptions,
 })
 

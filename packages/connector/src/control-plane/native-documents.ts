@@ -15,7 +15,12 @@ export interface LoadBalancerDocument {
 
 /** Writes whole load balancers, for intents that take any document. Methods throw as those of `LoadBalancerService`. */
 export interface DocumentService {
-  create(id: string, document: LoadBalancerDocument, vip: AddressCandidate, classId?: string): Promise<ShownLoadBalancer>
+  create(
+    id: string,
+    document: LoadBalancerDocument,
+    vip: AddressCandidate,
+    classId?: string,
+  ): Promise<ShownLoadBalancer>
   /** A document that says the same makes no new version. */
   replace(id: string, document: LoadBalancerDocument): Promise<ShownLoadBalancer>
 }

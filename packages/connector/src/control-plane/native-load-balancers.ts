@@ -64,7 +64,8 @@ export class NativeLoadBalancers implements LoadBalancerService {
     this.#api = new NativeApi(sessions)
     const isAboutContent = (error: unknown) => error instanceof Refused
     this.#creations = new CallsTogether<Creation, ShownLoadBalancer>({
-      one: async (one) => splitAnswer(await this.#api.call<AnsweredLoadBalancer>('POST', '/load-balancers', creationBody(one))),
+      one: async (one) =>
+        splitAnswer(await this.#api.call<AnsweredLoadBalancer>('POST', '/load-balancers', creationBody(one))),
       many: (all) => this.#createAll(all),
       isAboutContent,
       bytesOf: ({ content }) =>
@@ -175,11 +176,15 @@ export class NativeLoadBalancers implements LoadBalancerService {
   }
 
   async addVip(id: string, vip: AddressCandidate): Promise<ShownLoadBalancer> {
-    return splitAnswer(await this.#api.call<AnsweredLoadBalancer>('POST', `/load-balancers/${id}/vips`, { from: 'pool', ...vip }))
+    return splitAnswer(
+      await this.#api.call<AnsweredLoadBalancer>('POST', `/load-balancers/${id}/vips`, { from: 'pool', ...vip }),
+    )
   }
 
   async removeVip(id: string, address: string): Promise<ShownLoadBalancer> {
-    return splitAnswer(await this.#api.call<AnsweredLoadBalancer>('DELETE', `/load-balancers/${id}/vips/${encodeURIComponent(address)}`))
+    return splitAnswer(
+      await this.#api.call<AnsweredLoadBalancer>('DELETE', `/load-balancers/${id}/vips/${encodeURIComponent(address)}`),
+    )
   }
 
   async *watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent> {
@@ -187,7 +192,9 @@ export class NativeLoadBalancers implements LoadBalancerService {
     yield { type: 'listing' }
     // Statuses have no revision to resume from, so each watch begins with everything that exists.
     const told = new Map<string, AnsweredLoadBalancer>()
-    for await (const line of this.#api.watch<AnsweredLoadBalancer, ChangedLine>('/load-balancers', signal, { brief: '1' })) {
+    for await (const line of this.#api.watch<AnsweredLoadBalancer, ChangedLine>('/load-balancers', signal, {
+      brief: '1',
+    })) {
       if (line.type === 'BOOKMARK') yield { type: 'listed' }
       else if (line.type === 'DELETED') {
         told.delete(line.object.id)
@@ -196,7 +203,9 @@ export class NativeLoadBalancers implements LoadBalancerService {
       } else {
         const { id } = line.object
         const shown =
-          line.type === 'CHANGED' ? (edited(told.get(id), line.edits) as AnsweredLoadBalancer) : this.#likeMade(line.object)
+          line.type === 'CHANGED'
+            ? (edited(told.get(id), line.edits) as AnsweredLoadBalancer)
+            : this.#likeMade(line.object)
         told.set(id, shown)
         if (shown.projectId === projectId) yield { type: 'shown', loadBalancer: splitAnswer(shown) }
       }
@@ -211,11 +220,9 @@ export class NativeLoadBalancers implements LoadBalancerService {
   }
 
   async #createAll(all: readonly Creation[]): Promise<readonly Outcome<ShownLoadBalancer>[]> {
-    const { results } = await this.#api.call<{ results: readonly ({ readonly loadBalancer: AnsweredLoadBalancer } | Failure)[] }>(
-      'POST',
-      '/load-balancers/batch',
-      { loadBalancers: all.map(creationBody) },
-    )
+    const { results } = await this.#api.call<{
+      results: readonly ({ readonly loadBalancer: AnsweredLoadBalancer } | Failure)[]
+    }>('POST', '/load-balancers/batch', { loadBalancers: all.map(creationBody) })
     return results.map((one) => ('error' in one ? failed(one) : { value: splitAnswer(one.loadBalancer) }))
   }
 
@@ -316,7 +323,10 @@ function changedMembers(before: readonly Member[], put: readonly Member[], remov
 const failed = ({ error }: Failure): Outcome<never> => ({ error: refusedOr(problemFrom(error)) })
 
 /** Document and status of an answer. */
-export const splitAnswer = ({ status, ...document }: AnsweredLoadBalancer): ShownLoadBalancer => ({ document, status: ownStatus(status) })
+export const splitAnswer = ({ status, ...document }: AnsweredLoadBalancer): ShownLoadBalancer => ({
+  document,
+  status: ownStatus(status),
+})
 
 const ownStatus = ({
   provisioning,

@@ -150,15 +150,21 @@ describe('LoadBalancer objects on a real API server', () => {
     await bed.createService('nobody')
     await bed.when('partly', 'mended by itself', accepted)
 
-    await bed.create('refused', { pools: [{ name: 'web', protocol: 'tcp', members: [{ address: '127.0.0.1', port: 80 }] }] })
+    await bed.create('refused', {
+      pools: [{ name: 'web', protocol: 'tcp', members: [{ address: '127.0.0.1', port: 80 }] }],
+    })
     const refused = await bed.when('refused', 'said', (said) => said['Programmed']?.startsWith('False') === true)
     expect(refused.status?.conditions?.[0]?.message).toContain('spec.pools[0].members[0].address: ')
     expect(bed.documentOf('refused')).toBeUndefined()
-    await bed.change('refused', { pools: [{ name: 'web', protocol: 'tcp', members: [{ address: '10.128.0.1', port: 80 }] }] })
+    await bed.change('refused', {
+      pools: [{ name: 'web', protocol: 'tcp', members: [{ address: '10.128.0.1', port: 80 }] }],
+    })
     await bed.when('refused', 'mended', accepted)
 
     // A refused change leaves what is served.
-    await bed.change('refused', { pools: [{ name: 'web', protocol: 'tcp', members: [{ address: '169.254.169.254', port: 80 }] }] })
+    await bed.change('refused', {
+      pools: [{ name: 'web', protocol: 'tcp', members: [{ address: '169.254.169.254', port: 80 }] }],
+    })
     await bed.when('refused', 'said', (said) => said['Accepted']?.startsWith('False') === true)
     expect(addresses('refused')).toBe('10.128.0.1:80')
     await bed.remove('refused')
@@ -172,12 +178,21 @@ describe('LoadBalancer objects on a real API server', () => {
     expect(await refusal({ listeners: [{ protocol: 'https', port: 443 }] })).toContain('tls is for protocol https')
     expect(await refusal({ listeners: [{ protocol: 'https', port: 443, tls: {} }] })).toContain('names neither')
     expect(await refusal({ listeners: [{ protocol: 'quic', port: 443 }] })).toContain('Unsupported value')
-    expect(await refusal({ pools: [{ name: 'a', protocol: 'tcp' }, { name: 'a', protocol: 'tcp' }] })).toContain('Duplicate')
+    expect(
+      await refusal({
+        pools: [
+          { name: 'a', protocol: 'tcp' },
+          { name: 'a', protocol: 'tcp' },
+        ],
+      }),
+    ).toContain('Duplicate')
     expect(await refusal({ pools: [{ name: 'a', protocol: 'tcp', membersFrom: [{}] }] })).toContain('names one of')
   })
 
   test('a change by others is undone; what is as wanted is not written, also after a restart', async () => {
-    await bed.create('kept', { pools: [{ name: 'web', protocol: 'http', members: [{ address: '10.128.0.1', port: 80 }] }] })
+    await bed.create('kept', {
+      pools: [{ name: 'web', protocol: 'http', members: [{ address: '10.128.0.1', port: 80 }] }],
+    })
     await bed.when('kept', 'accepted', accepted)
     const { id } = bed.documentOf('kept')!
     await bed.tamper(id, { pools: [] })

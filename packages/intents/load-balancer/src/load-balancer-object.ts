@@ -1,4 +1,4 @@
-import { GROUP, type LoadBalancerSpec } from '@spout/custom-resources'
+import { GROUP } from '@spout/custom-resources'
 import type { CustomObject, Resource } from '@spout/kube'
 
 export type LoadBalancerObject = CustomObject
@@ -9,5 +9,3 @@ export const LOAD_BALANCERS: Resource<LoadBalancerObject> = {
   plural: 'loadbalancers',
   namespaced: true,
 }
-
-export type { LoadBalancerSpec }

@@ -82,7 +82,10 @@ export class CustomObjects<T extends CustomObject = CustomObject> {
   }
 }
 
-const named = (name: string, namespace: string | undefined) => ({ name, ...(namespace === undefined ? {} : { namespace }) })
+const named = (name: string, namespace: string | undefined) => ({
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+})
 
 const keyOf = ({ namespace, name }: ObjectMeta): string => (namespace === undefined ? name : `${namespace}/${name}`)
 

@@ -25,7 +25,13 @@ const access: readonly RbacObject[] = [
   ...[CONTROL_PLANE, AGENT].map((program) => account(ACCOUNTS[program as keyof typeof ACCOUNTS])),
   ...role('ClusterRole', 'spout-control-plane', CONTROL_PLANE_RULES, ACCOUNTS[CONTROL_PLANE]),
   ...role('Role', 'spout-authority', AUTHORITY_RULES, ACCOUNTS[CONTROL_PLANE]),
-  ...['connector-access', 'connector-ingress-access', 'connector-load-balancers-access', 'config-access', 'viewer-access']
+  ...[
+    'connector-access',
+    'connector-ingress-access',
+    'connector-load-balancers-access',
+    'config-access',
+    'viewer-access',
+  ]
     .flatMap((file) => ACCESS[file] ?? [])
     .filter(({ kind }) => kind !== 'Namespace'),
 ]

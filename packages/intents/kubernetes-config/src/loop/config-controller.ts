@@ -1,5 +1,5 @@
 import { Refused, type Sessions } from '@spout/client/native-api'
-import { FINALIZER, type ConfigurationKind } from '@spout/custom-resources'
+import { type ConfigurationKind, FINALIZER } from '@spout/custom-resources'
 import { CustomObjects, isConflict, isNotFound, KubeError, statusOf, type Transport } from '@spout/kube'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import { addressPoolKind } from '../handlers/address-pool.ts'
@@ -68,7 +68,9 @@ export class ConfigController {
       TenantQuota: new TenantQuotaHandler(api, () => this.#objects.get('TenantQuota')?.all() ?? []),
     }
     this.#handlers = new Map(Object.entries(handlers))
-    this.#objects = new Map(Object.keys(handlers).map((kind) => [kind, new CustomObjects({ ...options, ...writtenAs(kind) })]))
+    this.#objects = new Map(
+      Object.keys(handlers).map((kind) => [kind, new CustomObjects({ ...options, ...writtenAs(kind) })]),
+    )
     this.#queue = new WorkQueue({ clock })
     this.#reconciler = new Reconciler({
       name: this.name,

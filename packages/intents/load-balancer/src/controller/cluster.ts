@@ -1,5 +1,4 @@
-import type { EndpointSlice, Service } from '@spout/kube'
-import type { CustomStatus } from '@spout/kube'
+import type { CustomStatus, EndpointSlice, Service } from '@spout/kube'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 
 /** What changed: an object, or a Service, its endpoints, or a single EndpointSlice; by `namespace/name`. */

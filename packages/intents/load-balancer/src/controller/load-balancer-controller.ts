@@ -15,16 +15,7 @@ import {
 } from '@spout/connector'
 import { isConflict, isNotFound } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
-import {
-  type Clock,
-  done,
-  failed,
-  type Logger,
-  type Outcome,
-  Reconciler,
-  retryAfter,
-  WorkQueue,
-} from '@spout/runtime'
+import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 import { FINALIZER } from '../names.ts'
 import { type Compiled, compile, secretsOf } from '../to-model/compile.ts'
@@ -139,8 +130,8 @@ export class LoadBalancerController {
   }
 
   #changed({ type, key }: ClusterChange): void {
-    if (type === 'object') return this.#add(key)
-    this.#dependencyChanged(`${type} ${key}`)
+    if (type === 'object') this.#add(key)
+    else this.#dependencyChanged(`${type} ${key}`)
     if (type === 'service') this.#dependencyChanged(`services ${key.split('/', 1)[0]}`)
   }
 

@@ -128,7 +128,11 @@ export async function openLoadBalancerBed() {
     change: (name: string, spec: object) => api.patch(`${OBJECTS}/${name}`, { spec }),
     remove: (name: string) => api.delete(`${OBJECTS}/${name}`),
     /** Waits until an object is as wanted. */
-    when: (name: string, what: string, holds: (said: Readonly<Record<string, string>>, one: LoadBalancerObject) => boolean) =>
+    when: (
+      name: string,
+      what: string,
+      holds: (said: Readonly<Record<string, string>>, one: LoadBalancerObject) => boolean,
+    ) =>
       until(`${name}: ${what}`, async () => {
         const one = await get(name)
         return holds(said(one.status?.conditions), one) && one
@@ -141,7 +145,11 @@ export async function openLoadBalancerBed() {
     slice: (name: string, addresses: readonly string[], service: string | null) =>
       api.apply(`${SLICES}/${name}`, {
         ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
-        metadata: { name, namespace: 'shop', labels: service === null ? {} : { 'kubernetes.io/service-name': service } },
+        metadata: {
+          name,
+          namespace: 'shop',
+          labels: service === null ? {} : { 'kubernetes.io/service-name': service },
+        },
         endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
         ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
       }),

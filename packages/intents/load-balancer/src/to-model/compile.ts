@@ -53,7 +53,11 @@ export function compile(
   const { listeners, pools, addresses, dnsNames = [], dnsTtlSeconds = null } = spec.value
   const wrong = addresses.findIndex(({ family, address }) => address !== undefined && !isOf(family, address))
   if (wrong >= 0)
-    return refuse('InvalidAddress', `spec.addresses[${wrong}].address`, `Is not an ${addresses[wrong]?.family} address.`)
+    return refuse(
+      'InvalidAddress',
+      `spec.addresses[${wrong}].address`,
+      `Is not an ${addresses[wrong]?.family} address.`,
+    )
   const namespace = object.metadata.namespace ?? ''
   const found = pools.map((pool, at) => poolOf(pool, namespace, `spec.pools[${at}]`, around))
   const shownListeners = listeners.map((one, at) => listenerOf(one, namespace, `spec.listeners[${at}]`, around))
