@@ -37,7 +37,7 @@ export async function startInClusterLab() {
   const service = (name: string) => cluster.api.get<BalancedService>(`/api/v1/namespaces/default/services/${name}`)
   /** The load balancer of this name, if a node announces it: its id, and the node. */
   const announced = async (name: string): Promise<{ readonly id: string; readonly owner: string } | null> => {
-    const { items } = await cluster.api.list<ShownLoadBalancer>('/apis/spout.dev/v1alpha1/loadbalancers')
+    const { items } = await cluster.api.list<ShownLoadBalancer>('/apis/spout.dev/v1alpha1/observedloadbalancers')
     const found = items.find(({ spec }) => spec.name === name)
     const owner = found?.status?.owner ?? ''
     return found === undefined || owner === '' ? null : { id: found.metadata.name, owner }

@@ -163,7 +163,7 @@ describe('Spout in the cluster that it serves', () => {
       { what: 'the Service to say so' },
     )
     expect(stolen.said.message).toMatch(/^EndpointSlice stolen-\S+ (has no manager|is managed by mesh), /)
-    const shown = await lab.cluster.api.list<ShownMembers>('/apis/spout.dev/v1alpha1/loadbalancers')
+    const shown = await lab.cluster.api.list<ShownMembers>('/apis/spout.dev/v1alpha1/observedloadbalancers')
     const own = shown.items.find(({ spec }) => spec.name === 'default/stolen')
     expect(own?.status?.members?.total).toBe(0)
     expect((await lab.client.tcp(stolen.address, 9131)).ok).toBe(false)

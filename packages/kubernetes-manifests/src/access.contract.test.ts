@@ -17,6 +17,7 @@ import {
   CONFIG_RULES,
   CONNECTOR_INGRESS_RULES,
   CONNECTOR_LEASE_RULES,
+  CONNECTOR_LOAD_BALANCER_RULES,
   CONNECTOR_NAMESPACE_RULES,
   CONNECTOR_RULES,
 } from './rbac/roles.ts'
@@ -45,8 +46,8 @@ const POD = { metadata: { name: 'thief' }, spec: { containers: [{ name: 'a', ima
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 const DEFAULT = '/api/v1/namespaces/default'
 
-/** Of an installation in the cluster, which serves Ingresses, too. */
-const OF_THE_CONNECTOR = [...CONNECTOR_RULES, ...CONNECTOR_INGRESS_RULES]
+/** Of an installation in the cluster, which serves Ingresses and LoadBalancer objects, too. */
+const OF_THE_CONNECTOR = [...CONNECTOR_RULES, ...CONNECTOR_INGRESS_RULES, ...CONNECTOR_LOAD_BALANCER_RULES]
 
 /** What a thief of a token would try; none of it may be allowed to any account of ours. */
 const NEVER: readonly (readonly [method: string, path: string, body?: object])[] = [
@@ -104,7 +105,7 @@ const OF_CONFIG: typeof NEVER = [
   ['GET', '/apis/spout.dev/v1alpha1/addresspools'],
   ['PATCH', '/apis/spout.dev/v1alpha1/bgppeers/any', {}],
   ['PATCH', '/apis/spout.dev/v1alpha1/bgppeers/any/status', {}],
-  ['POST', '/apis/spout.dev/v1alpha1/loadbalancers', { metadata: { name: 'thief' } }],
+  ['POST', '/apis/spout.dev/v1alpha1/observedloadbalancers', { metadata: { name: 'thief' } }],
 ]
 const OF_CONNECTOR: typeof NEVER = [
   ['GET', '/api/v1/services'],
@@ -112,6 +113,8 @@ const OF_CONNECTOR: typeof NEVER = [
   ['GET', '/apis/discovery.k8s.io/v1/endpointslices'],
   ['GET', '/apis/networking.k8s.io/v1/ingresses'],
   ['PATCH', '/apis/networking.k8s.io/v1/namespaces/default/ingresses/any/status', {}],
+  ['GET', '/apis/spout.dev/v1/loadbalancers'],
+  ['PATCH', '/apis/spout.dev/v1/namespaces/default/loadbalancers/any/status', {}],
   ['PATCH', `${DEFAULT}/services/kubernetes`, { metadata: { labels: { a: 'b' } } }],
   ['PATCH', `${DEFAULT}/services/kubernetes/status`, { status: {} }],
   ['POST', '/apis/events.k8s.io/v1/namespaces/default/events', {}],

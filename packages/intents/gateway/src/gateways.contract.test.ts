@@ -321,7 +321,7 @@ describe('against a real API server with Gateway API v1.6', () => {
         const pools = routes.flatMap(({ action }) => (action.type === 'forward' ? action.pools : []))
         return `${protocol}/${port} ${[defaultPoolId ?? [], ...pools.map(({ poolId }) => poolId)].flat().map(nameOf).join()}`
       })
-    await bed.until('both listeners', () => served()?.join() === 'tcp/53 ,tls-passthrough/443 closed')
+    await bed.until('both listeners', () => served()?.join() === 'tcp/53 ,tls-passthrough/443 closed,closed')
     const parentRefs = [{ name: 'connections' }]
     const backendRefs = [{ name: 'web', port: 8080 }]
     await bed.createConnectionRoute('TLSRoute', 'named', {
@@ -332,7 +332,8 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.createConnectionRoute('TCPRoute', 'first', { parentRefs, rules: [{ backendRefs }] })
     await bed.until(
       'their pools',
-      () => served()?.join(' ') === 'tcp/53 TCPRoute/shop/first tls-passthrough/443 tcp-proxy/shop/web:8080,closed',
+      () =>
+        served()?.join(' ') === 'tcp/53 TCPRoute/shop/first tls-passthrough/443 tcp-proxy/shop/web:8080,closed,closed',
     )
     const now = await when('connections', 'both attached', ({ status }) =>
       Boolean(status?.listeners?.every(({ attachedRoutes }) => attachedRoutes === 1)),

@@ -1,3 +1,4 @@
+import { customResourceDefinitions } from '@spout/custom-resources'
 import { bgpPeer } from '@spout/model'
 import { KubernetesApiError, LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -31,11 +32,8 @@ describe('the definitions', () => {
       metadata: { name: string; uid: string }
       status: { conditions: { type: string; status: string; message: string }[] }
     }>('/apis/apiextensions.k8s.io/v1/customresourcedefinitions')
-    expect(items.map(({ metadata }) => metadata.name).sort()).toEqual(
-      ['addresspools', 'bgpadvertisements', 'bgppeers', 'loadbalancers', 'nodegroups', 'tenantquotas'].map(
-        (plural) => `${plural}.spout.dev`,
-      ),
-    )
+    const names = customResourceDefinitions().map(({ metadata }) => metadata.name)
+    expect(items.map(({ metadata }) => metadata.name).sort()).toEqual(names.sort())
     for (const { status } of items)
       expect(status.conditions.filter(({ type }) => type === 'NonStructuralSchema')).toEqual([])
   })

@@ -24,6 +24,12 @@ it.each([
   await expect(text).toMatchFileSnapshot(`testdata/${name}.yaml`)
 })
 
+it('has no default of null: the server would drop it, and every later application would change the definition', () => {
+  const text = JSON.stringify(specOf(z.object({ a: z.string().nullable().default(null), b: z.int().default(0) })))
+  expect(text).toContain('"a":{"nullable":true,"type":"string"}')
+  expect(text).toContain('"default":0')
+})
+
 describe('what Kubernetes cannot express', () => {
   const recursive: z.ZodType = z.lazy(() => z.object({ child: recursive.optional() }))
   it.each([

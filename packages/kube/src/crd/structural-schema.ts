@@ -69,10 +69,12 @@ export function structural(node: SchemaNode, at: string): SchemaNode {
   return result
 }
 
-/** Removes bounds that only mean "a safe integer", and formats that mean nothing to the server. */
+/** Removes bounds that only mean "a safe integer", and formats and defaults that mean nothing to the server. */
 function dropUnsaid(node: Record<string, unknown>): void {
   if (node['minimum'] === Number.MIN_SAFE_INTEGER) delete node['minimum']
   if (node['maximum'] === Number.MAX_SAFE_INTEGER) delete node['maximum']
+  // The server stores none: applying the definition again would always change it.
+  if (node['default'] === null) delete node['default']
   if (typeof node['format'] === 'string' && !KNOWN_FORMATS.has(node['format'])) delete node['format']
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { GatewayConformance, KubernetesCluster } from '@spout/testkit'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../../..')
 
@@ -38,7 +38,7 @@ const TIMEOUTS = {
  * Runs the conformance suite, unmodified, against Gateways of class `spout`. What it expects is what the class says that
  * it supports.
  * @param place that reaches the API server and the addresses of Gateways
- * @returns the report as the suite wrote it
+ * @returns the report as the suite wrote it, but for the order of profiles, which changes from run to run
  * @throws Error with the end of the log when it wrote none
  */
 export async function runConformance(
@@ -71,8 +71,9 @@ export async function runConformance(
   const argv = [suite, ...Object.entries(flags).map(([name, value]) => `-${name}=${value}`)]
   const { stdout, stderr } = await lab.run(place, argv, { timeoutMs: LONGEST_MS, env: { KUBECONFIG: kubeconfigFile } })
   try {
-    const text = readFileSync(file, 'utf8')
-    return { text, report: parse(text) as ConformanceReport, log: stdout }
+    const written = parse(readFileSync(file, 'utf8')) as ConformanceReport
+    const report = { ...written, profiles: written.profiles.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }
+    return { text: stringify(report), report, log: stdout }
   } catch (error) {
     throw new Error(`no report: ${`${stdout}\n${stderr}`.slice(-4000)}`, { cause: error })
   }

@@ -52,6 +52,13 @@ test.each([
   expect([refused?.reason, unresolved?.reason, tls]).toEqual([accepted, resolved, null])
 })
 
+test('trusts nothing once the ConfigMap is none, whatever it held before', () => {
+  const notice = { reason: 'InvalidAuthorities', field: 'data', message: 'It is empty.' }
+  const broken: CertificateOf = (key) => ({ ...certificateOf(key), notice }) as ReturnType<CertificateOf>
+  const { refused, unresolved, tls } = judgePolicy(policyWith(), [], broken)
+  expect([refused?.reason, unresolved?.reason, tls]).toEqual(['NoValidCACertificate', 'InvalidCACertificateRef', null])
+})
+
 describe('of several for one Service', () => {
   const older = policyWith({}, { name: 'z', createdAt: '2025-01-01T00:00:00Z' })
   const ofPort = policyWith({ targetRefs: [{ ...web, sectionName: 'https' }] }, { name: 'port' })

@@ -105,13 +105,15 @@ function trustOf(
   if ((first.group ?? '') !== '' || first.kind !== 'ConfigMap')
     return none(objection('InvalidKind', `validation.caCertificateRefs: ${first.kind} is no kind of authorities here.`))
   const sight = certificateOf(configMapKey(`${metadata.namespace}/${first.name}`))
-  if (sight.type === 'ready')
+  if (sight.type === 'ready' && sight.notice === null)
     return {
       refused: null,
       unresolved: null,
       tls: { caCertificateId: sight.certificate.id, serverName: validation.hostname.toLowerCase() },
     }
-  const message = sight.type === 'refused' ? sight.refusal.message : 'It is being read.'
+  // Endpoints are not trusted by what the ConfigMap held before.
+  const problem = sight.type === 'refused' ? sight.refusal : sight.type === 'ready' ? sight.notice : null
+  const message = problem?.message ?? 'It is being read.'
   return none(objection('InvalidCACertificateRef', `validation.caCertificateRefs: ${message}`))
 }
 

@@ -152,13 +152,14 @@ function served(
       return { protocol: first.listener.protocol === 'TCP' ? 'tcp' : 'udp', defaultPool: own.length === 0 ? '' : pool }
     }
     case 'TLS': {
-      // A name that no route has gets an alert, or is closed where TLS is ended.
       const routes = routesOf(listeners, placed, closed)
+      // The API asks that a connection with a name that no route has is closed; without the last route it would get an alert.
+      if (!endsTls(first.listener))
+        return { protocol: 'tls-passthrough', defaultPool: '', routes: [...routes, closed('')] }
       return {
-        ...(endsTls(first.listener)
-          ? // What the members speak is not known, so none is offered (ALPN).
-            { protocol: 'tls', tls: listenerTls.parse({ certificateIds: certificatesOf(listeners), alpn: [] }) }
-          : { protocol: 'tls-passthrough' }),
+        protocol: 'tls',
+        // What the members speak is not known, so none is offered (ALPN).
+        tls: listenerTls.parse({ certificateIds: certificatesOf(listeners), alpn: [] }),
         defaultPool: '',
         ...(routes.length > 0 && { routes }),
       }

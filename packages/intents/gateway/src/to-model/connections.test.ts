@@ -139,7 +139,7 @@ describe('listeners of protocol TLS', () => {
       named(['*.x.org'], [to('a')], { name: 'wide' }),
       named(['w.x.org'], [to('b', { weight: 3 }), to('missing')], { name: 'one', number: 3 }),
     ]
-    expect(orderOf([tls('tls')], ...routes)).toEqual([`${B}=3+closed=1 w.x.org`, `${A}=1 *.x.org`])
+    expect(orderOf([tls('tls')], ...routes)).toEqual([`${B}=3+closed=1 w.x.org`, `${A}=1 *.x.org`, 'closed=1'])
     const { listeners, pools } = contentOf([tls('tls')], ...routes)
     expect(listeners).toMatchObject([{ protocol: 'tls-passthrough', defaultPool: '' }])
     expect(listeners[0]).not.toHaveProperty('insertHeaders')
@@ -170,6 +170,7 @@ describe('listeners of protocol TLS', () => {
       'closed=1 w.x.org',
       `${A}=1 *.x.org`,
       'closed=1 *.x.org',
+      'closed=1',
     ])
   })
 
@@ -196,9 +197,9 @@ describe('listeners of protocol TLS', () => {
 
   test('two modes on one port conflict', () => {
     const made = compiled([ending('ends', 'tls', 'a.org'), tls('on', 'b.org')])
-    expect(made.listeners.map(({ judged }) => judged.conflict?.reason)).toEqual([
-      'ProtocolConflict',
-      'ProtocolConflict',
+    expect(made.listeners.map(({ judged }) => [judged.conflict?.reason, judged.kinds])).toEqual([
+      ['ProtocolConflict', []],
+      ['ProtocolConflict', []],
     ])
   })
 

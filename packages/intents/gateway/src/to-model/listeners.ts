@@ -47,7 +47,8 @@ export function judgeListeners(
     return {
       listener,
       host,
-      kinds,
+      // The API asks that a listener which cannot have its mode supports no kind.
+      kinds: otherModeOf(listener, listeners) === undefined ? kinds : [],
       refused: refusalOf(listener, host),
       conflict: conflictOf(listener, host, listeners),
       unresolved:
@@ -91,14 +92,14 @@ function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection 
 
 /** Neither of two listeners that exclude each other is served: nothing says which one was meant. */
 function conflictOf(own: GatewayListener, host: string, all: readonly GatewayListener[]): Objection | null {
-  const others = all.filter((other) => other !== own && other.port === own.port && isTcp(other) === isTcp(own))
+  const others = othersOf(own, all)
   const protocol = others.find((other) => other.protocol !== own.protocol)
   if (protocol !== undefined)
     return objection(
       'ProtocolConflict',
       `Listener ${protocol.name} has port ${own.port} with protocol ${protocol.protocol}.`,
     )
-  const mode = others.find((other) => own.protocol === 'TLS' && endsTls(other) !== endsTls(own))
+  const mode = otherModeOf(own, all)
   if (mode !== undefined)
     return objection('ProtocolConflict', `Listener ${mode.name} has port ${own.port} with another tls.mode.`)
   const same = others.find((other) => (other.hostname ?? '').toLowerCase() === host)
@@ -106,4 +107,13 @@ function conflictOf(own: GatewayListener, host: string, all: readonly GatewayLis
   return objection('HostnameConflict', `Listener ${same.name} has port ${own.port} and the same host name.`)
 }
 
+/** The others of its port. */
+const othersOf = (own: GatewayListener, all: readonly GatewayListener[]): readonly GatewayListener[] =>
+  all.filter((other) => other !== own && other.port === own.port && isTcp(other) === isTcp(own))
+
+/** One that passes TLS on where it ends it, or the other way round. */
+const otherModeOf = (own: GatewayListener, all: readonly GatewayListener[]): GatewayListener | undefined =>
+  othersOf(own, all).find((other) => [own, other].every(isTls) && endsTls(other) !== endsTls(own))
+
+const isTls = ({ protocol }: GatewayListener): boolean => protocol === 'TLS'
 const isTcp = ({ protocol }: GatewayListener): boolean => protocol !== 'UDP'

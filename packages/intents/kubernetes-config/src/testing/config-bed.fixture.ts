@@ -59,8 +59,8 @@ export async function openConfigBed() {
     { what: 'the definitions to be established', timeoutMs: 30_000 },
   )
   // An established kind answers 429 until its storage is ready.
-  for (const { plural } of CRD_DRAFTS)
-    await waitFor(() => api.list(`/apis/${GROUP}/${VERSION}/${plural}`).then(Boolean, () => false), {
+  for (const { plural, versions } of CRD_DRAFTS)
+    await waitFor(() => api.list(`/apis/${GROUP}/${versions[0].name}/${plural}`).then(Boolean, () => false), {
       what: `${plural} to be served`,
       timeoutMs: 30_000,
     })
