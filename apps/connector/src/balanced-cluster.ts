@@ -4,6 +4,7 @@ import {
   NamespaceReflector,
   NativeCertificates,
   type ProjectRule,
+  TlsCertificates,
 } from '@spout/connector'
 import type { GatewayControllerCounters } from '@spout/intent-gateway'
 import type { IngressControllerCounters } from '@spout/intent-ingress'
@@ -50,6 +51,8 @@ export class BalancedCluster {
   readonly #cluster: KubeCluster
   readonly #namespaces: NamespaceReflector
   readonly #controllers: Controllers
+  /** Of Services, by project. */
+  readonly #certificates: readonly TlsCertificates[]
   /** Null with rules: Gateways of several projects are not served yet. */
   readonly #gateways: BalancedGateways | null
   readonly #ingresses: BalancedIngresses
@@ -97,11 +100,22 @@ export class BalancedCluster {
       cluster: settings.cluster,
       slicesBy: settings.slicesBy,
     })
+    const certificatesOf = new Map(
+      projects.map((opened) => [
+        opened,
+        new TlsCertificates({
+          ...{ transport, cluster: settings.cluster, namers: ['service'], clock, log },
+          service: new NativeCertificates(opened.project.sessions),
+        }),
+      ]),
+    )
+    this.#certificates = [...certificatesOf.values()]
     this.#controllers =
       rules.length === 0 && first !== undefined
         ? new ServiceController({
             ...common,
             service: first.service,
+            certificates: certificatesOf.get(first)!,
             settings: { ...settings, ...whatIsItsOwn(first) },
           })
         : new TenantControllers({
@@ -112,6 +126,7 @@ export class BalancedCluster {
               project: opened.project.rule?.project ?? '',
               projectId: opened.projectId,
               service: opened.service,
+              certificates: certificatesOf.get(opened)!,
               ...whatIsItsOwn(opened),
             })),
             settings,
@@ -160,6 +175,7 @@ export class BalancedCluster {
   start(): void {
     this.#cluster.start()
     this.#namespaces.start()
+    for (const one of this.#certificates) one.start()
     this.#controllers.start()
     this.#gateways?.start()
     this.#ingresses.start()
@@ -171,6 +187,7 @@ export class BalancedCluster {
     await this.#ingresses.stop()
     await this.#loadBalancers?.stop()
     await this.#controllers.stop()
+    await Promise.all(this.#certificates.map((one) => one.stop()))
     await this.#cluster.stop()
     await this.#namespaces.stop()
   }

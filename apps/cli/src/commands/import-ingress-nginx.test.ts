@@ -57,7 +57,7 @@ spec:
 
 it('says what is taken, what differs and what would be lost, as the documentation shows it', async () => {
   expect(await run('-f', written('shop.yaml', SHOP), '--dry-run')).toBe(`\
-1 Ingresses of 1 namespaces and classes, each of which has an address of its own:
+Ingresses: 1. Addresses, one for each namespace and class: 1.
       0 with paths that would answer 503
       1 served without something that they say
       0 served with a difference

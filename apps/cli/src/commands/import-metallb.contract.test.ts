@@ -136,7 +136,7 @@ test('Ingresses of ingress-nginx in a cluster are reported, and those of other c
     } as object)
   const { text, error } = await run('ingress-nginx', '--kubeconfig', bed.cluster.kubeconfigFile)
   expect(error).toBeNull()
-  expect(text).toContain('2 Ingresses of 1 namespaces and classes')
+  expect(text).toContain('Ingresses: 2. Addresses, one for each namespace and class: 1.')
   expect(text).toContain('shop/web, class nginx: served without something that they say')
   // The Service was read, and has no such port.
   expect(text).toContain('shop/wrong, class nginx: with paths that would answer 503')

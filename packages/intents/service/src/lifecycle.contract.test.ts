@@ -364,6 +364,29 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(protocols()).toBe('tcp tcp')
   })
 
+  test('TCP ports end TLS with the certificate of a Secret, which may come later, be renewed, and go', async () => {
+    const one = await bed.create('ended', {}, { 'spout.dev/tls-secret': 'cert' })
+    await bed.when('ended', 'why', (service) => condition(service)?.status === 'False')
+    expect(bed.documentOf(one)).toBeUndefined()
+    await bed.secret('cert', 'shop.example.org')
+    await bed.when('ended', 'an address', hasIp)
+    const listener = () => bed.documentOf(one)?.listeners[0]
+    const [made] = bed.certificates()
+    expect(listener()).toMatchObject({ protocol: 'tls', tls: { certificateIds: [made?.id] } })
+    expect(made?.names).toEqual(['shop.example.org'])
+    await bed.secret('cert', 'next.example.org')
+    await bed.until('the next certificate', () => bed.certificates()[0]?.names[0] === 'next.example.org')
+    expect(bed.certificates()).toHaveLength(1)
+    expect(listener()?.tls?.certificateIds).toEqual([made?.id])
+    // What the Secret held before is served while it is none.
+    await bed.secret('cert', null)
+    await bed.until('it to be told', () => running.events.some(({ event }) => event.note.includes('tls-secret')))
+    expect(listener()?.protocol).toBe('tls')
+    await bed.change('ended', { metadata: { annotations: { 'spout.dev/tls-secret': null } } })
+    await bed.until('plain TCP', () => listener()?.protocol === 'tcp')
+    await bed.until('no certificate', () => bed.certificates().length === 0)
+  })
+
   test('8: why a Service is pending is in its condition, and reported once', async () => {
     await bed.create('c8-first', {}, { 'spout.dev/address-pool': 'tiny' })
     await bed.when('c8-first', 'an address', hasIp)

@@ -34,6 +34,10 @@ export const ANNOTATIONS = {
   preferZone: ['spout.dev/prefer-zone'],
   /** `v1` or `v2`: members of TCP ports are told of clients by the PROXY protocol. */
   proxyProtocol: ['spout.dev/proxy-protocol'],
+  /** A Secret of type `kubernetes.io/tls` in its namespace: TCP ports end TLS with it. */
+  tlsSecret: ['spout.dev/tls-secret'],
+  /** The ports that do, by name or number, comma separated; left out: all TCP ports. */
+  tlsPorts: ['spout.dev/tls-ports'],
   /** Kubernetes' older form of `loadBalancerSourceRanges`. */
   sourceRanges: ['service.beta.kubernetes.io/load-balancer-source-ranges'],
 } as const satisfies Record<string, readonly string[]>

@@ -19,7 +19,7 @@ export function reportText(units: readonly UnitReport[]): string {
   const all = units.flatMap(({ ingresses }) => ingresses)
   const counts = OUTCOMES.map((outcome) => [outcome, all.filter((one) => worstOf(one) === outcome).length] as const)
   const head = [
-    `${all.length} Ingresses of ${units.length} namespaces and classes, each of which has an address of its own:`,
+    `Ingresses: ${all.length}. Addresses, one for each namespace and class: ${units.length}.`,
     ...counts.map(([outcome, count]) => `  ${String(count).padStart(5)} ${MEANINGS[outcome]}`),
   ]
   const bodies = units.flatMap(({ className, ingresses }) =>

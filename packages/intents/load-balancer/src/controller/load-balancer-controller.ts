@@ -1,5 +1,6 @@
 import {
   Confirmations,
+  Dependents,
   type DocumentService,
   isWithdrawn,
   KnownLoadBalancers,
@@ -22,7 +23,6 @@ import { type Compiled, compile, secretsOf } from '../to-model/compile.ts'
 import { statusFor } from '../write-back/status.ts'
 import { bring } from './bring.ts'
 import type { Cluster, ClusterChange } from './cluster.ts'
-import { Dependents } from './dependents.ts'
 
 export interface LoadBalancerControllerOptions {
   readonly cluster: Cluster

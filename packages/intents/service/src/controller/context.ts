@@ -1,10 +1,12 @@
 import type {
+  Dependents,
   KnownLoadBalancers,
   KnownNetworks,
   KnownPools,
   LoadBalancerService,
   PodWay,
   Restoration,
+  TlsCertificates,
 } from '@spout/connector'
 import type { Cidr } from '@spout/net'
 import type { Clock, Logger } from '@spout/runtime'
@@ -31,6 +33,8 @@ export interface ServiceControllerSettings extends OwnershipSettings {
 export interface ServiceControllerOptions {
   readonly cluster: Cluster
   readonly service: LoadBalancerService
+  /** Of the project. Started and stopped by who made it; left out: Services that name Secrets are refused. */
+  readonly certificates?: Pick<TlsCertificates, 'ready' | 'of' | 'name' | 'complete' | 'onChange'>
   readonly settings: ServiceControllerSettings
   readonly clock: Clock
   readonly log: Logger
@@ -52,6 +56,8 @@ export interface ControllerContext extends ServiceControllerOptions {
   readonly withdrawing: Map<string, Set<string>>
   /** Keys of Services for which a load balancer may be in creation. */
   readonly working: Set<string>
+  /** The Services that name a Secret, by its key. */
+  readonly secrets: Dependents
   /** UIDs of Services that were shown and deleted, while a load balancer names them. */
   readonly departed: Set<string>
   /** How long a creation may wait to share a call; 0 unless many Services are queued. */

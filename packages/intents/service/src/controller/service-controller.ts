@@ -1,5 +1,6 @@
 import {
   bringRoutes,
+  Dependents,
   type EligibleNode,
   eligibleNodes,
   KnownLoadBalancers,
@@ -11,10 +12,12 @@ import {
   SHORTLY_MS,
   Stale,
 } from '@spout/connector'
+import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import { ownershipOf } from '../to-model/ownership.ts'
 import { servicesOf } from '../to-model/services-of.ts'
+import { secretOf } from '../to-model/tls.ts'
 import type { ClusterChange } from './cluster.ts'
 import { type ControllerContext, REFUSED_RETRY_MS, type ServiceControllerOptions } from './context.ts'
 import { release } from './release.ts'
@@ -76,6 +79,7 @@ export class ServiceController {
   #routesLooked: boolean
   /** The control plane listed nothing of this cluster, and the reason has not been examined yet. */
   #listedNothing = false
+  #isComplete = false
   #following: Promise<unknown> | null = null
   #unsubscribe: readonly (() => void)[] = []
 
@@ -97,6 +101,7 @@ export class ServiceController {
       busy: new Map(),
       withdrawing: new Map(),
       working: new Set(),
+      secrets: new Dependents(),
       departed: new Set(),
       patienceMs: () => {
         const { waiting } = this.#queue
@@ -136,15 +141,16 @@ export class ServiceController {
 
   /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
-    const { cluster, known, networks } = this.#context
-    return cluster.ready && known.listed && networks.listed
+    const { cluster, known, networks, certificates } = this.#context
+    return cluster.ready && known.listed && networks.listed && (certificates?.ready ?? true)
   }
 
   start(): void {
-    const { cluster, known, pools, networks } = this.#context
+    const { cluster, known, pools, networks, certificates } = this.#context
     this.#unsubscribe = [
       cluster.onChange((change) => this.#changed(change)),
       known.onChange((documents) => this.#shown(documents)),
+      ...(certificates === undefined ? [] : [certificates.onChange((key) => this.#secretChanged(key))]),
     ]
     for (const service of cluster.services()) this.#changed({ type: 'service', key: keyOf(service) })
     this.#changed({ type: 'nodes' })
@@ -171,6 +177,7 @@ export class ServiceController {
     const service = cluster.service(key)
     const ownership = service === undefined ? 'foreign' : ownershipOf(service, settings)
     const { before, after } = index.put(key, service, ownership)
+    this.#nameSecret(key, service, ownership === 'ours')
     if (service !== undefined) statuses.seen(service)
     if (before !== null && before.uid !== after?.uid) {
       statuses.forget(before.uid)
@@ -181,6 +188,23 @@ export class ServiceController {
     const leaves = ownership === 'deleting' || ownership === 'released'
     // A Service that was never ours leaves nothing behind.
     if (leaves || known.ofKey(key).length > 0) this.#addLeaving(key)
+  }
+
+  /** Says which Secret a Service of ours names. */
+  #nameSecret(key: string, service: Service | undefined, isOurs: boolean): void {
+    const secret = service === undefined || !isOurs ? null : secretOf(service)
+    const secrets = new Set(secret === null ? [] : [secret])
+    this.#context.secrets.depend(key, secrets)
+    this.#context.certificates?.name(`service/${key}`, secrets)
+  }
+
+  #secretChanged(secret: string): void {
+    for (const key of this.#context.secrets.of(secret)) {
+      const unit = this.#context.index.get(key)?.unit
+      if (unit == null) continue
+      this.#units.unsettle(unit)
+      this.#addUnit(unit)
+    }
   }
 
   /** Nodes come one by one, a thousand at a start, so they are read only when needed. */
@@ -233,6 +257,13 @@ export class ServiceController {
     for (const unit of this.#units.refusedUnits) this.#addUnit(unit)
   }
 
+  /** Everything was read, so all Secrets that are named are known: the certificates of others may go. */
+  #completeOnce(): void {
+    if (this.#isComplete) return
+    this.#isComplete = true
+    this.#context.certificates?.complete('service')
+  }
+
   /**
    * Runs before anything is done on an empty list: addresses of ours that Services show were lost by the control plane.
    */
@@ -261,6 +292,7 @@ export class ServiceController {
   async #look(key: string): Promise<Outcome> {
     if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
     this.#lookForLosses()
+    this.#completeOnce()
     try {
       if (key === NODES) {
         this.#currentNodes()

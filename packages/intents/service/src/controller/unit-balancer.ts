@@ -1,4 +1,5 @@
 import {
+  type CertificateSight,
   Confirmations,
   type EligibleNode,
   keyOf,
@@ -21,6 +22,7 @@ import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { dnsNamesOf } from '../to-model/dns-names.ts'
 import { type ExternalIpRequest, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
 import { servicesOf } from '../to-model/services-of.ts'
+import { secretOf } from '../to-model/tls.ts'
 import { answeringOf } from '../write-back/answering.ts'
 import { programmedSince } from '../write-back/status.ts'
 import { bringTo } from './address-group.ts'
@@ -59,6 +61,11 @@ export class UnitBalancer {
     return [...this.#refused.values()].reduce((sum, count) => sum + count, 0)
   }
 
+  /** Something that a unit's plan follows from has changed, and the plan does not show it. */
+  unsettle(unit: string): void {
+    this.#settled.forget(unit)
+  }
+
   /** A load balancer is gone. */
   forget(id: string): void {
     this.#confirmations.forget(id)
@@ -73,6 +80,8 @@ export class UnitBalancer {
       this.#settled.forget(unit)
       return done
     }
+    // Once its Secret has been read and stored, the unit is queued again.
+    if (services.some((service) => this.#certificateOf(service)?.type === 'waits')) return done
     if (this.#waitsForOthers(services)) {
       for (const service of services) this.#context.addLeaving(keyOf(service))
       return retryAfter(SHORTLY_MS)
@@ -148,8 +157,15 @@ export class UnitBalancer {
         mode: settings.mode,
         className: settings.className,
         networks,
+        ...(this.#context.certificates && { certificateOf: (key: string) => this.#context.certificates!.of(key) }),
       }),
     })
+  }
+
+  /** Null: it names no Secret. */
+  #certificateOf(service: Service): CertificateSight | null {
+    const key = secretOf(service)
+    return key === null ? null : (this.#context.certificates?.of(key) ?? null)
   }
 
   /**

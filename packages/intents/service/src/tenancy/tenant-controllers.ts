@@ -6,7 +6,7 @@ import {
   Tenancy,
 } from '@spout/connector'
 import type { Clock, Logger } from '@spout/runtime'
-import type { ServiceControllerSettings } from '../controller/context.ts'
+import type { ServiceControllerOptions, ServiceControllerSettings } from '../controller/context.ts'
 import { ServiceController, type ServiceControllerCounters } from '../controller/service-controller.ts'
 import { type ClaimingCluster, ProjectCluster } from './project-cluster.ts'
 import { TenantServices } from './tenant-services.ts'
@@ -20,6 +20,8 @@ export interface Tenant extends OwnSettings {
   readonly project: string
   /** With a credential for that project alone. */
   readonly service: LoadBalancerService
+  /** Of that project. */
+  readonly certificates?: NonNullable<ServiceControllerOptions['certificates']>
 }
 
 export interface TenantControllersOptions {
@@ -45,10 +47,11 @@ export class TenantControllers {
   constructor({ cluster, namespaces, rules, tenants, settings, clock, log }: TenantControllersOptions) {
     const tenancy = new Tenancy({ objects: new TenantServices(cluster, settings), namespaces, rules })
     const made = (project: string | null, tenant: Omit<Tenant, 'project'>): ServiceController => {
-      const { service, defaultPools, routesOfNetwork, podWay } = tenant
+      const { service, certificates, defaultPools, routesOfNetwork, podWay } = tenant
       return new ServiceController({
         cluster: new ProjectCluster(tenancy, cluster, project),
         service,
+        ...(certificates === undefined ? {} : { certificates }),
         settings: { ...settings, defaultPools, routesOfNetwork, ...(podWay === undefined ? {} : { podWay }) },
         clock,
         log: project === null ? log : log.child({ project }),

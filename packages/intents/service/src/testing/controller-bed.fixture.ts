@@ -1,8 +1,9 @@
-import { type LoadBalancerService, NativeLoadBalancers } from '@spout/connector'
+import { type LoadBalancerService, NativeCertificates, NativeLoadBalancers, TlsCertificates } from '@spout/connector'
 import { type ClusterAccess, type EndpointSlice, type Service, Transport } from '@spout/kube'
 import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
 import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { KubernetesCluster, Lab, waitFor } from '@spout/testkit'
+import { issueCertificate } from '@spout/testkit/tls'
 import { openTestBed } from '../../../../server/src/test-bed.ts'
 import type { ServiceControllerSettings } from '../controller/context.ts'
 import { ServiceController } from '../controller/service-controller.ts'
@@ -87,7 +88,8 @@ export async function openControllerBed() {
     clientCertificate: null,
     namespace: 'default',
   })
-  const native = () => new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+  const sessions = { session: async () => ({ endpoint, token }), forget: () => {} }
+  const native = () => new NativeLoadBalancers(sessions)
   const running = new Set<RunningController>()
 
   async function start(
@@ -146,7 +148,12 @@ export async function openControllerBed() {
     })
     const calls: string[] = []
     const service = observed(inner, calls, hooks.onCall)
-    const controller = new ServiceController({ cluster: kube, service, settings, clock: systemClock, log })
+    const certificates = new TlsCertificates({
+      ...{ transport, cluster: settings.cluster, namers: ['service'], clock: systemClock, log },
+      service: new NativeCertificates(sessions),
+    })
+    const controller = new ServiceController({ cluster: kube, service, certificates, settings, clock: systemClock, log })
+    certificates.start()
     kube.start()
     controller.start()
     const made: RunningController = {
@@ -164,6 +171,7 @@ export async function openControllerBed() {
         running.delete(made)
         gate.resolve()
         await controller.stop()
+        await certificates.stop()
         await kube.stop()
         transport.close()
       },
@@ -194,6 +202,16 @@ export async function openControllerBed() {
     servicePath,
     documents,
     documentOf,
+    certificates: () => spout.view.list('certificate', { projectId: project.id }),
+    /** Writes a Secret with a certificate for a name, or without any. */
+    secret: (name: string, host: string | null) => {
+      const { certificate, key } = issueCertificate({ names: [host ?? 'none'], days: 90 })
+      const base64 = (text: string): string => Buffer.from(text).toString('base64')
+      return api.apply(`/api/v1/namespaces/shop/secrets/${name}`, {
+        ...{ apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata: { name, namespace: 'shop' } },
+        data: { 'tls.crt': base64(host === null ? 'none' : certificate), 'tls.key': base64(key) },
+      })
+    },
     /** Creates a Service of type LoadBalancer. */
     create: (name: string, spec: object = {}, annotations: Record<string, string> = {}, namespace = 'shop') =>
       api.create<Service>(`/api/v1/namespaces/${namespace}/services`, {

@@ -1,6 +1,7 @@
 import {
   type AddressRequest,
   type AskedNames,
+  type CertificateSight,
   CLASS_ANNOTATION,
   CLUSTER_ANNOTATION,
   type EligibleNode,
@@ -26,7 +27,7 @@ import {
   unreachableFamilies,
 } from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
-import { LISTENER_PROTOCOLS } from '@spout/model'
+import { LISTENER_PROTOCOLS, listenerTls } from '@spout/model'
 import type { PortKey } from '../names.ts'
 import { ADDRESS_FIELDS, addressRequestOf } from './address-request.ts'
 import { persistenceOf } from './affinity.ts'
@@ -38,6 +39,7 @@ import { type BalancedPort, type PortError, portsOf } from './ports.ts'
 import { protocolsOf, proxyVersionOf, withoutProxyProtocol } from './proxy-protocol.ts'
 import { unitOf } from './sharing.ts'
 import { sourceRangesOf } from './source-ranges.ts'
+import { tlsOf } from './tls.ts'
 import { unknownAnnotation } from './unknown-annotation.ts'
 
 /** What a Service is converted with. */
@@ -51,6 +53,8 @@ export interface Surroundings {
   readonly className?: string
   /** The project's networks; left out: unknown. */
   readonly networks?: readonly KnownNetwork[]
+  /** By the key of a Secret; left out: no Secret can be read. */
+  readonly certificateOf?: (key: string) => CertificateSight
 }
 
 /** One Service converted to parts of a load balancer. */
@@ -81,7 +85,7 @@ const LONGEST_NAME = 255
 /** Converts a Service. Equal input gives equal bytes. Does not throw, whatever the texts hold. */
 export function draftOf(
   service: Service,
-  { slices, nodes, mode: configured, className, networks = [] }: Surroundings,
+  { slices, nodes, mode: configured, className, networks = [], certificateOf = unreadable }: Surroundings,
 ): OrRefusal<ServiceDraft> {
   const unit = unitOf(service)
   if ('refusal' in unit) return unit
@@ -99,6 +103,8 @@ export function draftOf(
   if ('refusal' in proxy) return proxy
   const ports = portsOf(service, mode.value, TRANSPORTS)
   if (ports.length === 0) return refuse('NoPorts', 'spec.ports', 'It has no ports.')
+  const tls = tlsOf(service, ports, certificateOf)
+  if ('refusal' in tls) return tls
   const named = className === undefined ? undefined : namedClass(service.spec.loadBalancerClass, className)
   const wanted = request.value.families.map(({ family }) => family)
   const unreachable = unreachableFamilies(wanted, networks, ADDRESS_FIELDS.families)
@@ -113,7 +119,8 @@ export function draftOf(
     if ('refusal' in monitor) return monitor
     const poolName = `${uidOf(service)}/${port.key}`
     const check = monitor.value
-    const protocols = protocolsOf(port, proxy.value)
+    const endsTls = tls.value?.endsTls(port) ?? false
+    const protocols = protocolsOf(port, proxy.value, endsTls)
     const monitorPort = check?.port ?? null
     const members: readonly MemberContent[] =
       mode.value === 'direct'
@@ -128,6 +135,8 @@ export function draftOf(
           port: port.port,
           defaultPool: poolName,
           allowedCidrs: allowed.value,
+          // What the members speak is not known, so none is offered (ALPN).
+          ...(endsTls && { tls: listenerTls.parse({ certificateIds: [tls.value?.certificateId], alpn: [] }) }),
         },
         pool: {
           name: poolName,
@@ -157,11 +166,17 @@ export function draftOf(
         leftOutFamily(request.value, unreachable) ??
         leftOutSlice(slices) ??
         withoutProxyProtocol(ports, proxy.value) ??
+        tls.value?.notice ??
         names.notice ??
         unknownAnnotation(service),
     },
   }
 }
+
+const unreadable = (): CertificateSight => ({
+  type: 'refused',
+  refusal: { reason: 'SecretUnreadable', field: 'Secret', message: 'No Secret can be read here.' },
+})
 
 /**
  * With policy Local few nodes have endpoints, so most nodes fail the check without a fault. If all fail, their

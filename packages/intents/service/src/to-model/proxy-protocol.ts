@@ -9,13 +9,17 @@ export type ProxyVersion = 'v1' | 'v2' | null
 export const proxyVersionOf = (service: Service): OrRefusal<ProxyVersion> =>
   choiceAnnotation(service, 'proxyProtocol', ['v1', 'v2'])
 
-/** A TCP port whose members are told is carried by the L7 proxy; any other by the kernel. */
+/** A TCP port whose members are told, or that ends TLS, is carried by the L7 proxy; any other by the kernel. */
 export function protocolsOf(
   { transport }: BalancedPort,
   version: ProxyVersion,
+  endsTls: boolean,
 ): { readonly listener: ListenerContent['protocol']; readonly pool: PoolContent['protocol'] } {
-  if (version === null || transport !== 'tcp') return { listener: transport, pool: transport }
-  return { listener: 'tcp-proxy', pool: `tcp-proxy-${version}` }
+  if (transport !== 'tcp' || (version === null && !endsTls)) return { listener: transport, pool: transport }
+  return {
+    listener: endsTls ? 'tls' : 'tcp-proxy',
+    pool: version === null ? 'tcp-proxy' : `tcp-proxy-${version}`,
+  }
 }
 
 /** Ports that the version does not concern, of a Service that asks for one. */
