@@ -195,6 +195,19 @@ describe('Ingresses on a real Kubernetes', () => {
     expect(failed).toBe(0)
   })
 
+  it('beside them, a Service ends TLS with the certificate of a Secret', async () => {
+    const ports = [{ name: 'https', port: 8443, targetPort: 'http', protocol: 'TCP' }]
+    await lab.expose('ended', 'web', { ports }, { 'spout.dev/tls-secret': 'shop-tls' })
+    const own = await until('its address', async () => lab.addressOf(await lab.service('ended')) || null)
+    const trusted = ['--cacert', caFile, '--resolve', `shop.example.org:8443:${own}`]
+    const argv = ['curl', '--silent', '--max-time', '5', ...trusted, 'https://shop.example.org:8443/']
+    const answer = await until('its pod', async () => {
+      const { code, stdout } = await lab.system.lab.run('client', argv)
+      return code === 0 && (JSON.parse(stdout) as PodAnswer)
+    })
+    expect(answer.pod).toMatch(/^web-/)
+  })
+
   it('leave an address with the others that share it', async () => {
     await lab.cluster.api.delete(`${INGRESSES}/blog`)
     await until('404', async () => (await curl('http://blog.example.org/')).status === 404)
