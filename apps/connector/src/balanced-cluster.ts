@@ -1,9 +1,11 @@
 import {
+  BackendServices,
   type KindReflector,
   labelsOfRules,
   NamespaceReflector,
   NativeCertificates,
   type ProjectRule,
+  ServiceSlices,
   TlsCertificates,
 } from '@spout/connector'
 import type { GatewayControllerCounters } from '@spout/intent-gateway'
@@ -43,12 +45,21 @@ export interface BalancedClusterOptions {
   readonly log: Logger
 }
 
+/** Services with their EndpointSlices. */
+interface Sources {
+  readonly slices: ServiceSlices
+  readonly backends: BackendServices
+}
+
 /** Whatever does the work: one controller, or one for each project. */
 type Controllers = Pick<ServiceController, 'ready' | 'counters' | 'start' | 'stop'>
 
 /** The cluster in memory, and who brings the projects' load balancers together with it. */
 export class BalancedCluster {
   readonly #cluster: KubeCluster
+  /** What routes send requests to, once for all kinds that have any. Gateways may name Services of any namespace. */
+  readonly #sources: Sources
+  readonly #sourcesOfGateways: Sources
   readonly #namespaces: NamespaceReflector
   readonly #controllers: Controllers
   /** Of Services, by project. */
@@ -62,13 +73,16 @@ export class BalancedCluster {
   constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {
     const { namespaces } = settings
     const [first] = projects
+    const namespace = namespaces?.length === 1 ? (namespaces[0] ?? null) : null
+    const sourcesIn = (namespace: string | null): Sources => {
+      const slices = new ServiceSlices({ transport, clock, log, namespace, slicesBy: settings.slicesBy })
+      return { slices, backends: new BackendServices({ transport, clock, log, namespace, slices }) }
+    }
+    this.#sources = sourcesIn(namespace)
+    this.#sourcesOfGateways = namespace === null ? this.#sources : sourcesIn(null)
     this.#cluster = new KubeCluster({
-      transport,
-      clock,
-      log,
+      ...{ transport, clock, log, namespace, slices: this.#sources.slices },
       className: settings.className,
-      namespace: namespaces?.length === 1 ? (namespaces[0] ?? null) : null,
-      slicesBy: settings.slicesBy,
       knownServices: projects.flatMap(({ loadBalancers }) => servicesOfCluster(loadBalancers, settings.cluster)),
       tell: ({ metadata: { namespace, name, uid } }, event) =>
         events.record({ regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid }, ...event }),
@@ -77,9 +91,8 @@ export class BalancedCluster {
     this.#gateways =
       rules.length === 0 && first !== undefined
         ? new BalancedGateways({
-            ...{ transport, clock, log },
+            ...{ transport, clock, log, ...this.#sourcesOfGateways },
             cluster: settings.cluster,
-            slicesBy: settings.slicesBy,
             service: first.service,
             certificates: new NativeCertificates(first.project.sessions),
             loadBalancers: first.loadBalancers,
@@ -89,16 +102,14 @@ export class BalancedCluster {
     this.#loadBalancers =
       rules.length === 0 && first !== undefined
         ? new BalancedLoadBalancers({
-            ...{ transport, namespaces, clock, log, project: first },
+            ...{ transport, namespaces, clock, log, project: first, ...this.#sources },
             cluster: settings.cluster,
-            slicesBy: settings.slicesBy,
           })
         : null
     this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
     this.#ingresses = new BalancedIngresses({
-      ...{ transport, events, projects, rules, clock, log, namespaces, labels: this.#namespaces },
+      ...{ transport, events, projects, rules, clock, log, namespaces, labels: this.#namespaces, ...this.#sources },
       cluster: settings.cluster,
-      slicesBy: settings.slicesBy,
     })
     const certificatesOf = new Map(
       projects.map((opened) => [
@@ -159,6 +170,7 @@ export class BalancedCluster {
     return [
       ...this.#cluster.reflectors,
       ...this.#namespaces.reflectors,
+      ...this.#sources.backends.reflectors,
       ...(this.#gateways?.reflectors ?? []),
       ...this.#ingresses.reflectors,
       ...(this.#loadBalancers?.reflectors ?? []),
@@ -188,6 +200,8 @@ export class BalancedCluster {
     await this.#loadBalancers?.stop()
     await this.#controllers.stop()
     await Promise.all(this.#certificates.map((one) => one.stop()))
+    for (const { slices, backends } of [this.#sources, this.#sourcesOfGateways])
+      await Promise.all([backends.stop(), slices.reflector.close()])
     await this.#cluster.stop()
     await this.#namespaces.stop()
   }

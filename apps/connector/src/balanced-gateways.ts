@@ -1,9 +1,9 @@
 import {
-  BackendServices,
+  type BackendServices,
   type CertificateService,
   type KindReflector,
   type LoadBalancerService,
-  ServiceSlices,
+  type ServiceSlices,
   type ShownLoadBalancer,
   TlsCertificates,
   WhenReadable,
@@ -16,8 +16,9 @@ export interface BalancedGatewaysOptions {
   readonly transport: Transport
   /** Id of this cluster. */
   readonly cluster: string
-  /** Whose EndpointSlices count; empty takes all. */
-  readonly slicesBy: readonly string[]
+  /** Both are stopped by who made them. */
+  readonly slices: ServiceSlices
+  readonly backends: BackendServices
   readonly service: LoadBalancerService
   readonly certificates: CertificateService
   /** Those of the project. */
@@ -33,22 +34,17 @@ export interface BalancedGatewaysOptions {
  * it.
  */
 export class BalancedGateways {
-  readonly #slices: ServiceSlices
-  readonly #backends: BackendServices
   readonly #certificates: TlsCertificates
   readonly #cluster: GatewayCluster
   readonly #controller: GatewayController
   readonly #whenReadable: WhenReadable
 
   constructor(options: BalancedGatewaysOptions) {
-    const { transport, clock, log, slicesBy, cluster, service, loadBalancers, defaultPools } = options
-    const common = { transport, clock, log, namespace: null }
-    this.#slices = new ServiceSlices({ ...common, slicesBy })
-    this.#backends = new BackendServices({ ...common, slices: this.#slices })
+    const { transport, clock, log, slices, backends, cluster, service, loadBalancers, defaultPools } = options
     this.#cluster = new GatewayCluster({
       ...{ transport, clock, log },
       knownGateways: gatewaysOfCluster(loadBalancers, cluster),
-      backends: this.#backends,
+      backends,
     })
     this.#certificates = new TlsCertificates({
       ...{ transport, cluster, clock, log },
@@ -65,8 +61,8 @@ export class BalancedGateways {
     this.#whenReadable = new WhenReadable({
       ...{ transport, clock, log, api: 'Gateway API', resources: NEEDED_KINDS },
       begin: () => {
-        this.#slices.reflector.start()
-        this.#backends.start()
+        slices.reflector.start()
+        backends.start()
         this.#certificates.start()
         this.#cluster.start()
         this.#controller.start()
@@ -76,7 +72,7 @@ export class BalancedGateways {
 
   /** Those that run. */
   get reflectors(): readonly KindReflector[] {
-    return this.#whenReadable.begun ? [...this.#cluster.reflectors, ...this.#backends.reflectors] : []
+    return this.#whenReadable.begun ? this.#cluster.reflectors : []
   }
 
   get counters() {
@@ -95,6 +91,6 @@ export class BalancedGateways {
     await this.#whenReadable.stop()
     await this.#controller.stop()
     await this.#certificates.stop()
-    await Promise.all([this.#cluster.stop(), this.#backends.stop(), this.#slices.reflector.close()])
+    await this.#cluster.stop()
   }
 }

@@ -1,9 +1,10 @@
 import {
+  type BackendServices,
   type KindReflector,
   type NamespaceLabels,
   NativeCertificates,
   type ProjectRule,
-  ServiceSlices,
+  type ServiceSlices,
   TlsCertificates,
   WhenReadable,
 } from '@spout/connector'
@@ -24,8 +25,9 @@ export interface BalancedIngressesOptions {
   readonly cluster: string
   /** Only these namespaces; null for all. */
   readonly namespaces: readonly string[] | null
-  /** Whose EndpointSlices count; empty takes all. */
-  readonly slicesBy: readonly string[]
+  /** Both are stopped by who made them. */
+  readonly slices: ServiceSlices
+  readonly backends: BackendServices
   /** Those that answered. */
   readonly projects: readonly OpenedProject[]
   /** None when all namespaces are of one project. */
@@ -37,17 +39,15 @@ export interface BalancedIngressesOptions {
 
 /** The Ingresses of a cluster, once we may read them. Until then nothing is read, and nothing else waits for it. */
 export class BalancedIngresses {
-  readonly #slices: ServiceSlices
   readonly #cluster: KubeCluster
   readonly #controllers: IngressControllers
   readonly #whenReadable: WhenReadable
 
   constructor(options: BalancedIngressesOptions) {
-    const { transport, events, cluster, namespaces, slicesBy, projects, rules, labels, clock, log } = options
+    const { transport, events, cluster, namespaces, slices, backends, projects, rules, labels, clock, log } = options
     const namespace = namespaces?.length === 1 ? (namespaces[0] ?? null) : null
-    this.#slices = new ServiceSlices({ ...{ transport, clock, log, namespace, slicesBy } })
     this.#cluster = new KubeCluster({
-      ...{ transport, clock, log, namespace, slices: this.#slices },
+      ...{ transport, clock, log, namespace, slices, backends },
       knownIngresses: projects.flatMap(({ loadBalancers }) => ingressesOfCluster(loadBalancers, cluster)),
       tell: ({ metadata: { namespace: of, name, uid } }, event) =>
         events.record({
@@ -69,7 +69,8 @@ export class BalancedIngresses {
     this.#whenReadable = new WhenReadable({
       ...{ transport, clock, log, api: INGRESSES.kind, resources: [INGRESS_CLASSES, INGRESSES] },
       begin: () => {
-        this.#slices.reflector.start()
+        slices.reflector.start()
+        backends.start()
         this.#cluster.start()
         this.#controllers.start()
       },
@@ -96,6 +97,6 @@ export class BalancedIngresses {
   async stop(): Promise<void> {
     await this.#whenReadable.stop()
     await this.#controllers.stop()
-    await Promise.all([this.#cluster.stop(), this.#slices.reflector.close()])
+    await this.#cluster.stop()
   }
 }

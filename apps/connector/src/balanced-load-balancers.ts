@@ -1,9 +1,9 @@
 import {
-  BackendServices,
+  type BackendServices,
   type KindReflector,
   NativeCertificates,
   NativeDocuments,
-  ServiceSlices,
+  type ServiceSlices,
   TlsCertificates,
   WhenReadable,
 } from '@spout/connector'
@@ -23,8 +23,9 @@ export interface BalancedLoadBalancersOptions {
   readonly cluster: string
   /** Only these namespaces; null for all. */
   readonly namespaces: readonly string[] | null
-  /** Whose EndpointSlices count; empty takes all. */
-  readonly slicesBy: readonly string[]
+  /** Both are stopped by who made them. */
+  readonly slices: ServiceSlices
+  readonly backends: BackendServices
   readonly project: OpenedProject
   readonly clock: Clock
   readonly log: Logger
@@ -32,20 +33,16 @@ export interface BalancedLoadBalancersOptions {
 
 /** The LoadBalancer objects of a cluster, once it has the kind and we may read it. Nothing else waits for that. */
 export class BalancedLoadBalancers {
-  readonly #slices: ServiceSlices
-  readonly #backends: BackendServices
   readonly #certificates: TlsCertificates
   readonly #cluster: KubeCluster
   readonly #controller: LoadBalancerController
   readonly #whenReadable: WhenReadable
 
-  constructor({ transport, cluster, namespaces, slicesBy, project: opened, clock, log }: BalancedLoadBalancersOptions) {
-    const { project, service } = opened
+  constructor(options: BalancedLoadBalancersOptions) {
+    const { transport, cluster, namespaces, slices, backends, clock, log } = options
+    const { project, service } = options.project
     const namespace = namespaces?.length === 1 ? (namespaces[0] ?? null) : null
-    const common = { transport, namespace, clock, log }
-    this.#slices = new ServiceSlices({ ...common, slicesBy })
-    this.#backends = new BackendServices({ ...common, slices: this.#slices })
-    this.#cluster = new KubeCluster({ ...common, slices: this.#slices, backends: this.#backends })
+    this.#cluster = new KubeCluster({ transport, namespace, slices, backends, clock, log })
     this.#certificates = new TlsCertificates({
       ...{ transport, cluster, namers: ['load-balancer'], clock, log },
       service: new NativeCertificates(project.sessions),
@@ -58,8 +55,8 @@ export class BalancedLoadBalancers {
     this.#whenReadable = new WhenReadable({
       ...{ transport, clock, log, api: LOAD_BALANCERS.kind, resources: [LOAD_BALANCERS] },
       begin: () => {
-        this.#slices.reflector.start()
-        this.#backends.start()
+        slices.reflector.start()
+        backends.start()
         this.#certificates.start()
         this.#cluster.start()
         this.#controller.start()
@@ -69,7 +66,7 @@ export class BalancedLoadBalancers {
 
   /** Those that run. */
   get reflectors(): readonly KindReflector[] {
-    return this.#whenReadable.begun ? [...this.#cluster.reflectors, ...this.#backends.reflectors] : []
+    return this.#whenReadable.begun ? this.#cluster.reflectors : []
   }
 
   get counters(): LoadBalancerControllerCounters {
@@ -84,6 +81,6 @@ export class BalancedLoadBalancers {
     await this.#whenReadable.stop()
     await this.#controller.stop()
     await this.#certificates.stop()
-    await Promise.all([this.#cluster.stop(), this.#backends.stop(), this.#slices.reflector.close()])
+    await this.#cluster.stop()
   }
 }

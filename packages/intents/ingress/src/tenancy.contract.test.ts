@@ -1,4 +1,5 @@
 import {
+  BackendServices,
   NamespaceReflector,
   NativeCertificates,
   NativeLoadBalancers,
@@ -26,7 +27,8 @@ beforeAll(async () => {
   otherId = (await spout.admission.createProject({ name: 'other', description: '' })).id
   const common = { transport: new Transport({ access }), clock: systemClock, log: silentLogger() }
   const slices = new ServiceSlices({ ...common, namespace: null })
-  const cluster = new KubeCluster({ ...common, namespace: null, slices, knownIngresses: [], tell: () => {} })
+  const backends = new BackendServices({ ...common, namespace: null, slices })
+  const cluster = new KubeCluster({ ...common, namespace: null, slices, backends, knownIngresses: [], tell: () => {} })
   const namespaces = new NamespaceReflector({ ...common, labels: [] })
   const tenants = []
   for (const [name, projectId] of [
@@ -49,12 +51,12 @@ beforeAll(async () => {
     settings: { cluster: 'c', namespaces: null },
   })
   slices.reflector.start()
+  backends.start()
   cluster.start()
   controllers.start()
   stop = async () => {
     await controllers.stop()
-    await cluster.stop()
-    await slices.reflector.close()
+    await Promise.all([cluster.stop(), backends.stop(), slices.reflector.close()])
     common.transport.close()
   }
 }, LONGEST_BUILD_MS)

@@ -1,6 +1,6 @@
 import {
   ALL_DNS_ANNOTATIONS,
-  BackendServices,
+  type BackendServices,
   type KindReflector,
   PROJECT,
   picked,
@@ -30,8 +30,9 @@ export interface KubeClusterOptions {
   readonly log: Logger
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Started and stopped by who made it. */
+  /** Both are started and stopped by who made them. */
   readonly slices: ServiceSlices
+  readonly backends: BackendServices
   /** Ingresses that have load balancers: when the first list lacks them, the deletion guard may hold them. */
   readonly knownIngresses: readonly string[]
   readonly tell: (ingress: Ingress, event: IngressEvent) => void
@@ -53,14 +54,14 @@ export class KubeCluster implements Cluster {
 
   constructor(options: KubeClusterOptions) {
     this.#options = options
-    const { transport, clock, log, namespace, slices, knownIngresses, deletionGuard } = options
+    const { transport, clock, log, namespace, slices, backends, knownIngresses, deletionGuard } = options
     const common = { transport, clock, log, ...(deletionGuard === undefined ? {} : { deletionGuard }) }
     this.#ingresses = new Reflector<Ingress, Ingress>({
       ...{ ...common, resource: INGRESSES, trim: trimIngress, knownKeys: knownIngresses },
       ...(namespace === null ? {} : { namespace }),
     })
     this.#classes = new Reflector<IngressClass, IngressClass>({ ...common, resource: INGRESS_CLASSES, trim: trimClass })
-    this.#backends = new BackendServices({ transport, clock, log, namespace, slices })
+    this.#backends = backends
     this.#slices = slices
     this.#ingresses.onChange((key) => this.#tell({ type: 'ingress', key }))
     this.#classes.onChange(() => this.#tell({ type: 'classes' }))
@@ -71,7 +72,6 @@ export class KubeCluster implements Cluster {
     return [
       { kind: INGRESSES.kind, reflector: this.#ingresses },
       { kind: INGRESS_CLASSES.kind, reflector: this.#classes },
-      ...this.#backends.reflectors,
     ]
   }
 
@@ -89,7 +89,7 @@ export class KubeCluster implements Cluster {
   }
 
   get ready(): boolean {
-    return this.#slices.reflector.hasSynced && this.reflectors.every(({ reflector }) => reflector.hasSynced)
+    return this.#backends.ready && this.reflectors.every(({ reflector }) => reflector.hasSynced)
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {

@@ -1,4 +1,10 @@
-import { NativeCertificates, NativeLoadBalancers, ServiceSlices, TlsCertificates } from '@spout/connector'
+import {
+  BackendServices,
+  NativeCertificates,
+  NativeLoadBalancers,
+  ServiceSlices,
+  TlsCertificates,
+} from '@spout/connector'
 import { type ClusterAccess, type Ingress, type IngressSpec, Transport } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
@@ -80,6 +86,7 @@ export async function openIngressBed() {
     const common = { transport, clock: systemClock, log }
     const events: RunningIngresses['events'] = []
     const slices = new ServiceSlices({ ...common, namespace: null })
+    const backends = new BackendServices({ ...common, namespace: null, slices })
     const certificates = new TlsCertificates({
       ...common,
       service: new NativeCertificates(sessions),
@@ -90,6 +97,7 @@ export async function openIngressBed() {
       ...common,
       namespace: null,
       slices,
+      backends,
       knownIngresses: [],
       tell: ({ metadata }, event) => void events.push({ ingress: metadata.name, event }),
     })
@@ -102,6 +110,7 @@ export async function openIngressBed() {
       log,
     })
     slices.reflector.start()
+    backends.start()
     kube.start()
     certificates.start()
     controller.start()
@@ -111,8 +120,7 @@ export async function openIngressBed() {
         running.delete(made)
         await controller.stop()
         await certificates.stop()
-        await kube.stop()
-        await slices.reflector.close()
+        await Promise.all([kube.stop(), backends.stop(), slices.reflector.close()])
         transport.close()
       },
     }

@@ -26,6 +26,8 @@ export interface KubeClusterOptions {
   readonly namespace: string | null
   /** Managers whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out: all. */
   readonly slicesBy?: readonly string[]
+  /** Those that others look at, too; it starts and stops them. Left out: its own. */
+  readonly slices?: ServiceSlices
   /** Services that have load balancers: when the first list lacks them, the deletion guard may hold them. */
   readonly knownServices: readonly string[]
   /** Records an event. */
@@ -44,7 +46,7 @@ export class KubeCluster implements Cluster {
 
   constructor(options: KubeClusterOptions) {
     this.#options = options
-    const { transport, clock, log, namespace, knownServices, className, slicesBy, deletionGuard } = options
+    const { transport, clock, log, namespace, knownServices, className, slicesBy, slices, deletionGuard } = options
     const common = { transport, clock, log, ...(deletionGuard === undefined ? {} : { deletionGuard }) }
     this.#services = new ClaimedObjects<Service>({
       ...common,
@@ -55,7 +57,8 @@ export class KubeCluster implements Cluster {
       finalizer: FINALIZER,
       mark: className,
     })
-    this.#slices = new ServiceSlices({ ...common, namespace, ...(slicesBy === undefined ? {} : { slicesBy }) })
+    this.#slices =
+      slices ?? new ServiceSlices({ ...common, namespace, ...(slicesBy === undefined ? {} : { slicesBy }) })
     this.#nodes = new Reflector<Node, Node>({ ...common, resource: NODES, trim: trimNode })
     this.reflectors = [
       { kind: SERVICES.kind, reflector: this.#services.reflector },

@@ -152,7 +152,14 @@ export async function openControllerBed() {
       ...{ transport, cluster: settings.cluster, namers: ['service'], clock: systemClock, log },
       service: new NativeCertificates(sessions),
     })
-    const controller = new ServiceController({ cluster: kube, service, certificates, settings, clock: systemClock, log })
+    const controller = new ServiceController({
+      cluster: kube,
+      service,
+      certificates,
+      settings,
+      clock: systemClock,
+      log,
+    })
     certificates.start()
     kube.start()
     controller.start()

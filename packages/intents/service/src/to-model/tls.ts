@@ -37,7 +37,9 @@ export function tlsOf(
   }
   const isNamed = ({ name: own, port }: BalancedPort) =>
     named.value === null || named.value.some((one) => one === own || one === String(port))
-  const unknown = named.value?.find((one) => !ports.some((port) => isTcp(port) && (one === port.name || one === String(port.port))))
+  const unknown = named.value?.find(
+    (one) => !ports.some((port) => isTcp(port) && (one === port.name || one === String(port.port))),
+  )
   if (unknown !== undefined)
     return refuse('InvalidAnnotation', fieldOf('tlsPorts'), `The Service has no TCP port ${shown(unknown)}.`)
   const sight = certificateOf(secretOf(service) ?? '')
