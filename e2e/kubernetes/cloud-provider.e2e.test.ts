@@ -91,7 +91,11 @@ describe('Services kept by cloud-provider-openstack', () => {
     })
     await lab.change('web', { spec: { ports: [HTTP] } })
     await refused(address, 8080)
-    expect((await lab.loadBalancerOf('web'))?.listeners).toHaveLength(1)
+    // The ports are refused once they have no pools; their listeners go after these.
+    await waitFor(async () => (await lab.loadBalancerOf('web'))?.listeners.length === 1, {
+      what: 'their listeners to be gone',
+      timeoutMs: 60_000,
+    })
   })
 
   it('are public no more once they are internal, and public again', async () => {
