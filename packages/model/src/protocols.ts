@@ -1,8 +1,8 @@
 /**
- * `tcp`, `udp` and `sctp` listeners forward connections. `http`, `https`, `tcp-proxy` and `tls` and
- * `tls-passthrough` listeners terminate them in the L7 proxy. `https` is HTTP whose TLS the proxy ends. `tls` ends TLS of
- * any other connection, and `tls-passthrough` passes it on as it is, both by the name that the client asks for. A `metrics` listener has no pool: it answers `GET /metrics` with the figures of its
- * load balancer.
+ * `tcp`, `udp` and `sctp` listeners forward connections. `http`, `https`, `tcp-proxy`, `tls` and `tls-passthrough`
+ * listeners terminate them in the L7 proxy. `https` is HTTP whose TLS the proxy ends. `tls` ends TLS of any other
+ * connection, and `tls-passthrough` passes it on as it is, both by the name that the client asks for. A `metrics`
+ * listener has no pool: it answers `GET /metrics` with the figures of its load balancer.
  */
 export const LISTENER_PROTOCOLS = [
   'tcp',
@@ -17,14 +17,7 @@ export const LISTENER_PROTOCOLS = [
 ] as const
 export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
 
-const PROXIED: ReadonlySet<ListenerProtocol> = new Set([
-  'http',
-  'https',
-  'tcp-proxy',
-  'tls',
-  'tls-passthrough',
-  'metrics',
-])
+const FORWARDED: ReadonlySet<ListenerProtocol> = new Set(['tcp', 'udp', 'sctp'])
 
 /** Whether the proxy ends TLS, with certificates of the project. */
 export const endsTls = (protocol: ListenerProtocol): boolean => protocol === 'https' || protocol === 'tls'
@@ -34,7 +27,7 @@ export const goesByServerName = (protocol: ListenerProtocol): boolean =>
   protocol === 'tls' || protocol === 'tls-passthrough'
 
 /** Whether the L7 proxy terminates the connection. */
-export const isProxied = (protocol: ListenerProtocol): boolean => PROXIED.has(protocol)
+export const isProxied = (protocol: ListenerProtocol): boolean => !FORWARDED.has(protocol)
 
 /**
  * Whether the kernel must track a listener's connections. Balanced connections are translated. Connection limits and allow

@@ -387,6 +387,22 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.until('no certificate', () => bed.certificates().length === 0)
   })
 
+  test('a control plane that shows no certificates keeps no Service waiting but those that name a Secret', async () => {
+    await running.stop()
+    const certificates = {
+      ...{ of: () => ({ type: 'waits' }) as const, name: () => {}, complete: () => {} },
+      onChange: () => () => {},
+    }
+    running = await bed.start({}, { certificates })
+    await bed.create('named', {}, { 'spout.dev/tls-secret': 'cert' })
+    await bed.create('plain')
+    await bed.when('plain', 'an address', hasIp)
+    expect(ips(await bed.get('named'))).toEqual([])
+    await running.stop()
+    for (const name of ['named', 'plain']) await bed.remove(name)
+    running = await bed.start()
+  })
+
   test('8: why a Service is pending is in its condition, and reported once', async () => {
     await bed.create('c8-first', {}, { 'spout.dev/address-pool': 'tiny' })
     await bed.when('c8-first', 'an address', hasIp)

@@ -33,8 +33,11 @@ export interface ServiceControllerSettings extends OwnershipSettings {
 export interface ServiceControllerOptions {
   readonly cluster: Cluster
   readonly service: LoadBalancerService
-  /** Of the project. Started and stopped by who made it; left out: Services that name Secrets are refused. */
-  readonly certificates?: Pick<TlsCertificates, 'ready' | 'of' | 'name' | 'complete' | 'onChange'>
+  /**
+   * Of the project. Started and stopped by who made it; left out: Services that name Secrets are refused. No other Service
+   * waits for them.
+   */
+  readonly certificates?: Pick<TlsCertificates, 'of' | 'name' | 'complete' | 'onChange'>
   readonly settings: ServiceControllerSettings
   readonly clock: Clock
   readonly log: Logger

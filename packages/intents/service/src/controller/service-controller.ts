@@ -141,8 +141,8 @@ export class ServiceController {
 
   /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
-    const { cluster, known, networks, certificates } = this.#context
-    return cluster.ready && known.listed && networks.listed && (certificates?.ready ?? true)
+    const { cluster, known, networks } = this.#context
+    return cluster.ready && known.listed && networks.listed
   }
 
   start(): void {

@@ -5,7 +5,7 @@ import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { KubernetesCluster, Lab, waitFor } from '@spout/testkit'
 import { issueCertificate } from '@spout/testkit/tls'
 import { openTestBed } from '../../../../server/src/test-bed.ts'
-import type { ServiceControllerSettings } from '../controller/context.ts'
+import type { ServiceControllerOptions, ServiceControllerSettings } from '../controller/context.ts'
 import { ServiceController } from '../controller/service-controller.ts'
 import { KubeCluster } from '../kubernetes/kube-cluster.ts'
 import { servicesOfCluster } from '../to-model/services-of.ts'
@@ -153,12 +153,8 @@ export async function openControllerBed() {
       service: new NativeCertificates(sessions),
     })
     const controller = new ServiceController({
-      cluster: kube,
-      service,
-      certificates,
-      settings,
-      clock: systemClock,
-      log,
+      ...{ cluster: kube, service, settings, clock: systemClock, log },
+      certificates: hooks.certificates ?? certificates,
     })
     certificates.start()
     kube.start()
@@ -279,6 +275,8 @@ export type ControllerBed = Awaited<ReturnType<typeof openControllerBed>>
 
 /** What a test does before its controller continues. */
 export interface ControllerHooks {
+  /** In place of those of the project. */
+  readonly certificates?: NonNullable<ServiceControllerOptions['certificates']>
   /** Before the API server is asked whether a Service is gone; if it throws, that is the answer. */
   readonly onQuestion?: () => void
   /** Before a write is sent to the API server, `METHOD PATH`. */
