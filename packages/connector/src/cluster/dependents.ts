@@ -1,4 +1,4 @@
-/** Which objects depend on what, such as `service namespace/name`. */
+/** Which objects depend on what, each by a text such as `service namespace/name`. */
 export class Dependents {
   readonly #keysOf = new Map<string, Set<string>>()
   readonly #namesOf = new Map<string, ReadonlySet<string>>()
@@ -6,6 +6,15 @@ export class Dependents {
   /** The keys of the objects that depend on it. */
   of(name: string): readonly string[] {
     return [...(this.#keysOf.get(name) ?? [])]
+  }
+
+  /** All that depend on anything. */
+  keys(): readonly string[] {
+    return [...this.#namesOf.keys()]
+  }
+
+  has(key: string): boolean {
+    return this.#namesOf.has(key)
   }
 
   /** Replaces what an object depends on. */

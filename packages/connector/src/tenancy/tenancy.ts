@@ -1,4 +1,5 @@
 import type { LoadBalancer } from '@spout/model'
+import { Dependents } from '../cluster/dependents.ts'
 import { type OwnerKind, ownersOf } from '../content/owners.ts'
 import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
 import type { AddressedObject } from '../objects.ts'
@@ -39,8 +40,8 @@ export class Tenancy {
   readonly #known = new Map<string, KnownLoadBalancers>()
   readonly #assigned = new Map<string, Assignment>()
   /** Objects by the namespaces that decide on them: their own, and those that they share with. */
-  readonly #keysOfNamespace = new Map<string, Set<string>>()
-  readonly #namespacesOfKey = new Map<string, readonly string[]>()
+  /** Keys of objects by the namespaces that decide on them. */
+  readonly #namespaces = new Dependents()
   readonly #listeners = new Map<string | null, Set<(key: string) => void>>()
   readonly #unsubscribe: (() => void)[]
 
@@ -51,7 +52,7 @@ export class Tenancy {
     this.#unsubscribe = [
       objects.onChange((key) => this.#look(key, 'always')),
       namespaces.onChange((name) => {
-        for (const key of [...(this.#keysOfNamespace.get(name) ?? [])]) this.#look(key, 'always')
+        for (const key of this.#namespaces.of(name)) this.#look(key, 'always')
       }),
     ]
   }
@@ -117,11 +118,11 @@ export class Tenancy {
     if (known === undefined || before === undefined || !known.listed) return
     if (before.ofUid === null) {
       this.#projects.set(project, { ...before, ofUid: (uid) => known.ofUid(uid) })
-      for (const key of [...this.#namespacesOfKey.keys()]) this.#look(key, 'when-it-changes')
+      for (const key of this.#namespaces.keys()) this.#look(key, 'when-it-changes')
     }
     const { kind } = this.#options.objects
     const keys = new Set(documents.flatMap((document) => [...ownersOf(document, kind).values()]))
-    for (const key of keys) if (this.#namespacesOfKey.has(key)) this.#look(key, 'when-it-changes')
+    for (const key of keys) if (this.#namespaces.has(key)) this.#look(key, 'when-it-changes')
   }
 
   #look(key: string, tell: 'always' | 'when-it-changes'): void {
@@ -131,28 +132,16 @@ export class Tenancy {
     if (found !== null) {
       const { object, sharesWith, leaves } = found
       const namespace = object.metadata.namespace ?? ''
-      this.#index(key, [namespace, ...sharesWith])
+      this.#namespaces.depend(key, new Set([namespace, ...sharesWith]))
       after = assign(object, this.#ruling(namespace), [...this.#projects.values()], leaves)
       this.#assigned.set(key, after)
     } else {
-      this.#index(key, [])
+      this.#namespaces.depend(key, new Set())
       this.#assigned.delete(key)
     }
     if (tell === 'when-it-changes' && JSON.stringify(before) === JSON.stringify(after)) return
     for (const project of new Set([projectOf(before), projectOf(after)]))
       if (project !== undefined) for (const listener of this.#listeners.get(project) ?? []) listener(key)
-  }
-
-  #index(key: string, namespaces: readonly string[]): void {
-    for (const name of this.#namespacesOfKey.get(key) ?? []) {
-      const keys = this.#keysOfNamespace.get(name)
-      keys?.delete(key)
-      if (keys?.size === 0) this.#keysOfNamespace.delete(name)
-    }
-    if (namespaces.length === 0) this.#namespacesOfKey.delete(key)
-    else this.#namespacesOfKey.set(key, namespaces)
-    for (const name of namespaces)
-      this.#keysOfNamespace.set(name, (this.#keysOfNamespace.get(name) ?? new Set()).add(key))
   }
 }
 

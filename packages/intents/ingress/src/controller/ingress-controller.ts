@@ -132,7 +132,7 @@ export class IngressController {
   }
 
   #dependencyChanged(name: string): void {
-    for (const unit of this.#context.index.dependents(name)) this.#addUnit(unit)
+    for (const unit of this.#context.index.dependents.of(name)) this.#addUnit(unit)
   }
 
   #ingressChanged(key: string): void {

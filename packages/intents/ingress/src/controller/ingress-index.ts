@@ -1,4 +1,4 @@
-import { keyOf, uidOf } from '@spout/connector'
+import { Dependents, keyOf, uidOf } from '@spout/connector'
 import type { Ingress, IngressClass } from '@spout/kube'
 
 /** An Ingress as it was last seen. */
@@ -18,9 +18,8 @@ export const classNameOf = (unit: string): string => unit.split(' ', 2)[1] ?? ''
 export class IngressIndex {
   readonly #byKey = new Map<string, IndexedIngress>()
   readonly #keysOfUnit = new Map<string, Set<string>>()
-  /** Units by what they name: keys of Services and of Secrets. */
-  readonly #unitsOf = new Map<string, Set<string>>()
-  readonly #namesOf = new Map<string, ReadonlySet<string>>()
+  /** Units by what they name, such as `service namespace/name`. */
+  readonly dependents = new Dependents()
 
   get(key: string): IndexedIngress | null {
     return this.#byKey.get(key) ?? null
@@ -51,21 +50,5 @@ export class IngressIndex {
     else this.#byKey.set(keyOf(ingress), { uid: uidOf(ingress), unit })
     if (unit !== null) this.#keysOfUnit.set(unit, (this.#keysOfUnit.get(unit) ?? new Set()).add(key))
     return before
-  }
-
-  /** Says what a unit depends on, such as `service namespace/name`. */
-  depend(unit: string, names: ReadonlySet<string>): void {
-    for (const name of this.#namesOf.get(unit) ?? []) {
-      const units = this.#unitsOf.get(name)
-      units?.delete(unit)
-      if (units?.size === 0) this.#unitsOf.delete(name)
-    }
-    if (names.size === 0) this.#namesOf.delete(unit)
-    else this.#namesOf.set(unit, names)
-    for (const name of names) this.#unitsOf.set(name, (this.#unitsOf.get(name) ?? new Set()).add(unit))
-  }
-
-  dependents(name: string): readonly string[] {
-    return [...(this.#unitsOf.get(name) ?? [])]
   }
 }

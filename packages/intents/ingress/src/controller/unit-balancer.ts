@@ -58,7 +58,7 @@ export class UnitBalancer {
     const ingresses = index.keysOf(unit).flatMap((key) => cluster.ingress(key) ?? [])
     this.#nameSecrets(unit, ingresses)
     if (ingresses.length === 0) {
-      index.depend(unit, new Set())
+      index.dependents.depend(unit, new Set())
       this.#refused.delete(unit)
       return done
     }
@@ -118,7 +118,7 @@ export class UnitBalancer {
       families,
       domains: domains.all,
     })
-    index.depend(
+    index.dependents.depend(
       unit,
       new Set([
         ...[...compiled.services].map((key) => `service ${key}`),
