@@ -308,6 +308,27 @@ describe('Spout in the cluster that it serves', () => {
     expect(await lab.answering('web')).toBe(address)
   }, 300_000)
 
+  it('a LoadBalancer object, as its page has it, has the pods of a Service as members until it is deleted', async () => {
+    await lab.apply(documented('load-balancer-objects.md', 'kind: LoadBalancer'))
+    const shown = await waitFor(
+      async () => {
+        const text = await lab.kubectl('get', 'lb', 'shop')
+        return text.includes(' True ') && text
+      },
+      { what: 'the object to say that nodes have it', timeoutMs: 60_000 },
+    )
+    const pods = (await lab.cluster.pods('app=web')).length
+    expect(shown).toMatch(new RegExp(`^shop +\\["198\\.51\\.100\\.\\d+"\\] +${pods} +${pods} +True +Programmed `, 'm'))
+    const [, address = ''] = /"([\d.]+)"/.exec(shown) ?? []
+    await waitFor(() => lab.ask(address), { what: 'a pod to answer' })
+    expect(await lab.client.http(address, 80, { path: '/old/page' })).toMatchObject({
+      ok: true,
+      value: { status: 301 },
+    })
+    await lab.kubectl('delete', 'lb', 'shop')
+    expect(await lab.ask(address)).toBeNull()
+  })
+
   it('a node whose power is lost gives its addresses to the other', async () => {
     const address = await lab.answering('web')
     const owner = await lab.owner('default/web')

@@ -62,6 +62,14 @@ const persistence = z.strictObject({
   cookieName: z.string().min(1).max(64).optional().describe('Of application-cookie, which needs it.'),
 })
 
+const failuresInTraffic = z.strictObject({
+  /** The native API's `on`, which YAML 1.1 reads as true. */
+  type: passiveCheck.shape.on.optional(),
+  failures: passiveCheck.shape.failures.optional(),
+  holdSeconds: passiveCheck.shape.holdSeconds.optional(),
+  maxDownPercent: passiveCheck.shape.maxDownPercent.optional(),
+})
+
 export const loadBalancerPool = z.strictObject({
   name: apiName.describe('Unique in the object.'),
   enabled: z.boolean().default(true),
@@ -75,7 +83,7 @@ export const loadBalancerPool = z.strictObject({
   slowStartSeconds: pool.shape.slowStartSeconds,
   drainSeconds: pool.shape.drainSeconds,
   resetOnDown: pool.shape.resetOnDown,
-  passiveCheck: passiveCheck.optional(),
+  passiveCheck: failuresInTraffic.optional(),
   tls: poolTls.optional().describe('Members are spoken to with TLS.'),
 })
 export type LoadBalancerPool = z.output<typeof loadBalancerPool>

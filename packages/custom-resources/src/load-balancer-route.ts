@@ -9,7 +9,8 @@ import { apiName } from './words.ts'
  */
 
 const condition = z.strictObject({
-  on: z.enum(['host', 'path', 'method', 'header', 'cookie', 'query', 'source', 'client-certificate', 'client-name']),
+  /** The native API's `on`, which YAML 1.1 reads as true. */
+  type: z.enum(['host', 'path', 'method', 'header', 'cookie', 'query', 'source', 'client-certificate', 'client-name']),
   compare: z
     .enum(['exact', 'one-label', 'any-labels', 'elements', 'prefix', 'ends-with', 'contains', 'regex'])
     .optional(),

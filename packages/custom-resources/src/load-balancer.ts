@@ -56,7 +56,7 @@ export const loadBalancerSpec = z.strictObject({
     .min(1)
     .max(2)
     .default([{ family: 'IPv4' }])
-    .describe('One of each family at most; the first can never change.')
+    .describe('One of each family at most. Another first address makes the load balancer anew.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['family'] }),
   listeners: z.array(listenerSpec).max(MOST_LISTENERS).default([]),
   pools: z

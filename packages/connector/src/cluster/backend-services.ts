@@ -1,4 +1,4 @@
-import { type EndpointSlice, Reflector, SERVICES, type Service, type Transport } from '@spout/kube'
+import { byNamespace, type EndpointSlice, Reflector, SERVICES, type Service, type Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import type { KindReflector } from './kind-reflector.ts'
 import type { ServiceSlices } from './service-slices.ts'
@@ -14,6 +14,8 @@ export interface BackendServicesOptions {
   readonly slices: ServiceSlices
 }
 
+const BY_NAMESPACE = 'namespace'
+
 /** The Services that routes send requests to, of any type, with their EndpointSlices. */
 export class BackendServices {
   readonly #services: Reflector<Service, Service>
@@ -22,7 +24,7 @@ export class BackendServices {
   constructor({ transport, clock, log, namespace, slices }: BackendServicesOptions) {
     this.#slices = slices
     this.#services = new Reflector<Service, Service>({
-      ...{ transport, clock, log, resource: SERVICES, trim },
+      ...{ transport, clock, log, resource: SERVICES, trim, indexes: { [BY_NAMESPACE]: byNamespace } },
       ...(namespace === null ? {} : { namespace }),
     })
   }
@@ -49,8 +51,8 @@ export class BackendServices {
   }
 
   /** All of a namespace. */
-  *ofNamespace(namespace: string): Iterable<Service> {
-    for (const [, service] of this.#services.list()) if (service.metadata.namespace === namespace) yield service
+  ofNamespace(namespace: string): readonly Service[] {
+    return this.#services.keysBy(BY_NAMESPACE, namespace).flatMap((key) => this.#services.get(key) ?? [])
   }
 
   slicesOf(key: string): readonly EndpointSlice[] {

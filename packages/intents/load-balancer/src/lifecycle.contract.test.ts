@@ -31,8 +31,8 @@ describe('LoadBalancer objects on a real API server', () => {
             {
               name: 'api',
               conditions: [
-                { on: 'path', compare: 'elements', values: ['/api'] },
-                { on: 'header', compare: 'exact', name: 'x-version', values: ['2'], not: true },
+                { type: 'path', compare: 'elements', values: ['/api'] },
+                { type: 'header', compare: 'exact', name: 'x-version', values: ['2'], not: true },
               ],
               action: {
                 type: 'forward',
@@ -53,6 +53,7 @@ describe('LoadBalancer objects on a real API server', () => {
           ...{ name: 'web', protocol: 'http', algorithm: 'least-connections', persistence: { type: 'cookie' } },
           members: [{ address: '10.128.0.1', port: 8080, weight: 3, backup: false }],
           monitor: { type: 'http', intervalMs: 2000, http: { path: '/health' } },
+          passiveCheck: { type: 'response', failures: 3 },
         },
         { name: 'next', protocol: 'http', members: [{ address: '10.128.0.2', port: 8080 }] },
         { name: 'raw', protocol: 'tcp', members: [{ address: '10.128.0.3', port: 22 }] },
@@ -68,7 +69,10 @@ describe('LoadBalancer objects on a real API server', () => {
     ])
     const [api, old] = document.listeners[0]!.routes
     expect(api).toMatchObject({
-      conditions: [{ compare: 'elements' }, { name: 'x-version', not: true }],
+      conditions: [
+        { on: 'path', compare: 'elements' },
+        { on: 'header', name: 'x-version', not: true },
+      ],
       action: { pools: [{ weight: 9 }, { weight: 1 }], filters: [{ set: [{ name: 'x-from' }] }] },
     })
     expect(old?.action).toMatchObject({ code: 301, path: '/new' })
@@ -76,6 +80,7 @@ describe('LoadBalancer objects on a real API server', () => {
       ...{ algorithm: 'least-connections', persistence: { type: 'cookie' } },
       members: [{ weight: 3 }],
       monitor: { http: { path: '/health' } },
+      passiveCheck: { on: 'response', failures: 3 },
     })
     expect(document.vips[0]?.address).toMatch(/^198\.51\.100\./)
 

@@ -19,7 +19,7 @@ import type { LoadBalancer } from '@spout/model'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 import { FINALIZER } from '../names.ts'
-import { type Compiled, compile, secretsOf } from '../to-model/compile.ts'
+import { type Compiled, compile, secretsOf, specOf } from '../to-model/compile.ts'
 import { statusFor } from '../write-back/status.ts'
 import { bring } from './bring.ts'
 import type { Cluster, ClusterChange } from './cluster.ts'
@@ -160,7 +160,11 @@ export class LoadBalancerController {
 
   #add(key: string): void {
     const [namespace = ''] = key.split('/', 1)
-    if (this.#options.settings.namespaces?.includes(namespace) ?? true) this.#queue.add(key, namespace)
+    if (this.#isLookedAt(namespace)) this.#queue.add(key, namespace)
+  }
+
+  #isLookedAt(namespace: string): boolean {
+    return this.#options.settings.namespaces?.includes(namespace) ?? true
   }
 
   async #look(key: string): Promise<Outcome> {
@@ -186,7 +190,11 @@ export class LoadBalancerController {
     if (this.#isComplete) return
     this.#isComplete = true
     const { cluster, certificates } = this.#options
-    for (const object of cluster.objects()) this.#nameSecrets(keyOf(object), secretsOf(object))
+    for (const object of cluster.objects()) {
+      const spec = specOf(object)
+      if (this.#isLookedAt(object.metadata.namespace ?? '') && 'value' in spec)
+        this.#nameSecrets(keyOf(object), secretsOf(object, spec.value))
+    }
     certificates.complete('load-balancer')
   }
 
@@ -209,8 +217,10 @@ export class LoadBalancerController {
       await cluster.claim(object)
       return retryAfter(AGAIN_MS)
     }
-    this.#nameSecrets(key, secretsOf(object))
-    const compiled = compile(object, this.#surroundings())
+    const spec = specOf(object)
+    if ('refusal' in spec) return this.#refuse(key, object, spec.refusal)
+    this.#nameSecrets(key, secretsOf(object, spec.value))
+    const compiled = compile(object, spec.value, this.#surroundings())
     if ('refusal' in compiled) return this.#refuse(key, object, compiled.refusal)
     this.#dependents.depend(key, compiled.value.dependencies)
     if (compiled.value.waits) return done

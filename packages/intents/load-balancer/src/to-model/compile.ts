@@ -6,6 +6,7 @@ import {
   FAMILY_OF,
   keyOf,
   type LoadBalancerDocument,
+  type OrRefusal,
   ownerAnnotation,
   type Refusal,
   reasonOf,
@@ -42,15 +43,10 @@ type ListenerSpec = LoadBalancerSpec['listeners'][number]
 
 /**
  * Compiles an object to a load balancer. Pure: it does not throw, whatever the object holds.
- * @returns a refusal of an object that the schema would not have let in
+ * @param spec of the object, as `specOf` reads it
  */
-export function compile(
-  object: LoadBalancerObject,
-  around: Surroundings,
-): { readonly value: Compiled } | { readonly refusal: Refusal } {
-  const spec = specOf(object)
-  if ('refusal' in spec) return spec
-  const { listeners, pools, addresses, dnsNames = [], dnsTtlSeconds = null } = spec.value
+export function compile(object: LoadBalancerObject, spec: LoadBalancerSpec, around: Surroundings): OrRefusal<Compiled> {
+  const { listeners, pools, addresses, dnsNames = [], dnsTtlSeconds = null } = spec
   const wrong = addresses.findIndex(({ family, address }) => address !== undefined && !isOf(family, address))
   if (wrong >= 0)
     return refuse(
@@ -67,7 +63,7 @@ export function compile(
         name: keyOf(object).slice(0, LONGEST_NAME),
         annotations: sorted({
           [CLUSTER_ANNOTATION]: around.cluster,
-          ...(spec.value.class === undefined ? {} : { [CLASS_ANNOTATION]: spec.value.class }),
+          ...(spec.class === undefined ? {} : { [CLASS_ANNOTATION]: spec.class }),
           [ownerAnnotation('load-balancer', uidOf(object))]: keyOf(object),
         }),
         listeners: shownListeners.flatMap(({ listener }) => listener ?? []),
@@ -75,7 +71,7 @@ export function compile(
         dnsNames,
         dnsTtlSeconds,
       },
-      request: requestOf(spec.value),
+      request: requestOf(spec),
       dependencies: new Set([...found, ...shownListeners].flatMap(({ dependencies }) => dependencies)),
       problems: [...found, ...shownListeners].flatMap(({ problems }) => problems),
       waits: shownListeners.some(({ waits }) => waits),
@@ -85,15 +81,20 @@ export function compile(
 
 const LONGEST_NAME = 255
 
+/** The native API says `on` where an object says `type`. */
+const renamed = <T extends { readonly type?: string | undefined }>({ type, ...rest }: T) => ({
+  ...(type !== undefined && { on: type }),
+  ...rest,
+})
+
 /** The keys of the Secrets that an object names. */
-export function secretsOf(object: LoadBalancerObject): ReadonlySet<string> {
-  const spec = specOf(object)
-  if ('refusal' in spec) return new Set()
-  const names = spec.value.listeners.flatMap(({ tls }) => tls?.secretNames ?? [])
-  return new Set(names.map((name) => `${object.metadata.namespace ?? ''}/${name}`))
+export function secretsOf({ metadata }: LoadBalancerObject, { listeners }: LoadBalancerSpec): ReadonlySet<string> {
+  const names = listeners.flatMap(({ tls }) => tls?.secretNames ?? [])
+  return new Set(names.map((name) => `${metadata.namespace ?? ''}/${name}`))
 }
 
-function specOf({ spec }: LoadBalancerObject): { readonly value: LoadBalancerSpec } | { readonly refusal: Refusal } {
+/** The spec with its defaults. A refusal of what the schema would not have let in. */
+export function specOf({ spec }: LoadBalancerObject): OrRefusal<LoadBalancerSpec> {
   try {
     return { value: parseAs(loadBalancerSpec, spec, 'spec') }
   } catch (error) {
@@ -126,7 +127,7 @@ interface CompiledPart {
 
 /** Members that are written in the object come before those of its sources; each address and port counts once. */
 function poolOf(
-  { members: written, membersFrom, ...options }: LoadBalancerPool,
+  { members: written, membersFrom, passiveCheck, ...options }: LoadBalancerPool,
   namespace: string,
   field: string,
   around: Surroundings,
@@ -140,7 +141,11 @@ function poolOf(
     if (!members.has(key)) members.set(key, member)
   }
   return {
-    pool: { ...options, members: [...members.values()] },
+    pool: {
+      ...options,
+      ...(passiveCheck && { passiveCheck: renamed(passiveCheck) }),
+      members: [...members.values()],
+    },
     dependencies: found.flatMap(({ dependencies }) => dependencies),
     problems: found.flatMap(({ problems }) => problems),
   }
@@ -148,11 +153,15 @@ function poolOf(
 
 /** A listener without any certificate that can be used is left out: it would have to answer without TLS. */
 function listenerOf(
-  { tls, ...options }: ListenerSpec,
+  { tls, routes, ...others }: ListenerSpec,
   namespace: string,
   field: string,
   around: Surroundings,
 ): CompiledPart & { readonly listener: object | null; readonly waits: boolean } {
+  const options = {
+    ...others,
+    routes: routes.map((route) => ({ ...route, conditions: route.conditions.map(renamed) })),
+  }
   if (tls === undefined) return { listener: options, dependencies: [], problems: [], waits: false }
   const { secretNames, certificateIds, ...rest } = tls
   const ids = new Set<string>(certificateIds)
