@@ -24,20 +24,30 @@ const mounts = (): readonly string[] =>
 
 export const standing = (): Standing => ({ namespaces: new Set(list('/run/netns')), mounts: mounts() })
 
+export interface ProcessOfRun {
+  readonly pid: number
+  /** For people: id and command line. */
+  readonly line: string
+}
+
 /** Processes of a run, wherever they are: each inherited the run's id in its environment. */
-function processesOf(runId: string): readonly string[] {
+export function processesOf(runId: string): readonly ProcessOfRun[] {
   return list('/proc')
     .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`SPOUT_TEST_RUN=${runId}`)
-      } catch {
-        return false
-      }
+    .filter((pid) => textOf(pid, 'environ').includes(`SPOUT_TEST_RUN=${runId}`))
+    .map((pid) => {
+      const command = textOf(pid, 'cmdline').replaceAll('\0', ' ').slice(0, 120)
+      return { pid: Number(pid), line: `process ${pid}: ${command}` }
     })
-    .map(
-      (pid) => `process ${pid}: ${readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').slice(0, 120)}`,
-    )
+}
+
+/** Empty when the process has ended. */
+function textOf(pid: string, file: 'environ' | 'cmdline'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+  } catch {
+    return ''
+  }
 }
 
 /**
@@ -65,7 +75,7 @@ function remaining(before: Standing, runId: string): readonly string[] {
       .filter((name) => !before.namespaces.has(name) && !belongsToSomebody(name))
       .map((name) => `namespace ${name}`),
     ...added.map((point) => `mount ${point}`),
-    ...processesOf(runId),
+    ...processesOf(runId).map(({ line }) => line),
   ]
 }
 

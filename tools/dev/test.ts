@@ -13,6 +13,7 @@ import {
 } from '@spout/testkit'
 import { changedFiles, testsOf } from './changed.ts'
 import { checkLines, runCheck, STATIC_CHECKS } from './checks.ts'
+import { endWhatHoldsOpen } from './held-open.ts'
 import { leftovers, standing } from './leftovers.ts'
 import {
   type FileOutcome,
@@ -181,15 +182,21 @@ async function runProject(
   ]
   const timesFile = path.join(directory, `times-${runId}.json`)
   const started = performance.now()
-  const code = await runInteractive(argv, {
+  const ended = runInteractive(argv, {
     SPOUT_TEST_RUN: runId,
     SPOUT_TEST_TIMES: timesFile,
     [FIGURES_VARIABLE]: figuresOf(runId),
   })
+  const killed = await endWhatHoldsOpen({ reportFile: file, runId }, ended)
+  const code = await ended
   if (times !== null && existsSync(timesFile)) {
     const files = JSON.parse(readFileSync(timesFile, 'utf8')) as ProjectTimes['files']
     times.set(project, { project, wallMs: performance.now() - started, files })
     rmSync(timesFile)
   }
-  return outcomesOf(file, project, ROOT, code)
+  const outcomes = outcomesOf(file, project, ROOT, code)
+  return [
+    ...outcomes,
+    ...killed.map((line) => nowhere(project, `a test left a process that held the run open: ${line}`)),
+  ]
 }

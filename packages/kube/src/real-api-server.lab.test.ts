@@ -255,7 +255,7 @@ describe('a leader that is killed', () => {
     const argv = ['--input-type=module', '-e', PROGRAM, '--', cluster.kubeconfigFile]
     const child = spawn(process.execPath, [...argv, JSON.stringify({ ...options, identity: 'first' })], {
       cwd: import.meta.dirname,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'ignore'],
     })
     let gainedMs = 0
     const next = new LeaderElector({
@@ -269,7 +269,7 @@ describe('a leader that is killed', () => {
       onLost: () => {},
     })
     try {
-      const [token] = (await once(child.stdout, 'data')) as [Buffer]
+      const [token] = (await once(child.stdout, 'data', { signal: AbortSignal.timeout(30_000) })) as [Buffer]
       expect(token.toString()).toBe('1')
       next.start()
       const before = await client.get(LEASES, options)

@@ -22,7 +22,24 @@ afterAll(() => rm(directory, { recursive: true }))
 
 test('reads the start time behind a hostile name', () => {
   const rest = ['S', ...Array.from({ length: 18 }, (_, i) => i), 4711, 0].join(' ')
-  expect(parseProcStat(`12 (a) b (c) R 1 ) ${rest}\n`)).toEqual({ state: 'S', startTicks: 4711 })
+  expect(parseProcStat(`12 (a) b (c) R 1 ) ${rest}\n`)).toEqual({ state: 'S', threads: 16, startTicks: 4711 })
+})
+
+test('takes a daemon for running until its last thread has ended', async () => {
+  const program = [
+    'import ctypes, threading',
+    'threading.Thread(target=threading.Event().wait).start()',
+    'ctypes.CDLL(None).pthread_exit(None)',
+  ].join('\n')
+  const daemon = await startDaemon(['/usr/bin/python3', '-c', program], { logFile: join(directory, 'threads') })
+  try {
+    const state = async () => parseProcStat(await readFile(`/proc/${daemon.pid}/stat`, 'utf8')).state
+    await expect.poll(state, { timeout: 10_000 }).toBe('Z')
+    expect(await isRunning(daemon)).toBe(true)
+  } finally {
+    await endProcess(daemon, 5_000)
+  }
+  expect(await isRunning(daemon)).toBe(false)
 })
 
 test('starts a daemon with its output in a file, knows it, and ends it', async () => {

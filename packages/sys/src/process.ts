@@ -42,11 +42,14 @@ export async function startDaemon(
   return identity
 }
 
-/** Identity of the process with this id; null if there is none, or only a zombie. */
+/**
+ * Identity of the process with this id; null if there is none, or only a zombie. A process whose first thread has ended
+ * looks like a zombie, but keeps its ports and files until its last thread has ended: it still runs.
+ */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | null> {
   try {
-    const { state, startTicks } = parseProcStat(await readFile(`/proc/${pid}/stat`, 'utf8'))
-    return state === 'Z' || state === 'X' ? null : { pid, startTicks }
+    const { state, threads, startTicks } = parseProcStat(await readFile(`/proc/${pid}/stat`, 'utf8'))
+    return state === 'X' || (state === 'Z' && threads <= 1) ? null : { pid, startTicks }
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ESRCH')) return null
     throw error
@@ -121,8 +124,18 @@ async function gone(identity: ProcessIdentity, withinMs: number): Promise<boolea
   return true
 }
 
-/** The name in parentheses may contain spaces and parentheses, so fields are counted from the last parenthesis. */
-export function parseProcStat(text: string): { readonly state: string; readonly startTicks: number } {
+export interface ProcStat {
+  /** One letter; `Z` as soon as the first thread has ended, though others run. */
+  readonly state: string
+  readonly threads: number
+  readonly startTicks: number
+}
+
+/**
+ * Reads `/proc/<pid>/stat` (proc_pid_stat(5)). The name in parentheses may contain spaces and parentheses, so fields are
+ * counted from the last parenthesis.
+ */
+export function parseProcStat(text: string): ProcStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return { state: fields[0] ?? '', startTicks: Number(fields[19]) }
+  return { state: fields[0] ?? '', threads: Number(fields[17]), startTicks: Number(fields[19]) }
 }

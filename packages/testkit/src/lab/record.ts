@@ -20,12 +20,17 @@ export interface LabRecord {
 
 export const RECORDS = '/run/spout-lab'
 
+/**
+ * When a process started; null when it has ended. A process whose first thread has ended is a zombie to the eye (`Z`), and
+ * holds its ports and files until the last of its threads has ended (proc_pid_stat(5)): it has not ended.
+ */
 export function startTicks(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The command in parentheses may hold anything: fields are counted after the last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' ? null : (fields[19] ?? null)
+    const [state, threads, ticks] = [fields[0], Number(fields[17]), fields[19]]
+    return state === 'Z' && threads <= 1 ? null : (ticks ?? null)
   } catch {
     return null
   }
