@@ -86,3 +86,31 @@ it('quantiles are columns of `spout lb stats`', async () => {
   expect(rows.find((row) => row.startsWith('timed'))).toMatch(/\d (us|ms|s) +[\d.]+ (us|ms|s)$/)
   expect(rows.find((row) => row.startsWith('plain'))).toMatch(/- +-$/)
 })
+
+it('`spout lb stats --by` tells requests by pool and by route, and how to have them counted', async () => {
+  const program = path.resolve(import.meta.dirname, '../apps/cli/src/main.ts')
+  const env = { SPOUT_ENDPOINT: system.access.endpoint, SPOUT_TOKEN: acme.token }
+  const spout = (...words: string[]) => run([process.execPath, program, ...words], { env })
+  interface Printed {
+    readonly name: string
+    readonly counts: { readonly requests: number; readonly responses: Readonly<Record<string, number>> }
+  }
+  const by = async (part: string) =>
+    JSON.parse((await spout('lb', 'stats', 'shop', '--by', part, '-o', 'json')).stdout) as readonly Printed[]
+  const routes = await waitFor(async () => (await by('route')).length === 2 && by('route'), {
+    what: 'the counters of the node',
+    timeoutMs: 30_000,
+  })
+  expect(routes.map(({ counts }) => [counts.requests, counts.responses['2xx'], counts.responses['4xx']])).toEqual([
+    [3, 3, 0],
+    [1, 0, 1],
+  ])
+  const [pool] = await by('pool')
+  expect(pool).toMatchObject({ name: shop.pools[0]!.name || shop.pools[0]!.id })
+  expect(pool!.counts.requests).toBeGreaterThanOrEqual(8)
+  const top = await spout('top', '--once', '--every', '1', '--by', 'route')
+  expect(top.stdout.split('\n')[0]).toMatch(/^LOAD BALANCER +LISTENER +ROUTE +REQUESTS\/S +ERRORS\/S +P50 +P99$/)
+  await system.createLoadBalancer(acme, { name: 'quiet', pools: [], listeners: [] })
+  const refused = await spout('lb', 'stats', 'quiet', '--by', 'pool')
+  expect(refused.stderr).toContain('spout listener set LOAD_BALANCER LISTENER --latencies yes')
+})

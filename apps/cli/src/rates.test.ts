@@ -1,6 +1,6 @@
 import { type LatencyCounts, latencyBucketOf } from '@spout/model/latency-counts'
 import { describe, expect, it } from 'vitest'
-import { bytesText, countsOf, quantileText, ratesOf, rateText } from './rates.ts'
+import { bytesText, countsOf, quantileText, ratesOf, rateText, requestCounts } from './rates.ts'
 
 const stats = (listenerId: string, connections: number, requests?: number) => ({
   ...{ loadBalancerId: 'lb', listenerId, bytesIn: 10 * connections, bytesOut: 20 * connections },
@@ -18,6 +18,16 @@ describe('counters', () => {
       responses: { '1xx': 0, '2xx': 37, '3xx': 0, '4xx': 2, '5xx': 1 },
     })
     expect(countsOf([])).toMatchObject({ open: 0, connections: 0, requests: 0 })
+  })
+})
+
+describe('requests of a pool', () => {
+  it('are those of all listeners that use it', () => {
+    const of = (ok: number, failed: number) => ({
+      latencies: [[20, ok + failed]] as const,
+      responses: { '1xx': 0, '2xx': ok, '3xx': 0, '4xx': failed, '5xx': failed },
+    })
+    expect(requestCounts([of(3, 1), of(5, 0)])).toMatchObject({ requests: 9, errors: 2, latencies: [[20, 9]], open: 0 })
   })
 })
 

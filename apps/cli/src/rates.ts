@@ -1,6 +1,12 @@
 import type { ServiceStats } from '@spout/model'
-import { type LatencyCounts, latenciesSince, latencyQuantile, plusLatencies } from '@spout/model/latency-counts'
-import { RESPONSE_CLASSES } from '@spout/model/node-report'
+import {
+  countedLatencies,
+  type LatencyCounts,
+  latenciesSince,
+  latencyQuantile,
+  plusLatencies,
+} from '@spout/model/latency-counts'
+import { RESPONSE_CLASSES, type RequestCounts } from '@spout/model/node-report'
 
 /** Counters of one load balancer or listener, summed. */
 export interface Counts {
@@ -38,6 +44,22 @@ export function countsOf(stats: readonly ServiceStats[]): Counts {
     responses,
     latencies: stats.reduce<LatencyCounts>((total, { http }) => plusLatencies(total, http?.latencies ?? []), []),
   }
+}
+
+/** Of requests that are counted by pool or by route: nothing else is. */
+export function requestCounts(counted: readonly RequestCounts[]): Counts {
+  const latencies = counted.reduce<LatencyCounts>((total, one) => plusLatencies(total, one.latencies), [])
+  const responses = Object.fromEntries(
+    RESPONSE_CLASSES.map((each) => [each, counted.reduce((total, one) => total + one.responses[each], 0)]),
+  ) as Counts['responses']
+  const errors = responses['4xx'] + responses['5xx']
+  return { ...NOTHING, requests: countedLatencies(latencies), errors, responses, latencies }
+}
+
+/** Of what had no request yet. */
+export const NOTHING: Counts = {
+  ...{ open: 0, connections: 0, requests: 0, bytesIn: 0, bytesOut: 0, errors: 0, latencies: [] },
+  responses: { '1xx': 0, '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },
 }
 
 /** Rates per second between two samples. `open` is as in the later one, `latencies` are the counts in between. Zero for what the earlier one lacks. */

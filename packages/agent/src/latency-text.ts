@@ -10,14 +10,15 @@ const BOUNDS_US = Array.from({ length: 18 }, (_, at) => 2 ** (9 + at))
 
 /**
  * Histograms in the Prometheus text format, by listener, pool and route, and the responses of routes. The labels are ids, so
- * there are as many series as listeners, pools and `MOST_ROUTES` make. Octavia has no such figures.
+ * there are as many series as listeners, pools and `MOST_COUNTED_ROUTES` make. Octavia has no such figures.
  */
 export function latencyFamilies(listeners: ReadonlyMap<string, ListenerLatencies>): readonly string[] {
   const pools = new Map<string, LatencyCounts>()
-  for (const { pools: of } of listeners.values())
-    for (const [id, counts] of of) pools.set(id, plusLatencies(pools.get(id) ?? [], counts))
-  const routes = [...listeners].flatMap(([listener, { routes: of }]) =>
-    Array.from(of, ([id, figures]) => ({ label: `listener="${listener}",route="${id}"`, figures })),
+  for (const { parts } of listeners.values())
+    for (const [id, { latencies }] of Object.entries(parts.pools))
+      pools.set(id, plusLatencies(pools.get(id) ?? [], latencies))
+  const routes = [...listeners].flatMap(([listener, { parts }]) =>
+    Object.entries(parts.routes).map(([id, figures]) => ({ label: `listener="${listener}",route="${id}"`, figures })),
   )
   return [
     histogram(

@@ -46,8 +46,11 @@ describe('figures in the Prometheus text format', () => {
         [
           'web',
           {
-            ...{ all: LATENCIES, pools: new Map([['pool-http', LATENCIES]]) },
-            routes: new Map([['route-1', { latencies: LATENCIES, responses: responses(4, 1) }]]),
+            all: LATENCIES,
+            parts: {
+              pools: { 'pool-http': { latencies: LATENCIES, responses: responses(4, 1) } },
+              routes: { 'route-1': { latencies: LATENCIES, responses: responses(4, 1) } },
+            },
           },
         ],
       ]),

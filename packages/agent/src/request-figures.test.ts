@@ -1,7 +1,8 @@
 import type { CarriedRequest } from '@spout/dataplane'
 import { countedLatencies, latencyBucketOf } from '@spout/model/latency-counts'
+import { MOST_COUNTED_ROUTES, OTHER_ROUTES } from '@spout/model/node-report'
 import { expect, test } from 'vitest'
-import { MOST_ROUTES, OTHER_ROUTES, RequestFigures } from './request-figures.ts'
+import { RequestFigures } from './request-figures.ts'
 import { loadBalancerEntry } from './testing/entries.ts'
 
 const [service] = loadBalancerEntry('lb').services
@@ -40,13 +41,14 @@ test('durations are counted by listener and by its own pools, and what was no re
   for (const change of [{}, { durationUs: 9_000 }, { pool: null }, { pool: 2 }]) figures.take(request(change))
   for (const change of [{ durationUs: null }, { http: null }, { listenerId: 'other' }, { listenerId: 'unknown' }])
     figures.take(request(change))
-  const { all, pools } = figures.of('web')!
+  const { all, parts } = figures.of('web')!
   expect(all).toEqual([
     [latencyBucketOf(500), 3],
     [latencyBucketOf(9_000), 1],
   ])
-  expect([...pools.keys()]).toEqual(['pool-1'])
-  expect(countedLatencies(pools.get('pool-1')!)).toBe(2)
+  expect(Object.keys(parts.pools)).toEqual(['pool-1'])
+  expect(countedLatencies(parts.pools['pool-1']!.latencies)).toBe(2)
+  expect(parts.pools['pool-1']!.responses).toMatchObject({ '2xx': 2, '5xx': 0 })
   expect(figures.of('other')).toBeNull()
 })
 
@@ -81,30 +83,30 @@ test('routes that had requests are counted by themselves, with their responses, 
   for (const change of [{ routeId: 'one' }, { routeId: 'one', status: 503 }, { routeId: 'two', durationUs: 9_000 }])
     figures.take(request(change))
   for (const routeId of ['of another listener', null]) figures.take(request({ routeId }))
-  const { routes } = figures.of('web')!
-  expect([...routes.keys()]).toEqual(['one', 'two'])
-  expect(routes.get('one')).toEqual({
+  const { routes } = figures.of('web')!.parts
+  expect(Object.keys(routes)).toEqual(['one', 'two'])
+  expect(routes.one).toEqual({
     latencies: [[latencyBucketOf(500), 2]],
     responses: { '1xx': 0, '2xx': 1, '3xx': 0, '4xx': 0, '5xx': 1 },
   })
   figures.applied('lb', routed(['two']))
-  expect([...figures.of('web')!.routes.keys()]).toEqual(['two'])
+  expect(Object.keys(figures.of('web')!.parts.routes)).toEqual(['two'])
   figures.applied('lb', entryWith(true))
   figures.take(request({ routeId: 'two' }))
-  expect(figures.of('web')!.routes.size).toBe(0)
+  expect(figures.of('web')!.parts.routes).toEqual({})
 })
 
 test('beyond their number routes are counted together, and nothing is counted twice or not at all', () => {
-  const ids = Array.from({ length: 3 * MOST_ROUTES }, (_, at) => `route-${at}`)
+  const ids = Array.from({ length: 3 * MOST_COUNTED_ROUTES }, (_, at) => `route-${at}`)
   const figures = new RequestFigures()
   figures.applied('lb', routed(ids))
   for (let round = 0; round < 2; round++) for (const routeId of ids) figures.take(request({ routeId }))
-  const { routes } = figures.of('web')!
-  expect([...routes.keys()]).toEqual([...ids.slice(0, MOST_ROUTES), OTHER_ROUTES])
-  expect(routes.get('route-0')!.responses['2xx']).toBe(2)
-  expect(routes.get(OTHER_ROUTES)!.responses['2xx']).toBe(2 * 2 * MOST_ROUTES)
+  const { routes } = figures.of('web')!.parts
+  expect(Object.keys(routes)).toEqual([...ids.slice(0, MOST_COUNTED_ROUTES), OTHER_ROUTES])
+  expect(routes['route-0']!.responses['2xx']).toBe(2)
+  expect(routes[OTHER_ROUTES]!.responses['2xx']).toBe(2 * 2 * MOST_COUNTED_ROUTES)
   // One that goes makes room for another.
   figures.applied('lb', routed(ids.slice(1)))
   figures.take(request({ routeId: ids.at(-1)! }))
-  expect(figures.of('web')!.routes.get(ids.at(-1)!)!.responses['2xx']).toBe(1)
+  expect(figures.of('web')!.parts.routes[ids.at(-1)!]!.responses['2xx']).toBe(1)
 })

@@ -1,26 +1,21 @@
 import type { CarriedRequest } from '@spout/dataplane'
 import { LATENCY_BUCKETS, type LatencyCounts, latencyBucketOf } from '@spout/model/latency-counts'
-import { RESPONSE_CLASSES, type ResponseCounts, type ServiceStats } from '@spout/model/node-report'
+import {
+  MOST_COUNTED_ROUTES,
+  OTHER_ROUTES,
+  RESPONSE_CLASSES,
+  type RequestCounts,
+  type RequestParts,
+  type ResponseCounts,
+  type ServiceStats,
+} from '@spout/model/node-report'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 
 /** How long requests of one listener took on this node, since the agent started. */
 export interface ListenerLatencies {
   readonly all: LatencyCounts
-  /** By pool id. */
-  readonly pools: ReadonlyMap<string, LatencyCounts>
-  /** By route id, if they are counted by route; those beyond `MOST_ROUTES` together, as `OTHER_ROUTES`. */
-  readonly routes: ReadonlyMap<string, RouteFigures>
+  readonly parts: RequestParts
 }
-
-export interface RouteFigures {
-  readonly latencies: LatencyCounts
-  readonly responses: ResponseCounts
-}
-
-/** Routes of a listener that are counted by themselves: the first that had requests. */
-export const MOST_ROUTES = 100
-/** No id. */
-export const OTHER_ROUTES = 'other'
 
 /** Counts how long requests took, by listener and by pool. Grows with the listeners that ask for it, never with requests. */
 export class RequestFigures {
@@ -58,16 +53,16 @@ export class RequestFigures {
     const figures = stats.http === undefined ? null : this.of(stats.listenerId)
     return figures === null || stats.http === undefined
       ? stats
-      : { ...stats, http: { ...stats.http, latencies: figures.all } }
+      : { ...stats, http: { ...stats.http, latencies: figures.all, parts: figures.parts } }
   }
 }
 
 class Counted {
   readonly #all = new Histogram()
   /** By pool id. */
-  readonly #pools = new Map<string, Histogram>()
+  readonly #pools = new Map<string, CountedRequests>()
   /** By route id. */
-  readonly #routes = new Map<string, CountedRoute>()
+  readonly #routes = new Map<string, CountedRequests>()
   #ids: ReadonlyMap<number, string> = new Map()
   #routeIds: ReadonlySet<string> = new Set()
 
@@ -90,31 +85,30 @@ class Counted {
     if (routeId !== null && this.#routeIds.has(routeId)) this.#routeOf(routeId).add(us, status)
     const id = pool === null ? undefined : this.#ids.get(pool)
     if (id === undefined) return
-    const known = this.#pools.get(id) ?? new Histogram()
+    const known = this.#pools.get(id) ?? new CountedRequests()
     this.#pools.set(id, known)
-    known.add(us)
+    known.add(us, status)
   }
 
   figures(): ListenerLatencies {
-    return {
-      all: this.#all.counts(),
-      pools: new Map([...this.#pools].map(([id, histogram]) => [id, histogram.counts()])),
-      routes: new Map([...this.#routes].map(([id, route]) => [id, route.figures()])),
-    }
+    return { all: this.#all.counts(), parts: { pools: figuresOf(this.#pools), routes: figuresOf(this.#routes) } }
   }
 
-  #routeOf(id: string): CountedRoute {
+  #routeOf(id: string): CountedRequests {
     const known = this.#routes.get(id)
     if (known !== undefined) return known
-    const own = this.#routes.has(OTHER_ROUTES) ? MOST_ROUTES + 1 : MOST_ROUTES
+    const own = this.#routes.has(OTHER_ROUTES) ? MOST_COUNTED_ROUTES + 1 : MOST_COUNTED_ROUTES
     const name = this.#routes.size < own ? id : OTHER_ROUTES
-    const route = this.#routes.get(name) ?? new CountedRoute()
+    const route = this.#routes.get(name) ?? new CountedRequests()
     this.#routes.set(name, route)
     return route
   }
 }
 
-class CountedRoute {
+const figuresOf = (counted: ReadonlyMap<string, CountedRequests>): Readonly<Record<string, RequestCounts>> =>
+  Object.fromEntries(Array.from(counted, ([id, one]) => [id, one.figures()]))
+
+class CountedRequests {
   readonly #latencies = new Histogram()
   readonly #responses = RESPONSE_CLASSES.map(() => 0)
 
@@ -124,7 +118,7 @@ class CountedRoute {
     if (at in this.#responses) this.#responses[at]!++
   }
 
-  figures(): RouteFigures {
+  figures(): RequestCounts {
     const responses = RESPONSE_CLASSES.map((each, at) => [each, this.#responses[at] ?? 0] as const)
     return { latencies: this.#latencies.counts(), responses: Object.fromEntries(responses) as ResponseCounts }
   }

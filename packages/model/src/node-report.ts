@@ -45,15 +45,17 @@ export interface NodeReport {
  * from members. `flows` are tracked by the kernel. `processors`, `memory` (bytes) and `connections` limit the network's
  * proxy, and each proxy of one load balancer alone.
  */
-export type ShareName =
-  | 'packets'
-  | 'bytes'
-  | 'new-flows'
-  | 'flows'
-  | 'processors'
-  | 'memory'
-  | 'connections'
-  | 'mirrors'
+export const SHARE_NAMES = [
+  'packets',
+  'bytes',
+  'new-flows',
+  'flows',
+  'processors',
+  'memory',
+  'connections',
+  'mirrors',
+] as const
+export type ShareName = (typeof SHARE_NAMES)[number]
 
 /** A tenant network that wanted more than its share within the last minute. The excess was dropped or waits. */
 export interface OverShareReport {
@@ -219,4 +221,24 @@ export interface HttpStats {
   readonly responses: ResponseCounts
   /** How long requests took, since the agent started. Absent where it is not counted. */
   readonly latencies?: LatencyCounts
+  /** What became of the same requests. Absent where `latencies` is, and from older agents. */
+  readonly parts?: RequestParts
 }
+
+/** Requests of one listener by the pools that they went to and by the routes that took them, since the agent started. */
+export interface RequestParts {
+  /** By pool id, of pools that had requests. */
+  readonly pools: Readonly<Record<string, RequestCounts>>
+  /** By route id, of listeners that ask for it; those beyond the first `MOST_COUNTED_ROUTES` together, as `OTHER_ROUTES`. */
+  readonly routes: Readonly<Record<string, RequestCounts>>
+}
+
+export interface RequestCounts {
+  readonly latencies: LatencyCounts
+  readonly responses: ResponseCounts
+}
+
+/** Routes of a listener that a node counts by themselves: the first that had requests. */
+export const MOST_COUNTED_ROUTES = 100
+/** No id. */
+export const OTHER_ROUTES = 'other'

@@ -4,6 +4,7 @@ import type {
   FlowsReport,
   MemberHealth,
   ProxyDrainReport,
+  RequestParts,
   ServiceStats,
   ShardReport,
 } from './node-report.ts'
@@ -134,6 +135,8 @@ export interface StatusReader {
   summary(id: string): LoadBalancerSummary
   /** One node's part of `LoadBalancerStatus.stats`, by listener id. */
   nodeStats(nodeId: string, loadBalancerId: string): ReadonlyMap<string, ServiceStats>
+  /** A load balancer's requests by pool and by route, summed over nodes, by id of the listeners that count them. */
+  requests(loadBalancerId: string): ReadonlyMap<string, RequestParts>
   /** Counts the announced VIPs, so its cost grows with the load balancers. Call it per view, not per change. */
   node(id: string): NodeStatus
   /** The features that the node reported. Its cost is constant. */

@@ -18,6 +18,7 @@ import {
   type Withdrawal,
   type WithdrawalReader,
 } from '@spout/model'
+import type { RequestParts } from '@spout/model/node-report'
 import { type Clock, type Logger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
@@ -74,6 +75,10 @@ class TestStatus implements StatusReader {
   }
 
   nodeStats(): ReadonlyMap<string, ServiceStats> {
+    return new Map()
+  }
+
+  requests(): ReadonlyMap<string, RequestParts> {
     return new Map()
   }
 

@@ -3,9 +3,11 @@ import type { ServiceStats } from '@spout/model'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { findByName, listOf, scopedTo } from '../lookup.ts'
 import { FORMATS, type Format, printList } from '../output/print.ts'
-import { bytesText, type Counts, countsOf, quantileText, ratesOf, rateText, type Sample } from '../rates.ts'
+import { type Counts, countsOf, NOTHING, ratesOf, type Sample } from '../rates.ts'
 import { at, type Column, column, type Row } from '../resources/resource.ts'
 import { type CommandContext, sessionOf } from './context.ts'
+import { countsById, PART_NAMES, PARTS, type Part, partRows } from './request-parts.ts'
+import { PART_RATES, PART_TOTALS, RATES, TOTALS, withLatencies } from './stats-columns.ts'
 
 /** Nodes tell counters every five seconds. */
 const EVERY_S = 10
@@ -18,6 +20,7 @@ interface TopOptions {
   readonly every: number
   readonly once?: boolean
   readonly watch?: boolean
+  readonly by?: Part
 }
 
 const seconds = (text: string): number => {
@@ -26,41 +29,8 @@ const seconds = (text: string): number => {
   return value
 }
 
-const figure = (title: string, of: (counts: Counts) => string): Column => ({
-  title,
-  value: (row) => of(row.counts as Counts),
-})
-
 const NAMED = column('NAME', 'name')
 const SERVING = column('SERVING', 'serving')
-/** Requests a second are those of HTTP listeners, errors too. */
-const RATES = [
-  figure('REQUESTS/S', ({ requests }) => rateText(requests)),
-  figure('ERRORS/S', ({ errors }) => rateText(errors)),
-  figure('CONNECTIONS/S', ({ connections }) => rateText(connections)),
-  figure('OPEN', ({ open }) => String(open)),
-  figure('IN/S', ({ bytesIn }) => bytesText(bytesIn)),
-  figure('OUT/S', ({ bytesOut }) => bytesText(bytesOut)),
-]
-/** Columns for listeners that count how long requests take. */
-const LATENCIES = [
-  figure('P50', ({ latencies }) => quantileText(latencies, 0.5)),
-  figure('P99', ({ latencies }) => quantileText(latencies, 0.99)),
-]
-const TOTALS = [
-  figure('REQUESTS', ({ requests }) => String(requests)),
-  ...(['2xx', '3xx', '4xx', '5xx'] as const).map((each) =>
-    figure(each.toUpperCase(), ({ responses }) => String(responses[each])),
-  ),
-  figure('CONNECTIONS', ({ connections }) => String(connections)),
-  figure('OPEN', ({ open }) => String(open)),
-  figure('IN', ({ bytesIn }) => bytesText(bytesIn)),
-  figure('OUT', ({ bytesOut }) => bytesText(bytesOut)),
-]
-/** Adds the quantiles if one of the rows has latencies. */
-const withLatencies = (columns: readonly Column[], rows: readonly Row[]): readonly Column[] =>
-  rows.some(({ counts }) => (counts as Counts).latencies.length > 0) ? [...columns, ...LATENCIES] : columns
-
 const LISTENER = [NAMED, column('PROTOCOL', 'protocol'), column('PORT', 'port')]
 
 const statsOf = (row: Row): readonly ServiceStats[] =>
@@ -89,12 +59,17 @@ export function addTop(program: Command, context: CommandContext): void {
     command
       .option('--project <project>', 'only what is of this project')
       .option('--every <seconds>', 'how long is counted for each table', seconds, EVERY_S)
+      .addOption(
+        new Option('--by <part>', 'requests by pool or by route, of listeners that count them').choices([...PARTS]),
+      )
       .addOption(new Option('-o, --output <format>', 'output format').choices([...FORMATS]).default('table'))
 
   common(program.command('top').description('shows what load balancers do now, the busiest first'))
     .option('--once', 'prints one table')
     .action(async (options: TopOptions) => {
       const scoped = await scopedTo(sessionOf(context), options.project)
+      if (options.by !== undefined)
+        return watchParts(context, options, options.by, () => listOf(scoped, '/load-balancers'))
       let before = sampleOf(await listOf(scoped, '/load-balancers'), statsOf)
       while (await pause(options.every, context.signal)) {
         const rows = await listOf(scoped, '/load-balancers')
@@ -115,6 +90,13 @@ export function addTop(program: Command, context: CommandContext): void {
     .action(async (name: string, options: TopOptions) => {
       const scoped = await scopedTo(sessionOf(context), options.project)
       const printing = { format: options.output, colour: context.colour }
+      const { by } = options
+      if (by !== undefined) {
+        const own = async () => [await findByName(scoped, '/load-balancers', 'load balancer', name)]
+        if (options.watch) return watchParts(context, options, by, own)
+        const rows = await partRows(scoped, await own(), by)
+        return context.write(printList(busiestFirst(rows), [...PART_NAMES[by], ...PART_TOTALS], printing))
+      }
       const look = async () => {
         const row = await findByName(scoped, '/load-balancers', 'load balancer', name)
         const listeners = row.listeners as readonly Row[]
@@ -139,6 +121,39 @@ export function addTop(program: Command, context: CommandContext): void {
       }
     })
 }
+
+/** Prints what was done by pool or by route per second, again and again. */
+async function watchParts(
+  context: CommandContext,
+  { every, once, output, project }: TopOptions,
+  by: Part,
+  loadBalancers: () => Promise<readonly Row[]>,
+): Promise<void> {
+  const scoped = await scopedTo(sessionOf(context), project)
+  const look = async () => {
+    const rows = await partRows(scoped, await loadBalancers(), by)
+    return { rows, sample: { atMs: performance.now(), counts: countsById(rows) } }
+  }
+  let before = (await look()).sample
+  while (await pause(every, context.signal)) {
+    const { rows, sample } = await look()
+    const known = {
+      ...before,
+      counts: new Map([...sample.counts.keys()].map((id) => [id, before.counts.get(id) ?? NOTHING])),
+    }
+    const shown = busiestFirst(
+      rows.map((row) => ({ ...row, counts: ratesOf(String(row.id), known, sample) ?? NOTHING })),
+    )
+    const columns = [column('LOAD BALANCER', 'loadBalancer'), ...PART_NAMES[by], ...PART_RATES]
+    const table = printList(shown, columns, { format: output, colour: context.colour })
+    context.write(`${context.colour && !once ? CLEAR : ''}${table}`)
+    if (once) return
+    before = sample
+  }
+}
+
+const busiestFirst = (rows: readonly Row[]): readonly Row[] =>
+  rows.toSorted(({ counts: a }, { counts: b }) => (b as Counts).requests - (a as Counts).requests)
 
 /** @returns false if it was interrupted */
 const pause = (waitS: number, signal: AbortSignal): Promise<boolean> =>

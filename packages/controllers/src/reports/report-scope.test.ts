@@ -190,3 +190,18 @@ test('a confirmation of an entry that was taken away counts when the same entry 
   expect(plane.status.confirmedHash(N1, key)).toBe(held.hash)
   await plane.stop()
 })
+
+test('a node counts requests of pools and routes of the load balancer alone', async () => {
+  const plane = await twoGroups()
+  const counts = { latencies: [[20, 1]] as const, responses: { '1xx': 0, '2xx': 1, '3xx': 0, '4xx': 0, '5xx': 0 } }
+  const [own, foreign] = [uuid('pool', 1), uuid('pool', 2)]
+  const parts = { pools: { [own]: counts, [foreign]: counts }, routes: { invented: counts, other: counts } }
+  const { latencies, responses } = counts
+  const http = { requests: 1, responses, latencies, parts }
+  await plane.report(N1, { stats: [{ ...counters(LB, uuid('listener', 1)), http }] })
+  expect(plane.status.requests(LB).get(uuid('listener', 1))).toEqual({
+    pools: { [own]: counts },
+    routes: { other: counts },
+  })
+  await plane.stop()
+})

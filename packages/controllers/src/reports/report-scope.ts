@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission/contract'
+import type { ChildRef, ModelView } from '@spout/admission/contract'
 import {
   domainKey,
   domainOfKey,
@@ -14,6 +14,7 @@ import {
   type NodeReport,
   type ServiceStats,
 } from '@spout/model'
+import { OTHER_ROUTES } from '@spout/model/node-report'
 import { type Logger, silentLogger } from '@spout/runtime'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { NodeReports } from './node-reports.ts'
@@ -83,7 +84,7 @@ export class ReportScope {
         this.#isMember(one) && mayHold(one.loadBalancerId) ? one : null,
       ),
       stats: this.#kept(nodeId, 'stats', report.stats, (one) =>
-        this.#isListener(one) && mayHold(one.loadBalancerId) ? one : null,
+        this.#isListener(one) && mayHold(one.loadBalancerId) ? this.#ofOwnParts(one) : null,
       ),
       ...(shards !== undefined && { shards }),
       ...(sessions !== undefined && { bgpSessions: sessions }),
@@ -190,6 +191,20 @@ export class ReportScope {
     return child?.kind === 'listener' && child.loadBalancerId === loadBalancerId
   }
 
+  /** Without requests of pools and routes that are not the load balancer's. */
+  #ofOwnParts(stats: ServiceStats): ServiceStats {
+    const { http, loadBalancerId } = stats
+    if (http?.parts === undefined) return stats
+    const isOwn = (kind: ChildRef['kind'], id: string): boolean => {
+      const child = this.#options.view.child(id)
+      return child?.kind === kind && child.loadBalancerId === loadBalancerId
+    }
+    const pools = onlyKeys(http.parts.pools, (id) => isOwn('pool', id))
+    const routes = onlyKeys(http.parts.routes, (id) => id === OTHER_ROUTES || isOwn('route', id))
+    if (pools === http.parts.pools && routes === http.parts.routes) return stats
+    return { ...stats, http: { ...http, parts: { pools, routes } } }
+  }
+
   #shards(nodeId: string, shards: NonNullable<NodeReport['shards']>): NodeReport['shards'] {
     const { view } = this.#options
     const group = view.get('nodeGroup', view.get('node', nodeId)?.value.nodeGroupId ?? '')?.value
@@ -255,4 +270,13 @@ export class ReportScope {
       'a node reported what it was not given; that part was dropped',
     )
   }
+}
+
+/** The same object if all are kept. */
+function onlyKeys<T>(
+  all: Readonly<Record<string, T>>,
+  isWanted: (key: string) => boolean,
+): Readonly<Record<string, T>> {
+  const kept = Object.entries(all).filter(([key]) => isWanted(key))
+  return kept.length === Object.keys(all).length ? all : Object.fromEntries(kept)
 }

@@ -1,4 +1,5 @@
 import type { LoadBalancer, ServiceStats } from '@spout/model'
+import type { RequestParts } from '@spout/model/node-report'
 import { StatsSum } from './stats-sum.ts'
 
 /** The counters of every listener, over all nodes. */
@@ -29,11 +30,13 @@ export class ServiceSums {
     return this.#byListener(loadBalancerId, (stats) => stats.onNode(nodeId))
   }
 
-  #byListener(
-    loadBalancerId: string,
-    counted: (stats: StatsSum) => ServiceStats | null,
-  ): ReadonlyMap<string, ServiceStats> {
-    const found = new Map<string, ServiceStats>()
+  /** Requests by pool and by route, by listener id. */
+  parts(loadBalancerId: string): ReadonlyMap<string, RequestParts> {
+    return this.#byListener(loadBalancerId, (stats) => stats.parts())
+  }
+
+  #byListener<T>(loadBalancerId: string, counted: (stats: StatsSum) => T | null): ReadonlyMap<string, T> {
+    const found = new Map<string, T>()
     for (const [listenerId, stats] of this.#sums.get(loadBalancerId) ?? []) {
       const one = counted(stats)
       if (one !== null) found.set(listenerId, one)

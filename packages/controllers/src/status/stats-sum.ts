@@ -1,6 +1,7 @@
-import type { HttpStats, ResponseCounts, ServiceStats } from '@spout/model'
+import type { HttpStats, ServiceStats } from '@spout/model'
 import { countedLatencies, type LatencyCounts, plusLatencies } from '@spout/model/latency-counts'
-import { RESPONSE_CLASSES } from '@spout/model/node-report'
+import type { RequestParts } from '@spout/model/node-report'
+import { NO_PARTS, plusParts, plusResponses } from './request-parts.ts'
 
 type Totals = Pick<ServiceStats, 'bytesIn' | 'bytesOut' | 'totalConnections' | 'requestErrors' | 'http'>
 const TOTALS = ['bytesIn', 'bytesOut', 'totalConnections', 'requestErrors'] as const
@@ -9,8 +10,9 @@ const ZERO: Totals = { bytesIn: 0, bytesOut: 0, totalConnections: 0, requestErro
 interface NodeShare {
   /** Totals from before the node's counters last restarted. */
   readonly before: Totals
-  /** Latencies from before the agent last restarted: the agent counts them. */
+  /** From before the agent last restarted: the agent counts these. */
   readonly latencies: LatencyCounts
+  readonly parts: RequestParts
   readonly last: ServiceStats
 }
 
@@ -27,9 +29,9 @@ export class StatsSum {
     const before = share === undefined ? ZERO : startedOver ? plus(share.before, share.last) : share.before
     const [counted, known] = [latenciesOf(stats), share === undefined ? [] : latenciesOf(share.last)]
     const countedAnew = countedLatencies(counted) < countedLatencies(known)
-    const earlier = share?.latencies ?? []
-    const latencies = countedAnew ? plusLatencies(earlier, known) : earlier
-    this.#shares.set(nodeId, { before, latencies, last: stats })
+    const earlier = { latencies: share?.latencies ?? [], parts: share?.parts ?? NO_PARTS }
+    const counts = countedAnew && share !== undefined ? allCounts(share) : earlier
+    this.#shares.set(nodeId, { before, ...counts, last: stats })
   }
 
   /** The node is lost or no longer carries it: its connections are gone, its totals remain. */
@@ -43,7 +45,7 @@ export class StatsSum {
     const share = this.#shares.get(nodeId)
     return share === undefined
       ? null
-      : withLatencies({ ...share.last, ...plus(share.before, share.last) }, allLatencies(share))
+      : withLatencies({ ...share.last, ...plus(share.before, share.last) }, allCounts(share).latencies)
   }
 
   sum(): ServiceStats | null {
@@ -55,13 +57,26 @@ export class StatsSum {
       ...shares.reduce<Totals>((total, { before, last }) => plus(total, plus(before, last)), ZERO),
       activeConnections: shares.reduce((total, { last }) => total + last.activeConnections, 0),
     }
-    const latencies = shares.reduce<LatencyCounts>((total, share) => plusLatencies(total, allLatencies(share)), [])
+    const latencies = shares.reduce<LatencyCounts>(
+      (total, share) => plusLatencies(total, allCounts(share).latencies),
+      [],
+    )
     return withLatencies(sum, latencies)
+  }
+
+  /** Requests by pool and by route, over all nodes; null where no node counts them. */
+  parts(): RequestParts | null {
+    const shares = [...this.#shares.values()]
+    if (shares.every(({ last, parts }) => last.http?.parts === undefined && parts === NO_PARTS)) return null
+    return shares.map((share) => allCounts(share).parts).reduce(plusParts, NO_PARTS)
   }
 }
 
 const latenciesOf = ({ http }: ServiceStats): LatencyCounts => http?.latencies ?? []
-const allLatencies = ({ latencies, last }: NodeShare): LatencyCounts => plusLatencies(latencies, latenciesOf(last))
+const allCounts = ({ latencies, parts, last }: NodeShare): Pick<NodeShare, 'latencies' | 'parts'> => ({
+  latencies: plusLatencies(latencies, latenciesOf(last)),
+  parts: plusParts(parts, last.http?.parts ?? NO_PARTS),
+})
 const withLatencies = (stats: ServiceStats, latencies: LatencyCounts): ServiceStats =>
   stats.http === undefined || latencies.length === 0 ? stats : { ...stats, http: { ...stats.http, latencies } }
 
@@ -79,11 +94,10 @@ const plus = (a: Totals, b: Totals): Totals => ({
 /** Nothing if neither counted requests. Latencies are summed elsewhere, because they restart at other times. */
 function plusHttp(a: HttpStats | undefined, b: HttpStats | undefined): Pick<ServiceStats, 'http'> {
   if (a === undefined && b === undefined) return {}
-  const responses = RESPONSE_CLASSES.map((each) => [each, (a?.responses[each] ?? 0) + (b?.responses[each] ?? 0)])
   return {
     http: {
       requests: (a?.requests ?? 0) + (b?.requests ?? 0),
-      responses: Object.fromEntries(responses) as ResponseCounts,
+      responses: plusResponses(a?.responses, b?.responses),
     },
   }
 }

@@ -297,6 +297,30 @@ test('latencies are summed over nodes, and over restarts of the agents that coun
   await plane.stop()
 })
 
+test('requests by pool are summed over nodes and over restarts of agents, apart from the listeners', async () => {
+  const plane = await placed()
+  const counted = (requests: number) => {
+    const responses = { '1xx': 0, '2xx': requests, '3xx': 0, '4xx': 0, '5xx': 0 }
+    return { latencies: [[20, requests]] as const, responses }
+  }
+  const http = (requests: number) => {
+    const counts = counted(requests)
+    return { http: { requests: 9, ...counts, parts: { pools: { [uuid('pool', 1)]: counts }, routes: {} } } }
+  }
+  expect(plane.status.requests(LB).size).toBe(0)
+  await plane.report(N1, { stats: [stats(http(3))] })
+  await plane.report(N2, { stats: [stats(http(2))] })
+  // Its agent began anew.
+  await plane.report(N1, { stats: [stats(http(1))] })
+  expect(plane.status.requests(LB).get(uuid('listener', 1))).toEqual({
+    pools: { [uuid('pool', 1)]: counted(6) },
+    routes: {},
+  })
+  expect(plane.status.loadBalancer(LB).stats.get(uuid('listener', 1))?.http).not.toHaveProperty('parts')
+  expect(plane.status.nodeStats(N1, LB).get(uuid('listener', 1))?.http).not.toHaveProperty('parts')
+  await plane.stop()
+})
+
 test('counters are summed over nodes; a lost node keeps its share but not its open connections', async () => {
   const plane = await placed()
   await plane.report(N1, { stats: [stats({ totalConnections: 10, activeConnections: 3 })] })

@@ -16,6 +16,7 @@ import {
   type StatusReader,
   type VipMove,
 } from '@spout/model'
+import type { RequestParts } from '@spout/model/node-report'
 import { mayLeaveUntilMs } from '@spout/plan'
 import type { Clock, Logger } from '@spout/runtime'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
@@ -134,6 +135,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
 
   nodeStats(nodeId: string, loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
     return this.#sums.onNode(nodeId, loadBalancerId)
+  }
+
+  requests(id: string): ReadonlyMap<string, RequestParts> {
+    return this.#sums.parts(id)
   }
 
   summary(id: string): LoadBalancerSummary {

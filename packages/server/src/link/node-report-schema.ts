@@ -1,5 +1,6 @@
 import { MOST_WATCHED, type NodeReport } from '@spout/model'
 import { LATENCY_BUCKETS } from '@spout/model/latency-counts'
+import { MOST_COUNTED_ROUTES, SHARE_NAMES } from '@spout/model/node-report'
 import { z } from 'zod'
 
 const id = z.string().max(128)
@@ -16,6 +17,25 @@ const mac = z
   .string()
   .max(64)
   .regex(/^[0-9a-fA-F:.-]*$/, 'is not a hardware address')
+const responses = z.object({ '1xx': count, '2xx': count, '3xx': count, '4xx': count, '5xx': count })
+const latencies = z
+  .array(
+    z.tuple([
+      z
+        .number()
+        .int()
+        .min(0)
+        .max(LATENCY_BUCKETS - 1),
+      count,
+    ]),
+  )
+  .max(LATENCY_BUCKETS)
+/** Pools of a load balancer. */
+const MOST_POOLS = 1000
+const countedAtMost = (most: number) =>
+  z
+    .record(id, z.object({ latencies, responses }))
+    .refine((counted) => Object.keys(counted).length <= most, { message: `has more than ${most}` })
 const shardState = z.enum(['master', 'backup', 'fault', 'stopped'])
 const shard = z.object({
   number: z.number().int().min(1).max(16),
@@ -92,19 +112,10 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
       http: z
         .object({
           requests: count,
-          responses: z.object({ '1xx': count, '2xx': count, '3xx': count, '4xx': count, '5xx': count }),
-          latencies: z
-            .array(
-              z.tuple([
-                z
-                  .number()
-                  .int()
-                  .min(0)
-                  .max(LATENCY_BUCKETS - 1),
-                count,
-              ]),
-            )
-            .max(LATENCY_BUCKETS)
+          responses,
+          latencies: latencies.optional(),
+          parts: z
+            .object({ pools: countedAtMost(MOST_POOLS), routes: countedAtMost(MOST_COUNTED_ROUTES + 1) })
             .optional(),
         })
         .optional(),
@@ -130,7 +141,7 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
       z.object({
         domain: z.number().int().min(1),
         loadBalancerId: id.optional(),
-        share: z.enum(['packets', 'bytes', 'new-flows', 'flows', 'processors', 'memory', 'connections']),
+        share: z.enum(SHARE_NAMES),
         limit: count,
         refused: z.boolean().optional(),
       }),

@@ -9,6 +9,7 @@ import { type Collection, find } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { explain } from './explain.ts'
 import { listenerDraft, Parts, poolDraft } from './load-balancer-draft.ts'
+import { presentRequests } from './present-requests.ts'
 import { readRoutes } from './read-routes.ts'
 import { type Call, type Route, route } from './route.ts'
 import { etagOf, shownLoadBalancer } from './shown.ts'
@@ -179,6 +180,17 @@ export const loadBalancerRoutes: readonly Route[] = [
       const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
       return shownLoadBalancer(context, await context.admission.removeVip(id, params.address ?? ''))
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/load-balancers/:id/requests',
+    tag,
+    summary: 'Requests by pool and by route, by id of the listeners that count how long requests take',
+    access: 'reader',
+    body: null,
+    answer: { status: 200, schema: z.record(z.string(), z.unknown()) },
+    handle: (context, { principal, params }) =>
+      presentRequests(context, find(LOAD_BALANCERS, context, principal, params.id ?? '')),
   }),
   route({
     method: 'GET',

@@ -15,6 +15,7 @@ import {
   type StatusReader,
   UNSEEN_NODE,
 } from '@spout/model'
+import type { RequestParts } from '@spout/model/node-report'
 import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
 import { type FastifyInstance, fastify } from 'fastify'
@@ -55,6 +56,10 @@ export class PlainStatus implements StatusReader, Pick<OwnershipReader, 'shards'
 
   nodeStats(nodeId: string): ReadonlyMap<string, ServiceStats> {
     return this.statsOf.get(nodeId) ?? new Map()
+  }
+
+  requests(): ReadonlyMap<string, RequestParts> {
+    return new Map()
   }
 
   summary(id: string): LoadBalancerSummary {
