@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { routeClientRate } from './route-client-rate.ts'
 import { hostText, pathAndQueryText, pathText, routeCondition } from './route-condition.ts'
 import { routeFilters, shareFilters } from './route-filter.ts'
 import { routeMirrors } from './route-mirror.ts'
@@ -46,6 +47,8 @@ export const forwardAction = z.strictObject({
   timeouts: routeTimeouts.optional(),
   /** Absent: no request that a member got is tried again. */
   retry: routeRetry.optional(),
+  /** Absent: clients may ask as often as they like. */
+  clientRate: routeClientRate.optional(),
   /** Absent: requests are copied to no other pool. */
   mirrors: routeMirrors.optional(),
 })

@@ -65,6 +65,7 @@ export * from './placement.ts'
 export * from './pool.ts'
 export * from './project.ts'
 export * from './protocols.ts'
+export { type RouteClientRate, routeClientRate } from './route-client-rate.ts'
 export * from './route-condition.ts'
 export { type RouteFilter, routeFilter } from './route-filter.ts'
 export {

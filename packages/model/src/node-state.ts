@@ -16,6 +16,7 @@ import type { RedirectAction, RespondAction } from './http-route.ts'
 import type { INSERT_HEADERS } from './listener.ts'
 import type { DedicatedProxy } from './offer.ts'
 import type { ListenerProtocol } from './protocols.ts'
+import type { RouteClientRate } from './route-client-rate.ts'
 import type { RouteCondition } from './route-condition.ts'
 import type { RouteFilter } from './route-filter.ts'
 import type { RouteRetry } from './route-retry.ts'
@@ -246,6 +247,8 @@ export interface NodeForward {
   readonly timeouts?: RouteTimeouts
   /** Absent: none. */
   readonly retry?: RouteRetry
+  /** Absent: none. */
+  readonly clientRate?: RouteClientRate
   /** Pools that get copies of this share of the requests; null: one that is not there. Absent: none. */
   readonly mirrors?: readonly { readonly pool: number | null; readonly percent: number }[]
 }

@@ -40,6 +40,7 @@ interface FeaturedRoute {
     readonly retry?: object | undefined
     readonly mirrors?: object | undefined
     readonly answered?: object | undefined
+    readonly clientRate?: object | undefined
     readonly pools?: readonly { readonly filters?: readonly unknown[] | undefined }[] | undefined
     readonly prefix?: object | undefined
   }
@@ -49,6 +50,7 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(conditions.some(isOfClient) ? ['l7.client-certificates'] : []),
   ...(conditions.some(isTested) ? ['l7.routes.tests'] : []),
   ...(action.answered === undefined ? [] : ['l7.routes.answered-shares']),
+  ...(action.clientRate === undefined ? [] : ['l7.routes.client-rates']),
   ...(isFiltered(action) ? ['l7.routes.filters'] : []),
   ...(action.mirrors === undefined ? [] : ['l7.routes.mirrors']),
   ...(action.pools?.some(({ filters }) => filters !== undefined) ? ['l7.routes.pool-filters'] : []),

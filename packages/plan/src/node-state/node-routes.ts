@@ -79,6 +79,7 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
           ...(isFiltered(action) && { filters: action.filters }),
           ...(action.timeouts !== undefined && { timeouts: action.timeouts }),
           ...(action.retry !== undefined && { retry: action.retry }),
+          ...(action.clientRate !== undefined && { clientRate: action.clientRate }),
           ...(action.mirrors !== undefined && {
             mirrors: action.mirrors.map(({ poolId, percent }) => ({ pool: numbers.get(poolId) ?? null, percent })),
           }),

@@ -19,6 +19,7 @@ const ALWAYS: readonly Feature[] = [
 ]
 const WITH_LUA: readonly Feature[] = [
   'l7.application-cookies',
+  'l7.routes.client-rates',
   'l7.routes.filters',
   'l7.routes.mirrors',
   'l7.routes.pool-filters',

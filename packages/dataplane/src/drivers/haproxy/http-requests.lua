@@ -375,6 +375,36 @@ core.register_action("replace_prefix", { "http-req" }, function(txn)
   if new ~= nil then txn:set_var("txn.path", new .. query) end
 end)
 
+-- Buckets of clients, by limit and client: the tokens and when there were so many. Two generations bound their number:
+-- beyond it, those that were not used for longest are forgotten, and those clients begin anew.
+local MOST_BUCKETS = 10000
+local young, old, young_count = {}, {}, 0
+local function bucket_of(key, most, at)
+  local bucket = young[key]
+  if bucket ~= nil then return bucket end
+  bucket = old[key] or { tokens = most, at = at }
+  if young_count >= MOST_BUCKETS then young, old, young_count = {}, young, 0 end
+  young[key], young_count = bucket, young_count + 1
+  return bucket
+end
+
+-- Takes a token for a request whose route has a rate (`txn.rate`). Without one `txn.again` says after how many seconds
+-- there will be.
+core.register_action("take_token", { "http-req" }, function(txn)
+  local requests, seconds, burst = txn:get_var("txn.rate"):match("^(%d+)/(%d+)/(%d+)$")
+  local per_second, most = requests / seconds, burst + 1
+  local now = core.now()
+  local at = now.sec + now.usec / 1000000
+  local bucket = bucket_of(txn.f:fe_name() .. "/" .. txn:get_var("txn.limits") .. "/" .. txn:get_var("txn.client"), most, at)
+  bucket.tokens = math.min(most, bucket.tokens + math.max(0, at - bucket.at) * per_second)
+  bucket.at = at
+  if bucket.tokens >= 1 then
+    bucket.tokens = bucket.tokens - 1
+  else
+    txn:set_var("txn.again", tostring(math.ceil((1 - bucket.tokens) / per_second)))
+  end
+end)
+
 -- Retries of a route, between the relays `retry-<n>` and `attempt`: see relays.ts.
 core.register_action("back_off", { "http-req" }, function(txn)
   core.msleep(tonumber(txn:get_var("txn.back_off")))

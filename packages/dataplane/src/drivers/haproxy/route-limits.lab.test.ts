@@ -10,6 +10,7 @@ import {
   routeTimeouts,
   type Service,
 } from '@spout/model'
+import { waitFor } from '@spout/testkit'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { MEMBER_ADDRESS } from '../../testing/haproxy/proxy-lab.ts'
 import { sampleRoute } from '../../testing/haproxy/sample-entry.ts'
@@ -248,5 +249,46 @@ describe('retries of routes', () => {
       route(1, 'again', { requestMs: 700, backendRequestMs: 500 }, { attempts: 5, codes: [503], backoffMs: 60_000 }),
     ])
     expect([await request(driver, '/fail/503/9'), member.asked().length]).toEqual([504, 1])
+  })
+})
+
+describe('a rate of clients', () => {
+  const limited = (number: number, host: string, clientRate: NodeForward['clientRate']): NodeRoute =>
+    sampleRoute(number, { ...forward(), ...(clientRate && { clientRate }) }, [onHost(host)])
+  const HOURLY = { requests: 2, perSeconds: 3600, burst: 2 }
+  const statuses = async (driver: HaproxyDriver, host: string, count: number) => {
+    const got: number[] = []
+    for (let at = 0; at < count; at++) got.push(await statusOf(driver, host, '/'))
+    return got
+  }
+
+  const responseOf = (driver: HaproxyDriver, host: string, localAddress?: string) =>
+    new Promise<http.IncomingMessage>((resolve, reject) => {
+      const to = { host: proxy, port: portOf(driver, 'web-80'), path: '/', headers: { host }, agent: false }
+      const options = { ...to, ...(localAddress !== undefined && { localAddress }) }
+      http.get(options, (response) => resolve(response.resume())).on('error', reject)
+    })
+
+  test('lets through the burst and one more, refuses the rest with 429, and says when to ask again', async () => {
+    const driver = lab.driver()
+    await putRoutes(driver, [limited(1, 'limited', HOURLY), limited(2, 'other', { ...HOURLY, burst: 0 })])
+    expect(await statuses(driver, 'limited', 5)).toEqual([200, 200, 200, 429, 429])
+    expect(member.asked()).toHaveLength(3)
+    expect(await statuses(driver, 'other', 2)).toEqual([200, 429])
+    // Another client has tokens of its own.
+    expect((await responseOf(driver, 'limited', await lab.source(3))).statusCode).toBe(200)
+    expect(Number((await responseOf(driver, 'limited')).headers['retry-after'])).toBeGreaterThan(1700)
+    // Changed, it begins anew, and nobody else waits for it.
+    await putRoutes(driver, [limited(1, 'limited', { ...HOURLY, burst: 1 }), limited(2, 'other', undefined)])
+    expect(await statuses(driver, 'limited', 3)).toEqual([200, 200, 429])
+    expect(await statuses(driver, 'other', 3)).toEqual([200, 200, 200])
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  test('fills the bucket again', async () => {
+    const driver = lab.driver()
+    await putRoutes(driver, [limited(1, 'limited', { requests: 1, perSeconds: 2, burst: 0 })])
+    expect(await statusOf(driver, 'limited', '/')).toBe(200)
+    await waitFor(async () => (await statusOf(driver, 'limited', '/')) === 200, { what: 'a token' })
   })
 })

@@ -25,6 +25,11 @@ test('a route with retries', () => {
   expect(limitsOf({ timeouts, retry })).toMatchObject({ attempt: 500, deadline: 500, retries: 2 })
 })
 
+test('a route with a rate of clients', () => {
+  expect(limitsOf({ clientRate: { requests: 10, perSeconds: 60, burst: 5 } })).toEqual({ rate: '10/60/5' })
+  expect(() => limitsOf({ clientRate: { requests: 0.5, perSeconds: 60, burst: 5 } })).toThrow(RangeError)
+})
+
 test.each([{ attempts: 0 }, { attempts: 6 }, { codes: [200] }, { backoffMs: -1 }])('no retries: %j', (change) => {
   expect(() => limitsOf({ retry: { attempts: 1, codes: [], backoffMs: 0, ...change } })).toThrow(RangeError)
 })

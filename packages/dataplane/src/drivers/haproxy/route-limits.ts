@@ -13,16 +13,30 @@ export interface RouteLimits {
   readonly codes?: string
   /** How long to wait before each of them. Absent: not at all. */
   readonly 'back-off'?: number
+  /** Requests of a client: `<requests>/<in seconds>/<burst>`. Absent: any number. */
+  readonly rate?: string
 }
 
 /** HAProxy has no word for no limit; its longest is 24 days. */
 const UNLIMITED_MS = 2_073_600_000
 
 /** Null for a route that leaves all to its listener. @throws RangeError */
-export function limitsOf({ timeouts, retry }: Pick<NodeForward, 'timeouts' | 'retry'>): RouteLimits | null {
-  if (timeouts === undefined && retry === undefined) return null
-  return { ...(timeouts && timesOf(timeouts)), ...(retry && retriesOf(retry)) }
+export function limitsOf({
+  timeouts,
+  retry,
+  clientRate,
+}: Pick<NodeForward, 'timeouts' | 'retry' | 'clientRate'>): RouteLimits | null {
+  if (timeouts === undefined && retry === undefined && clientRate === undefined) return null
+  return {
+    ...(timeouts && timesOf(timeouts)),
+    ...(retry && retriesOf(retry)),
+    ...(clientRate && { rate: rateText(clientRate) }),
+  }
 }
+
+const MOST = 1_000_000
+const rateText = ({ requests, perSeconds, burst }: NonNullable<NodeForward['clientRate']>): string =>
+  [within(1, requests, MOST), within(1, perSeconds, MOST), within(0, burst, MOST)].join('/')
 
 /** What ends a request ends its attempts. */
 function timesOf({ requestMs, backendRequestMs }: NonNullable<NodeForward['timeouts']>): RouteLimits {

@@ -1,4 +1,5 @@
 import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
+import { clientRateRules } from './client-rate-rules.ts'
 import type { MapName } from './maps.ts'
 import { copyRules, mirrorRules } from './mirrors.ts'
 import { relayRules } from './relays.ts'
@@ -68,6 +69,7 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
       : []),
     set('limits', 'var(txn.target)', begins('target', 'l')),
     set('target', `fe_name,concat(/,txn.limits,/to),map(${mapPath('limits')})`, ` if ${isSet('limits')}`),
+    ...(canTest ? clientRateRules(mapPath) : []),
     set('shares', 'var(txn.target)', begins('target', 'w')),
     set('size', `fe_name,concat(/,txn.shares,/size),map(${mapPath('shares')})`, ` if ${isSet('shares')}`),
     set('bucket', 'rand,mod(txn.size)', ` if ${isSet('size')}`),

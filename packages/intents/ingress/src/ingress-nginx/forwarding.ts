@@ -1,8 +1,10 @@
 import {
   hostText,
+  type RouteClientRate,
   type RouteFilter,
   type RouteRetry,
   type RouteTimeouts,
+  routeClientRate,
   routeFilter,
   routeRetry,
   routeTimeouts,
@@ -19,6 +21,7 @@ export interface Forwarding {
   readonly host: string | null
   readonly timeouts: RouteTimeouts | undefined
   readonly retry: RouteRetry | undefined
+  readonly clientRate: RouteClientRate | undefined
   /** A Service of the namespace that gets copies. */
   readonly mirror: { readonly service: string; readonly port: number } | null
   /** A Service of the namespace that answers while a backend has no endpoint. */
@@ -34,6 +37,7 @@ export function forwardingOf(read: AnnotationReader, namespace: string): Forward
     host: host === undefined ? null : (read.parsed('upstream-vhost', hostText, host) ?? null),
     timeouts: timeoutsOf(read),
     retry: retryOf(read),
+    clientRate: clientRateOf(read),
     mirror: mirrorOf(read, namespace),
     fallback: serviceNameOf(read, 'default-backend') ?? null,
   }
@@ -72,6 +76,21 @@ function retryOf(read: AnnotationReader): RouteRetry | undefined {
   const attempts = Math.min((tries === 0 ? MOST_RETRIES + 1 : (tries ?? USUAL_TRIES)) - 1, MOST_RETRIES)
   if (attempts === 0) return undefined
   return read.parsed('proxy-next-upstream', routeRetry, { attempts, codes })
+}
+
+const MOST_REQUESTS = 100_000
+const USUAL_BURST_MULTIPLIER = 5
+
+/** Both limits would have buckets of their own; a route has one. */
+function clientRateOf(read: AnnotationReader): RouteClientRate | undefined {
+  const perSecond = read.whole('limit-rps', 0, MOST_REQUESTS)
+  const perMinute = read.whole('limit-rpm', 0, MOST_REQUESTS)
+  const multiplier = read.whole('limit-burst-multiplier', 1, 10) ?? USUAL_BURST_MULTIPLIER
+  if (perSecond && perMinute) read.notTaken('limit-rpm', 'limit-rps is there, and a path has one limit')
+  // 0 is no limit.
+  const requests = perSecond || perMinute
+  if (!requests) return undefined
+  return routeClientRate.parse({ requests, perSeconds: perSecond ? 1 : 60, burst: requests * multiplier })
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/

@@ -69,6 +69,10 @@ const DIFFERS: Rows = {
   'backend-protocol': 'HTTP, HTTPS (members are not verified), GRPCS; others are refused',
   'upstream-hash-by': 'the address of the client (`$remote_addr`, `$binary_remote_addr`), and nothing else',
   'load-balance': '`round_robin`; others are taken as this',
+  'limit-rps':
+    'refused with 429 and `Retry-After`, not with 503; an IPv6 client is its /64; each node counts by itself',
+  'limit-rpm': 'like `limit-rps`, which goes before it',
+  'limit-burst-multiplier': '1 to 10; 5 without it',
   'default-backend': 'while its Service has no endpoint; errors of pods are passed on',
 }
 
@@ -135,14 +139,11 @@ const NOT_TAKEN: Rows = {
   'proxy-connect-timeout': 'a connection may take 5 seconds',
   'proxy-send-timeout': 'pods may take 50 seconds',
   'proxy-next-upstream-timeout': 'proxy-next-upstream-tries ends it',
-  'limit-rps': 'requests are not limited by client',
-  'limit-rpm': 'requests are not limited by client',
   'limit-connections': 'connections are not limited by client',
-  'limit-burst-multiplier': 'requests are not limited by client',
   'limit-rate': 'bandwidth is not limited by response',
   'limit-rate-after': 'bandwidth is not limited by response',
-  'limit-whitelist': 'requests are not limited by client',
-  'limit-allowlist': 'requests are not limited by client',
+  'limit-whitelist': 'all clients are limited',
+  'limit-allowlist': 'all clients are limited',
   satisfy: 'without authentication there is no choice',
   'custom-headers': 'it names a ConfigMap, which is not read',
   'connection-proxy-header': 'how messages are transferred is not a choice',

@@ -42,5 +42,8 @@ export const SERVED: Readonly<
   'backend-protocol': 'HTTPS',
   'upstream-hash-by': '$remote_addr',
   'load-balance': 'ewma',
+  'limit-rps': '7',
+  'limit-rpm': '7',
+  'limit-burst-multiplier': ['2', { 'limit-rps': '7' }],
   'default-backend': 'none',
 }

@@ -314,6 +314,16 @@ describe('forwarding', () => {
     expect(actionOf({ 'proxy-next-upstream': 'off' }).action).not.toHaveProperty('retry')
   })
 
+  test('rates of clients, with the usual burst', () => {
+    expect(actionOf({ 'limit-rps': '10' }).action).toMatchObject({
+      clientRate: { requests: 10, perSeconds: 1, burst: 50 },
+    })
+    expect(actionOf({ 'limit-rpm': '30', 'limit-burst-multiplier': '2' }).action).toMatchObject({
+      clientRate: { requests: 30, perSeconds: 60, burst: 60 },
+    })
+    for (const none of ['0', 'many']) expect(actionOf({ 'limit-rps': none }).action).not.toHaveProperty('clientRate')
+  })
+
   test('protocols and affinity are of the pool', () => {
     expect(actionOf({}).pool).toMatchObject({ name: 'shop/web:80', persistence: null })
     expect(actionOf({ 'backend-protocol': 'HTTPS' }).pool?.tls).toMatchObject({ alpn: ['http/1.1'], minVersion: '1.2' })

@@ -64,6 +64,7 @@ export function routesOfRule(
     ...filtersOf(options, rewrite),
     ...(options.forwarding.timeouts && { timeouts: options.forwarding.timeouts }),
     ...(options.forwarding.retry && { retry: options.forwarding.retry }),
+    ...(options.forwarding.clientRate && { clientRate: options.forwarding.clientRate }),
     ...(backends.mirror !== null && { mirrors: [{ pool: backends.mirror }] }),
   })
   const shares = { name, pool: backends.pool, canary: backends.canary, conditions: takes, field: rule.field }
