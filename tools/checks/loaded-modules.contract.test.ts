@@ -28,8 +28,16 @@ it.each([
   ).toEqual([])
 })
 
-it('the agent does not load the schemas of the model: every node would pay for them', async () => {
-  const loaded = await loadedBy('apps/agent/src/main.ts', '--help')
+it('the agent loads neither schemas nor their library nor the YAML parser: every node would pay for them', async () => {
+  const loaded = await loadedBy('apps/agent/src/main.ts', '--print-config')
   expect(loaded.filter((url) => url.endsWith('apps/agent/src/main.ts'))).toHaveLength(1)
-  expect(loaded.filter((url) => url.endsWith('/packages/model/src/index.ts'))).toEqual([])
+  expect(loaded.filter((url) => /\/packages\/model\/src\/index\.ts$|\/node_modules\/(zod|yaml)\//.test(url))).toEqual(
+    [],
+  )
+})
+
+it('a command loads the planner only to plan', async () => {
+  const loaded = await loadedBy('apps/cli/src/main.ts', '--help')
+  expect(loaded.filter((url) => url.includes('/apps/cli/src/commands/plan.ts'))).toHaveLength(1)
+  expect(loaded.filter((url) => url.includes('/packages/plan/'))).toEqual([])
 })

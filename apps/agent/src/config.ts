@@ -167,7 +167,3 @@ export const agentConfig = z.strictObject({
   }).prefault({}),
 })
 export type AgentConfig = z.output<typeof agentConfig>
-
-/** Where the certificates of listeners are. */
-export const certificateDirectory = ({ haproxy }: Pick<AgentConfig, 'haproxy'>): string =>
-  `${haproxy.runDirectory}-certificates`

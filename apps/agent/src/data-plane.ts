@@ -48,7 +48,8 @@ import {
 import { domainOfKey } from '@spout/model/entry-keys'
 import type { Clock, Component, Logger } from '@spout/runtime'
 import { NativeHelper } from '@spout/sys'
-import { type AgentConfig, certificateDirectory } from './config.ts'
+import { certificateDirectory } from './certificate-directory.ts'
+import type { AgentConfig } from './config.ts'
 import { findFabricInterface } from './fabric-interface.ts'
 
 /** The parts of this machine that the agent works on. */

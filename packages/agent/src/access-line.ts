@@ -1,5 +1,10 @@
 import type { CarriedRequest } from '@spout/dataplane'
-import { ACCESS_LOG_FIELDS, type AccessLogField, parseAccessLogFormat, templateOf } from '@spout/model/access-log'
+import {
+  ACCESS_LOG_FIELDS,
+  type AccessLogField,
+  parseAccessLogFormat,
+  templateOf,
+} from '@spout/model/access-log-format'
 
 /** Makes a line, without its end, of a request. It has printable ASCII alone, whatever the client sent. */
 export type LineOf = (request: CarriedRequest, poolId: string | null) => string

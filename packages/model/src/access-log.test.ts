@@ -1,7 +1,8 @@
 import { codePoint } from '@spout/testkit/code-point'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ACCESS_LOG_FIELDS, accessLog, type FormatPart, NAMED_FORMATS, parseAccessLogFormat } from './access-log.ts'
+import { accessLog } from './access-log.ts'
+import { ACCESS_LOG_FIELDS, type FormatPart, NAMED_FORMATS, parseAccessLogFormat } from './access-log-format.ts'
 
 const printed = (parts: readonly FormatPart[]): string =>
   parts.map((part) => (typeof part === 'string' ? part.replace(/[{}]/g, '$&$&') : `{${part.field}}`)).join('')

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { FORMATS, type Format, printList } from '../output/print.ts'
 import { column, type Row } from '../resources/resource.ts'
 import { type CommandContext, sessionOf } from './context.ts'
-import { type Leftover, type Listed, leftoversOf } from './leaks-of.ts'
+import type { Leftover, Listed } from './leaks-of.ts'
 
 const COLUMNS = [
   column('KIND', 'kind'),
@@ -40,6 +40,8 @@ export function addLeaks(program: Command, context: CommandContext): void {
 
 /** The lists are not read at one moment, so only what a second look finds again is left. */
 async function leftovers(session: Session): Promise<readonly Leftover[]> {
+  // Loaded only here: other commands start faster without the planner.
+  const { leftoversOf } = await import('./leaks-of.ts')
   const first = leftoversOf(await listed(session))
   if (first.length === 0) return first
   const again = new Set(leftoversOf(await listed(session)).map(({ id, reason }) => `${id} ${reason}`))
