@@ -288,6 +288,55 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.until('no certificate', () => bed.certificates().length === 0)
   })
 
+  test('certificates of clients by a ConfigMap that comes late and goes, and one for backends', async () => {
+    const tls = { certificateRefs: [{ name: 'cert' }] }
+    await bed.createSecret('cert', 'a.example.org')
+    const made = await bed.createGateway('mutual', {
+      listeners: [{ name: 'https', port: 443, protocol: 'HTTPS', tls }],
+      tls: {
+        frontend: {
+          default: { validation: { caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'clients-ca' }] } },
+        },
+        backend: { clientCertificateRef: { name: 'cert' } },
+      },
+    })
+    const shows = (what: string, wanted: Readonly<Record<string, string>>) =>
+      when('mutual', what, (one) => {
+        const shown = said(ofListener(one)?.conditions)
+        return Object.entries(wanted).every(([type, text]) => shown[type] === text)
+      })
+    const refused = { Accepted: 'False NoValidCACertificate', ResolvedRefs: 'False InvalidCACertificateRef' }
+    await shows('what is missing', refused)
+    expect(bed.documentOf(made)?.listeners ?? []).toEqual([])
+    await bed.createAuthorities('clients-ca')
+    await shows('it resolves', { Accepted: 'True Accepted', ResolvedRefs: 'True ResolvedRefs' })
+    await bed.until('its listener', () => bed.documentOf(made)?.listeners.length === 1)
+    const authorities = bed.certificates().find(({ sealedKey }) => sealedKey === null)
+    const { caCertificateId, required } = bed.documentOf(made)?.listeners[0]?.tls?.clientCertificates ?? {}
+    expect([caCertificateId, required]).toEqual([authorities?.id, true])
+    expect(ofGateway(await bed.gateway('mutual'))['ResolvedRefs']).toBe('True ResolvedRefs')
+    await bed.createPolicy('mutual', {
+      targetRefs: [{ group: '', kind: 'Service', name: 'web' }],
+      validation: {
+        hostname: 'web.internal',
+        caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'clients-ca' }],
+      },
+    })
+    await bed.createRoute('mutual', { parentRefs: [{ name: 'mutual' }], rules: [to('web')] })
+    const shown = bed.documentOf(made)?.listeners[0]?.tls?.certificateIds[0]
+    await bed.until('a pool that shows it', () => bed.documentOf(made)?.pools[0]?.tls?.clientCertificateId === shown)
+    await bed.change('gateways', 'mutual', { spec: { tls: { backend: { clientCertificateRef: { name: 'other' } } } } })
+    await when('mutual', 'none', (one) => ofGateway(one)['ResolvedRefs'] === 'False InvalidClientCertificateRef')
+    await bed.until('without it', () => bed.documentOf(made)?.pools[0]?.tls?.clientCertificateId === null)
+    await bed.remove('backendtlspolicies', 'mutual')
+    await bed.api.delete('/api/v1/namespaces/shop/configmaps/clients-ca')
+    await shows('that nobody is let in', refused)
+    await bed.until('no listener', () => bed.documentOf(made)?.listeners.length === 0)
+    await bed.remove('httproutes', 'mutual')
+    await bed.remove('gateways', 'mutual')
+    await bed.until('no certificate', () => bed.certificates().length === 0)
+  })
+
   test('its names are those that a domain of the project covers, and the others are said', async () => {
     await bed.giveDomains(['*.named.example'])
     const made = await bed.createGateway('named')

@@ -16,6 +16,8 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'GRPCRouteNamedRouteRule',
   'Gateway',
   'GatewayAddressEmpty',
+  'GatewayBackendClientCertificate',
+  'GatewayFrontendClientCertificateValidation',
   'GatewayHTTPListenerIsolation',
   'GatewayPort8080',
   'GatewayStaticAddresses',

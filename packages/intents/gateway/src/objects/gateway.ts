@@ -13,6 +13,28 @@ export interface GatewaySpec {
   /** A value may be left out: any address of that type. */
   readonly addresses?: readonly { readonly type?: string; readonly value?: string }[]
   readonly infrastructure?: { readonly parametersRef?: object }
+  readonly tls?: GatewayTls
+}
+
+/** TLS of a Gateway as a whole: with its clients, and with its backends. */
+export interface GatewayTls {
+  readonly frontend?: {
+    readonly default: FrontendTls
+    readonly perPort?: readonly { readonly port: number; readonly tls: FrontendTls }[]
+  }
+  readonly backend?: { readonly clientCertificateRef?: ObjectRef }
+}
+
+/** Of HTTPS listeners. Without `validation` clients are not asked for a certificate. */
+export interface FrontendTls {
+  readonly validation?: ClientValidation
+}
+
+export interface ClientValidation {
+  /** ConfigMaps with `ca.crt`. */
+  readonly caCertificateRefs: readonly ObjectRef[]
+  /** AllowValidOnly when left out. */
+  readonly mode?: 'AllowValidOnly' | 'AllowInsecureFallback'
 }
 
 export interface GatewayListener {

@@ -38,7 +38,7 @@ export async function connectorToken(
     metadata,
     rules: [
       { apiGroups: [''], resources: ['secrets'], resourceNames: [secret.name], verbs: ['get', 'watch'] },
-      { apiGroups: [''], resources: ['configmaps'], resourceNames: ['ca', 'no-ca'], verbs: ['get', 'watch'] },
+      { apiGroups: [''], resources: ['configmaps'], resourceNames: ['ca', 'clients-ca'], verbs: ['get', 'watch'] },
     ],
   })
   await api.create(`${own}/rolebindings`, {

@@ -7,6 +7,8 @@ export interface BackendTls {
   readonly caCertificateId: string
   /** In lower case. */
   readonly serverName: string
+  /** Of the Gateway that speaks to them. Absent: it shows none. */
+  readonly clientCertificateId?: string
 }
 
 /** What the conditions of a policy say. */

@@ -3,6 +3,7 @@ import { GATEWAY_GROUP } from '../names.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { ObjectRef } from '../objects/references.ts'
+import { clientAuthoritiesOf } from './client-certificates.ts'
 import { endsTls } from './ends-tls.ts'
 import type { ResolveCertificate } from './listeners.ts'
 import { isPermitted } from './references.ts'
@@ -25,18 +26,45 @@ export function secretOf(
   return { unresolved: objection('RefNotPermitted', message) }
 }
 
-/** Whether one of its listeners ends TLS. */
-export const hasTls = ({ spec }: Gateway): boolean => spec.listeners?.some(endsTls) ?? false
+/** Whether it has certificates of its own, or asks clients for some. */
+export const hasTls = ({ spec }: Gateway): boolean => spec.tls !== undefined || (spec.listeners?.some(endsTls) ?? false)
 
-/** The Secrets that a Gateway names and may name; no others are read. */
-export function secretsOf({ metadata, spec }: Gateway, grants: readonly ReferenceGrant[]): ReadonlySet<string> {
-  const refs = (spec.listeners ?? []).filter(endsTls).flatMap(({ tls }) => tls?.certificateRefs ?? [])
-  return new Set(
-    refs.flatMap((ref) => {
-      const found = secretOf(ref, metadata.namespace ?? '', grants)
-      return 'key' in found ? [found.key] : []
-    }),
+/** Keys of the Secrets and ConfigMaps that a Gateway names and may name; no others are read. */
+export function secretsOf(gateway: Gateway, grants: readonly ReferenceGrant[]): ReadonlySet<string> {
+  const { metadata, spec } = gateway
+  const shown = (spec.listeners ?? []).filter(endsTls).flatMap(({ tls }) => tls?.certificateRefs ?? [])
+  const forBackends = spec.tls?.backend?.clientCertificateRef
+  const secrets = [...shown, ...(forBackends === undefined ? [] : [forBackends])].map((ref) =>
+    secretOf(ref, metadata.namespace ?? '', grants),
   )
+  return new Set(
+    [...secrets, ...clientAuthoritiesOf(gateway, grants)].flatMap((one) => ('key' in one ? [one.key] : [])),
+  )
+}
+
+/** What a Gateway shows to backends that ask for a certificate. */
+export interface BackendCertificate {
+  /** Null: none. */
+  readonly id: string | null
+  readonly unresolved: Objection | null
+}
+
+/** Backends that insist on a certificate refuse a Gateway whose own cannot be had. */
+export function backendCertificateOf(
+  gateway: Gateway,
+  grants: readonly ReferenceGrant[],
+  sightOf: (key: string) => CertificateSight,
+): BackendCertificate {
+  const ref = gateway.spec.tls?.backend?.clientCertificateRef
+  if (ref === undefined) return { id: null, unresolved: null }
+  const found = certificateResolver(gateway, grants, sightOf)(ref)
+  if ('id' in found) return { id: found.id, unresolved: null }
+  const { reason, message } = found.unresolved
+  const own = reason === 'RefNotPermitted' ? reason : 'InvalidClientCertificateRef'
+  return {
+    id: null,
+    unresolved: objection(own, message.replace(/^certificateRefs/, 'tls.backend.clientCertificateRef')),
+  }
 }
 
 /** @param sightOf of a Secret that the Gateway names */

@@ -23,7 +23,8 @@ import { addressesOf } from './addresses.ts'
 import type { Labels } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { Backend, BackendSurroundings } from './backends.ts'
-import { certificateResolver } from './certificates.ts'
+import { backendCertificateOf, certificateResolver } from './certificates.ts'
+import { clientValidation } from './client-certificates.ts'
 import { dnsNamesOf, type PlacedHosts } from './dns-names.ts'
 import { endsTls } from './ends-tls.ts'
 import { routesAtListeners } from './gateway-routes.ts'
@@ -65,6 +66,8 @@ export interface CompiledGateway {
   readonly refused: Objection | null
   /** Null when nothing can be served. */
   readonly wanted: { readonly request: AddressRequest; readonly content: LoadBalancerContent } | null
+  /** A reference of the Gateway as a whole that does not resolve. It keeps it from nothing else. */
+  readonly unresolved: Objection | null
   /** What is wrong with its names. It keeps it from nothing else. */
   readonly nameNotices: readonly Refusal[]
 }
@@ -81,7 +84,10 @@ export function compileGateway(
   const judged = judgeListeners(
     gateway.spec.listeners ?? [],
     certificateResolver(gateway, surroundings.grants, surroundings.certificateOf),
+    clientValidation(gateway, surroundings.grants, surroundings.certificateOf),
   )
+  const { id, unresolved } = backendCertificateOf(gateway, surroundings.grants, surroundings.certificateOf)
+  const forBackends = showing(id, surroundings)
   const placed = new Map<JudgedListener, PlacedRoute[]>(judged.map((one) => [one, []]))
   const attached = routesAtListeners(gateway, [...routes].sort(byAge), judged, surroundings)
   const backends = new Map<string, Backend>()
@@ -91,7 +97,7 @@ export function compileGateway(
     for (const { route, hosts } of own) {
       if (!isUsable(one)) continue
       placedHosts.push({ route, hosts })
-      const compiled = kindOf(route).compile(route, hosts, one.listener, backendResolver(route, surroundings))
+      const compiled = kindOf(route).compile(route, hosts, one.listener, backendResolver(route, forBackends))
       placed.get(one)?.push(...compiled.routes)
       if (compiled.shares !== undefined && !shares.has(one))
         shares.set(one, { pool: sharedPoolNameOf(route), shares: compiled.shares })
@@ -102,7 +108,7 @@ export function compileGateway(
   const refused = 'refused' in request ? request.refused : parametersOf(gateway)
   const usable = judged.filter(isUsable)
   if (refused !== null || 'refused' in request || usable.length === 0)
-    return { listeners, refused, wanted: null, nameNotices: [] }
+    return { listeners, refused, wanted: null, unresolved, nameNotices: [] }
   const ports = [...Map.groupBy(usable.toSorted(byPort), portOf).values()]
   const contents = ports.map(
     (own): ListenerContent => ({
@@ -126,7 +132,13 @@ export function compileGateway(
     listeners: contents,
     ...names.published,
   }
-  return { listeners, refused: null, wanted: { request: request.value, content }, nameNotices: names.notices }
+  return {
+    listeners,
+    refused: null,
+    wanted: { request: request.value, content },
+    unresolved,
+    nameNotices: names.notices,
+  }
 }
 
 const LONGEST_NAME = 255
@@ -166,10 +178,12 @@ function served(
     }
     default: {
       const certificateIds = certificatesOf(listeners)
+      // One for all listeners of a port.
+      const { clientCertificates = null } = first ?? {}
       return {
         ...(certificateIds.length === 0
           ? { protocol: 'http' }
-          : { protocol: 'https', tls: listenerTls.parse({ certificateIds }) }),
+          : { protocol: 'https', tls: listenerTls.parse({ certificateIds, clientCertificates }) }),
         insertHeaders: [...FORWARDED_HEADERS],
         defaultPool: '',
         routes: [...routesOf(listeners, placed, notFound), notFound('')],
@@ -247,6 +261,19 @@ const EMPTY_POOL: Omit<PoolContent, 'name'> = {
   drainSeconds: DEFAULT_DRAIN_S,
   members: [],
   monitor: null,
+}
+
+/** Backends with TLS are shown a certificate of the Gateway. */
+function showing(id: string | null, surroundings: GatewaySurroundings): GatewaySurroundings {
+  const { tlsOf } = surroundings
+  if (id === null || tlsOf === undefined) return surroundings
+  return {
+    ...surroundings,
+    tlsOf: (service, portName) => {
+      const tls = tlsOf(service, portName)
+      return tls && { ...tls, clientCertificateId: id }
+    },
+  }
 }
 
 function parametersOf({ spec }: Gateway): Objection | null {

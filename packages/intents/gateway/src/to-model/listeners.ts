@@ -1,8 +1,9 @@
-import { MOST_WILDCARD_LABELS } from '@spout/model'
+import { type ListenerTls, MOST_WILDCARD_LABELS } from '@spout/model'
 import { GATEWAY_GROUP } from '../names.ts'
 import type { GatewayListener, RouteKind } from '../objects/gateway.ts'
 import type { ObjectRef } from '../objects/references.ts'
 import { kindsOfProtocol, LISTENER_PROTOCOLS } from '../route-kinds/all.ts'
+import type { ValidateClients } from './client-certificates.ts'
 import { endsTls } from './ends-tls.ts'
 import { isWildcard, parentDomain } from './hostnames.ts'
 import { type Objection, objection } from './verdict.ts'
@@ -22,6 +23,8 @@ export interface JudgedListener {
   readonly unresolved: Objection | null
   /** Of the certificates that a listener shows which ends TLS. */
   readonly certificateIds: readonly string[]
+  /** Whether clients are asked for a certificate, and what happens to those without a valid one. */
+  readonly clientCertificates: ListenerTls['clientCertificates']
 }
 
 /** Whether requests of this listener can be served. */
@@ -31,10 +34,11 @@ export const isUsable = ({ refused, conflict, unresolved }: JudgedListener): boo
 /** The id of the certificate that a reference of a listener names. */
 export type ResolveCertificate = (ref: ObjectRef) => { readonly id: string } | { readonly unresolved: Objection }
 
-/** @param certificate left out where only attaching matters */
+/** @param certificate, clients left out where only attaching matters */
 export function judgeListeners(
   listeners: readonly GatewayListener[],
   certificate?: ResolveCertificate,
+  clients?: ValidateClients,
 ): readonly JudgedListener[] {
   return listeners.map((listener): JudgedListener => {
     const host = (listener.hostname ?? '').toLowerCase()
@@ -44,21 +48,23 @@ export function judgeListeners(
       named.length === 0 ? supported : supported.filter((kind) => named.some((one) => isSameKind(one, kind)))
     const unknown = named.find((one) => !supported.some((kind) => isSameKind(one, kind)))
     const shown = certificate === undefined ? { ids: [], unresolved: null } : certificatesOf(listener, certificate)
+    const validation = clients?.(listener) ?? null
     return {
       listener,
       host,
       // The API asks that a listener which cannot have its mode supports no kind.
       kinds: otherModeOf(listener, listeners) === undefined ? kinds : [],
-      refused: refusalOf(listener, host),
+      refused: refusalOf(listener, host) ?? validation?.refused ?? null,
       conflict: conflictOf(listener, host, listeners),
       unresolved:
         unknown === undefined
-          ? shown.unresolved
+          ? (shown.unresolved ?? validation?.unresolved ?? null)
           : objection(
               'InvalidRouteKinds',
               `allowedRoutes.kinds: ${unknown.kind} cannot attach to ${listener.protocol}.`,
             ),
       certificateIds: shown.ids,
+      clientCertificates: validation?.clientCertificates ?? null,
     }
   })
 }

@@ -15,13 +15,13 @@ export interface GatewayOutcome {
   readonly nameNotices?: readonly Refusal[]
 }
 
-const GATEWAY_TYPES = ['Accepted', 'Programmed', CONDITION_DNS_NAMES]
+const GATEWAY_TYPES = ['Accepted', 'Programmed', 'ResolvedRefs', CONDITION_DNS_NAMES]
 const LISTENER_TYPES = ['Accepted', 'Conflicted', 'ResolvedRefs', 'Programmed']
 
 /** @param now RFC 3339, in seconds */
 export function gatewayStatus(
   { metadata, status, spec }: Gateway,
-  { listeners, refused }: CompiledGateway,
+  { listeners, refused, unresolved }: CompiledGateway,
   { progress, addresses, nameNotices = [] }: GatewayOutcome,
   now: string,
 ): Required<GatewayStatus> {
@@ -35,6 +35,7 @@ export function gatewayStatus(
   const wanted: WantedCondition[] = [
     accepted(refused, names, invalid.length === listeners.length),
     trueUnless('Programmed', refused === null ? notProgrammed : objection('Invalid', refused.message), 'Programmed'),
+    trueUnless('ResolvedRefs', unresolved ?? unresolvedListeners(listeners), 'ResolvedRefs'),
     ...namesNotPublished(nameNotices),
   ]
   return {
@@ -45,6 +46,11 @@ export function gatewayStatus(
       return listenerStatus(one, before, notProgrammed, generation, now)
     }),
   }
+}
+
+function unresolvedListeners(listeners: readonly CompiledListener[]): Objection | null {
+  const names = listeners.filter(({ judged }) => judged.unresolved !== null).map(({ judged }) => judged.listener.name)
+  return names.length === 0 ? null : objection('ListenersNotResolved', `Not resolved: ${names.join(', ')}.`)
 }
 
 /** There is no such condition while all names can be published. */

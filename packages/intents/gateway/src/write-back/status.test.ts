@@ -14,6 +14,8 @@ const EARLIER = '2026-02-01T00:00:00Z'
 const said = (conditions: readonly Condition[] = []) =>
   Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]))
 
+const RESOLVED = { ResolvedRefs: 'True ResolvedRefs' }
+
 describe('Gateways', () => {
   const surroundings = surroundingsOf()
   const programmed: Progress = { type: 'programmed', notice: null }
@@ -23,7 +25,7 @@ describe('Gateways', () => {
   test('with what its nodes confirm', () => {
     const status = statusOf(gatewayWith([http('web')], {}, 7))
     expect(status.addresses).toEqual([{ type: 'IPAddress', value: '198.51.100.10' }])
-    expect(said(status.conditions)).toEqual({ Accepted: 'True Accepted', Programmed: 'True Programmed' })
+    expect(said(status.conditions)).toEqual({ ...RESOLVED, Accepted: 'True Accepted', Programmed: 'True Programmed' })
     expect(said(status.listeners[0]?.conditions)).toEqual({
       Accepted: 'True Accepted',
       Conflicted: 'False NoConflicts',
@@ -42,6 +44,7 @@ describe('Gateways', () => {
     const status = gatewayStatus(gateway, compiled, outcome, NOW)
     expect(said(status.conditions)['spout.dev/DnsNames']).toBe('False NameRefused')
     expect(said(statusOf({ ...gateway, status }).conditions)).toEqual({
+      ...RESOLVED,
       Accepted: 'True Accepted',
       Programmed: 'True Programmed',
     })
@@ -58,7 +61,7 @@ describe('Gateways', () => {
     ],
   ] as const)('that %s are accepted and not programmed', (_, progress, own, ofListener) => {
     const status = statusOf(gatewayWith([http('web')]), progress)
-    expect(said(status.conditions)).toEqual({ Accepted: 'True Accepted', Programmed: own })
+    expect(said(status.conditions)).toEqual({ ...RESOLVED, Accepted: 'True Accepted', Programmed: own })
     expect(said(status.listeners[0]?.conditions)['Programmed']).toBe(ofListener)
   })
 
@@ -71,7 +74,7 @@ describe('Gateways', () => {
   test('listeners that are not valid: said on the Gateway, which serves the others', () => {
     const gateway = gatewayWith([http('web'), http('odd', { port: 81, protocol: 'odd' })])
     const { conditions, listeners } = statusOf(gateway)
-    expect(said(conditions)).toEqual({ Accepted: 'True ListenersNotValid', Programmed: 'True Programmed' })
+    expect(said(conditions)).toEqual({ ...RESOLVED, Accepted: 'True ListenersNotValid', Programmed: 'True Programmed' })
     expect(said(listeners[1]?.conditions)).toMatchObject({
       Accepted: 'False UnsupportedProtocol',
       Programmed: 'False Invalid',
@@ -98,6 +101,7 @@ describe('Gateways', () => {
     expect(changed.map(({ type, lastTransitionTime }) => [type, lastTransitionTime])).toEqual([
       ['Accepted', EARLIER],
       ['Programmed', NOW],
+      ['ResolvedRefs', EARLIER],
       ['x.org/Seen', EARLIER],
     ])
   })
