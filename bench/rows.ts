@@ -12,6 +12,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'failover-vip-scale': ['vip-scale', 'vip-scale-ipv6'],
   'failover-vrrp': ['failover-vrrp'],
   'flow-replication': ['flow-replication'],
+  'gateway-propagation': ['gateway-propagation'],
   helper: ['helper-nft-bulk-load', 'helper-nft-one-change-p50', 'helper-nft-one-change-p99'],
   'kube-memory': ['kube-memory'],
   'kubernetes-apiserver-cost': ['apiserver-cost'],

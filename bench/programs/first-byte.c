@@ -2,8 +2,9 @@
  * Sends HTTP requests to an address until it answers 200, and prints when that was. One process for many measurements,
  * so that no process start is measured.
  *
- * stdin: `ADDRESS PORT [HOST]\n`, host `bench` unless another is given; stdout: `NANOSECONDS ATTEMPTS\n`, the time on
- * CLOCK_MONOTONIC when the status line was read, or `-1 ATTEMPTS` after DEADLINE_MS.
+ * stdin: `ADDRESS PORT [HOST [PATH]]\n`, host `bench` and path `/` unless others are given; stdout:
+ * `NANOSECONDS ATTEMPTS WRONG\n`, the time on CLOCK_MONOTONIC when the status line was read, or `-1 ATTEMPTS WRONG` after
+ * DEADLINE_MS. Wrong is every answer but 404 and 200, and a connection that was refused or broken.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -34,44 +36,58 @@ static bool ready(int fd, short events)
 	return poll(&p, 1, ATTEMPT_MS) == 1;
 }
 
-static bool answers(const struct sockaddr_in *to, const char *request)
+#define LATE 0
+#define BROKEN -1
+
+/* The status code, LATE or BROKEN. */
+static int answer(const struct sockaddr_in *to, const char *request)
 {
 	ssize_t length = strlen(request);
 	char reply[64];
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	bool ok = false;
+	int code = LATE;
 
 	if (fd < 0)
-		return false;
-	if ((connect(fd, (const struct sockaddr *)to, sizeof(*to)) == 0 || errno == EINPROGRESS) && ready(fd, POLLOUT) &&
-	    send(fd, request, length, MSG_NOSIGNAL) == length && ready(fd, POLLIN)) {
-		ssize_t n = recv(fd, reply, sizeof(reply), 0);
-		ok = n >= 12 && memcmp(reply + 8, " 200", 4) == 0;
+		return BROKEN;
+	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)) != 0 && errno != EINPROGRESS) {
+		code = BROKEN;
+	} else if (ready(fd, POLLOUT)) {
+		if (send(fd, request, length, MSG_NOSIGNAL) != length) {
+			code = BROKEN;
+		} else if (ready(fd, POLLIN)) {
+			ssize_t n = recv(fd, reply, sizeof(reply) - 1, 0);
+
+			reply[n < 0 ? 0 : n] = 0;
+			code = n >= 12 ? atoi(reply + 9) : BROKEN;
+		}
 	}
 	close(fd);
-	return ok;
+	return code;
 }
 
 int main(void)
 {
-	char line[256], address[64], host[128], request[256];
+	char line[512], address[64], host[128], path[128], request[512];
 	unsigned port;
 
 	while (fgets(line, sizeof(line), stdin)) {
 		struct sockaddr_in to = { .sin_family = AF_INET };
 		long long deadline = now_ns() + DEADLINE_MS * 1000000LL;
-		int attempts = 1;
+		int attempts = 1, wrong = 0, code;
 
 		strcpy(host, "bench");
-		if (sscanf(line, "%63s %u %127s", address, &port, host) < 2 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
+		strcpy(path, "/");
+		if (sscanf(line, "%63s %u %127s %127s", address, &port, host, path) < 2 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
 			return 2;
 		to.sin_port = htons(port);
-		snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host);
-		while (!answers(&to, request) && now_ns() < deadline) {
+		snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path,
+			 host);
+		while ((code = answer(&to, request)) != 200 && now_ns() < deadline) {
 			attempts++;
+			wrong += code != 404 && code != LATE;
 			usleep(PAUSE_US);
 		}
-		printf("%lld %d\n", now_ns() < deadline ? now_ns() : -1LL, attempts);
+		printf("%lld %d %d\n", code == 200 ? now_ns() : -1LL, attempts, wrong);
 		fflush(stdout);
 	}
 	return 0;
