@@ -1,14 +1,15 @@
-import { gatewayApiDefinitions, type Lab, startFastMember, waitFor } from '@spout/testkit'
+import { gatewayApiDefinitions, type Lab, waitFor } from '@spout/testkit'
 import { installDefinitions } from '../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
 import { cpuSeconds } from '../bed/processes.ts'
 import { type ConnectedCluster, withConnectedCluster } from '../kubernetes/connected-cluster.ts'
 import { CONNECTOR_AGENT } from '../kubernetes/connector.ts'
 import { createGateway, GATEWAYS, OURS, type ShownGateway } from './objects.ts'
+import { startPortMember } from './port-member.ts'
 
 /** The port of HTTP listeners: the peer, which runs as a process of a host, moves those below 1024. */
 export const PORT = 8080
 const NODE = 'node1'
-const SEGMENT = 'tenant-a'
+const MEMBER = 'tenant-a-member1'
 
 /** One of the two whose Gateways are measured. */
 export interface Side {
@@ -22,13 +23,13 @@ export interface Side {
 export const SPOUT: Side = { name: 'spout', gatewayClass: OURS, agents: [CONNECTOR_AGENT] }
 
 /**
- * A whole Spout and a Kubernetes with Gateway API and no nodes: endpoints are the two fast members of the lab, so that
- * only what is measured uses the processor. The connector runs.
+ * A whole Spout and a Kubernetes with Gateway API and no nodes: endpoints are ports of a fast member of the lab,
+ * so that only what is measured uses the processor. The connector runs.
  */
 export const withGateways = (work: (bed: ConnectedCluster) => Promise<void>, set: readonly string[] = []) =>
   withConnectedCluster({ nodes: [NODE], set }, async (bed) => {
     const { lab, cluster, connector } = bed
-    for (const n of [1, 2]) await startFastMember(lab, `${SEGMENT}-member${n}`)
+    await startPortMember(lab, MEMBER)
     await installDefinitions(cluster.api, await gatewayApiDefinitions())
     await cluster.api.create('/apis/gateway.networking.k8s.io/v1/gatewayclasses', {
       ...{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'GatewayClass' },

@@ -8,7 +8,7 @@ const apiVersion = 'gateway.networking.k8s.io/v1'
 const GROUP = `/apis/${apiVersion}`
 export const GATEWAYS = (namespace = 'default'): string => `${GROUP}/namespaces/${namespace}/gateways`
 export const HTTP_ROUTES = (namespace = 'default'): string => `${GROUP}/namespaces/${namespace}/httproutes`
-const SERVICES = (namespace: string): string => `/api/v1/namespaces/${namespace}/services`
+const SERVICES_OF = (namespace: string): string => `/api/v1/namespaces/${namespace}/services`
 export const SLICES_OF = (namespace = 'default'): string =>
   `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`
 
@@ -37,7 +37,7 @@ export const createGateway = (api: KubernetesApi, { name, namespace, gatewayClas
     },
   })
 
-/** A slice of a Service with one endpoint: a port of the lab's first fast member. */
+/** A slice of a Service with one endpoint: a port of the member. */
 export const sliceBody = (service: string, port: number) => ({
   metadata: { name: `${service}-a`, labels: { 'kubernetes.io/service-name': service } },
   addressType: 'IPv4',
@@ -51,14 +51,14 @@ export async function createBackend(
   name: string,
   { namespace = 'default', port = FAST_PORTS.first }: { readonly namespace?: string; readonly port?: number } = {},
 ): Promise<void> {
-  await api.create(SERVICES(namespace), {
+  await api.create(SERVICES_OF(namespace), {
     metadata: { name },
     spec: { ports: [{ name: 'http', port: 80, protocol: 'TCP' }] },
   })
   await api.create(SLICES_OF(namespace), sliceBody(name, port))
 }
 
-interface RouteBody {
+export interface RouteBody {
   readonly name: string
   readonly namespace?: string
   readonly gateway: string
@@ -71,7 +71,11 @@ const routeOf = ({ name, gateway, hostname, rules }: RouteBody) => ({
   spec: { parentRefs: [{ name: gateway }], hostnames: [hostname], rules },
 })
 
-const createRoute = (api: KubernetesApi, body: RouteBody) => api.create(HTTP_ROUTES(body.namespace), routeOf(body))
+export const createRoute = (api: KubernetesApi, body: RouteBody) =>
+  api.create(HTTP_ROUTES(body.namespace), routeOf(body))
+
+/** Rules that send everything to a Service. */
+export const toService = (name: string): readonly object[] => [{ backendRefs: [{ name, port: 80 }] }]
 
 const header = (type: string, field: string, name: string) => ({
   type,

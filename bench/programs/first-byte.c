@@ -2,9 +2,9 @@
  * Sends HTTP requests to an address until it answers 200, and prints when that was. One process for many measurements,
  * so that no process start is measured.
  *
- * stdin: `ADDRESS PORT [HOST [PATH]]\n`, host `bench` and path `/` unless others are given; stdout:
- * `NANOSECONDS ATTEMPTS WRONG\n`, the time on CLOCK_MONOTONIC when the status line was read, or `-1 ATTEMPTS WRONG` after
- * DEADLINE_MS. Wrong is every answer but 404 and 200, and a connection that was refused or broken.
+ * stdin: `ADDRESS PORT [HOST [PATH [BODY]]]\n`, host `bench` and path `/` unless others are given, until this body unless
+ * none is given; stdout: `NANOSECONDS ATTEMPTS WRONG\n`, the time on CLOCK_MONOTONIC when the answer was read, or
+ * `-1 ATTEMPTS WRONG` after DEADLINE_MS. Wrong is every answer but 404 and 200, and a connection that was refused or broken.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,12 +38,14 @@ static bool ready(int fd, short events)
 
 #define LATE 0
 #define BROKEN -1
+/* A 200 with another body. */
+#define OTHER 1
 
-/* The status code, LATE or BROKEN. */
-static int answer(const struct sockaddr_in *to, const char *request)
+/* The status code, LATE, BROKEN or OTHER. */
+static int answer(const struct sockaddr_in *to, const char *request, const char *body)
 {
 	ssize_t length = strlen(request);
-	char reply[64];
+	char reply[1024];
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	int code = LATE;
 
@@ -59,6 +61,8 @@ static int answer(const struct sockaddr_in *to, const char *request)
 
 			reply[n < 0 ? 0 : n] = 0;
 			code = n >= 12 ? atoi(reply + 9) : BROKEN;
+			if (code == 200 && *body && ((size_t)n < strlen(body) || strcmp(reply + n - strlen(body), body) != 0))
+				code = OTHER;
 		}
 	}
 	close(fd);
@@ -67,7 +71,7 @@ static int answer(const struct sockaddr_in *to, const char *request)
 
 int main(void)
 {
-	char line[512], address[64], host[128], path[128], request[512];
+	char line[512], address[64], host[128], path[128], body[64], request[512];
 	unsigned port;
 
 	while (fgets(line, sizeof(line), stdin)) {
@@ -77,14 +81,15 @@ int main(void)
 
 		strcpy(host, "bench");
 		strcpy(path, "/");
-		if (sscanf(line, "%63s %u %127s %127s", address, &port, host, path) < 2 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
+		*body = 0;
+		if (sscanf(line, "%63s %u %127s %127s %63s", address, &port, host, path, body) < 2 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
 			return 2;
 		to.sin_port = htons(port);
 		snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path,
 			 host);
-		while ((code = answer(&to, request)) != 200 && now_ns() < deadline) {
+		while ((code = answer(&to, request, body)) != 200 && now_ns() < deadline) {
 			attempts++;
-			wrong += code != 404 && code != LATE;
+			wrong += code != 404 && code != LATE && code != OTHER;
 			usleep(PAUSE_US);
 		}
 		printf("%lld %d %d\n", code == 200 ? now_ns() : -1LL, attempts, wrong);

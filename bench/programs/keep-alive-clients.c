@@ -4,7 +4,7 @@
  * longest time from one answer to the next, including the one still open. A connection that ends regularly between two
  * requests is a reconnect, as for any HTTP client; everything else that is no 200 is a failure.
  *
- * keep-alive-clients ADDRESS PORT CLIENTS
+ * keep-alive-clients ADDRESS PORT CLIENTS [HOSTS]: with HOSTS they ask for r0.example.com and so on at random, else for `bench`
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,6 +25,7 @@
 #define MOST_CLIENTS 64
 
 static struct sockaddr_in to = { .sin_family = AF_INET };
+static int hosts;
 static atomic_bool ending;
 static atomic_long requests, failed, reconnects;
 static atomic_llong answered[MOST_CLIENTS], longest[MOST_CLIENTS];
@@ -80,7 +81,8 @@ static bool closed_meanwhile(int fd)
 static void *client(void *place)
 {
 	int n = (int)(long)place;
-	static const char request[] = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
+	char request[128] = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
+	unsigned seed = n;
 	int fd = -1;
 	bool last = false;
 
@@ -94,8 +96,10 @@ static void *client(void *place)
 			fd = open_connection();
 			last = false;
 		}
+		if (hosts)
+			snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: r%d.example.com\r\n\r\n", rand_r(&seed) % hosts);
 		requests++;
-		if (fd < 0 || send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) != sizeof(request) - 1 || !read_answer(fd, &last)) {
+		if (fd < 0 || send(fd, request, strlen(request), MSG_NOSIGNAL) != (ssize_t)strlen(request) || !read_answer(fd, &last)) {
 			failed++;
 			if (fd >= 0)
 				close(fd);
@@ -131,12 +135,13 @@ static void tell(int count)
 int main(int argc, char **argv)
 {
 	pthread_t threads[MOST_CLIENTS];
-	int count = argc == 4 ? atoi(argv[3]) : 0;
+	int count = argc == 4 || argc == 5 ? atoi(argv[3]) : 0;
 	char byte;
 
 	if (count < 1 || count > MOST_CLIENTS || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1)
 		return 2;
 	to.sin_port = htons(atoi(argv[2]));
+	hosts = argc == 5 ? atoi(argv[4]) : 0;
 	for (int i = 0; i < count; i++) {
 		answered[i] = now_ns();
 		pthread_create(&threads[i], NULL, client, (void *)(long)i);
