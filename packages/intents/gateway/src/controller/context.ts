@@ -1,4 +1,5 @@
 import type { KnownDomains, KnownLoadBalancers, KnownNetworks, KnownPools, Restoration } from '@spout/connector'
+import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
 import type { GatewayIndex } from './gateway-index.ts'
 import type { GatewayControllerOptions } from './options.ts'
 import type { PolicyIndex } from './policy-index.ts'
@@ -16,6 +17,7 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly routes: RouteIndex
   readonly policies: PolicyIndex
   readonly statuses: Statuses
+  readonly compiled: CompiledRoutes
   /** The Gateway whose load balancer is being changed now, by load balancer id. */
   readonly busy: Map<string, string>
   readonly withdrawing: Map<string, Set<string>>

@@ -12,6 +12,7 @@ import {
 import type { LoadBalancer } from '@spout/model'
 import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import { routeIdOf } from '../objects/route.ts'
+import { CompiledRoutes } from '../to-model/compiled-routes.ts'
 import type { ClusterChange } from './cluster.ts'
 import type { ControllerContext } from './context.ts'
 import { GatewayBalancer } from './gateway-balancer.ts'
@@ -70,6 +71,7 @@ export class GatewayController {
       routes: new RouteIndex(),
       policies: new PolicyIndex(options),
       statuses: new Statuses(options),
+      compiled: new CompiledRoutes(),
       busy: new Map(),
       withdrawing: new Map(),
       departed: new Set(),
@@ -157,12 +159,13 @@ export class GatewayController {
 
   #gatewayChanged(key: string): void {
     const { cluster, gateways, routes, known, departed } = this.#context
-    const { before, ownership } = gateways.put(key, cluster.gateway(key))
+    const { before, ownership, isChanged } = gateways.put(key, cluster.gateway(key))
     if (before !== null && before.uid !== gateways.get(key)?.uid && known.ofUid(before.uid).length > 0)
       departed.add(before.uid)
     if (ownership === 'ours') this.#add(GATEWAY, key)
     if (ownership === 'deleting' || ownership === 'released' || known.ofKey(key).length > 0) this.#add(LEAVE, key)
-    for (const route of routes.ofGateway(key)) this.#addRoute(route)
+    // A status of ours, for example, says nothing to its routes.
+    if (isChanged) for (const route of routes.ofGateway(key)) this.#addRoute(route)
   }
 
   #routeChanged(id: string): void {

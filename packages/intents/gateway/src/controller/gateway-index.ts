@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { uidOf } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
 import { hasTls, secretsOf } from '../to-model/certificates.ts'
@@ -9,6 +10,7 @@ import { type Ownership, ownershipOf } from './ownership.ts'
 export interface SeenGateway {
   readonly uid: string
   readonly ownership: Ownership
+  readonly generation: number
   /** Its key; null when it is not ours. */
   readonly unit: string | null
 }
@@ -48,17 +50,20 @@ export class GatewayIndex {
     return ownershipOf(gateway, this.#cluster.gatewayClass(gatewayClassName), this.#cluster.isClaimed(gateway))
   }
 
-  /** @param gateway undefined when there is none */
+  /**
+   * @param gateway undefined when there is none
+   * @returns also whether it is another for its routes
+   */
   put(
     key: string,
     gateway: Gateway | undefined,
-  ): { readonly before: SeenGateway | null; readonly ownership: Ownership } {
+  ): { readonly before: SeenGateway | null; readonly ownership: Ownership; readonly isChanged: boolean } {
     const before = this.get(key)
     const ownership = gateway === undefined ? 'foreign' : this.ownershipOf(gateway)
     if (gateway === undefined) this.#seen.delete(key)
-    else this.#seen.set(key, { uid: uidOf(gateway), ownership, unit: ownership === 'ours' ? key : null })
+    else this.#seen.set(key, seenOf(key, gateway, ownership))
     this.#nameSecrets(key)
-    return { before, ownership }
+    return { before, ownership, isChanged: !isDeepStrictEqual(before, this.get(key)) }
   }
 
   /** Whether what no Gateway names may go already. */
@@ -101,3 +106,10 @@ export class GatewayIndex {
     this.#certificates.name(`gateway:${key}`, secrets)
   }
 }
+
+const seenOf = (key: string, gateway: Gateway, ownership: Ownership): SeenGateway => ({
+  uid: uidOf(gateway),
+  ownership,
+  generation: gateway.metadata.generation ?? 0,
+  unit: ownership === 'ours' ? key : null,
+})

@@ -2,6 +2,7 @@ import type { KnownDomains, LoadBalancerService, TlsCertificates } from '@spout/
 import type { Clock, Logger } from '@spout/runtime'
 import { judgePolicy, policyOfPort } from '../to-model/backend-tls.ts'
 import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
+import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
 import type { Cluster } from './cluster.ts'
 
 export interface GatewayControllerSettings {
@@ -29,7 +30,12 @@ export const surroundingsOf = ({
   settings,
   certificates,
   domains,
-}: GatewayControllerOptions & { readonly domains: Pick<KnownDomains, 'all'> }): Surroundings => ({
+  compiled,
+}: GatewayControllerOptions & {
+  readonly domains: Pick<KnownDomains, 'all'>
+  readonly compiled: CompiledRoutes
+}): Surroundings => ({
+  compile: compiled.compile,
   certificateOf: (secret) => certificates.of(secret),
   cluster: settings.cluster,
   domains: domains.all,

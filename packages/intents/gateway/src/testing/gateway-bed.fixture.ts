@@ -272,7 +272,7 @@ const typed = <T extends KubeObject>(kind: string, object: T): T => ({
 
 export type GatewayBed = Awaited<ReturnType<typeof openGatewayBed>>
 
-const CHANGING = ['create', 'replace', 'changeMembers', 'delete', 'addVip', 'removeVip'] as const
+const CHANGING = ['create', 'replace', 'changeMembers', 'changeRoutes', 'delete', 'addVip', 'removeVip'] as const
 
 /** Notes changing calls to the control plane. */
 function observed(inner: LoadBalancerService, calls: string[]): LoadBalancerService {

@@ -17,7 +17,6 @@ import {
 import { DEFAULT_DRAIN_S, FORWARDED_HEADERS, listenerTls } from '@spout/model'
 import type { Gateway } from '../objects/gateway.ts'
 import { byAge, type RouteObject } from '../objects/route.ts'
-import { kindOf } from '../route-kinds/all.ts'
 import type { BackendShare, PlacedRoute } from '../route-kinds/route-kind.ts'
 import { addressesOf } from './addresses.ts'
 import type { Labels } from './attachment.ts'
@@ -25,6 +24,7 @@ import { backendResolver } from './backend-resolver.ts'
 import type { Backend, BackendSurroundings } from './backends.ts'
 import { backendCertificateOf, certificateResolver } from './certificates.ts'
 import { clientValidation } from './client-certificates.ts'
+import { type CompileRoute, compileRoute } from './compiled-routes.ts'
 import { dnsNamesOf, type PlacedHosts } from './dns-names.ts'
 import { endsTls } from './ends-tls.ts'
 import { routesAtListeners } from './gateway-routes.ts'
@@ -44,6 +44,8 @@ export interface GatewaySurroundings extends BackendSurroundings {
   /** The certificate of a Secret by `namespace/name`. */
   readonly certificateOf: (secret: string) => CertificateSight
   readonly cluster: string
+  /** Absent: each route is compiled anew. */
+  readonly compile?: CompileRoute
   /** Of the project, below which it may have names. */
   readonly domains: readonly string[]
 }
@@ -88,6 +90,7 @@ export function compileGateway(
   )
   const { id, unresolved } = backendCertificateOf(gateway, surroundings.grants, surroundings.certificateOf)
   const forBackends = showing(id, surroundings)
+  const { compile = compileRoute } = surroundings
   const placed = new Map<JudgedListener, PlacedRoute[]>(judged.map((one) => [one, []]))
   const attached = routesAtListeners(gateway, [...routes].sort(byAge), judged, surroundings)
   const backends = new Map<string, Backend>()
@@ -97,7 +100,7 @@ export function compileGateway(
     for (const { route, hosts } of own) {
       if (!isUsable(one)) continue
       placedHosts.push({ route, hosts })
-      const compiled = kindOf(route).compile(route, hosts, one.listener, backendResolver(route, forBackends))
+      const compiled = compile(route, hosts, one.listener, backendResolver(route, forBackends))
       placed.get(one)?.push(...compiled.routes)
       if (compiled.shares !== undefined && !shares.has(one))
         shares.set(one, { pool: sharedPoolNameOf(route), shares: compiled.shares })

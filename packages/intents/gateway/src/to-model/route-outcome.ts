@@ -6,6 +6,7 @@ import type { ParentOutcome } from '../write-back/route-status.ts'
 import { type AttachedListener, attach, attachingRouteOf, gatewayOf, listenersOf } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { GatewaySurroundings } from './compile-gateway.ts'
+import { compileRoute } from './compiled-routes.ts'
 import { allAtListeners } from './gateway-routes.ts'
 import { judgeListeners } from './listeners.ts'
 import { rivalsRefused } from './rivals.ts'
@@ -20,12 +21,13 @@ import { type Objection, objection } from './verdict.ts'
 export function routeOutcomes(
   route: RouteObject,
   gatewayAt: (key: string) => Gateway | null,
-  surroundings: Pick<GatewaySurroundings, 'labelsOf' | 'service' | 'grants'>,
+  surroundings: Pick<GatewaySurroundings, 'labelsOf' | 'service' | 'grants' | 'tlsOf' | 'compile'>,
   routesAt: (key: string) => readonly RouteObject[],
   besideRivals: (gateway: string, rival: string) => readonly RouteObject[],
 ): readonly ParentOutcome[] {
   const attaching = attachingRouteOf(route)
   const resolve = backendResolver(route, surroundings)
+  const { compile = compileRoute } = surroundings
   return (route.spec.parentRefs ?? []).flatMap((ref): readonly ParentOutcome[] => {
     const key = gatewayOf(ref, attaching.namespace)
     const gateway = key === null ? null : gatewayAt(key)
@@ -37,7 +39,7 @@ export function routeOutcomes(
     )
     const [first] = listeners
     const { listener } = first?.judged ?? { listener: { name: '', protocol: 'HTTP', port: 80 } }
-    const { routes, dropped, unresolved } = kindOf(route).compile(route, first?.hosts ?? [''], listener, resolve)
+    const { routes, dropped, unresolved } = compile(route, first?.hosts ?? [''], listener, resolve)
     const partly = droppedRules(dropped, routes.length === 0)
     const idle = kindOf(route).isAlone ? idleAt(listeners, route, gateway, routesAt(key), surroundings.labelsOf) : ''
     return [
