@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadBalancer, Member } from '@spout/model'
 import { contentOf, type LoadBalancerContent, type MemberContent } from './content.ts'
+import { type RouteChange, routeChange } from './route-difference.ts'
 
 interface Endpoint {
   readonly address: string
@@ -16,15 +17,16 @@ export interface PoolChange {
 }
 
 /**
- * How a document differs from the wanted content: not at all (`same`), in members of one pool, or in more (`whole`).
+ * How a document differs from the wanted content: not at all (`same`), in members of pools and routes of listeners, or in
+ * more (`whole`).
  * The order of members does not count. Called often and with many members, so it copies nothing.
  */
 export function differenceTo(
   document: LoadBalancer,
   wanted: LoadBalancerContent,
-): 'same' | 'whole' | readonly PoolChange[] {
+): 'same' | 'whole' | readonly (PoolChange | RouteChange)[] {
   if (!document.enabled || !isDeepStrictEqual(frameOf(document), frame(wanted))) return 'whole'
-  const changes: PoolChange[] = []
+  const changes: (PoolChange | RouteChange)[] = []
   for (const [at, { id, members }] of document.pools.entries()) {
     const others = wanted.pools[at]?.members ?? []
     if (members.length === others.length && members.every((member, index) => isAsWanted(member, others[index]!)))
@@ -33,6 +35,13 @@ export function differenceTo(
     // Two members of one endpoint: the control plane refuses them with its reason.
     if (change === null) return 'whole'
     if (change.put.length + change.remove.length > 0) changes.push(change)
+  }
+  const poolNames = new Map(document.pools.map(({ id, name }) => [id, name]))
+  for (const [at, { id, routes = [] }] of document.listeners.entries()) {
+    const change = routeChange(id, routes, wanted.listeners[at]?.routes ?? [], poolNames)
+    if (change === 'whole') return 'whole'
+    // After the members: a route may send to a pool from now on.
+    if (change !== null) changes.push(change)
   }
   return changes.length === 0 ? 'same' : changes
 }
@@ -71,10 +80,15 @@ const isAsWanted = (member: Member, wanted: MemberContent): boolean =>
   member.weight === wanted.weight &&
   member.monitorPort === wanted.monitorPort
 
-/** The content without its members. */
+/** The content without its members and routes. */
 const frame = (content: LoadBalancerContent): LoadBalancerContent => ({
   ...content,
   pools: content.pools.map((pool) => ({ ...pool, members: [] })),
+  listeners: content.listeners.map(({ routes: _, ...listener }) => listener),
 })
 const frameOf = (document: LoadBalancer): LoadBalancerContent =>
-  contentOf({ ...document, pools: document.pools.map((pool) => ({ ...pool, members: [] })) })
+  contentOf({
+    ...document,
+    pools: document.pools.map((pool) => ({ ...pool, members: [] })),
+    listeners: document.listeners.map((listener) => ({ ...listener, routes: [] })),
+  })

@@ -3,6 +3,7 @@ import type { AddressCandidate, KnownPool } from '../addresses/address-choice.ts
 import type { KnownNetwork } from '../addresses/reach.ts'
 import type { LoadBalancerContent } from '../content/content.ts'
 import type { PoolChange } from '../content/content-difference.ts'
+import type { RouteChange } from '../content/route-difference.ts'
 
 /** A load balancer as the control plane shows it. */
 export interface ShownLoadBalancer {
@@ -79,6 +80,8 @@ export interface LoadBalancerService {
    * @throws Refused with a field such as `put[0].address`
    */
   changeMembers(shown: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer>
+  /** Changes routes of one listener as a whole; everything else stays as it is. @param shown as for `changeMembers` */
+  changeRoutes(shown: ShownLoadBalancer, change: RouteChange): Promise<ShownLoadBalancer>
   /** Resolves once the control plane has none with that id, also when it had none before. */
   delete(id: string): Promise<void>
   /** Whether the nodes have withdrawn what was deleted; answers when they have, or after `waitMs`. */

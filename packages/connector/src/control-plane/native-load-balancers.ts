@@ -8,11 +8,20 @@ import {
   type Sessions,
 } from '@spout/client/native-api'
 import { share } from '@spout/kube'
-import { edited, type LoadBalancer, type Member, type Network, type Project, type Withdrawal } from '@spout/model'
+import {
+  edited,
+  type HttpRoute,
+  type LoadBalancer,
+  type Member,
+  type Network,
+  type Project,
+  type Withdrawal,
+} from '@spout/model'
 import { parseCidr } from '@spout/net'
 import type { AddressCandidate, KnownPool } from '../addresses/address-choice.ts'
 import type { LoadBalancerContent } from '../content/content.ts'
 import type { PoolChange } from '../content/content-difference.ts'
+import { type RouteChange, withRouteChange } from '../content/route-difference.ts'
 import { CallsTogether, type Outcome } from './calls-together.ts'
 import type {
   LoadBalancerEvent,
@@ -41,6 +50,7 @@ interface QueuedMemberChange {
 
 /** The version that a change of members made, and the members that were put. */
 type ChangedMembers = Pick<LoadBalancer, 'generation' | 'updatedAt'> & { readonly put: readonly Member[] }
+type ChangedRoutes = Pick<LoadBalancer, 'generation' | 'updatedAt'> & { readonly put: readonly HttpRoute[] }
 type Failure = { readonly error: ProblemBody }
 
 /** Limit for the body of a call, well below the control plane's own limit. */
@@ -149,8 +159,27 @@ export class NativeLoadBalancers implements LoadBalancerService {
     return { document: { ...document, pools, generation, updatedAt }, status }
   }
 
+  async changeRoutes({ document, status }: ShownLoadBalancer, change: RouteChange): Promise<ShownLoadBalancer> {
+    const { listenerId, put: wanted, remove } = change
+    const { generation, updatedAt, put } = await this.#api.call<ChangedRoutes>(
+      'POST',
+      `/load-balancers/${document.id}/listeners/${listenerId}/route-changes`,
+      { put: wanted, remove },
+    )
+    const listeners = document.listeners.map((listener) =>
+      listener.id === listenerId
+        ? { ...listener, routes: [...withRouteChange(listener.routes, change, put)] }
+        : listener,
+    )
+    return { document: { ...document, listeners, generation, updatedAt }, status }
+  }
+
   async replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer> {
-    return splitAnswer(await this.#api.call<AnsweredLoadBalancer>('PUT', `/load-balancers/${id}`, bodyOf(content)))
+    const made = splitAnswer(
+      await this.#api.call<AnsweredLoadBalancer>('PUT', `/load-balancers/${id}`, bodyOf(content)),
+    )
+    this.#made.set(id, made.document)
+    return made
   }
 
   async delete(id: string): Promise<void> {
@@ -204,7 +233,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
         const { id } = line.object
         const shown =
           line.type === 'CHANGED'
-            ? (edited(told.get(id), line.edits) as AnsweredLoadBalancer)
+            ? this.#likeMade(edited(told.get(id), line.edits) as AnsweredLoadBalancer)
             : this.#likeMade(line.object)
         told.set(id, shown)
         if (shown.projectId === projectId) yield { type: 'shown', loadBalancer: splitAnswer(shown) }

@@ -15,6 +15,7 @@ export const NO_LOAD_BALANCERS: LoadBalancerService = {
   classId: async () => null,
   replace: refused,
   changeMembers: refused,
+  changeRoutes: refused,
   delete: async () => {},
   withdrawal: async () => ({ withdrawn: true, overdue: false, waitingFor: [] }),
   addVip: refused,

@@ -33,7 +33,7 @@ export async function replace(
   })
 }
 
-/** Writes the difference. A change of members alone is sent as such: its cost does not depend on their number. */
+/** Writes the difference. Changes of members and routes alone are sent as such: their cost does not depend on their number. */
 async function say(
   { service, known }: SayContext,
   shown: ShownLoadBalancer,
@@ -47,7 +47,18 @@ async function say(
     const takesNames = content.dnsNames === undefined && (shown.document.dnsNames ?? []).length > 0
     return service.replace(id, takesNames ? { ...content, dnsNames: [] } : content)
   }
-  for (const change of difference)
+  for (const change of difference) {
+    if ('listenerId' in change) {
+      try {
+        now = await service.changeRoutes(now, change)
+        known.answered(now)
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error
+        // The listener has changed, or an earlier control plane has no such call: replacing the whole tells what is wrong.
+        return service.replace(id, content)
+      }
+      continue
+    }
     try {
       now = await service.changeMembers(now, change)
       known.answered(now)
@@ -61,6 +72,7 @@ async function say(
       if (put === undefined || member < 0) return service.replace(id, content)
       throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${at?.[2]}`)
     }
+  }
   return now
 }
 

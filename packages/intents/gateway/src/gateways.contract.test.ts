@@ -96,6 +96,8 @@ describe('against a real API server with Gateway API v1.6', () => {
     const id = bed.documentOf(made)?.listeners[0]?.routes[0]?.id
     await bed.change('httproutes', 'edited', { spec: { rules: [to('web'), { matches: [{ path: { value: '/x' } }] }] } })
     await bed.until('another', () => actions(made) === '500,forward,404')
+    await idle()
+    expect(running.calls).toEqual(['replace', 'changeRoutes'])
     expect(bed.documentOf(made)?.listeners[0]?.routes[1]?.id).toBe(id)
     const route = await whenRoute('edited', 'observed', ({ status, metadata }) =>
       (status?.parents[0]?.conditions ?? []).every(

@@ -65,6 +65,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'POST /load-balancers/:id/listeners/:part/routes': 'may',
   'PUT /load-balancers/:id/listeners/:part/routes/:route': 'may',
   'DELETE /load-balancers/:id/listeners/:part/routes/:route': 'may',
+  'POST /load-balancers/:id/listeners/:part/route-changes': 'may',
   'GET /load-balancers/:id/pools': 'may',
   'GET /load-balancers/:id/pools/:part': 'may',
   'POST /load-balancers/:id/pools': 'may',

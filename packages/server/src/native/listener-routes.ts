@@ -8,7 +8,7 @@ import { routeDraft } from './route-draft.ts'
 const tag = 'load-balancers'
 const root = '/load-balancers/:id/listeners/:part/routes'
 
-const placedRoute = routeDraft.extend({
+export const placedRoute = routeDraft.extend({
   /** The route that it stands before. Absent: it keeps its place, and a new one is the last. */
   before: uuid.optional(),
 })

@@ -216,3 +216,49 @@ describe('one route', () => {
     expect((await call('POST', `${path}/listeners/${nobody}/routes`, CART)).status).toBe(404)
   })
 })
+
+describe('several routes at once', () => {
+  const names = async (listener: string) =>
+    (await call('GET', listener)).body.routes.map(({ name }: { name: string }) => name)
+
+  test('are put and removed in one version; the others keep their place and stay the same', async () => {
+    const { path, body, listener } = await create([CART, HTTPS])
+    const [cart, https] = body.listeners[0].routes
+    const before = (await call('GET', path)).body.generation
+    const made = await call('POST', `${listener}/route-changes`, {
+      put: [
+        { ...CART, name: 'one', before: https.id },
+        { ...CART, name: 'two', before: https.id },
+        { ...HTTPS, enabled: false },
+      ],
+      remove: [cart.id, '11111111-1111-4111-8111-111111111111'],
+    })
+    expect(made.status).toBe(200)
+    expect(await names(listener)).toEqual(['one', 'two', 'https'])
+    const { routes } = (await call('GET', listener)).body
+    expect(made.body).toEqual({
+      generation: before + 1,
+      updatedAt: expect.any(String),
+      listenerId: body.listeners[0].id,
+      put: routes,
+    })
+    expect(routes[2]).toEqual({ ...https, enabled: false, updatedAt: expect.any(String) })
+
+    await call('POST', `${listener}/route-changes`, { put: [{ ...CART, name: 'two', before: routes[0].id }] })
+    expect(await names(listener)).toEqual(['two', 'one', 'https'])
+    const same = await call('POST', `${listener}/route-changes`, { put: [{ ...CART, name: 'one' }] })
+    expect(same.body).toMatchObject({ generation: before + 2, put: [routes[0]] })
+  })
+
+  test.each([
+    [{ ...CART, action: { type: 'forward', pools: [{ pool: 'none' }] } }, 'put[1].action.pools[0].pool'],
+    [{ ...CART, action: { type: 'forward', pools: [{ pool: 'l4' }] } }, 'put[1].action.pools[0].poolId'],
+    [{ ...CART, name: 'new', before: '11111111-1111-4111-8111-111111111111' }, 'put[1].before'],
+  ])('are all refused for %j, at %s', async (draft, field) => {
+    const { listener } = await create([HTTPS])
+    const put = [{ ...CART, name: 'good' }, draft]
+    const { status, body } = await call('POST', `${listener}/route-changes`, { put })
+    expect([status, body.field]).toEqual([400, field])
+    expect(await names(listener)).toEqual(['https'])
+  })
+})

@@ -13,6 +13,7 @@ import { nodeRoutes } from './nodes.ts'
 import { projectRoutes } from './projects.ts'
 import { rebalanceRoutes } from './rebalance.ts'
 import type { Route } from './route.ts'
+import { routeChangeRoutes } from './route-changes.ts'
 import { tokenRoutes } from './tokens.ts'
 import { vipRoutes } from './vips.ts'
 import { withdrawalRoutes } from './withdrawal.ts'
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...memberChangeRoutes,
   ...loadBalancerPartRoutes,
   ...listenerRouteRoutes,
+  ...routeChangeRoutes,
   ...loadBalancerMemberRoutes,
   ...withdrawalRoutes,
   ...networkRoutes,

@@ -30,7 +30,7 @@ export interface RunningController {
 }
 
 const WATCHES: readonly unknown[] = ['watch', 'poolChanges', 'watchNetworks']
-const CHANGING = ['create', 'replace', 'changeMembers', 'delete', 'addVip', 'removeVip'] as const
+const CHANGING = ['create', 'replace', 'changeMembers', 'changeRoutes', 'delete', 'addVip', 'removeVip'] as const
 
 /**
  * A real API server, and a real control plane over HTTP (admission, store, native API) with one project. The test plays

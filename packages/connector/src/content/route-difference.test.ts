@@ -1,0 +1,61 @@
+import type { HttpRoute } from '@spout/model'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type RouteContent, routeOf } from './route-content.ts'
+import { routeChange, withRouteChange } from './route-difference.ts'
+
+const POOLS = new Map([['p', 'web']])
+const content = (name: string, code = 404): RouteContent => {
+  const made = routeOf({ name, action: { type: 'respond', code } }, 'rules')
+  if ('refusal' in made) throw new Error(made.refusal.message)
+  return made.value
+}
+/** As the control plane would store it. */
+const stored = ({ name, conditions, action }: RouteContent, id = `id-${name}`): HttpRoute =>
+  ({ id, name, description: '', tags: [], enabled: true, conditions, action, createdAt: '', updatedAt: null }) as never
+
+const table = (names: readonly string[], code?: number) => names.map((name) => content(name, code))
+const change = (before: readonly RouteContent[], after: readonly RouteContent[]) =>
+  routeChange(
+    'l',
+    before.map((one) => stored(one)),
+    after,
+    POOLS,
+  )
+
+test('the same routes are no change', () => {
+  expect(change(table(['a', 'b']), table(['a', 'b']))).toBeNull()
+})
+
+test('new routes stand before the next one that stays, changed ones keep their place, others are removed', () => {
+  const [a, b, c, d] = table(['a', 'b', 'c', 'd'])
+  expect(change([a!, b!, c!], [content('x'), a!, content('b', 503), d!, content('e')])).toEqual({
+    listenerId: 'l',
+    put: [{ ...content('x'), before: 'id-a' }, content('b', 503), d, content('e')],
+    remove: ['id-c'],
+  })
+})
+
+test('another order, names that occur twice, and a route that somebody switched off, as a whole or one by one', () => {
+  expect(change(table(['a', 'b', 'c']), table(['c', 'a', 'b']))).toBe('whole')
+  expect(change(table(['a', 'b']), table(['b', 'b', 'a']))).toBe('whole')
+  const off = { ...stored(content('a')), enabled: false }
+  expect(routeChange('l', [off], table(['a']), POOLS)).toMatchObject({ put: table(['a']), remove: [] })
+})
+
+test('a change leads to the wanted routes, whatever they were', () => {
+  const names = fc.uniqueArray(fc.constantFrom(...'abcdefgh'), { maxLength: 8 })
+  const routes = names.chain((all) =>
+    fc.tuple(...all.map((name) => fc.constantFrom(404, 503).map((code) => content(name, code)))),
+  )
+  fc.assert(
+    fc.property(routes, routes, (before, after) => {
+      const now = before.map((one) => stored(one))
+      const found = routeChange('l', now, after, POOLS)
+      if (found === 'whole') return
+      const answered = (found?.put ?? []).map((one) => stored(one))
+      const next = found === null ? now : withRouteChange(now, found, answered)
+      expect(next.map(({ name, action }) => [name, action])).toEqual(after.map(({ name, action }) => [name, action]))
+    }),
+  )
+})

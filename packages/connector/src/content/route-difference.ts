@@ -1,0 +1,77 @@
+import { type HttpRoute, sameJson } from '@spout/model'
+import { type RouteContent, routeContentOf } from './route-content.ts'
+
+/** A change of some routes of one listener. */
+export interface RouteChange {
+  readonly listenerId: string
+  /** Routes that are new or that differ, in order; new ones with the id of the route that they stand before. */
+  readonly put: readonly (RouteContent & { readonly before?: string })[]
+  /** Ids. */
+  readonly remove: readonly string[]
+}
+
+/** A change of more is no cheaper than replacing all of them. */
+const MOST_CHANGES = 500
+
+/**
+ * How the routes of a listener differ from the wanted ones. Called often and with thousands of routes, of which few differ.
+ * @returns null: not at all; `whole` when their order differs or their names do not tell them apart, or for too many changes
+ */
+export function routeChange(
+  listenerId: string,
+  routes: readonly HttpRoute[],
+  wanted: readonly RouteContent[],
+  poolNames: ReadonlyMap<string, string>,
+): RouteChange | 'whole' | null {
+  const isAsWanted = (route: HttpRoute, one: RouteContent): boolean =>
+    route.name === one.name && sameJson(routeContentOf(route, poolNames), one)
+  let first = 0
+  const shorter = Math.min(routes.length, wanted.length)
+  while (first < shorter && isAsWanted(routes[first]!, wanted[first]!)) first++
+  let [end, endWanted] = [routes.length, wanted.length]
+  while (end > first && endWanted > first && isAsWanted(routes[end - 1]!, wanted[endWanted - 1]!)) {
+    end--
+    endWanted--
+  }
+  const [was, is] = [routes.slice(first, end), wanted.slice(first, endWanted)]
+  if (was.length === 0 && is.length === 0) return null
+  const names = new Set(is.map(({ name }) => name))
+  const known = new Map(was.map((route) => [route.name, route]))
+  if (names.size < is.length || known.size < was.length) return 'whole'
+  const stays = was.filter(({ name }) => names.has(name))
+  const staying = is.filter(({ name }) => known.has(name))
+  if (stays.some(({ name }, at) => name !== staying[at]?.name)) return 'whole'
+  const put: RouteChange['put'][number][] = []
+  let before = routes[end]?.id
+  for (const one of is.toReversed()) {
+    const route = known.get(one.name)
+    if (route === undefined) put.push(before === undefined ? one : { ...one, before })
+    else if (!isAsWanted(route, one)) put.push(one)
+    before = route?.id ?? before
+  }
+  const remove = was.flatMap(({ id, name }) => (names.has(name) ? [] : [id]))
+  if (put.length + remove.length > MOST_CHANGES) return 'whole'
+  return { listenerId, put: put.reverse(), remove }
+}
+
+/** The routes after a change. @param put those that were put, as the control plane has them */
+export function withRouteChange(
+  routes: readonly HttpRoute[],
+  { put: wanted, remove }: RouteChange,
+  put: readonly HttpRoute[],
+): readonly HttpRoute[] {
+  const gone = new Set(remove)
+  const changed = remove.length === 0 ? [...routes] : routes.filter(({ id }) => !gone.has(id))
+  const made = new Map(put.map((route) => [route.name, route]))
+  for (const { name, before } of wanted) {
+    const route = made.get(name)
+    if (route === undefined) continue
+    const at = changed.findIndex(({ id }) => id === route.id)
+    if (at >= 0) changed[at] = route
+    else {
+      const next = before === undefined ? -1 : changed.findIndex(({ id }) => id === before)
+      changed.splice(next < 0 ? changed.length : next, 0, route)
+    }
+  }
+  return changed
+}
