@@ -1,3 +1,4 @@
+import { HOST_RULES } from '@spout/admission'
 import { DEFAULT_POLICY_SET, POLICY_SET_NAMES } from '@spout/intent-octavia'
 import {
   ANNOUNCER_NAMES,
@@ -212,6 +213,14 @@ export const controlPlaneConfig = z.strictObject({
     announcer: z.enum(ANNOUNCER_NAMES).default(DEFAULT_ANNOUNCER),
     /** The announcers' settings that have no default, for that group. */
     ...requiredSettingsShape,
+  }).prefault({}),
+  /** Of projects. */
+  domains: section({
+    /**
+     * Which hosts routes of a project may name: `any`; `unclaimed`: all but those below the domain of another project;
+     * `own`: only those below its own.
+     */
+    hosts: z.enum(HOST_RULES).default('unclaimed'),
   }).prefault({}),
   /** The cluster that this control plane runs in. */
   kubernetes: section({

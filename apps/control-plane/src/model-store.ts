@@ -32,6 +32,7 @@ export async function openModelStore(config: ControlPlaneConfig, log: Logger): P
   const admission = new StoreAdmission({
     ...{ store, view, sealing, managementCidrs: config.network.managementCidrs },
     references: config.octavia.noop ? 'any' : 'known',
+    hosts: config.domains.hosts,
   })
   const unopenedCertificates = await admission.sealAnew()
   if (unopenedCertificates > 0)

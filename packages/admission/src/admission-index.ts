@@ -14,6 +14,7 @@ import {
 } from '@spout/plan'
 import type { ModelView, ObjectOf } from './contract/view.ts'
 import { DocumentSizes } from './document-sizes.ts'
+import { DomainOwners } from './domain-owners.ts'
 import { MemberCounts } from './member-counts.ts'
 import { COUNTED_KINDS, type CountedKind, isCounted, objectUsage } from './object-usage.ts'
 
@@ -35,6 +36,8 @@ export const isInUse = (address: Address): boolean => address.quarantineUntil ==
 export class AdmissionIndex {
   /** The tables of routes that were checked last. */
   readonly routeTables = new RouteTables()
+  /** Whose the domains are. */
+  readonly domainOwners = new DomainOwners()
   readonly #view: ModelView
   readonly #unsubscribe: () => void
   readonly #addresses = new Map<string, Address>()
@@ -61,6 +64,7 @@ export class AdmissionIndex {
     for (const address of view.list('address')) this.#replaceAddress(address.id, address)
     for (const network of view.list('network')) this.#replaceNetwork(network.id, network)
     for (const loadBalancer of view.list('loadBalancer')) this.#replaceLoadBalancer(loadBalancer.id, loadBalancer)
+    for (const { id, domains } of view.list('project')) this.domainOwners.replace(id, domains)
     for (const kind of COUNTED_KINDS) for (const object of view.list(kind)) this.#countObject(kind, object.id, object)
     this.#learnNodes()
     this.#unsubscribe = view.onChange((changed) => {
@@ -69,6 +73,7 @@ export class AdmissionIndex {
         if (kind === 'address') this.#replaceAddress(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'network') this.#replaceNetwork(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'loadBalancer') this.#replaceLoadBalancer(id, this.#view.get(kind, id)?.value ?? null)
+        if (kind === 'project') this.domainOwners.replace(id, this.#view.get(kind, id)?.value.domains)
         if (isCounted(kind)) this.#countObject(kind, id, this.#view.get(kind, id)?.value ?? null)
       }
     })

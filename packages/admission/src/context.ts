@@ -7,6 +7,7 @@ import type { AdmissionIndex } from './admission-index.ts'
 import type { Claim, Claims } from './claims.ts'
 import type { ModelView, ObjectOf, Versioned } from './contract/view.ts'
 import type { DenyList } from './deny-list.ts'
+import type { HostRule } from './host-rule.ts'
 
 /** Source of ids and secrets. */
 export interface RandomSource {
@@ -32,6 +33,8 @@ export interface AdmissionContext {
    * carried.
    */
   readonly references: 'known' | 'any'
+  /** Which hosts routes may name. */
+  readonly hosts: HostRule
   /** Seals private keys; null: none can be stored. */
   readonly sealing: SealingKeys | null
   readonly random: RandomSource

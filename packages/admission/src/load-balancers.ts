@@ -14,6 +14,7 @@ import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
 import { withMembers } from './member-change.ts'
 import { requireProject } from './projects-of.ts'
 import { claimSecurityGroups } from './security-groups.ts'
+import { checkServedHosts } from './served-hosts.ts'
 
 /** Creates, changes and deletes load balancers, each in one commit with their addresses. */
 export class LoadBalancers {
@@ -52,6 +53,7 @@ export class LoadBalancers {
       claimCertificates(claim, created)
       claimSecurityGroups(context, claim, created)
       claimDnsNames(context, claim, created)
+      checkServedHosts(context, created)
       return { writes: [putNew('loadBalancer', created), ...writes], result: created }
     })
   }
@@ -65,6 +67,7 @@ export class LoadBalancers {
       claimCertificates(claim, next)
       if (fields.securityGroupIds !== undefined) claimSecurityGroups(this.#context, claim, next)
       if (fields.dnsNames !== undefined) claimDnsNames(this.#context, claim, next, current.dnsNames)
+      if (fields.listeners !== undefined) checkServedHosts(this.#context, next, current.listeners)
       return { next, writes: [] }
     }
     return existing(id, await this.#queue.run(id, step, { alone: false }))

@@ -15,6 +15,7 @@ import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
 import type { ModelView } from './contract/view.ts'
 import { createCustomRole, deleteCustomRole } from './custom-roles.ts'
 import { DenyList } from './deny-list.ts'
+import type { HostRule } from './host-rule.ts'
 import { LoadBalancers } from './load-balancers.ts'
 import { setNetworkRoutes } from './network-routes.ts'
 import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks.ts'
@@ -52,6 +53,8 @@ export interface StoreAdmissionOptions {
   readonly sealing?: SealingKeys
   /** `any`: load balancers may name networks and certificates that do not exist, and no node carries them. */
   readonly references?: 'known' | 'any'
+  /** Which hosts routes may name; left out: all but those below another project's domain. */
+  readonly hosts?: HostRule
 }
 
 /**
@@ -65,7 +68,8 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   /** Two runs at once would each give a node an address. */
   readonly #ensuring = new Mutex()
 
-  constructor({ store, view, defaultQuota, managementCidrs, now, random, sealing, references }: StoreAdmissionOptions) {
+  constructor(options: StoreAdmissionOptions) {
+    const { store, view, defaultQuota, managementCidrs, now, random, sealing, references, hosts } = options
     const index = new AdmissionIndex(view)
     this.#context = {
       store,
@@ -76,6 +80,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
       random: random ?? systemRandom,
       sealing: sealing ?? null,
       references: references ?? 'known',
+      hosts: hosts ?? 'unclaimed',
       now: now ?? Date.now,
       defaultQuota: defaultQuota ?? DEFAULT_QUOTA,
     }

@@ -14,12 +14,21 @@ export class ApiProblem extends Error {
   readonly code: string | null
   /** The field that is wrong; null when the problem is about none. */
   readonly field: string | null
+  /** All fields that are wrong in the same way, where the server names several. */
+  readonly fields: readonly string[]
 
-  constructor(status: number, detail: string, code: string | null, field: string | null = null) {
+  constructor(
+    status: number,
+    detail: string,
+    code: string | null,
+    field: string | null = null,
+    fields: readonly string[] = [],
+  ) {
     super(detail)
     this.status = status
     this.code = code
     this.field = field
+    this.fields = fields
   }
 }
 
@@ -28,6 +37,7 @@ interface Problem {
   readonly detail?: string
   readonly code?: string
   readonly field?: string
+  readonly fields?: readonly string[]
 }
 
 async function send(
@@ -59,6 +69,7 @@ async function send(
     problem?.detail ?? problem?.title ?? `the server answered ${response.status}`,
     problem?.code ?? null,
     problem?.field ?? null,
+    problem?.fields,
   )
 }
 

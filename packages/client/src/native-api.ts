@@ -21,11 +21,14 @@ export class Refused extends Error {
    * none.
    */
   readonly field: string | null
+  /** All fields that are wrong in the same way: at least `field`, if there is one. */
+  readonly fields: readonly string[]
 
-  constructor(code: string, message: string, field: string | null = null) {
+  constructor(code: string, message: string, field: string | null = null, fields: readonly string[] = []) {
     super(message)
     this.code = code
     this.field = field
+    this.fields = fields.length > 0 || field === null ? fields : [field]
   }
 }
 
@@ -92,7 +95,7 @@ export function refusedOr(error: unknown): unknown {
   if (!(error instanceof ApiProblem)) return error
   const known = ERRORS[error.code as ErrorCode]
   if (known === undefined || known.retry === 'backoff' || known.kind === 'unauthenticated') return error
-  return new Refused(error.code ?? 'Refused', error.message, error.field)
+  return new Refused(error.code ?? 'Refused', error.message, error.field, error.fields)
 }
 
 /** A problem document, as part of the answer to a call about several objects. */
@@ -101,7 +104,8 @@ export interface ProblemBody {
   readonly detail: string
   readonly code: string
   readonly field?: string
+  readonly fields?: readonly string[]
 }
 
-export const problemFrom = ({ status, detail, code, field }: ProblemBody): ApiProblem =>
-  new ApiProblem(status, detail, code, field ?? null)
+export const problemFrom = ({ status, detail, code, field, fields }: ProblemBody): ApiProblem =>
+  new ApiProblem(status, detail, code, field ?? null, fields)

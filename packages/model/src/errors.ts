@@ -67,6 +67,7 @@ export const ERRORS = {
     'Field {field}: another member of this pool already uses {address} port {port}',
   ),
   NameTaken: row('conflict', 'onChange', 'Field {field}: {what} named {name} already exists'),
+  HostNotAllowed: row('invalid', 'onChange', 'Field {field}: routes of this project may not name {host}: {reason}'),
   DnsNameTaken: row('conflict', 'onChange', 'Field {field}: another load balancer has the name {name}'),
   AlreadyExists: row('conflict', 'onChange', '{what} {id} already exists'),
   RevisionConflict: row('conflict', 'backoff', '{what} {id} was changed by somebody else'),
@@ -98,14 +99,21 @@ export class SpoutError extends Error {
   override readonly name = 'SpoutError'
   readonly code: ErrorCode
   readonly params: ErrorParams
+  /** All fields that are wrong in the same way, where it is known; `field` is the first. */
+  readonly fields: readonly string[]
 
-  constructor(code: ErrorCode, params: ErrorParams = {}, options?: { readonly cause?: unknown }) {
+  constructor(
+    code: ErrorCode,
+    params: ErrorParams = {},
+    { fields = [], ...options }: { readonly cause?: unknown; readonly fields?: readonly string[] } = {},
+  ) {
     super(
       ERRORS[code].template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? `{${name}}`)),
       options,
     )
     this.code = code
     this.params = params
+    this.fields = fields
   }
 
   get kind(): ErrorKind {

@@ -107,6 +107,12 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
   ],
   ['NameTaken', { field: 'name', what: 'flavor', name: 'x' }, 409, 'A name of x already exists.'],
   ['DnsNameTaken', { field: 'dnsNames[0]', name: 'x.y' }, 409, 'Another Load Balancer already has the DNS name x.y.'],
+  [
+    'HostNotAllowed',
+    { field: 'listeners[0].routes[0].conditions[0].values[0]', host: 'x.y', reason: 'why' },
+    400,
+    'Validation failure: value: L7 rules of this project may not name x.y: why',
+  ],
   ['AlreadyExists', { what: 'x', id: '7' }, 409, 'Already an entity with that specified id.'],
   ['RevisionConflict', { what: 'loadBalancer', id: '7' }, 409, 'Load Balancer 7 is immutable and cannot be updated.'],
   ['VersionMismatch', { what: 'loadBalancer', id: '7' }, 409, 'Load Balancer 7 is immutable and cannot be updated.'],

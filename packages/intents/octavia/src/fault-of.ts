@@ -67,6 +67,8 @@ export function faultOf(error: SpoutError): OctaviaFault {
       )
     case 'NameTaken':
       return new OctaviaFault(409, `A ${OFFER_WORDS[text('what')] ?? field} of ${text('name')} already exists.`)
+    case 'HostNotAllowed':
+      return validationFailure(`value: L7 rules of this project may not name ${text('host')}: ${text('reason')}`)
     case 'DnsNameTaken':
       return new OctaviaFault(409, `Another Load Balancer already has the DNS name ${text('name')}.`)
     case 'AlreadyExists':

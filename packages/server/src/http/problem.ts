@@ -12,6 +12,8 @@ export const problemSchema = z.strictObject({
   detail: z.string(),
   code: z.string(),
   field: z.string().optional(),
+  /** All fields that are wrong in the same way; `field` is the first of them. */
+  fields: z.array(z.string()).optional(),
   retry: z.string(),
   /** The request's id. */
   instance: z.string(),
@@ -27,6 +29,7 @@ export function problemOf(error: SpoutError, requestId: string): Problem {
     detail: error.message,
     code: error.code,
     ...(error.field !== undefined && { field: error.field }),
+    ...(error.fields.length > 1 && { fields: [...error.fields] }),
     retry: error.retry,
     instance: requestId,
   }

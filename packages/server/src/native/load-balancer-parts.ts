@@ -221,7 +221,9 @@ export async function putPart<T extends { readonly id: string }, S extends z.Zod
 /** The same error, with the field as the caller named it. */
 export function withoutPrefix(error: unknown, prefix: string): unknown {
   if (!(error instanceof SpoutError) || !error.field?.startsWith(prefix)) return error
-  return new SpoutError(error.code, { ...error.params, field: error.field.slice(prefix.length) }, { cause: error })
+  const inPart = (field: string) => (field.startsWith(prefix) ? field.slice(prefix.length) : field)
+  const fields = error.fields.map(inPart)
+  return new SpoutError(error.code, { ...error.params, field: inPart(error.field) }, { cause: error, fields })
 }
 
 type Who = Pick<Call<unknown>, 'principal' | 'params'>
