@@ -5,7 +5,8 @@ import { LONGEST_BUILD_MS, type RunResult, run } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENT } from '../fixtures.ts'
 
-const PROGRAM = path.resolve(import.meta.dirname, '../../tools/dev/main.ts')
+const REPOSITORY = path.resolve(import.meta.dirname, '../..')
+const PROGRAM = path.join(REPOSITORY, 'tools/dev/main.ts')
 const STORY_MS = 300_000
 
 // A running `./dev up` is not affected: this one has another state directory and port.
@@ -14,6 +15,11 @@ const dev = (args: readonly string[], state = 'dev.json'): Promise<RunResult> =>
   run([process.execPath, PROGRAM, ...args], {
     env: { SPOUT_DEV_STATE: path.join(directory, state), SPOUT_TOKEN: '', NO_COLOR: '1' },
     timeoutMs: LONGEST_BUILD_MS + STORY_MS,
+  })
+/** A command as the story prints it, in the repository. */
+const inShell = (command: string): Promise<RunResult> =>
+  run(['sh', '-c', `cd '${REPOSITORY}' && ${command}`], {
+    env: { SPOUT_DEV_STATE: path.join(directory, 'dev.json'), NO_COLOR: '1' },
   })
 const UP = ['up', '--kubernetes', '--set', 'api.port=0'] as const
 
@@ -51,9 +57,27 @@ describe('./dev up --kubernetes', () => {
       /\$ kubectl patch service web --patch '\{"spec":\{"externalTrafficPolicy":"Cluster"\}\}'\n.*the pods see nodes \(/,
       /through all of this: \d+ requests, each on a connection of its own, 0 failed\n/,
       /Warning {2}AddressNotInPool .* 192\.0\.2\.7 is in none of the address pools/,
+      /\$ kubectl apply --filename tools\/dev\/kubernetes\/shop\/shop\.yaml\n.*198\.51\.100\.\d+ stood at Gateway shop \d+ ms after/,
+      /shop +spout +198\.51\.100\.\d+ +True /,
       /Try next\n.*\$ eval "\$\(\.\/dev env\)"\n/,
     ])
       expect(told.stdout).toMatch(line)
+  })
+
+  it.each([
+    ['a redirect to HTTPS', /http:\/\/shop\./, /^301 to https:\/\/shop\.example\.org\/\n$/],
+    ['a canary', /https:\/\/shop\./, /^ +\d+ next\n +1\d\d web\n$/],
+    ['gRPC', /https:\/\/cart\./, /^HTTP\/2, grpc-status 0\n$/],
+    ['an Ingress', /https:\/\/blog\./, /^\{.*"host":"blog\.example\.org"/],
+  ])('shows %s of the shop with a command that can be copied, certificates checked', async (_, url, answer) => {
+    const commands = [...told.stdout.matchAll(/^ +\$ (.*\.\/dev in client curl .*)$/gm)].map(
+      ([, command = '']) => command,
+    )
+    const command = commands.find((one) => url.test(one)) ?? ''
+    const { stdout, stderr } = await inShell(command)
+    expect(stdout, stderr).toMatch(answer)
+    const shown = told.stdout.split(`$ ${command}\n`)[1]?.replace(/^ {9}/gm, '') ?? ''
+    expect(shown).toMatch(new RegExp(answer.source.replace('$', '')))
   })
 
   it('a second one changes nothing', async () => {
@@ -63,6 +87,8 @@ describe('./dev up --kubernetes', () => {
     const { story, kubeconfig, bare } = JSON.parse(again.stdout)
     expect(story).toMatchObject({ ok: true, firstTime: null, service: { name: 'web' } })
     expect(told.stdout).toContain(`${story.service.vip} stood at the Service`)
+    expect(told.stdout).toContain(`${story.shop.gateway} stood at Gateway shop`)
+    expect(story.shop.ingress).toMatch(/^198\.51\.100\.\d+$/)
     expect(story.service.answers.split(', ')).toHaveLength(5)
     expect({ kubeconfig, bare }).toEqual({ kubeconfig: expect.stringContaining(state.directory), bare: false })
     expect(namespaces()).toEqual(before)

@@ -25,7 +25,7 @@ export const up: Verb = {
   name: 'up',
   usage: '[--bare | --kubernetes] [--set KEY=VALUE]… [--json]',
   summary:
-    'starts Spout in the lab and shows the main job; --bare: the control plane alone; --kubernetes: a cluster and its Services',
+    'starts Spout in the lab and shows the main job; --bare: the control plane alone; --kubernetes: a cluster, its Services and a shop',
   details: `--set passes a setting to the control plane, such as --set log.level=debug. A second up keeps the running lab and changes nothing.
 The first --kubernetes builds Kubernetes from its Go modules, once: about 8 minutes on two cores.
 With --kubernetes, --image NAME=PROGRAM names what containers of an image run; those of other images run a program of the lab.`,

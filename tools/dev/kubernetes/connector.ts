@@ -12,8 +12,10 @@ import {
 import { openstackEnv } from '../env.ts'
 import { ROOT } from '../verb.ts'
 
-/** The connector's service account in the cluster, from the repository's manifests. */
-export const ACCESS_MANIFEST = 'deploy/kubernetes/connector-access.yaml'
+/** The connector's service account in the cluster and its rights, from the repository's manifests. */
+export const ACCESS_MANIFESTS = ['connector', 'connector-gateways', 'connector-ingress'].map(
+  (name) => `deploy/kubernetes/${name}-access.yaml`,
+)
 export const PROGRAM = 'apps/connector/src/main.ts'
 const PROCESS = 'connector'
 const LISTENING = '"event":"listening"'

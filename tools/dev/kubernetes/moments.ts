@@ -29,7 +29,10 @@ export class Moments<T extends Kubernetes.KubernetesObject> implements Disposabl
 
   /** The first time that a matching object was reported. @throws Error when none comes */
   async when(what: string, holds: (object: T) => boolean): Promise<number> {
-    const found = await waitFor(() => this.#seen.find(({ object }) => holds(object)), { what, everyMs: 5 })
+    const found = await waitFor(() => this.#seen.find(({ object }) => holds(object)), {
+      ...{ what, everyMs: 5 },
+      timeoutMs: 60_000,
+    })
     return found.atMs
   }
 

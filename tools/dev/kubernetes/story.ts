@@ -6,6 +6,7 @@ import { Kubectl } from './kubectl.ts'
 import { deletePod, moveToNodePorts, scale } from './live-changes.ts'
 import { Moments } from './moments.ts'
 import { BASE, type BalancedService, type Scene, SERVICES, untilProgrammed, vipOf } from './scene.ts'
+import { SHOP_KINDS, SHOP_NEXT, type ShopAddresses, shopAddresses, tellShop } from './shop/story.ts'
 
 /** At most this many pods must show up in a handful of requests. */
 const MOST_PODS_SEEN = 5
@@ -22,6 +23,8 @@ export interface KubernetesStoryResult {
     readonly requests: number
     readonly failedRequests: number
   } | null
+  /** Null when it was deleted. */
+  readonly shop: ShopAddresses | null
 }
 
 /** A tenant's cluster gets a Service of type LoadBalancer; a client uses it while things change. */
@@ -36,16 +39,18 @@ export async function tellKubernetesStory(
   const scene: Scene = { access, cluster, caller, kubectl: new Kubectl(cluster, teller), teller }
   const before = await existing(cluster)
   const firstTime = before === null || vipOf(before) === null ? await tellFirstTime(scene) : null
+  const shop = firstTime === null ? await shopAddresses(cluster.api) : await tellShop(scene)
   const vip = await waitFor(async () => vipOf(await cluster.api.get(`${SERVICES}/web`)), { what: 'an address' })
   const answers = await everyPodAnswers(scene, vip)
   if (firstTime === null) {
     teller.heading('What the cluster has')
     await scene.kubectl.show('get', 'services', 'web', 'fixed-ip', '--ignore-not-found')
     teller.event(`http://${vip}/: ${describePods(answers)}`)
+    if (shop !== null) await scene.kubectl.show('get', SHOP_KINDS)
   }
   whatNext(lab, vip, teller)
   const service = { name: 'web', vip, answers: describePods(answers) }
-  return { ok: (firstTime?.failedRequests ?? 0) === 0, service, firstTime }
+  return { ok: (firstTime?.failedRequests ?? 0) === 0, service, firstTime, shop }
 }
 
 const existing = async ({ api }: KubernetesCluster): Promise<BalancedService | null> =>
@@ -122,8 +127,8 @@ function whatNext(lab: Lab, vip: string, teller: Teller): void {
     'kubectl annotate service fixed-ip spout.dev/load-balancer-ips-   # any address will do: it gets one',
     'kubectl delete service web   # and the address is free again',
     `./dev in client curl -s http://${vip}/`,
+    ...SHOP_NEXT,
     './dev spout explain lb default/web',
-    './dev spout lb list -o wide',
     './dev places',
     `curl -s ${connectorUrl(lab)}/metrics`,
     `less ${lab.directory}/connector.log`,

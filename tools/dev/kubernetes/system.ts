@@ -12,7 +12,7 @@ import type { Teller } from '../story/teller.ts'
 import { DEMO_TENANTS } from '../story/tenant.ts'
 import { UsageError } from '../verb.ts'
 import {
-  ACCESS_MANIFEST,
+  ACCESS_MANIFESTS,
   CREDENTIAL_COMMAND,
   connectorConfigFile,
   connectorState,
@@ -22,7 +22,9 @@ import {
   writeConnectorConfig,
   writeKubeconfig,
 } from './connector.ts'
+import { beginGatewayApi, type Installing } from './gateway-api.ts'
 import { installKubectl, Kubectl } from './kubectl.ts'
+import { SHOP_IMAGES } from './shop/images.ts'
 
 const WORKERS = ['worker1', 'worker2'] as const
 const TENANT = DEMO_TENANTS[0]!
@@ -47,7 +49,7 @@ export async function seedKubernetes(
   )
   const crediting = makeCredential(seeded)
   crediting.catch(() => {})
-  const cluster = await starting
+  const { cluster, gatewayApi } = await starting
   installKubectl(lab, cluster)
   teller.event(
     `its Kubernetes at ${cluster.url}: etcd, API server, controller manager; nodes ${describeNodes(cluster)} stand in that network, each with kube-proxy`,
@@ -56,22 +58,29 @@ export async function seedKubernetes(
   teller.command(`openstack ${CREDENTIAL_COMMAND}`)
   const credential = await crediting
   const kubectl = new Kubectl(cluster, teller)
-  await kubectl.run('apply', '--filename', ACCESS_MANIFEST)
+  await gatewayApi.tell(teller)
+  await kubectl.run('apply', ...ACCESS_MANIFESTS.flatMap((file) => ['--filename', file]))
   const token = await kubectl.run('create', 'token', 'connector', '--namespace', 'spout', '--duration', '8760h')
   writeKubeconfig(lab, cluster, token.trim())
   writeConnectorConfig(lab, seeded, credential)
   teller.command(`node ${PROGRAM} --config ${connectorConfigFile(lab)}`)
   await startConnector(lab)
-  teller.event('the connector reads Services, endpoints and nodes of the cluster')
+  teller.event('the connector reads Services, Gateways, Ingresses, endpoints and nodes of the cluster')
   return seeded
 }
 
 type Images = Readonly<Record<string, readonly string[]>>
 
-async function startCluster(lab: Lab, images: Images): Promise<KubernetesCluster> {
-  const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a', images })
+interface Started {
+  readonly cluster: KubernetesCluster
+  readonly gatewayApi: Installing
+}
+
+async function startCluster(lab: Lab, images: Images): Promise<Started> {
+  const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a', images: { ...SHOP_IMAGES, ...images } })
+  const gatewayApi = await beginGatewayApi(cluster)
   await Promise.all(WORKERS.map((name) => cluster.addNode(name)))
-  return cluster
+  return { cluster, gatewayApi }
 }
 
 const describeNodes = ({ nodes }: KubernetesCluster): string =>
