@@ -48,8 +48,10 @@ export {
   announcingIn,
   type LoadBalancerPlan,
   type LoadBalancerPlanInput,
+  NO_NETWORK,
   neededFeatures,
   planLoadBalancer,
+  whyNotPlaced,
 } from './node-state/plan-load-balancer.ts'
 export { needsSymmetricPath } from './node-state/symmetric-path.ts'
 export { type Owner, type PlacementRequest, type PlannedNode, placeOwner } from './placement/place.ts'

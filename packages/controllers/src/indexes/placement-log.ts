@@ -37,7 +37,8 @@ export class PlacementLog {
   }
 
   /**
-   * Makes a placement durable. Does nothing if it is stored already.
+   * Makes a placement durable. Does nothing if it is stored already. One without a network decides nothing, so it is
+   * stored only over an earlier one: most load balancers are created so, and each would cost a second commit.
    * @throws SpoutError of the store; the previous placement is then restored
    */
   async put(placement: Placement, projectId: string): Promise<void> {
@@ -46,6 +47,7 @@ export class PlacementLog {
     this.#index(placement)
     const { id } = placement
     const ifRevision = this.#revisions.get(id) ?? 'absent'
+    if (placement.networkId === null && ifRevision === 'absent') return
     try {
       const { revision } = await this.#store.commit([
         { op: 'put', kind: 'placement', id, scope: projectId, value: placement, ifRevision, over: before ?? undefined },

@@ -12,6 +12,7 @@ import {
   type ShardStatus,
   shardOfAnnounce,
 } from '@spout/model'
+import { NO_NETWORK } from '@spout/plan'
 import type { Liveness } from '../liveness/node-liveness.ts'
 
 /** A node that has the load balancer's entry, and what it reported of it. */
@@ -45,10 +46,10 @@ export interface ProvisioningStatus extends Pick<LoadBalancerStatus, 'provisioni
 /** The status of a load balancer's newest generation. It is not active before a node confirmed it. */
 export function provisioningStatus(input: ProvisioningInput): ProvisioningStatus {
   const { loadBalancer, placement, carriers } = input
+  // Without a network there are no members, so there is nothing to do. Nodes that had it are to forget it first.
+  if (placement === null ? loadBalancer.networkId === null : placement.reason.code === NO_NETWORK.code)
+    return { ...active(NO_NETWORK.code, NO_NETWORK.message), confirmedBy: null }
   if (placement === null) return pending('WaitingForPlan', 'No node was chosen yet')
-  // Without a network there are no members, so there is nothing to do.
-  if (placement.reason.code === 'NoNetwork')
-    return { ...active('NoNetwork', placement.reason.message), confirmedBy: null }
   const { ownerNodeId, shard, reason } = placement
   if (shard === null ? ownerNodeId === null : reason.code !== 'Placed') return failure(reason.code, reason.message)
   if (carriers.some(({ wanted }) => generationOf(wanted.entry) < loadBalancer.generation)) return UNPLANNED

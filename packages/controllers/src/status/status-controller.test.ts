@@ -109,6 +109,22 @@ test('no node is an error that says so; no network is active, because there is n
   await plane.stop()
 })
 
+test('without a network it is active at once, and no placement is stored', async () => {
+  const plane = await ControlPlane.start(new MemoryStore())
+  await plane.put(['nodeGroup', nodeGroup(1)], ['network', network(1)])
+  const alone = loadBalancer(1, { networkId: null, pools: [], listeners: [] })
+  await plane.put(['loadBalancer', alone])
+  expect(plane.status.loadBalancer(LB)).toMatchObject({ provisioning: 'active', reason: 'NoNetwork' })
+  expect((await plane.store.list('placement')).items).toEqual([])
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  expect(plane.status.loadBalancer(LB)).toMatchObject({ provisioning: 'error', reason: 'NoNodeAvailable' })
+  expect((await plane.store.list('placement')).items).toHaveLength(1)
+  await plane.put(['loadBalancer', alone])
+  expect(plane.status.loadBalancer(LB)).toMatchObject({ provisioning: 'active', reason: 'NoNetwork' })
+  expect(plane.view.get('placement', LB)?.value).toMatchObject({ networkId: null })
+  await plane.stop()
+})
+
 test('a silent node is disconnected, its reports stay, and active load balancers stay active', async () => {
   const plane = await placed()
   await plane.confirmAll(N1)

@@ -96,13 +96,20 @@ export interface LoadBalancerPlan {
   readonly reason: Reason
 }
 
+/** Why a load balancer without a network is on no node. */
+export const NO_NETWORK: Reason = {
+  code: 'NoNetwork',
+  message: 'No network is known yet for its members: it is carried once it has a member or a network.',
+}
+
+/** Why a load balancer has no placement. */
+export const whyNotPlaced = ({ networkId }: Pick<LoadBalancer, 'networkId'>): Reason =>
+  networkId === null ? NO_NETWORK : { code: 'NotPlannedYet', message: 'It is not planned yet.' }
+
 /** Plans one load balancer. The result depends on the input alone: the same input gives the same bytes. */
 export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan {
   const { loadBalancer, network } = input
-  if (network === null) {
-    const message = 'No network is known yet for its members: it is carried once it has a member or a network.'
-    return { ...remember(input, NOWHERE, { code: 'NoNetwork', message }, []), entries: new Map() }
-  }
+  if (network === null) return { ...remember(input, NOWHERE, NO_NETWORK, []), entries: new Map() }
   const pools = planPools(input)
   if (pools === null) {
     const message = `Network \`${network.name || network.id}\` has no pool number left.`

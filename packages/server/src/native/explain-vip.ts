@@ -1,4 +1,5 @@
 import { isAnnouncedByEveryNode } from '@spout/model'
+import { whyNotPlaced } from '@spout/plan'
 import type { NativeContext } from './context.ts'
 import { announcersOf, type KnownVip, wayOf } from './known-vip.ts'
 
@@ -23,7 +24,7 @@ export function explainVip(context: NativeContext, known: KnownVip, operator: bo
       reason: state.reason,
       message: state.message,
     },
-    decision: placement?.reason ?? { code: 'NotPlannedYet', message: 'It is not planned yet.' },
+    decision: placement?.reason ?? whyNotPlaced(loadBalancer),
     routerId: shard === null ? null : (group?.vrrp.routerIds[shard.number - 1] ?? null),
     profile: shard === null ? null : (group?.vrrp.profile ?? null),
     policy: isAnnouncedByEveryNode({ announcer }) ? (group?.bgp?.policy ?? null) : null,

@@ -12,7 +12,7 @@ import {
   type SecurityRule,
   type ServiceStats,
 } from '@spout/model'
-import { admittedSources, compileRoutes, isPanicking, unreachableRoutes } from '@spout/plan'
+import { admittedSources, compileRoutes, isPanicking, unreachableRoutes, whyNotPlaced } from '@spout/plan'
 import type { NativeContext } from './context.ts'
 import { announcersOf, vipsOf } from './known-vip.ts'
 
@@ -35,7 +35,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
     state: { provisioning: status.provisioning, reason: status.reason, message: status.message },
     serving: status.serving,
     owner,
-    ownerReason: ownerReason(owner, placement),
+    ownerReason: placement === undefined ? whyNotPlaced(loadBalancer) : ownerReason(owner, placement),
     vips: vipsOf(context, loadBalancer).map((known) => ({
       address: known.vip.address,
       scope: known.vip.scope,
@@ -101,9 +101,8 @@ function connectionsOutlive(
 
 function ownerReason(
   owner: { readonly name: string | null; readonly connection: NodeConnection } | null,
-  placement: Placement | undefined,
+  placement: Placement,
 ) {
-  if (placement === undefined) return { code: 'NotPlannedYet', message: 'It is not planned yet.' }
   if (owner === null || owner.connection === 'connected' || placement.shard !== null) return placement.reason
   const message = `Node \`${owner.name}\` does not report at the moment; it keeps forwarding what it has, until its addresses move to another node.`
   return { code: 'NodeDisconnected', message }
