@@ -130,7 +130,7 @@ export function chosenMeta(
 
 type Scoped = { readonly id: string; readonly projectId?: string | null }
 
-/** Writes a new object. It conflicts if there is one with that id. */
+/** Writes a new object, which the store takes over. It conflicts if there is one with that id. */
 export const putNew = (kind: Kind, value: Scoped): Write => ({
   op: 'put',
   kind,
@@ -138,6 +138,7 @@ export const putNew = (kind: Kind, value: Scoped): Write => ({
   scope: value.projectId ?? null,
   value,
   ifRevision: 'absent',
+  over: null,
 })
 
 /** Replaces an object at the revision that was read. */

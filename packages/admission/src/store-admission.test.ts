@@ -61,6 +61,10 @@ describe('creating', () => {
     expect(office.view.get('loadBalancer', loadBalancer.id)?.value).toEqual(loadBalancer)
     expect(office.admission.quotaOf(office.project.id).used).toMatchObject({ loadBalancers: 1, addresses: 2 })
   })
+  it('hands what it made to the view, without a copy', async () => {
+    const loadBalancer = await create([fromPool(), fromSubnet()], { pools: [withMembers(2)] })
+    expect(office.view.get('loadBalancer', loadBalancer.id)?.value).toBe(loadBalancer)
+  })
   it('stores objects that fit the schemas of their kinds', async () => {
     await create([fromPool(), fromSubnet()], { pools: [withMembers(2)], listeners: [listenerOf(randomUUID(), 80)] })
     await office.admission.setQuota(office.project.id, { members: 7 })

@@ -33,9 +33,9 @@ export type Write =
       readonly scope: string | null
       readonly ifRevision?: Revision | 'absent'
       /**
-       * The value at `ifRevision`, as a watch returned it or as an earlier `put` with `over` wrote it. With it the
-       * store takes ownership of `value`: it freezes it, passes it to watches uncopied, and writes only the differences
-       * of a large object.
+       * The value at `ifRevision`, as a watch returned it or as an earlier `put` with `over` wrote it; null for a new
+       * object. With it the store takes ownership of `value`: it freezes it, passes it to watches uncopied, and writes
+       * only the differences of a large object.
        */
       readonly over?: unknown
     })

@@ -50,7 +50,7 @@ export class PlacementLog {
     if (placement.networkId === null && ifRevision === 'absent') return
     try {
       const { revision } = await this.#store.commit([
-        { op: 'put', kind: 'placement', id, scope: projectId, value: placement, ifRevision, over: before ?? undefined },
+        { op: 'put', kind: 'placement', id, scope: projectId, value: placement, ifRevision, over: before },
       ])
       this.#revisions.set(id, revision)
     } catch (error) {

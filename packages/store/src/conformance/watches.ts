@@ -45,6 +45,17 @@ export function describeWatches(subject: () => Subject): void {
       expect(changes.map((change) => change.type === 'put' && change.object.value)).toEqual([0, 1, 2])
     })
 
+    test('a new value that the store takes over is frozen, and is given as it is or as an equal one', async () => {
+      const { store, seen, watch } = subject()
+      const from = await store.revision()
+      const value = { id: 'a', parts: [{ id: 'b' }] }
+      await store.commit([put('a', value, { ifRevision: 'absent', over: null })])
+      expect([value, value.parts, value.parts[0]].every(Object.isFrozen)).toBe(true)
+      const [change] = await untilBookmark(watch(from))
+      expect(change).toMatchObject({ type: 'put', object: { value: { id: 'a', parts: [{ id: 'b' }] } } })
+      expect((await seen('a')).value).toEqual({ id: 'a', parts: [{ id: 'b' }] })
+    })
+
     test('changes of one commit come together, in order, with its revision', async () => {
       const { store, watch } = subject()
       const from = await store.revision()
