@@ -74,6 +74,8 @@ export class LoadBalancerPublisher {
       contentIdOf: (certificateId) => view.get('certificate', certificateId)?.value.contentId ?? null,
       now: clock.now().toISOString(),
     })
+    // It was never on a node, and nobody is told.
+    if (network === null && index.get(id) === null) return placements.put(plan.placement, loadBalancer.projectId)
     const [gatewayBefore] = this.#gatewayOwners(network)
     await placements.put(plan.placement, loadBalancer.projectId)
     const [gateway] = this.#gatewayOwners(network)
