@@ -88,10 +88,19 @@ function sourceOf(context: AdmissionContext, request: NewAddressRequest, project
       throw new SpoutError('ReferenceNotFound', { field: `${path}poolId`, what: 'address pool', id: request.poolId })
     if (pool.draining)
       throw new SpoutError('AddressPoolDraining', { field: `${path}poolId`, pool: pool.name || pool.id })
-    return { space: poolSpace(pool), scope: 'fabric', holderId: pool.id, subnetId: null }
+    return { space: spaceOf(pool), scope: 'fabric', holderId: pool.id, subnetId: null }
   }
   const { network, subnet } = subnetOf(context, request, projectId, path)
   return { space: subnetSpace(subnet), scope: 'tenant', holderId: network.id, subnetId: subnet.id }
+}
+
+/** The spaces of the newest versions of pools: to parse ranges takes longer than to take an address. */
+const spaces = new WeakMap<AddressPool, AddressSpace>()
+
+function spaceOf(pool: AddressPool): AddressSpace {
+  const space = spaces.get(pool) ?? poolSpace(pool)
+  spaces.set(pool, space)
+  return space
 }
 
 const isOpenTo = (pool: AddressPool, projectId: string): boolean =>

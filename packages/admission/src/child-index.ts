@@ -51,6 +51,7 @@ function versions<T extends { readonly id: string }>(
   own: (part: T, other: T) => T,
 ): { readonly gone: readonly T[]; readonly come: readonly T[] } {
   const { gone, come } = listDifference(before, after)
+  if (gone.length === 0 || come.length === 0) return { gone, come }
   const ownOf = (parts: readonly T[], others: readonly T[]): readonly T[] => {
     const byId = new Map(others.map((other) => [other.id, other]))
     return parts.map((part) => {

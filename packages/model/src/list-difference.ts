@@ -28,6 +28,7 @@ export function changedPart(
  */
 export function listDifference<T>(before: readonly T[], after: readonly T[]): ListDifference<T> {
   if (before === after) return { gone: [], come: [], moved: [] }
+  if (before.length === 0 || after.length === 0) return { gone: before, come: after, moved: [] }
   const { first, endBefore, endAfter } = changedPart(before, after)
   const [was, is] = [before.slice(first, endBefore), after.slice(first, endAfter)]
   if (was.length === 0 || is.length === 0) return { gone: was, come: is, moved: [] }

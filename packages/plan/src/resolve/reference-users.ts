@@ -13,6 +13,8 @@ export class ReferenceUsers {
   replace(loadBalancerId: string, named: Iterable<string>): void {
     const before = this.#usedBy.get(loadBalancerId) ?? NONE
     const after = new Set(named)
+    // Most name nothing.
+    if (before.size === 0 && after.size === 0) return
     for (const id of before.difference(after)) this.#remove(id, loadBalancerId)
     for (const id of after.difference(before)) {
       const users = this.#usersOf.get(id) ?? new Set()
