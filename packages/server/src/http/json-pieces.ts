@@ -31,6 +31,7 @@ export function* jsonPieces(
   depth: number,
   pieceCharacters = PIECE_CHARACTERS,
 ): Generator<string, undefined> {
+  if (isShort(value)) return yield JSON.stringify(value) ?? 'null'
   let piece = ''
   for (const part of partsOf(value, depth)) {
     piece += part
@@ -86,16 +87,16 @@ function* shownOf(items: LongList, depth: number): Generator<string, undefined> 
   yield `${text}]`
 }
 
-/** How many values an item of a list may contain to be serialised at once. */
+/** How many values an answer, or an item of a list, may contain to be serialised at once. */
 const MOST_VALUES = 100
 
-/** Whether it contains few values, and nothing long. Splitting such an item costs several times its serialisation. */
+/** Whether it contains few values, and nothing long. To split it would cost several times its serialisation. */
 const isShort = (value: unknown): boolean => roomAfter(value, MOST_VALUES) >= 0
 
 /** How many more values there may be, behind those of `value`; negative once there are too many, or something long. */
 function roomAfter(value: unknown, room: number): number {
   if (value === null || typeof value !== 'object') return room - 1
-  if (value instanceof LongList || value instanceof JsonMap) return -1
+  if (value instanceof LongList || value instanceof JsonMap || value instanceof WrittenJson) return -1
   let left = room - 1
   for (const name in value) {
     if (left < 0) return left
