@@ -64,3 +64,48 @@ test('a member that is refused while routes change is not left out: the answer i
   expect(said).toEqual([1, 1])
   expect(leftOut.has('lb')).toBe(false)
 })
+
+test('hosts that are refused are left out of their routes; a route without any other goes', async () => {
+  const leftOut = new LeftOut(new FakeClock(), 30_000)
+  const context = { leftOut, known: { answered: () => {} } } as unknown as SayContext
+  const route = (name: string, ...values: string[]) => ({
+    name,
+    conditions: [{ on: 'host' as const, compare: 'exact' as const, values, not: false }],
+    action: { type: 'respond' as const, code: 404 },
+  })
+  const whole: LoadBalancerContent = {
+    ...content,
+    listeners: [
+      {
+        ...{ name: 'web', protocol: 'http', port: 80, defaultPool: 'web', allowedCidrs: null },
+        routes: [route('u1/a', 'a.x', 'a.theirs'), route('u2/b', 'b.theirs'), route('u2/c', 'a.theirs', 'c.x')],
+      },
+    ],
+  }
+  const hostsOf = ({ listeners }: LoadBalancerContent) =>
+    listeners[0]?.routes?.map(({ conditions }) => conditions.flatMap((one) => (one.on === 'host' ? one.values : [])))
+  const said: unknown[] = []
+  await withoutRefused(context, 'lb', whole, async (now) => {
+    said.push(hostsOf(now))
+    const fields = (hostsOf(now) ?? []).flatMap((hosts, at) =>
+      hosts.flatMap((host, place) =>
+        host.endsWith('.theirs') ? [`listeners[0].routes[${at}].conditions[0].values[${place}]`] : [],
+      ),
+    )
+    if (fields.length > 0) {
+      const message = `Field ${fields[0]}: routes of this project may not name a.theirs: why`
+      throw new Refused('HostNotAllowed', message, fields[0], fields)
+    }
+    return {} as ShownLoadBalancer
+  })
+  // One refusal names all of them.
+  expect(said).toEqual([
+    [['a.x', 'a.theirs'], ['b.theirs'], ['a.theirs', 'c.x']],
+    [['a.x'], ['c.x']],
+  ])
+  expect(leftOut.hosts('lb', whole)).toEqual([
+    { uid: 'u1', host: 'a.theirs', reason: 'why', route: 'u1/a' },
+    { uid: 'u2', host: 'b.theirs', reason: 'why', route: 'u2/b' },
+    { uid: 'u2', host: 'a.theirs', reason: 'why', route: 'u2/c' },
+  ])
+})

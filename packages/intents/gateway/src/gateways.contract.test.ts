@@ -359,6 +359,36 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.giveDomains([])
   })
 
+  test('hosts below the domain of another project are refused; other hosts and routes are served', async () => {
+    await bed.giveStranger(['*.foreign.example'])
+    const made = await bed.createGateway('hosts')
+    const parentRefs = [{ name: 'hosts' }]
+    const hostnames = ['a.foreign.example', 'own.example', '*.b.foreign.example']
+    await bed.createRoute('hosts', { parentRefs, hostnames, rules: [to('web')] })
+    await bed.createRoute('foreign', { parentRefs, hostnames: ['c.foreign.example'], rules: [to('web')] })
+    await bed.createRoute('fine', { parentRefs, hostnames: ['fine.example'], rules: [to('web')] })
+    const partly = await whenRoute('hosts', 'refused in part', (one) => 'PartiallyInvalid' in parentOf(one))
+    expect(parentOf(partly)).toMatchObject({ Accepted: 'True Accepted', PartiallyInvalid: 'True HostNotAllowed' })
+    const conditions = partly.status?.parents[0]?.conditions ?? []
+    expect(conditions.find(({ type }) => type === 'PartiallyInvalid')?.message).toBe(
+      'spec.hostnames: not served: a.foreign.example, *.b.foreign.example: a domain of another project covers it.',
+    )
+    await whenRoute('foreign', 'refused', (one) => parentOf(one)['Accepted'] === 'False HostNotAllowed')
+    const fine = await whenRoute('fine', 'accepted', (one) => parentOf(one)['Accepted'] === 'True Accepted')
+    expect(parentOf(fine)).not.toHaveProperty('PartiallyInvalid')
+    const served = () =>
+      bed
+        .documentOf(made)
+        ?.listeners[0]?.routes.flatMap(({ conditions }) =>
+          conditions.flatMap((one) => (one.on === 'host' ? one.values : [])),
+        )
+    await bed.until('the others', () => served()?.toSorted().join() === 'fine.example,own.example')
+    await bed.change('httproutes', 'hosts', { spec: { hostnames: ['own.example'] } })
+    await whenRoute('hosts', 'whole', (one) => !('PartiallyInvalid' in parentOf(one)))
+    for (const name of ['hosts', 'foreign', 'fine']) await bed.remove('httproutes', name)
+    await bed.remove('gateways', 'hosts')
+  })
+
   test('TLS and TCP: each with its routes, of which a TCP listener has the oldest', async () => {
     const made = await bed.createGateway('connections', {
       listeners: [

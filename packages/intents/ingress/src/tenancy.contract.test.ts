@@ -6,10 +6,11 @@ import {
   ServiceSlices,
   TlsCertificates,
 } from '@spout/connector'
-import { Transport } from '@spout/kube'
+import { type Ingress, Transport } from '@spout/kube'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { IngressEvent } from './controller/cluster.ts'
 import { KubeCluster } from './kubernetes/kube-cluster.ts'
 import { IngressControllers } from './tenancy/ingress-controllers.ts'
 import { type IngressBed, openIngressBed } from './testing/ingress-bed.fixture.ts'
@@ -18,6 +19,7 @@ import { rule } from './testing/objects.ts'
 let bed: IngressBed
 let stop: () => Promise<void>
 let otherId: string
+const told: string[] = []
 
 /** Namespace `shop` is of one project, `other` of another one, and `free` of none. */
 beforeAll(async () => {
@@ -28,7 +30,9 @@ beforeAll(async () => {
   const common = { transport: new Transport({ access }), clock: systemClock, log: silentLogger() }
   const slices = new ServiceSlices({ ...common, namespace: null })
   const backends = new BackendServices({ ...common, namespace: null, slices })
-  const cluster = new KubeCluster({ ...common, namespace: null, slices, backends, knownIngresses: [], tell: () => {} })
+  const tell = ({ metadata }: Ingress, { reason, note }: IngressEvent) =>
+    told.push(`${metadata.namespace}/${metadata.name} ${reason} ${note}`)
+  const cluster = new KubeCluster({ ...common, namespace: null, slices, backends, knownIngresses: [], tell })
   const namespaces = new NamespaceReflector({ ...common, labels: [] })
   const tenants = []
   for (const [name, projectId] of [
@@ -84,4 +88,24 @@ test('an Ingress is of the project of its namespace, with its certificates; one 
   await bed.remove('web', 'other')
   await bed.until('its load balancer to go', () => documentsOf(otherId).length === 0)
   expect(documentsOf(bed.project.id)).toHaveLength(1)
+})
+
+test('a host below the domain of another project is not served, and says so; its other hosts are', async () => {
+  await bed.spout.admission.changeProject(otherId, { domains: ['*.theirs.example'] })
+  const rules = ['x.theirs.example', 'fine.example', '*.y.theirs.example'].map((host) => rule(`${host} / Prefix web`))
+  for (const namespace of ['shop', 'other']) await bed.create('hosts', { rules }, namespace)
+  const hostsOf = (projectId: string) =>
+    documentsOf(projectId)
+      .flatMap(({ listeners }) => listeners.flatMap(({ routes }) => routes.flatMap(({ conditions }) => conditions)))
+      .flatMap((one) => (one.on === 'host' ? one.values : []))
+  await bed.until('its other host', () => hostsOf(bed.project.id).includes('fine.example'))
+  await bed.until('all hosts', () => hostsOf(otherId).includes('x.theirs.example'))
+  expect(hostsOf(otherId)).toContain('y.theirs.example')
+  expect(hostsOf(bed.project.id).filter((host) => host.endsWith('theirs.example'))).toEqual([])
+  await bed.until('both events', () => told.filter((line) => line.includes('HostNotAllowed')).length >= 2)
+  const reason = 'a domain of another project covers it.'
+  expect(told.filter((line) => line.includes('HostNotAllowed')).toSorted()).toEqual([
+    `shop/hosts HostNotAllowed spec.rules[0].host: "x.theirs.example" is not served: ${reason}`,
+    `shop/hosts HostNotAllowed spec.rules[2].host: "*.y.theirs.example" is not served: ${reason}`,
+  ])
 })

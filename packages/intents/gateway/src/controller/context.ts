@@ -1,4 +1,11 @@
-import type { KnownDomains, KnownLoadBalancers, KnownNetworks, KnownPools, Restoration } from '@spout/connector'
+import type {
+  KnownDomains,
+  KnownLoadBalancers,
+  KnownNetworks,
+  KnownPools,
+  RefusedHost,
+  Restoration,
+} from '@spout/connector'
 import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
 import type { GatewayIndex } from './gateway-index.ts'
 import type { GatewayControllerOptions } from './options.ts'
@@ -23,6 +30,10 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly withdrawing: Map<string, Set<string>>
   /** UIDs of Gateways that were shown and deleted, while a load balancer names them. */
   readonly departed: Set<string>
+  /** Hosts that the control plane refused, by Gateway. */
+  readonly refusedHosts: Map<string, readonly RefusedHost[]>
+  /** Looks at the routes of a Gateway. */
+  readonly addRoutesOf: (gateway: string) => void
   /** Looks at a Gateway, if it is ours. */
   readonly addGateway: (key: string) => void
   /** Looks at what a Gateway leaves behind. */

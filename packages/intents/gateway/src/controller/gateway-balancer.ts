@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   backendPool,
   Confirmations,
@@ -104,6 +105,7 @@ export class GatewayBalancer {
       for (const id of ids) busy.delete(id)
     })
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
+    this.#tellHosts(key, shown, compiled)
     const progress =
       notMade ??
       (shown === null
@@ -116,6 +118,16 @@ export class GatewayBalancer {
     if (isWhole) this.#refused.delete(key)
     else this.#refused.add(key)
     return isWhole ? done : retryAfter(REFUSED_RETRY_MS)
+  }
+
+  /** Routes say which of their hosts are refused. */
+  #tellHosts(key: string, shown: ShownLoadBalancer | null, { wanted }: CompiledGateway): void {
+    const { refusedHosts, addRoutesOf } = this.#context
+    const now = shown === null || wanted === null ? [] : this.leftOut.hosts(shown.document.id, wanted.content)
+    if (isDeepStrictEqual(refusedHosts.get(key) ?? [], now)) return
+    if (now.length === 0) refusedHosts.delete(key)
+    else refusedHosts.set(key, now)
+    addRoutesOf(key)
   }
 
   /** A name that another load balancer has. */

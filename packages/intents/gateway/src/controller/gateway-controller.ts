@@ -75,6 +75,10 @@ export class GatewayController {
       busy: new Map(),
       withdrawing: new Map(),
       departed: new Set(),
+      refusedHosts: new Map(),
+      addRoutesOf: (key) => {
+        for (const route of this.#context.routes.ofGateway(key)) this.#addRoute(route)
+      },
       addGateway: (key) => this.#addGateway(key),
       addLeaving: (key) => this.#add(LEAVE, key),
     }

@@ -1,4 +1,4 @@
-import type { KnownDomains, LoadBalancerService, TlsCertificates } from '@spout/connector'
+import type { KnownDomains, LoadBalancerService, RefusedHost, TlsCertificates } from '@spout/connector'
 import type { Clock, Logger } from '@spout/runtime'
 import { judgePolicy, policyOfPort } from '../to-model/backend-tls.ts'
 import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
@@ -31,10 +31,13 @@ export const surroundingsOf = ({
   certificates,
   domains,
   compiled,
+  refusedHosts,
 }: GatewayControllerOptions & {
   readonly domains: Pick<KnownDomains, 'all'>
   readonly compiled: CompiledRoutes
+  readonly refusedHosts: ReadonlyMap<string, readonly RefusedHost[]>
 }): Surroundings => ({
+  refusedHosts: (gateway, routeUid) => (refusedHosts.get(gateway) ?? []).filter(({ uid }) => uid === routeUid),
   compile: compiled.compile,
   certificateOf: (secret) => certificates.of(secret),
   cluster: settings.cluster,

@@ -231,6 +231,11 @@ export async function openGatewayBed() {
     },
     /** What names the project may have. */
     giveDomains: (domains: readonly string[]) => spout.admission.changeProject(project.id, { domains: [...domains] }),
+    /** Domains of another project. */
+    giveStranger: async (domains: readonly string[]) => {
+      const { id } = await spout.admission.createProject({ name: 'stranger', description: '' })
+      await spout.admission.changeProject(id, { domains: [...domains] })
+    },
     certificates: () => spout.view.list('certificate', { projectId: project.id }),
     /** A Secret with a certificate for a name. */
     createSecret: (name: string, host: string, namespace = 'shop') => {

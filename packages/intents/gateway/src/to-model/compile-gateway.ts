@@ -8,6 +8,7 @@ import {
   ownerAnnotation,
   type PoolContent,
   type Refusal,
+  type RefusedHost,
   type RouteContent,
   type RouteContentInput,
   routeOf,
@@ -48,6 +49,8 @@ export interface GatewaySurroundings extends BackendSurroundings {
   readonly compile?: CompileRoute
   /** Of the project, below which it may have names. */
   readonly domains: readonly string[]
+  /** Hosts of a route that the control plane refused at a Gateway, by `namespace/name`. Absent: none. */
+  readonly refusedHosts?: (gateway: string, routeUid: string) => readonly RefusedHost[]
 }
 
 /** The pool of a route that takes the connections of a listener. */

@@ -1,4 +1,4 @@
-import { keyOf, uidOf } from '@spout/connector'
+import { keyOf, type RefusedHost, shown, uidOf } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
 import { byAge, type RouteObject, routeIdOf } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
@@ -21,7 +21,7 @@ import { type Objection, objection } from './verdict.ts'
 export function routeOutcomes(
   route: RouteObject,
   gatewayAt: (key: string) => Gateway | null,
-  surroundings: Pick<GatewaySurroundings, 'labelsOf' | 'service' | 'grants' | 'tlsOf' | 'compile'>,
+  surroundings: Pick<GatewaySurroundings, 'labelsOf' | 'service' | 'grants' | 'tlsOf' | 'compile' | 'refusedHosts'>,
   routesAt: (key: string) => readonly RouteObject[],
   besideRivals: (gateway: string, rival: string) => readonly RouteObject[],
 ): readonly ParentOutcome[] {
@@ -42,11 +42,30 @@ export function routeOutcomes(
     const { routes, dropped, unresolved } = compile(route, first?.hosts ?? [''], listener, resolve)
     const partly = droppedRules(dropped, routes.length === 0)
     const idle = kindOf(route).isAlone ? idleAt(listeners, route, gateway, routesAt(key), surroundings.labelsOf) : ''
+    const ofHosts = refusedHostsOf(surroundings.refusedHosts?.(key, uidOf(route)) ?? [], listeners)
+    const whole = refused ?? partly.refused ?? ofHosts.refused
     return [
-      { ref, refused: refused ?? partly.refused, partly: refused === null ? partly.partly : null, unresolved, idle },
+      { ref, refused: whole, partly: whole === null ? (partly.partly ?? ofHosts.partly) : null, unresolved, idle },
     ]
   })
 }
+
+/** Hosts that routes of the project may not name. A route without any other is not accepted. */
+function refusedHostsOf(
+  hosts: readonly RefusedHost[],
+  listeners: readonly AttachedListener[],
+): { readonly refused: Objection | null; readonly partly: Objection | null } {
+  const [first] = hosts
+  if (first === undefined) return { refused: null, partly: null }
+  const names = new Set(hosts.map(({ host }) => host))
+  const isWhole = listeners.every((one) => one.hosts.every((host) => names.has(host)))
+  const list = [...names].slice(0, MOST_HOSTS_SHOWN).map(shown).join(', ')
+  const more = names.size > MOST_HOSTS_SHOWN ? `, and ${names.size - MOST_HOSTS_SHOWN} more` : ''
+  const said = objection('HostNotAllowed', `spec.hostnames: not served: ${list}${more}: ${first.reason}.`)
+  return isWhole ? { refused: said, partly: null } : { refused: null, partly: said }
+}
+
+const MOST_HOSTS_SHOWN = 10
 
 /** A reference is accepted where a listener remains that no rival of the route has. @param atListeners all routes */
 function withoutRivals(

@@ -1,5 +1,6 @@
 import type { Refused } from '@spout/client/native-api'
-import { type AddressFields, type Refusal, reasonOf } from '@spout/connector'
+import { type AddressFields, type Refusal, type RefusedHost, reasonOf, shown } from '@spout/connector'
+import { ALIAS_FIELD } from '../to-model/hosts.ts'
 
 /** An Ingress names no address; its class names a class of load balancers. */
 export const ADDRESS_FIELDS: AddressFields = {
@@ -23,3 +24,10 @@ export const inOwnWords = ({ code, field, message }: Refused): Refusal => ({
   field: FIELDS.find(([pattern]) => pattern.test(field ?? ''))?.[1] ?? 'load balancer',
   message: reasonOf(message),
 })
+
+/** Names of routes tell where the host stands. */
+export const hostRefusal = ({ host, reason, route }: RefusedHost): Refusal => {
+  const rule = /spec\.rules\[\d+\]/.exec(route)?.[0]
+  const field = route.includes(' alias ') || rule === undefined ? ALIAS_FIELD : `${rule}.host`
+  return { reason: 'HostNotAllowed', field, message: `"${shown(host)}" is not served: ${reason}.` }
+}

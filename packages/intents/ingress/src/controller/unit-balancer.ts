@@ -28,7 +28,7 @@ import { byAge } from '../to-model/rules.ts'
 import { secretsOf } from '../to-model/secrets.ts'
 import { type ControllerContext, REFUSED_RETRY_MS } from './context.ts'
 import { classNameOf } from './ingress-index.ts'
-import { ADDRESS_FIELDS, inOwnWords } from './own-words.ts'
+import { ADDRESS_FIELDS, hostRefusal, inOwnWords } from './own-words.ts'
 
 /** Reconciles the load balancer of a unit, and tells its Ingresses. */
 export class UnitBalancer {
@@ -130,10 +130,14 @@ export class UnitBalancer {
         ? { shown: held, refusal: named.refusal }
         : await this.#bringTo(ingresses, compiled, held, requestOf(families, named.value))
     const newest = shown === null ? null : (known.get(shown.document.id) ?? shown)
+    const refusedHosts = newest === null ? [] : this.leftOut.hosts(newest.document.id, compiled.content)
     for (const ingress of ingresses) {
       const failure = await this.#show(ingress, newest)
       const problems = [
         ...(compiled.problems.get(uidOf(ingress)) ?? []),
+        ...refusedHosts
+          .flatMap((one) => (one.uid === uidOf(ingress) ? hostRefusal(one) : []))
+          .slice(0, MOST_HOSTS_TOLD),
         ...[newest === null ? null : this.#nameRefusal(newest.document.id, ingress), refusal, failure],
       ]
       statuses.tell(
@@ -211,6 +215,9 @@ export class UnitBalancer {
     return families.size === 0 ? [4] : [...families].sort()
   }
 }
+
+/** Events of one Ingress, as of other problems. */
+const MOST_HOSTS_TOLD = 100
 
 /** An Ingress says nothing of families: it gets one of each that its members can have, and works with the first. */
 const requestOf = (families: readonly Family[], loadBalancerClass: string | null): AddressRequest => ({

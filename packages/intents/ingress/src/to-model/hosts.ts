@@ -4,7 +4,8 @@ import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import type { IngressOptions } from './annotations.ts'
 import { hostsOf, type Rule } from './rules.ts'
 
-const ALIAS_FIELD = `metadata.annotations[${NGINX_PREFIX}server-alias]`
+/** Where an Ingress has further names. */
+export const ALIAS_FIELD = `metadata.annotations[${NGINX_PREFIX}server-alias]`
 
 type OptionsFor = (ingress: Ingress) => IngressOptions
 
