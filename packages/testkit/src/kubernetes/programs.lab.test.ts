@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Lab } from '../lab/lab.ts'
+import { type RunOptions, run } from '../lab/run.ts'
 import { waitFor } from '../lab/wait-for.ts'
 import { KubernetesCluster } from './cluster.ts'
 import { LONGEST_BUILD_MS } from './go-build.ts'
@@ -32,6 +34,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await lab.destroy()
 })
+
+type ExecOptions = RunOptions & { readonly options?: readonly string[] }
 
 const createPod = (name: string, spec: object): Promise<object> =>
   cluster.api.create(`${DEFAULT}/pods`, { metadata: { name, labels: { app: name } }, spec })
@@ -131,11 +135,102 @@ describe('a cluster on a tenant segment', () => {
     await cluster.api.delete(`${DEFAULT}/pods/speaker`)
   })
 
-  it('answers for logs to the API server alone', async () => {
-    const [address] = cluster.node('a-worker1').addresses
-    const url = `https://${address}:10250/containerLogs/default/none/none`
-    expect((await lab.run('cluster-a', ['curl', '-sk', '-m', '2', url])).code).not.toBe(0)
+  it('runs commands in containers for kubectl exec, with their input, output and exit codes', async () => {
+    const env = [{ name: 'GREETING', value: 'hello' }]
+    const container = { name: 'shell', image: 'example/shell', args: ['exec sleep 600'], env }
+    const securityContext = { runAsUser: 1234 }
+    await createPod('target', { terminationGracePeriodSeconds: 0, securityContext, containers: [container] })
+    const [pod] = await cluster.readyPods(1, 'app=target')
+    const exec = (command: readonly string[], { options = [], ...more }: ExecOptions = {}) =>
+      run([...cluster.kubectl, 'exec', ...options, 'target', '--', ...command], more)
+    const sh = (script: string, more?: ExecOptions) => exec(['sh', '-c', script], more)
+    expect(await sh('echo "$GREETING from $(hostname) as $(id -u)"; echo no >&2; exit 3')).toEqual({
+      code: 3,
+      stdout: 'hello from target as 1234\n',
+      stderr: expect.stringMatching(/^no\n.*exit code 3\n$/),
+    })
+    expect((await sh('ip -brief -4 address show dev eth0')).stdout).toContain(`${pod?.status?.podIP}/`)
+    // More than all buffers on the way hold, both ways.
+    const input = Array.from({ length: 200_000 }, (_, line) => `line ${line}\n`).join('')
+    const echoed = await exec(['cat'], { options: ['--stdin'], input })
+    expect([echoed.code, echoed.stderr, echoed.stdout === input]).toEqual([0, '', true])
+    // What does not read its input ends all the same.
+    expect(await exec(['true'], { options: ['--stdin'], input })).toMatchObject({ code: 0, stdout: '' })
+    const older = { env: { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false' } }
+    expect(await sh('cat; exit 4', { ...older, options: ['--stdin'], input: 'by SPDY' })).toMatchObject({
+      code: 4,
+      stdout: 'by SPDY',
+    })
+    expect(await exec(['/missing'])).toMatchObject({ code: 127, stderr: expect.stringContaining('/missing') })
+    const terminal = `${[...cluster.kubectl, 'exec', '--stdin', '--tty', 'target', '--', 'sh'].join(' ')}`
+    const refused = await run(['script', '--quiet', '--return', '--command', terminal, '/dev/null'])
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('tty: the test bed has no terminals')])
   })
+
+  it('ends commands with their client, and with their pod', async () => {
+    const sleeping = (seconds: string) =>
+      lab.start(
+        'host',
+        `exec-${seconds}`,
+        [...cluster.kubectl, 'exec', 'target', '--', 'sh', '-c', `echo started; sleep ${seconds}`],
+        {
+          readyText: 'started',
+        },
+      )
+    const runs = async (seconds: string) =>
+      (await lab.run('host', ['pgrep', '--full', '--exact', `sleep ${seconds}`])).code === 0
+    const client = await sleeping('601')
+    await sleeping('602')
+    expect([await runs('601'), await runs('602')]).toEqual([true, true])
+    await lab.stop(client, 'SIGKILL')
+    await waitFor(async () => !(await runs('601')), { what: 'the command without a client to end' })
+    expect(await runs('602')).toBe(true)
+    await cluster.api.delete(`${DEFAULT}/pods/target`)
+    await waitFor(async () => !(await runs('602')), { what: 'the command without a pod to end' })
+    const gone = await run([...cluster.kubectl, 'exec', 'target', '--', 'true'])
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('target') })
+  })
+
+  it.each([
+    ['WebSocket', 'true'],
+    ['SPDY', 'false'],
+  ])('forwards ports for kubectl port-forward over %s', async (_, webSockets) => {
+    const container = { name: 'web', image: 'web', ports: [{ containerPort: 8080 }] }
+    await createPod('forwarded', { terminationGracePeriodSeconds: 0, containers: [container] })
+    await cluster.readyPods(1, 'app=forwarded')
+    const argv = [...cluster.kubectl, 'port-forward', 'pod/forwarded', ':8080', ':81']
+    const forward = await lab.start('host', `port-forward-${webSockets}`, argv, {
+      readyText: '127.0.0.1:',
+      env: { KUBECTL_PORT_FORWARD_WEBSOCKETS: webSockets },
+    })
+    const said = () => readFileSync(forward.logFile, 'utf8')
+    const portTo = (remote: number): Promise<string> =>
+      waitFor(() => new RegExp(`127\\.0\\.0\\.1:(\\d+) -> ${remote}\\n`).exec(said())?.[1] ?? null, {
+        what: `a port for ${remote}`,
+      })
+    const http = await portTo(8080)
+    const urls = Array.from({ length: 5 }, () => `http://127.0.0.1:${http}/`)
+    const answers = await Promise.all(urls.map((url) => lab.must('host', ['curl', '-sS', '-m', '20', url])))
+    for (const answer of answers)
+      expect(JSON.parse(answer)).toMatchObject({ pod: 'forwarded', client: expect.stringMatching(/127\.0\.0\.1|::1/) })
+    const refused = await lab.run('host', ['curl', '-sS', '-m', '20', `http://127.0.0.1:${await portTo(81)}/`])
+    expect(refused.code).not.toBe(0)
+    await waitFor(() => said().includes('port 81 of the pod: ECONNREFUSED'), { what: 'the reason' })
+    await lab.stop(forward, 'SIGKILL')
+    await cluster.api.delete(`${DEFAULT}/pods/forwarded`)
+    await waitFor(async () => (await cluster.pods('app=forwarded')).length === 0, { what: 'the pod to be gone' })
+  })
+
+  it.each(['containerLogs/default/none/none', 'exec/default/none/none?command=true', 'portForward/default/none'])(
+    'answers the API server alone: %s',
+    async (what) => {
+      const [address] = cluster.node('a-worker1').addresses
+      const asked = ['curl', '-sk', '-m', '2', '-H', 'connection: upgrade', '-H', 'upgrade: SPDY/3.1']
+      const { code, stdout } = await lab.run('cluster-a', [...asked, `https://${address}:10250/${what}`])
+      expect(code).not.toBe(0)
+      expect(stdout).toBe('')
+    },
+  )
 
   it('loses a node by a power cut: its pods are not ready any more, as the node lifecycle controller says', async () => {
     const container = { name: 'web', image: 'web', ports: [{ containerPort: 8080 }] }

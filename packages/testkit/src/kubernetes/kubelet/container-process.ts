@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { isAlive, type ProcessId, startTicks } from '../../lab/record.ts'
 import { waitFor } from '../../lab/wait-for.ts'
@@ -41,6 +41,27 @@ export async function startContainer(config: KubeletConfig, start: ContainerStar
   const started = { pid, startTicks: startTicks(pid) ?? '' }
   if (!real) await untilListening(started, start.logFile, size)
   return real && isFirstOfItsOwn(start.container) ? await firstInside(started) : started
+}
+
+/**
+ * Starts a command beside a container's process: in its namespaces and directory, with its environment and as its user,
+ * and with pipes. It is the first of a process group.
+ */
+export function executeIn(
+  config: KubeletConfig,
+  { pod, container, process: { pid } }: { pod: Pod; container: Container; process: ProcessId },
+  command: readonly string[],
+): ChildProcess {
+  const user = isReal(config, container) ? asUser({ pod, container }) : []
+  const argv = ['--target', String(pid), '--net', '--mount', '--uts', '--pid', '--wd', '--', ...user, ...command]
+  return spawn('nsenter', argv, { detached: true, stdio: 'pipe', env: environmentIn(pid) })
+}
+
+function environmentIn(pid: number): Record<string, string> {
+  const lines = readFileSync(`/proc/${pid}/environ`, 'utf8')
+    .split('\0')
+    .filter((line) => line.includes('='))
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
 }
 
 /** Whether the image stands for a program other than the test bed's own. */
@@ -122,7 +143,7 @@ done
 exec "$@"`
 
 /** The user of the manifest: a process that is not root has no capabilities either. */
-function asUser({ pod, container }: ContainerStart): readonly string[] {
+function asUser({ pod, container }: Pick<ContainerStart, 'pod' | 'container'>): readonly string[] {
   const { runAsUser: user, runAsGroup: group = user, fsGroup } = pod.spec.securityContext ?? {}
   if (user === undefined) return []
   const groups = fsGroup === undefined ? '--clear-groups' : `--groups=${fsGroup}`

@@ -13,7 +13,7 @@ const LEASE_SECONDS = 40
 
 /**
  * The fake kubelet of one node: turns the pods bound to it into processes in namespaces, keeps their status and the
- * node's lease, and answers for its health and for logs on the node's addresses.
+ * node's lease, and answers for its health, logs, commands and forwarded ports on the node's addresses.
  */
 export class Kubelet {
   readonly #config: KubeletConfig
@@ -35,9 +35,13 @@ export class Kubelet {
 
   /** Runs until `ended` is aborted; pods go on after that. */
   async run(ended: AbortSignal): Promise<void> {
-    const closeServers = await startNodeServers(this.#config, ({ namespace, pod, container, sinceMs }) => {
-      const worker = [...this.#workers.values()].find((one) => one.isNamed(namespace, pod))
-      return worker?.log(container, sinceMs ?? 0) ?? null
+    const workerOf = (namespace: string, pod: string): PodWorker | undefined =>
+      [...this.#workers.values()].find((one) => one.isNamed(namespace, pod))
+    const closeServers = await startNodeServers(this.#config, {
+      log: ({ namespace, pod, container, sinceMs }) => workerOf(namespace, pod)?.log(container, sinceMs ?? 0) ?? null,
+      command: ({ namespace, pod, container, command }) =>
+        workerOf(namespace, pod)?.command(container, command) ?? null,
+      namespaceOf: (namespace, pod) => workerOf(namespace, pod)?.namespace ?? null,
     })
     const beat = setInterval(() => void this.#beat(), HEARTBEAT_MS)
     void this.#beat()

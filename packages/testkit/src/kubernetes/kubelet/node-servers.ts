@@ -4,16 +4,20 @@ import https from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { KUBELET_HEALTH_PORT, KUBELET_PORT, type KubeletConfig } from './config.ts'
 import { type LogRequest, lastLines, readLogRequest } from './log-request.ts'
+import { type StreamTargets, serveStreams } from './streaming/upgrades.ts'
 
-/** The log of a container since a time in Unix milliseconds; null for none of this name. */
-export type ReadLog = (request: LogRequest) => Buffer | null
+/** The pods of a node, as the API server asks for them. */
+export interface NodePods extends StreamTargets {
+  /** The log of a container since a time in Unix milliseconds; null for none of this name. */
+  readonly log: (request: LogRequest) => Buffer | null
+}
 
 /**
- * The servers of a kubelet: `/healthz` for everybody, and `/containerLogs` over TLS for who has a certificate of the
- * cluster's authority, which is the API server.
+ * The servers of a kubelet: `/healthz` for everybody, and `/containerLogs`, `/exec` and `/portForward` over TLS for who
+ * has a certificate of the cluster's authority, which is the API server.
  * @returns what closes them
  */
-export async function startNodeServers({ serving }: KubeletConfig, readLog: ReadLog): Promise<() => void> {
+export async function startNodeServers({ serving }: KubeletConfig, pods: NodePods): Promise<() => void> {
   const health = http.createServer(({ url }, response) => {
     const isKnown = url === '/healthz'
     response.writeHead(isKnown ? 200 : 404).end(isKnown ? 'ok\n' : '')
@@ -25,14 +29,18 @@ export async function startNodeServers({ serving }: KubeletConfig, readLog: Read
     requestCert: true,
     rejectUnauthorized: true,
   }
-  const logs = https.createServer(identity, (request, response) => {
+  const node = https.createServer(identity, (request, response) => {
     const isKnown = (request.socket as TLSSocket).authorized
-    const { status, body } = isKnown ? answer(request, readLog) : { status: 401, body: '' }
+    const { status, body } = isKnown ? answer(request, pods) : { status: 401, body: '' }
     response.writeHead(status, { 'content-type': 'text/plain' }).end(body)
   })
-  await Promise.all([listening(health, KUBELET_HEALTH_PORT), listening(logs, KUBELET_PORT)])
+  node.on('upgrade', (request, socket, head) => {
+    if ((request.socket as TLSSocket).authorized) void serveStreams(request, socket, head, pods)
+    else socket.destroy()
+  })
+  await Promise.all([listening(health, KUBELET_HEALTH_PORT), listening(node, KUBELET_PORT)])
   return () => {
-    for (const server of [health, logs]) {
+    for (const server of [health, node]) {
       server.closeAllConnections()
       server.close()
     }
@@ -42,11 +50,11 @@ export async function startNodeServers({ serving }: KubeletConfig, readLog: Read
 const listening = (server: http.Server | https.Server, port: number): Promise<void> =>
   new Promise((resolve, reject) => server.on('error', reject).listen(port, '::', resolve))
 
-function answer({ url = '' }: http.IncomingMessage, readLog: ReadLog): { status: number; body: string | Buffer } {
+function answer({ url = '' }: http.IncomingMessage, { log }: NodePods): { status: number; body: string | Buffer } {
   try {
     const request = readLogRequest(new URL(url, 'https://node/'), Date.now())
     if (request === null) return { status: 404, body: 'not known to the test bed\n' }
-    const text = readLog(request)
+    const text = log(request)
     if (text === null) return { status: 404, body: `no container ${request.container} of ${request.pod} is here\n` }
     return { status: 200, body: request.tailLines === null ? text : lastLines(text, request.tailLines) }
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { isAlive, type ProcessId } from '../../lab/record.ts'
@@ -5,13 +6,14 @@ import { type KubernetesApi, KubernetesApiError } from '../api.ts'
 import type { Container, Pod } from '../objects.ts'
 import { type KubeletConfig, notReadyFile, podLogFile, podPlaceName, shortId } from './config.ts'
 import { ContainerLog } from './container-log.ts'
-import { hostNameOf, isReal, signal, startContainer } from './container-process.ts'
+import { executeIn, hostNameOf, isReal, signal, startContainer } from './container-process.ts'
 import { Pause, sleep } from './pause.ts'
 import { addPodNetwork, type PodAddresses, type PodAddressPool, removePodNetwork } from './pod-network.ts'
 import { type PodRecord, removePodRecord, writePodRecord } from './pod-record.ts'
 import { type PodState, podStatus } from './pod-status.ts'
 import { keepAsking, Readiness } from './readiness.ts'
 import { writeServiceNames } from './service-names.ts'
+import { killGroup } from './streaming/upgrades.ts'
 import { type Mount, makeVolumes } from './volumes.ts'
 
 const LOOK_EVERY_MS = 100
@@ -46,6 +48,7 @@ export class PodWorker {
   #publishing: Promise<void> | null = null
   #vanished = false
   readonly #pause = new Pause()
+  readonly #commands = new Set<ChildProcess>()
 
   constructor(api: KubernetesApi, config: KubeletConfig, pool: PodAddressPool, pod: Pod) {
     this.#api = api
@@ -95,6 +98,22 @@ export class PodWorker {
   /** The log of a container since a time in Unix milliseconds; null when it has no such container. */
   log(container: string, sinceMs: number): Buffer | null {
     return this.#runs.find((run) => run.container.name === container)?.log.since(sinceMs) ?? null
+  }
+
+  /** The network namespace in which its containers run; null while none does. */
+  get namespace(): string | null {
+    return this.#isStopped ? null : this.#namespace
+  }
+
+  /** What starts a command in a container; null when that does not run. The command ends with the pod at the latest. */
+  command(name: string, command: readonly string[]): (() => ChildProcess) | null {
+    const { container, process } = this.#runs.find((run) => run.container.name === name) ?? {}
+    if (container === undefined || !process || !isAlive(process)) return null
+    return () => {
+      const child = executeIn(this.#config, { pod: this.#pod, container, process }, command)
+      this.#commands.add(child)
+      return child.once('close', () => this.#commands.delete(child))
+    }
   }
 
   update(pod: Pod): void {
@@ -252,6 +271,7 @@ export class PodWorker {
     await until(() => this.#isStopped)
     for (const { process } of this.#runs) if (process) signal(process, 'SIGKILL')
     while (!this.#isStopped) await this.#pause.wait(5)
+    for (const child of this.#commands) killGroup(child)
     await this.#publishing
     this.#publish()
     await this.#publishing
