@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { LONGEST_BUILD_MS } from '@spout/testkit'
+import { byLength, LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CONTROLLER_NAME } from './names.ts'
 import type { Gateway } from './objects/gateway.ts'
 import type { HttpRouteObject } from './objects/http-route.ts'
 import type { RouteObject } from './objects/route.ts'
+import { brokenRoute, createBrokenSurroundings, forEach, goodHost } from './testing/broken-objects.fixture.ts'
 import { type GatewayBed, openGatewayBed, said } from './testing/gateway-bed.fixture.ts'
 
 let bed: GatewayBed
@@ -37,6 +38,8 @@ const whenRoute = (name: string, what: string, holds: (route: HttpRouteObject) =
     const one = await bed.route(name, namespace)
     return holds(one) && one
   })
+/** Whether an object has all of these properties. */
+const isMatch = (all: object, some: object) => isDeepStrictEqual({ ...all, ...some }, all)
 const to = (name: string, more: object = {}) => ({ backendRefs: [{ name, port: 8080, ...more }] })
 const actions = (one: Gateway) =>
   bed
@@ -468,6 +471,75 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.createGateway('unusable', { addresses: [{ type: 'IPAddress', value: '203.0.113.1' }] })
     const refused = await when('unusable', 'why', (one) => ofGateway(one)['Programmed'] === 'False AddressNotUsable')
     expect(ofGateway(refused)['Accepted']).toBe('True Accepted')
+  })
+
+  // 1,000 of each with SPOUT_LONG_TESTS=1.
+  test('broken routes and Gateways beside good ones: these are served, and a change of one costs what it did before', {
+    timeout: byLength(60_000, 900_000),
+  }, async () => {
+    const count = byLength(18, 1000)
+    const patience = byLength(30_000, 300_000)
+    const made = await bed.createGateway('crowd')
+    await when('crowd', 'an address', (one) => addressOf(one) !== '')
+    const good = (number: number, path = '/') => ({
+      parentRefs: [{ name: 'crowd' }],
+      hostnames: [goodHost(number)],
+      rules: [{ matches: [{ path: { value: path } }], ...to('web') }],
+    })
+    const served = () =>
+      (bed.documentOf(made)?.listeners[0]?.routes ?? []).flatMap(({ id, conditions, action }) =>
+        action.type === 'forward' ? [{ id, host: conditions.find(({ on }) => on === 'host')?.values[0] }] : [],
+      )
+    const told = async (name: string, says: object) => {
+      const route = await bed.route(name)
+      const { status, metadata } = route
+      const isCurrent = (status?.parents ?? []).every(({ conditions = [] }) =>
+        conditions.every(({ observedGeneration }) => observedGeneration === metadata.generation),
+      )
+      return isCurrent && isMatch(parentOf(route), says)
+    }
+    /** What the change of a good route costs: calls to the control plane, and writes to the API server. */
+    const costOfAChange = async (path: string) => {
+      await idle()
+      running.calls.splice(0)
+      running.writes.splice(0)
+      await bed.change('httproutes', 'good-0', { spec: good(0, path) })
+      await bed.until('the change', async () => JSON.stringify(bed.documentOf(made)).includes(path), patience)
+      await bed.until('its status', () => told('good-0', { Accepted: 'True Accepted' }), patience)
+      await idle()
+      return { calls: [...running.calls], writes: [...running.writes] }
+    }
+    await forEach(count, (number) => bed.createRoute(`good-${number}`, good(number)))
+    await bed.until('the good ones', () => served().length === count, patience)
+    const before = await costOfAChange('/before')
+    expect(before).toEqual({ calls: ['replace'], writes: [expect.stringContaining('/httproutes/good-0/status')] })
+    const servedBefore = served()
+
+    running.writes.splice(0)
+    const gateways = await createBrokenSurroundings(bed, Math.ceil(count / 20))
+    await forEach(count, (number) => bed.createRoute(`broken-${number}`, brokenRoute(number).spec(number) as never))
+    await forEach(count, (number) =>
+      bed.until(`broken-${number}: why`, () => told(`broken-${number}`, brokenRoute(number).says), patience),
+    )
+    for (const name of gateways)
+      await when(
+        name,
+        'why',
+        (one) => said(ofListener(one)?.conditions)['ResolvedRefs'] === 'False InvalidCertificateRef',
+      )
+    await bed.until('an empty queue', () => running.controller.counters.queued === 0, patience)
+    expect(served()).toEqual(servedBefore)
+    // Nothing is written for those that nothing is wrong with, and each broken one is told once.
+    expect(running.writes.filter((write) => write.includes('/httproutes/good-'))).toEqual([])
+    expect(running.writes.filter((write) => write.includes('/httproutes/broken-'))).toHaveLength(count)
+    expect(await costOfAChange('/after')).toEqual(before)
+
+    for (const name of ['crowd', ...gateways]) await bed.remove('gateways', name)
+    await forEach(count, async (number) => {
+      for (const name of [`good-${number}`, `broken-${number}`]) await bed.remove('httproutes', name)
+    })
+    await bed.until('no load balancer', () => bed.documentOf(made) === undefined, patience)
+    await bed.until('an empty queue', () => running.controller.counters.queued === 0, patience)
   })
 
   test('a restart changes nothing; what was deleted meanwhile goes', async () => {

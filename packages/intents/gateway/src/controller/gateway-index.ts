@@ -10,6 +10,7 @@ import { type Ownership, ownershipOf } from './ownership.ts'
 export interface SeenGateway {
   readonly uid: string
   readonly ownership: Ownership
+  /** Of its spec. */
   readonly generation: number
   /** Its key; null when it is not ours. */
   readonly unit: string | null
