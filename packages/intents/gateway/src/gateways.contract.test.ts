@@ -452,7 +452,7 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.createService('dns', '10.128.0.3', 'shop', 'UDP')
     const made = await bed.createGateway('late', { listeners: [{ name: 'udp', port: 53, protocol: 'UDP' }] })
     await bed.until('its listener', () => bed.documentOf(made)?.listeners[0]?.protocol === 'udp')
-    await bed.installUdpRoutes()
+    await bed.installLateKinds()
     const rules = [{ backendRefs: [{ name: 'dns', port: 8080 }] }]
     await bed.createConnectionRoute('UDPRoute', 'late', { parentRefs: [{ name: 'late' }], rules })
     const ofPool = () =>
@@ -463,6 +463,78 @@ describe('against a real API server with Gateway API v1.6', () => {
       const { status } = await bed.connectionRoute('UDPRoute', 'late')
       return said(status?.parents[0]?.conditions)['Accepted'] === 'True Accepted'
     })
+  })
+
+  test('ListenerSets come, conflict, follow what their Gateway allows, and go', async () => {
+    const allowing = (from: string) => ({ allowedListeners: { namespaces: { from } } })
+    const listeners = [{ name: 'own', port: 80, protocol: 'HTTP', hostname: 'own.example.org' }]
+    const made = await bed.createGateway('sets', { listeners, ...allowing('Same') })
+    const hosts = () =>
+      bed
+        .documentOf(made)
+        ?.listeners[0]?.routes.map(({ conditions, action }) =>
+          [
+            conditions.flatMap((one) => (one.on === 'host' ? one.values : [])),
+            'code' in action ? action.code : action.type,
+          ].join(' '),
+        )
+    const whenSet = (name: string, accepted: string, namespace?: string) =>
+      bed.until(
+        `${name}: ${accepted}`,
+        async () => {
+          const one = await bed.listenerSet(name, namespace)
+          return said(one.status?.conditions)['Accepted'] === accepted && one
+        },
+        30_000,
+      )
+    const attached = (count: number) =>
+      when('sets', `${count} sets`, ({ status }) => (status?.attachedListenerSets ?? 0) === count)
+    await bed.createListenerSet('more', 'sets', ['more.example.org', 'own.example.org'])
+    await bed.createRoute('in-set', { parentRefs: [{ kind: 'ListenerSet', name: 'more' }], rules: [to('web')] })
+    const more = await whenSet('more', 'True ListenersNotValid')
+    await attached(1)
+    expect(said(more.status?.conditions)['Programmed']).toBe('False Pending')
+    await bed.until('its route', () => hosts()?.[0] === 'more.example.org forward')
+    expect(hosts()).toEqual(['more.example.org forward', 'more.example.org 404', 'own.example.org 404', ' 404'])
+    const route = await whenRoute('in-set', 'its parent', ({ status }) => status?.parents.length === 1)
+    expect(route.status?.parents.map(({ parentRef }) => [parentRef.kind, parentRef.name])).toEqual([
+      ['ListenerSet', 'more'],
+    ])
+    expect(parentOf(route)['Accepted']).toBe('True Accepted')
+    const counted = await bed.until('its count', async () => {
+      const { status } = await bed.listenerSet('more')
+      return status?.listeners?.[0]?.attachedRoutes === 1 && status
+    })
+    expect(said(counted.listeners?.[1]?.conditions)).toMatchObject({
+      Accepted: 'False HostnameConflict',
+      Conflicted: 'True HostnameConflict',
+    })
+    expect(said(ofListener(await bed.gateway('sets'))?.conditions)['Conflicted']).toBe('False NoConflicts')
+    bed.confirm(bed.documentOf(made)!)
+    await bed.until('programmed', async () => {
+      return said((await bed.listenerSet('more')).status?.conditions)['Programmed'] === 'True Programmed'
+    })
+    await bed.createListenerSet('far', 'sets', ['far.example.org'], 'team')
+    await whenSet('far', 'False NotAllowed', 'team')
+    await bed.change('gateways', 'sets', { spec: allowing('All') })
+    await whenSet('far', 'True Accepted', 'team')
+    await attached(2)
+    await bed.until('its listener', () => hosts()?.includes('far.example.org 404') ?? false)
+    // What stood behind another one follows when that goes.
+    await bed.createListenerSet('next', 'sets', ['more.example.org'])
+    await whenSet('next', 'False ListenersNotValid')
+    await bed.remove('listenersets', 'more')
+    await whenSet('next', 'True Accepted')
+    await whenRoute('in-set', 'no parent', ({ status }) => status?.parents.length === 0)
+    await bed.until('no route', () => hosts()?.includes('more.example.org forward') === false)
+    await bed.change('httproutes', 'in-set', { spec: { parentRefs: [{ kind: 'ListenerSet', name: 'next' }] } })
+    await bed.until('the route again', () => hosts()?.includes('more.example.org forward') ?? false)
+    await bed.remove('gateways', 'sets')
+    // Nobody serves it: as the API server made it.
+    await whenSet('next', 'Unknown Pending')
+    await whenSet('far', 'Unknown Pending', 'team')
+    await whenRoute('in-set', 'no parent', ({ status }) => status?.parents.length === 0)
+    await bed.remove('httproutes', 'in-set')
   })
 
   test('a static address, and one that cannot be had', async () => {

@@ -44,6 +44,7 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'HTTPRouteRequestTimeout',
   'HTTPRouteResponseHeaderModification',
   'HTTPRouteSchemeRedirect',
+  'ListenerSet',
   'ReferenceGrant',
   'TCPRoute',
   'TLSRoute',

@@ -53,9 +53,9 @@ const GATEWAY_ROUTES = ['grpcroutes', 'httproutes', 'tcproutes', 'tlsroutes', 'u
 /** Only where Gateways are served: `packages/intents/gateway`. */
 export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
   {
-    why: 'Classes, routes, policies and grants; they are never written.',
+    why: 'Classes, routes, policies, sets of listeners and grants; they are never written.',
     apiGroups: [GATEWAY_API],
-    resources: ['backendtlspolicies', 'gatewayclasses', ...GATEWAY_ROUTES, 'referencegrants'],
+    resources: ['backendtlspolicies', 'gatewayclasses', ...GATEWAY_ROUTES, 'listenersets', 'referencegrants'],
     verbs: ['list', 'watch'],
   },
   {
@@ -68,7 +68,7 @@ export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
     why: 'Conditions and addresses.',
     apiGroups: [GATEWAY_API],
     resources: [
-      ...['backendtlspolicies/status', 'gatewayclasses/status', 'gateways/status'],
+      ...['backendtlspolicies/status', 'gatewayclasses/status', 'gateways/status', 'listenersets/status'],
       ...GATEWAY_ROUTES.map((plural) => `${plural}/status`),
     ],
     verbs: ['patch'],

@@ -2,13 +2,14 @@ import type { EndpointSlice, Service } from '@spout/kube'
 import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
+import type { ListenerSet, ListenerSetStatus } from '../objects/listener-set.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
-import type { Labels } from '../to-model/attachment.ts'
+import type { Labels } from '../to-model/listener-parents.ts'
 
 /** What changed, by key or, of a route, by its id; grants and namespaces change seldom and for many at once. */
 export type ClusterChange =
-  | { readonly type: 'class' | 'gateway' | 'route' | 'service' | 'policy'; readonly key: string }
+  | { readonly type: 'class' | 'gateway' | 'listener-set' | 'route' | 'service' | 'policy'; readonly key: string }
   | { readonly type: 'permissions' }
 
 /** A Kubernetes cluster as the controller needs it: its objects in memory, and the few writes. */
@@ -21,6 +22,11 @@ export interface Cluster {
   /** @param key `namespace/name` */
   gateway(key: string): Gateway | undefined
   gateways(): Iterable<Gateway>
+  /** @param key `namespace/name` */
+  listenerSet(key: string): ListenerSet | undefined
+  listenerSets(): Iterable<ListenerSet>
+  /** Those that name a Gateway, in any order. */
+  listenerSetsOf(gateway: string): readonly ListenerSet[]
   /** @param id `kind/namespace/name` */
   route(id: string): RouteObject | undefined
   /** Of all kinds that the cluster has. */
@@ -46,6 +52,7 @@ export interface Cluster {
   /** Each writes for the version that was read; an object that is gone is no error. @throws Stale */
   writeClass(gatewayClass: GatewayClass, status: GatewayClass['status']): Promise<void>
   writeGateway(gateway: Gateway, status: GatewayStatus): Promise<void>
+  writeListenerSet(set: ListenerSet, status: ListenerSetStatus): Promise<void>
   writeAncestors(policy: BackendTlsPolicyObject, ancestors: readonly PolicyAncestorStatus[]): Promise<void>
   writeParents(route: RouteObject, parents: readonly RouteParentStatus[]): Promise<void>
 }

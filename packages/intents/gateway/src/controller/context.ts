@@ -8,6 +8,7 @@ import type {
 } from '@spout/connector'
 import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
 import type { GatewayIndex } from './gateway-index.ts'
+import type { ListenerSetIndex } from './listener-set-index.ts'
 import type { GatewayControllerOptions } from './options.ts'
 import type { PolicyIndex } from './policy-index.ts'
 import type { RouteIndex } from './route-index.ts'
@@ -21,6 +22,7 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly domains: KnownDomains
   readonly restoration: Restoration
   readonly gateways: GatewayIndex
+  readonly listenerSets: ListenerSetIndex
   readonly routes: RouteIndex
   readonly policies: PolicyIndex
   readonly statuses: Statuses

@@ -114,6 +114,7 @@ export class GatewayBalancer {
     const addresses = (shown?.document.vips ?? []).map(({ address }) => address)
     const nameNotices = [...compiled.nameNotices, ...this.#refusedNames(shown, compiled)]
     await statuses.tellGateway(gateway, compiled, { progress, addresses, nameNotices })
+    await statuses.tellListenerSets(gateway, compiled, { progress })
     const isWhole = notMade === null && (shown === null || !this.leftOut.has(shown.document.id))
     if (isWhole) this.#refused.delete(key)
     else this.#refused.add(key)

@@ -17,6 +17,7 @@ import type { ClusterChange } from './cluster.ts'
 import type { ControllerContext } from './context.ts'
 import { GatewayBalancer } from './gateway-balancer.ts'
 import { GatewayIndex } from './gateway-index.ts'
+import { ListenerSetIndex } from './listener-set-index.ts'
 import { type GatewayControllerOptions, surroundingsOf } from './options.ts'
 import { PolicyIndex } from './policy-index.ts'
 import { releaseGateway } from './release.ts'
@@ -42,9 +43,10 @@ const GATEWAY = 'gateway:'
 const ROUTE = 'route:'
 const LEAVE = 'leave:'
 const POLICY = 'policy:'
+const LISTENER_SET = 'listener-set:'
 
 /**
- * Keeps a load balancer for each Gateway of our classes, and the statuses of classes, Gateways and routes.
+ * Keeps a load balancer for each Gateway of our classes, and the statuses of classes, Gateways, ListenerSets and routes.
  *
  * The queue holds keys, not events: a worker reads both sides and writes the difference, so it may run at any time.
  */
@@ -68,7 +70,8 @@ export class GatewayController {
       domains: new KnownDomains({ service, clock, log, onChange: () => this.#addAll() }),
       restoration: new Restoration(clock),
       gateways: new GatewayIndex(options),
-      routes: new RouteIndex(),
+      listenerSets: new ListenerSetIndex(),
+      routes: new RouteIndex(options),
       policies: new PolicyIndex(options),
       statuses: new Statuses(options),
       compiled: new CompiledRoutes(),
@@ -123,6 +126,7 @@ export class GatewayController {
     ]
     for (const one of cluster.classes()) this.#changed({ type: 'class', key: one.metadata.name })
     for (const one of cluster.gateways()) this.#changed({ type: 'gateway', key: keyOf(one) })
+    for (const one of cluster.listenerSets()) this.#changed({ type: 'listener-set', key: keyOf(one) })
     for (const one of cluster.routes()) this.#changed({ type: 'route', key: routeIdOf(one) })
     this.#following = Promise.all([known, pools, networks, domains].map((one) => one.follow(this.#stop.signal)))
     this.#reconciler.start()
@@ -145,6 +149,9 @@ export class GatewayController {
         break
       case 'gateway':
         this.#gatewayChanged(change.key)
+        break
+      case 'listener-set':
+        this.#listenerSetChanged(change.key)
         break
       case 'route':
         this.#routeChanged(change.key)
@@ -170,6 +177,27 @@ export class GatewayController {
     if (ownership === 'deleting' || ownership === 'released' || known.ofKey(key).length > 0) this.#add(LEAVE, key)
     // A status of ours, for example, says nothing to its routes.
     if (isChanged) for (const route of routes.ofGateway(key)) this.#addRoute(route)
+    const wasOurs = before?.ownership === 'ours' || before?.ownership === 'deleting'
+    if (wasOurs && gateways.get(key) === null) this.#leaveListenerSets(key)
+  }
+
+  #listenerSetChanged(key: string): void {
+    const { cluster, gateways, listenerSets, routes } = this.#context
+    const { before, after, isSame } = listenerSets.put(key, cluster.listenerSet(key))
+    const named = [...new Set([before, after])].filter((one) => one !== null)
+    for (const gateway of named) this.#addGateway(gateway)
+    // Statuses change nothing else.
+    if (isSame) return
+    for (const gateway of named) gateways.listenerSetsChanged(gateway)
+    for (const route of routes.ofListenerSet(key)) this.#routeChanged(route)
+    // Listeners of other sets may become free.
+    for (const gateway of named) for (const route of routes.ofGateway(gateway)) this.#addRoute(route)
+    if (before !== null && before !== after && gateways.isOurs(before)) this.#add(LISTENER_SET, key)
+  }
+
+  /** A Gateway is gone: nobody serves its ListenerSets. */
+  #leaveListenerSets(gateway: string): void {
+    for (const set of this.#context.cluster.listenerSetsOf(gateway)) this.#add(LISTENER_SET, keyOf(set))
   }
 
   #routeChanged(id: string): void {
@@ -275,6 +303,11 @@ export class GatewayController {
     for (const key of gateways.keys()) this.#addGateway(key)
   }
 
+  async #leave(gateway: string): Promise<Outcome> {
+    this.#leaveListenerSets(gateway)
+    return await releaseGateway(this.#context, gateway)
+  }
+
   async #look(key: string): Promise<Outcome> {
     if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
     const { gateways, policies, statuses } = this.#context
@@ -285,8 +318,9 @@ export class GatewayController {
     const [kind, name] = [key.slice(0, at), key.slice(at)]
     try {
       if (kind === GATEWAY) return await this.#balancer.balance(name)
-      if (kind === LEAVE) return await releaseGateway(this.#context, name)
+      if (kind === LEAVE) return await this.#leave(name)
       if (kind === POLICY) await this.#lookAtPolicy(name)
+      else if (kind === LISTENER_SET) await statuses.tellUnserved(name)
       else if (kind === CLASS) await statuses.tellClass(name)
       else await statuses.tellRoute(name, this.#context, surroundingsOf(this.#context))
       return done

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { uidOf } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
-import { hasTls, secretsOf } from '../to-model/certificates.ts'
+import type { ListenerSet } from '../objects/listener-set.ts'
+import { hasTls, ownSecretsOf, secretsOf } from '../to-model/certificates.ts'
+import { allowsSet } from '../to-model/listener-parents.ts'
 import type { Cluster } from './cluster.ts'
 import type { GatewayControllerOptions } from './options.ts'
 import { type Ownership, ownershipOf } from './ownership.ts'
@@ -80,7 +82,12 @@ export class GatewayIndex {
     this.#certificates.complete('gateway')
   }
 
-  /** Grants have changed, so others of the Secrets that Gateways name may be read. @returns these Gateways */
+  /** Its ListenerSets have changed. */
+  listenerSetsChanged(key: string): void {
+    this.#nameSecrets(key)
+  }
+
+  /** Grants, or labels of namespaces, have changed, so others of the Secrets that Gateways name may be read. @returns these Gateways */
   nameSecretsAgain(): readonly string[] {
     const gateways = [...this.#secrets.keys()]
     for (const gateway of gateways) this.#nameSecrets(gateway)
@@ -97,14 +104,25 @@ export class GatewayIndex {
     return [...(this.#secrets.get(key) ?? [])].every((secret) => this.#certificates.of(secret).type !== 'waits')
   }
 
-  /** Says which Secrets a Gateway of ours names, as far as it may. */
+  /** Says which Secrets a Gateway of ours and its ListenerSets name, as far as they may. */
   #nameSecrets(key: string): void {
     const gateway = this.isOurs(key) ? this.#cluster.gateway(key) : undefined
-    const secrets = gateway === undefined ? new Set<string>() : secretsOf(gateway, this.#cluster.grants())
-    // One whose references are not allowed yet is looked at again when grants change.
-    if (gateway !== undefined && hasTls(gateway)) this.#secrets.set(key, secrets)
+    const sets = gateway === undefined ? [] : this.#cluster.listenerSetsOf(key)
+    const secrets = gateway === undefined ? new Set<string>() : this.#secretsOf(gateway, sets)
+    // One whose references, or sets, are not allowed yet is looked at again when grants or labels change.
+    if (gateway !== undefined && (hasTls(gateway) || sets.length > 0)) this.#secrets.set(key, secrets)
     else this.#secrets.delete(key)
     this.#certificates.name(`gateway:${key}`, secrets)
+  }
+
+  #secretsOf(gateway: Gateway, sets: readonly ListenerSet[]): ReadonlySet<string> {
+    const grants = this.#cluster.grants()
+    const allowed = sets.filter((set) => allowsSet(gateway, set, (namespace) => this.#cluster.labelsOf(namespace)))
+    const named = [
+      ownSecretsOf(gateway, allowed, grants),
+      ...allowed.map((set) => secretsOf(set, grants, 'ListenerSet')),
+    ]
+    return named.reduce((all, own) => all.union(own), secretsOf(gateway, grants))
   }
 }
 

@@ -45,6 +45,8 @@ export const surroundingsOf = ({
   service: (key) => cluster.service(key),
   grants: cluster.grants(),
   labelsOf: (namespace) => cluster.labelsOf(namespace),
+  listenerSet: (key) => cluster.listenerSet(key),
+  listenerSetsOf: (gateway) => cluster.listenerSetsOf(gateway),
   tlsOf: (service, portName) => {
     const policies = cluster.policiesOf(service)
     const policy = policyOfPort(policies, service, portName)

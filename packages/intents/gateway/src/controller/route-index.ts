@@ -1,7 +1,9 @@
+import type { ParentRef } from '../objects/references.ts'
 import type { RouteObject } from '../objects/route.ts'
 import { kindOf, ROUTE_KINDS } from '../route-kinds/all.ts'
-import { gatewayOf } from '../to-model/attachment.ts'
 import { serviceKeyOf } from '../to-model/backends.ts'
+import { gatewayOf, listenerSetOf } from '../to-model/listener-parents.ts'
+import type { Cluster } from './cluster.ts'
 
 /** The kind of routes that may not share a name with this one; null: none. */
 export const rivalOf = (id: string): string | null =>
@@ -9,26 +11,34 @@ export const rivalOf = (id: string): string | null =>
 
 /** What a route names. */
 export interface RouteNames {
-  /** `namespace/name` of Gateways, of any class. */
+  /** `namespace/name` of Gateways, of any class, also of those that its ListenerSets name. */
   readonly gateways: ReadonlySet<string>
+  readonly listenerSets: ReadonlySet<string>
   readonly services: ReadonlySet<string>
 }
 
-const NOTHING: RouteNames = { gateways: new Set(), services: new Set() }
+const NOTHING: RouteNames = { gateways: new Set(), listenerSets: new Set(), services: new Set() }
 
 /** Which routes name a Gateway or a Service, whether those exist or not. */
 export class RouteIndex {
+  readonly #cluster: Pick<Cluster, 'listenerSet'>
   readonly #names = new Map<string, RouteNames>()
   readonly #ofGateway = new Map<string, Set<string>>()
+  readonly #ofListenerSet = new Map<string, Set<string>>()
   readonly #ofService = new Map<string, Set<string>>()
   /** By kind and Gateway, as `gatewayOfKind` writes them. */
   readonly #ofKind = new Map<string, Set<string>>()
 
+  constructor({ cluster }: { readonly cluster: Pick<Cluster, 'listenerSet'> }) {
+    this.#cluster = cluster
+  }
+
   /** @returns what it named before and names now */
   put(id: string, route: RouteObject | undefined): { readonly before: RouteNames; readonly after: RouteNames } {
     const before = this.of(id)
-    const after = route === undefined ? NOTHING : namesOf(route)
+    const after = route === undefined ? NOTHING : namesOf(route, this.#cluster)
     change(this.#ofGateway, id, before.gateways, after.gateways)
+    change(this.#ofListenerSet, id, before.listenerSets, after.listenerSets)
     change(this.#ofService, id, before.services, after.services)
     const [kind = ''] = id.split('/', 1)
     const ofKind = ({ gateways }: RouteNames) => new Set(gateways.values().map((one) => gatewayOfKind(kind, one)))
@@ -63,6 +73,11 @@ export class RouteIndex {
     return isAlone ? this.ofGateway(gateway).filter((other) => other !== id && other.startsWith(kind)) : []
   }
 
+  /** A copy, since routes may be put while it is read. */
+  ofListenerSet(set: string): readonly string[] {
+    return [...(this.#ofListenerSet.get(set) ?? [])]
+  }
+
   ofService(service: string): Iterable<string> {
     return this.#ofService.get(service) ?? []
   }
@@ -70,10 +85,13 @@ export class RouteIndex {
 
 const gatewayOfKind = (kind: string, gateway: string): string => `${kind}/${gateway}`
 
-function namesOf(route: RouteObject): RouteNames {
+function namesOf(route: RouteObject, cluster: Pick<Cluster, 'listenerSet'>): RouteNames {
   const { namespace = '' } = route.metadata
+  const refs = route.spec.parentRefs ?? []
+  const gatewayAt = (ref: ParentRef) => gatewayOf(ref, namespace, (key) => cluster.listenerSet(key))
   return {
-    gateways: new Set((route.spec.parentRefs ?? []).flatMap((ref) => gatewayOf(ref, namespace) ?? [])),
+    gateways: new Set(refs.flatMap((ref) => gatewayAt(ref) ?? [])),
+    listenerSets: new Set(refs.flatMap((ref) => listenerSetOf(ref, namespace) ?? [])),
     services: new Set(
       kindOf(route)
         .backendRefsOf(route)

@@ -2,11 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import { keyOf, uidOf } from '@spout/connector'
 import type { Clock } from '@spout/runtime'
 import type { Gateway } from '../objects/gateway.ts'
+import type { ListenerSet, ListenerSetStatus } from '../objects/listener-set.ts'
 import { authoritiesOfPolicy, judgePolicy, servicesOfPolicy } from '../to-model/backend-tls.ts'
 import type { CompiledGateway } from '../to-model/compile-gateway.ts'
+import { gatewayOfSet } from '../to-model/listener-parents.ts'
 import { routeOutcomes } from '../to-model/route-outcome.ts'
 import { classStatus } from '../write-back/class-status.ts'
 import { type GatewayOutcome, gatewayStatus } from '../write-back/gateway-status.ts'
+import { attachedSets, listenerSetStatus, unservedStatus } from '../write-back/listener-set-status.ts'
 import { policyAncestors } from '../write-back/policy-status.ts'
 import { routeParents } from '../write-back/route-status.ts'
 import type { Cluster } from './cluster.ts'
@@ -77,9 +80,45 @@ export class Statuses {
   async tellGateway(gateway: Gateway, compiled: CompiledGateway, outcome: GatewayOutcome): Promise<void> {
     const current = this.#cluster.gateway(keyOf(gateway))
     if (current === undefined || uidOf(current) !== uidOf(gateway)) return
-    const status = gatewayStatus(current, compiled, outcome, this.#now())
+    const attached = attachedSets(compiled).length
+    const isCounted = attached > 0 || current.status?.attachedListenerSets !== undefined
+    const status = {
+      ...gatewayStatus(current, compiled, outcome, this.#now()),
+      ...(isCounted && { attachedListenerSets: attached }),
+    }
     if (isDeepStrictEqual(pick(current.status, status), status)) return
     await this.#cluster.writeGateway(current, status)
+    this.#writes++
+  }
+
+  /** Of those that name a Gateway of ours. */
+  async tellListenerSets(
+    gateway: Gateway,
+    compiled: CompiledGateway,
+    outcome: Pick<GatewayOutcome, 'progress'>,
+  ): Promise<void> {
+    for (const one of compiled.sets) {
+      const current = this.#cluster.listenerSet(keyOf(one.set))
+      // One that has changed meanwhile is looked at again.
+      if (current === undefined || current.metadata.generation !== one.set.metadata.generation) continue
+      const status = listenerSetStatus({ ...one, set: current }, gateway, compiled, outcome, this.#now())
+      await this.#writeListenerSet(current, status)
+    }
+  }
+
+  /** One that was attached to a Gateway of ours, and names none that exists. */
+  async tellUnserved(key: string): Promise<void> {
+    const set = this.#cluster.listenerSet(key)
+    if (set === undefined) return
+    const gateway = gatewayOfSet(set)
+    if (gateway !== null && (this.#cluster.gateway(gateway) !== undefined || this.#cluster.isHeld(gateway))) return
+    await this.#writeListenerSet(set, unservedStatus(set.status ?? {}, set.metadata.generation ?? 0, this.#now()))
+  }
+
+  async #writeListenerSet(set: ListenerSet, status: Required<ListenerSetStatus>): Promise<void> {
+    const shown = { conditions: set.status?.conditions ?? [], listeners: set.status?.listeners ?? [] }
+    if (isDeepStrictEqual(shown, status)) return
+    await this.#cluster.writeListenerSet(set, status)
     this.#writes++
   }
 

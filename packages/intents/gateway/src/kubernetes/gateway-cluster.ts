@@ -16,12 +16,20 @@ import { CONTROLLER_NAME, FINALIZER } from '../names.ts'
 import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
+import type { ListenerSet, ListenerSetStatus } from '../objects/listener-set.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
-import { BACKEND_TLS_POLICIES, GATEWAY_CLASSES, GATEWAYS, REFERENCE_GRANTS } from '../objects/resources.ts'
+import {
+  BACKEND_TLS_POLICIES,
+  GATEWAY_CLASSES,
+  GATEWAYS,
+  LISTENER_SETS,
+  REFERENCE_GRANTS,
+} from '../objects/resources.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
-import type { Labels } from '../to-model/attachment.ts'
+import type { Labels } from '../to-model/listener-parents.ts'
 import { BackendTlsPolicies } from './backend-tls-policies.ts'
+import { ListenerSets } from './listener-sets.ts'
 import { RouteReflectors } from './route-reflectors.ts'
 import { trimmed, versioned } from './trimmed.ts'
 
@@ -43,6 +51,7 @@ export class GatewayCluster implements Cluster {
   readonly #backends: BackendServices
   readonly #classes: Reflector<GatewayClass, GatewayClass>
   readonly #gateways: ClaimedObjects<Gateway>
+  readonly #listenerSets: ListenerSets
   readonly #routes: RouteReflectors
   readonly #policies: BackendTlsPolicies
   readonly #grants: Reflector<ReferenceGrant, ReferenceGrant>
@@ -65,6 +74,7 @@ export class GatewayCluster implements Cluster {
       finalizer: FINALIZER,
       mark: CONTROLLER_NAME,
     })
+    this.#listenerSets = new ListenerSets(common)
     this.#routes = new RouteReflectors(common)
     this.#policies = new BackendTlsPolicies(common)
     this.#grants = new Reflector({ ...common, resource: REFERENCE_GRANTS, trim: trimmed })
@@ -81,6 +91,7 @@ export class GatewayCluster implements Cluster {
     ]
     this.#classes.onChange((key) => this.#tell({ type: 'class', key }))
     this.#gateways.onChange((key) => this.#tell({ type: 'gateway', key }))
+    this.#listenerSets.onChange((key) => this.#tell({ type: 'listener-set', key }))
     this.#routes.onChange((id) => this.#tell({ type: 'route', key: id }))
     this.#policies.onChange((key) => this.#tell({ type: 'policy', key }))
     this.#grants.onChange(() => {
@@ -93,18 +104,21 @@ export class GatewayCluster implements Cluster {
 
   /** Those that run. */
   get reflectors(): readonly KindReflector[] {
-    return [...this.#own, ...this.#routes.reflectors, ...this.#policies.reflectors]
+    return [...this.#own, ...this.#late.flatMap(({ reflectors }) => reflectors)]
+  }
+
+  /** Kinds that the cluster may have later. */
+  get #late() {
+    return [this.#listenerSets, this.#routes, this.#policies]
   }
 
   start(): void {
     for (const { reflector } of this.#own) reflector.start()
-    this.#routes.start()
-    this.#policies.start()
+    for (const one of this.#late) one.start()
   }
 
   async stop(): Promise<void> {
-    await this.#routes.stop()
-    await this.#policies.stop()
+    for (const one of this.#late) await one.stop()
     await Promise.all(this.#own.map(({ reflector }) => reflector.close()))
   }
 
@@ -114,7 +128,7 @@ export class GatewayCluster implements Cluster {
   }
 
   get ready(): boolean {
-    const isRead = this.#backends.ready && this.#routes.ready && this.#policies.ready
+    const isRead = this.#backends.ready && this.#late.every(({ ready }) => ready)
     return isRead && this.#own.every(({ reflector }) => reflector.hasSynced)
   }
 
@@ -137,6 +151,18 @@ export class GatewayCluster implements Cluster {
 
   gateways(): Iterable<Gateway> {
     return this.#gateways.all()
+  }
+
+  listenerSet(key: string): ListenerSet | undefined {
+    return this.#listenerSets.get(key)
+  }
+
+  listenerSets(): Iterable<ListenerSet> {
+    return this.#listenerSets.all()
+  }
+
+  listenerSetsOf(gateway: string): readonly ListenerSet[] {
+    return this.#listenerSets.ofGateway(gateway)
   }
 
   route(id: string): RouteObject | undefined {
@@ -198,6 +224,10 @@ export class GatewayCluster implements Cluster {
 
   writeGateway(gateway: Gateway, status: GatewayStatus): Promise<void> {
     return this.#writeStatus(GATEWAYS, gateway, { ...status })
+  }
+
+  writeListenerSet(set: ListenerSet, status: ListenerSetStatus): Promise<void> {
+    return this.#writeStatus(LISTENER_SETS, set, { ...status })
   }
 
   writeAncestors(policy: BackendTlsPolicyObject, ancestors: readonly PolicyAncestorStatus[]): Promise<void> {

@@ -12,6 +12,8 @@ export interface GatewaySpec {
   readonly listeners?: readonly GatewayListener[]
   /** A value may be left out: any address of that type. */
   readonly addresses?: readonly { readonly type?: string; readonly value?: string }[]
+  /** From which namespaces ListenerSets may come; by default from none. */
+  readonly allowedListeners?: { readonly namespaces?: FromNamespaces }
   readonly infrastructure?: { readonly parametersRef?: object }
   readonly tls?: GatewayTls
 }
@@ -55,8 +57,13 @@ export interface ListenerTls {
 }
 
 export interface AllowedRoutes {
-  readonly namespaces?: { readonly from?: 'All' | 'Selector' | 'Same' | 'None'; readonly selector?: LabelSelector }
+  readonly namespaces?: FromNamespaces
   readonly kinds?: readonly RouteKind[]
+}
+
+export interface FromNamespaces {
+  readonly from?: 'All' | 'Selector' | 'Same' | 'None'
+  readonly selector?: LabelSelector | undefined
 }
 
 export interface RouteKind {
@@ -78,6 +85,7 @@ export interface GatewayStatus {
   readonly addresses?: readonly { readonly type?: string; readonly value?: string }[]
   readonly conditions?: readonly Condition[]
   readonly listeners?: readonly ListenerStatus[]
+  readonly attachedListenerSets?: number
 }
 
 export interface ListenerStatus {

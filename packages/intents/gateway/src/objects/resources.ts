@@ -5,6 +5,7 @@ import type { Gateway } from './gateway.ts'
 import type { GatewayClass } from './gateway-class.ts'
 import type { GrpcRouteObject } from './grpc-route.ts'
 import type { HttpRouteObject } from './http-route.ts'
+import type { ListenerSet } from './listener-set.ts'
 import type { ReferenceGrant } from './reference-grant.ts'
 
 const apiVersion = 'gateway.networking.k8s.io/v1'
@@ -16,6 +17,12 @@ export const GATEWAY_CLASSES: Resource<GatewayClass> = {
   namespaced: false,
 }
 export const GATEWAYS: Resource<Gateway> = { apiVersion, kind: 'Gateway', plural: 'gateways', namespaced: true }
+export const LISTENER_SETS: Resource<ListenerSet> = {
+  apiVersion,
+  kind: 'ListenerSet',
+  plural: 'listenersets',
+  namespaced: true,
+}
 export const HTTP_ROUTES: Resource<HttpRouteObject> = {
   apiVersion,
   kind: 'HTTPRoute',

@@ -20,6 +20,7 @@ import type { Gateway } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
 import type { GrpcRouteObject } from '../objects/grpc-route.ts'
 import type { HttpRouteObject } from '../objects/http-route.ts'
+import type { ListenerSet } from '../objects/listener-set.ts'
 import type { RouteObject } from '../objects/route.ts'
 import { gatewaysOfCluster } from '../to-model/gateways-of.ts'
 import { connectorToken } from './connector-rights.fixture.ts'
@@ -63,7 +64,7 @@ export async function openGatewayBed() {
     nodeRange: null,
   })
   const { api } = cluster
-  await installGatewayApi(api, ['udproutes'])
+  await installGatewayApi(api, ['udproutes', 'listenersets'])
   for (const [name, labels] of [
     ['shop', {}],
     ['team', { team: 'red' }],
@@ -160,8 +161,8 @@ export async function openGatewayBed() {
     route,
     grpcRoute,
     connectionRoute,
-    /** The kind that a new bed lacks. */
-    installUdpRoutes: () => installGatewayApi(api),
+    /** The kinds that a new bed lacks: UDPRoute and ListenerSet. */
+    installLateKinds: () => installGatewayApi(api),
     gatewayClass: (name: string) => api.get<GatewayClass>(`${GROUP}/gatewayclasses/${name}`),
     documentOf: ({ metadata }: Gateway): LoadBalancer | undefined =>
       documents().find(({ annotations }) => annotations[`kubernetes.gateway.${metadata.uid}`] !== undefined),
@@ -182,6 +183,19 @@ export async function openGatewayBed() {
       api.create(
         `${GROUP}/namespaces/${namespace}/grpcroutes`,
         typed('GRPCRoute', { metadata: { name, namespace }, spec }),
+      ),
+    listenerSet: (name: string, namespace = 'shop') => api.get<ListenerSet>(pathOf('listenersets', name, namespace)),
+    /** One whose listeners have these host names, on port 80. */
+    createListenerSet: (name: string, gateway: string, hostnames: readonly string[], namespace = 'shop') =>
+      api.create(
+        `${GROUP}/namespaces/${namespace}/listenersets`,
+        typed<ListenerSet>('ListenerSet', {
+          metadata: { name, namespace },
+          spec: {
+            parentRef: { name: gateway, namespace: 'shop' },
+            listeners: hostnames.map((hostname, at) => ({ name: `l${at}`, port: 80, protocol: 'HTTP', hostname })),
+          },
+        }),
       ),
     policy: (name: string) => api.get<BackendTlsPolicyObject>(pathOf('backendtlspolicies', name, 'shop')),
     createPolicy: (name: string, spec: object) =>
@@ -207,10 +221,10 @@ export async function openGatewayBed() {
         `${GROUP}/namespaces/${namespace}/referencegrants`,
         typed('ReferenceGrant', { metadata: { name, namespace }, spec }),
       ),
-    change: (plural: 'gateways' | 'httproutes', name: string, body: object, namespace = 'shop') =>
+    change: (plural: 'gateways' | 'httproutes' | 'listenersets', name: string, body: object, namespace = 'shop') =>
       api.patch(pathOf(plural, name, namespace), body),
     remove: (
-      plural: 'gateways' | 'httproutes' | 'grpcroutes' | 'tcproutes' | 'backendtlspolicies',
+      plural: 'gateways' | 'httproutes' | 'listenersets' | 'grpcroutes' | 'tcproutes' | 'backendtlspolicies',
       name: string,
       namespace = 'shop',
     ) => api.delete(pathOf(plural, name, namespace)),

@@ -1,11 +1,14 @@
+import { keyOf } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import type { Gateway, GatewayListener } from '../objects/gateway.ts'
 import type { GrpcRouteObject, GrpcRouteSpec } from '../objects/grpc-route.ts'
 import type { HttpRouteObject, HttpRouteSpec } from '../objects/http-route.ts'
+import type { ListenerSet } from '../objects/listener-set.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { BackendRef } from '../objects/references.ts'
 import type { RouteObject } from '../objects/route.ts'
 import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
+import { gatewayOfSet } from '../to-model/listener-parents.ts'
 
 /** Small objects for tables of tests. */
 
@@ -17,6 +20,16 @@ export const TLS_ID = uid(99)
 export const gatewayWith = (listeners: readonly GatewayListener[], spec: object = {}, generation = 1): Gateway => ({
   metadata: { name: 'web', namespace: 'shop', uid: uid(1), generation },
   spec: { gatewayClassName: 'spout', listeners, ...spec },
+})
+
+/** A ListenerSet that names the Gateway of `gatewayWith`. */
+export const setWith = (
+  name: string,
+  listeners: readonly GatewayListener[],
+  { namespace = 'shop', number = 20, createdAt = '2026-01-01T00:00:00Z' } = {},
+): ListenerSet => ({
+  metadata: { name, namespace, uid: uid(number), generation: 1, creationTimestamp: createdAt },
+  spec: { parentRef: { name: 'web', namespace: 'shop' }, listeners },
 })
 
 export const http = (name: string, more: Partial<GatewayListener> = {}): GatewayListener => ({
@@ -93,6 +106,7 @@ export function surroundingsOf(
   services: readonly Service[] = [],
   grants: readonly ReferenceGrant[] = [],
   labels: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+  sets: readonly ListenerSet[] = [],
 ): GatewaySurroundings {
   const byKey = new Map(services.map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]))
   return {
@@ -105,6 +119,8 @@ export function surroundingsOf(
         ? { type: 'ready', certificate: { id: TLS_ID, name: key, tags: [], names: [] }, notice: null }
         : { type: 'refused', refusal: { reason: 'SecretNotFound', field: 'secret', message: 'There is none.' } },
     labelsOf: (namespace) => labels[namespace] ?? null,
+    listenerSet: (key) => sets.find((one) => keyOf(one) === key),
+    listenerSetsOf: (gateway) => sets.filter((one) => gatewayOfSet(one) === gateway),
     poolOf: (name, { protocol }) => ({
       name,
       protocol,

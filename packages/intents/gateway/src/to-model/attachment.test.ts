@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { gatewayWith, http } from '../testing/objects.ts'
-import { attach, gatewayOf } from './attachment.ts'
-import { judgeListeners } from './listeners.ts'
+import { gatewayWith, http, surroundingsOf } from '../testing/objects.ts'
+import { attach } from './attachment.ts'
+import { judgeParents } from './listener-parents.ts'
 
 const from = (namespaces: object) => ({ allowedRoutes: { namespaces } }) as object
 const team = (value: string) => ({ matchExpressions: [{ key: 'team', operator: 'In', values: [value] }] })
@@ -11,6 +11,7 @@ const listeners = [
   http('chosen', { port: 8080, ...from({ from: 'Selector', selector: team('red') }) }),
   http('none', { port: 8081, ...from({ from: 'None' }) }),
 ]
+const parent = judgeParents(gatewayWith(listeners), surroundingsOf()).own
 const labels: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   red: { team: 'red' },
   blue: { team: 'blue' },
@@ -28,12 +29,10 @@ test.each([
   ['a listener for nobody', 'shop', { port: 8081 }, [], 'NotAllowedByListeners'],
   ['names of no listener', 'shop', {}, ['x.org'], 'NoMatchingListenerHostname'],
 ])('attaches to %s', (_, namespace, ref, hostnames, expected) => {
-  const gateway = gatewayWith(listeners)
   const made = attach(
     { kind: 'HTTPRoute', namespace, hostnames },
     { name: 'web', ...ref },
-    gateway,
-    judgeListeners(listeners),
+    parent,
     (name) => labels[name] ?? null,
   )
   expect(made.refused?.reason ?? made.listeners.map(({ judged }) => judged.listener.name)).toEqual(expected)
@@ -41,12 +40,6 @@ test.each([
 
 test('a route of another kind is not allowed', () => {
   const route = { kind: 'TCPRoute', namespace: 'shop', hostnames: [] }
-  const made = attach(route, { name: 'web' }, gatewayWith(listeners), judgeListeners(listeners), () => null)
+  const made = attach(route, { name: 'web' }, parent, () => null)
   expect(made.refused?.reason).toBe('NotAllowedByListeners')
-})
-
-test('only references to Gateways count', () => {
-  expect(gatewayOf({ name: 'web' }, 'shop')).toBe('shop/web')
-  expect(gatewayOf({ name: 'web', namespace: 'infra' }, 'shop')).toBe('infra/web')
-  expect(gatewayOf({ name: 'web', group: '', kind: 'Service' }, 'shop')).toBeNull()
 })

@@ -1,15 +1,12 @@
-import { keyOf } from '@spout/connector'
-import { GATEWAY_GROUP } from '../names.ts'
-import type { Gateway } from '../objects/gateway.ts'
 import type { ParentRef } from '../objects/references.ts'
 import type { RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
 import { hostsAt } from './hostnames.ts'
+import { isFrom, type JudgedParents, type Labels, type ListenerParent, parentOf } from './listener-parents.ts'
 import type { JudgedListener } from './listeners.ts'
-import { selects } from './selector.ts'
 import { type Objection, objection } from './verdict.ts'
 
-/** A route of any kind, as far as attaching to a Gateway goes. */
+/** A route of any kind, as far as attaching to listeners goes. */
 export interface AttachingRoute {
   readonly kind: string
   readonly namespace: string
@@ -23,40 +20,36 @@ export interface AttachedListener {
   readonly hosts: readonly string[]
 }
 
-export type Labels = Readonly<Record<string, string>>
-
 export const attachingRouteOf = (route: RouteObject): AttachingRoute => ({
   kind: route.kind,
   namespace: route.metadata.namespace ?? '',
   hostnames: kindOf(route).hostnamesOf(route),
 })
 
-/** `namespace/name` of the Gateway that a reference names; null when it names something else. */
-export function gatewayOf(ref: ParentRef, namespace: string): string | null {
-  if ((ref.group ?? GATEWAY_GROUP) !== GATEWAY_GROUP || (ref.kind ?? 'Gateway') !== 'Gateway') return null
-  return `${ref.namespace ?? namespace}/${ref.name}`
-}
-
 /**
- * The listeners of a Gateway that one of its route's references attaches to.
+ * The listeners to which one of a route's references attaches it.
+ * @param parent that the reference names
  * @param labelsOf a namespace's labels; null until it was seen
  */
 export function attach(
   route: AttachingRoute,
   ref: ParentRef,
-  gateway: Gateway,
-  listeners: readonly JudgedListener[],
+  parent: ListenerParent,
   labelsOf: (namespace: string) => Labels | null,
 ): { readonly listeners: readonly AttachedListener[]; readonly refused: Objection | null } {
   const refuse = (reason: string, message: string) => ({ listeners: [], refused: objection(reason, message) })
-  const named = listeners.filter(
+  const named = parent.listeners.filter(
     ({ listener }) =>
       (ref.sectionName === undefined || listener.name === ref.sectionName) &&
       (ref.port === undefined || listener.port === ref.port),
   )
-  if (named.length === 0) return refuse('NoMatchingParent', 'The Gateway has no listener of this sectionName and port.')
+  if (named.length === 0) {
+    // A ListenerSet that its Gateway does not allow has none.
+    const why = parent.listeners.length === 0 ? 'is not allowed there' : 'has no listener of this sectionName and port'
+    return refuse('NoMatchingParent', `The ${parent.kind} ${why}.`)
+  }
   const allowing = named.filter(
-    (one) => one.kinds.some(({ kind }) => kind === route.kind) && allowsNamespace(one, route, gateway, labelsOf),
+    (one) => one.kinds.some(({ kind }) => kind === route.kind) && allowsNamespace(one, route, parent, labelsOf),
   )
   if (allowing.length === 0)
     return refuse('NotAllowedByListeners', 'allowedRoutes of no listener has its namespace and kind.')
@@ -71,38 +64,27 @@ export function attach(
 
 /** Listeners that the route attaches to through any of its references, with its names there. */
 export function listenersOf(
-  gateway: Gateway,
+  parents: JudgedParents,
   route: RouteObject,
-  judged: readonly JudgedListener[],
   labelsOf: (namespace: string) => Labels | null,
 ): ReadonlyMap<JudgedListener, readonly string[]> {
   const attaching = attachingRouteOf(route)
   const { namespace } = attaching
-  const refs = (route.spec.parentRefs ?? []).filter((ref) => gatewayOf(ref, namespace) === keyOf(gateway))
   return new Map(
-    refs.flatMap((ref) =>
-      attach(attaching, ref, gateway, judged, labelsOf).listeners.map((one) => [one.judged, one.hosts] as const),
-    ),
+    (route.spec.parentRefs ?? []).flatMap((ref) => {
+      const parent = parentOf(ref, namespace, parents)
+      if (parent === undefined) return []
+      return attach(attaching, ref, parent, labelsOf).listeners.map((one) => [one.judged, one.hosts] as const)
+    }),
   )
 }
 
 function allowsNamespace(
   { listener }: JudgedListener,
   { namespace }: AttachingRoute,
-  gateway: Gateway,
+  parent: ListenerParent,
   labelsOf: (namespace: string) => Labels | null,
 ): boolean {
   const { from = 'Same', selector } = listener.allowedRoutes?.namespaces ?? {}
-  switch (from) {
-    case 'All':
-      return true
-    case 'Same':
-      return namespace === gateway.metadata.namespace
-    case 'Selector': {
-      const labels = labelsOf(namespace)
-      return labels !== null && selects(selector, labels)
-    }
-    default:
-      return false
-  }
+  return isFrom({ from, selector }, namespace, parent.namespace, labelsOf)
 }

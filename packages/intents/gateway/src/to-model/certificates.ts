@@ -1,6 +1,7 @@
 import type { CertificateSight } from '@spout/connector'
 import { GATEWAY_GROUP } from '../names.ts'
 import type { Gateway } from '../objects/gateway.ts'
+import type { ListenerSet } from '../objects/listener-set.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { ObjectRef } from '../objects/references.ts'
 import { clientAuthoritiesOf } from './client-certificates.ts'
@@ -9,17 +10,23 @@ import type { ResolveCertificate } from './listeners.ts'
 import { isPermitted } from './references.ts'
 import { type Objection, objection } from './verdict.ts'
 
+/** The kind of what has listeners: a grant for one is none for the other. */
+type Namer = 'Gateway' | 'ListenerSet'
+
+export type CertificateOf = (secret: string) => CertificateSight
+
 /** `namespace/name` of the Secret that a listener's reference names, if it may name it. */
 export function secretOf(
   ref: ObjectRef,
   namespace: string,
   grants: readonly ReferenceGrant[],
+  kind: Namer = 'Gateway',
 ): { readonly key: string } | { readonly unresolved: Objection } {
   if ((ref.group ?? '') !== '' || (ref.kind ?? 'Secret') !== 'Secret')
     return {
       unresolved: objection('InvalidCertificateRef', `certificateRefs: ${ref.kind} is no kind of certificates.`),
     }
-  const from = { group: GATEWAY_GROUP, kind: 'Gateway', namespace }
+  const from = { group: GATEWAY_GROUP, kind, namespace }
   const to = { group: '', kind: 'Secret', namespace: ref.namespace ?? namespace, name: ref.name }
   if (isPermitted(from, to, grants)) return { key: `${to.namespace}/${to.name}` }
   const message = `certificateRefs: no ReferenceGrant of namespace ${to.namespace} allows Secret ${to.name}.`
@@ -29,18 +36,33 @@ export function secretOf(
 /** Whether it has certificates of its own, or asks clients for some. */
 export const hasTls = ({ spec }: Gateway): boolean => spec.tls !== undefined || (spec.listeners?.some(endsTls) ?? false)
 
-/** Keys of the Secrets and ConfigMaps that a Gateway names and may name; no others are read. */
-export function secretsOf(gateway: Gateway, grants: readonly ReferenceGrant[]): ReadonlySet<string> {
-  const { metadata, spec } = gateway
-  const shown = (spec.listeners ?? []).filter(endsTls).flatMap(({ tls }) => tls?.certificateRefs ?? [])
-  const forBackends = spec.tls?.backend?.clientCertificateRef
-  const secrets = [...shown, ...(forBackends === undefined ? [] : [forBackends])].map((ref) =>
-    secretOf(ref, metadata.namespace ?? '', grants),
-  )
-  return new Set(
-    [...secrets, ...clientAuthoritiesOf(gateway, grants)].flatMap((one) => ('key' in one ? [one.key] : [])),
-  )
+/** Keys of the Secrets that listeners name and may name; no others are read. */
+export function secretsOf(
+  { metadata, spec }: Gateway | ListenerSet,
+  grants: readonly ReferenceGrant[],
+  kind: Namer = 'Gateway',
+): ReadonlySet<string> {
+  const refs = (spec.listeners ?? []).filter(endsTls).flatMap(({ tls }) => tls?.certificateRefs ?? [])
+  return keysOf(refs.map((ref) => secretOf(ref, metadata.namespace ?? '', grants, kind)))
 }
+
+/**
+ * Keys of the Secrets and ConfigMaps that a Gateway as a whole names and may name.
+ * @param sets whose listeners it takes
+ */
+export function ownSecretsOf(
+  gateway: Gateway,
+  sets: readonly ListenerSet[],
+  grants: readonly ReferenceGrant[],
+): ReadonlySet<string> {
+  const forBackends = gateway.spec.tls?.backend?.clientCertificateRef
+  const shown = forBackends && secretOf(forBackends, gateway.metadata.namespace ?? '', grants)
+  const listeners = [gateway, ...sets].flatMap(({ spec }) => spec.listeners ?? [])
+  return keysOf([...(shown ? [shown] : []), ...clientAuthoritiesOf(gateway, listeners, grants)])
+}
+
+const keysOf = (found: readonly (object | { readonly key: string })[]): ReadonlySet<string> =>
+  new Set(found.flatMap((one) => ('key' in one ? [one.key] : [])))
 
 /** What a Gateway shows to backends that ask for a certificate. */
 export interface BackendCertificate {
@@ -67,14 +89,15 @@ export function backendCertificateOf(
   }
 }
 
-/** @param sightOf of a Secret that the Gateway names */
+/** @param sightOf of a Secret that a listener names */
 export function certificateResolver(
-  { metadata: { namespace = '' } }: Gateway,
+  { metadata: { namespace = '' } }: Gateway | ListenerSet,
   grants: readonly ReferenceGrant[],
-  sightOf: (key: string) => CertificateSight,
+  sightOf: CertificateOf,
+  kind: Namer = 'Gateway',
 ): ResolveCertificate {
   return (ref) => {
-    const found = secretOf(ref, namespace, grants)
+    const found = secretOf(ref, namespace, grants, kind)
     if ('unresolved' in found) return found
     const sight = sightOf(found.key)
     if (sight.type === 'ready') return { id: sight.certificate.id }

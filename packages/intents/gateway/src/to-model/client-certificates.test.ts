@@ -1,10 +1,11 @@
 import type { CertificateSight } from '@spout/connector'
 import { describe, expect, test } from 'vitest'
 import type { FrontendTls, Gateway } from '../objects/gateway.ts'
+import type { ListenerSet } from '../objects/listener-set.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import { gatewayWith, grantOf, http, surroundingsOf } from '../testing/objects.ts'
 import { gatewayStatus } from '../write-back/gateway-status.ts'
-import { secretsOf } from './certificates.ts'
+import { ownSecretsOf } from './certificates.ts'
 import { compileGateway } from './compile-gateway.ts'
 
 const [SHOWN, CA, OTHER_CA] = [1, 2, 3].map((at) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`) as [
@@ -112,8 +113,14 @@ describe('certificates of clients', () => {
 
   test('only ConfigMaps that a listener needs and may name are read', () => {
     const frontend = { default: by('ca'), perPort: [{ port: 80, tls: by('unused') }] }
-    expect([...secretsOf(asking(frontend), [])]).toEqual(['shop/tls', 'ConfigMap/shop/ca'])
-    expect([...secretsOf(asking({ default: by('ca', { namespace: 'far' }) }), [])]).toEqual(['shop/tls'])
+    expect([...ownSecretsOf(asking(frontend), [], [])]).toEqual(['ConfigMap/shop/ca'])
+    expect([...ownSecretsOf(asking({ default: by('ca', { namespace: 'far' }) }), [], [])]).toEqual([])
+    const set = {
+      metadata: { namespace: 'other', name: 's' },
+      spec: { parentRef: { name: 'shop' }, listeners: [{ name: 'late', protocol: 'HTTPS', port: 8443 }] },
+    } as ListenerSet
+    const late = { default: {}, perPort: [{ port: 8443, tls: by('late') }] }
+    expect([...ownSecretsOf(asking(late), [set], [])]).toEqual(['ConfigMap/shop/late'])
   })
 })
 
@@ -133,6 +140,6 @@ describe('the certificate for backends', () => {
     expect(unresolved({ namespace: 'far' }, [grantOf('far', 'shop', { kind: 'Secret' })])?.reason).toBe(
       'InvalidClientCertificateRef',
     )
-    expect([...secretsOf(showing({}), [])]).toEqual(['shop/tls'])
+    expect([...ownSecretsOf(showing({}), [], [])]).toEqual(['shop/tls'])
   })
 })

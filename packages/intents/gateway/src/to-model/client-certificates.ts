@@ -42,9 +42,16 @@ function authorityOf(ref: ObjectRef, namespace: string, grants: readonly Referen
 
 const FIELD = 'tls.frontend: caCertificateRefs'
 
-/** Keys of the ConfigMaps by which clients of its listeners are judged, as far as it may name them. */
-export const clientAuthoritiesOf = (gateway: Gateway, grants: readonly ReferenceGrant[]): readonly FoundAuthorities[] =>
-  (gateway.spec.listeners ?? [])
+/**
+ * Keys of the ConfigMaps by which clients of these listeners are judged, as far as their Gateway may name them.
+ * @param listeners its own and those of its ListenerSets
+ */
+export const clientAuthoritiesOf = (
+  gateway: Gateway,
+  listeners: readonly GatewayListener[],
+  grants: readonly ReferenceGrant[],
+): readonly FoundAuthorities[] =>
+  listeners
     .flatMap((listener) => validationOf(gateway, listener)?.caCertificateRefs ?? [])
     .map((ref) => authorityOf(ref, gateway.metadata.namespace ?? '', grants))
 

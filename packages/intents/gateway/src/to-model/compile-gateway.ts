@@ -17,29 +17,29 @@ import {
 } from '@spout/connector'
 import { DEFAULT_DRAIN_S, FORWARDED_HEADERS, listenerTls } from '@spout/model'
 import type { Gateway } from '../objects/gateway.ts'
+import type { ListenerSet } from '../objects/listener-set.ts'
 import { byAge, type RouteObject } from '../objects/route.ts'
 import type { BackendShare, PlacedRoute } from '../route-kinds/route-kind.ts'
 import { addressesOf } from './addresses.ts'
-import type { Labels } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { Backend, BackendSurroundings } from './backends.ts'
-import { backendCertificateOf, certificateResolver } from './certificates.ts'
-import { clientValidation } from './client-certificates.ts'
+import { backendCertificateOf } from './certificates.ts'
 import { type CompileRoute, compileRoute } from './compiled-routes.ts'
 import { dnsNamesOf, type PlacedHosts } from './dns-names.ts'
 import { endsTls } from './ends-tls.ts'
 import { routesAtListeners } from './gateway-routes.ts'
 import { bySpecificity } from './hostnames.ts'
-import { isUsable, type JudgedListener, judgeListeners } from './listeners.ts'
+import { allListeners, type JudgedSet, judgeParents, type ListenerSurroundings } from './listener-parents.ts'
+import { isUsable, type JudgedListener } from './listeners.ts'
 import { hostConditions } from './matches.ts'
 import { byPrecedence } from './precedence.ts'
 import { sharedPool, sharedPoolNameOf } from './shared-pool.ts'
 import { CLOSED_POOL } from './tls-rules.ts'
 import { type Objection, objection } from './verdict.ts'
 
-export interface GatewaySurroundings extends BackendSurroundings {
-  /** A namespace's labels; null until it was seen. */
-  readonly labelsOf: (namespace: string) => Labels | null
+export interface GatewaySurroundings extends BackendSurroundings, ListenerSurroundings {
+  /** A ListenerSet by `namespace/name`. */
+  readonly listenerSet: (key: string) => ListenerSet | undefined
   /** A pool of this name with the backend's endpoints. */
   readonly poolOf: (name: string, backend: Backend) => PoolContent
   /** The certificate of a Secret by `namespace/name`. */
@@ -65,8 +65,15 @@ export interface CompiledListener {
   readonly attachedRoutes: number
 }
 
-export interface CompiledGateway {
+/** A ListenerSet that names the Gateway. */
+export interface CompiledSet extends Pick<JudgedSet, 'set' | 'isAllowed'> {
   readonly listeners: readonly CompiledListener[]
+}
+
+export interface CompiledGateway {
+  /** Its own. */
+  readonly listeners: readonly CompiledListener[]
+  readonly sets: readonly CompiledSet[]
   /** Why the Gateway as a whole is not accepted; then there is no content. */
   readonly refused: Objection | null
   /** Null when nothing can be served. */
@@ -86,16 +93,13 @@ export function compileGateway(
   routes: readonly RouteObject[],
   surroundings: GatewaySurroundings,
 ): CompiledGateway {
-  const judged = judgeListeners(
-    gateway.spec.listeners ?? [],
-    certificateResolver(gateway, surroundings.grants, surroundings.certificateOf),
-    clientValidation(gateway, surroundings.grants, surroundings.certificateOf),
-  )
+  const parents = judgeParents(gateway, surroundings, surroundings)
+  const judged = allListeners(parents)
   const { id, unresolved } = backendCertificateOf(gateway, surroundings.grants, surroundings.certificateOf)
   const forBackends = showing(id, surroundings)
   const { compile = compileRoute } = surroundings
   const placed = new Map<JudgedListener, PlacedRoute[]>(judged.map((one) => [one, []]))
-  const attached = routesAtListeners(gateway, [...routes].sort(byAge), judged, surroundings)
+  const attached = routesAtListeners(parents, [...routes].sort(byAge), surroundings)
   const backends = new Map<string, Backend>()
   const placedHosts: PlacedHosts[] = []
   const shares = new Map<JudgedListener, NamedShares>()
@@ -103,23 +107,27 @@ export function compileGateway(
     for (const { route, hosts } of own) {
       if (!isUsable(one)) continue
       placedHosts.push({ route, hosts })
-      const compiled = compile(route, hosts, one.listener, backendResolver(route, forBackends))
+      const compiled = compile(route, hosts, { ...one.listener, name: one.id }, backendResolver(route, forBackends))
       placed.get(one)?.push(...compiled.routes)
       if (compiled.shares !== undefined && !shares.has(one))
         shares.set(one, { pool: sharedPoolNameOf(route), shares: compiled.shares })
       for (const [name, backend] of compiled.backends) backends.set(name, backend)
     }
-  const listeners = judged.map((one) => ({ judged: one, attachedRoutes: attached.get(one)?.length ?? 0 }))
+  const counted = (all: readonly JudgedListener[]) =>
+    all.map((one): CompiledListener => ({ judged: one, attachedRoutes: attached.get(one)?.length ?? 0 }))
+  const listeners = counted(parents.own.listeners)
+  const sets = parents.sets.map((one): CompiledSet => ({ ...one, listeners: counted(one.listeners) }))
   const request = addressesOf(gateway)
   const refused = 'refused' in request ? request.refused : parametersOf(gateway)
   const usable = judged.filter(isUsable)
-  if (refused !== null || 'refused' in request || usable.length === 0)
-    return { listeners, refused, wanted: null, unresolved, nameNotices: [] }
+  // The listeners of sets need a Gateway that is accepted.
+  if (refused !== null || 'refused' in request || !parents.own.listeners.some(isUsable))
+    return { listeners, sets, refused, wanted: null, unresolved, nameNotices: [] }
   const ports = [...Map.groupBy(usable.toSorted(byPort), portOf).values()]
   const contents = ports.map(
     (own): ListenerContent => ({
       name: own
-        .map(({ listener }) => listener.name)
+        .map(({ id }) => id)
         .join(',')
         .slice(0, LONGEST_NAME),
       port: own[0]!.listener.port,
@@ -139,10 +147,8 @@ export function compileGateway(
     ...names.published,
   }
   return {
-    listeners,
-    refused: null,
+    ...{ listeners, sets, refused: null, unresolved },
     wanted: { request: request.value, content },
-    unresolved,
     nameNotices: names.notices,
   }
 }

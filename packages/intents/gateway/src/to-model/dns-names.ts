@@ -38,7 +38,7 @@ export function dnsNamesOf(
 ): GatewayNames {
   const own = listeners
     .filter(({ host }) => host !== ANY_HOST && !isWildcard(host))
-    .map(({ host, listener }) => ({ host, field: `spec.listeners[${listener.name}].hostname` }))
+    .map(({ host, id }) => ({ host, field: `spec.listeners[${id}].hostname` }))
   const byAge = placed.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
   const asked = [
     askedNames(metadata.annotations, own, domains),

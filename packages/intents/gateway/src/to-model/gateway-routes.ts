@@ -1,7 +1,7 @@
 import { uidOf } from '@spout/connector'
-import type { Gateway } from '../objects/gateway.ts'
 import type { RouteObject } from '../objects/route.ts'
-import { type Labels, listenersOf } from './attachment.ts'
+import { listenersOf } from './attachment.ts'
+import { allListeners, type JudgedParents, type Labels } from './listener-parents.ts'
 import type { JudgedListener } from './listeners.ts'
 import { type RouteAtListener, rivalsRefused } from './rivals.ts'
 
@@ -11,12 +11,11 @@ interface Surroundings {
 
 /** The routes of each listener of a Gateway, without those that a rival keeps away. @param routes that name the Gateway */
 export function routesAtListeners(
-  gateway: Gateway,
+  parents: JudgedParents,
   routes: readonly RouteObject[],
-  judged: readonly JudgedListener[],
   surroundings: Surroundings,
 ): ReadonlyMap<JudgedListener, readonly RouteAtListener[]> {
-  const attached = allAtListeners(gateway, routes, judged, surroundings)
+  const attached = allAtListeners(parents, routes, surroundings)
   return new Map(
     attached.entries().map(([listener, own]) => {
       const refused = rivalsRefused(own)
@@ -27,13 +26,12 @@ export function routesAtListeners(
 
 /** The routes that attach to each listener through any of their references, with their names there. */
 export function allAtListeners(
-  gateway: Gateway,
+  parents: JudgedParents,
   routes: readonly RouteObject[],
-  judged: readonly JudgedListener[],
   { labelsOf }: Surroundings,
 ): ReadonlyMap<JudgedListener, readonly RouteAtListener[]> {
-  const attached = new Map<JudgedListener, RouteAtListener[]>(judged.map((one) => [one, []]))
+  const attached = new Map<JudgedListener, RouteAtListener[]>(allListeners(parents).map((one) => [one, []]))
   for (const route of routes)
-    for (const [one, hosts] of listenersOf(gateway, route, judged, labelsOf)) attached.get(one)?.push({ route, hosts })
+    for (const [one, hosts] of listenersOf(parents, route, labelsOf)) attached.get(one)?.push({ route, hosts })
   return attached
 }

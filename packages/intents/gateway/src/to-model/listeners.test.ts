@@ -68,7 +68,7 @@ describe('HTTPS', () => {
   const judge = (listener: ReturnType<typeof https>, grants: readonly ReferenceGrant[] = []) => {
     const gateway = gatewayWith([listener])
     const { certificateOf } = surroundingsOf()
-    return judgeListeners([listener], certificateResolver(gateway, grants, certificateOf))[0]!
+    return judgeListeners([listener], { certificate: certificateResolver(gateway, grants, certificateOf) })[0]!
   }
 
   test('a Secret of its namespace, and one that a grant allows', () => {

@@ -8,9 +8,11 @@ import { endsTls } from './ends-tls.ts'
 import { isWildcard, parentDomain } from './hostnames.ts'
 import { type Objection, objection } from './verdict.ts'
 
-/** One listener of a Gateway, and what its conditions say. */
+/** One listener of a Gateway or a ListenerSet, and what its conditions say. */
 export interface JudgedListener {
   readonly listener: GatewayListener
+  /** Unique among all listeners of a Gateway: its name; of a ListenerSet's, with `namespace/name/` before it. */
+  readonly id: string
   /** In lower case; empty for all names. */
   readonly host: string
   /** Kinds of routes that may attach. */
@@ -19,6 +21,8 @@ export interface JudgedListener {
   readonly refused: Objection | null
   /** Another listener has its port with another protocol, or with the same host name. */
   readonly conflict: Objection | null
+  /** Whether that other one has precedence: then it does not exclude others itself. */
+  readonly isExcluded: boolean
   /** A reference of its own that does not resolve. */
   readonly unresolved: Objection | null
   /** Of the certificates that a listener shows which ends TLS. */
@@ -34,14 +38,35 @@ export const isUsable = ({ refused, conflict, unresolved }: JudgedListener): boo
 /** The id of the certificate that a reference of a listener names. */
 export type ResolveCertificate = (ref: ObjectRef) => { readonly id: string } | { readonly unresolved: Objection }
 
-/** @param certificate, clients left out where only attaching matters */
+/** What is known of the listeners of a ListenerSet besides themselves. */
+export interface AboutSet {
+  /** Those that have precedence: of its Gateway, and of other sets. */
+  readonly earlier: readonly GatewayListener[]
+  /** Stands before their names. */
+  readonly prefix: string
+}
+
+/** How certificates are found. Left out where only attaching matters. */
+export interface ListenerCertificates {
+  readonly certificate?: ResolveCertificate | undefined
+  readonly clients?: ValidateClients | undefined
+}
+
 export function judgeListeners(
   listeners: readonly GatewayListener[],
-  certificate?: ResolveCertificate,
-  clients?: ValidateClients,
+  { certificate, clients }: ListenerCertificates = {},
+  { earlier, prefix }: AboutSet = { earlier: [], prefix: '' },
 ): readonly JudgedListener[] {
+  const excluded = new Map(
+    listeners.flatMap((one) => {
+      const conflict = conflictOf(one, hostOf(one), earlier)
+      return conflict === null ? [] : [[one, withoutNames(conflict)] as const]
+    }),
+  )
+  const remaining = listeners.filter((one) => !excluded.has(one))
   return listeners.map((listener): JudgedListener => {
-    const host = (listener.hostname ?? '').toLowerCase()
+    const host = hostOf(listener)
+    const others = excluded.has(listener) ? earlier : remaining
     const supported = kindsOfProtocol(listener.protocol)
     const named = listener.allowedRoutes?.kinds ?? []
     const kinds =
@@ -51,11 +76,13 @@ export function judgeListeners(
     const validation = clients?.(listener) ?? null
     return {
       listener,
+      id: `${prefix}${listener.name}`,
       host,
       // The API asks that a listener which cannot have its mode supports no kind.
-      kinds: otherModeOf(listener, listeners) === undefined ? kinds : [],
+      kinds: otherModeOf(listener, others) === undefined ? kinds : [],
       refused: refusalOf(listener, host) ?? validation?.refused ?? null,
-      conflict: conflictOf(listener, host, listeners),
+      conflict: excluded.get(listener) ?? conflictOf(listener, host, others),
+      isExcluded: excluded.has(listener),
       unresolved:
         unknown === undefined
           ? (shown.unresolved ?? validation?.unresolved ?? null)
@@ -96,7 +123,13 @@ function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection 
   return null
 }
 
-/** Neither of two listeners that exclude each other is served: nothing says which one was meant. */
+const hostOf = ({ hostname = '' }: GatewayListener): string => hostname.toLowerCase()
+
+/** Others of the Gateway may be of namespaces that the owner of a ListenerSet may not read. */
+const withoutNames = ({ reason }: Objection): Objection =>
+  objection(reason, 'Another listener of the Gateway, which has precedence, excludes it.')
+
+/** Neither of two listeners of one object that exclude each other is served: nothing says which one was meant. */
 function conflictOf(own: GatewayListener, host: string, all: readonly GatewayListener[]): Objection | null {
   const others = othersOf(own, all)
   const protocol = others.find((other) => other.protocol !== own.protocol)
@@ -108,7 +141,7 @@ function conflictOf(own: GatewayListener, host: string, all: readonly GatewayLis
   const mode = otherModeOf(own, all)
   if (mode !== undefined)
     return objection('ProtocolConflict', `Listener ${mode.name} has port ${own.port} with another tls.mode.`)
-  const same = others.find((other) => (other.hostname ?? '').toLowerCase() === host)
+  const same = others.find((other) => hostOf(other) === host)
   if (same === undefined) return null
   return objection('HostnameConflict', `Listener ${same.name} has port ${own.port} and the same host name.`)
 }

@@ -3,17 +3,17 @@ import type { Gateway } from '../objects/gateway.ts'
 import { byAge, type RouteObject, routeIdOf } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
 import type { ParentOutcome } from '../write-back/route-status.ts'
-import { type AttachedListener, attach, attachingRouteOf, gatewayOf, listenersOf } from './attachment.ts'
+import { type AttachedListener, attach, attachingRouteOf, listenersOf } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { GatewaySurroundings } from './compile-gateway.ts'
 import { compileRoute } from './compiled-routes.ts'
 import { allAtListeners } from './gateway-routes.ts'
-import { judgeListeners } from './listeners.ts'
+import { gatewayOf, type JudgedParents, judgeParents, parentOf } from './listener-parents.ts'
 import { rivalsRefused } from './rivals.ts'
 import { type Objection, objection } from './verdict.ts'
 
 /**
- * What a route's references to our Gateways come to. Pure.
+ * What a route's references to our Gateways and their ListenerSets come to. Pure.
  * @param gatewayAt a Gateway of ours by `namespace/name`
  * @param routesAt those that name a Gateway
  * @param besideRivals the same if one of them is of the rival kind; else none
@@ -21,7 +21,10 @@ import { type Objection, objection } from './verdict.ts'
 export function routeOutcomes(
   route: RouteObject,
   gatewayAt: (key: string) => Gateway | null,
-  surroundings: Pick<GatewaySurroundings, 'labelsOf' | 'service' | 'grants' | 'tlsOf' | 'compile' | 'refusedHosts'>,
+  surroundings: Pick<
+    GatewaySurroundings,
+    'labelsOf' | 'service' | 'grants' | 'tlsOf' | 'compile' | 'refusedHosts' | 'listenerSet' | 'listenerSetsOf'
+  >,
   routesAt: (key: string) => readonly RouteObject[],
   besideRivals: (gateway: string, rival: string) => readonly RouteObject[],
 ): readonly ParentOutcome[] {
@@ -29,19 +32,21 @@ export function routeOutcomes(
   const resolve = backendResolver(route, surroundings)
   const { compile = compileRoute } = surroundings
   return (route.spec.parentRefs ?? []).flatMap((ref): readonly ParentOutcome[] => {
-    const key = gatewayOf(ref, attaching.namespace)
+    const key = gatewayOf(ref, attaching.namespace, surroundings.listenerSet)
     const gateway = key === null ? null : gatewayAt(key)
     if (key === null || gateway === null || keyOf(gateway) !== key) return []
-    const judged = judgeListeners(gateway.spec.listeners ?? [])
-    const attached = attach(attaching, ref, gateway, judged, surroundings.labelsOf)
+    const parents = judgeParents(gateway, surroundings)
+    const parent = parentOf(ref, attaching.namespace, parents)
+    if (parent === undefined) return []
+    const attached = attach(attaching, ref, parent, surroundings.labelsOf)
     const { listeners, refused } = withoutRivals(route, attached, (rival) =>
-      allAtListeners(gateway, besideRivals(keyOf(gateway), rival), judged, surroundings),
+      allAtListeners(parents, besideRivals(key, rival), surroundings),
     )
     const [first] = listeners
     const { listener } = first?.judged ?? { listener: { name: '', protocol: 'HTTP', port: 80 } }
     const { routes, dropped, unresolved } = compile(route, first?.hosts ?? [''], listener, resolve)
     const partly = droppedRules(dropped, routes.length === 0)
-    const idle = kindOf(route).isAlone ? idleAt(listeners, route, gateway, routesAt(key), surroundings.labelsOf) : ''
+    const idle = kindOf(route).isAlone ? idleAt(listeners, route, parents, routesAt(key), surroundings.labelsOf) : ''
     const ofHosts = refusedHostsOf(surroundings.refusedHosts?.(key, uidOf(route)) ?? [], listeners)
     const whole = refused ?? partly.refused ?? ofHosts.refused
     return [
@@ -101,14 +106,14 @@ function droppedRules(
 function idleAt(
   listeners: readonly AttachedListener[],
   route: RouteObject,
-  gateway: Gateway,
+  parents: JudgedParents,
   rivals: readonly RouteObject[],
   labelsOf: GatewaySurroundings['labelsOf'],
 ): string {
   const judged = listeners.map((one) => one.judged)
   const older = rivals.filter((one) => one.kind === route.kind && byAge(one, route) < 0).sort(byAge)
   const texts = judged.flatMap((one) => {
-    const owner = older.find((rival) => listenersOf(gateway, rival, judged, labelsOf).has(one))
+    const owner = older.find((rival) => listenersOf(parents, rival, labelsOf).has(one))
     return owner === undefined ? [] : [`Listener ${one.listener.name} sends to ${routeIdOf(owner)}, which is older.`]
   })
   return texts.join(' ')

@@ -1,0 +1,69 @@
+import type { ListenerStatus } from '../objects/gateway.ts'
+import type { CompiledListener } from '../to-model/compile-gateway.ts'
+import { isUsable } from '../to-model/listeners.ts'
+import { type Objection, objection } from '../to-model/verdict.ts'
+import { mergedConditions, trueUnless, type WantedCondition } from './conditions.ts'
+
+const TYPES = ['Accepted', 'Conflicted', 'ResolvedRefs', 'Programmed']
+
+/** What statuses of listeners are made with. */
+export interface ListenerContext {
+  readonly before: readonly ListenerStatus[] | undefined
+  readonly notProgrammed: Objection | null
+  /** Of the object that has them. */
+  readonly generation: number
+  /** RFC 3339, in seconds. */
+  readonly now: string
+  /** The reason of `Programmed` for listeners that are not valid; of their conflict where it is left out. */
+  readonly invalid?: string
+}
+
+/** The statuses of the listeners of a Gateway or of a ListenerSet. */
+export const listenerStatuses = (
+  listeners: readonly CompiledListener[],
+  context: ListenerContext,
+): readonly ListenerStatus[] =>
+  listeners.map((one) => {
+    const before = context.before?.find(({ name }) => name === one.judged.listener.name)
+    return listenerStatus(one, before, context)
+  })
+
+function listenerStatus(
+  { judged, attachedRoutes }: CompiledListener,
+  before: ListenerStatus | undefined,
+  { notProgrammed, generation, now, invalid }: ListenerContext,
+): ListenerStatus {
+  const { listener, kinds, refused, conflict, unresolved } = judged
+  const bad = conflict ?? refused ?? unresolved
+  const reason = invalid ?? conflict?.reason ?? 'Invalid'
+  const wanted: WantedCondition[] = [
+    trueUnless('Accepted', refused ?? conflict, 'Accepted'),
+    conflict === null
+      ? { type: 'Conflicted', status: 'False', reason: 'NoConflicts', message: '' }
+      : { type: 'Conflicted', status: 'True', ...conflict },
+    trueUnless('ResolvedRefs', unresolved, 'ResolvedRefs'),
+    trueUnless('Programmed', bad === null ? pendingOf(notProgrammed) : objection(reason, bad.message), 'Programmed'),
+  ]
+  return {
+    name: listener.name,
+    supportedKinds: kinds,
+    attachedRoutes,
+    conditions: mergedConditions(before?.conditions ?? [], wanted, TYPES, generation, now),
+  }
+}
+
+/** Listeners have no reasons of addresses. */
+export const pendingOf = (notProgrammed: Objection | null): Objection | null =>
+  notProgrammed === null ? null : objection('Pending', notProgrammed.message)
+
+/**
+ * Whether an object is accepted for its listeners: with some that are not valid it is, and says so; without any valid
+ * one it is not.
+ */
+export function acceptedFor(listeners: readonly CompiledListener[]): WantedCondition {
+  const invalid = listeners.filter(({ judged }) => !isUsable(judged))
+  if (invalid.length === 0) return trueUnless('Accepted', null, 'Accepted')
+  const names = invalid.map(({ judged }) => judged.listener.name).join(', ')
+  const status = invalid.length === listeners.length ? 'False' : 'True'
+  return { type: 'Accepted', status, reason: 'ListenersNotValid', message: `Not valid: ${names}.` }
+}
