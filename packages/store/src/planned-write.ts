@@ -1,4 +1,5 @@
 import { editsBetween, SpoutError } from '@spout/model'
+import { type Condition, conflictOf } from './condition.ts'
 import { parseRevision } from './revision.ts'
 import type { Ref, Write } from './store.ts'
 import { freezeAsJson } from './values/frozen.ts'
@@ -13,10 +14,8 @@ export interface PlannedWrite extends Ref {
   readonly isEdit: boolean
   /** The value itself, if the store took it over. */
   readonly value?: unknown
-  /**
-   * The sequence that the object must have. `unknown` is a revision that this store never issued; it matches nothing.
-   */
-  readonly condition: 'none' | 'absent' | 'unknown' | number
+  /** The sequence that the object must have, or another condition. */
+  readonly condition: Condition
 }
 
 /** Printable ASCII sorts alike in every engine and is stored unchanged by each. */
@@ -64,8 +63,9 @@ export function planWrite(storeId: string, write: Write, encoding: Encoding): Pl
   return { ...ref, scope, text, isEdit: edits !== null, value, condition }
 }
 
-/** The whole new value as JSON, also for edits; null deletes. */
-export const wholeText = ({ text, isEdit, value }: PlannedWrite): string | null => (isEdit ? encode(value) : text)
+/** The same write with the whole new value in place of edits. */
+export const wholeWrite = (write: PlannedWrite): PlannedWrite =>
+  write.isEdit ? { ...write, text: encode(write.value), isEdit: false } : write
 
 /**
  * Checks the write's condition.
@@ -73,12 +73,6 @@ export const wholeText = ({ text, isEdit, value }: PlannedWrite): string | null 
  * @throws SpoutError NotFound, AlreadyExists, RevisionConflict
  */
 export function checkCondition(write: PlannedWrite, sequence: number | null): void {
-  const what = { what: write.kind, id: write.id }
-  if (write.condition === 'absent') {
-    if (sequence !== null) throw new SpoutError('AlreadyExists', what)
-  } else if (sequence === null) {
-    if (write.text === null || write.condition !== 'none') throw new SpoutError('NotFound', what)
-  } else if (write.condition !== 'none' && write.condition !== sequence) {
-    throw new SpoutError('RevisionConflict', what)
-  }
+  const conflict = conflictOf(write, sequence)
+  if (conflict !== null) throw new SpoutError(conflict, { what: write.kind, id: write.id })
 }

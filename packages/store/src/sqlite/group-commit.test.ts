@@ -1,15 +1,28 @@
-import { FakeClock } from '@spout/runtime/fake-clock'
 import { describe, expect, test } from 'vitest'
-import { GroupCommit } from './group-commit.ts'
+import { GroupCommit, type Settled } from './group-commit.ts'
 
 const recording = (maxBatch = 100) => {
   const batches: (readonly number[])[] = []
-  const commits = new GroupCommit<number, string>((batch) => {
+  const commits = new GroupCommit<number, string>(async (batch) => {
     batches.push(batch)
-    return batch.map((item) => (item < 0 ? { error: new Error(`no ${item}`) } : { value: `did ${item}` }))
+    return batch.map(
+      (item): Settled<string> => (item < 0 ? { error: new Error(`no ${item}`) } : { value: `did ${item}` }),
+    )
   }, maxBatch)
   return { batches, commits }
 }
+
+/** A disk whose flushes end when the test says so. */
+const slow = () => {
+  const flushes: { readonly batch: readonly number[]; readonly end: () => void }[] = []
+  const commits = new GroupCommit<number, number>((batch) => {
+    const done = Promise.withResolvers<readonly Settled<number>[]>()
+    flushes.push({ batch, end: () => done.resolve(batch.map((value) => ({ value }))) })
+    return done.promise
+  }, 100)
+  return { flushes, commits }
+}
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('GroupCommit', () => {
   test('submissions of one turn are one flush, and each gets its own result', async () => {
@@ -32,48 +45,29 @@ describe('GroupCommit', () => {
     ])
   })
 
-  test('after a flush of a slow disk others have three times as long, and what they submit is one flush', async () => {
-    const clock = new FakeClock()
-    const batches: (readonly number[])[] = []
-    const slow = (batch: readonly number[]) => {
-      batches.push(batch)
-      clock.stall(10)
-      return batch.map((value) => ({ value }))
-    }
-    const commits = new GroupCommit<number, number>(slow, 100, clock)
-    const first = commits.submit(0)
+  test('what is submitted during a flush waits for it and shares the next, and nothing is answered before its own', async () => {
+    const { flushes, commits } = slow()
+    const answered: number[] = []
+    const submit = (item: number) => commits.submit(item).then((value) => answered.push(value))
+    const first = submit(0)
+    await nextTurn()
     const others: Promise<number>[] = []
     for (let turn = 1; turn <= 14; turn++) {
-      await new Promise((resolve) => setImmediate(resolve))
-      clock.stall(3)
-      others.push(commits.submit(turn))
+      others.push(submit(turn))
+      await nextTurn()
     }
-    await Promise.all([first, ...others])
-    expect(batches[0]).toEqual([0])
-    // Others work 3 ms in each turn, so 30 ms are over in the tenth.
-    expect(batches[1]!.length).toBeGreaterThanOrEqual(9)
-    expect(batches.flat()).toEqual(Array.from({ length: 15 }, (_, item) => item))
+    expect(flushes.map(({ batch }) => batch)).toEqual([[0]])
+    expect(answered).toEqual([])
+    flushes[0]!.end()
+    await first
+    await nextTurn()
+    expect(answered).toEqual([0])
+    expect(flushes.map(({ batch }) => batch)).toEqual([[0], Array.from({ length: 14 }, (_, at) => at + 1)])
+    flushes[1]!.end()
+    await Promise.all(others)
   })
 
-  test('in an idle process a commit does not wait for others', async () => {
-    const clock = new FakeClock()
-    const flush = (batch: readonly number[]) => {
-      clock.stall(1000)
-      return batch.map((value) => ({ value }))
-    }
-    const commits = new GroupCommit<number, number>(flush, 100, clock)
-    let turns = 0
-    const count = () => {
-      turns++
-      counting = setImmediate(count)
-    }
-    let counting = setImmediate(count)
-    for (let item = 0; item < 5; item++) await commits.submit(item)
-    clearImmediate(counting)
-    expect(turns).toBeLessThan(20)
-  })
-
-  test('a long queue is flushed in order, one batch a turn', async () => {
+  test('a long queue is flushed in order, one batch at a time', async () => {
     const { batches, commits } = recording(2)
     const all = Promise.all([1, 2, 3, 4, 5].map((item) => commits.submit(item)))
     await commits.submit(6)
@@ -85,12 +79,23 @@ describe('GroupCommit', () => {
     expect(await all).toHaveLength(5)
   })
 
-  test('drain does not wait for the turn to end', async () => {
-    const { batches, commits } = recording(2)
-    const all = Promise.all([1, 2, 3].map((item) => commits.submit(item)))
-    commits.drain()
-    expect(batches).toEqual([[1, 2], [3]])
-    expect(await all).toEqual(['did 1', 'did 2', 'did 3'])
+  test('drain waits until nothing waits and nothing is under way', async () => {
+    const { flushes, commits } = slow()
+    await commits.drain()
+    const all = Promise.all([1, 2].map((item) => commits.submit(item)))
+    await nextTurn()
+    const late = commits.submit(3)
+    let drained = false
+    const draining = commits.drain().then(() => {
+      drained = true
+    })
+    flushes[0]!.end()
+    await all
+    await nextTurn()
+    expect(drained).toBe(false)
+    flushes[1]!.end()
+    await draining
+    expect(await late).toBe(3)
   })
 
   test('an error of a flush is the result of its whole batch', async () => {

@@ -1,5 +1,3 @@
-import { type Clock, systemClock, WorkSlices } from '@spout/runtime'
-
 /** The result of one item of a batch. */
 export type Settled<R> = { readonly value: R } | { readonly error: unknown }
 
@@ -10,69 +8,59 @@ interface Waiting<T, R> {
 }
 
 /**
- * After every flush, other work gets three times as long as the flush took. Then a process that is busy spends at most
- * a quarter of its time on flushes: what waits for one is answered sooner when it shares it with more.
- */
-const SLICES = { sliceMs: Number.MIN_VALUE, othersFactor: 3 } as const
-
-/**
- * Collects the items submitted within one turn of the event loop, or during the flush before it, and flushes them
- * together. A flush is synchronous. While there is other work, it has three times as long as the flush before took: so a
- * slow disk holds up a busy process a quarter of the time at most, and a flush is shared by more. A long queue is flushed
- * one batch a turn, so that reads run in between.
+ * Collects the items submitted within one turn of the event loop, or during the flush before, and flushes them together.
+ * One flush is under way at a time: so the slower the disk, the more share a flush.
  */
 export class GroupCommit<T, R> {
-  readonly #flush: (batch: readonly T[]) => readonly Settled<R>[]
+  readonly #flush: (batch: readonly T[]) => Promise<readonly Settled<R>[]>
   readonly #maxBatch: number
-  readonly #slices: WorkSlices
   #queue: Waiting<T, R>[] = []
-  #scheduled = false
+  /** Until the queue is empty; null when it is. */
+  #flushing: Promise<void> | null = null
 
   /** @param flush returns a result for each item, in order; an error it throws is the result of all */
-  constructor(flush: (batch: readonly T[]) => readonly Settled<R>[], maxBatch: number, clock: Clock = systemClock) {
+  constructor(flush: (batch: readonly T[]) => Promise<readonly Settled<R>[]>, maxBatch: number) {
     this.#flush = flush
-    this.#slices = new WorkSlices({ ...SLICES, clock })
     this.#maxBatch = maxBatch
   }
 
   submit(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ item, resolve, reject })
-      this.#schedule()
+      this.#flushing ??= this.#flushAll()
     })
   }
 
-  /** Flushes all waiting items now. */
-  drain(): void {
-    while (this.#queue.length > 0) this.#flushBatch()
+  /** Resolves when nothing waits and no flush is under way. */
+  async drain(): Promise<void> {
+    while (this.#flushing !== null) await this.#flushing
   }
 
-  #schedule(): void {
-    if (this.#scheduled) return
-    this.#scheduled = true
-    setImmediate(() => void this.#slices.next(() => this.#flushNext()))
+  async #flushAll(): Promise<void> {
+    do {
+      // The rest of this turn, and who was just answered, may have more.
+      await nextTurn()
+      await this.#flushBatch()
+    } while (this.#queue.length > 0)
+    this.#flushing = null
   }
 
-  #flushNext(): void {
-    this.#scheduled = false
-    if (this.#queue.length > 0) this.#flushBatch()
-    if (this.#queue.length > 0) this.#schedule()
-  }
-
-  #flushBatch(): void {
+  async #flushBatch(): Promise<void> {
     const batch = this.#queue.slice(0, this.#maxBatch)
     this.#queue = this.#queue.slice(this.#maxBatch)
-    for (const [index, settled] of this.#settle(batch.map(({ item }) => item)).entries()) {
+    for (const [index, settled] of (await this.#settle(batch.map(({ item }) => item))).entries()) {
       if ('value' in settled) batch[index]?.resolve(settled.value)
       else batch[index]?.reject(settled.error)
     }
   }
 
-  #settle(items: readonly T[]): readonly Settled<R>[] {
+  async #settle(items: readonly T[]): Promise<readonly Settled<R>[]> {
     try {
-      return this.#flush(items)
+      return await this.#flush(items)
     } catch (error) {
       return items.map(() => ({ error }))
     }
   }
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,13 +1,19 @@
 import { SpoutError } from '@spout/model'
-import { ChangeLog, type LogReader, type Retention } from '../change-log.ts'
-import { type PlannedWrite, planWrite } from '../planned-write.ts'
+import { ChangeLog, type LoggedCommit, type LogReader, type Retention } from '../change-log.ts'
+import { type PlannedWrite, planWrite, wholeWrite } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
 import type { Change, ListResult, Ref, Revision, Store, Stored, StoreHealth, WatchOptions, Write } from '../store.ts'
 import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
-import { Database, isDiskFull, reasonOf } from './database.ts'
+import { inUse } from './connection.ts'
+import { claimFile } from './file-claim.ts'
+import { FileReader } from './file-reader.ts'
 import { GroupCommit, type Settled } from './group-commit.ts'
+import { LargeObjects } from './large-objects.ts'
+import { reasonOf } from './sqlite-error.ts'
 import type { ObjectRow } from './statements.ts'
+import { Writer } from './writer.ts'
+import type { Outcome, WriterState } from './writer-messages.ts'
 
 export interface SqliteStoreOptions {
   /** The database file; created when absent. SQLite keeps its log beside it as `<path>-wal`. */
@@ -29,56 +35,85 @@ const COMMITS_PER_FLUSH = 256
  */
 const WARM: Retention = { changes: 4096, bytes: 16 * 1024 * 1024 }
 
-/** The default store: one SQLite file, one process, every acknowledged commit flushed to disk. */
+/**
+ * The default store: one SQLite file, one process, every acknowledged commit flushed to disk. A thread of its own writes
+ * the file and waits for the disk; this one reads it.
+ */
 export class SqliteStore implements Store {
-  readonly #database: Database
+  readonly #writer: Writer
+  readonly #file: FileReader
+  readonly #release: () => void
   readonly #known = new KnownValues()
+  readonly #large: LargeObjects
   readonly #warmLog: ChangeLog
   readonly #watches: Watches
   readonly #commits: GroupCommit<readonly PlannedWrite[], number>
-  readonly #checkpointPages: number
   readonly #probeIntervalMs: number
-  #refusal: string | null = null
+  /** The newest sequence that anybody here has seen. The thread may be ahead. */
+  #head: number
+  #state: WriterState
   #probe: NodeJS.Timeout | null = null
-  #closed = false
+  #closing: Promise<void> | null = null
 
   /**
    * @throws SpoutError StoreUnavailable: another process has it open (the message says which), or the file cannot be
    * used
    */
   static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
-    return new SqliteStore(options)
+    const { path } = options
+    const release = claimFile(path)
+    if (release === null) throw refused(inUse(path, process.pid))
+    let writer: Writer | null = null
+    let follow = (_: WriterState): void => {}
+    try {
+      const retention = options.retention ?? { changes: 50_000, bytes: 256 * 1024 * 1024 }
+      const settings = { path, retention, checkpointPages: options.checkpointPages ?? 1000 }
+      writer = await Writer.open(settings, (state) => follow(state))
+      const store = new SqliteStore(options, writer, release)
+      follow = (state) => store.#follow(state)
+      return store
+    } catch (error) {
+      await writer?.close()
+      release()
+      throw refused(reasonOf(error), error)
+    }
   }
 
-  private constructor(options: SqliteStoreOptions) {
-    this.#database = Database.open(options.path, options.retention ?? { changes: 50_000, bytes: 256 * 1024 * 1024 })
-    this.#warmLog = new ChangeLog(WARM, this.#database.head)
-    this.#watches = new Watches(this.#database.storeId, this.#log(), options.bookmarkIntervalMs ?? 10_000, this.#known)
+  private constructor(options: SqliteStoreOptions, writer: Writer, release: () => void) {
+    this.#writer = writer
+    this.#release = release
+    this.#file = new FileReader(options.path)
+    this.#large = new LargeObjects(this.#file.large())
+    const { head, floor } = this.#file.ends()
+    this.#head = head
+    this.#state = { refusal: null, floor }
+    this.#warmLog = new ChangeLog(WARM, head)
+    this.#watches = new Watches(this.#file.storeId, this.#log(), options.bookmarkIntervalMs ?? 10_000, this.#known)
     this.#commits = new GroupCommit((batch) => this.#flush(batch), COMMITS_PER_FLUSH)
-    this.#checkpointPages = options.checkpointPages ?? 1000
     this.#probeIntervalMs = options.probeIntervalMs ?? 500
   }
 
   health(): StoreHealth {
-    const reason = this.#closed ? 'the store is closed' : this.#refusal
+    const reason = this.#closing === null ? this.#state.refusal : 'the store is closed'
     return { writable: reason === null, reason }
   }
 
   async get(kind: string, id: string): Promise<Stored | null> {
-    const row = this.#read(() => this.#database.get(kind, id))
+    const row = this.#read(() => this.#file.get(kind, id))
     return row === null ? null : this.#stored(kind, { id, ...row })
   }
 
   async list(kind: string, { scope }: { readonly scope?: string | null } = {}): Promise<ListResult> {
-    const rows = this.#read(() => this.#database.list(kind, scope))
-    return { items: rows.map((row) => this.#stored(kind, row)), revision: this.#revision(this.#database.head) }
+    const { objects, head } = this.#read(() => this.#file.list(kind, scope))
+    this.#see(head)
+    return { items: objects.map((row) => this.#stored(kind, row)), revision: this.#revision(head) }
   }
 
   async commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }> {
     this.#assertOpen()
-    const encoding = { known: this.#known, isLarge: (ref: Ref) => this.#database.isLarge(ref) }
-    const planned = writes.map((write) => planWrite(this.#database.storeId, write, encoding))
-    const sequence = planned.length === 0 ? this.#database.head : await this.#commits.submit(planned)
+    const encoding = { known: this.#known, isLarge: (ref: Ref) => this.#large.has(ref) }
+    const planned = writes.map((write) => planWrite(this.#file.storeId, write, encoding))
+    const sequence = planned.length === 0 ? this.#head : await this.#commits.submit(planned)
     return { revision: this.#revision(sequence) }
   }
 
@@ -88,105 +123,101 @@ export class SqliteStore implements Store {
 
   async revision(): Promise<Revision> {
     this.#assertOpen()
-    return this.#revision(this.#database.head)
+    return this.#revision(this.#head)
   }
 
   async compact(revision: Revision): Promise<void> {
     this.#assertOpen()
-    const sequence = parseRevision(this.#database.storeId, revision)
-    if (sequence === null || sequence > this.#database.head) throw new SpoutError('Gone', { revision })
-    try {
-      this.#database.compact(sequence)
-    } catch (error) {
-      this.#repair(error)
-      throw refused(reasonOf(error), error)
-    }
+    const sequence = parseRevision(this.#file.storeId, revision)
+    if (sequence === null || sequence > this.#head) throw new SpoutError('Gone', { revision })
+    const reason = await this.#writer.compact(sequence)
+    if (reason !== null) throw refused(reason)
     this.#watches.notify()
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#commits.drain()
-    this.#closed = true
-    if (this.#probe !== null) clearInterval(this.#probe)
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#watches.close()
-    this.#database.close()
+    await this.#commits.drain()
+    if (this.#probe !== null) clearTimeout(this.#probe)
+    this.#file.close()
+    await this.#writer.close()
+    this.#release()
   }
 
-  #flush(batch: readonly (readonly PlannedWrite[])[]): readonly Settled<number>[] {
-    if (this.#refusal !== null) {
-      const error = refused(this.#refusal)
-      return batch.map(() => ({ error }))
-    }
-    try {
-      return this.#apply(batch)
-    } catch (error) {
-      this.#repair(error)
-      // A commit that does not fit must not fail those that do.
-      if (isDiskFull(error) && batch.length > 1) return batch.flatMap((commit) => this.#flush([commit]))
-      return batch.map(() => ({ error: refused(reasonOf(error), error) }))
-    }
-  }
-
-  #apply(batch: readonly (readonly PlannedWrite[])[]): readonly Settled<number>[] {
-    const outcomes = this.#database.apply(batch)
-    const settled = outcomes.map((outcome): Settled<number> => {
-      if ('error' in outcome) return outcome
-      this.#warmLog.append(outcome.committed)
-      return { value: outcome.committed.sequence }
-    })
+  /** Applies a batch in the thread, and publishes what is durable. */
+  async #flush(batch: readonly (readonly PlannedWrite[])[]): Promise<readonly Settled<number>[]> {
+    const { refusal } = this.#state
+    if (refusal !== null) return batch.map(() => ({ error: refused(refusal) }))
+    const outcomes = await this.#writer.flush(batch.map((writes) => writes.map(({ value: _, ...sent }) => sent)))
+    const due = batch.filter((_, at) => 'wholeIsDue' in outcomes[at]!).map((writes) => writes.map(wholeWrite))
+    const settled = outcomes.map((outcome, at) => this.#settle(batch[at]!, outcome))
     this.#watches.notify()
-    this.#checkpoint()
-    return settled
+    const whole = due.length === 0 ? [] : await this.#flush(due)
+    let next = 0
+    return settled.map((one) => one ?? whole[next++]!)
   }
 
-  /**
-   * The commits of the flush are durable by now. A checkpoint that fails does not fail them, but stops further ones.
-   */
-  #checkpoint(): void {
-    try {
-      this.#database.checkpoint(this.#checkpointPages)
-    } catch (error) {
-      this.#repair(error)
+  /** @returns null when it has to be written whole */
+  #settle(writes: readonly PlannedWrite[], outcome: Outcome): Settled<number> | null {
+    if ('wholeIsDue' in outcome) return null
+    if ('refused' in outcome) return { error: refused(outcome.refused) }
+    if ('conflict' in outcome) {
+      const { conflict, ref } = outcome
+      return { error: new SpoutError(conflict, { what: ref.kind, id: ref.id }) }
     }
+    const { sequence, scopes } = outcome
+    for (const write of writes) this.#large.note(write)
+    this.#warmLog.append({
+      sequence,
+      writes: writes.map(({ kind, id, text, value }, at) => {
+        const logged = { kind, id, scope: scopes[at] ?? null, text }
+        return value === undefined ? logged : { ...logged, value }
+      }),
+    })
+    this.#see(sequence)
+    return { value: sequence }
   }
 
-  /** Recovers after the disk failed: tries a transaction at once and then periodically until one succeeds. */
-  #repair(cause: unknown): void {
-    if (this.#accepts() || this.#probe !== null) return
-    this.#refusal = reasonOf(cause)
-    this.#probe = setInterval(() => {
-      if (!this.#accepts() || this.#probe === null) return
-      clearInterval(this.#probe)
+  #see(sequence: number): void {
+    this.#head = Math.max(this.#head, sequence)
+  }
+
+  /** A disk that failed is tried again; the answer comes back here. */
+  #follow(state: WriterState): void {
+    this.#state = state
+    if (state.refusal === null || this.#closing !== null) return
+    this.#probe ??= setTimeout(() => {
       this.#probe = null
-      this.#refusal = null
+      void this.#writer.probe()
     }, this.#probeIntervalMs)
-  }
-
-  #accepts(): boolean {
-    try {
-      this.#database.touch()
-      this.#database.checkpoint(this.#checkpointPages)
-      return true
-    } catch {
-      return false
-    }
   }
 
   /** Reads recent commits from memory, older ones from the file. */
   #log(): LogReader {
     const warm = this.#warmLog
-    const file = this.#database
+    const head = () => this.#head
+    const floor = () => this.#state.floor
     return {
       get head() {
-        return file.head
+        return head()
       },
       get floor() {
-        return file.floor
+        return floor()
       },
-      after: (sequence, kinds) =>
-        sequence >= warm.floor ? warm.after(sequence) : this.#read(() => file.after(sequence, kinds)),
+      after: (sequence, kinds) => (sequence >= warm.floor ? warm.after(sequence) : this.#afterInFile(sequence, kinds)),
     }
+  }
+
+  #afterInFile(sequence: number, kinds: ReadonlySet<string> | null): LoggedCommit | null {
+    const commit = this.#read(() => this.#file.after(sequence, kinds))
+    if (commit === 'gone') throw new SpoutError('Gone', { revision: this.#revision(sequence) })
+    if (commit !== null) this.#see(commit.sequence)
+    return commit
   }
 
   #read<T>(body: () => T): T {
@@ -203,11 +234,11 @@ export class SqliteStore implements Store {
   }
 
   #revision(sequence: number): Revision {
-    return formatRevision(this.#database.storeId, sequence)
+    return formatRevision(this.#file.storeId, sequence)
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new SpoutError('Unavailable', { what: 'the store', reason: 'it is closed' })
+    if (this.#closing !== null) throw new SpoutError('Unavailable', { what: 'the store', reason: 'it is closed' })
   }
 }
 

@@ -13,6 +13,7 @@ export type Command =
   | { readonly op: 'put'; readonly id: string; readonly bytes: number }
   | { readonly op: 'get'; readonly id: string }
   | { readonly op: 'health' }
+  | { readonly op: 'close' }
   | { readonly op: 'watch' }
   | { readonly op: 'write-pairs'; readonly writers: number }
 
@@ -74,6 +75,8 @@ async function perform(command: Command): Promise<unknown> {
       return (await opened().get('node', command.id))?.id ?? null
     case 'health':
       return opened().health()
+    case 'close':
+      return opened().close()
     case 'watch':
       void reportChanges()
       return null
