@@ -1,5 +1,6 @@
+import type { IngressSpec } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
-import { LONGEST_BUILD_MS } from '@spout/testkit'
+import { byLength, LONGEST_BUILD_MS, waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type IngressBed, ips, openIngressBed, type RunningIngresses } from './testing/ingress-bed.fixture.ts'
 import { rule } from './testing/objects.ts'
@@ -27,6 +28,14 @@ const membersOf = ({ pools }: LoadBalancer, name: string) =>
   pools.find((pool) => pool.name === name)?.members.map(({ address, port }) => `${address}:${port}`)
 const listenerOf = ({ listeners }: LoadBalancer, protocol: string) =>
   listeners.find((listener) => listener.protocol === protocol)
+/** Runs `each` for the numbers below `count`, some at a time. */
+async function forEach(count: number, each: (number: number) => Promise<unknown>): Promise<void> {
+  let next = 0
+  const work = async () => {
+    while (next < count) await each(next++)
+  }
+  await Promise.all(Array.from({ length: 8 }, work))
+}
 const told = (name: string) =>
   running.events.filter(({ ingress }) => ingress === name).map(({ event }) => `${event.type} ${event.reason}`)
 
@@ -105,6 +114,99 @@ test('the oldest wins a path that two want, and both are told; a broken Ingress 
   const winner = listenerOf(document!, 'http')?.routes.find(({ conditions }) => conditions.length === 2)
   const pool = document?.pools.find(({ name }) => name === 'shop/web:80')
   expect(winner?.action).toMatchObject({ type: 'forward', pools: [{ poolId: pool?.id }] })
+})
+
+// 1,000 of each with SPOUT_LONG_TESTS=1.
+test('broken Ingresses beside good ones: these are served, each broken one is told, and a change of one costs what it did before', {
+  timeout: byLength(60_000, 900_000),
+}, async () => {
+  const count = byLength(20, 1000)
+  const patience = byLength(30_000, 300_000)
+  const until = (what: string, probe: () => boolean) => waitFor(probe, { what, timeoutMs: patience })
+  /** Hosts whose root goes to Service `web`. */
+  const served = () => {
+    const [document] = bed.documents()
+    const pool = document?.pools.find(({ name }) => name === 'shop/web:80')?.id
+    const routes = document === undefined ? [] : (listenerOf(document, 'http')?.routes ?? [])
+    return routes.flatMap(({ conditions, action }) =>
+      action.type === 'forward' && action.pools.every(({ poolId }) => poolId === pool)
+        ? conditions.flatMap(({ on, values }) => (on === 'host' ? values : []))
+        : [],
+    )
+  }
+  const idle = () => until('an empty queue', () => running.controller.counters.queued === 0)
+  /** What the coming and going of an Ingress costs: versions of the load balancer, and writes to the API server. */
+  const costOfAChange = async (host: string) => {
+    await idle()
+    const generation = bed.documents()[0]?.generation ?? 0
+    running.writes.length = 0
+    await bed.create('changes', { rules: [rule(`${host} / Prefix web`)] })
+    await until('the change', () => served().includes(host))
+    await bed.remove('changes')
+    await until('it to go', () => !served().includes(host))
+    await idle()
+    return { versions: (bed.documents()[0]?.generation ?? 0) - generation, writes: [...running.writes] }
+  }
+  const goodHost = (number: number) => `good-${number}.example`
+  const goodHosts = Array.from({ length: count }, (_, number) => goodHost(number)).sort()
+  await forEach(count, (number) => bed.create(`good-${number}`, { rules: [rule(`${goodHost(number)} / Prefix web`)] }))
+  await until('the good ones', () => served().length === count)
+  const before = await costOfAChange('before.example')
+  expect(before).toEqual({ versions: 2, writes: [] })
+
+  await bed.api.apply('/api/v1/namespaces/shop/services/outside', {
+    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'outside', namespace: 'shop' } },
+    spec: { type: 'ExternalName', externalName: 'metadata.internal' },
+  })
+  await bed.api.apply('/api/v1/namespaces/shop/secrets/no-certificate', {
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'no-certificate', namespace: 'shop' } },
+    ...{ type: 'kubernetes.io/tls', data: { 'tls.crt': 'bm9uZQ==', 'tls.key': 'bm9uZQ==' } },
+  })
+  const tls = (host: string, secretName: string) => [{ hosts: [host], secretName }]
+  const regex = (host: string) => ({
+    host,
+    http: {
+      paths: [
+        {
+          path: '/(',
+          pathType: 'ImplementationSpecific' as const,
+          backend: { service: { name: 'web', port: { number: 80 } } },
+        },
+      ],
+    },
+  })
+  const broken: readonly (readonly [reason: string, spec: (host: string, number: number) => IngressSpec])[] = [
+    ['BackendNotFound', (host) => ({ rules: [rule(`${host} / Prefix nobody`)] })],
+    ['UnsupportedBackend', (host) => ({ rules: [rule(`${host} / Prefix outside`)] })],
+    ['InvalidRoute', (host) => ({ rules: [regex(host)] })],
+    ['InvalidCertificate', (host) => ({ tls: tls(host, 'no-certificate'), rules: [rule(`${host} / Prefix cart`)] })],
+    [
+      'SecretNotFound',
+      (host, number) => ({ tls: tls(host, `missing-${number}`), rules: [rule(`${host} / Prefix cart`)] }),
+    ],
+    ['DuplicateRule', (_, number) => ({ rules: [rule(`${goodHost(number)} / Prefix cart`)] })],
+  ]
+  const brokenAt = (number: number) => broken[number % broken.length]!
+  running.events.length = 0
+  await forEach(count, (number) =>
+    bed.api.create(bed.path('', 'shop').slice(0, -1), {
+      metadata: { name: `broken-${number}`, annotations: { 'nginx.ingress.kubernetes.io/use-regex': 'true' } },
+      spec: brokenAt(number)[1](`broken-${number}.example`, number),
+    } as object),
+  )
+  const names = Array.from({ length: count }, (_, number) => number)
+  await until('all reasons', () =>
+    names.every((number) => told(`broken-${number}`).includes(`Warning ${brokenAt(number)[0]}`)),
+  )
+  await idle()
+  expect(served().toSorted()).toEqual(goodHosts)
+  for (const number of names) expect(told(`broken-${number}`)).toEqual([`Warning ${brokenAt(number)[0]}`])
+  expect(await costOfAChange('after.example')).toEqual(before)
+  await bed.api.delete('/api/v1/namespaces/shop/services/outside')
+  await forEach(count, async (number) => {
+    await bed.remove(`good-${number}`)
+    await bed.remove(`broken-${number}`)
+  })
 })
 
 test('hosts become names once a domain of the project covers them, of one namespace alone', async () => {
