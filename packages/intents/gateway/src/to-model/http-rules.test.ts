@@ -231,6 +231,15 @@ describe('filters', () => {
     expect([routes, dropped.get(0)?.reason]).toEqual([[], reason])
   })
 
+  test('a rule is dropped for an expression that is too large for a proxy', () => {
+    const path = { type: 'RegularExpression' as const, value: '/(?:[a-z]{1000}){1000}' }
+    const { routes, dropped } = compile([{ matches: [{ path }], backendRefs: A }])
+    expect([routes, dropped.get(0)]).toEqual([
+      [],
+      { reason: 'UnsupportedValue', message: expect.stringContaining('The expression is too long') },
+    ])
+  })
+
   test('a redirect replaces the prefix of its match, and needs one', () => {
     const path = { type: 'ReplacePrefixMatch', replacePrefixMatch: '/new' }
     const filters = [{ type: 'RequestRedirect', requestRedirect: { path } }]

@@ -1,4 +1,5 @@
-import { type RouteContentInput, routeOf } from '@spout/connector'
+import { type RouteContent, type RouteContentInput, routeOf } from '@spout/connector'
+import { whyUnusable } from '@spout/model/regex'
 import type { HttpRouteMatch, HttpRouteObject, HttpRouteRule } from '../objects/http-route.ts'
 import type { BackendRef } from '../objects/references.ts'
 import type { CompiledRules, PlacedRoute, ResolveBackend, RouteListener } from '../route-kinds/route-kind.ts'
@@ -96,11 +97,19 @@ function compileRule(
       const [host = ''] = same
       const name = routeNameOf(`${uid}/${at}/${index}`, `${listener.name}/${host}`)
       const made = routeOf({ name, conditions, action }, `rules[${at}]`)
-      if ('refusal' in made) return { invalid: objection('UnsupportedValue', `rules[${at}]: ${made.refusal.message}`) }
+      const why = 'refusal' in made ? made.refusal.message : unusableExpression(made.value)
+      if ('refusal' in made || why !== null) return { invalid: objection('UnsupportedValue', `rules[${at}]: ${why}`) }
       routes.push({ precedence: precedence(host, match, index), content: made.value })
     }
   }
   return { routes }
+}
+
+/** Why an expression of a route cannot be used: one that is too large would keep the whole load balancer as it is. */
+function unusableExpression({ conditions }: RouteContent): string | null {
+  const expressions = conditions.flatMap((one) => ('compare' in one && one.compare === 'regex' ? one.values : []))
+  const [why = null] = expressions.flatMap((expression) => whyUnusable(expression, false) ?? [])
+  return why === null ? null : `The expression ${why}.`
 }
 
 function mirrorsOf(mirrors: readonly WantedMirror[], poolOf: (ref: BackendRef) => string | null) {

@@ -35,6 +35,7 @@ test('a TCP and a UDP listener of one number do not conflict', () => {
 
 test.each([
   ['an unknown protocol', http('a', { protocol: 'example.com/odd' }), 'UnsupportedProtocol', undefined, []],
+  ['no host name', http('a', { hostname: 'a b.example.org' }), 'UnsupportedValue', undefined, EVERY],
   [
     'nine labels behind an asterisk',
     http('a', { hostname: '*.1.2.3.4.5.6.7.8.9' }),

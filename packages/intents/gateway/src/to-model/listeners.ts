@@ -1,4 +1,4 @@
-import { type ListenerTls, MOST_WILDCARD_LABELS } from '@spout/model'
+import { hostText, type ListenerTls, MOST_WILDCARD_LABELS } from '@spout/model'
 import { GATEWAY_GROUP } from '../names.ts'
 import type { GatewayListener, RouteKind } from '../objects/gateway.ts'
 import type { ObjectRef } from '../objects/references.ts'
@@ -118,6 +118,8 @@ function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection 
     return objection('UnsupportedProtocol', `protocol: ${protocol} is none of ${LISTENER_PROTOCOLS.join(', ')}.`)
   if (protocol === 'HTTPS' && tls?.mode === 'Passthrough')
     return objection('UnsupportedValue', 'tls.mode: an HTTPS listener ends TLS; Passthrough is for protocol TLS.')
+  if (host !== '' && !hostText.safeParse(isWildcard(host) ? parentDomain(host) : host).success)
+    return objection('UnsupportedValue', 'hostname: is no host name.')
   if (isWildcard(host) && parentDomain(host).split('.').length > MOST_WILDCARD_LABELS)
     return objection('UnsupportedValue', `hostname: has more than ${MOST_WILDCARD_LABELS} labels behind the asterisk.`)
   return null

