@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadBalancer, Member } from '@spout/model'
 import { contentOf, type LoadBalancerContent, type MemberContent } from './content.ts'
-import { type RouteChange, routeChange } from './route-difference.ts'
+import { type AlikeRoutes, type RouteChange, routeChange } from './route-difference.ts'
 
 interface Endpoint {
   readonly address: string
@@ -24,6 +24,7 @@ export interface PoolChange {
 export function differenceTo(
   document: LoadBalancer,
   wanted: LoadBalancerContent,
+  alike?: AlikeRoutes,
 ): 'same' | 'whole' | readonly (PoolChange | RouteChange)[] {
   if (!document.enabled || !isDeepStrictEqual(frameOf(document), frame(wanted))) return 'whole'
   const changes: (PoolChange | RouteChange)[] = []
@@ -38,7 +39,7 @@ export function differenceTo(
   }
   const poolNames = new Map(document.pools.map(({ id, name }) => [id, name]))
   for (const [at, { id, routes = [] }] of document.listeners.entries()) {
-    const change = routeChange(id, routes, wanted.listeners[at]?.routes ?? [], poolNames)
+    const change = routeChange(id, routes, wanted.listeners[at]?.routes ?? [], poolNames, alike)
     if (change === 'whole') return 'whole'
     // After the members: a route may send to a pool from now on.
     if (change !== null) changes.push(change)

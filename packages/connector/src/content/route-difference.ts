@@ -10,6 +10,9 @@ export interface RouteChange {
   readonly remove: readonly string[]
 }
 
+/** The content that a stored route was last found to say: both are the same objects until they change. */
+export type AlikeRoutes = WeakMap<HttpRoute, RouteContent>
+
 /** A change of more is no cheaper than replacing all of them. */
 const MOST_CHANGES = 500
 
@@ -22,9 +25,14 @@ export function routeChange(
   routes: readonly HttpRoute[],
   wanted: readonly RouteContent[],
   poolNames: ReadonlyMap<string, string>,
+  alike: AlikeRoutes = new WeakMap(),
 ): RouteChange | 'whole' | null {
-  const isAsWanted = (route: HttpRoute, one: RouteContent): boolean =>
-    route.name === one.name && sameJson(routeContentOf(route, poolNames), one)
+  const isAsWanted = (route: HttpRoute, one: RouteContent): boolean => {
+    if (alike.get(route) === one) return true
+    if (route.name !== one.name || !sameJson(routeContentOf(route, poolNames), one)) return false
+    alike.set(route, one)
+    return true
+  }
   let first = 0
   const shorter = Math.min(routes.length, wanted.length)
   while (first < shorter && isAsWanted(routes[first]!, wanted[first]!)) first++

@@ -3,6 +3,7 @@ import { keepWatching } from '@spout/client/keep-watching'
 import type { LoadBalancer } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
 import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../content/owners.ts'
+import type { AlikeRoutes } from '../content/route-difference.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from './load-balancer-service.ts'
 
 /** The load balancers of this cluster, kept by the control plane's watch and indexed by their objects. */
@@ -16,6 +17,8 @@ export class KnownLoadBalancers {
   readonly #idsOfUid = new Map<string, Set<string>>()
   readonly #idsOfKey = new Map<string, Set<string>>()
   readonly #listeners = new Set<(documents: readonly LoadBalancer[]) => void>()
+  /** For comparisons with what is wanted. */
+  readonly alike: AlikeRoutes = new WeakMap()
   /** Ids seen since the last list began. */
   #seen: Set<string> | null = null
   #listed = false

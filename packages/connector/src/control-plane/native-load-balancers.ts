@@ -64,8 +64,8 @@ export class NativeLoadBalancers implements LoadBalancerService {
   readonly #creations: CallsTogether<Creation, ShownLoadBalancer>
   readonly #memberChanges: CallsTogether<QueuedMemberChange, ChangedMembers>
   /**
-   * Created load balancers that the watch has not shown yet; null until the call is answered. What the watch shows is
-   * then built from the same objects, so that a document is not kept twice.
+   * What calls made of load balancers, and the watch has not shown yet; null until a creation is answered. What the watch
+   * shows is then built from the same objects, so that a document is neither kept twice nor compared in depth.
    */
   readonly #made = new Map<string, LoadBalancer | null>()
   #projectId: string | null = null
@@ -171,7 +171,9 @@ export class NativeLoadBalancers implements LoadBalancerService {
         ? { ...listener, routes: [...withRouteChange(listener.routes, change, put)] }
         : listener,
     )
-    return { document: { ...document, listeners, generation, updatedAt }, status }
+    const made = { ...document, listeners, generation, updatedAt }
+    this.#made.set(document.id, made)
+    return { document: made, status }
   }
 
   async replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer> {

@@ -23,13 +23,13 @@ export async function replace(
 ): Promise<ShownLoadBalancer> {
   const { id } = shown.document
   const first = context.leftOut.apply(id, wanted)
-  const difference = differenceTo(shown.document, first)
+  const difference = differenceTo(shown.document, first, context.known.alike)
   if (difference === 'same') return shown
   return withoutRefused(context, id, wanted, (content) => {
     // An earlier attempt may have written a part of it.
     const now = context.known.get(id) ?? shown
     const isFirst = content === first && now.document === shown.document
-    return say(context, now, content, isFirst ? difference : differenceTo(now.document, content))
+    return say(context, now, content, isFirst ? difference : differenceTo(now.document, content, context.known.alike))
   })
 }
 

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
+import { sameJson } from '@spout/model'
 import type { BackendRef } from '../objects/references.ts'
 import type { RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
@@ -55,4 +55,4 @@ export class CompiledRoutes {
 const isResolvedAlike =
   (resolve: ResolveBackend) =>
   ([ref, found]: Kept['resolved'][number]): boolean =>
-    isDeepStrictEqual(resolve(ref), found)
+    sameJson(resolve(ref), found)
