@@ -40,6 +40,17 @@ const whenRoute = (name: string, what: string, holds: (route: HttpRouteObject) =
   })
 /** Whether an object has all of these properties. */
 const isMatch = (all: object, some: object) => isDeepStrictEqual({ ...all, ...some }, all)
+const whenSet = (name: string, accepted: string, namespace?: string) =>
+  bed.until(
+    `${name}: ${accepted}`,
+    async () => {
+      const one = await bed.listenerSet(name, namespace)
+      return said(one.status?.conditions)['Accepted'] === accepted && one
+    },
+    30_000,
+  )
+/** ListenerSets. */
+const allowing = (from: string) => ({ allowedListeners: { namespaces: { from } } })
 const to = (name: string, more: object = {}) => ({ backendRefs: [{ name, port: 8080, ...more }] })
 const actions = (one: Gateway) =>
   bed
@@ -466,7 +477,6 @@ describe('against a real API server with Gateway API v1.6', () => {
   })
 
   test('ListenerSets come, conflict, follow what their Gateway allows, and go', async () => {
-    const allowing = (from: string) => ({ allowedListeners: { namespaces: { from } } })
     const listeners = [{ name: 'own', port: 80, protocol: 'HTTP', hostname: 'own.example.org' }]
     const made = await bed.createGateway('sets', { listeners, ...allowing('Same') })
     const hosts = () =>
@@ -478,18 +488,9 @@ describe('against a real API server with Gateway API v1.6', () => {
             'code' in action ? action.code : action.type,
           ].join(' '),
         )
-    const whenSet = (name: string, accepted: string, namespace?: string) =>
-      bed.until(
-        `${name}: ${accepted}`,
-        async () => {
-          const one = await bed.listenerSet(name, namespace)
-          return said(one.status?.conditions)['Accepted'] === accepted && one
-        },
-        30_000,
-      )
     const attached = (count: number) =>
       when('sets', `${count} sets`, ({ status }) => (status?.attachedListenerSets ?? 0) === count)
-    await bed.createListenerSet('more', 'sets', ['more.example.org', 'own.example.org'])
+    await bed.createListenerSet('more', 'sets', [{ hostname: 'more.example.org' }, { hostname: 'own.example.org' }])
     await bed.createRoute('in-set', { parentRefs: [{ kind: 'ListenerSet', name: 'more' }], rules: [to('web')] })
     const more = await whenSet('more', 'True ListenersNotValid')
     await attached(1)
@@ -514,14 +515,14 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.until('programmed', async () => {
       return said((await bed.listenerSet('more')).status?.conditions)['Programmed'] === 'True Programmed'
     })
-    await bed.createListenerSet('far', 'sets', ['far.example.org'], 'team')
+    await bed.createListenerSet('far', 'sets', [{ hostname: 'far.example.org' }], 'team')
     await whenSet('far', 'False NotAllowed', 'team')
     await bed.change('gateways', 'sets', { spec: allowing('All') })
     await whenSet('far', 'True Accepted', 'team')
     await attached(2)
     await bed.until('its listener', () => hosts()?.includes('far.example.org 404') ?? false)
     // What stood behind another one follows when that goes.
-    await bed.createListenerSet('next', 'sets', ['more.example.org'])
+    await bed.createListenerSet('next', 'sets', [{ hostname: 'more.example.org' }])
     await whenSet('next', 'False ListenersNotValid')
     await bed.remove('listenersets', 'more')
     await whenSet('next', 'True Accepted')
@@ -535,6 +536,21 @@ describe('against a real API server with Gateway API v1.6', () => {
     await whenSet('far', 'Unknown Pending', 'team')
     await whenRoute('in-set', 'no parent', ({ status }) => status?.parents.length === 0)
     await bed.remove('httproutes', 'in-set')
+  })
+
+  test('a ListenerSet ends TLS with a Secret of its namespace, whose certificate goes with it', async () => {
+    const listeners = [{ name: 'own', port: 80, protocol: 'HTTP' }]
+    const made = await bed.createGateway('shown', { listeners, ...allowing('Same') })
+    const tls = { certificateRefs: [{ name: 'cert' }] }
+    await bed.createListenerSet('shown', 'shown', [{ port: 443, protocol: 'HTTPS', hostname: 'set.example.org', tls }])
+    await bed.createSecret('cert', 'set.example.org')
+    await whenSet('shown', 'True Accepted')
+    const https = () => bed.documentOf(made)?.listeners.find(({ port }) => port === 443)
+    await bed.until('its certificate', () => https()?.tls?.certificateIds.join() === bed.certificates()[0]?.id)
+    await bed.remove('listenersets', 'shown')
+    await bed.until('no such listener', () => bed.documentOf(made)?.listeners.length === 1)
+    await bed.until('no certificate', () => bed.certificates().length === 0)
+    await bed.remove('gateways', 'shown')
   })
 
   test('a static address, and one that cannot be had', async () => {
@@ -616,7 +632,9 @@ describe('against a real API server with Gateway API v1.6', () => {
 
   test('a restart changes nothing; what was deleted meanwhile goes', async () => {
     const stays = await bed.createGateway('stays')
-    const goes = await bed.createGateway('goes')
+    const goes = await bed.createGateway('goes', allowing('Same'))
+    await bed.createListenerSet('left', 'goes', [{ hostname: 'left.example.org' }])
+    await whenSet('left', 'True Accepted')
     await bed.until('both', () => bed.documentOf(stays) !== undefined && bed.documentOf(goes) !== undefined)
     await idle()
     await running.stop()
@@ -626,6 +644,7 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.until('gone', async () => (await bed.gateway('goes').catch(() => null)) === null)
     await idle()
     expect(running.calls).toEqual(['delete'])
+    await whenSet('left', 'Unknown Pending')
     expect(bed.documentOf(stays)).toEqual(before)
     expect(bed.documentOf(goes)).toBeUndefined()
   })

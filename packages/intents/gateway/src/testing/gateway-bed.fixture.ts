@@ -185,15 +185,15 @@ export async function openGatewayBed() {
         typed('GRPCRoute', { metadata: { name, namespace }, spec }),
       ),
     listenerSet: (name: string, namespace = 'shop') => api.get<ListenerSet>(pathOf('listenersets', name, namespace)),
-    /** One whose listeners have these host names, on port 80. */
-    createListenerSet: (name: string, gateway: string, hostnames: readonly string[], namespace = 'shop') =>
+    /** Listeners are named `l0`, `l1` and so on. */
+    createListenerSet: (name: string, gateway: string, listeners: readonly object[], namespace = 'shop') =>
       api.create(
         `${GROUP}/namespaces/${namespace}/listenersets`,
         typed<ListenerSet>('ListenerSet', {
           metadata: { name, namespace },
           spec: {
             parentRef: { name: gateway, namespace: 'shop' },
-            listeners: hostnames.map((hostname, at) => ({ name: `l${at}`, port: 80, protocol: 'HTTP', hostname })),
+            listeners: listeners.map((one, at) => ({ name: `l${at}`, port: 80, protocol: 'HTTP', ...one })) as never,
           },
         }),
       ),

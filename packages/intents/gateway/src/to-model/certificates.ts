@@ -100,7 +100,7 @@ export function certificateResolver(
     const found = secretOf(ref, namespace, grants, kind)
     if ('unresolved' in found) return found
     const sight = sightOf(found.key)
-    if (sight.type === 'ready') return { id: sight.certificate.id }
+    if (sight.type === 'ready') return { id: sight.certificate.id, names: sight.certificate.names }
     const message = sight.type === 'refused' ? sight.refusal.message : 'It is being read.'
     return { unresolved: objection('InvalidCertificateRef', `certificateRefs: ${message}`) }
   }

@@ -204,8 +204,10 @@ function served(
   }
 }
 
-const certificatesOf = (listeners: readonly JudgedListener[]): string[] =>
-  [...new Set(listeners.flatMap((one) => one.certificateIds))].sort()
+/** In the order of the listeners: a client whose name no certificate has gets the first one. */
+const certificatesOf = (listeners: readonly JudgedListener[]): string[] => [
+  ...new Set(listeners.flatMap((one) => one.certificateIds)),
+]
 
 /**
  * The routes of a port: those of the listener with the most specific name first. What no route of a listener takes gets

@@ -6,7 +6,8 @@ import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { ObjectRef } from '../objects/references.ts'
 import { type CertificateOf, certificateResolver } from './certificates.ts'
 import { clientValidation } from './client-certificates.ts'
-import { type JudgedListener, judgeListeners, type ListenerCertificates } from './listeners.ts'
+import { claimOf, withinLimits } from './listener-claims.ts'
+import { type JudgedListener, judgeListeners, type ListenerCertificates, type ResolveCertificate } from './listeners.ts'
 import { selects } from './selector.ts'
 
 export type Labels = Readonly<Record<string, string>>
@@ -105,15 +106,30 @@ export function judgeParents(
     namespace: gateway.metadata.namespace ?? '',
     listeners: judgeListeners(gateway.spec.listeners ?? [], found(gateway, 'Gateway')),
   }
-  const earlier = [...(gateway.spec.listeners ?? [])]
+  const earlier = [...own.listeners]
   const sets = [...listenerSetsOf(key)].sort(byAge).map((set): JudgedSet => {
     const isAllowed = allowsSet(gateway, set, labelsOf)
-    const about = { earlier: [...earlier], prefix: `${keyOf(set)}/` }
-    const listeners = isAllowed ? judgeListeners(set.spec.listeners, found(set, 'ListenerSet'), about) : []
-    earlier.push(...listeners.filter(({ isExcluded }) => !isExcluded).map(({ listener }) => listener))
+    const about = { earlier: earlier.map(({ listener }) => listener), prefix: `${keyOf(set)}/` }
+    const shown = { certificate: unclaimed(found(set, 'ListenerSet').certificate, earlier), clients }
+    const listeners = isAllowed ? withinLimits(judgeListeners(set.spec.listeners, shown, about), earlier) : []
+    earlier.push(...listeners.filter(({ isExcluded }) => !isExcluded))
     return { kind: 'ListenerSet', key: keyOf(set), namespace: set.metadata.namespace ?? '', listeners, set, isAllowed }
   })
   return { own, sets }
+}
+
+/** Certificates that no listener with precedence has a claim against. */
+const unclaimed = (
+  resolve: ResolveCertificate | undefined,
+  all: readonly JudgedListener[],
+): ResolveCertificate | undefined => {
+  if (resolve === undefined) return undefined
+  const earlier = [...all]
+  return (ref, listener) => {
+    const found = resolve(ref, listener)
+    const unresolved = 'unresolved' in found ? null : claimOf(found, listener, earlier)
+    return unresolved === null ? found : { unresolved }
+  }
 }
 
 /** Whether a Gateway takes the listeners of a ListenerSet. By default it takes none. */

@@ -35,8 +35,18 @@ export interface JudgedListener {
 export const isUsable = ({ refused, conflict, unresolved }: JudgedListener): boolean =>
   refused === null && conflict === null && unresolved === null
 
-/** The id of the certificate that a reference of a listener names. */
-export type ResolveCertificate = (ref: ObjectRef) => { readonly id: string } | { readonly unresolved: Objection }
+/** A certificate of the project. */
+export interface FoundCertificate {
+  readonly id: string
+  /** DNS names that it is for. */
+  readonly names: readonly string[]
+}
+
+/** The certificate that a reference of a listener names. */
+export type ResolveCertificate = (
+  ref: ObjectRef,
+  listener: GatewayListener,
+) => FoundCertificate | { readonly unresolved: Objection }
 
 /** What is known of the listeners of a ListenerSet besides themselves. */
 export interface AboutSet {
@@ -102,7 +112,7 @@ function certificatesOf(
   certificate: ResolveCertificate,
 ): { readonly ids: readonly string[]; readonly unresolved: Objection | null } {
   if (!endsTls(listener)) return { ids: [], unresolved: null }
-  const found = (listener.tls?.certificateRefs ?? []).map(certificate)
+  const found = (listener.tls?.certificateRefs ?? []).map((ref) => certificate(ref, listener))
   const ids = [...new Set(found.flatMap((one) => ('id' in one ? [one.id] : [])))]
   const [wrong] = found.flatMap((one) => ('id' in one ? [] : [one.unresolved]))
   if (wrong !== undefined) return { ids, unresolved: wrong }
