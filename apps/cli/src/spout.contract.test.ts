@@ -252,6 +252,13 @@ test('TLS with clients and members is set by names of certificates', async () =>
   expect(clientsOf(await shown(tenant, 'listener set secure l --client-crl none'))).toMatchObject({
     crlCertificateId: null,
   })
+  expect(clientsOf(await shown(tenant, 'listener set secure l --invalid-client-certificates accept'))).toMatchObject({
+    acceptInvalid: true,
+  })
+  expect(await done(tenant, 'explain lb secure')).toContain('listen l: https 443, client certificates any')
+  const both = await spout(tenant, 'listener set secure l --client-certificates required')
+  expect(both.stderr).toContain('Field tls.clientCertificates.acceptInvalid: belongs to listeners with required false')
+  await done(tenant, 'listener set secure l --invalid-client-certificates refuse')
   const asking = await done(tenant, 'explain lb secure')
   expect(asking).toContain('listen l: https 443, client certificates optional')
   const neither = await spout(tenant, 'listener set secure l --client-ca inner-ca --client-certificates maybe')

@@ -65,6 +65,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     const ofPools = poolFeatures(entry.pools, pool, routes)
     const clients = tls?.clients === undefined ? [] : ['l7.client-certificates']
     const crl = tls?.clients?.revocations === undefined ? [] : ['l7.client-certificates.crl']
+    const invalid = tls?.clients?.acceptInvalid ? ['l7.client-certificates.invalid'] : []
     const ciphers = tls?.ciphers === undefined ? [] : ['l7.tls-ciphers']
     needs.add(
       [
@@ -74,6 +75,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...featuresOfRoutes(routes ?? []),
         ...clients,
         ...crl,
+        ...invalid,
         ...ciphers,
         ...(latencies === undefined ? [] : ['l7.latencies']),
         ...(routeFigures === undefined ? [] : ['l7.latencies.routes']),

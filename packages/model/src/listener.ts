@@ -99,8 +99,13 @@ export const listenerTls = z.strictObject({
        * nothing is looked up.
        */
       crlCertificateId: uuid.nullish(),
-      /** Whether a client without a certificate is refused. A client whose certificate does not fit always is. */
+      /** Whether a client without a certificate is refused. */
       required: z.boolean().default(true),
+      /**
+       * Whether a client whose certificate does not fit is let in, as if it had none. Members can be told what is wrong
+       * with it. Absent: it is refused; earlier versions do not know the field.
+       */
+      acceptInvalid: z.boolean().optional(),
     })
     .nullable()
     .default(null),

@@ -270,6 +270,8 @@ export interface ServiceTls {
   readonly clients?: {
     readonly authorities: NodeCertificate
     readonly required: boolean
+    /** Clients whose certificate does not fit are let in. Absent: they are refused. */
+    readonly acceptInvalid?: true
     /** The lists of what these authorities revoked. Absent: nothing is looked up. */
     readonly revocations?: NodeCertificate
   }

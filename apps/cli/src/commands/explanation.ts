@@ -84,7 +84,7 @@ export interface ExplainedListener {
   readonly port: number
   readonly poolId: string | null
   readonly allowedCidrs: readonly string[] | null
-  readonly clientCertificates: 'required' | 'optional' | null
+  readonly clientCertificates: 'required' | 'optional' | 'any' | null
   /** Clients' certificates are looked up in lists of revoked ones. Absent from older control planes. */
   readonly clientRevocations?: boolean
   readonly why: string | null

@@ -205,6 +205,12 @@ export const listener: Resource = {
       parse: isRequired,
     },
     {
+      flags: '--invalid-client-certificates <accept|refuse>',
+      description: 'what becomes of clients whose certificate does not fit; with --client-certificates optional',
+      field: 'tls.clientCertificates.acceptInvalid',
+      parse: isAccepted,
+    },
+    {
       flags: '--access-log <format>',
       description: "a line for each request: json, common, combined, or text with {fields}; or 'none'",
       field: 'accessLog',
@@ -252,4 +258,10 @@ function syslogTarget(text: string): object {
 function isRequired(text: string): boolean {
   if (text === 'required' || text === 'optional') return text === 'required'
   throw new SpoutError('InvalidField', { field: '--client-certificates', reason: 'must be required or optional' })
+}
+
+/** @throws SpoutError InvalidField */
+function isAccepted(text: string): boolean {
+  if (text === 'accept' || text === 'refuse') return text === 'accept'
+  throw new SpoutError('InvalidField', { field: '--invalid-client-certificates', reason: 'must be accept or refuse' })
 }

@@ -18,6 +18,7 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'GatewayAddressEmpty',
   'GatewayBackendClientCertificate',
   'GatewayFrontendClientCertificateValidation',
+  'GatewayFrontendClientCertificateValidationInsecureFallback',
   'GatewayHTTPListenerIsolation',
   'GatewayPort8080',
   'GatewayStaticAddresses',

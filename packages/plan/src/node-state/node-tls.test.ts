@@ -83,6 +83,8 @@ test('clients are asked for certificates of the present authorities; without the
     authorities: { id: 'ca', contentId: 'content of ca' },
     required: false,
   })
+  const lenient = { ...tls, clientCertificates: { ...asking.clientCertificates, acceptInvalid: true } }
+  expect(planTls({ tls: lenient }, () => 'content')?.tls?.clients?.acceptInvalid).toBe(true)
   expect(planTls({ tls: asking }, (id) => (id === 'ca' ? null : 'content'))).toBeNull()
 })
 

@@ -30,12 +30,13 @@ function planClients(
   contentIdOf: ContentIdOf,
 ): Pick<ServiceTls, 'clients'> | null {
   if (clientCertificates === null) return {}
-  const { caCertificateId, required, crlCertificateId = null } = clientCertificates
+  const { caCertificateId, required, acceptInvalid, crlCertificateId = null } = clientCertificates
   const authorities = nodeCertificate(caCertificateId, contentIdOf)
   if (authorities === null) return null
-  if (crlCertificateId === null) return { clients: { authorities, required } }
+  const clients = { authorities, required, ...(acceptInvalid && { acceptInvalid }) }
+  if (crlCertificateId === null) return { clients }
   const revocations = nodeCertificate(crlCertificateId, contentIdOf)
-  return revocations === null ? null : { clients: { authorities, required, revocations } }
+  return revocations === null ? null : { clients: { ...clients, revocations } }
 }
 
 /**

@@ -237,6 +237,7 @@ export function neededFeatures(
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
     if (tls !== null && tls.clientCertificates !== null) needs.add('l7.client-certificates')
     if ((tls?.clientCertificates?.crlCertificateId ?? null) !== null) needs.add('l7.client-certificates.crl')
+    if (tls?.clientCertificates?.acceptInvalid) needs.add('l7.client-certificates.invalid')
     if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
     for (const feature of featuresOfRoutes(routes)) needs.add(feature)
     if (latencies) needs.add('l7.latencies')

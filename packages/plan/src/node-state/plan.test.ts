@@ -394,6 +394,11 @@ describe('neededFeatures', () => {
       neededFeatures({ listeners: [listener(4, 443, { protocol: 'https', tls: own })], pools: [] }, 'snat')
     expect(neededBy(asking(null))).toEqual(['l7.client-certificates', 'l7.https'])
     expect(neededBy(asking(id(7)))).toEqual(['l7.client-certificates', 'l7.client-certificates.crl', 'l7.https'])
+    const lenient = listenerTls.parse({
+      certificateIds: [id(8)],
+      clientCertificates: { caCertificateId: id(9), required: false, acceptInvalid: true },
+    })
+    expect(neededBy(lenient)).toEqual(['l7.client-certificates', 'l7.client-certificates.invalid', 'l7.https'])
     const sealed = pool(1, [], { protocol: 'http', tls: poolTls.parse({ ciphers: ['TLS_AES_128_GCM_SHA256'] }) })
     const plain = listener(4, 80, { protocol: 'http', defaultPoolId: id(1) })
     expect(neededFeatures({ listeners: [plain], pools: [sealed] }, 'snat')).toEqual([

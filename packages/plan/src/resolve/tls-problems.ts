@@ -21,6 +21,12 @@ export function* tlsProblems({ protocol, tls, insertHeaders }: Listener, at: str
     yield problem('InvalidField', { field, reason: `belongs to listeners of protocol https and tls, not ${protocol}` })
   if (protocol === 'tls' && tls !== null && tls.hsts !== null)
     yield problem('InvalidField', { field: `${field}.hsts`, reason: 'belongs to listeners of protocol https, not tls' })
+  if (tls?.clientCertificates?.acceptInvalid && tls.clientCertificates.required)
+    yield problem('InvalidField', {
+      field: `${field}.clientCertificates.acceptInvalid`,
+      reason:
+        'belongs to listeners with required false: a client without a certificate would be refused, one with any not',
+    })
   const header = insertHeaders.find(isOfClientCertificate)
   if (protocol !== 'https' && header !== undefined)
     yield problem('InvalidField', {

@@ -143,9 +143,10 @@ const explainListener = (
   routes: explainRoutes(listener.routes),
 })
 
-function clientCertificatesOf({ tls }: Listener): 'required' | 'optional' | null {
+function clientCertificatesOf({ tls }: Listener): 'required' | 'optional' | 'any' | null {
   const { clientCertificates = null } = tls ?? {}
   if (clientCertificates === null) return null
+  if (clientCertificates.acceptInvalid) return 'any'
   return clientCertificates.required ? 'required' : 'optional'
 }
 

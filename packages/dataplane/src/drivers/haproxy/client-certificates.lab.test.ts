@@ -54,6 +54,8 @@ const clients = (required: boolean, authorities = stored(authority.certificate))
   clients: { authorities, required },
 })
 
+const accepting = () => ({ clients: { ...clients(false).clients, acceptInvalid: true as const } })
+
 interface Ask {
   readonly client?: Issued
   readonly name?: string
@@ -102,6 +104,21 @@ describe('clients are asked for certificates', () => {
     expect(await ask(port)).toHaveProperty('seen')
     expect(await ask(port, { client: known })).toHaveProperty('seen')
     expect(await ask(port, { client: unknown })).toHaveProperty('refused')
+  })
+
+  it('which may not fit: it is let in, and members are told what is wrong', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(accepting(), ['x-ssl-client-verify', 'x-ssl-client-has-cert']))
+    const port = portOf(driver, 'web-443')
+    const told = async (client?: Issued) => {
+      const outcome = await ask(port, client === undefined ? {} : { client })
+      const { seen = {} } = 'seen' in outcome ? outcome : {}
+      return ['verify', 'has-cert'].map((name) => seen[`x-ssl-client-${name}`])
+    }
+    expect(await told()).toEqual(['0', '0'])
+    expect(await told(known)).toEqual(['0', '1'])
+    // X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE is 21; a missing issuer is 20.
+    expect(await told(unknown)).toEqual([expect.stringMatching(/^2[01]$/), '1'])
   })
 
   it('by one listener and not by another, whose sessions are of no use to the first', async () => {
@@ -383,8 +400,8 @@ describe('members are told of the client’s certificate', () => {
 })
 
 describe('routes look at the client’s certificate', () => {
-  const routed = (conditions: RouteCondition[]) => {
-    const entry = entryOf(clients(false))
+  const routed = (conditions: RouteCondition[], tls: Partial<ServiceTls> = clients(false)) => {
+    const entry = entryOf(tls)
     const routes = [sampleRoute(1, { type: 'respond', code: 410 }, conditions)]
     return { ...entry, services: entry.services.map((service) => ({ ...service, routes })) }
   }
@@ -424,6 +441,17 @@ describe('routes look at the client’s certificate', () => {
       [undefined, ofNobody],
     ] as const)
       expect(await status(port, client)).toBe(holds ? 410 : 200)
+  })
+
+  it.each<[string, RouteCondition]>([
+    ['is none', { on: 'client-certificate', values: ['absent'], not: false }],
+    ['has no name', named({ not: true })],
+  ])('one that does not fit %s, where it is let in', async (_, condition) => {
+    const forged = issueCertificate({ issuer: stranger, names: ['c.example'], commonName: 'alice' })
+    const driver = lab.driver()
+    await put(driver, routed([condition], accepting()))
+    const port = portOf(driver, 'web-443')
+    expect([await status(port, forged), await status(port, alice)]).toEqual([410, 200])
   })
 
   it('and find none where clients are not asked for one, or the listener has no TLS', async () => {

@@ -17,7 +17,14 @@ import { connectionLineRule, lineFormat, requestRules } from './request-lines.ts
 import { answerBackends, routeRules } from './route-rules.ts'
 import { goesByName, serverNameRules } from './server-name-rules.ts'
 import { sessionRules } from './session-rules.ts'
-import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
+import {
+  type BackendShape,
+  type Balance,
+  type Forwarded,
+  type FrontendShape,
+  frontendKind,
+  type TlsShape,
+} from './shape.ts'
 import type { Slot } from './slot-table.ts'
 import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
 import { cipherWords } from './tls-values.ts'
@@ -249,11 +256,14 @@ function tlsWords(
     ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),
     ...(unknownNames === 'refuse' ? ['strict-sni'] : []),
     // HAProxy checks no certificate when a session is resumed, and its tickets outlive new authorities and lists.
-    ...(clients === undefined ? [] : [`verify ${clients}`, `ca-file ${clientsPath(id)}`, 'no-tls-tickets']),
+    ...(clients === undefined ? [] : [verifyWords(clients), `ca-file ${clientsPath(id)}`, 'no-tls-tickets']),
     // It looks up the whole chain: each authority needs a list.
     ...(revocations === undefined ? [] : [`crl-file ${revocationsPath(id)}`]),
   ].join(' ')
 }
+
+const verifyWords = (clients: NonNullable<TlsShape['clients']>): string =>
+  clients === 'any' ? 'verify optional crt-ignore-err all ca-ignore-err all' : `verify ${clients}`
 
 /** An idle connection is kept as long as a silent one, but not longer than clients keep one for their next request. */
 const MOST_IDLE_MS = 300_000

@@ -3,6 +3,7 @@ import type { Feature } from '../../contracts/driver.ts'
 const ALWAYS: readonly Feature[] = [
   'l7.client-certificates',
   'l7.client-certificates.crl',
+  'l7.client-certificates.invalid',
   'l7.cookies',
   'l7.dedicated-proxy',
   'l7.http',

@@ -107,11 +107,15 @@ local subjects = {
   end,
 }
 
+-- Anybody can make a certificate with any name: one that does not fit, but is let in, is none.
+local function has_certificate(txn)
+  return txn.sf:ssl_c_used() == "1" and txn.sf:ssl_c_verify() == "0"
+end
 subjects["client-certificate"] = function(txn, _, fits)
-  return fits(txn.sf:ssl_c_used() == "1" and "present" or "absent")
+  return fits(has_certificate(txn) and "present" or "absent")
 end
 subjects["client-name"] = function(txn, part, fits)
-  local text = txn.f:ssl_c_s_dn(part)
+  local text = has_certificate(txn) and txn.f:ssl_c_s_dn(part) or nil
   return text ~= nil and text ~= "" and fits(text)
 end
 

@@ -184,9 +184,12 @@ const tlsShape = ({ minVersion, ciphers, alpn, unknownNames, clients }: ServiceT
   ...(ciphers === undefined ? {} : { ciphers: knownCiphers(ciphers) }),
   alpn: knownProtocols(alpn),
   unknownNames: unknownNames === 'refuse' ? 'refuse' : 'default',
-  ...(clients === undefined ? {} : { clients: clients.required ? 'required' : 'optional' }),
+  ...(clients === undefined ? {} : { clients: askedFor(clients) }),
   ...(clients?.revocations === undefined ? {} : { revocations: true }),
 })
+
+const askedFor = ({ acceptInvalid, required }: NonNullable<ServiceTls['clients']>): TlsShape['clients'] =>
+  acceptInvalid ? 'any' : required ? 'required' : 'optional'
 
 function certificatesOf({ certificates, unknownNames, clients }: ServiceTls): FrontendCertificates {
   const all = certificates.map(({ contentId }) => checkedContentId(contentId))

@@ -24,8 +24,11 @@ export interface TlsShape {
   readonly alpn: readonly ('h2' | 'http/1.1')[]
   /** Whether a client that names no host of a certificate gets the fallback certificate or an alert. */
   readonly unknownNames: 'default' | 'refuse'
-  /** Whether clients are asked for a certificate, and must have one. Absent: they are not. */
-  readonly clients?: 'optional' | 'required'
+  /**
+   * Whether clients are asked for a certificate, and must have one. `any`: they need none, and one that does not fit is
+   * none. Absent: they are not asked.
+   */
+  readonly clients?: 'any' | 'optional' | 'required'
   /** Clients' certificates are looked up in lists of revoked ones. Absent: they are not. */
   readonly revocations?: true
 }

@@ -95,7 +95,7 @@ export function certificateResolver(
   grants: readonly ReferenceGrant[],
   sightOf: CertificateOf,
   kind: Namer = 'Gateway',
-): ResolveCertificate {
+): (ref: ObjectRef) => ReturnType<ResolveCertificate> {
   return (ref) => {
     const found = secretOf(ref, namespace, grants, kind)
     if ('unresolved' in found) return found

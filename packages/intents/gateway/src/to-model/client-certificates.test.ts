@@ -44,6 +44,14 @@ const asked = (gateway: Gateway, grants: readonly ReferenceGrant[] = []) =>
     tls?.clientCertificates?.caCertificateId,
   ])
 
+const statusOf = (gateway: Gateway) =>
+  gatewayStatus(
+    gateway,
+    compile(gateway),
+    { progress: { type: 'programmed', notice: null }, addresses: [] },
+    '2026-03-01T00:00:00Z',
+  )
+
 describe('certificates of clients', () => {
   test('of HTTPS listeners, by their port before the default, and of no others', () => {
     const frontend = { default: by('ca'), perPort: [{ port: 8443, tls: {} }] }
@@ -85,12 +93,7 @@ describe('certificates of clients', () => {
     const gateway = asking({ default: {}, perPort: [{ port: 443, tls: wrong }] }, [https('a', 443), https('b', 8443)])
     const compiled = compile(gateway)
     expect(compiled.wanted?.content.listeners.map(({ port }) => port)).toEqual([8443])
-    const { conditions, listeners } = gatewayStatus(
-      gateway,
-      compiled,
-      { progress: { type: 'programmed', notice: null }, addresses: [] },
-      '2026-03-01T00:00:00Z',
-    )
+    const { conditions, listeners } = statusOf(gateway)
     const shown = Object.fromEntries(
       (listeners[0]?.conditions ?? []).map((one) => [one.type, `${one.status} ${one.reason}`]),
     )
@@ -105,10 +108,18 @@ describe('certificates of clients', () => {
     })
   })
 
-  test('no mode lets clients in that have none', () => {
+  test('are not needed in the insecure mode, which the Gateway says while it is so', () => {
     const frontend = { default: { validation: { ...by('ca').validation!, mode: 'AllowInsecureFallback' as const } } }
-    const [one] = compile(asking(frontend)).listeners
-    expect([one?.judged.refused?.reason, one?.judged.unresolved]).toEqual(['UnsupportedValue', null])
+    const insecure = asking(frontend)
+    const compiled = compile(insecure)
+    expect(compiled.wanted?.content.listeners[0]?.tls?.clientCertificates).toEqual({
+      caCertificateId: CA,
+      required: false,
+      acceptInvalid: true,
+    })
+    const modeOf = (gateway: Gateway) => statusOf(gateway).conditions.find(({ type }) => type.startsWith('Insecure'))
+    expect(modeOf(insecure)).toMatchObject({ status: 'True', reason: 'ConfigurationChanged' })
+    expect(modeOf({ ...asking({ default: by('ca') }), status: statusOf(insecure) })).toBeUndefined()
   })
 
   test('only ConfigMaps that a listener needs and may name are read', () => {

@@ -17,6 +17,15 @@ export interface JudgedValidation {
 /** Null: clients of the listener are not asked for a certificate. */
 export type ValidateClients = (listener: GatewayListener) => JudgedValidation | null
 
+const MODES = {
+  AllowValidOnly: { required: true },
+  AllowInsecureFallback: { required: false, acceptInvalid: true },
+} as const
+
+/** Whether one of its listeners lets clients in that have no valid certificate, although it asks for one. */
+export const isInsecure = (gateway: Gateway): boolean =>
+  (gateway.spec.listeners ?? []).some((listener) => validationOf(gateway, listener)?.mode === 'AllowInsecureFallback')
+
 /** Of a port before the default; of HTTPS alone, as the API says. */
 function validationOf({ spec }: Gateway, { protocol, port }: GatewayListener): ClientValidation | null {
   const { frontend } = spec.tls ?? {}
@@ -72,10 +81,6 @@ export function clientValidation(
       ...{ clientCertificates: null, unresolved },
       refused: objection('NoValidCACertificate', unresolved.message),
     })
-    if (validation.mode === 'AllowInsecureFallback') {
-      const refused = objection('UnsupportedValue', 'tls.frontend: mode AllowInsecureFallback is not supported.')
-      return { clientCertificates: null, refused, unresolved: null }
-    }
     if (first === undefined || second !== undefined)
       return none(objection('InvalidCACertificateRef', `${FIELD}: one ConfigMap is possible.`))
     const found = authorityOf(first, gateway.metadata.namespace ?? '', grants)
@@ -84,10 +89,7 @@ export function clientValidation(
     // Clients are not let in by what the ConfigMap held before.
     if (sight.type === 'ready' && sight.notice === null)
       return {
-        clientCertificates: {
-          caCertificateId: sight.certificate.id,
-          required: true,
-        },
+        clientCertificates: { caCertificateId: sight.certificate.id, ...MODES[validation.mode ?? 'AllowValidOnly'] },
         refused: null,
         unresolved: null,
       }

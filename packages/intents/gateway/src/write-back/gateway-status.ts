@@ -1,6 +1,7 @@
 import type { Progress, Refusal } from '@spout/connector'
 import { CONDITION_DNS_NAMES } from '../names.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
+import { isInsecure } from '../to-model/client-certificates.ts'
 import type { CompiledGateway, CompiledListener } from '../to-model/compile-gateway.ts'
 import { type Objection, objection } from '../to-model/verdict.ts'
 import { mergedConditions, trueUnless, type WantedCondition } from './conditions.ts'
@@ -15,7 +16,8 @@ export interface GatewayOutcome {
   readonly nameNotices?: readonly Refusal[]
 }
 
-const GATEWAY_TYPES = ['Accepted', 'Programmed', 'ResolvedRefs', CONDITION_DNS_NAMES]
+const INSECURE = 'InsecureFrontendValidationMode'
+const GATEWAY_TYPES = ['Accepted', 'Programmed', 'ResolvedRefs', INSECURE, CONDITION_DNS_NAMES]
 
 /** @param now RFC 3339, in seconds */
 export function gatewayStatus(
@@ -31,6 +33,7 @@ export function gatewayStatus(
     refused === null ? acceptedFor(listeners) : trueUnless('Accepted', refused, 'Accepted'),
     trueUnless('Programmed', refused === null ? notProgrammed : objection('Invalid', refused.message), 'Programmed'),
     trueUnless('ResolvedRefs', unresolved ?? unresolvedListeners(listeners), 'ResolvedRefs'),
+    ...(isInsecure(gateway) ? [INSECURE_MODE] : []),
     ...namesNotPublished(nameNotices),
   ]
   return {
@@ -41,6 +44,12 @@ export function gatewayStatus(
       invalid: 'Invalid',
     }),
   }
+}
+
+/** There is no such condition otherwise. */
+const INSECURE_MODE: WantedCondition = {
+  ...{ type: INSECURE, status: 'True', reason: 'ConfigurationChanged' },
+  message: 'Clients without a valid certificate are let in.',
 }
 
 function unresolvedListeners(listeners: readonly CompiledListener[]): Objection | null {
