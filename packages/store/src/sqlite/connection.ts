@@ -7,6 +7,12 @@ import { isBusy, reasonOf } from './sqlite-error.ts'
 import type { Row } from './statements.ts'
 
 /**
+ * So long a checkpoint waits for a read of the event loop; later it is tried again. A commit that waits for it could not be
+ * answered anyway: the event loop reads.
+ */
+const LONGEST_READ_MS = 5000
+
+/**
  * SQLite's VFS `unix-excl` (sqlite.org/vfs.html) locks the file for this process alone, with a kernel lock that ends with the process, and
  * keeps the index of the WAL in memory, where all threads of the process share it.
  */
@@ -30,6 +36,7 @@ export function openForWriting(path: string): DatabaseSync {
     configure(connection)
     migrate(connection)
     checkIntegrity(connection)
+    connection.exec(`PRAGMA busy_timeout = ${LONGEST_READ_MS}`)
     return connection
   } catch (error) {
     if (connection?.isOpen) connection.close()

@@ -44,7 +44,8 @@ const WRITES = {
   touch: 'UPDATE store SET repairs = repairs + 1',
 
   walSize: 'PRAGMA wal_checkpoint(NOOP)',
-  checkpoint: 'PRAGMA wal_checkpoint(PASSIVE)',
+  /** Waits until no read needs the WAL, so that the next write begins it anew. */
+  checkpoint: 'PRAGMA wal_checkpoint(RESTART)',
 } as const
 
 /** Every statement that runs more than once. They are prepared when the file is opened. */
