@@ -1,12 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
-import { PRODUCT_ENVIRONMENT, type Tenant, TestSystem } from '@spout/testkit'
+import { bundled, PRODUCT_ENVIRONMENT, type Tenant, TestSystem } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME, PORT } from './fixtures.ts'
 
 // `spout conformance --traffic-member` as a tenant on the internet runs it: a real member answers through real nodes.
-const MAIN = path.resolve(import.meta.dirname, '../apps/cli/src/main.ts')
+const MAIN = bundled(path.resolve(import.meta.dirname, '../apps/cli/src/main.ts'))
 const MINUTES = 60_000
 
 interface Report {

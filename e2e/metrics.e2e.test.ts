@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { run, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import { bundled, run, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME, member, PORT, vipOf } from './fixtures.ts'
 
@@ -79,7 +79,7 @@ it('has no pool, and its load balancer serves without one', async () => {
 
 /** The `spout` command of the tenant, with JSON output. */
 async function spout<T>(...words: readonly string[]): Promise<T> {
-  const program = path.resolve(import.meta.dirname, '../apps/cli/src/main.ts')
+  const program = bundled(path.resolve(import.meta.dirname, '../apps/cli/src/main.ts'))
   const env = { SPOUT_ENDPOINT: system.access.endpoint, SPOUT_TOKEN: acme.token }
   const { stdout, stderr, code } = await run([process.execPath, program, ...words, '-o', 'json'], { env })
   expect([code, stderr]).toEqual([0, ''])

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import {
   askOn,
+  bundled,
   Caller,
   type HeldConnection,
   powerOff,
@@ -107,7 +108,7 @@ const holdAll = async (): Promise<readonly HeldConnection[]> =>
 
 /** `spout node-group rebalance default`, as the administrator. */
 async function spout(...options: readonly string[]): Promise<string> {
-  const program = path.resolve(import.meta.dirname, '../apps/cli/src/main.ts')
+  const program = bundled(path.resolve(import.meta.dirname, '../apps/cli/src/main.ts'))
   const { endpoint, admin } = system.access
   const argv = [process.execPath, program, 'node-group', 'rebalance', 'default', ...options]
   const { stdout, stderr, code } = await run(argv, { env: { SPOUT_ENDPOINT: endpoint, SPOUT_TOKEN: admin.token } })

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { run, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import { bundled, run, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME, member, PORT, vipOf } from './fixtures.ts'
 
@@ -72,7 +72,7 @@ it('a listener that asks for it has them by route, with the responses, of routes
 })
 
 it('quantiles are columns of `spout lb stats`', async () => {
-  const program = path.resolve(import.meta.dirname, '../apps/cli/src/main.ts')
+  const program = bundled(path.resolve(import.meta.dirname, '../apps/cli/src/main.ts'))
   const env = { SPOUT_ENDPOINT: system.access.endpoint, SPOUT_TOKEN: acme.token }
   const table = async () => (await run([process.execPath, program, 'lb', 'stats', 'shop'], { env })).stdout.split('\n')
   const rows = await waitFor(

@@ -28,6 +28,8 @@ const WRITERS = 4
 const BURST = { tenants: 50, changesOfMember: byLength(25, 100), calmRequests: 150 } as const
 /** Other tests cover lost nodes: here one machine plays all of them, and may be slower than any silence. */
 const SET = ['liveness.moveAfterMs=300000']
+// Its memory is that of an installation, where the sources run.
+process.env['SPOUT_PROGRAMS'] = 'sources'
 
 let lab: Lab
 let access: SystemAccess

@@ -25,6 +25,8 @@ import { dropAll, expectAlive, holdSome } from './traffic.ts'
 // A lab has no service manager: `setpriv` drops what the units of deploy/systemd/ do not grant, and a filter refuses
 // the system calls that they do not list.
 const NOBODY = 65_534
+// The units start the sources.
+process.env['SPOUT_PROGRAMS'] = 'sources'
 
 function grantedBy(unit: ProductUnit, filter: SyscallFilter, ...more: readonly string[]): readonly string[] {
   const granted = unit.capabilities.map((name) => `+${name.replace('CAP_', '').toLowerCase()}`)

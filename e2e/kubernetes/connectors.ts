@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { PRODUCT_ENVIRONMENT } from '@spout/testkit'
+import { bundled, PRODUCT_ENVIRONMENT } from '@spout/testkit'
 import type { ServiceLab } from './service-lab.ts'
 
-const PROGRAM = path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts')
+const PROGRAM = bundled(path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts'))
 const LISTENING = '"event":"listening"'
 
 export interface ConnectorStart {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import {
+  bundled,
   Caller,
   callApi,
   KubernetesCluster,
@@ -14,7 +15,7 @@ import {
 import { ACME } from '../fixtures.ts'
 import { type BalancedService, serviceBody, servicesIn } from './services.ts'
 
-const CONNECTOR = path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts')
+const CONNECTOR = bundled(path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts'))
 
 /** Answer of the test bed's pods. */
 export interface PodAnswer {

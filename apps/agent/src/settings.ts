@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { CommandLine } from '@spout/runtime/command-line'
 import type { AgentConfig } from './config.ts'
 
-const PROGRAM = path.join(import.meta.dirname, 'settings-program.ts')
+const PROGRAM = fileURLToPath(new URL('./settings-program.ts', import.meta.url))
 
 /**
  * Reads the settings in a separate process, since the schema library and the YAML parser would use a tenth of the

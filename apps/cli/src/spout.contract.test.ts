@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import {
   type Account,
+  bundled,
   createTenant,
   issueCertificate,
   Lab,
@@ -37,7 +38,7 @@ afterAll(async () => {
   await lab.destroy()
 })
 
-const MAIN = path.join(import.meta.dirname, 'main.ts')
+const MAIN = bundled(path.join(import.meta.dirname, 'main.ts'))
 
 const spout = (who: Pick<Account, 'token'>, words: string, input = '') =>
   run([process.execPath, MAIN, ...words.split(' ')], {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { LONGEST_BUILD_MS } from '@spout/testkit'
+import { bundled, LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type ConfigBed,
@@ -34,7 +34,7 @@ test('the connector as a process brings configuration objects to the control pla
     'http.host=127.0.0.1',
     'http.port=0',
   ]
-  const program = path.join(import.meta.dirname, 'main.ts')
+  const program = bundled(path.join(import.meta.dirname, 'main.ts'))
   const child = spawn(process.execPath, [program, ...settings.flatMap((setting) => ['--set', setting])], { env: {} })
   try {
     let text = ''

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { bundled } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type ControllerBed,
@@ -10,7 +11,7 @@ import {
   openControllerBed,
 } from '../../../packages/intents/service/src/testing/controller-bed.fixture.ts'
 
-const PROGRAM = path.join(import.meta.dirname, 'main.ts')
+const PROGRAM = bundled(path.join(import.meta.dirname, 'main.ts'))
 
 let bed: ControllerBed
 let directory: string

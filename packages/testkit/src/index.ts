@@ -2,6 +2,7 @@
  * The lab, and helpers to wait for and observe things. Only tests and the workbench (`tools/`) import it, never the
  * product.
  */
+export { bundled } from './bundles/bundled.ts'
 export * from './fault-figures.ts'
 export * from './kubernetes/api.ts'
 export * from './kubernetes/build.ts'

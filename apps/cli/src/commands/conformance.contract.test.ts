@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import {
+  bundled,
   callApi,
   Lab,
   LONG_TESTS,
@@ -19,7 +20,7 @@ import { type OctaviaServer, startOctaviaServer } from '@spout/testkit/octavia-s
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 // The command as people run it, at Spout as a tenant of its Keystone, and at Debian's octavia-api without a token.
-const MAIN = path.join(import.meta.dirname, '../main.ts')
+const MAIN = bundled(path.join(import.meta.dirname, '../main.ts'))
 const MINUTES = 60_000
 
 interface Report {

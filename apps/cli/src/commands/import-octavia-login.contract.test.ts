@@ -1,9 +1,9 @@
 import path from 'node:path'
-import { callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane } from '@spout/testkit'
+import { bundled, callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 // Another Octavia behind a Keystone is Spout itself here: login and catalog are those of any cloud, and all objects are equal.
-const MAIN = path.join(import.meta.dirname, '../main.ts')
+const MAIN = bundled(path.join(import.meta.dirname, '../main.ts'))
 
 let lab: Lab
 let access: SystemAccess

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane } from '@spout/testkit'
+import { bundled, callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 // There is no Neutron of OpenStack here: the one that is read is that of a second Spout, over HTTP and after a login.
-const MAIN = path.join(import.meta.dirname, '../main.ts')
+const MAIN = bundled(path.join(import.meta.dirname, '../main.ts'))
 const MINUTES = 60_000
 const SETTINGS = { set: ['api.settleMs=0'] }
 

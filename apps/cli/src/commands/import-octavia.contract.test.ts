@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane } from '@spout/testkit'
+import { bundled, callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane } from '@spout/testkit'
 import { type OctaviaServer, startOctaviaServer } from '@spout/testkit/octavia-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 // The command as people run it, from Debian's octavia-api into a control plane as it is started.
-const MAIN = path.join(import.meta.dirname, '../main.ts')
+const MAIN = bundled(path.join(import.meta.dirname, '../main.ts'))
 const MINUTES = 60_000
 
 let lab: Lab

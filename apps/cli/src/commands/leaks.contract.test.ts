@@ -1,5 +1,6 @@
 import path from 'node:path'
 import {
+  bundled,
   callApi,
   createTenant,
   issueCertificate,
@@ -12,7 +13,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 // The command as people run it, against a control plane as it is started.
-const MAIN = path.join(import.meta.dirname, '../main.ts')
+const MAIN = bundled(path.join(import.meta.dirname, '../main.ts'))
 
 let lab: Lab
 let access: SystemAccess

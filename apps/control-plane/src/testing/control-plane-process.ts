@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { PRODUCT_ENVIRONMENT, waitFor } from '@spout/testkit'
+import { bundled, PRODUCT_ENVIRONMENT, waitFor } from '@spout/testkit'
 
-const PROGRAM = path.resolve(import.meta.dirname, '../main.ts')
+const PROGRAM = bundled(path.resolve(import.meta.dirname, '../main.ts'))
 
 /** A line of the log, as JSON. */
 export type LogLine = Readonly<Record<string, string | number>>

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { bundled } from '../bundles/bundled.ts'
 import type { Daemon, Lab } from '../lab/lab.ts'
 import { NODES, TENANTS } from '../lab/topology.ts'
 import { waitFor } from '../lab/wait-for.ts'
@@ -7,11 +8,15 @@ import { type Account, callApi, passwordToken, type SystemAccess } from './acces
 import { THIS_CHECKOUT } from './checkout.ts'
 import { productUnit } from './product-unit.ts'
 
-const program = (app: 'control-plane' | 'agent', checkout: string): readonly string[] => [
-  process.execPath,
-  ...productUnit(app, checkout).nodeOptions,
-  path.join(checkout, 'apps', app, 'src', 'main.ts'),
-]
+/** Of other checkouts the sources run. */
+function program(app: 'control-plane' | 'agent', checkout: string): readonly string[] {
+  const source = path.join(checkout, 'apps', app, 'src', 'main.ts')
+  return [
+    process.execPath,
+    ...productUnit(app, checkout).nodeOptions,
+    checkout === THIS_CHECKOUT ? bundled(source) : source,
+  ]
+}
 /** Environment of the product's own processes; reasons in docs/operations.md. */
 export const PRODUCT_ENVIRONMENT: Readonly<Record<string, string>> = {
   ...productUnit('agent').environment,

@@ -24,9 +24,11 @@ import { ProxyLost } from './stats-socket.ts'
 import { withKnownFiles } from './tls-files.ts'
 
 const END_WITHIN_MS = 1_000
-const LUA_PROGRAMS = ['http-requests.lua', 'mirrors.lua', 'tls-names.lua'].map((name) =>
-  fileURLToPath(new URL(name, import.meta.url)),
-)
+const LUA_PROGRAMS = [
+  new URL('./http-requests.lua', import.meta.url),
+  new URL('./mirrors.lua', import.meta.url),
+  new URL('./tls-names.lua', import.meta.url),
+].map((url) => fileURLToPath(url))
 
 export interface ProxyLauncherOptions {
   readonly place: ProxyPlace
