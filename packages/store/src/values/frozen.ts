@@ -29,9 +29,9 @@ function collect(value: unknown, like: unknown, made: object[]): boolean {
   if (Array.isArray(value)) return collectList(value, Array.isArray(like) ? like : [], made)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
+  const fields = value as Readonly<Record<string, unknown>>
   const known = typeof like === 'object' && like !== null ? (like as Readonly<Record<string, unknown>>) : {}
-  for (const [name, field] of Object.entries(value)) if (!collect(field, known[name], made)) return false
-  return true
+  return Object.keys(fields).every((name) => collect(fields[name], known[name], made))
 }
 
 function collectList(value: readonly unknown[], like: readonly unknown[], made: object[]): boolean {
