@@ -3,6 +3,7 @@
  * takes it. `JSON.stringify` renders all items at once, as an array.
  */
 export class LongList {
+  readonly isEmpty: boolean
   readonly #shown: () => Iterable<unknown>
 
   /**
@@ -10,10 +11,11 @@ export class LongList {
    * meanwhile
    */
   static of<T>(items: readonly T[], show: (item: T) => unknown): LongList {
-    return new LongList(() => Iterator.from(items).map(show))
+    return new LongList(items.length === 0, () => Iterator.from(items).map(show))
   }
 
-  private constructor(shown: () => Iterable<unknown>) {
+  private constructor(isEmpty: boolean, shown: () => Iterable<unknown>) {
+    this.isEmpty = isEmpty
     this.#shown = shown
   }
 

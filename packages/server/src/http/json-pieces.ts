@@ -96,7 +96,8 @@ const isShort = (value: unknown): boolean => roomAfter(value, MOST_VALUES) >= 0
 /** How many more values there may be, behind those of `value`; negative once there are too many, or something long. */
 function roomAfter(value: unknown, room: number): number {
   if (value === null || typeof value !== 'object') return room - 1
-  if (value instanceof LongList || value instanceof JsonMap || value instanceof WrittenJson) return -1
+  if (value instanceof LongList) return value.isEmpty ? room - 1 : -1
+  if (value instanceof JsonMap || value instanceof WrittenJson) return -1
   let left = room - 1
   for (const name in value) {
     if (left < 0) return left
