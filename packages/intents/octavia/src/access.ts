@@ -20,10 +20,15 @@ const RULE_OF: Readonly<Record<Persona, Rule>> = {
 
 const reach = (caller: Caller, persona: Persona): Reach => caller.reach[RULE_OF[persona]]
 
-export const callerOf = (principal: Principal, set: PolicySetName): Caller => ({
-  ...principal,
-  reach: reachOf(POLICY_SETS[set], principal.roles),
-})
+/** By policy set and roles, of which there are few combinations. */
+const reaches = new Map<string, Caller['reach']>()
+
+export function callerOf(principal: Principal, set: PolicySetName): Caller {
+  const key = `${set} ${principal.roles.join(' ')}`
+  const known = reaches.get(key) ?? reachOf(POLICY_SETS[set], principal.roles)
+  reaches.set(key, known)
+  return { ...principal, reach: known }
+}
 
 export const isAdmin = (caller: Caller): boolean => reach(caller, 'admin') === 'all'
 

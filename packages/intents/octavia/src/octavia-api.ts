@@ -67,7 +67,7 @@ function faultFor(error: unknown, request: FastifyRequest): OctaviaFault {
   if (error instanceof OctaviaFault) return error
   if (error instanceof SpoutError) {
     if (error.kind === 'internal' || error.kind === 'unavailable')
-      request.log.warn({ event: 'request-failed', err: error }, 'request failed')
+      request.log.warn({ event: 'request-failed', requestId: request.id, err: error }, 'request failed')
     return faultOf(error)
   }
   switch (codeOf(error)) {
@@ -80,7 +80,7 @@ function faultFor(error: unknown, request: FastifyRequest): OctaviaFault {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new OctaviaFault(415, `Unknown mimetype: ${request.headers['content-type'] ?? ''}`)
   }
-  request.log.error({ event: 'request-threw', err: error, bug: true }, 'unexpected error')
+  request.log.error({ event: 'request-threw', requestId: request.id, err: error, bug: true }, 'unexpected error')
   return faultOf(new SpoutError('Internal', { reference: request.id }))
 }
 

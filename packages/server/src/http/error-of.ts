@@ -15,7 +15,7 @@ export function errorOf(error: unknown, request: FastifyRequest): SpoutError {
 function knownError(error: unknown, request: FastifyRequest): SpoutError {
   if (error instanceof SpoutError) {
     if (error.kind === 'internal' || error.kind === 'unavailable')
-      request.log.warn({ event: 'request-failed', err: error }, 'request failed')
+      request.log.warn({ event: 'request-failed', requestId: request.id, err: error }, 'request failed')
     return error
   }
   const code = codeOf(error)
@@ -25,7 +25,7 @@ function knownError(error: unknown, request: FastifyRequest): SpoutError {
     return new SpoutError('MalformedJson', { reason: 'its content type is not application/json' })
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
     return new SpoutError('MalformedJson', { reason: 'it is not as long as Content-Length says' })
-  request.log.error({ event: 'request-threw', err: error, bug: true }, 'unexpected error')
+  request.log.error({ event: 'request-threw', requestId: request.id, err: error, bug: true }, 'unexpected error')
   return new SpoutError('Internal', { reference: request.id }, { cause: error })
 }
 

@@ -81,6 +81,8 @@ export function createServer(options: HostOptions): FastifyInstance {
   const log: FastifyBaseLogger = options.log
   const common = {
     loggerInstance: log,
+    // A logger of each request would cost more than its route. What is logged of a request names it.
+    childLoggerFactory: (logger: FastifyBaseLogger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimitBytes ?? NATIVE_BODY_LIMIT_BYTES,
     requestTimeout: options.requestTimeoutMs ?? 30_000,
@@ -123,7 +125,7 @@ export function createServer(options: HostOptions): FastifyInstance {
       durationMs: reply.elapsedTime,
     }
     options.onAnswer?.(answer)
-    request.log.debug({ event: 'answered', ...answer })
+    request.log.debug({ event: 'answered', requestId: request.id, ...answer })
   })
   return app
 }

@@ -72,13 +72,13 @@ export function register(
 
 async function callOf(context: OctaviaContext, known: Known, request: FastifyRequest): Promise<Call> {
   const principal = callerOf(await context.authenticate(request), context.options.policySet ?? DEFAULT_POLICY_SET)
-  const { pathname, searchParams } = new URL(request.url, 'http://localhost')
-  refuseTwice(searchParams, SINGLE)
+  const [pathname, query] = partsOfUrl(request.url)
+  refuseTwice(query, SINGLE)
   return {
     context,
     known,
     principal,
-    query: searchParams,
+    query,
     body: request.body,
     url: baseUrl(context, request) + pathname,
     id: pathId(request, 'id'),
@@ -89,6 +89,14 @@ async function callOf(context: OctaviaContext, known: Known, request: FastifyReq
       byAdministrator: isAdmin(principal),
     },
   }
+}
+
+/** Without `new URL`, which takes longer than the routing. The router has matched the path, so it is well-formed. */
+function partsOfUrl(url: string): readonly [path: string, query: URLSearchParams] {
+  const queryAt = url.indexOf('?')
+  return queryAt === -1
+    ? [url, new URLSearchParams()]
+    : [url.slice(0, queryAt), new URLSearchParams(url.slice(queryAt + 1))]
 }
 
 export const baseUrl = ({ options }: OctaviaContext, request: FastifyRequest): string =>
