@@ -561,6 +561,22 @@ describe('against a real API server with Gateway API v1.6', () => {
     expect(ofGateway(refused)['Accepted']).toBe('True Accepted')
   })
 
+  test('of two Gateways that want one address the first has it, and the other once that one goes', async () => {
+    const addresses = [{ type: 'IPAddress', value: '198.51.100.98' }]
+    const first = await bed.createGateway('first', { addresses })
+    await when('first', 'the address', (one) => addressOf(one) === '198.51.100.98')
+    const second = await bed.createGateway('second', { addresses })
+    const refused = await when('second', 'why', (one) => ofGateway(one)['Programmed'] === 'False AddressNotUsable')
+    expect(ofGateway(refused)['Accepted']).toBe('True Accepted')
+    expect(addressOf(refused)).toBe('')
+    expect(bed.documentOf(second)).toBeUndefined()
+    expect(bed.documentOf(first)?.vips[0]?.address).toBe('198.51.100.98')
+    await bed.remove('gateways', 'first')
+    await when('second', 'the address', (one) => addressOf(one) === '198.51.100.98')
+    await bed.remove('gateways', 'second')
+    await bed.until('no load balancer', () => bed.documentOf(second) === undefined)
+  })
+
   // 1,000 of each with SPOUT_LONG_TESTS=1.
   test('broken routes and Gateways beside good ones: these are served, and a change of one costs what it did before', {
     timeout: byLength(60_000, 900_000),
