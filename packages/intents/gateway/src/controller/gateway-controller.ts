@@ -11,7 +11,7 @@ import {
 } from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
 import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
-import { routeIdOf } from '../objects/route.ts'
+import { byAge, routeIdOf } from '../objects/route.ts'
 import { CompiledRoutes } from '../to-model/compiled-routes.ts'
 import type { ClusterChange } from './cluster.ts'
 import type { ControllerContext } from './context.ts'
@@ -208,6 +208,17 @@ export class GatewayController {
     for (const gateway of new Set([...before.gateways, ...after.gateways])) {
       this.#addGateway(gateway)
       this.#addRivals(gateway, id)
+      if (before.expressions !== after.expressions) this.#addYounger(gateway, id)
+    }
+  }
+
+  /** Younger routes whose expressions may fit beside those of the route, or no more. */
+  #addYounger(gateway: string, id: string): void {
+    const { cluster, routes } = this.#context
+    const changed = cluster.route(id)
+    for (const other of routes.withExpressions(gateway)) {
+      const one = cluster.route(other)
+      if (changed === undefined || (one !== undefined && byAge(one, changed) > 0)) this.#addRoute(other)
     }
   }
 

@@ -2,6 +2,7 @@ import type { ParentRef } from '../objects/references.ts'
 import type { RouteObject } from '../objects/route.ts'
 import { kindOf, ROUTE_KINDS } from '../route-kinds/all.ts'
 import { serviceKeyOf } from '../to-model/backends.ts'
+import { expressionsOf } from '../to-model/expressions.ts'
 import { gatewayOf, listenerSetOf } from '../to-model/listener-parents.ts'
 import type { Cluster } from './cluster.ts'
 
@@ -15,9 +16,11 @@ export interface RouteNames {
   readonly gateways: ReadonlySet<string>
   readonly listenerSets: ReadonlySet<string>
   readonly services: ReadonlySet<string>
+  /** Its regular expressions, which are bounded for all routes of a Gateway; empty for none. */
+  readonly expressions: string
 }
 
-const NOTHING: RouteNames = { gateways: new Set(), listenerSets: new Set(), services: new Set() }
+const NOTHING: RouteNames = { gateways: new Set(), listenerSets: new Set(), services: new Set(), expressions: '' }
 
 /** Which routes name a Gateway or a Service, whether those exist or not. */
 export class RouteIndex {
@@ -78,6 +81,11 @@ export class RouteIndex {
     return [...(this.#ofListenerSet.get(set) ?? [])]
   }
 
+  /** Routes of the Gateway that have expressions. */
+  withExpressions(gateway: string): readonly string[] {
+    return this.ofGateway(gateway).filter((id) => this.of(id).expressions !== '')
+  }
+
   ofService(service: string): Iterable<string> {
     return this.#ofService.get(service) ?? []
   }
@@ -97,6 +105,7 @@ function namesOf(route: RouteObject, cluster: Pick<Cluster, 'listenerSet'>): Rou
         .backendRefsOf(route)
         .flatMap((ref) => serviceKeyOf(ref, namespace) ?? []),
     ),
+    expressions: [...expressionsOf(route)].sort().join('\n'),
   }
 }
 

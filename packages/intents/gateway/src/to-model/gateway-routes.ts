@@ -1,24 +1,48 @@
 import { uidOf } from '@spout/connector'
 import type { RouteObject } from '../objects/route.ts'
 import { listenersOf } from './attachment.ts'
+import { expressionsOf, expressionsRefused } from './expressions.ts'
 import { allListeners, type JudgedParents, type Labels } from './listener-parents.ts'
 import type { JudgedListener } from './listeners.ts'
 import { type RouteAtListener, rivalsRefused } from './rivals.ts'
+import type { Objection } from './verdict.ts'
 
 interface Surroundings {
   readonly labelsOf: (namespace: string) => Labels | null
 }
 
-/** The routes of each listener of a Gateway, without those that a rival keeps away. @param routes that name the Gateway */
+/**
+ * The routes of each listener of a Gateway, without those that a rival keeps away, or whose expressions are too many.
+ * @param routes that name the Gateway
+ */
 export function routesAtListeners(
   parents: JudgedParents,
   routes: readonly RouteObject[],
   surroundings: Surroundings,
 ): ReadonlyMap<JudgedListener, readonly RouteAtListener[]> {
-  const attached = allAtListeners(parents, routes, surroundings)
+  const attached = withoutRivals(allAtListeners(parents, routes, surroundings))
+  const refused = expressionsRefused(attached.values())
+  return refused.size === 0 ? attached : without(attached, () => refused)
+}
+
+/** Why the expressions of a route are too many for a Gateway; null when they are not. @param attached all its routes */
+export function tooManyExpressions(route: RouteObject, attached: () => AtListeners): Objection | null {
+  if (expressionsOf(route).size === 0) return null
+  return expressionsRefused(withoutRivals(attached()).values()).get(uidOf(route)) ?? null
+}
+
+type AtListeners = ReadonlyMap<JudgedListener, readonly RouteAtListener[]>
+
+const withoutRivals = (attached: AtListeners): AtListeners => without(attached, rivalsRefused)
+
+/** @param refusedOf the UIDs of those that are left out, of the routes of a listener */
+function without(
+  attached: AtListeners,
+  refusedOf: (own: readonly RouteAtListener[]) => ReadonlyMap<string, unknown>,
+): AtListeners {
   return new Map(
     attached.entries().map(([listener, own]) => {
-      const refused = rivalsRefused(own)
+      const refused = refusedOf(own)
       return [listener, refused.size === 0 ? own : own.filter(({ route }) => !refused.has(uidOf(route)))] as const
     }),
   )

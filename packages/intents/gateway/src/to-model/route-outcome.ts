@@ -6,8 +6,7 @@ import type { ParentOutcome } from '../write-back/route-status.ts'
 import { type AttachedListener, attach, attachingRouteOf, listenersOf } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { GatewaySurroundings } from './compile-gateway.ts'
-import { compileRoute } from './compiled-routes.ts'
-import { allAtListeners } from './gateway-routes.ts'
+import { allAtListeners, tooManyExpressions } from './gateway-routes.ts'
 import { gatewayOf, type JudgedParents, judgeParents, parentOf } from './listener-parents.ts'
 import { rivalsRefused } from './rivals.ts'
 import { type Objection, objection } from './verdict.ts'
@@ -39,9 +38,10 @@ export function routeOutcomes(
     const parent = parentOf(ref, attaching.namespace, parents)
     if (parent === undefined) return []
     const attached = attach(attaching, ref, parent, surroundings.labelsOf)
-    const { listeners, refused } = withoutRivals(route, attached, (rival) =>
+    const { listeners, refused: kept } = withoutRivals(route, attached, (rival) =>
       allAtListeners(parents, besideRivals(key, rival), surroundings),
     )
+    const refused = kept ?? tooManyExpressions(route, () => allAtListeners(parents, routesAt(key), surroundings))
     const [first] = listeners
     const { listener } = first?.judged ?? { listener: { name: '', protocol: 'HTTP', port: 80 } }
     const { routes, dropped, unresolved } = compile(route, first?.hosts ?? [''], listener, resolve)

@@ -1,0 +1,72 @@
+import { uidOf } from '@spout/connector'
+import { MOST_REGEXES } from '@spout/model/regex'
+import { byAge, type RouteObject } from '../objects/route.ts'
+import { kindOf } from '../route-kinds/all.ts'
+import type { RouteAtListener } from './rivals.ts'
+import { type Objection, objection } from './verdict.ts'
+
+const NONE: ReadonlySet<string> = new Set()
+const ANY_LISTENER = { name: '', protocol: 'HTTP', port: 80 }
+const unresolved = objection('BackendNotFound', '')
+
+interface Typed {
+  readonly type?: string
+}
+
+/** Where matches of HTTPRoutes and GRPCRoutes say that something is an expression. */
+interface Ruled {
+  readonly rules?: readonly {
+    readonly matches?: readonly {
+      readonly path?: Typed
+      readonly method?: Typed | string
+      readonly headers?: readonly Typed[]
+      readonly queryParams?: readonly Typed[]
+    }[]
+  }[]
+}
+
+const isExpression = (one: Typed | string | undefined): boolean =>
+  typeof one === 'object' && one.type === 'RegularExpression'
+
+const usesExpressions = ({ spec }: RouteObject): boolean =>
+  ((spec as Ruled).rules ?? []).some(({ matches = [] }) =>
+    matches.some(({ path, method, headers = [], queryParams = [] }) =>
+      [path, method, ...headers, ...queryParams].some(isExpression),
+    ),
+  )
+
+/** The regular expressions of a route, as a load balancer has them. */
+export function expressionsOf(route: RouteObject): ReadonlySet<string> {
+  // Most routes have none, and compiling takes its time.
+  if (!usesExpressions(route)) return NONE
+  const { routes } = kindOf(route).compile(route, [''], ANY_LISTENER, () => ({ unresolved }))
+  return new Set(
+    routes.flatMap(({ content: { conditions } }) =>
+      conditions.flatMap((one) => ('compare' in one && one.compare === 'regex' ? one.values : [])),
+    ),
+  )
+}
+
+/**
+ * The routes of a Gateway whose expressions are more than a load balancer has room for beside those of older routes:
+ * with them none of its changes would be taken.
+ * @returns by UID
+ */
+export function expressionsRefused(attached: Iterable<readonly RouteAtListener[]>): ReadonlyMap<string, Objection> {
+  const used = new Set<string>()
+  const refused = new Map<string, Objection>()
+  const routes = new Set<RouteObject>()
+  for (const own of attached) for (const { route } of own) if (usesExpressions(route)) routes.add(route)
+  for (const route of [...routes].sort(byAge)) {
+    const own = expressionsOf(route)
+    const together = used.union(own)
+    if (together.size > MOST_REGEXES) refused.set(uidOf(route), TOO_MANY)
+    else for (const one of own) used.add(one)
+  }
+  return refused
+}
+
+const TOO_MANY = objection(
+  'UnsupportedValue',
+  `rules: a Gateway has at most ${MOST_REGEXES} different regular expressions, and older routes have them.`,
+)
