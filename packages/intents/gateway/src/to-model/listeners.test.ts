@@ -72,6 +72,13 @@ describe('HTTPS', () => {
     return judgeListeners([listener], { certificate: certificateResolver(gateway, grants, certificateOf) })[0]!
   }
 
+  test('a certificate for another host is shown: the API has no condition for it', () => {
+    const own = { ...https({ certificateRefs: [tls] }), hostname: 'a.example.org' }
+    const certificate = { id: TLS_ID, name: 'shop/tls', tags: [], names: ['other.example.org'] }
+    const resolve = certificateResolver(gatewayWith([own]), [], () => ({ type: 'ready', certificate, notice: null }))
+    expect(judgeListeners([own], resolve)).toMatchObject([{ refused: null, unresolved: null, certificateIds: [TLS_ID] }])
+  })
+
   test('a Secret of its namespace, and one that a grant allows', () => {
     expect(judge(https({ certificateRefs: [tls, tls] }))).toMatchObject({ unresolved: null, certificateIds: [TLS_ID] })
     const far = https({ certificateRefs: [{ name: 'tls', namespace: 'other' }] })
