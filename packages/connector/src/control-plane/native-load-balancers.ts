@@ -64,10 +64,12 @@ export class NativeLoadBalancers implements LoadBalancerService {
   readonly #creations: CallsTogether<Creation, ShownLoadBalancer>
   readonly #memberChanges: CallsTogether<QueuedMemberChange, ChangedMembers>
   /**
-   * What calls made of load balancers, and the watch has not shown yet; null until a creation is answered. What the watch
-   * shows is then built from the same objects, so that a document is neither kept twice nor compared in depth.
+   * Created load balancers that the watch has not shown yet; null until the call is answered. What the watch shows is
+   * then built from the same objects, so that a document is not kept twice.
    */
   readonly #made = new Map<string, LoadBalancer | null>()
+  /** Those with routes, as a call of ours left them last: every watch shows the same objects, so nobody compares them in depth. */
+  readonly #changed = new Map<string, LoadBalancer>()
   #projectId: string | null = null
 
   constructor(sessions: Sessions) {
@@ -172,7 +174,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
         : listener,
     )
     const made = { ...document, listeners, generation, updatedAt }
-    this.#made.set(document.id, made)
+    this.#changed.set(document.id, made)
     return { document: made, status }
   }
 
@@ -180,7 +182,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
     const made = splitAnswer(
       await this.#api.call<AnsweredLoadBalancer>('PUT', `/load-balancers/${id}`, bodyOf(content)),
     )
-    this.#made.set(id, made.document)
+    if (made.document.listeners.some(({ routes = [] }) => routes.length > 0)) this.#changed.set(id, made.document)
     return made
   }
 
@@ -230,6 +232,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
       else if (line.type === 'DELETED') {
         told.delete(line.object.id)
         this.#made.delete(line.object.id)
+        this.#changed.delete(line.object.id)
         yield { type: 'deleted', id: line.object.id }
       } else {
         const { id } = line.object
@@ -243,9 +246,9 @@ export class NativeLoadBalancers implements LoadBalancerService {
     }
   }
 
-  /** What the watch shows, built from the objects of the call's answer. */
+  /** What the watch shows, built from the objects of calls' answers. */
   #likeMade({ status, ...document }: AnsweredLoadBalancer): AnsweredLoadBalancer {
-    const made = this.#made.get(document.id) ?? null
+    const made = this.#changed.get(document.id) ?? this.#made.get(document.id) ?? null
     this.#made.delete(document.id)
     return { ...(made === null ? document : share<LoadBalancer>(made, document)), status }
   }

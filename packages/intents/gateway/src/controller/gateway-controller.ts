@@ -202,8 +202,10 @@ export class GatewayController {
 
   #routeChanged(id: string): void {
     const { cluster, routes } = this.#context
-    const { before, after } = routes.put(id, cluster.route(id))
+    const { before, after, isChanged } = routes.put(id, cluster.route(id))
     this.#addRoute(id)
+    // A status of ours, for example, says nothing to others.
+    if (!isChanged) return
     for (const service of before.services) this.#addPoliciesOf(service)
     for (const gateway of new Set([...before.gateways, ...after.gateways])) {
       this.#addGateway(gateway)

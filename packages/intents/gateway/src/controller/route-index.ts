@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ParentRef } from '../objects/references.ts'
 import type { RouteObject } from '../objects/route.ts'
 import { kindOf, ROUTE_KINDS } from '../route-kinds/all.ts'
@@ -26,6 +27,7 @@ const NOTHING: RouteNames = { gateways: new Set(), listenerSets: new Set(), serv
 export class RouteIndex {
   readonly #cluster: Pick<Cluster, 'listenerSet'>
   readonly #names = new Map<string, RouteNames>()
+  readonly #seen = new Map<string, RouteObject>()
   readonly #ofGateway = new Map<string, Set<string>>()
   readonly #ofListenerSet = new Map<string, Set<string>>()
   readonly #ofService = new Map<string, Set<string>>()
@@ -36,8 +38,17 @@ export class RouteIndex {
     this.#cluster = cluster
   }
 
-  /** @returns what it named before and names now */
-  put(id: string, route: RouteObject | undefined): { readonly before: RouteNames; readonly after: RouteNames } {
+  /**
+   * @returns what it named before and names now, and whether more than its status and version has changed: what it names
+   *   may change with a ListenerSet, too
+   */
+  put(
+    id: string,
+    route: RouteObject | undefined,
+  ): { readonly before: RouteNames; readonly after: RouteNames; readonly isChanged: boolean } {
+    const isOther = isAnother(this.#seen.get(id), route)
+    if (route === undefined) this.#seen.delete(id)
+    else this.#seen.set(id, route)
     const before = this.of(id)
     const after = route === undefined ? NOTHING : namesOf(route, this.#cluster)
     change(this.#ofGateway, id, before.gateways, after.gateways)
@@ -48,7 +59,7 @@ export class RouteIndex {
     change(this.#ofKind, id, ofKind(before), ofKind(after))
     if (route === undefined) this.#names.delete(id)
     else this.#names.set(id, after)
-    return { before, after }
+    return { before, after, isChanged: isOther || !isDeepStrictEqual(before.gateways, after.gateways) }
   }
 
   of(id: string): RouteNames {
@@ -108,6 +119,15 @@ function namesOf(route: RouteObject, cluster: Pick<Cluster, 'listenerSet'>): Rou
     expressions: [...expressionsOf(route)].sort().join('\n'),
   }
 }
+
+/** Parts that stay the same are the same objects: the cache of objects shares them. */
+const isAnother = (before: RouteObject | undefined, after: RouteObject | undefined): boolean =>
+  before === undefined ||
+  after === undefined ||
+  before.spec !== after.spec ||
+  before.metadata.uid !== after.metadata.uid ||
+  before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
+  before.metadata.annotations !== after.metadata.annotations
 
 function change(
   index: Map<string, Set<string>>,
