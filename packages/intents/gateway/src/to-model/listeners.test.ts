@@ -76,7 +76,9 @@ describe('HTTPS', () => {
     const own = { ...https({ certificateRefs: [tls] }), hostname: 'a.example.org' }
     const certificate = { id: TLS_ID, name: 'shop/tls', tags: [], names: ['other.example.org'] }
     const resolve = certificateResolver(gatewayWith([own]), [], () => ({ type: 'ready', certificate, notice: null }))
-    expect(judgeListeners([own], resolve)).toMatchObject([{ refused: null, unresolved: null, certificateIds: [TLS_ID] }])
+    expect(judgeListeners([own], { certificate: resolve })).toMatchObject([
+      { refused: null, unresolved: null, certificateIds: [TLS_ID] },
+    ])
   })
 
   test('a Secret of its namespace, and one that a grant allows', () => {
