@@ -61,7 +61,7 @@ export function unfoldTls(tls: Listener['tls'], referenceOf: ReferenceOf): Octav
 }
 
 /** @throws OctaviaFault for what Octavia refuses or what is not supported here */
-export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
+export function foldTls({ protocol, tls, model }: OctaviaListener): Listener['tls'] {
   const { defaultRef, sniRefs, versions, ciphers, alpn } = tls
   const hsts = hstsOf(tls)
   const refs = [...(defaultRef === null ? [] : [defaultRef]), ...sniRefs]
@@ -83,7 +83,7 @@ export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
     throw validationFailure(
       `An SNI or default certificate container reference must be provided for ${protocol} protocol listeners.`,
     )
-  const clientCertificates = clientsOf(tls)
+  const clientCertificates = clientsOf(tls, model.tls?.clientCertificates?.acceptInvalid)
   return {
     certificateIds: [...new Set(refs.map(certificateId))],
     unknownNames: defaultRef === null ? 'refuse' : 'default',
@@ -95,8 +95,14 @@ export function foldTls({ protocol, tls }: OctaviaListener): Listener['tls'] {
   }
 }
 
-/** As in Octavia, authorities alone ask clients for nothing. */
-function clientsOf({ clientAuthentication, clientCaRef, clientCrlRef }: OctaviaTls): ListenerTls['clientCertificates'] {
+/**
+ * As in Octavia, authorities alone ask clients for nothing.
+ * @param acceptInvalid as it was: Octavia has no such option, so changes through its API keep it
+ */
+function clientsOf(
+  { clientAuthentication, clientCaRef, clientCrlRef }: OctaviaTls,
+  acceptInvalid?: boolean,
+): ListenerTls['clientCertificates'] {
   if (clientCaRef === null) {
     if (clientCrlRef !== null)
       throw validationFailure(
@@ -112,6 +118,7 @@ function clientsOf({ clientAuthentication, clientCaRef, clientCrlRef }: OctaviaT
   return {
     caCertificateId: certificateId(clientCaRef),
     required: clientAuthentication === 'MANDATORY',
+    ...(clientAuthentication === 'MANDATORY' || acceptInvalid === undefined ? {} : { acceptInvalid }),
     ...(clientCrlRef === null ? {} : { crlCertificateId: certificateId(clientCrlRef) }),
   }
 }

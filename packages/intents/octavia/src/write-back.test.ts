@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { type LoadBalancer, loadBalancer } from '@spout/model'
+import { type LoadBalancer, listenerTls, loadBalancer } from '@spout/model'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { foldGraph, unfoldGraph } from './graph.ts'
@@ -149,6 +149,23 @@ describe('for every request', () => {
         expect([...again, ...pools].every((one, index) => one === [...lb.listeners, ...lb.pools][index])).toBe(true)
       }),
     )
+  })
+
+  test('a change keeps that clients with a certificate that does not fit are let in', () => {
+    const lb = made([{ protocol: 'HTTP', protocol_port: 443 }])
+    const tls = listenerTls.parse({
+      certificateIds: [id('certificate')],
+      clientCertificates: { caCertificateId: id('authorities'), required: false, acceptInvalid: true },
+    })
+    const listeners = lb.listeners.map((one) => ({ ...one, protocol: 'https' as const, tls }))
+    const graph = unfoldGraph({ ...lb, listeners })
+    const folded = (clientAuthentication: 'OPTIONAL' | 'MANDATORY') =>
+      foldGraph(
+        { ...graph, listeners: graph.listeners.map((one) => ({ ...one, tls: { ...one.tls, clientAuthentication } })) },
+        lb.annotations,
+      ).listeners[0]?.tls?.clientCertificates
+    expect(folded('OPTIONAL')).toEqual(tls.clientCertificates)
+    expect(folded('MANDATORY')).toEqual({ caCertificateId: id('authorities'), required: true })
   })
 })
 
