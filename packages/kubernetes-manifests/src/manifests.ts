@@ -1,10 +1,13 @@
 import { customResourceDefinitions } from '@spout/custom-resources'
 import { crdYaml } from '@spout/kube'
 import { installationYaml } from './in-cluster/installation.ts'
+import { TENANT_POLICIES } from './management-cluster/policies.ts'
 import { ACCESS, accessYaml } from './rbac/manifests.ts'
 
 /** A whole installation in the cluster that it serves. The other files are for custom installations. */
 export const INSTALLATION_FILE = 'spout.yaml'
+/** What tenants may write into their namespaces of the provider's cluster. */
+export const MANAGEMENT_CLUSTER_FILE = 'management-cluster.yaml'
 const HEAD = '# Generated from packages/kubernetes-manifests by ./dev golden: do not edit.\n'
 
 /** The generated files of `deploy/kubernetes`: text by path. */
@@ -15,5 +18,6 @@ export function manifests(): Readonly<Record<string, string>> {
   ])
   const access = Object.entries(ACCESS).map(([name, objects]) => [`${name}.yaml`, `${HEAD}${accessYaml(objects)}`])
   const installation = [[INSTALLATION_FILE, `${HEAD}${installationYaml()}`]]
-  return Object.fromEntries([...crds, ...access, ...installation]) as Record<string, string>
+  const policies = [[MANAGEMENT_CLUSTER_FILE, `${HEAD}${accessYaml(TENANT_POLICIES)}`]]
+  return Object.fromEntries([...crds, ...access, ...installation, ...policies]) as Record<string, string>
 }

@@ -1,0 +1,183 @@
+import path from 'node:path'
+import { customResourceDefinitions } from '@spout/custom-resources'
+import { type KubernetesApiError, KubernetesCluster, Lab, LONGEST_BUILD_MS, must, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { installGatewayApi } from '../../../intents/gateway/src/testing/install-gateway-api.fixture.ts'
+
+/** The policies as the real API server decides by them. */
+
+const FILE = path.join(import.meta.dirname, '../../../../deploy/kubernetes/management-cluster.yaml')
+
+let lab: Lab
+let cluster: KubernetesCluster
+beforeAll(async () => {
+  lab = await Lab.create()
+  cluster = await KubernetesCluster.start(lab)
+  const { api } = cluster
+  await installGatewayApi(api)
+  const definition = customResourceDefinitions().find(({ metadata }) => metadata.name === 'loadbalancers.spout.dev')!
+  await api.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
+  await api.create('/api/v1/namespaces', { metadata: { name: 'platform' } })
+  await api.create('/api/v1/namespaces', { metadata: { name: 'bare', labels: { 'spout.dev/tenant': 'b' } } })
+  const annotations = {
+    'spout.dev/domains': 'www.shop.example, *.apps.example',
+    'spout.dev/classes': 'spout,gold',
+    'spout.dev/ports': '80,443,8000-8999',
+    'spout.dev/networks': '10.20.0.0/16,fd20::/64',
+  }
+  await api.create('/api/v1/namespaces', {
+    metadata: { name: 'shop', labels: { 'spout.dev/tenant': 'shop' }, annotations },
+  })
+  await must([...cluster.kubectl, 'apply', '--filename', FILE])
+  const isActive = async (one: Case) => (await refusalOf(one, 'bare')) !== null
+  await waitFor(async () => (await Promise.all(GOOD.map(isActive))).every(Boolean), {
+    what: 'the policies to be in force',
+    timeoutMs: 60_000,
+  })
+}, LONGEST_BUILD_MS)
+afterAll(async () => {
+  await cluster?.destroy()
+  await lab?.destroy()
+})
+
+interface Case {
+  readonly kind: string
+  readonly spec?: object
+  readonly more?: object
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+const API: Readonly<Record<string, readonly [api: string, apiVersion: string, plural: string]>> = {
+  Ingress: ['/apis/networking.k8s.io/v1', 'networking.k8s.io/v1', 'ingresses'],
+  Gateway: ['/apis/gateway.networking.k8s.io/v1', 'gateway.networking.k8s.io/v1', 'gateways'],
+  HTTPRoute: ['/apis/gateway.networking.k8s.io/v1', 'gateway.networking.k8s.io/v1', 'httproutes'],
+  Service: ['/api/v1', 'v1', 'services'],
+  EndpointSlice: ['/apis/discovery.k8s.io/v1', 'discovery.k8s.io/v1', 'endpointslices'],
+  LoadBalancer: ['/apis/spout.dev/v1', 'spout.dev/v1', 'loadbalancers'],
+}
+
+/** The message with which the API server refuses the object; null: it takes it. Nothing is stored. */
+async function refusalOf({ kind, spec, more, annotations }: Case, namespace: string): Promise<string | null> {
+  const [api, apiVersion, plural] = API[kind]!
+  const object = { apiVersion, kind, metadata: { name: 'one', ...(annotations && { annotations }) }, ...more }
+  try {
+    await cluster.api.create(`${api}/namespaces/${namespace}/${plural}?dryRun=All`, {
+      ...object,
+      ...(spec && { spec }),
+    } as never)
+    return null
+  } catch (error) {
+    return (error as KubernetesApiError).message
+  }
+}
+
+const rootPath = { path: '/', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: 80 } } } }
+const ingress = (spec: object, annotations: Readonly<Record<string, string>> = {}): Case => ({
+  ...{ kind: 'Ingress', annotations },
+  spec: { ingressClassName: 'spout', rules: [{ host: 'a.apps.example', http: { paths: [rootPath] } }], ...spec },
+})
+const hosts = (...names: string[]) => ({ rules: names.map((host) => ({ host, http: { paths: [rootPath] } })) })
+const gateway = (listener: object, spec: object = {}): Case => ({
+  kind: 'Gateway',
+  spec: {
+    gatewayClassName: 'spout',
+    listeners: [{ name: 'l', port: 80, protocol: 'HTTP', hostname: '*.apps.example', ...listener }],
+    ...spec,
+  },
+})
+const route = (spec: object): Case => ({ kind: 'HTTPRoute', spec: { parentRefs: [{ name: 'g' }], ...spec } })
+const service = (spec: object): Case => ({
+  kind: 'Service',
+  spec: { type: 'LoadBalancer', loadBalancerClass: 'spout', ports: [{ port: 443 }], ...spec },
+})
+const slice = (addresses: readonly string[], addressType = 'IPv4'): Case => ({
+  kind: 'EndpointSlice',
+  more: { addressType, endpoints: [{ addresses }], ports: [{ port: 80 }] },
+})
+const object = (listener: object, spec: object = {}): Case => ({
+  kind: 'LoadBalancer',
+  spec: { class: 'gold', listeners: [{ name: 'l', protocol: 'http', port: 8080, ...listener }], ...spec },
+})
+const on = (compare: string, ...values: string[]) => ({
+  routes: [{ name: 'r', conditions: [{ type: 'host', compare, values }], action: { type: 'respond', code: 404 } }],
+})
+const pool = (address: string) => ({ pools: [{ name: 'p', protocol: 'http', members: [{ address, port: 80 }] }] })
+
+/** Each is also refused in a namespace that is given nothing. */
+const GOOD: readonly Case[] = [
+  ingress(hosts('www.shop.example', 'A.apps.example'.toLowerCase(), '*.apps.example')),
+  ingress({ tls: [{ hosts: ['a.b.apps.example'], secretName: 't' }] }),
+  gateway({}),
+  gateway({ port: 8999 }),
+  route({ hostnames: ['x.apps.example'], rules: [{ backendRefs: [{ name: 'web', port: 80 }] }] }),
+  service({}),
+  slice(['10.20.3.4']),
+  slice(['fd20::7'], 'IPv6'),
+  object(on('exact', 'www.shop.example'), pool('10.20.0.9')),
+  object(on('any-labels', 'apps.example'), { dnsNames: ['x.apps.example'] }),
+]
+
+test.each(GOOD.map((one, at) => [at, one.kind, one] as const))(
+  'what is given is taken: %i %s',
+  async (_, _kind, one) => {
+    expect(await refusalOf(one, 'shop')).toBeNull()
+  },
+)
+
+test.each<readonly [string, Case]>([
+  ['spec.rules[].host: no domain', ingress(hosts('www.other.example'))],
+  ['spec.rules[].host: no domain', ingress(hosts('www.shop.example', 'apps.example'))],
+  ['spec.rules[].host: no domain', ingress(hosts('*.shop.example'))],
+  ['spec.rules[].host: no domain', ingress({ rules: [{ http: { paths: [rootPath] } }] })],
+  ['spec.rules[].host: no domain', ingress(hosts('wwwxshop.example'))],
+  ['spec.tls[].hosts: no domain', ingress({ tls: [{ hosts: ['www.other.example'], secretName: 't' }] })],
+  ['spec.defaultBackend: ', ingress({ defaultBackend: rootPath.backend })],
+  ['spec.ingressClassName: is none', ingress({ ingressClassName: 'nginx' })],
+  ['metadata.annotations: snippets', ingress({}, { 'nginx.ingress.kubernetes.io/server-snippet': 'x' })],
+  ['server-alias]: no domain', ingress({}, { 'nginx.ingress.kubernetes.io/server-alias': 'a.apps.example,b.other' })],
+  ['hostname]: no domain', ingress({}, { 'external-dns.kubernetes.io/hostname': 'www.other.example' })],
+  ['spec.listeners[].hostname: no domain', gateway({ hostname: 'other.example' })],
+  ['spec.listeners[].hostname: no domain', gateway({ hostname: undefined })],
+  ['spec.listeners[].port: is none', gateway({ port: 22 })],
+  ['spec.gatewayClassName: is none', gateway({}, { gatewayClassName: 'istio' })],
+  ['spec.hostnames: no domain', route({ hostnames: ['x.apps.example', 'x.other.example'] })],
+  ['spec.parentRefs[].namespace', route({ parentRefs: [{ name: 'g', namespace: 'platform' }] })],
+  ['backendRefs[].namespace', route({ rules: [{ backendRefs: [{ name: 'w', port: 80, namespace: 'platform' }] }] })],
+  ['spec.ports[].port: is none', service({ ports: [{ port: 6443 }] })],
+  ['spec.loadBalancerClass: is none', service({ loadBalancerClass: 'other.example/x' })],
+  ['spec.loadBalancerClass: is none', service({ loadBalancerClass: undefined })],
+  ['spec.externalIPs: ', service({ externalIPs: ['10.20.0.1'] })],
+  ['ExternalName could lead', { kind: 'Service', spec: { type: 'ExternalName', externalName: 'metadata.internal' } }],
+  ['endpoints[].addresses: is in none', slice(['10.20.3.4', '10.21.0.1'])],
+  ['endpoints[].addresses: is in none', slice(['fd21::1'], 'IPv6')],
+  ['endpoints[].addresses: is in none', slice(['api.internal.example'], 'FQDN')],
+  ['spec.class: is none', object({}, { class: 'iron' })],
+  ['spec.listeners[].port: is none', object({ port: 22 })],
+  ['conditions[].values: no domain', object(on('exact', 'www.other.example'))],
+  ['conditions[].values: no domain', object(on('one-label', 'shop.example'))],
+  ['conditions[].values: no domain', object(on('contains', 'apps.example'))],
+  ['spec.pools[].members[].address: is in none', object({}, pool('169.254.169.254'))],
+  ['spec.dnsNames: no domain', object({}, { dnsNames: ['www.other.example'] })],
+])('what is not given is refused, and why is said: %s %j', async (message, one) => {
+  expect(await refusalOf(one, 'shop')).toContain(message)
+})
+
+test('namespaces of the provider are not restricted, and an old object can still be deleted', async () => {
+  expect(await refusalOf(ingress(hosts('www.other.example'), {}), 'platform')).toBeNull()
+  const { api } = cluster
+  const at = '/apis/networking.k8s.io/v1/namespaces/shop/ingresses'
+  const { spec } = ingress({})
+  const metadata = { name: 'old', finalizers: ['example.com/x'] }
+  await api.create(at, { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata, spec } as never)
+  await api.patch('/api/v1/namespaces/shop', { metadata: { annotations: { 'spout.dev/classes': 'gold' } } })
+  await waitFor(async () => (await refusalOf(ingress({}), 'shop')) !== null, {
+    what: 'the class to be taken away',
+    timeoutMs: 30_000,
+  })
+  await api.delete(`${at}/old`)
+  await api.patch(`${at}/old`, { metadata: { finalizers: null } })
+  await waitFor(async () => (await api.get(`${at}/old`).catch(() => null)) === null, {
+    what: 'the object to go',
+    timeoutMs: 30_000,
+  })
+})
