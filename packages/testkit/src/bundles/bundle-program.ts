@@ -25,7 +25,8 @@ async function build(entry: string): Promise<void> {
     }
     // The path stays while the content does, and so does what Node.js has cached of it.
     const target = path.join(directory, hash)
-    if (!existsSync(target)) renameSync(unfinished, target)
+    if (existsSync(target)) rmSync(unfinished, { recursive: true })
+    else renameSync(unfinished, target)
     writeFileSync(`${recordFile(entry)}.new`, JSON.stringify(record))
     renameSync(`${recordFile(entry)}.new`, recordFile(entry))
     removeOld(directory, hash)

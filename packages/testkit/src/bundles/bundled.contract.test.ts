@@ -58,6 +58,7 @@ it('is made again when a source is another, and only then', () => {
   expect([said(second), said(first)]).toEqual(['two', 'one'])
   write('word.ts', `export const word: string = 'one'\n`)
   expect(bundled(entry)).toBe(first)
+  expect(readdirSync(bundlesOf(entry))).not.toContain('unfinished')
 })
 
 it('a source that is gone is missed, as without bundles', () => {
