@@ -28,7 +28,8 @@ interface Ruled {
 const isExpression = (one: Typed | string | undefined): boolean =>
   typeof one === 'object' && one.type === 'RegularExpression'
 
-const usesExpressions = ({ spec }: RouteObject): boolean =>
+/** Whether a match of the route is by expression. */
+export const usesExpressions = ({ spec }: RouteObject): boolean =>
   ((spec as Ruled).rules ?? []).some(({ matches = [] }) =>
     matches.some(({ path, method, headers = [], queryParams = [] }) =>
       [path, method, ...headers, ...queryParams].some(isExpression),

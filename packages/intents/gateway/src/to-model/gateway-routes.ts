@@ -1,7 +1,7 @@
 import { uidOf } from '@spout/connector'
 import type { RouteObject } from '../objects/route.ts'
 import { listenersOf } from './attachment.ts'
-import { expressionsOf, expressionsRefused } from './expressions.ts'
+import { expressionsRefused, usesExpressions } from './expressions.ts'
 import { allListeners, type JudgedParents, type Labels } from './listener-parents.ts'
 import type { JudgedListener } from './listeners.ts'
 import { type RouteAtListener, rivalsRefused } from './rivals.ts'
@@ -20,20 +20,29 @@ export function routesAtListeners(
   routes: readonly RouteObject[],
   surroundings: Surroundings,
 ): ReadonlyMap<JudgedListener, readonly RouteAtListener[]> {
-  const attached = withoutRivals(allAtListeners(parents, routes, surroundings))
-  const refused = expressionsRefused(attached.values())
+  const all = allAtListeners(parents, routes, surroundings)
+  const attached = without(all, rivalsRefused)
+  const refused = expressionsRefused(all.values())
   return refused.size === 0 ? attached : without(attached, () => refused)
 }
 
-/** Why the expressions of a route are too many for a Gateway; null when they are not. @param attached all its routes */
-export function tooManyExpressions(route: RouteObject, attached: () => AtListeners): Objection | null {
-  if (expressionsOf(route).size === 0) return null
-  return expressionsRefused(withoutRivals(attached()).values()).get(uidOf(route)) ?? null
+/**
+ * Why the expressions of a route are too many for a Gateway; null when they are not. Those of a route that a rival keeps
+ * away count: otherwise this had to look at all routes, of which few have expressions.
+ * @param routes those that name the Gateway
+ */
+export function tooManyExpressions(
+  route: RouteObject,
+  parents: JudgedParents,
+  routes: () => readonly RouteObject[],
+  surroundings: Surroundings,
+): Objection | null {
+  if (!usesExpressions(route)) return null
+  const attached = allAtListeners(parents, routes().filter(usesExpressions), surroundings)
+  return expressionsRefused(attached.values()).get(uidOf(route)) ?? null
 }
 
 type AtListeners = ReadonlyMap<JudgedListener, readonly RouteAtListener[]>
-
-const withoutRivals = (attached: AtListeners): AtListeners => without(attached, rivalsRefused)
 
 /** @param refusedOf the UIDs of those that are left out, of the routes of a listener */
 function without(

@@ -42,7 +42,7 @@ export function routeOutcomes(
     const { listeners, refused: kept } = withoutRivals(route, attached, (rival) =>
       allAtListeners(parents, besideRivals(key, rival), surroundings),
     )
-    const refused = kept ?? tooManyExpressions(route, () => allAtListeners(parents, routesAt(key), surroundings))
+    const refused = kept ?? tooManyExpressions(route, parents, () => routesAt(key), surroundings)
     const [first] = listeners
     const { listener } = first?.judged ?? { listener: { name: '', protocol: 'HTTP', port: 80 } }
     const { routes, dropped, unresolved } = compile(route, first?.hosts ?? [''], listener, resolve)
