@@ -29,6 +29,8 @@ export interface SqliteStoreOptions {
 }
 
 const COMMITS_PER_FLUSH = 256
+/** A disk that takes longer than this for a flush hangs: commits wait for it, and others should take the requests. */
+const HUNG_AFTER_MS = 5_000
 /**
  * Recent commits that are kept in memory. A watch that keeps up never reads the file, where each large object has to be
  * rebuilt from its edits. A change of members in 500 load balancers of a thousand members each is 6 MiB of edits.
@@ -53,6 +55,8 @@ export class SqliteStore implements Store {
   #head: number
   #state: WriterState
   #probe: NodeJS.Timeout | null = null
+  /** When the flush that is under way began (`performance.now()`); null for none. */
+  #flushingSinceMs: number | null = null
   #closing: Promise<void> | null = null
 
   /**
@@ -94,8 +98,13 @@ export class SqliteStore implements Store {
   }
 
   health(): StoreHealth {
-    const reason = this.#closing === null ? this.#state.refusal : 'the store is closed'
+    const reason = this.#closing === null ? (this.#state.refusal ?? this.#hung()) : 'the store is closed'
     return { writable: reason === null, reason }
+  }
+
+  #hung(): string | null {
+    const tookMs = this.#flushingSinceMs === null ? 0 : performance.now() - this.#flushingSinceMs
+    return tookMs < HUNG_AFTER_MS ? null : `the disk has not flushed for ${Math.round(tookMs / 1000)} s`
   }
 
   async get(kind: string, id: string): Promise<Stored | null> {
@@ -153,7 +162,12 @@ export class SqliteStore implements Store {
   async #flush(batch: readonly (readonly PlannedWrite[])[]): Promise<readonly Settled<number>[]> {
     const { refusal } = this.#state
     if (refusal !== null) return batch.map(() => ({ error: refused(refusal) }))
-    const outcomes = await this.#writer.flush(batch.map((writes) => writes.map(({ value: _, ...sent }) => sent)))
+    this.#flushingSinceMs = performance.now()
+    const outcomes = await this.#writer
+      .flush(batch.map((writes) => writes.map(({ value: _, ...sent }) => sent)))
+      .finally(() => {
+        this.#flushingSinceMs = null
+      })
     const due = batch.filter((_, at) => 'wholeIsDue' in outcomes[at]!).map((writes) => writes.map(wholeWrite))
     const settled = outcomes.map((outcome, at) => this.#settle(batch[at]!, outcome))
     this.#watches.notify()

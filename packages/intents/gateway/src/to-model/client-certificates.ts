@@ -22,9 +22,9 @@ const MODES = {
   AllowInsecureFallback: { required: false, acceptInvalid: true },
 } as const
 
-/** Whether one of its listeners lets clients in that have no valid certificate, although it asks for one. */
-export const isInsecure = (gateway: Gateway): boolean =>
-  (gateway.spec.listeners ?? []).some((listener) => validationOf(gateway, listener)?.mode === 'AllowInsecureFallback')
+/** Whether one of these listeners of a Gateway, or of its ListenerSets, lets clients in that have no valid certificate, although it asks for one. */
+export const isInsecure = (gateway: Gateway, listeners: readonly GatewayListener[]): boolean =>
+  listeners.some((listener) => validationOf(gateway, listener)?.mode === 'AllowInsecureFallback')
 
 /** Of a port before the default; of HTTPS alone, as the API says. */
 function validationOf({ spec }: Gateway, { protocol, port }: GatewayListener): ClientValidation | null {

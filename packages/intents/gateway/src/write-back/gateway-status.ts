@@ -22,7 +22,7 @@ const GATEWAY_TYPES = ['Accepted', 'Programmed', 'ResolvedRefs', INSECURE, CONDI
 /** @param now RFC 3339, in seconds */
 export function gatewayStatus(
   gateway: Gateway,
-  { listeners, refused, unresolved }: CompiledGateway,
+  { listeners, sets, refused, unresolved }: CompiledGateway,
   { progress, addresses, nameNotices = [] }: GatewayOutcome,
   now: string,
 ): Required<Omit<GatewayStatus, 'attachedListenerSets'>> {
@@ -33,7 +33,7 @@ export function gatewayStatus(
     refused === null ? acceptedFor(listeners) : trueUnless('Accepted', refused, 'Accepted'),
     trueUnless('Programmed', refused === null ? notProgrammed : objection('Invalid', refused.message), 'Programmed'),
     trueUnless('ResolvedRefs', unresolved ?? unresolvedListeners(listeners), 'ResolvedRefs'),
-    ...(isInsecure(gateway) ? [INSECURE_MODE] : []),
+    ...(isInsecure(gateway, listenersOf(listeners, sets)) ? [INSECURE_MODE] : []),
     ...namesNotPublished(nameNotices),
   ]
   return {
@@ -51,6 +51,9 @@ const INSECURE_MODE: WantedCondition = {
   ...{ type: INSECURE, status: 'True', reason: 'ConfigurationChanged' },
   message: 'Clients without a valid certificate are let in.',
 }
+
+const listenersOf = (own: readonly CompiledListener[], sets: CompiledGateway['sets']) =>
+  [...own, ...sets.flatMap(({ listeners }) => listeners)].map(({ judged }) => judged.listener)
 
 function unresolvedListeners(listeners: readonly CompiledListener[]): Objection | null {
   const names = listeners.filter(({ judged }) => judged.unresolved !== null).map(({ judged }) => judged.listener.name)
