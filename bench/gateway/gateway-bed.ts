@@ -6,8 +6,8 @@ import { CONNECTOR_AGENT } from '../kubernetes/connector.ts'
 import { createGateway, GATEWAYS, OURS, type ShownGateway } from './objects.ts'
 import { startPortMember } from './port-member.ts'
 
-/** The port of HTTP listeners: the peer, which runs as a process of a host, moves those below 1024. */
-export const PORT = 8080
+/** The port of HTTP listeners: the peer, which runs as a process of a host, moves those below 1024, and has 8080 itself. */
+export const PORT = 8088
 const NODE = 'node1'
 const MEMBER = 'tenant-a-member1'
 
