@@ -64,11 +64,9 @@ export class BalancedCluster {
   readonly #controllers: Controllers
   /** Of Services, by project. */
   readonly #certificates: readonly TlsCertificates[]
-  /** Null with rules: Gateways of several projects are not served yet. */
-  readonly #gateways: BalancedGateways | null
+  readonly #gateways: BalancedGateways
   readonly #ingresses: BalancedIngresses
-  /** Null with rules, too. */
-  readonly #loadBalancers: BalancedLoadBalancers | null
+  readonly #loadBalancers: BalancedLoadBalancers
 
   constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {
     const { namespaces } = settings
@@ -88,28 +86,16 @@ export class BalancedCluster {
         events.record({ regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid }, ...event }),
     })
     const common = { cluster: this.#cluster, clock, log }
-    this.#gateways =
-      rules.length === 0 && first !== undefined
-        ? new BalancedGateways({
-            ...{ transport, clock, log, ...this.#sourcesOfGateways },
-            cluster: settings.cluster,
-            service: first.service,
-            certificates: new NativeCertificates(first.project.sessions),
-            loadBalancers: first.loadBalancers,
-            defaultPools: first.project.addressPools,
-          })
-        : null
-    this.#loadBalancers =
-      rules.length === 0 && first !== undefined
-        ? new BalancedLoadBalancers({
-            ...{ transport, namespaces, clock, log, project: first, ...this.#sources },
-            cluster: settings.cluster,
-          })
-        : null
     this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
+    const tenants = { projects, rules, labels: this.#namespaces, cluster: settings.cluster }
+    this.#gateways = new BalancedGateways({ ...{ transport, clock, log, ...this.#sourcesOfGateways }, ...tenants })
+    this.#loadBalancers = new BalancedLoadBalancers({
+      ...{ transport, namespaces, clock, log, ...this.#sources },
+      ...tenants,
+    })
     this.#ingresses = new BalancedIngresses({
-      ...{ transport, events, projects, rules, clock, log, namespaces, labels: this.#namespaces, ...this.#sources },
-      cluster: settings.cluster,
+      ...{ transport, events, clock, log, namespaces, ...this.#sources },
+      ...tenants,
     })
     const certificatesOf = new Map(
       projects.map((opened) => [
@@ -152,18 +138,16 @@ export class BalancedCluster {
     return this.#controllers.counters
   }
 
-  /** Null before Gateways are served. */
-  get gatewayCounters(): GatewayControllerCounters | null {
-    return this.#gateways?.counters ?? null
+  get gatewayCounters(): GatewayControllerCounters {
+    return this.#gateways.counters
   }
 
   get ingressCounters(): IngressControllerCounters {
     return this.#ingresses.counters
   }
 
-  /** Null before LoadBalancer objects are served. */
-  get loadBalancerCounters(): LoadBalancerControllerCounters | null {
-    return this.#loadBalancers?.counters ?? null
+  get loadBalancerCounters(): LoadBalancerControllerCounters {
+    return this.#loadBalancers.counters
   }
 
   get reflectors(): readonly KindReflector[] {
@@ -171,16 +155,16 @@ export class BalancedCluster {
       ...this.#cluster.reflectors,
       ...this.#namespaces.reflectors,
       ...this.#sources.backends.reflectors,
-      ...(this.#gateways?.reflectors ?? []),
+      ...this.#gateways.reflectors,
       ...this.#ingresses.reflectors,
-      ...(this.#loadBalancers?.reflectors ?? []),
+      ...this.#loadBalancers.reflectors,
     ]
   }
 
   confirm(): void {
     this.#cluster.confirm()
     this.#namespaces.confirm()
-    this.#gateways?.confirm()
+    this.#gateways.confirm()
     this.#ingresses.confirm()
   }
 
@@ -189,15 +173,15 @@ export class BalancedCluster {
     this.#namespaces.start()
     for (const one of this.#certificates) one.start()
     this.#controllers.start()
-    this.#gateways?.start()
+    this.#gateways.start()
     this.#ingresses.start()
-    this.#loadBalancers?.start()
+    this.#loadBalancers.start()
   }
 
   async stop(): Promise<void> {
-    await this.#gateways?.stop()
+    await this.#gateways.stop()
     await this.#ingresses.stop()
-    await this.#loadBalancers?.stop()
+    await this.#loadBalancers.stop()
     await this.#controllers.stop()
     await Promise.all(this.#certificates.map((one) => one.stop()))
     for (const { slices, backends } of [this.#sources, this.#sourcesOfGateways])

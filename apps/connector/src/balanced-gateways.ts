@@ -1,16 +1,17 @@
 import {
   type BackendServices,
-  type CertificateService,
   type KindReflector,
-  type LoadBalancerService,
+  type NamespaceLabels,
+  NativeCertificates,
+  type ProjectRule,
   type ServiceSlices,
-  type ShownLoadBalancer,
   TlsCertificates,
   WhenReadable,
 } from '@spout/connector'
-import { GatewayCluster, GatewayController, gatewaysOfCluster, NEEDED_KINDS } from '@spout/intent-gateway'
+import { GatewayCluster, GatewayControllers, gatewaysOfCluster, NEEDED_KINDS } from '@spout/intent-gateway'
 import type { Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
+import type { OpenedProject } from './opened-project.ts'
 
 export interface BalancedGatewaysOptions {
   readonly transport: Transport
@@ -19,12 +20,11 @@ export interface BalancedGatewaysOptions {
   /** Both are stopped by who made them. */
   readonly slices: ServiceSlices
   readonly backends: BackendServices
-  readonly service: LoadBalancerService
-  readonly certificates: CertificateService
-  /** Those of the project. */
-  readonly loadBalancers: readonly ShownLoadBalancer[]
-  /** Names of address pools, in order; empty allows any. */
-  readonly defaultPools: readonly string[]
+  /** Those that answered. */
+  readonly projects: readonly OpenedProject[]
+  /** None when all namespaces are of one project. */
+  readonly rules: readonly ProjectRule[]
+  readonly labels: NamespaceLabels
   readonly clock: Clock
   readonly log: Logger
 }
@@ -34,38 +34,35 @@ export interface BalancedGatewaysOptions {
  * it.
  */
 export class BalancedGateways {
-  readonly #certificates: TlsCertificates
   readonly #cluster: GatewayCluster
-  readonly #controller: GatewayController
+  readonly #controllers: GatewayControllers
   readonly #whenReadable: WhenReadable
 
   constructor(options: BalancedGatewaysOptions) {
-    const { transport, clock, log, slices, backends, cluster, service, loadBalancers, defaultPools } = options
+    const { transport, clock, log, slices, backends, cluster, projects, rules, labels } = options
     this.#cluster = new GatewayCluster({
       ...{ transport, clock, log },
-      knownGateways: gatewaysOfCluster(loadBalancers, cluster),
+      knownGateways: projects.flatMap(({ loadBalancers }) => gatewaysOfCluster(loadBalancers, cluster)),
       backends,
     })
-    this.#certificates = new TlsCertificates({
-      ...{ transport, cluster, clock, log },
-      service: options.certificates,
-      namers: ['gateway'],
-    })
-    this.#controller = new GatewayController({
-      ...{ clock, log },
-      cluster: this.#cluster,
-      service,
-      certificates: this.#certificates,
-      settings: { cluster, defaultPools },
+    this.#controllers = new GatewayControllers({
+      ...{ cluster: this.#cluster, namespaces: labels, rules, clock, log },
+      tenants: projects.map(({ project, projectId, service }) => ({
+        ...{ project: project.rule?.project ?? '', projectId, service, defaultPools: project.addressPools },
+        certificates: new TlsCertificates({
+          ...{ transport, cluster, namers: ['gateway'], clock, log },
+          service: new NativeCertificates(project.sessions),
+        }),
+      })),
+      settings: { cluster },
     })
     this.#whenReadable = new WhenReadable({
       ...{ transport, clock, log, api: 'Gateway API', resources: NEEDED_KINDS },
       begin: () => {
         slices.reflector.start()
         backends.start()
-        this.#certificates.start()
         this.#cluster.start()
-        this.#controller.start()
+        this.#controllers.start()
       },
     })
   }
@@ -76,7 +73,7 @@ export class BalancedGateways {
   }
 
   get counters() {
-    return this.#controller.counters
+    return this.#controllers.counters
   }
 
   confirm(): void {
@@ -89,8 +86,7 @@ export class BalancedGateways {
 
   async stop(): Promise<void> {
     await this.#whenReadable.stop()
-    await this.#controller.stop()
-    await this.#certificates.stop()
+    await this.#controllers.stop()
     await this.#cluster.stop()
   }
 }

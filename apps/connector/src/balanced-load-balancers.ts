@@ -1,8 +1,10 @@
 import {
   type BackendServices,
   type KindReflector,
+  type NamespaceLabels,
   NativeCertificates,
   NativeDocuments,
+  type ProjectRule,
   type ServiceSlices,
   TlsCertificates,
   WhenReadable,
@@ -10,8 +12,8 @@ import {
 import {
   KubeCluster,
   LOAD_BALANCERS,
-  LoadBalancerController,
   type LoadBalancerControllerCounters,
+  LoadBalancerControllers,
 } from '@spout/intent-load-balancer'
 import type { Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
@@ -26,40 +28,44 @@ export interface BalancedLoadBalancersOptions {
   /** Both are stopped by who made them. */
   readonly slices: ServiceSlices
   readonly backends: BackendServices
-  readonly project: OpenedProject
+  /** Those that answered. */
+  readonly projects: readonly OpenedProject[]
+  /** None when all namespaces are of one project. */
+  readonly rules: readonly ProjectRule[]
+  readonly labels: NamespaceLabels
   readonly clock: Clock
   readonly log: Logger
 }
 
 /** The LoadBalancer objects of a cluster, once it has the kind and we may read it. Nothing else waits for that. */
 export class BalancedLoadBalancers {
-  readonly #certificates: TlsCertificates
   readonly #cluster: KubeCluster
-  readonly #controller: LoadBalancerController
+  readonly #controllers: LoadBalancerControllers
   readonly #whenReadable: WhenReadable
 
   constructor(options: BalancedLoadBalancersOptions) {
-    const { transport, cluster, namespaces, slices, backends, clock, log } = options
-    const { project, service } = options.project
+    const { transport, cluster, namespaces, slices, backends, projects, rules, labels, clock, log } = options
     const namespace = namespaces?.length === 1 ? (namespaces[0] ?? null) : null
     this.#cluster = new KubeCluster({ transport, namespace, slices, backends, clock, log })
-    this.#certificates = new TlsCertificates({
-      ...{ transport, cluster, namers: ['load-balancer'], clock, log },
-      service: new NativeCertificates(project.sessions),
-    })
-    this.#controller = new LoadBalancerController({
-      ...{ cluster: this.#cluster, service, certificates: this.#certificates, clock, log },
-      documents: new NativeDocuments(project.sessions),
-      settings: { cluster, namespaces, defaultPools: project.addressPools },
+    this.#controllers = new LoadBalancerControllers({
+      ...{ cluster: this.#cluster, namespaces: labels, rules, clock, log },
+      tenants: projects.map(({ project, projectId, service }) => ({
+        ...{ project: project.rule?.project ?? '', projectId, service, defaultPools: project.addressPools },
+        documents: new NativeDocuments(project.sessions),
+        certificates: new TlsCertificates({
+          ...{ transport, cluster, namers: ['load-balancer'], clock, log },
+          service: new NativeCertificates(project.sessions),
+        }),
+      })),
+      settings: { cluster, namespaces },
     })
     this.#whenReadable = new WhenReadable({
       ...{ transport, clock, log, api: LOAD_BALANCERS.kind, resources: [LOAD_BALANCERS] },
       begin: () => {
         slices.reflector.start()
         backends.start()
-        this.#certificates.start()
         this.#cluster.start()
-        this.#controller.start()
+        this.#controllers.start()
       },
     })
   }
@@ -70,7 +76,7 @@ export class BalancedLoadBalancers {
   }
 
   get counters(): LoadBalancerControllerCounters {
-    return this.#controller.counters
+    return this.#controllers.counters
   }
 
   start(): void {
@@ -79,8 +85,7 @@ export class BalancedLoadBalancers {
 
   async stop(): Promise<void> {
     await this.#whenReadable.stop()
-    await this.#controller.stop()
-    await this.#certificates.stop()
+    await this.#controllers.stop()
     await this.#cluster.stop()
   }
 }

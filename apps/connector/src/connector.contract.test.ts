@@ -2,8 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { bundled } from '@spout/testkit'
+import type { Condition, KubeObject } from '@spout/kube'
+import { bundled, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  installDefinitions,
+  installGatewayApi,
+} from '../../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
 import {
   type ControllerBed,
   condition,
@@ -11,6 +16,16 @@ import {
   openControllerBed,
 } from '../../../packages/intents/service/src/testing/controller-bed.fixture.ts'
 
+const GATEWAY_VERSION = 'gateway.networking.k8s.io/v1'
+const GATEWAY_API = `/apis/${GATEWAY_VERSION}`
+interface RouteObject extends KubeObject {
+  readonly status?: {
+    readonly parents: readonly {
+      readonly parentRef: { readonly namespace?: string }
+      readonly conditions: readonly Condition[]
+    }[]
+  }
+}
 const PROGRAM = bundled(path.join(import.meta.dirname, 'main.ts'))
 
 let bed: ControllerBed
@@ -72,10 +87,11 @@ async function start(name: string, settings: readonly string[] = []): Promise<Ru
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-  const port = await bed.until(`${name} to listen`, () => {
+  const listening = () => {
     if (child.exitCode !== null) throw new Error(text)
     return lines().find(({ event }) => event === 'listening')?.['httpPort']
-  })
+  }
+  const port = await waitFor(listening, { what: `${name} to listen`, timeoutMs: 60_000 })
   const get = async (at: string) => {
     const answer = await fetch(`http://127.0.0.1:${String(port)}${at}`)
     return { status: answer.status, text: await answer.text() }
@@ -166,6 +182,89 @@ describe('the connector as a process', () => {
     running.child.kill('SIGTERM')
     expect(await running.ended).toBe(0)
   })
+
+  test('Gateways and LoadBalancer objects are of the projects of their namespaces; a route may have Gateways of both', async () => {
+    const { api } = bed
+    await installGatewayApi(api)
+    await installDefinitions(api, path.join(import.meta.dirname, '../../../deploy/kubernetes/crds'))
+    for (const name of ['side-a', 'side-b', 'side-free']) await api.create('/api/v1/namespaces', { metadata: { name } })
+    const stranger = (await bed.spout.login('connector-sides', bed.stranger.id, 'balancer')).token
+    const rules = [
+      { name: 'tenant', namespaces: ['side-a'], secret: token },
+      { name: 'stranger', namespaces: ['side-b'], secret: stranger },
+    ].map(({ secret, ...rule }) => {
+      const tokenFile = path.join(directory, `side-${rule.name}.token`)
+      writeFileSync(tokenFile, secret, { mode: 0o600 })
+      return { ...rule, tokenFile }
+    })
+    const running = await start('sides', ['spout.tokenFile=', `projects=${JSON.stringify(rules)}`])
+    const gateways = (namespace: string) => `${GATEWAY_API}/namespaces/${namespace}/gateways`
+    const objects = (namespace: string) => `/apis/spout.dev/v1/namespaces/${namespace}/loadbalancers`
+    const typed = (apiVersion: string, kind: string, name: string, spec: object) =>
+      ({ apiVersion, kind, metadata: { name }, spec }) as KubeObject
+    await api.create(
+      `${GATEWAY_API}/gatewayclasses`,
+      typed(GATEWAY_VERSION, 'GatewayClass', 'spout', { controllerName: 'spout.dev/gateway' }),
+    )
+    const allowedRoutes = { namespaces: { from: 'All' } }
+    for (const namespace of ['side-a', 'side-b', 'side-free']) {
+      const listeners = [{ name: 'http', port: 80, protocol: 'HTTP', allowedRoutes }]
+      await api.create(
+        gateways(namespace),
+        typed(GATEWAY_VERSION, 'Gateway', 'edge', { gatewayClassName: 'spout', listeners }),
+      )
+      const spec = { listeners: [{ name: 'l', protocol: 'tcp', port: 99 }] }
+      await api.create(objects(namespace), typed('spout.dev/v1', 'LoadBalancer', 'written', spec))
+    }
+    const routePath = `${GATEWAY_API}/namespaces/side-a/httproutes`
+    const parentRefs = ['side-a', 'side-b', 'side-free'].map((namespace) => ({ name: 'edge', namespace }))
+    await api.create(routePath, typed(GATEWAY_VERSION, 'HTTPRoute', 'both', { parentRefs, rules: [{}] }))
+
+    const namesOf = (projectId: string) =>
+      bed.spout.view.list('loadBalancer', { projectId }).flatMap(({ name }) => (name.startsWith('side') ? [name] : []))
+    const sorted = (projectId: string) => namesOf(projectId).toSorted().join()
+    // Kinds are looked for every ten seconds.
+    const soon = (what: string, probe: () => boolean | Promise<boolean>) => waitFor(probe, { what, timeoutMs: 100_000 })
+    await soon('those of one project', () => sorted(bed.project.id) === 'side-a/edge,side-a/written')
+    await soon('those of the other', () => sorted(bed.stranger.id) === 'side-b/edge,side-b/written')
+    const accepted = async (generation: number) => {
+      const { status } = await api.get<RouteObject>(`${routePath}/both`)
+      return (status?.parents ?? [])
+        .filter(({ conditions }) =>
+          conditions.some(
+            ({ type, status, observedGeneration }) =>
+              type === 'Accepted' && status === 'True' && observedGeneration === generation,
+          ),
+        )
+        .map(({ parentRef }) => parentRef.namespace)
+        .toSorted()
+        .join()
+    }
+    await soon('both entries', async () => (await accepted(1)) === 'side-a,side-b')
+    // Neither takes the other's entry away when it writes its own.
+    await api.patch(`${routePath}/both`, { spec: { hostnames: ['a.example'] } })
+    await soon('both entries again', async () => (await accepted(2)) === 'side-a,side-b')
+    for (const [namespace, projectId] of [
+      ['side-a', bed.project.id],
+      ['side-b', bed.stranger.id],
+    ] as const) {
+      const { metadata } = await api.get<KubeObject>(`${gateways(namespace)}/edge`)
+      expect(metadata.annotations?.['spout.dev/project']).toBe(projectId)
+    }
+    expect((await api.get<KubeObject>(`${gateways('side-free')}/edge`)).metadata.finalizers).toBeUndefined()
+    const free = await api.get<KubeObject & { readonly status?: object }>(`${objects('side-free')}/written`)
+    expect([free.metadata.finalizers, free.status]).toEqual([undefined, undefined])
+
+    await api.delete(`${gateways('side-b')}/edge`)
+    await api.delete(`${objects('side-b')}/written`)
+    const isGone = async (at: string) => (await api.get(at).catch(() => null)) === null
+    await soon('the Gateway to go', () => isGone(`${gateways('side-b')}/edge`))
+    await soon('the object to go', () => isGone(`${objects('side-b')}/written`))
+    expect([sorted(bed.stranger.id), sorted(bed.project.id)]).toEqual(['', 'side-a/edge,side-a/written'])
+    await soon('its entry to go', async () => (await accepted(2)) === 'side-a')
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+  }, 300_000)
 
   test('two rules with credentials of one project: nothing is begun for the second, and why is told', async () => {
     const tokenFile = path.join(directory, 'same.token')

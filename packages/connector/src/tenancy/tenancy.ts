@@ -91,6 +91,12 @@ export class Tenancy {
     return projectOf(this.assignmentOf(key)) === project
   }
 
+  /** Whether the object is there, and of another project than this one. */
+  isOfAnother(key: string, project: string): boolean {
+    const assigned = this.assignmentOf(key)
+    return assigned?.type === 'project' && assigned.project !== project
+  }
+
   *keysOf(project: string | null): Iterable<string> {
     for (const key of this.#assigned.keys()) if (this.isOf(key, project)) yield key
   }

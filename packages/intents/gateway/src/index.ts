@@ -10,4 +10,5 @@ export type { GatewayControllerOptions, GatewayControllerSettings } from './cont
 export * from './kubernetes/gateway-cluster.ts'
 export { CONTROLLER_NAME } from './names.ts'
 export { NEEDED_KINDS } from './objects/resources.ts'
+export * from './tenancy/gateway-controllers.ts'
 export { gatewaysOfCluster } from './to-model/gateways-of.ts'

@@ -22,6 +22,8 @@ export interface Cluster {
   /** @param key `namespace/name` */
   gateway(key: string): Gateway | undefined
   gateways(): Iterable<Gateway>
+  /** Whether the Gateway is there, and of another project, or may be. */
+  isElsewhere(key: string): boolean
   /** @param key `namespace/name` */
   listenerSet(key: string): ListenerSet | undefined
   listenerSets(): Iterable<ListenerSet>

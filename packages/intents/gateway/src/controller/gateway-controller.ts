@@ -102,6 +102,11 @@ export class GatewayController {
     return cluster.ready && [known, networks, domains].every(({ listed }) => listed)
   }
 
+  /** The load balancers of the project. */
+  get known(): KnownLoadBalancers {
+    return this.#context.known
+  }
+
   get counters(): GatewayControllerCounters {
     const { gateways, routes, known, statuses } = this.#context
     const paused = this.#balancer.refusedGateways.filter((key) => this.#queue.isPaused(`${GATEWAY}${key}`))

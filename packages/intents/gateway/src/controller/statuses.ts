@@ -3,9 +3,10 @@ import { keyOf, uidOf } from '@spout/connector'
 import type { Clock } from '@spout/runtime'
 import type { Gateway } from '../objects/gateway.ts'
 import type { ListenerSet, ListenerSetStatus } from '../objects/listener-set.ts'
+import type { ParentRef } from '../objects/references.ts'
 import { authoritiesOfPolicy, judgePolicy, servicesOfPolicy } from '../to-model/backend-tls.ts'
 import type { CompiledGateway } from '../to-model/compile-gateway.ts'
-import { gatewayOfSet } from '../to-model/listener-parents.ts'
+import { gatewayOf, gatewayOfSet } from '../to-model/listener-parents.ts'
 import { routeOutcomes } from '../to-model/route-outcome.ts'
 import { classStatus } from '../write-back/class-status.ts'
 import { type GatewayOutcome, gatewayStatus } from '../write-back/gateway-status.ts'
@@ -56,7 +57,10 @@ export class Statuses {
     const routesAt = (key: string) => routes.ofGateway(key).flatMap((one) => this.#cluster.route(one) ?? [])
     const besideRivals = (key: string, rival: string) => (routes.hasKind(key, rival) ? routesAt(key) : [])
     const outcomes = routeOutcomes(route, gatewayAt, surroundings, routesAt, besideRivals)
-    const parents = routeParents(route, outcomes, this.#now())
+    const { namespace = '' } = route.metadata
+    const isElsewhere = (ref: ParentRef) =>
+      this.#cluster.isElsewhere(gatewayOf(ref, namespace, (key) => this.#cluster.listenerSet(key)) ?? '')
+    const parents = routeParents(route, outcomes, this.#now(), isElsewhere)
     if (isDeepStrictEqual(route.status?.parents ?? [], parents)) return
     await this.#cluster.writeParents(route, parents)
     this.#writes++
@@ -71,7 +75,13 @@ export class Statuses {
     const isNeeded = gateways.length > 0
     if (isNeeded && ![...authoritiesOfPolicy(policy)].every((one) => isRead(certificateOf(one)))) return
     const others = servicesOfPolicy(policy).flatMap((service) => this.#cluster.policiesOf(service))
-    const ancestors = policyAncestors(policy, judgePolicy(policy, others, certificateOf), gateways, this.#now())
+    const ancestors = policyAncestors(
+      policy,
+      judgePolicy(policy, others, certificateOf),
+      gateways,
+      this.#now(),
+      (key) => this.#cluster.isElsewhere(key),
+    )
     if (isDeepStrictEqual(policy.status?.ancestors ?? [], ancestors)) return
     await this.#cluster.writeAncestors(policy, ancestors)
     this.#writes++
@@ -111,7 +121,10 @@ export class Statuses {
     const set = this.#cluster.listenerSet(key)
     if (set === undefined) return
     const gateway = gatewayOfSet(set)
-    if (gateway !== null && (this.#cluster.gateway(gateway) !== undefined || this.#cluster.isHeld(gateway))) return
+    const cluster = this.#cluster
+    const isThere = (key: string) =>
+      cluster.gateway(key) !== undefined || cluster.isHeld(key) || cluster.isElsewhere(key)
+    if (gateway !== null && isThere(gateway)) return
     await this.#writeListenerSet(set, unservedStatus(set.status ?? {}, set.metadata.generation ?? 0, this.#now()))
   }
 

@@ -153,6 +153,11 @@ export class GatewayCluster implements Cluster {
     return this.#gateways.all()
   }
 
+  /** Here are the Gateways of all projects. */
+  isElsewhere(): boolean {
+    return false
+  }
+
   listenerSet(key: string): ListenerSet | undefined {
     return this.#listenerSets.get(key)
   }
@@ -210,8 +215,9 @@ export class GatewayCluster implements Cluster {
     return this.#gateways.isClaimed(gateway)
   }
 
-  claim(gateway: Gateway): Promise<void> {
-    return this.#gateways.claim(gateway)
+  /** @param projectId written too when there are several projects */
+  claim(gateway: Gateway, projectId?: string): Promise<void> {
+    return this.#gateways.claim(gateway, projectId)
   }
 
   release(gateway: Gateway): Promise<void> {

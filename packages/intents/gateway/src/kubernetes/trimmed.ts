@@ -1,4 +1,4 @@
-import { ALL_DNS_ANNOTATIONS, MANAGED_BY, picked } from '@spout/connector'
+import { ALL_DNS_ANNOTATIONS, MANAGED_BY, PROJECT, picked } from '@spout/connector'
 import type { KubeObject, Reflector } from '@spout/kube'
 
 /** With the version that was last seen: changes that are not kept make a new one, too. */
@@ -14,7 +14,7 @@ const KEPT = ['name', 'namespace', 'uid', 'generation', 'creationTimestamp', 'de
 /** Without labels, most annotations of others and managed fields. */
 export function trimmed<T extends KubeObject & { readonly spec: unknown; readonly status?: unknown }>(object: T): T {
   const { metadata, spec, status } = object
-  const mark = picked(metadata.annotations, [MANAGED_BY, ...ALL_DNS_ANNOTATIONS])
+  const mark = picked(metadata.annotations, [MANAGED_BY, PROJECT, ...ALL_DNS_ANNOTATIONS])
   return {
     metadata: { ...picked(metadata, KEPT), ...(Object.keys(mark).length === 0 ? {} : { annotations: mark }) },
     spec: structuredClone(spec),

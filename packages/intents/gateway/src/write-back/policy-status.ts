@@ -13,15 +13,20 @@ const MOST_ANCESTORS = 16
  * they are.
  * @param gateways `namespace/name`, sorted
  * @param now RFC 3339, in seconds
+ * @param isElsewhere whether a Gateway, by `namespace/name`, is of another project: its entry is not ours to write
  */
 export function policyAncestors(
   { metadata, status }: Pick<BackendTlsPolicyObject, 'metadata' | 'status'>,
   { refused, unresolved }: JudgedPolicy,
   gateways: readonly string[],
   now: string,
+  isElsewhere: (gateway: string) => boolean = () => false,
 ): readonly PolicyAncestorStatus[] {
   const before = status?.ancestors ?? []
-  const foreign = before.filter(({ controllerName }) => controllerName !== CONTROLLER_NAME)
+  const foreign = before.filter(
+    ({ controllerName, ancestorRef: { namespace = '', name } }) =>
+      controllerName !== CONTROLLER_NAME || isElsewhere(`${namespace}/${name}`),
+  )
   const own = gateways.map((key): PolicyAncestorStatus => {
     const [namespace = '', name = ''] = key.split('/', 2)
     const ancestorRef = { group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }

@@ -23,15 +23,19 @@ const TYPES = ['Accepted', 'ResolvedRefs', 'PartiallyInvalid']
  * The entries of a route's status: ours for the parents that are our Gateways, and those of other controllers as they
  * are.
  * @param now RFC 3339, in seconds
+ * @param isElsewhere whether a reference leads to a Gateway of another project: its entry is not ours to write
  */
 export function routeParents(
   { metadata, status }: Pick<RouteObject, 'metadata' | 'status'>,
   outcomes: readonly ParentOutcome[],
   now: string,
+  isElsewhere: (ref: ParentRef) => boolean = () => false,
 ): readonly RouteParentStatus[] {
   const { generation = 0 } = metadata
   const before = status?.parents ?? []
-  const foreign = before.filter(({ controllerName }) => controllerName !== CONTROLLER_NAME)
+  const foreign = before.filter(
+    ({ controllerName, parentRef }) => controllerName !== CONTROLLER_NAME || isElsewhere(parentRef),
+  )
   const own = outcomes.map(({ ref, refused, partly, unresolved, idle }): RouteParentStatus => {
     const known = before.find((one) => one.controllerName === CONTROLLER_NAME && isDeepStrictEqual(one.parentRef, ref))
     const wanted: WantedCondition[] = [

@@ -15,6 +15,8 @@ export interface Cluster {
   /** `namespace/name`; undefined when there is none. */
   object(key: string): LoadBalancerObject | undefined
   objects(): Iterable<LoadBalancerObject>
+  /** Whether the object is there, and of another project. */
+  isElsewhere(key: string): boolean
   service(key: string): Service | undefined
   services(namespace: string): Iterable<Service>
   slicesOf(serviceKey: string): readonly EndpointSlice[]

@@ -11,6 +11,7 @@ import {
   ownersOf,
   type Refusal,
   type ShownLoadBalancer,
+  Stale,
   type TlsCertificates,
   uidOf,
 } from '@spout/connector'
@@ -101,6 +102,11 @@ export class LoadBalancerController {
     return { loadBalancers: this.#known.size, refused: this.#refused.size, queued: this.#queue.size }
   }
 
+  /** The load balancers of the project. */
+  get known(): KnownLoadBalancers {
+    return this.#known
+  }
+
   /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
     const { cluster, certificates } = this.#options
@@ -174,13 +180,14 @@ export class LoadBalancerController {
     const object = this.#options.cluster.object(key)
     try {
       if (object === undefined) {
+        if (this.#options.cluster.isElsewhere(key)) await this.#leave(key)
         this.#forget(key)
         return done
       }
       return await this.#settle(key, object)
     } catch (error) {
       // Our copy is outdated: the watch will show the change.
-      if (isConflict(error) || isNotFound(error)) return retryAfter(AGAIN_MS)
+      if (isConflict(error) || isNotFound(error) || error instanceof Stale) return retryAfter(AGAIN_MS)
       return failed(error instanceof Error ? error.message : String(error))
     }
   }
@@ -200,6 +207,14 @@ export class LoadBalancerController {
 
   #nameSecrets(key: string, secrets: ReadonlySet<string>): void {
     this.#options.certificates.name(`load-balancer/${key}`, secrets)
+  }
+
+  /** The object went to another project before it showed an address of this one. */
+  async #leave(key: string): Promise<void> {
+    for (const { document } of this.#known.ofKey(key)) {
+      await this.#options.service.delete(document.id)
+      this.#known.forget(document.id)
+    }
   }
 
   #forget(key: string): void {

@@ -62,6 +62,11 @@ export class KubeCluster implements Cluster {
     return this.#objects.all()
   }
 
+  /** Here are the objects of all projects. */
+  isElsewhere(): boolean {
+    return false
+  }
+
   service(key: string): Service | undefined {
     return this.#backends.service(key)
   }
