@@ -17,6 +17,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'gateway-propagation': ['gateway-propagation'],
   'gateway-route-change': ['gateway-route-change'],
   'gateway-scale': ['gateway-scale'],
+  'gateway-traffic': ['gateway-traffic'],
   helper: ['helper-nft-bulk-load', 'helper-nft-one-change-p50', 'helper-nft-one-change-p99'],
   'ingress-tls-rotation': ['ingress-tls-rotation'],
   'kube-memory': ['kube-memory'],

