@@ -53,6 +53,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'PATCH /load-balancers/:id': 'may',
   'DELETE /load-balancers/:id': 'may',
   'GET /load-balancers/:id/explain': 'may',
+  'GET /load-balancers/:id/requests': 'may',
   'GET /load-balancers/:id/withdrawal': 'may',
   'POST /load-balancers/:id/vips': 'may',
   'DELETE /load-balancers/:id/vips/:address': 'may',
