@@ -50,6 +50,7 @@ interface Case {
 const API: Readonly<Record<string, readonly [api: string, apiVersion: string, plural: string]>> = {
   Ingress: ['/apis/networking.k8s.io/v1', 'networking.k8s.io/v1', 'ingresses'],
   Gateway: ['/apis/gateway.networking.k8s.io/v1', 'gateway.networking.k8s.io/v1', 'gateways'],
+  ListenerSet: ['/apis/gateway.networking.k8s.io/v1', 'gateway.networking.k8s.io/v1', 'listenersets'],
   HTTPRoute: ['/apis/gateway.networking.k8s.io/v1', 'gateway.networking.k8s.io/v1', 'httproutes'],
   Service: ['/api/v1', 'v1', 'services'],
   EndpointSlice: ['/apis/discovery.k8s.io/v1', 'discovery.k8s.io/v1', 'endpointslices'],
@@ -85,6 +86,13 @@ const gateway = (listener: object, spec: object = {}): Case => ({
     ...spec,
   },
 })
+const listenerSet = (listener: object, parent: object = {}): Case => ({
+  kind: 'ListenerSet',
+  spec: {
+    parentRef: { name: 'g', ...parent },
+    listeners: [{ name: 'l', port: 80, protocol: 'HTTP', hostname: '*.apps.example', ...listener }],
+  },
+})
 const route = (spec: object): Case => ({ kind: 'HTTPRoute', spec: { parentRefs: [{ name: 'g' }], ...spec } })
 const service = (spec: object): Case => ({
   kind: 'Service',
@@ -109,6 +117,7 @@ const GOOD: readonly Case[] = [
   ingress({ tls: [{ hosts: ['a.b.apps.example'], secretName: 't' }] }),
   gateway({}),
   gateway({ port: 8999 }),
+  listenerSet({}),
   route({ hostnames: ['x.apps.example'], rules: [{ backendRefs: [{ name: 'web', port: 80 }] }] }),
   service({}),
   slice(['10.20.3.4']),
@@ -140,6 +149,10 @@ test.each<readonly [string, Case]>([
   ['spec.listeners[].hostname: no domain', gateway({ hostname: undefined })],
   ['spec.listeners[].port: is none', gateway({ port: 22 })],
   ['spec.gatewayClassName: is none', gateway({}, { gatewayClassName: 'istio' })],
+  ['spec.listeners[].hostname: no domain', listenerSet({ hostname: 'other.example' })],
+  ['spec.listeners[].hostname: no domain', listenerSet({ hostname: undefined })],
+  ['spec.listeners[].port: is none', listenerSet({ port: 22 })],
+  ['spec.parentRef.namespace', listenerSet({}, { namespace: 'platform' })],
   ['spec.hostnames: no domain', route({ hostnames: ['x.apps.example', 'x.other.example'] })],
   ['spec.parentRefs[].namespace', route({ parentRefs: [{ name: 'g', namespace: 'platform' }] })],
   ['backendRefs[].namespace', route({ rules: [{ backendRefs: [{ name: 'w', port: 80, namespace: 'platform' }] }] })],

@@ -74,6 +74,22 @@ const ANNOTATION_RULES: readonly Validation[] = [
 
 const ownNamespace = (ref: string): string => `(!has(${ref}.namespace) || ${ref}.namespace == request.namespace)`
 
+/** Of a Gateway, and of a ListenerSet that adds some to one. */
+const LISTENER_RULES: readonly Validation[] = [
+  {
+    expression: every('object.spec.listeners', 'listener', mayListen('listener.port')),
+    message: `spec.listeners[].port: ${NO_PORT}`,
+  },
+  {
+    expression: every(
+      'object.spec.listeners',
+      'listener',
+      `listener.protocol in ['TCP', 'UDP'] || (has(listener.hostname) && ${covers('listener.hostname')})`,
+    ),
+    message: `spec.listeners[].hostname: ${NO_DOMAIN}`,
+  },
+]
+
 const POLICIES: readonly TenantPolicy[] = [
   {
     name: 'ingresses',
@@ -100,18 +116,19 @@ const POLICIES: readonly TenantPolicy[] = [
     ...{ apiGroup: 'gateway.networking.k8s.io', apiVersion: 'v1', resources: ['gateways'] },
     validations: [
       { expression: isGivenClass('object.spec.gatewayClassName'), message: `spec.gatewayClassName: ${NO_CLASS}` },
+      ...LISTENER_RULES,
+      ...ANNOTATION_RULES,
+    ],
+  },
+  {
+    name: 'listener-sets',
+    ...{ apiGroup: 'gateway.networking.k8s.io', apiVersion: '*', resources: ['listenersets'] },
+    validations: [
       {
-        expression: every('object.spec.listeners', 'listener', mayListen('listener.port')),
-        message: `spec.listeners[].port: ${NO_PORT}`,
+        expression: ownNamespace('object.spec.parentRef'),
+        message: 'spec.parentRef.namespace: is another namespace',
       },
-      {
-        expression: every(
-          'object.spec.listeners',
-          'listener',
-          `listener.protocol in ['TCP', 'UDP'] || (has(listener.hostname) && ${covers('listener.hostname')})`,
-        ),
-        message: `spec.listeners[].hostname: ${NO_DOMAIN}`,
-      },
+      ...LISTENER_RULES,
       ...ANNOTATION_RULES,
     ],
   },
