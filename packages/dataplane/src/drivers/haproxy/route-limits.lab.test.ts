@@ -253,6 +253,8 @@ describe('retries of routes', () => {
 })
 
 describe('a rate of clients', () => {
+  beforeEach(() => member.forget())
+
   const limited = (number: number, host: string, clientRate: NodeForward['clientRate']): NodeRoute =>
     sampleRoute(number, { ...forward(), ...(clientRate && { clientRate }) }, [onHost(host)])
   const HOURLY = { requests: 2, perSeconds: 3600, burst: 2 }
