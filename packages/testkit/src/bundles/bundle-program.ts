@@ -45,6 +45,8 @@ async function bundle(
   const bundling = await rolldown({
     input: entry,
     platform: 'node',
+    // This and `minify` take calls away whose result nobody uses, but whose error somebody catches.
+    treeshake: false,
     plugins: [
       filesBeside,
       {
@@ -70,6 +72,7 @@ async function bundle(
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
       sourcemap: true,
+      minify: false,
     })
     const hash = createHash('sha256')
     for (const part of output.toSorted((a, b) => (a.fileName < b.fileName ? -1 : 1)))

@@ -45,6 +45,11 @@ it('does what the sources do, without them', () => {
   renameSync(path.join(sources, 'away.ts'), path.join(sources, 'word.ts'))
 })
 
+it('keeps calls that are made for their error alone', () => {
+  write('main.ts', `try {\n  decodeURI('%')\n  console.log('taken')\n} catch {\n  console.log('refused')\n}\n`)
+  expect(said(bundled(entry))).toBe('refused')
+})
+
 it('is made again when a source is another, and only then', () => {
   const first = bundled(entry)
   const record = path.join(bundlesOf(entry), 'current.json')
