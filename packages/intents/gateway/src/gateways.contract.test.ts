@@ -77,7 +77,8 @@ describe('against a real API server with Gateway API v1.6', () => {
       'an address and its route',
       (one) => addressOf(one) !== '' && ofListener(one)?.attachedRoutes === 1,
     )
-    expect(ofGateway(waiting)).toEqual({ Accepted: 'True Accepted', Programmed: 'False Pending' })
+    const resolved = { ResolvedRefs: 'True ResolvedRefs' }
+    expect(ofGateway(waiting)).toEqual({ Accepted: 'True Accepted', Programmed: 'False Pending', ...resolved })
     expect(ofListener(waiting)?.supportedKinds.map(({ kind }) => kind)).toContain('HTTPRoute')
     const route = await whenRoute('whole', 'its parent', ({ status }) => (status?.parents.length ?? 0) > 0)
     expect(parentOf(route)).toEqual({ Accepted: 'True Accepted', ResolvedRefs: 'True ResolvedRefs' })
@@ -616,7 +617,7 @@ describe('against a real API server with Gateway API v1.6', () => {
     await forEach(count, (number) => bed.createRoute(`good-${number}`, good(number)))
     await bed.until('the good ones', () => served().length === count, patience)
     const before = await costOfAChange('/before')
-    expect(before).toEqual({ calls: ['replace'], writes: [expect.stringContaining('/httproutes/good-0/status')] })
+    expect(before).toEqual({ calls: ['changeRoutes'], writes: [expect.stringContaining('/httproutes/good-0/status')] })
     const servedBefore = served()
 
     running.writes.splice(0)
