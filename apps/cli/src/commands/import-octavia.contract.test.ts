@@ -196,7 +196,7 @@ describe('what is in octavia-api', () => {
       const { code, stdout, stderr } = await command('web', 'dns')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(stdout).toMatch(
-        /^load balancer web \([0-9a-f-]{36}\): would be created\n {4}provider: left out: Spout has no provider noop_driver\n {2}pool /,
+        /^load balancer web \([0-9a-f-]{36}\): would be created\n {4}provider: left out: Spout has no provider noop_driver\n {2}pool /m,
       )
       expect(stdout).toContain('    member 10.0.0.11 port 8081')
       expect(stdout).toMatch(/\n19 to be created \(nothing was written\)\n$/)
