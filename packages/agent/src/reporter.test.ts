@@ -178,6 +178,29 @@ test('counters travel with the heartbeat, and only those that changed', async ()
   await peer.reporter.stop()
 })
 
+test('durations of many pools and routes go in several reports, and hold up no other counters', async () => {
+  const peer = new Peer()
+  peer.reporter.start()
+  await peer.clock.advance(0)
+  const latencies = Array.from({ length: 200 }, (_, bucket) => [bucket, 1] as const)
+  const responses = { '1xx': 0, '2xx': 200, '3xx': 0, '4xx': 0, '5xx': 0 }
+  const routes = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`route-${at}`, { latencies, responses }]))
+  const http = { requests: 1, responses, latencies, parts: { pools: {}, routes } }
+  const large = ['first', 'second', 'third'].map((listenerId) => ({ ...stats(5), listenerId, http }))
+  peer.reporter.stats([...large, { ...stats(5), listenerId: 'small' }])
+  await peer.clock.advance(1000)
+  await peer.clock.advance(1000)
+  // Before it has its turn, the first is counted anew: it stands behind the others.
+  peer.reporter.stats([{ ...large[0]!, bytesIn: 6 }])
+  await peer.clock.advance(1000)
+  await peer.clock.advance(1000)
+  await peer.clock.advance(1000)
+  const told = peer.reports.map((report) => report.stats.map(({ listenerId }) => listenerId))
+  expect(told).toEqual([[], ['first', 'small'], ['second'], ['third'], ['first'], []])
+  for (const report of peer.reports) expect(JSON.stringify(report).length).toBeLessThan(500_000)
+  await peer.reporter.stop()
+})
+
 test('after any losses and requests the control plane has the current state', async () => {
   const step = fc.oneof(
     fc.record({

@@ -1,4 +1,10 @@
-import type { EntryReport, MemberHealth, NodeReport, ServiceStats } from '@spout/model/node-report'
+import {
+  type EntryReport,
+  type MemberHealth,
+  type NodeReport,
+  RESPONSE_CLASSES,
+  type ServiceStats,
+} from '@spout/model/node-report'
 import { type Clock, type Logger, pause } from '@spout/runtime'
 import { type AgentFigures, countedOf } from './figures.ts'
 
@@ -29,6 +35,8 @@ const NEWS = [
 const MOST_ENTRIES = 500
 const MOST_MEMBERS = 5000
 const MOST_STATS = 1000
+/** Of durations by pool and route, which are many where a tenant has many: some 300 kB as JSON. */
+const MOST_COUNTS = 20_000
 const HEARTBEAT_MS = 1000
 
 /**
@@ -185,7 +193,7 @@ export class Reporter {
       entries: take(entries, MOST_ENTRIES, this.#entries),
       removed: [...removed],
       members: take(members, MOST_MEMBERS, this.#members),
-      stats: take(stats, MOST_STATS, this.#stats),
+      stats: take(stats, MOST_STATS, this.#stats, { of: countsIn, most: MOST_COUNTS }),
       features: this.#options.features,
       ...Object.fromEntries(Array.from(news, (key) => [key, this.#news[key]])),
     }
@@ -214,12 +222,38 @@ export class Reporter {
 const memberKey = (member: Pick<MemberHealth, 'loadBalancerId' | 'memberId'>): string =>
   `${member.loadBalancerId}/${member.memberId}`
 
-function take<T>(keys: Set<string>, most: number, values: ReadonlyMap<string, T>): readonly T[] {
+/** How many durations and codes a listener's statistics hold. */
+function countsIn({ http }: ServiceStats): number {
+  const { pools = {}, routes = {} } = http?.parts ?? {}
+  const parts = [...Object.values(pools), ...Object.values(routes)]
+  return parts.reduce((sum, { latencies }) => sum + RESPONSE_CLASSES.length + latencies.length, 0)
+}
+
+/** How much the values of a report may hold together. */
+interface Room<T> {
+  readonly of: (value: T) => number
+  readonly most: number
+}
+
+/**
+ * Takes values that fit; one of no size always does. One that finds too little room waits for the next report, where it
+ * stands before those that were taken; the first is taken in any case, so that each has its turn.
+ */
+function take<T>(
+  keys: Set<string>,
+  most: number,
+  values: ReadonlyMap<string, T>,
+  room: Room<T> = { of: () => 0, most: 0 },
+): readonly T[] {
   const taken: T[] = []
+  let used = 0
   for (const key of keys) {
     if (taken.length === most) break
-    keys.delete(key)
     const value = values.get(key)
+    const size = value === undefined ? 0 : room.of(value)
+    if (size > 0 && used > 0 && used + size > room.most) continue
+    used += size
+    keys.delete(key)
     if (value !== undefined) taken.push(value)
   }
   return taken

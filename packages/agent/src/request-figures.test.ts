@@ -1,6 +1,6 @@
 import type { CarriedRequest } from '@spout/dataplane'
 import { countedLatencies, latencyBucketOf } from '@spout/model/latency-counts'
-import { MOST_COUNTED_ROUTES, OTHER_ROUTES } from '@spout/model/node-report'
+import { MOST_COUNTED_POOLS, MOST_COUNTED_ROUTES, OTHER_ROUTES } from '@spout/model/node-report'
 import { expect, test } from 'vitest'
 import { RequestFigures } from './request-figures.ts'
 import { loadBalancerEntry } from './testing/entries.ts'
@@ -94,6 +94,22 @@ test('routes that had requests are counted by themselves, with their responses, 
   figures.applied('lb', entryWith(true))
   figures.take(request({ routeId: 'two' }))
   expect(figures.of('web')!.parts.routes).toEqual({})
+})
+
+test('reports have the first pools alone', () => {
+  const figures = new RequestFigures()
+  const all = Array.from({ length: MOST_COUNTED_POOLS + 1 }, (_, at) => ({
+    ...pool!,
+    id: `pool-${at}`,
+    number: at + 1,
+  }))
+  figures.applied('lb', { ...entryWith(true), pools: all })
+  for (const { number } of all) figures.take(request({ pool: number }))
+  const counters = { bytesIn: 0, bytesOut: 0, activeConnections: 0, totalConnections: 0, requestErrors: 0 }
+  const responses = { '1xx': 0, '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 }
+  const stats = { loadBalancerId: 'lb', listenerId: 'web', ...counters, http: { requests: 1, responses } }
+  expect(Object.keys(figures.with(stats).http!.parts!.pools)).toHaveLength(MOST_COUNTED_POOLS)
+  expect(Object.keys(figures.of('web')!.parts.pools)).toHaveLength(MOST_COUNTED_POOLS + 1)
 })
 
 test('beyond their number routes are counted together, and nothing is counted twice or not at all', () => {

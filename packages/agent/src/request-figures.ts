@@ -1,6 +1,7 @@
 import type { CarriedRequest } from '@spout/dataplane'
 import { LATENCY_BUCKETS, type LatencyCounts, latencyBucketOf } from '@spout/model/latency-counts'
 import {
+  MOST_COUNTED_POOLS,
   MOST_COUNTED_ROUTES,
   OTHER_ROUTES,
   RESPONSE_CLASSES,
@@ -51,10 +52,15 @@ export class RequestFigures {
   /** The statistics of a listener with its latencies, if they are counted. */
   with(stats: ServiceStats): ServiceStats {
     const figures = stats.http === undefined ? null : this.of(stats.listenerId)
-    return figures === null || stats.http === undefined
-      ? stats
-      : { ...stats, http: { ...stats.http, latencies: figures.all, parts: figures.parts } }
+    if (figures === null || stats.http === undefined) return stats
+    return { ...stats, http: { ...stats.http, latencies: figures.all, parts: reported(figures.parts) } }
   }
+}
+
+/** Without pools beyond the first: a report has to stay small. */
+function reported({ pools, routes }: RequestParts): RequestParts {
+  const first = Object.entries(pools).slice(0, MOST_COUNTED_POOLS)
+  return { pools: Object.fromEntries(first), routes }
 }
 
 class Counted {

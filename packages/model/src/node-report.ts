@@ -227,7 +227,7 @@ export interface HttpStats {
 
 /** Requests of one listener by the pools that they went to and by the routes that took them, since the agent started. */
 export interface RequestParts {
-  /** By pool id, of pools that had requests. */
+  /** By pool id, of the first `MOST_COUNTED_POOLS` that had requests. */
   readonly pools: Readonly<Record<string, RequestCounts>>
   /** By route id, of listeners that ask for it; those beyond the first `MOST_COUNTED_ROUTES` together, as `OTHER_ROUTES`. */
   readonly routes: Readonly<Record<string, RequestCounts>>
@@ -238,6 +238,8 @@ export interface RequestCounts {
   readonly responses: ResponseCounts
 }
 
+/** Pools of a listener that a node reports by themselves. */
+export const MOST_COUNTED_POOLS = 100
 /** Routes of a listener that a node counts by themselves: the first that had requests. */
 export const MOST_COUNTED_ROUTES = 100
 /** No id. */

@@ -1,6 +1,6 @@
 import { MOST_WATCHED, type NodeReport } from '@spout/model'
 import { LATENCY_BUCKETS } from '@spout/model/latency-counts'
-import { MOST_COUNTED_ROUTES, SHARE_NAMES } from '@spout/model/node-report'
+import { MOST_COUNTED_POOLS, MOST_COUNTED_ROUTES, SHARE_NAMES } from '@spout/model/node-report'
 import { z } from 'zod'
 
 const id = z.string().max(128)
@@ -30,8 +30,6 @@ const latencies = z
     ]),
   )
   .max(LATENCY_BUCKETS)
-/** Pools of a load balancer. */
-const MOST_POOLS = 1000
 const countedAtMost = (most: number) =>
   z
     .record(id, z.object({ latencies, responses }))
@@ -115,7 +113,7 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
           responses,
           latencies: latencies.optional(),
           parts: z
-            .object({ pools: countedAtMost(MOST_POOLS), routes: countedAtMost(MOST_COUNTED_ROUTES + 1) })
+            .object({ pools: countedAtMost(MOST_COUNTED_POOLS), routes: countedAtMost(MOST_COUNTED_ROUTES + 1) })
             .optional(),
         })
         .optional(),
