@@ -39,8 +39,7 @@ export class Tenancy {
   readonly #projects = new Map<string, TenantProject>()
   readonly #known = new Map<string, KnownLoadBalancers>()
   readonly #assigned = new Map<string, Assignment>()
-  /** Objects by the namespaces that decide on them: their own, and those that they share with. */
-  /** Keys of objects by the namespaces that decide on them. */
+  /** Keys of objects by the namespaces that decide on them: their own, and those that they share with. */
   readonly #namespaces = new Dependents()
   readonly #listeners = new Map<string | null, Set<(key: string) => void>>()
   readonly #unsubscribe: (() => void)[]
@@ -92,7 +91,7 @@ export class Tenancy {
   }
 
   /** Whether the object is there, and of another project than this one. */
-  isOfAnother(key: string, project: string): boolean {
+  isOfAnother(key: string, project: string | null): boolean {
     const assigned = this.assignmentOf(key)
     return assigned?.type === 'project' && assigned.project !== project
   }

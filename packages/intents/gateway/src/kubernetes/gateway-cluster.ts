@@ -27,9 +27,9 @@ import {
 } from '../objects/resources.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
-import type { Labels } from '../to-model/listener-parents.ts'
-import { BackendTlsPolicies } from './backend-tls-policies.ts'
-import { ListenerSets } from './listener-sets.ts'
+import { servicesOfPolicy } from '../to-model/backend-tls.ts'
+import { gatewayOfSet, type Labels } from '../to-model/listener-parents.ts'
+import { OptionalKind } from './optional-kind.ts'
 import { RouteReflectors } from './route-reflectors.ts'
 import { trimmed, versioned } from './trimmed.ts'
 
@@ -51,9 +51,9 @@ export class GatewayCluster implements Cluster {
   readonly #backends: BackendServices
   readonly #classes: Reflector<GatewayClass, GatewayClass>
   readonly #gateways: ClaimedObjects<Gateway>
-  readonly #listenerSets: ListenerSets
+  readonly #listenerSets: OptionalKind<ListenerSet>
   readonly #routes: RouteReflectors
-  readonly #policies: BackendTlsPolicies
+  readonly #policies: OptionalKind<BackendTlsPolicyObject>
   readonly #grants: Reflector<ReferenceGrant, ReferenceGrant>
   readonly #namespaces: Reflector<Namespace, Labels>
   readonly #listeners = new Set<(change: ClusterChange) => void>()
@@ -74,9 +74,12 @@ export class GatewayCluster implements Cluster {
       finalizer: FINALIZER,
       mark: CONTROLLER_NAME,
     })
-    this.#listenerSets = new ListenerSets(common)
+    this.#listenerSets = new OptionalKind(common, LISTENER_SETS, (set) => {
+      const gateway = gatewayOfSet(set)
+      return gateway === null ? [] : [gateway]
+    })
     this.#routes = new RouteReflectors(common)
-    this.#policies = new BackendTlsPolicies(common)
+    this.#policies = new OptionalKind(common, BACKEND_TLS_POLICIES, servicesOfPolicy)
     this.#grants = new Reflector({ ...common, resource: REFERENCE_GRANTS, trim: trimmed })
     this.#namespaces = new Reflector<Namespace, Labels>({
       ...common,
@@ -167,7 +170,7 @@ export class GatewayCluster implements Cluster {
   }
 
   listenerSetsOf(gateway: string): readonly ListenerSet[] {
-    return this.#listenerSets.ofGateway(gateway)
+    return this.#listenerSets.naming(gateway)
   }
 
   route(id: string): RouteObject | undefined {
@@ -188,7 +191,7 @@ export class GatewayCluster implements Cluster {
   }
 
   policiesOf(service: string): readonly BackendTlsPolicyObject[] {
-    return this.#policies.ofService(service)
+    return this.#policies.naming(service)
   }
 
   labelsOf(namespace: string): Labels | null {

@@ -1,4 +1,4 @@
-import { keyOf, PROJECT, Stale, type Tenancy, uidOf } from '@spout/connector'
+import { ProjectObjects, type Tenancy } from '@spout/connector'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
@@ -13,30 +13,20 @@ export interface ClaimingCluster extends Cluster {
 
 /** A view of the cluster with the Gateways of one project. Those of others are absent; what names them is shared. */
 export class ProjectCluster implements Cluster {
-  readonly #tenancy: Tenancy
   readonly #cluster: ClaimingCluster
-  readonly #project: string
+  readonly #objects: ProjectObjects<Gateway>
 
   constructor(tenancy: Tenancy, cluster: ClaimingCluster, project: string) {
-    this.#tenancy = tenancy
     this.#cluster = cluster
-    this.#project = project
+    this.#objects = new ProjectObjects(tenancy, project, (key) => cluster.gateway(key))
   }
 
   get ready(): boolean {
-    return this.#tenancy.ready && this.#cluster.ready
+    return this.#objects.ready && this.#cluster.ready
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
-    const unsubscribe = [
-      this.#tenancy.onChange(this.#project, (key) => listener({ type: 'gateway', key })),
-      this.#cluster.onChange((change) => {
-        if (change.type !== 'gateway') listener(change)
-      }),
-    ]
-    return () => {
-      for (const one of unsubscribe) one()
-    }
+    return this.#objects.follow(this.#cluster, (key): ClusterChange => ({ type: 'gateway', key }), listener)
   }
 
   gatewayClass(name: string) {
@@ -48,18 +38,15 @@ export class ProjectCluster implements Cluster {
   }
 
   gateway(key: string): Gateway | undefined {
-    return this.#tenancy.isOf(key, this.#project) ? this.#cluster.gateway(key) : undefined
+    return this.#objects.get(key)
   }
 
-  *gateways(): Iterable<Gateway> {
-    for (const key of this.#tenancy.keysOf(this.#project)) {
-      const gateway = this.#cluster.gateway(key)
-      if (gateway !== undefined) yield gateway
-    }
+  gateways(): Iterable<Gateway> {
+    return this.#objects.all()
   }
 
   isElsewhere(key: string): boolean {
-    return this.#tenancy.isOfAnother(key, this.#project) || this.#tenancy.isWithheld(key)
+    return this.#objects.isOfAnother(key) || this.#objects.isWithheld(key)
   }
 
   listenerSet(key: string) {
@@ -107,23 +94,20 @@ export class ProjectCluster implements Cluster {
   }
 
   isHeld(key: string): boolean {
-    return this.#cluster.isHeld(key) || this.#tenancy.isWithheld(key)
+    return this.#cluster.isHeld(key) || this.#objects.isWithheld(key)
   }
 
-  /** A Gateway of another project counts as gone. */
-  async isGone(key: string, uid: string): Promise<boolean> {
-    const gateway = this.#cluster.gateway(key)
-    if (gateway === undefined || uidOf(gateway) !== uid) return this.#cluster.isGone(key, uid)
-    return !this.#tenancy.isWithheld(key) && !this.#tenancy.isOf(key, this.#project)
+  isGone(key: string, uid: string): Promise<boolean> {
+    return this.#objects.isGone(key, uid, () => this.#cluster.isGone(key, uid))
   }
 
   isClaimed(gateway: Gateway): boolean {
-    return this.#cluster.isClaimed(gateway) && gateway.metadata.annotations?.[PROJECT] === this.#projectId()
+    return this.#cluster.isClaimed(gateway) && this.#objects.isMarked(gateway)
   }
 
   async claim(gateway: Gateway): Promise<void> {
-    this.#mustBeOurs(gateway)
-    await this.#cluster.claim(gateway, this.#projectId())
+    this.#objects.mustBeOurs(gateway)
+    await this.#cluster.claim(gateway, this.#objects.projectId)
   }
 
   release(gateway: Gateway): Promise<void> {
@@ -135,7 +119,7 @@ export class ProjectCluster implements Cluster {
   }
 
   async writeGateway(gateway: Gateway, status: GatewayStatus): Promise<void> {
-    this.#mustBeOurs(gateway)
+    this.#objects.mustBeOurs(gateway)
     await this.#cluster.writeGateway(gateway, status)
   }
 
@@ -149,17 +133,5 @@ export class ProjectCluster implements Cluster {
 
   writeParents(route: RouteObject, parents: readonly RouteParentStatus[]): Promise<void> {
     return this.#cluster.writeParents(route, parents)
-  }
-
-  #projectId(): string {
-    const id = this.#tenancy.projectId(this.#project)
-    if (id === null) throw new Error('the id of the project is not known')
-    return id
-  }
-
-  /** It may have moved to another project meanwhile. */
-  #mustBeOurs(gateway: Gateway): void {
-    const key = keyOf(gateway)
-    if (!this.#tenancy.isOf(key, this.#project)) throw new Stale(`${key} is of another project now`)
   }
 }

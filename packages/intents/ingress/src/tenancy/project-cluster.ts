@@ -1,44 +1,31 @@
-import { type Tenancy, uidOf } from '@spout/connector'
+import { keyOf, ProjectObjects, type Tenancy } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
 import type { Cluster, ClusterChange, IngressEvent } from '../controller/cluster.ts'
 
 /** A view of the cluster with the Ingresses of one project. Those of others are absent. */
 export class ProjectCluster implements Cluster {
-  readonly #tenancy: Tenancy
   readonly #cluster: Cluster
-  readonly #project: string
+  readonly #objects: ProjectObjects<Ingress>
 
   constructor(tenancy: Tenancy, cluster: Cluster, project: string) {
-    this.#tenancy = tenancy
     this.#cluster = cluster
-    this.#project = project
+    this.#objects = new ProjectObjects(tenancy, project, (key) => cluster.ingress(key))
   }
 
   get ready(): boolean {
-    return this.#tenancy.ready && this.#cluster.ready
+    return this.#objects.ready && this.#cluster.ready
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
-    const unsubscribe = [
-      this.#tenancy.onChange(this.#project, (key) => listener({ type: 'ingress', key })),
-      this.#cluster.onChange((change) => {
-        if (change.type !== 'ingress') listener(change)
-      }),
-    ]
-    return () => {
-      for (const one of unsubscribe) one()
-    }
+    return this.#objects.follow(this.#cluster, (key): ClusterChange => ({ type: 'ingress', key }), listener)
   }
 
   ingress(key: string): Ingress | undefined {
-    return this.#tenancy.isOf(key, this.#project) ? this.#cluster.ingress(key) : undefined
+    return this.#objects.get(key)
   }
 
-  *ingresses(): Iterable<Ingress> {
-    for (const key of this.#tenancy.keysOf(this.#project)) {
-      const ingress = this.#cluster.ingress(key)
-      if (ingress !== undefined) yield ingress
-    }
+  ingresses(): Iterable<Ingress> {
+    return this.#objects.all()
   }
 
   classes() {
@@ -54,20 +41,16 @@ export class ProjectCluster implements Cluster {
   }
 
   isHeld(key: string): boolean {
-    return this.#cluster.isHeld(key) || this.#tenancy.isWithheld(key)
+    return this.#cluster.isHeld(key) || this.#objects.isWithheld(key)
   }
 
-  /** An Ingress of another project counts as gone. */
-  async isGone(key: string, uid: string): Promise<boolean> {
-    const ingress = this.#cluster.ingress(key)
-    if (ingress === undefined || uidOf(ingress) !== uid) return this.#cluster.isGone(key, uid)
-    return !this.#tenancy.isWithheld(key) && !this.#tenancy.isOf(key, this.#project)
+  isGone(key: string, uid: string): Promise<boolean> {
+    return this.#objects.isGone(key, uid, () => this.#cluster.isGone(key, uid))
   }
 
   /** An Ingress that has moved to another project meanwhile is not written. */
   async writeAddresses(ingress: Ingress, addresses: readonly string[]): Promise<string | null> {
-    const key = `${ingress.metadata.namespace ?? ''}/${ingress.metadata.name}`
-    return this.#tenancy.isOf(key, this.#project) ? this.#cluster.writeAddresses(ingress, addresses) : null
+    return this.#objects.has(keyOf(ingress)) ? this.#cluster.writeAddresses(ingress, addresses) : null
   }
 
   tell(ingress: Ingress, event: IngressEvent): void {

@@ -1,49 +1,36 @@
-import { keyOf, Stale, type Tenancy } from '@spout/connector'
+import { ProjectObjects, type Tenancy } from '@spout/connector'
 import type { CustomStatus, EndpointSlice, Service } from '@spout/kube'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 
 /** A view of the cluster with the LoadBalancer objects of one project. Those of others are absent. */
 export class ProjectCluster implements Cluster {
-  readonly #tenancy: Tenancy
   readonly #cluster: Cluster
-  readonly #project: string
+  readonly #objects: ProjectObjects<LoadBalancerObject>
 
   constructor(tenancy: Tenancy, cluster: Cluster, project: string) {
-    this.#tenancy = tenancy
     this.#cluster = cluster
-    this.#project = project
+    this.#objects = new ProjectObjects(tenancy, project, (key) => cluster.object(key))
   }
 
   get ready(): boolean {
-    return this.#tenancy.ready && this.#cluster.ready
+    return this.#objects.ready && this.#cluster.ready
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
-    const unsubscribe = [
-      this.#tenancy.onChange(this.#project, (key) => listener({ type: 'object', key })),
-      this.#cluster.onChange((change) => {
-        if (change.type !== 'object') listener(change)
-      }),
-    ]
-    return () => {
-      for (const one of unsubscribe) one()
-    }
+    return this.#objects.follow(this.#cluster, (key): ClusterChange => ({ type: 'object', key }), listener)
   }
 
   object(key: string): LoadBalancerObject | undefined {
-    return this.#tenancy.isOf(key, this.#project) ? this.#cluster.object(key) : undefined
+    return this.#objects.get(key)
   }
 
-  *objects(): Iterable<LoadBalancerObject> {
-    for (const key of this.#tenancy.keysOf(this.#project)) {
-      const object = this.#cluster.object(key)
-      if (object !== undefined) yield object
-    }
+  objects(): Iterable<LoadBalancerObject> {
+    return this.#objects.all()
   }
 
   isElsewhere(key: string): boolean {
-    return this.#tenancy.isOfAnother(key, this.#project)
+    return this.#objects.isOfAnother(key)
   }
 
   service(key: string): Service | undefined {
@@ -63,23 +50,17 @@ export class ProjectCluster implements Cluster {
   }
 
   async claim(object: LoadBalancerObject): Promise<void> {
-    this.#mustBeOurs(object)
+    this.#objects.mustBeOurs(object)
     await this.#cluster.claim(object)
   }
 
   async release(object: LoadBalancerObject): Promise<void> {
-    this.#mustBeOurs(object)
+    this.#objects.mustBeOurs(object)
     await this.#cluster.release(object)
   }
 
   async writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void> {
-    this.#mustBeOurs(object)
+    this.#objects.mustBeOurs(object)
     await this.#cluster.writeStatus(object, status)
-  }
-
-  /** It may have moved to another project meanwhile. */
-  #mustBeOurs(object: LoadBalancerObject): void {
-    const key = keyOf(object)
-    if (!this.#tenancy.isOf(key, this.#project)) throw new Stale(`${key} is of another project now`)
   }
 }

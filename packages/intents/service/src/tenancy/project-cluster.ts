@@ -1,4 +1,4 @@
-import { keyOf, NAMESPACE_MOVED, PROJECT, type Refusal, refuse, Stale, type Tenancy, uidOf } from '@spout/connector'
+import { keyOf, NAMESPACE_MOVED, ProjectObjects, type Refusal, refuse, type Tenancy } from '@spout/connector'
 import type { EndpointSlice, Node, Service } from '@spout/kube'
 import type { Barred, Cluster, ClusterChange } from '../controller/cluster.ts'
 import { fieldOf } from '../to-model/annotations.ts'
@@ -17,12 +17,12 @@ export interface ClaimingCluster extends Cluster {
 export class ProjectCluster implements Cluster {
   readonly #tenancy: Tenancy
   readonly #cluster: ClaimingCluster
-  readonly #project: string | null
+  readonly #objects: ProjectObjects<Service>
 
   constructor(tenancy: Tenancy, cluster: ClaimingCluster, project: string | null) {
     this.#tenancy = tenancy
     this.#cluster = cluster
-    this.#project = project
+    this.#objects = new ProjectObjects(tenancy, project, (key) => cluster.service(key))
   }
 
   get ready(): boolean {
@@ -30,38 +30,28 @@ export class ProjectCluster implements Cluster {
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
-    const unsubscribe = [
-      this.#tenancy.onChange(this.#project, (key) => listener({ type: 'service', key })),
-      this.#cluster.onChange((change) => {
-        if (change.type === 'service') return
-        if (change.type === 'nodes' || this.#tenancy.isOf(change.key, this.#project)) listener(change)
-      }),
-    ]
-    return () => {
-      for (const one of unsubscribe) one()
-    }
+    return this.#objects.follow(
+      this.#cluster,
+      (key): ClusterChange => ({ type: 'service', key }),
+      listener,
+      (change) => change.type === 'nodes' || this.#objects.has(change.key),
+    )
   }
 
   service(key: string): Service | undefined {
-    return this.#tenancy.isOf(key, this.#project) ? this.#cluster.service(key) : undefined
+    return this.#objects.get(key)
   }
 
-  *services(): Iterable<Service> {
-    for (const key of this.#tenancy.keysOf(this.#project)) {
-      const service = this.#cluster.service(key)
-      if (service !== undefined) yield service
-    }
+  services(): Iterable<Service> {
+    return this.#objects.all()
   }
 
   isHeld(key: string): boolean {
     return this.#cluster.isHeld(key) || this.#tenancy.isWithheld(key)
   }
 
-  /** A Service of another project counts as gone. */
-  async isGone(key: string, uid: string): Promise<boolean> {
-    const service = this.#cluster.service(key)
-    if (service === undefined || uidOf(service) !== uid) return this.#cluster.isGone(key, uid)
-    return !this.#tenancy.isWithheld(key) && !this.#tenancy.isOf(key, this.#project)
+  isGone(key: string, uid: string): Promise<boolean> {
+    return this.#objects.isGone(key, uid, () => this.#cluster.isGone(key, uid))
   }
 
   slicesOf(serviceKey: string): readonly EndpointSlice[] {
@@ -95,12 +85,12 @@ export class ProjectCluster implements Cluster {
   }
 
   isClaimed(service: Service): boolean {
-    return this.#cluster.isClaimed(service) && service.metadata.annotations?.[PROJECT] === this.#projectId()
+    return this.#cluster.isClaimed(service) && this.#objects.isMarked(service)
   }
 
   async claim(service: Service): Promise<void> {
-    this.#mustBeOurs(service)
-    await this.#cluster.claim(service, this.#projectId())
+    this.#objects.mustBeOurs(service)
+    await this.#cluster.claim(service, this.#objects.projectId)
   }
 
   async release(service: Service): Promise<void> {
@@ -108,23 +98,11 @@ export class ProjectCluster implements Cluster {
   }
 
   async writeStatus(service: Service, status: WrittenStatus): Promise<string | null> {
-    this.#mustBeOurs(service)
+    this.#objects.mustBeOurs(service)
     return this.#cluster.writeStatus(service, status)
   }
 
   tell(service: Service, event: ServiceEvent): void {
     this.#cluster.tell(service, event)
-  }
-
-  #projectId(): string {
-    const id = this.#project === null ? null : this.#tenancy.projectId(this.#project)
-    if (id === null) throw new Error('a Service without a project cannot be claimed')
-    return id
-  }
-
-  /** It may have moved to another project meanwhile. */
-  #mustBeOurs(service: Service): void {
-    const key = keyOf(service)
-    if (!this.#tenancy.isOf(key, this.#project)) throw new Stale(`${key} is of another project now`)
   }
 }

@@ -1,0 +1,102 @@
+import type { Logger } from '@spout/runtime'
+import type { TlsCertificates } from '../certificates/tls-certificates.ts'
+import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
+import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
+import type { NamespaceLabels } from './namespace-labels.ts'
+import type { ProjectRule } from './project-rules.ts'
+import { Tenancy, type TenantObjects } from './tenancy.ts'
+
+/** A project with a working credential. */
+export interface ProjectTenant {
+  /** Its name in the rules; empty for the one project that all namespaces are of. */
+  readonly project: string
+  readonly projectId: string
+  /** With a credential for that project alone. */
+  readonly service: LoadBalancerService
+  readonly certificates: TlsCertificates
+  readonly defaultPools: readonly string[]
+}
+
+/** What brings the load balancers of one project together with a cluster. */
+export interface ProjectController<Counters> {
+  /** Whether both sides were read. */
+  readonly ready: boolean
+  /** The load balancers of the project. */
+  readonly known: KnownLoadBalancers
+  readonly counters: Counters
+  start(): void
+  stop(): Promise<void>
+}
+
+/** Who the projects are, and what decides which objects are whose. */
+export interface ProjectsOptions<Tenant extends ProjectTenant = ProjectTenant> {
+  readonly namespaces: NamespaceLabels
+  /** None: all namespaces are of the one tenant. */
+  readonly rules: readonly ProjectRule[]
+  readonly tenants: readonly Tenant[]
+  readonly log: Logger
+}
+
+export interface ProjectControllersOptions<Tenant extends ProjectTenant, Counters> extends ProjectsOptions<Tenant> {
+  readonly objects: TenantObjects
+  /** @param tenancy null when all namespaces are of the tenant */
+  readonly controllerOf: (tenant: Tenant, tenancy: Tenancy | null, log: Logger) => ProjectController<Counters>
+  /** What no project counts. */
+  readonly zero: Counters
+  /** Counters of what the projects share: each controller counts the same. */
+  readonly shared?: readonly (keyof Counters)[]
+}
+
+/** A controller for each project, over one cluster. They share none of the objects that are balanced. */
+export class ProjectControllers<
+  Tenant extends ProjectTenant,
+  Counters extends Readonly<Record<keyof Counters, number>>,
+> {
+  readonly #tenancy: Tenancy | null
+  readonly #tenants: readonly Tenant[]
+  readonly #controllers: readonly ProjectController<Counters>[]
+  readonly #zero: Counters
+  readonly #shared: readonly (keyof Counters)[]
+
+  constructor(options: ProjectControllersOptions<Tenant, Counters>) {
+    const { objects, namespaces, rules, tenants, log, controllerOf, zero, shared = [] } = options
+    const tenancy = rules.length === 0 ? null : new Tenancy({ objects, namespaces, rules })
+    this.#tenancy = tenancy
+    this.#tenants = tenants
+    this.#zero = zero
+    this.#shared = shared
+    this.#controllers = tenants.map((tenant) => {
+      const { project, projectId } = tenant
+      const controller = controllerOf(tenant, tenancy, tenancy === null ? log : log.child({ project }))
+      tenancy?.join(project, projectId, controller.known)
+      return controller
+    })
+  }
+
+  /** Whether both sides of every project were read. */
+  get ready(): boolean {
+    return this.#controllers.every(({ ready }) => ready)
+  }
+
+  /** Sums over all projects. */
+  get counters(): Counters {
+    const all = this.#controllers.map(({ counters }) => counters)
+    const names = Object.keys(this.#zero) as (keyof Counters)[]
+    const sums = names.map((name) => {
+      const counted = all.map((one) => one[name])
+      return [name, this.#shared.includes(name) ? Math.max(0, ...counted) : counted.reduce((a, b) => a + b, 0)]
+    })
+    return Object.fromEntries(sums) as Counters
+  }
+
+  start(): void {
+    for (const { certificates } of this.#tenants) certificates.start()
+    for (const controller of this.#controllers) controller.start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#controllers.map((controller) => controller.stop()))
+    await Promise.all(this.#tenants.map(({ certificates }) => certificates.stop()))
+    this.#tenancy?.close()
+  }
+}
