@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { LoadBalancerContent } from '../content/content.ts'
 import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
 import { LeftOut } from './left-out.ts'
-import { type SayContext, withoutRefused } from './say-content.ts'
+import { replace, type SayContext, withoutRefused } from './say-content.ts'
 
 const content: LoadBalancerContent = {
   name: 'shop/web',
@@ -108,4 +108,34 @@ test('hosts that are refused are left out of their routes; a route without any o
     { uid: 'u2', host: 'b.theirs', reason: 'why', route: 'u2/b' },
     { uid: 'u2', host: 'a.theirs', reason: 'why', route: 'u2/c' },
   ])
+})
+
+test.each([
+  ['a control plane that has no such call', new Refused('NotFound', 'Path /x not found', null), ['routes', 'whole']],
+  ['one that takes it', null, ['routes']],
+])('routes that change go to %s', async (_, refusal, calls) => {
+  const route = (code: number) => ({ name: 'u/r', conditions: [], action: { type: 'respond' as const, code } })
+  const [listener] = content.listeners
+  const wanted: LoadBalancerContent = { ...content, listeners: [{ ...listener!, routes: [route(503)] }] }
+  const stored = {
+    ...{ ...content, id: 'lb', enabled: true, pools: [{ ...content.pools[0]!, id: 'p' }] },
+    listeners: [{ ...listener!, id: 'l', defaultPoolId: 'p', routes: [{ ...route(404), id: 'r', enabled: true }] }],
+  }
+  const shown = { document: stored } as unknown as ShownLoadBalancer
+  const said: string[] = []
+  const service = {
+    changeRoutes: async () => {
+      said.push('routes')
+      if (refusal !== null) throw refusal
+      return shown
+    },
+    replace: async () => {
+      said.push('whole')
+      return shown
+    },
+  }
+  const known = { answered: () => {}, get: () => shown, alike: new WeakMap() }
+  const leftOut = new LeftOut(new FakeClock(), 30_000)
+  await replace({ leftOut, known, service } as unknown as SayContext, wanted, shown)
+  expect(said).toEqual(calls)
 })

@@ -1,6 +1,6 @@
 import { Refused } from '@spout/client/native-api'
 import type { LoadBalancerContent } from '../content/content.ts'
-import { differenceTo } from '../content/content-difference.ts'
+import { differenceTo, type PoolChange } from '../content/content-difference.ts'
 import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
 import type { LeftOut } from './left-out.ts'
@@ -48,33 +48,35 @@ async function say(
     return service.replace(id, takesNames ? { ...content, dnsNames: [] } : content)
   }
   for (const change of difference) {
-    if ('listenerId' in change) {
-      try {
-        now = await service.changeRoutes(now, change)
-        known.answered(now)
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error
-        // The listener has changed, or an earlier control plane has no such call: replacing the whole tells what is wrong.
-        return service.replace(id, content)
-      }
-      continue
-    }
-    try {
-      now = await service.changeMembers(now, change)
-      known.answered(now)
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error
-      const at = /^put\[(\d+)\](.*)$/.exec(error.field ?? '')
-      const pool = now.document.pools.findIndex((one) => one.id === change.poolId)
-      const put = change.put[Number(at?.[1] ?? Number.NaN)]
-      const member = put === undefined ? -1 : (content.pools[pool]?.members.indexOf(put) ?? -1)
-      // The pool has changed, or no member is at fault: replacing the whole tells what is wrong.
-      if (put === undefined || member < 0) return service.replace(id, content)
-      throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${at?.[2]}`)
-    }
+    const made = await ('listenerId' in change
+      ? service.changeRoutes(now, change).catch(nullIfRefused)
+      : service.changeMembers(now, change).catch(nullUnlessMember(now, content, change)))
+    // What the change was about is another now, nothing of it is at fault, or an earlier control plane has no such call:
+    // replacing the whole tells what is wrong.
+    if (made === null) return service.replace(id, content)
+    now = made
+    known.answered(now)
   }
   return now
 }
+
+function nullIfRefused(error: unknown): null {
+  if (error instanceof Refused) return null
+  throw error
+}
+
+/** @throws Refused with the member's place in the content when one is refused */
+const nullUnlessMember =
+  ({ document }: ShownLoadBalancer, { pools }: LoadBalancerContent, { poolId, put }: PoolChange) =>
+  (error: unknown): null => {
+    if (!(error instanceof Refused)) throw error
+    const [, at, field] = /^put\[(\d+)\](.*)$/.exec(error.field ?? '') ?? []
+    const pool = document.pools.findIndex(({ id }) => id === poolId)
+    const refused = at === undefined ? undefined : put[Number(at)]
+    const member = refused === undefined ? -1 : (pools[pool]?.members.indexOf(refused) ?? -1)
+    if (member < 0) return null
+    throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${field}`)
+  }
 
 /** Writes the content and leaves out members and names that are refused. */
 export async function withoutRefused(
