@@ -1,10 +1,9 @@
-import { gatewayApiDefinitions, type Lab, waitFor } from '@spout/testkit'
+import { gatewayApiDefinitions, type Lab, startFastMember, waitFor } from '@spout/testkit'
 import { installDefinitions } from '../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
 import { cpuSeconds } from '../bed/processes.ts'
 import { type ConnectedCluster, withConnectedCluster } from '../kubernetes/connected-cluster.ts'
 import { CONNECTOR_AGENT } from '../kubernetes/connector.ts'
 import { createGateway, GATEWAYS, OURS, type ShownGateway } from './objects.ts'
-import { startPortMember } from './port-member.ts'
 
 /** The port of HTTP listeners: the peer, which runs as a process of a host, moves those below 1024, and has 8080 itself. */
 export const PORT = 8088
@@ -29,7 +28,7 @@ export const SPOUT: Side = { name: 'spout', gatewayClass: OURS, agents: [CONNECT
 export const withGateways = (work: (bed: ConnectedCluster) => Promise<void>, set: readonly string[] = []) =>
   withConnectedCluster({ nodes: [NODE], set }, async (bed) => {
     const { lab, cluster, connector } = bed
-    await startPortMember(lab, MEMBER)
+    await startFastMember(lab, MEMBER, { answer: 'port' })
     await installDefinitions(cluster.api, await gatewayApiDefinitions())
     await cluster.api.create('/apis/gateway.networking.k8s.io/v1/gatewayclasses', {
       ...{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'GatewayClass' },

@@ -6,9 +6,16 @@ import { waitFor } from './wait-for.ts'
 /** Default ports of `startFastMember`. */
 export const FAST_PORTS = { first: 10_000, count: 200 } as const
 
+const ANSWERS = {
+  digits: 'string "0123456789012345678901234567890123456789"',
+  port: 'lf-string "%[dst_port]"',
+} as const
+
 export interface FastMemberOptions {
   /** How many ports, from `FAST_PORTS.first` on. */
   readonly count?: number
+  /** What it answers: 40 digits, or the number of its port. Default: digits. */
+  readonly answer?: keyof typeof ANSWERS
   /** A command in front of its own, such as `chrt --idle 0`: a member stands for another machine. */
   readonly prefix?: readonly string[]
 }
@@ -17,7 +24,7 @@ export interface FastMemberOptions {
 export async function startFastMember(
   lab: Lab,
   place: PlaceName,
-  { count = FAST_PORTS.count, prefix = [] }: FastMemberOptions = {},
+  { count = FAST_PORTS.count, answer = 'digits', prefix = [] }: FastMemberOptions = {},
 ): Promise<void> {
   const { first } = FAST_PORTS
   const file = path.join(lab.directory, `${place}.cfg`)
@@ -30,7 +37,7 @@ export async function startFastMember(
     '  timeout http-keep-alive 60s',
     'frontend answers',
     `  bind :::${first}-${first + count - 1} v4v6`,
-    '  http-request return status 200 content-type text/plain string "0123456789012345678901234567890123456789"',
+    `  http-request return status 200 content-type text/plain ${ANSWERS[answer]}`,
   ]
   writeFileSync(file, `${config.join('\n')}\n`)
   await lab.start(place, `fast-${place}`, [...prefix, 'haproxy', '-db', '-f', file])
