@@ -112,5 +112,5 @@ it('`spout lb stats --by` tells requests by pool and by route, and how to have t
   expect(top.stdout.split('\n')[0]).toMatch(/^LOAD BALANCER +LISTENER +ROUTE +REQUESTS\/S +ERRORS\/S +P50 +P99$/)
   await system.createLoadBalancer(acme, { name: 'quiet', pools: [], listeners: [] })
   const refused = await spout('lb', 'stats', 'quiet', '--by', 'pool')
-  expect(refused.stderr).toContain('spout listener set LOAD_BALANCER LISTENER --latencies yes')
+  expect(refused.stderr).toContain('spout listener set quiet LISTENER --latencies yes')
 })

@@ -62,11 +62,15 @@ export const NOTHING: Counts = {
   responses: { '1xx': 0, '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },
 }
 
-/** Rates per second between two samples. `open` is as in the later one, `latencies` are the counts in between. Zero for what the earlier one lacks. */
-export function ratesOf(id: string, before: Sample, after: Sample): Counts | null {
+/**
+ * Rates per second between two samples. `open` is as in the later one, `latencies` are the counts in between.
+ * @param absent what the earlier one stands for where it lacks the id; left out: as in the later one, so that the rate is zero
+ * @returns null when the later one lacks it
+ */
+export function ratesOf(id: string, before: Sample, after: Sample, absent?: Counts): Counts | null {
   const now = after.counts.get(id)
   if (now === undefined) return null
-  const then = before.counts.get(id) ?? now
+  const then = before.counts.get(id) ?? absent ?? now
   const seconds = (after.atMs - before.atMs) / 1000
   const rate = (was: number, is: number): number => Math.max(0, is - was) / seconds
   return {

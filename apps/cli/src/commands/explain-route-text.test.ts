@@ -30,6 +30,12 @@ test('a route says how long its requests may take, and how often they are tried 
   expect(textOf({ retry: { attempts: 2, codes: [503, 429], backoffMs: 50 } })).toBe(
     '    route  every request -> pool web; tried again up to 2 times, 50 ms apart, without a response and for 503, 429',
   )
+  expect(textOf({ clientRate: { requests: 10, perSeconds: 1, burst: 50 } })).toBe(
+    '    route  every request -> pool web; each client up to 10 in a second, and 50 more at once',
+  )
+  expect(textOf({ clientRate: { requests: 3, perSeconds: 60, burst: 0 } })).toBe(
+    '    route  every request -> pool web; each client up to 3 in 60 seconds',
+  )
   expect(textOf({ retry: { attempts: 1, codes: [], backoffMs: 0 } })).toBe(
     '    route  every request -> pool web; tried again up to 1 time, without a response',
   )

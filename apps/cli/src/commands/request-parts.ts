@@ -34,11 +34,12 @@ const counts = (listener: Row, by: Part): boolean =>
  */
 export async function partRows(session: Session, loadBalancers: readonly Row[], by: Part): Promise<readonly Row[]> {
   const counting = loadBalancers.filter(({ listeners }) => (listeners as readonly Row[]).some((one) => counts(one, by)))
-  if (counting.length === 0)
-    throw new SpoutError('InvalidField', {
-      field: '--by',
-      reason: `no listener counts by ${by}: spout listener set LOAD_BALANCER LISTENER ${HOW_TO_COUNT[by]}`,
-    })
+  if (counting.length === 0) {
+    const [only, ...others] = loadBalancers
+    const named = only === undefined || others.length > 0 ? 'LOAD_BALANCER' : String(only.name || only.id)
+    const reason = `no listener counts by ${by}: spout listener set ${named} LISTENER ${HOW_TO_COUNT[by]}`
+    throw new SpoutError('InvalidField', { field: '--by', reason })
+  }
   if (counting.length > MOST_LOAD_BALANCERS)
     throw new SpoutError('InvalidField', {
       field: '--by',

@@ -69,7 +69,10 @@ export function addTop(program: Command, context: CommandContext): void {
     .action(async (options: TopOptions) => {
       const scoped = await scopedTo(sessionOf(context), options.project)
       if (options.by !== undefined)
-        return watchParts(context, options, options.by, () => listOf(scoped, '/load-balancers'))
+        return watchParts(context, options, {
+          names: [column('LOAD BALANCER', 'loadBalancer'), ...PART_NAMES[options.by]],
+          look: async () => partRows(scoped, await listOf(scoped, '/load-balancers'), options.by!),
+        })
       let before = sampleOf(await listOf(scoped, '/load-balancers'), statsOf)
       while (await pause(options.every, context.signal)) {
         const rows = await listOf(scoped, '/load-balancers')
@@ -93,9 +96,10 @@ export function addTop(program: Command, context: CommandContext): void {
       const { by } = options
       if (by !== undefined) {
         const own = async () => [await findByName(scoped, '/load-balancers', 'load balancer', name)]
-        if (options.watch) return watchParts(context, options, by, own)
-        const rows = await partRows(scoped, await own(), by)
-        return context.write(printList(busiestFirst(rows), [...PART_NAMES[by], ...PART_TOTALS], printing))
+        const look = async () => partRows(scoped, await own(), by)
+        if (options.watch) return watchParts(context, options, { names: PART_NAMES[by], look })
+        const rows = busiestFirst(await look())
+        return context.write(printList(rows, [...PART_NAMES[by], ...PART_TOTALS], printing))
       }
       const look = async () => {
         const row = await findByName(scoped, '/load-balancers', 'load balancer', name)
@@ -125,27 +129,17 @@ export function addTop(program: Command, context: CommandContext): void {
 /** Prints what was done by pool or by route per second, again and again. */
 async function watchParts(
   context: CommandContext,
-  { every, once, output, project }: TopOptions,
-  by: Part,
-  loadBalancers: () => Promise<readonly Row[]>,
+  { every, once, output }: TopOptions,
+  { names, look }: { readonly names: readonly Column[]; readonly look: () => Promise<readonly Row[]> },
 ): Promise<void> {
-  const scoped = await scopedTo(sessionOf(context), project)
-  const look = async () => {
-    const rows = await partRows(scoped, await loadBalancers(), by)
-    return { rows, sample: { atMs: performance.now(), counts: countsById(rows) } }
-  }
-  let before = (await look()).sample
+  const sampled = (rows: readonly Row[]): Sample => ({ atMs: performance.now(), counts: countsById(rows) })
+  let before = sampled(await look())
   while (await pause(every, context.signal)) {
-    const { rows, sample } = await look()
-    const known = {
-      ...before,
-      counts: new Map([...sample.counts.keys()].map((id) => [id, before.counts.get(id) ?? NOTHING])),
-    }
-    const shown = busiestFirst(
-      rows.map((row) => ({ ...row, counts: ratesOf(String(row.id), known, sample) ?? NOTHING })),
-    )
-    const columns = [column('LOAD BALANCER', 'loadBalancer'), ...PART_NAMES[by], ...PART_RATES]
-    const table = printList(shown, columns, { format: output, colour: context.colour })
+    const rows = await look()
+    const sample = sampled(rows)
+    const rates = (row: Row) => ratesOf(String(row.id), before, sample, NOTHING) ?? NOTHING
+    const shown = busiestFirst(rows.map((row) => ({ ...row, counts: rates(row) })))
+    const table = printList(shown, [...names, ...PART_RATES], { format: output, colour: context.colour })
     context.write(`${context.colour && !once ? CLEAR : ''}${table}`)
     if (once) return
     before = sample
