@@ -63,13 +63,17 @@ function versions<T extends { readonly id: string }>(
 }
 
 function* childrenOf({ id: loadBalancerId, listeners, pools }: Children): Iterable<Child> {
+  // One object says where all parts of a kind are: there are tens of thousands of them.
+  const at = (kind: ChildRef['kind'], poolId: string | null = null): ChildRef => ({ kind, loadBalancerId, poolId })
+  const [listener, route, pool] = [at('listener'), at('route'), at('pool')]
   for (const { id, routes } of listeners) {
-    yield { id, ref: { kind: 'listener', loadBalancerId, poolId: null } }
-    for (const route of routes) yield { id: route.id, ref: { kind: 'route', loadBalancerId, poolId: null } }
+    yield { id, ref: listener }
+    for (const { id } of routes) yield { id, ref: route }
   }
-  for (const pool of pools) {
-    yield { id: pool.id, ref: { kind: 'pool', loadBalancerId, poolId: null } }
-    for (const { id } of pool.members) yield { id, ref: { kind: 'member', loadBalancerId, poolId: pool.id } }
-    if (pool.monitor) yield { id: pool.monitor.id, ref: { kind: 'healthMonitor', loadBalancerId, poolId: pool.id } }
+  for (const { id: poolId, members, monitor } of pools) {
+    yield { id: poolId, ref: pool }
+    const member = at('member', poolId)
+    for (const { id } of members) yield { id, ref: member }
+    if (monitor) yield { id: monitor.id, ref: at('healthMonitor', poolId) }
   }
 }

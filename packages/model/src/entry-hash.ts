@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { NodeStateEntry } from './node-state.ts'
 
 /** JSON with sorted object keys, so that equal values give equal text. */
@@ -106,4 +106,4 @@ function chunkHashes(
   return hashes
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
+const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, 32)

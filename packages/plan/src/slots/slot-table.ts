@@ -1,24 +1,21 @@
 import { NO_MEMBER, SLOT_TABLE_SIZES, type SlotTable, type SlotTableSize } from '@spout/model/node-state'
 
-/** Packs member indexes as nodes and the store keep them: base64 of little-endian 16-bit numbers. */
+/**
+ * Packs member indexes as nodes and the store keep them: base64 of little-endian 16-bit numbers. So the processors that
+ * Spout runs on keep numbers in memory, too.
+ */
 export function encodeSlots(slots: Uint16Array): SlotTable {
   const size = SLOT_TABLE_SIZES.find((known) => known === slots.length)
   if (size === undefined) throw new RangeError(`a slot table cannot have ${slots.length} slots`)
-  const bytes = new Uint8Array(2 * size)
-  for (let slot = 0; slot < slots.length; slot++) {
-    const index = slots[slot]!
-    bytes[2 * slot] = index & 0xff
-    bytes[2 * slot + 1] = index >>> 8
-  }
-  return { size, table: bytes.toBase64() }
+  return { size, table: new Uint8Array(slots.buffer, slots.byteOffset, slots.byteLength).toBase64() }
 }
 
 /** Unpacks a table. Missing slots are `NO_MEMBER`; surplus ones are ignored. */
 export function decodeSlots(table: SlotTable): Uint16Array<ArrayBuffer> {
   const bytes = Uint8Array.fromBase64(table.table)
-  const slots = new Uint16Array(table.size).fill(NO_MEMBER)
   const known = Math.min(table.size, bytes.length >>> 1)
-  for (let slot = 0; slot < known; slot++) slots[slot] = bytes[2 * slot]! | (bytes[2 * slot + 1]! << 8)
+  const slots = new Uint16Array(table.size).fill(NO_MEMBER, known)
+  slots.set(new Uint16Array(bytes.buffer, 0, known))
   return slots
 }
 

@@ -30,12 +30,20 @@ export class StoredObjects {
 
   list(kind: string, scope: string | null | undefined): readonly ObjectRow[] {
     const { list, listScope, editsOfKind } = this.#statements
-    const found = rows<TextRow>(scope === undefined ? list.all(kind) : listScope.all(kind, scope))
     const editsOf = Map.groupBy(rows<EditRow>(editsOfKind.all(kind)), ({ id }) => id)
-    return found.map((row) => {
-      const edits = editsOf.get(row.id) ?? []
-      return { ...row, revision: edits.at(-1)?.revision ?? row.revision, value: wholeValue(row.value, edits) }
-    })
+    const objects: ObjectRow[] = []
+    // Row by row: the texts of all rows together would be most of a start's garbage.
+    for (const row of scope === undefined ? list.iterate(kind) : listScope.iterate(kind, scope)) {
+      const { id, scope: inScope, revision, value } = row as unknown as TextRow
+      const edits = editsOf.get(id) ?? []
+      objects.push({
+        id,
+        scope: inScope,
+        revision: edits.at(-1)?.revision ?? revision,
+        value: wholeValue(value, edits),
+      })
+    }
+    return objects
   }
 
   /** The object as edits left it at a sequence, frozen; null when it was written whole or deleted since. */
