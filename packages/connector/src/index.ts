@@ -2,7 +2,8 @@
  * What every intent needs that turns objects of a Kubernetes cluster into load balancers: a client of the native API
  * (`control-plane/`), the content of a load balancer (`content/`) and the calls that write it (`load-balancer/`),
  * addresses (`addresses/`), endpoints and nodes as members (`endpoints/`), the cluster in memory (`cluster/`), the
- * project of an object (`tenancy/`), deletion (`take-down/`) and progress (`status/`).
+ * project of an object (`tenancy/`), the queue and the workers of a controller (`loop/`), deletion (`take-down/`) and
+ * progress (`status/`).
  *
  * It knows no kind of object that is balanced: reading a Service and writing its status is its intent's work.
  */
@@ -54,6 +55,11 @@ export * from './load-balancer/choices.ts'
 export * from './load-balancer/left-out.ts'
 export * from './load-balancer/say-content.ts'
 export * from './load-balancer/wanted.ts'
+export * from './loop/alone.ts'
+export * from './loop/intent-loop.ts'
+export * from './loop/options.ts'
+export * from './loop/owners.ts'
+export * from './loop/retries.ts'
 export * from './objects.ts'
 export * from './refusal.ts'
 export * from './status/pending-reasons.ts'

@@ -9,6 +9,15 @@ export interface KnownNetwork {
   readonly families: readonly Family[]
 }
 
+/**
+ * The families that members can have in one of the networks, IPv4 first.
+ * @param otherwise while no network has a subnet
+ */
+export function memberFamilies(networks: readonly KnownNetwork[], otherwise: readonly Family[]): readonly Family[] {
+  const families = new Set(networks.flatMap((network) => network.families))
+  return families.size === 0 ? otherwise : [...families].sort()
+}
+
 /** Families without a subnet, with the reason. */
 export type Unreachable = ReadonlyMap<Family, Refusal>
 

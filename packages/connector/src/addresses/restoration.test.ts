@@ -14,7 +14,8 @@ it('awaits for a while the addresses that were shown when the list was empty', a
   const restoration = new Restoration(clock)
   const [shows, bare, later] = [service('a', '198.51.100.16'), service('b'), service('c', '198.51.100.17')]
   expect(restoration.awaits(shows)).toBe(false)
-  restoration.begin([shows, bare])
+  restoration.listed({ size: 0 })
+  restoration.beginIfLost(() => [shows, bare])
   expect([shows, bare, later].map((one) => restoration.awaits(one))).toEqual([true, false, false])
   await clock.advance(119_999)
   expect(restoration.awaits(shows)).toBe(true)

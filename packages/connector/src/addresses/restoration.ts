@@ -14,6 +14,7 @@ const AWAITED_MS = 120_000
  */
 export class Restoration {
   readonly #clock: Clock
+  #mayBeLost = false
   #uids: ReadonlySet<string> = new Set()
   #untilMs = 0
 
@@ -21,8 +22,22 @@ export class Restoration {
     this.#clock = clock
   }
 
-  /** The control plane listed nothing. @param objects those that we claimed before */
-  begin(objects: Iterable<AddressedObject>): void {
+  /** The control plane listed its load balancers. */
+  listed({ size }: { readonly size: number }): void {
+    this.#mayBeLost = size === 0
+  }
+
+  /**
+   * Call it, once the cluster was read, before anything is done on an empty list.
+   * @param claimed the objects that we claimed before
+   */
+  beginIfLost(claimed: () => Iterable<AddressedObject>): void {
+    if (!this.#mayBeLost) return
+    this.#mayBeLost = false
+    this.#begin(claimed())
+  }
+
+  #begin(objects: Iterable<AddressedObject>): void {
     const uids: string[] = []
     for (const object of objects) if (shownAddresses(object).length > 0) uids.push(uidOf(object))
     this.#uids = new Set(uids)

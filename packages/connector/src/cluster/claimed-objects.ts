@@ -208,8 +208,8 @@ function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error
 }
 
-/** The object is another version, has another UID, or is gone. */
-function staleOr(error: unknown): never {
+/** A write's error: the object is another version, has another UID, or is gone. @throws Stale for these; else the error */
+export function staleOr(error: unknown): never {
   if (isConflict(error) || isNotFound(error)) throw new Stale((error as Error).message)
   // A finalizer cannot be added to an object that is being deleted; it was read before its deletion began.
   if (error instanceof KubeError && error.status === 422) throw new Stale(error.message)

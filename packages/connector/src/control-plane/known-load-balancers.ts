@@ -6,6 +6,14 @@ import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../content/owners.
 import type { AlikeRoutes } from '../content/route-difference.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from './load-balancer-service.ts'
 
+/** What has changed of the load balancers that are known. */
+export type LoadBalancerChange =
+  /** The list is complete. */
+  | { readonly type: 'listed' }
+  /** `before` is null when it was not known. */
+  | { readonly type: 'shown'; readonly document: LoadBalancer; readonly before: LoadBalancer | null }
+  | { readonly type: 'gone'; readonly document: LoadBalancer }
+
 /** The load balancers of this cluster, kept by the control plane's watch and indexed by their objects. */
 export class KnownLoadBalancers {
   readonly #service: LoadBalancerService
@@ -16,7 +24,7 @@ export class KnownLoadBalancers {
   readonly #byId = new Map<string, ShownLoadBalancer>()
   readonly #idsOfUid = new Map<string, Set<string>>()
   readonly #idsOfKey = new Map<string, Set<string>>()
-  readonly #listeners = new Set<(documents: readonly LoadBalancer[]) => void>()
+  readonly #listeners = new Set<(change: LoadBalancerChange) => void>()
   /** For comparisons with what is wanted. */
   readonly alike: AlikeRoutes = new WeakMap()
   /** Ids seen since the last list began. */
@@ -65,8 +73,7 @@ export class KnownLoadBalancers {
     return this.#of(this.#idsOfKey.get(key))
   }
 
-  /** Calls back with the document before and after, where they exist; with none once the list is complete. */
-  onChange(listener: (documents: readonly LoadBalancer[]) => void): () => void {
+  onChange(listener: (change: LoadBalancerChange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -101,7 +108,7 @@ export class KnownLoadBalancers {
       put(this.#idsOfUid, uid, document.id)
       put(this.#idsOfKey, key, document.id)
     }
-    this.#tell(before === undefined ? [document] : [before.document, document])
+    this.#tell({ type: 'shown', document, before: before?.document ?? null })
   }
 
   forget(id: string): void {
@@ -109,7 +116,7 @@ export class KnownLoadBalancers {
     if (before === undefined) return
     this.#byId.delete(id)
     this.#unindex(before.document)
-    this.#tell([before.document])
+    this.#tell({ type: 'gone', document: before.document })
   }
 
   /** Follows the watch until `signal` aborts, however often it breaks. */
@@ -141,7 +148,7 @@ export class KnownLoadBalancers {
     for (const id of [...this.#byId.keys()]) if (!this.#seen.has(id)) this.forget(id)
     this.#seen = null
     this.#listed = true
-    this.#tell([])
+    this.#tell({ type: 'listed' })
   }
 
   #of(ids: ReadonlySet<string> | undefined): readonly ShownLoadBalancer[] {
@@ -155,8 +162,8 @@ export class KnownLoadBalancers {
     }
   }
 
-  #tell(documents: readonly LoadBalancer[]): void {
-    for (const listener of this.#listeners) listener(documents)
+  #tell(change: LoadBalancerChange): void {
+    for (const listener of this.#listeners) listener(change)
   }
 }
 
@@ -181,3 +188,11 @@ function remove(index: Map<string, Set<string>>, key: string, id: string): void 
   ids?.delete(id)
   if (ids?.size === 0) index.delete(key)
 }
+
+/** The documents that a change is about: as the load balancer was, and as it is. */
+export const documentsOf = (change: LoadBalancerChange): readonly LoadBalancer[] =>
+  change.type === 'listed'
+    ? []
+    : change.type === 'gone' || change.before === null
+      ? [change.document]
+      : [change.before, change.document]

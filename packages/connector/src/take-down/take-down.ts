@@ -1,11 +1,14 @@
 import type { LoadBalancer } from '@spout/model'
+import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { type OwnerKind, ownersOf } from '../content/owners.ts'
 import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
 import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
+import { alone, type Busy } from '../loop/alone.ts'
+import { SHORTLY_MS } from '../loop/retries.ts'
 import { type IndexedObject, type Sight, sightOf } from './absence.ts'
 
-/** Another unit is about to change the load balancer. */
-export const SHORTLY_MS = 20
+/** The deletion guard still holds the object. */
+const HELD_RETRY_MS = 5000
 /** The watch has not shown yet what the API server says exists. */
 const UNSEEN_RETRY_MS = 1000
 
@@ -26,8 +29,7 @@ export interface TakeDownContext {
   readonly namespaces: readonly string[] | null
   /** UIDs of objects that were shown and deleted, while a load balancer names them. */
   readonly departed: ReadonlySet<string>
-  /** The unit that is changing a load balancer now, by load balancer id. */
-  readonly busy: Map<string, string>
+  readonly busy: Busy
   /** Ids of deleted load balancers that nodes may still hold, by the key of the object that waits for it. */
   readonly withdrawing: Map<string, Set<string>>
   readonly addUnit: (unit: string) => void
@@ -48,9 +50,23 @@ export function livingUnits(
 
 /**
  * Deletes the load balancers of this object alone, and removes it from those that it shares with others.
- * @returns null when nothing of the object is left in the control plane; else when to look again, in ms
+ * @param letGo done for the object once nothing of it is left in the control plane; when it is to be tried again, so is
+ * all of this
  */
-export async function takeDown(context: TakeDownContext, key: string): Promise<number | null> {
+export async function takeDown(
+  context: TakeDownContext,
+  key: string,
+  letGo: () => Promise<Outcome> = async () => done,
+): Promise<Outcome> {
+  if (context.objects.isHeld(key)) return retryAfter(HELD_RETRY_MS)
+  const deleted = await deleteOwn(context, key)
+  if (deleted.type !== 'done') return deleted
+  const outcome = await letGo()
+  if (outcome.type === 'done') context.withdrawing.delete(key)
+  return outcome
+}
+
+async function deleteOwn(context: TakeDownContext, key: string): Promise<Outcome> {
   const { service, index, known, kind, busy, withdrawing } = context
   for (const { document } of known.ofKey(key)) {
     const isLeft = sightsOf(context, document).some(({ key: name, sight }) => name === key && sight !== 'living')
@@ -59,20 +75,18 @@ export async function takeDown(context: TakeDownContext, key: string): Promise<n
     if (units.length > 0) {
       // The others of a shared address write the document without this one.
       for (const unit of units) context.addUnit(unit)
-      return SHORTLY_MS
+      return retryAfter(SHORTLY_MS)
     }
-    if (busy.has(document.id)) return SHORTLY_MS
-    busy.set(document.id, key)
-    try {
-      if (!(await isAbandoned(context, document))) return UNSEEN_RETRY_MS
+    const outcome = await alone(busy, [document.id], `what ${key} leaves`, async () => {
+      if (!(await isAbandoned(context, document))) return retryAfter(UNSEEN_RETRY_MS)
       await service.delete(document.id)
-    } finally {
-      busy.delete(document.id)
-    }
+      return done
+    })
+    if (outcome.type !== 'done') return outcome
     known.forget(document.id)
     withdrawing.set(key, (withdrawing.get(key) ?? new Set()).add(document.id))
   }
-  return null
+  return done
 }
 
 interface SeenObject {

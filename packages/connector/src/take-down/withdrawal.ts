@@ -1,14 +1,30 @@
 import { Refused } from '@spout/client/native-api'
+import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { loadBalancerIds } from '../addresses/ids.ts'
 import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
 
 /** How long one call waits for the nodes, and the pause before the next: a worker has other objects to process. */
-export const WITHDRAWAL_WAIT_MS = 500
+const WITHDRAWAL_WAIT_MS = 500
 
 export interface WithdrawalContext {
   readonly service: LoadBalancerService
   /** Ids of deleted load balancers that nodes may still hold, by the key of the object that waits for it. */
   readonly withdrawing: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/**
+ * Lets an object go once no node holds anything of it.
+ * @param onOverdue called with the names of nodes that have not confirmed in time
+ */
+export async function whenWithdrawn(
+  context: WithdrawalContext,
+  { key, uid }: { readonly key: string; readonly uid: string },
+  onOverdue: (waitingFor: readonly string[]) => void,
+  letGo: () => Promise<void>,
+): Promise<Outcome> {
+  if (!(await isWithdrawn(context, key, uid, onOverdue))) return retryAfter(WITHDRAWAL_WAIT_MS)
+  await letGo()
+  return done
 }
 
 /**

@@ -1,7 +1,6 @@
-import type { LoadBalancer } from '@spout/model'
 import { Dependents } from '../cluster/dependents.ts'
 import { type OwnerKind, ownersOf } from '../content/owners.ts'
-import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
+import { documentsOf, type KnownLoadBalancers, type LoadBalancerChange } from '../control-plane/known-load-balancers.ts'
 import type { AddressedObject } from '../objects.ts'
 import { type Assignment, assign, type TenantProject } from './assignment.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
@@ -71,7 +70,7 @@ export class Tenancy {
   join(project: string, id: string, known: KnownLoadBalancers): void {
     this.#known.set(project, known)
     this.#projects.set(project, { name: project, id, ofUid: null })
-    this.#unsubscribe.push(known.onChange((documents) => this.#shown(project, documents)))
+    this.#unsubscribe.push(known.onChange((change) => this.#shown(project, change)))
   }
 
   close(): void {
@@ -116,8 +115,7 @@ export class Tenancy {
     return projectOfNamespace(namespace, this.#options.namespaces.of(namespace), this.#options.rules)
   }
 
-  /** Load balancers changed: documents before and after, or none when the project's list is complete. */
-  #shown(project: string, documents: readonly LoadBalancer[]): void {
+  #shown(project: string, change: LoadBalancerChange): void {
     const known = this.#known.get(project)
     const before = this.#projects.get(project)
     if (known === undefined || before === undefined || !known.listed) return
@@ -126,7 +124,7 @@ export class Tenancy {
       for (const key of this.#namespaces.keys()) this.#look(key, 'when-it-changes')
     }
     const { kind } = this.#options.objects
-    const keys = new Set(documents.flatMap((document) => [...ownersOf(document, kind).values()]))
+    const keys = new Set(documentsOf(change).flatMap((document) => [...ownersOf(document, kind).values()]))
     for (const key of keys) if (this.#namespaces.has(key)) this.#look(key, 'when-it-changes')
   }
 

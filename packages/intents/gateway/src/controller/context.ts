@@ -1,4 +1,5 @@
 import type {
+  Busy,
   KnownDomains,
   KnownLoadBalancers,
   KnownNetworks,
@@ -16,19 +17,21 @@ import type { Statuses } from './statuses.ts'
 
 /** State shared by the parts of the controller. */
 export interface ControllerContext extends GatewayControllerOptions {
+  readonly kind: 'gateway'
   readonly known: KnownLoadBalancers
   readonly pools: KnownPools
   readonly networks: KnownNetworks
   readonly domains: KnownDomains
   readonly restoration: Restoration
   readonly gateways: GatewayIndex
+  /** The same: a Gateway is decided alone. */
+  readonly index: GatewayIndex
   readonly listenerSets: ListenerSetIndex
   readonly routes: RouteIndex
   readonly policies: PolicyIndex
   readonly statuses: Statuses
   readonly compiled: CompiledRoutes
-  /** The Gateway whose load balancer is being changed now, by load balancer id. */
-  readonly busy: Map<string, string>
+  readonly busy: Busy
   readonly withdrawing: Map<string, Set<string>>
   /** UIDs of Gateways that were shown and deleted, while a load balancer names them. */
   readonly departed: Set<string>
@@ -37,10 +40,7 @@ export interface ControllerContext extends GatewayControllerOptions {
   /** Looks at the routes of a Gateway. */
   readonly addRoutesOf: (gateway: string) => void
   /** Looks at a Gateway, if it is ours. */
-  readonly addGateway: (key: string) => void
+  readonly addUnit: (gateway: string) => void
   /** Looks at what a Gateway leaves behind. */
   readonly addLeaving: (key: string) => void
 }
-
-/** How often what is refused is tried again, besides when something changes that may help. */
-export const REFUSED_RETRY_MS = 30_000

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  alone,
   backendPool,
   Confirmations,
-  type Family,
   LeftOut,
+  memberFamilies,
   nameRefused,
   ownersOf,
   type PoolContent,
+  REFUSED_RETRY_MS,
   type Refusal,
   SHORTLY_MS,
   type ShownLoadBalancer,
@@ -19,7 +21,7 @@ import { authoritiesOfPolicy } from '../to-model/backend-tls.ts'
 import type { Backend } from '../to-model/backends.ts'
 import { type CompiledGateway, compileGateway } from '../to-model/compile-gateway.ts'
 import { bringGateway } from './bring-gateway.ts'
-import { type ControllerContext, REFUSED_RETRY_MS } from './context.ts'
+import type { ControllerContext } from './context.ts'
 import { surroundingsOf } from './options.ts'
 import { withAddresses } from './shown-addresses.ts'
 
@@ -47,7 +49,7 @@ export class GatewayBalancer {
   }
 
   async balance(key: string): Promise<Outcome> {
-    const { cluster, gateways, known, routes, addLeaving } = this.#context
+    const { cluster, gateways, known, routes, busy, addLeaving } = this.#context
     const gateway = cluster.gateway(key)
     if (gateway === undefined || gateways.ownershipOf(gateway) !== 'ours') return done
     // The load balancer of an earlier Gateway of this name must go first.
@@ -62,10 +64,10 @@ export class GatewayBalancer {
     }
     // When they have been read and stored, this Gateway is looked at again.
     if (!gateways.knowsSecrets(key)) return done
-    const ids = routes.ofGateway(key)
-    if (!ids.every((id) => this.#knowsAuthorities(routes.of(id).services))) return done
-    const own = ids.flatMap((id) => cluster.route(id) ?? [])
-    const families = this.#families()
+    const routeIds = routes.ofGateway(key)
+    if (!routeIds.every((id) => this.#knowsAuthorities(routes.of(id).services))) return done
+    const own = routeIds.flatMap((id) => cluster.route(id) ?? [])
+    const families = memberFamilies(this.#context.networks.all, [4, 6])
     const compiled = compileGateway(gateway, own, {
       ...surroundingsOf(this.#context),
       poolOf: (name, backend) => ({
@@ -73,7 +75,8 @@ export class GatewayBalancer {
         ...spokenTo(backend),
       }),
     })
-    return this.#bring(key, gateway, compiled)
+    const ids = known.ofUid(uidOf(gateway)).map(({ document }) => document.id)
+    return alone(busy, ids, key, () => this.#bring(key, gateway, compiled))
   }
 
   /** Whether all authorities of the policies of Services have been looked at. */
@@ -87,10 +90,7 @@ export class GatewayBalancer {
   }
 
   async #bring(key: string, gateway: Gateway, compiled: CompiledGateway): Promise<Outcome> {
-    const { service, settings, known, pools, networks, restoration, busy, statuses } = this.#context
-    const ids = known.ofUid(uidOf(gateway)).map(({ document }) => document.id)
-    if (ids.some((id) => busy.has(id))) return retryAfter(SHORTLY_MS)
-    for (const id of ids) busy.set(id, key)
+    const { service, settings, known, pools, networks, restoration, statuses } = this.#context
     const { shown: brought, notMade } = await bringGateway(
       {
         ...{ service, known, leftOut: this.leftOut, kind: 'gateway', cluster: settings.cluster },
@@ -101,9 +101,7 @@ export class GatewayBalancer {
       },
       gateway,
       compiled,
-    ).finally(() => {
-      for (const id of ids) busy.delete(id)
-    })
+    )
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
     this.#tellHosts(key, shown, compiled)
     const progress =
@@ -136,12 +134,6 @@ export class GatewayBalancer {
     const names = wanted?.content.dnsNames ?? []
     const refused = shown === null ? null : this.leftOut.name(shown.document.id, names)
     return refused === null ? [] : [nameRefused(refused.name, 'spec', refused.reason)]
-  }
-
-  /** Those that members can have in one of the project's networks. */
-  #families(): readonly Family[] {
-    const known = new Set(this.#context.networks.all.flatMap(({ families }) => families))
-    return known.size === 0 ? [4, 6] : [...known].sort()
   }
 }
 

@@ -1,16 +1,16 @@
 import {
+  IntentLoop,
   KnownDomains,
   KnownLoadBalancers,
   KnownNetworks,
   KnownPools,
   keyOf,
-  ownersOf,
+  type LoadBalancerChange,
+  noteDeparted,
+  queueOwners,
   Restoration,
-  SHORTLY_MS,
-  Stale,
 } from '@spout/connector'
-import type { LoadBalancer } from '@spout/model'
-import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import { done, type Outcome } from '@spout/runtime'
 import { byAge, routeIdOf } from '../objects/route.ts'
 import { CompiledRoutes } from '../to-model/compiled-routes.ts'
 import type { ClusterChange } from './cluster.ts'
@@ -36,40 +36,30 @@ export interface GatewayControllerCounters {
 }
 
 const WORKERS = 32
-const NOT_READY_RETRY_MS = 200
-
-const CLASS = 'class:'
-const GATEWAY = 'gateway:'
-const ROUTE = 'route:'
-const LEAVE = 'leave:'
-const POLICY = 'policy:'
-const LISTENER_SET = 'listener-set:'
+type Kind = 'class' | 'gateway' | 'route' | 'leave' | 'policy' | 'listener-set'
 
 /**
  * Keeps a load balancer for each Gateway of our classes, and the statuses of classes, Gateways, ListenerSets and routes.
- *
- * The queue holds keys, not events: a worker reads both sides and writes the difference, so it may run at any time.
  */
 export class GatewayController {
   readonly name = 'gateway-controller'
   readonly #context: ControllerContext
   readonly #balancer: GatewayBalancer
-  readonly #queue: WorkQueue
-  readonly #reconciler: Reconciler
-  readonly #stop = new AbortController()
-  #following: Promise<unknown> | null = null
-  #unsubscribe: readonly (() => void)[] = []
+  readonly #loop: IntentLoop<Kind>
 
   constructor(options: GatewayControllerOptions) {
     const { service, settings, clock, log } = options
+    const gateways = new GatewayIndex(options)
     this.#context = {
       ...options,
+      kind: 'gateway',
       known: new KnownLoadBalancers({ service, cluster: settings.cluster, kind: 'gateway', clock, log }),
       pools: new KnownPools({ service, clock, log, onChange: () => this.#tryRefusedAgain() }),
       networks: new KnownNetworks({ service, clock, log, onChange: () => this.#networksChanged() }),
       domains: new KnownDomains({ service, clock, log, onChange: () => this.#addAll() }),
       restoration: new Restoration(clock),
-      gateways: new GatewayIndex(options),
+      gateways,
+      index: gateways,
       listenerSets: new ListenerSetIndex(),
       routes: new RouteIndex(options),
       policies: new PolicyIndex(options),
@@ -82,24 +72,22 @@ export class GatewayController {
       addRoutesOf: (key) => {
         for (const route of this.#context.routes.ofGateway(key)) this.#addRoute(route)
       },
-      addGateway: (key) => this.#addGateway(key),
-      addLeaving: (key) => this.#add(LEAVE, key),
+      addUnit: (key) => this.#addGateway(key),
+      addLeaving: (key) => this.#loop.add('leave', key),
     }
     this.#balancer = new GatewayBalancer(this.#context)
-    this.#queue = new WorkQueue({ clock })
-    this.#reconciler = new Reconciler({
-      name: this.name,
-      queue: this.#queue,
-      log,
-      workers: WORKERS,
-      reconcile: (key) => this.#look(key),
+    this.#loop = new IntentLoop<Kind>({
+      ...{ name: this.name, workers: WORKERS, clock, log },
+      ...this.#sources(),
+      begin: () => this.#begin(),
+      beforeEach: () => this.#context.restoration.beginIfLost(() => this.#claimed()),
+      looks: this.#looks(),
     })
   }
 
   /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
-    const { cluster, known, networks, domains } = this.#context
-    return cluster.ready && [known, networks, domains].every(({ listed }) => listed)
+    return this.#loop.ready
   }
 
   /** The load balancers of the project. */
@@ -109,46 +97,44 @@ export class GatewayController {
 
   get counters(): GatewayControllerCounters {
     const { gateways, routes, known, statuses } = this.#context
-    const paused = this.#balancer.refusedGateways.filter((key) => this.#queue.isPaused(`${GATEWAY}${key}`))
+    const paused = this.#balancer.refusedGateways.filter((key) => this.#loop.isPaused('gateway', key))
     return {
       gateways: gateways.count,
       loadBalancers: known.size,
       routes: [...routes.ids()].length,
-      queued: this.#queue.size - paused.length,
+      queued: this.#loop.size - paused.length,
       statusWrites: statuses.writes,
     }
   }
 
   start(): void {
-    const { cluster, certificates, gateways, known, pools, networks, domains } = this.#context
-    this.#unsubscribe = [
-      cluster.onChange((change) => this.#changed(change)),
-      certificates.onChange((secret) => {
-        for (const gateway of gateways.ofSecret(secret)) this.#addGateway(gateway)
-        for (const policy of this.#context.policies.ofAuthorities(secret)) this.#policyChanged(policy)
-      }),
-      known.onChange((documents) => this.#shown(documents)),
-    ]
+    const { cluster, certificates, known } = this.#context
     for (const one of cluster.classes()) this.#changed({ type: 'class', key: one.metadata.name })
     for (const one of cluster.gateways()) this.#changed({ type: 'gateway', key: keyOf(one) })
     for (const one of cluster.listenerSets()) this.#changed({ type: 'listener-set', key: keyOf(one) })
     for (const one of cluster.routes()) this.#changed({ type: 'route', key: routeIdOf(one) })
-    this.#following = Promise.all([known, pools, networks, domains].map((one) => one.follow(this.#stop.signal)))
-    this.#reconciler.start()
+    this.#loop.start([
+      cluster.onChange((change) => this.#changed(change)),
+      certificates.onChange((secret) => this.#secretChanged(secret)),
+      known.onChange((change) => this.#shown(change)),
+    ])
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    for (const unsubscribe of this.#unsubscribe) unsubscribe()
-    await this.#reconciler.stop()
-    await this.#following
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  #secretChanged(secret: string): void {
+    const { gateways, policies } = this.#context
+    for (const gateway of gateways.ofSecret(secret)) this.#addGateway(gateway)
+    for (const policy of policies.ofAuthorities(secret)) this.#policyChanged(policy)
   }
 
   #changed(change: ClusterChange): void {
     const { cluster, gateways, routes } = this.#context
     switch (change.type) {
       case 'class':
-        this.#add(CLASS, change.key)
+        this.#loop.add('class', change.key)
         for (const gateway of cluster.gateways())
           if (gateway.spec.gatewayClassName === change.key) this.#gatewayChanged(keyOf(gateway))
         break
@@ -174,12 +160,12 @@ export class GatewayController {
   }
 
   #gatewayChanged(key: string): void {
-    const { cluster, gateways, routes, known, departed } = this.#context
+    const { cluster, gateways, routes, known } = this.#context
     const { before, ownership, isChanged } = gateways.put(key, cluster.gateway(key))
-    if (before !== null && before.uid !== gateways.get(key)?.uid && known.ofUid(before.uid).length > 0)
-      departed.add(before.uid)
-    if (ownership === 'ours') this.#add(GATEWAY, key)
-    if (ownership === 'deleting' || ownership === 'released' || known.ofKey(key).length > 0) this.#add(LEAVE, key)
+    noteDeparted(this.#context, before, gateways.get(key)?.uid)
+    if (ownership === 'ours') this.#loop.add('gateway', key)
+    if (ownership === 'deleting' || ownership === 'released' || known.ofKey(key).length > 0)
+      this.#loop.add('leave', key)
     // A status of ours, for example, says nothing to its routes.
     if (isChanged) for (const route of routes.ofGateway(key)) this.#addRoute(route)
     const wasOurs = before?.ownership === 'ours' || before?.ownership === 'deleting'
@@ -197,12 +183,12 @@ export class GatewayController {
     for (const route of routes.ofListenerSet(key)) this.#routeChanged(route)
     // Listeners of other sets may become free.
     for (const gateway of named) for (const route of routes.ofGateway(gateway)) this.#addRoute(route)
-    if (before !== null && before !== after && gateways.isOurs(before)) this.#add(LISTENER_SET, key)
+    if (before !== null && before !== after && gateways.isOurs(before)) this.#loop.add('listener-set', key)
   }
 
   /** A Gateway is gone: nobody serves its ListenerSets. */
   #leaveListenerSets(gateway: string): void {
-    for (const set of this.#context.cluster.listenerSetsOf(gateway)) this.#add(LISTENER_SET, keyOf(set))
+    for (const set of this.#context.cluster.listenerSetsOf(gateway)) this.#loop.add('listener-set', keyOf(set))
   }
 
   #routeChanged(id: string): void {
@@ -244,7 +230,7 @@ export class GatewayController {
 
   #policyChanged(key: string): void {
     const { cluster, policies, routes } = this.#context
-    this.#add(POLICY, key)
+    this.#loop.add('policy', key)
     for (const service of policies.put(key, cluster.policy(key))) {
       // Of two policies for one Service the older counts.
       this.#addPoliciesOf(service)
@@ -253,7 +239,7 @@ export class GatewayController {
   }
 
   #addPoliciesOf(service: string): void {
-    for (const policy of this.#context.cluster.policiesOf(service)) this.#add(POLICY, keyOf(policy))
+    for (const policy of this.#context.cluster.policiesOf(service)) this.#loop.add('policy', keyOf(policy))
   }
 
   /** Our Gateways that a policy is for. */
@@ -274,16 +260,11 @@ export class GatewayController {
   /** What it names is decided about by policies, too. */
   #addRoute(id: string): void {
     for (const service of this.#context.routes.of(id).services) this.#addPoliciesOf(service)
-    this.#queue.add(`${ROUTE}${id}`, id.split('/', 2)[1] ?? '')
+    this.#loop.add('route', id, id.split('/', 2)[1] ?? '')
   }
 
   #addGateway(key: string): void {
-    if (this.#context.gateways.isOurs(key)) this.#add(GATEWAY, key)
-  }
-
-  /** Namespaces take turns. */
-  #add(kind: string, key: string): void {
-    this.#queue.add(`${kind}${key}`, key.split('/', 1)[0] ?? '')
+    if (this.#context.gateways.isOurs(key)) this.#loop.add('gateway', key)
   }
 
   #networksChanged(): void {
@@ -299,26 +280,15 @@ export class GatewayController {
     for (const key of this.#balancer.refusedGateways) this.#addGateway(key)
   }
 
-  /** Load balancers changed: documents before and after, or none when the list is complete. */
-  #shown(documents: readonly LoadBalancer[]): void {
-    const { cluster, known, gateways, departed, restoration } = this.#context
-    const all = documents.length === 0 ? [...known.all()].map(({ document }) => document) : documents
-    for (const document of all)
-      for (const [uid, key] of ownersOf(document, 'gateway')) {
-        if (gateways.get(key)?.uid === uid && gateways.isOurs(key)) this.#add(GATEWAY, key)
-        else this.#add(LEAVE, key)
-        if (known.ofUid(uid).length === 0) departed.delete(uid)
-      }
-    const [before, after] = documents
-    if (before !== undefined && after === undefined) {
-      this.#balancer.forget(before.id)
+  #shown(change: LoadBalancerChange): void {
+    queueOwners(this.#context, change)
+    if (change.type === 'gone') {
+      this.#balancer.forget(change.document.id)
       this.#tryRefusedAgain()
     }
-    if (documents.length > 0) return
-    // The addresses that our Gateways show, in case the control plane lost its state.
-    const claimed = () => [...cluster.gateways()].filter((one) => cluster.isClaimed(one))
-    if (known.size === 0) restoration.begin(claimed().map(withAddresses))
-    for (const key of gateways.keys()) this.#addGateway(key)
+    if (change.type !== 'listed') return
+    this.#context.restoration.listed(this.#context.known)
+    this.#addAll()
   }
 
   async #leave(gateway: string): Promise<Outcome> {
@@ -326,25 +296,37 @@ export class GatewayController {
     return await releaseGateway(this.#context, gateway)
   }
 
-  async #look(key: string): Promise<Outcome> {
-    if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
-    const { gateways, policies, statuses } = this.#context
-    for (const policy of gateways.isComplete ? [] : policies.keys())
-      policies.follow(policy, this.#gatewaysOfPolicy(policy).length > 0)
+  /** What both sides are read from. */
+  #sources() {
+    const { cluster, known, pools, networks, domains } = this.#context
+    return { isRead: () => cluster.ready, follows: [known, pools, networks, domains] }
+  }
+
+  /** Those that may show addresses of ours. */
+  #claimed() {
+    const { cluster } = this.#context
+    return [...cluster.gateways()].filter((one) => cluster.isClaimed(one)).map(withAddresses)
+  }
+
+  #begin(): void {
+    const { gateways, policies } = this.#context
+    for (const policy of policies.keys()) policies.follow(policy, this.#gatewaysOfPolicy(policy).length > 0)
     gateways.complete()
-    const at = key.indexOf(':') + 1
-    const [kind, name] = [key.slice(0, at), key.slice(at)]
-    try {
-      if (kind === GATEWAY) return await this.#balancer.balance(name)
-      if (kind === LEAVE) return await this.#leave(name)
-      if (kind === POLICY) await this.#lookAtPolicy(name)
-      else if (kind === LISTENER_SET) await statuses.tellUnserved(name)
-      else if (kind === CLASS) await statuses.tellClass(name)
-      else await statuses.tellRoute(name, this.#context, surroundingsOf(this.#context))
+  }
+
+  #looks(): Readonly<Record<Kind, (name: string) => Promise<Outcome>>> {
+    const { statuses } = this.#context
+    const told = (tell: (name: string) => Promise<void>) => async (name: string) => {
+      await tell(name)
       return done
-    } catch (error) {
-      if (error instanceof Stale) return retryAfter(SHORTLY_MS)
-      return failed(error instanceof Error ? error.message : String(error))
+    }
+    return {
+      class: told((name) => statuses.tellClass(name)),
+      gateway: (key) => this.#balancer.balance(key),
+      'listener-set': told((key) => statuses.tellUnserved(key)),
+      route: told((id) => statuses.tellRoute(id, this.#context, surroundingsOf(this.#context))),
+      policy: told((key) => this.#lookAtPolicy(key)),
+      leave: (key) => this.#leave(key),
     }
   }
 }

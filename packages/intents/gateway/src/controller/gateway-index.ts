@@ -24,7 +24,6 @@ export class GatewayIndex {
   readonly #certificates: GatewayControllerOptions['certificates']
   readonly #seen = new Map<string, SeenGateway>()
   readonly #secrets = new Map<string, ReadonlySet<string>>()
-  #isComplete = false
 
   constructor({ cluster, certificates }: Pick<GatewayControllerOptions, 'cluster' | 'certificates'>) {
     this.#cluster = cluster
@@ -69,15 +68,8 @@ export class GatewayIndex {
     return { before, ownership, isChanged: !isDeepStrictEqual(before, this.get(key)) }
   }
 
-  /** Whether what no Gateway names may go already. */
-  get isComplete(): boolean {
-    return this.#isComplete
-  }
-
   /** Once both sides are read: from now on what no Gateway names may go. */
   complete(): void {
-    if (this.#isComplete) return
-    this.#isComplete = true
     for (const gateway of this.#seen.keys()) this.#nameSecrets(gateway)
     this.#certificates.complete('gateway')
   }

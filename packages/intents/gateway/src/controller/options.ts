@@ -1,26 +1,12 @@
-import type { KnownDomains, LoadBalancerService, RefusedHost, TlsCertificates } from '@spout/connector'
-import type { Clock, Logger } from '@spout/runtime'
+import type { IntentOptions, IntentSettings, KnownDomains, RefusedHost } from '@spout/connector'
 import { judgePolicy, policyOfPort } from '../to-model/backend-tls.ts'
 import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
 import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
 import type { Cluster } from './cluster.ts'
 
-export interface GatewayControllerSettings {
-  /** Id of this cluster: tells its load balancers from those of other clusters in the project. Never changes. */
-  readonly cluster: string
-  /** Names of address pools, in order; empty allows any. */
-  readonly defaultPools: readonly string[]
-}
-
-export interface GatewayControllerOptions {
-  readonly cluster: Cluster
-  readonly service: LoadBalancerService
-  /** Keeps the certificates of the Secrets that listeners name. Started and stopped by who made it. */
-  readonly certificates: Pick<TlsCertificates, 'of' | 'name' | 'complete' | 'onChange'>
-  readonly settings: GatewayControllerSettings
-  readonly clock: Clock
-  readonly log: Logger
-}
+/** Gateways of all namespaces are served: their routes may be in any. */
+export type GatewayControllerSettings = Omit<IntentSettings, 'namespaces'>
+export type GatewayControllerOptions = IntentOptions<Cluster, GatewayControllerSettings>
 
 /** What Gateways and routes are judged with. */
 export type Surroundings = Omit<GatewaySurroundings, 'poolOf'>

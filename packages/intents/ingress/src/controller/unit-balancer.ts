@@ -1,6 +1,7 @@
 import { Refused } from '@spout/client/native-api'
 import {
   type AddressRequest,
+  alone,
   bringContent,
   bringFamilies,
   Confirmations,
@@ -8,11 +9,12 @@ import {
   keptLoadBalancer,
   LeftOut,
   livingUnits,
+  memberFamilies,
   NAMES_FIELD,
   nameRefused,
   ownersOf,
+  REFUSED_RETRY_MS,
   type Refusal,
-  SHORTLY_MS,
   type ShownLoadBalancer,
   shownAddresses,
   Unsatisfiable,
@@ -26,7 +28,7 @@ import { type Compiled, compile } from '../to-model/compile.ts'
 import { dnsNamesOf } from '../to-model/dns-names.ts'
 import { byAge } from '../to-model/rules.ts'
 import { secretsOf } from '../to-model/secrets.ts'
-import { type ControllerContext, REFUSED_RETRY_MS } from './context.ts'
+import type { ControllerContext } from './context.ts'
 import { classNameOf } from './ingress-index.ts'
 import { ADDRESS_FIELDS, hostRefusal, inOwnWords } from './own-words.ts'
 
@@ -63,19 +65,16 @@ export class UnitBalancer {
       return done
     }
     const held = this.#heldBy(unit, ingresses)
-    if (held.some(({ document }) => (busy.get(document.id) ?? unit) !== unit)) return retryAfter(SHORTLY_MS)
-    for (const { document } of held) busy.set(document.id, unit)
-    try {
+    const ids = held.map(({ document }) => document.id)
+    return alone(busy, ids, unit, async () => {
       const outcome = await this.#bring(unit, ingresses, held[0] ?? null)
       // An Ingress that came from another class has left its load balancer to this one.
-      for (const { document } of held.slice(1)) {
-        await service.delete(document.id)
-        this.#context.known.forget(document.id)
+      for (const id of ids.slice(1)) {
+        await service.delete(id)
+        this.#context.known.forget(id)
       }
       return outcome
-    } finally {
-      for (const { document } of held) busy.delete(document.id)
-    }
+    })
   }
 
   /** Says what all units name. */
@@ -108,7 +107,7 @@ export class UnitBalancer {
     const { cluster, index, certificates, domains, settings, statuses, known } = this.#context
     const ingressClass = cluster.classes().find(({ metadata }) => metadata.name === classNameOf(unit))
     const named = ingressClass === undefined ? { value: null } : loadBalancerClassOf(ingressClass)
-    const families = this.#families()
+    const families = memberFamilies(this.#context.networks.all, [4])
     const compiled = compile(ingresses, {
       cluster: settings.cluster,
       loadBalancerClass: 'refusal' in named ? null : named.value,
@@ -207,12 +206,6 @@ export class UnitBalancer {
   #nameRefusal(id: string, ingress: Ingress): Refusal | null {
     const refused = this.leftOut.name(id, dnsNamesOf(ingress, this.#context.domains.all).dnsNames)
     return refused === null ? null : nameRefused(refused.name, NAMES_FIELD, refused.reason)
-  }
-
-  /** Families of the project's subnets, IPv4 first; IPv4 while it has none. */
-  #families(): readonly Family[] {
-    const families = new Set(this.#context.networks.all.flatMap((network) => network.families))
-    return families.size === 0 ? [4] : [...families].sort()
   }
 }
 

@@ -21,9 +21,10 @@ export interface Cluster {
   services(namespace: string): Iterable<Service>
   slicesOf(serviceKey: string): readonly EndpointSlice[]
   slice(key: string): EndpointSlice | undefined
-  /** @throws KubeError `Conflict` when it has changed since it was seen */
+  /** @throws Stale when it has changed since it was seen */
   claim(object: LoadBalancerObject): Promise<void>
-  /** Lets a deleted object go. @throws KubeError `Conflict` when it has changed since it was seen */
+  /** Lets a deleted object go. @throws Stale when it has changed since it was seen */
   release(object: LoadBalancerObject): Promise<void>
+  /** @throws Stale when it is gone */
   writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void>
 }

@@ -2,22 +2,24 @@ import {
   Confirmations,
   Dependents,
   type DocumentService,
-  isWithdrawn,
+  documentsOf,
+  IntentLoop,
+  type IntentOptions,
   KnownLoadBalancers,
   KnownNetworks,
   KnownPools,
   keyOf,
-  type LoadBalancerService,
+  type LoadBalancerChange,
+  memberFamilies,
   ownersOf,
+  REFUSED_RETRY_MS,
   type Refusal,
+  SHORTLY_MS,
   type ShownLoadBalancer,
-  Stale,
-  type TlsCertificates,
   uidOf,
+  whenWithdrawn,
 } from '@spout/connector'
-import { isConflict, isNotFound } from '@spout/kube'
-import type { LoadBalancer } from '@spout/model'
-import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import { done, type Outcome, retryAfter } from '@spout/runtime'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 import { FINALIZER } from '../names.ts'
 import { type Compiled, compile, secretsOf, specOf } from '../to-model/compile.ts'
@@ -25,22 +27,8 @@ import { statusFor } from '../write-back/status.ts'
 import { bring } from './bring.ts'
 import type { Cluster, ClusterChange } from './cluster.ts'
 
-export interface LoadBalancerControllerOptions {
-  readonly cluster: Cluster
-  readonly service: LoadBalancerService
+export interface LoadBalancerControllerOptions extends IntentOptions<Cluster> {
   readonly documents: DocumentService
-  /** Of the project. Started and stopped by who made it. */
-  readonly certificates: TlsCertificates
-  readonly settings: {
-    /** Id of this cluster: tells its load balancers from those of other clusters in the project. Never changes. */
-    readonly cluster: string
-    /** Only these namespaces; null for all. */
-    readonly namespaces: readonly string[] | null
-    /** Names of address pools for objects that name none, in order; empty allows any. */
-    readonly defaultPools: readonly string[]
-  }
-  readonly clock: Clock
-  readonly log: Logger
 }
 
 export interface LoadBalancerControllerCounters {
@@ -51,18 +39,12 @@ export interface LoadBalancerControllerCounters {
 }
 
 const WORKERS = 16
-const NOT_READY_RETRY_MS = 200
-const AGAIN_MS = 50
-const WITHDRAWN_RETRY_MS = 500
-const REFUSED_RETRY_MS = 30_000
-const COMPLETE = 'complete'
 
 /**
  * Keeps one load balancer for each LoadBalancer object, and the object's status as the load balancer is.
  *
- * The queue holds keys of objects, not events. A worker reads both sides and writes the difference. It may run at any
- * time; after a restart it finds nothing to do. Namespaces take turns. Our finalizer keeps an object until its load
- * balancer is gone from the nodes, so nothing is deleted because an object is missing.
+ * Our finalizer keeps an object until its load balancer is gone from the nodes, so nothing is deleted because an object is
+ * missing.
  */
 export class LoadBalancerController {
   readonly name = 'load-balancer-controller'
@@ -75,12 +57,7 @@ export class LoadBalancerController {
   readonly #written = new Map<string, string>()
   readonly #withdrawing = new Map<string, Set<string>>()
   readonly #refused = new Set<string>()
-  readonly #queue: WorkQueue
-  readonly #reconciler: Reconciler
-  readonly #stop = new AbortController()
-  #isComplete = false
-  #following: Promise<unknown> | null = null
-  #unsubscribe: readonly (() => void)[] = []
+  readonly #loop: IntentLoop<'object'>
 
   constructor(options: LoadBalancerControllerOptions) {
     this.#options = options
@@ -88,18 +65,17 @@ export class LoadBalancerController {
     this.#known = new KnownLoadBalancers({ service, cluster: settings.cluster, kind: 'load-balancer', clock, log })
     this.#pools = new KnownPools({ service, clock, log, onChange: () => this.#addRefused() })
     this.#networks = new KnownNetworks({ service, clock, log, onChange: () => this.#addAll() })
-    this.#queue = new WorkQueue({ clock })
-    this.#reconciler = new Reconciler({
-      name: this.name,
-      queue: this.#queue,
-      log,
-      workers: WORKERS,
-      reconcile: (key) => this.#look(key),
+    this.#loop = new IntentLoop({
+      ...{ name: this.name, workers: WORKERS, clock, log },
+      isRead: () => options.cluster.ready && options.certificates.ready,
+      follows: [this.#known, this.#pools, this.#networks],
+      begin: () => this.#nameAllSecrets(),
+      looks: { object: (key) => this.#look(key) },
     })
   }
 
   get counters(): LoadBalancerControllerCounters {
-    return { loadBalancers: this.#known.size, refused: this.#refused.size, queued: this.#queue.size }
+    return { loadBalancers: this.#known.size, refused: this.#refused.size, queued: this.#loop.size }
   }
 
   /** The load balancers of the project. */
@@ -107,32 +83,22 @@ export class LoadBalancerController {
     return this.#known
   }
 
-  /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
-    const { cluster, certificates } = this.#options
-    return cluster.ready && this.#known.listed && this.#networks.listed && certificates.ready
+    return this.#loop.ready
   }
 
   start(): void {
     const { cluster, certificates } = this.#options
-    this.#unsubscribe = [
-      cluster.onChange((change) => this.#changed(change)),
-      this.#known.onChange((documents) => this.#shown(documents)),
-      certificates.onChange((key) => this.#dependencyChanged(`secret ${key}`)),
-    ]
     this.#addAll()
-    this.#following = Promise.all(
-      [this.#known, this.#pools, this.#networks].map((one) => one.follow(this.#stop.signal)),
-    )
-    this.#reconciler.start()
-    this.#queue.add(COMPLETE)
+    this.#loop.start([
+      cluster.onChange((change) => this.#changed(change)),
+      this.#known.onChange((change) => this.#shown(change)),
+      certificates.onChange((key) => this.#dependencyChanged(`secret ${key}`)),
+    ])
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    for (const unsubscribe of this.#unsubscribe) unsubscribe()
-    await this.#reconciler.stop()
-    await this.#following
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
   #changed({ type, key }: ClusterChange): void {
@@ -145,14 +111,13 @@ export class LoadBalancerController {
     for (const key of this.#dependents.of(name)) this.#add(key)
   }
 
-  /** Load balancers changed: documents before and after, or none when the list is complete. */
-  #shown(documents: readonly LoadBalancer[]): void {
-    if (documents.length === 0) this.#addAll()
-    for (const document of documents) for (const key of ownersOf(document, 'load-balancer').values()) this.#add(key)
-    const [before, after] = documents
-    if (before === undefined || after !== undefined || this.#known.get(before.id) !== null) return
-    this.#confirmations.forget(before.id)
-    this.#written.delete(before.id)
+  #shown(change: LoadBalancerChange): void {
+    if (change.type === 'listed') this.#addAll()
+    for (const document of documentsOf(change))
+      for (const key of ownersOf(document, 'load-balancer').values()) this.#add(key)
+    if (change.type !== 'gone') return
+    this.#confirmations.forget(change.document.id)
+    this.#written.delete(change.document.id)
     this.#addRefused()
   }
 
@@ -166,7 +131,7 @@ export class LoadBalancerController {
 
   #add(key: string): void {
     const [namespace = ''] = key.split('/', 1)
-    if (this.#isLookedAt(namespace)) this.#queue.add(key, namespace)
+    if (this.#isLookedAt(namespace)) this.#loop.add('object', key, namespace)
   }
 
   #isLookedAt(namespace: string): boolean {
@@ -174,28 +139,16 @@ export class LoadBalancerController {
   }
 
   async #look(key: string): Promise<Outcome> {
-    if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
-    this.#completeOnce()
-    if (key === COMPLETE) return done
-    const object = this.#options.cluster.object(key)
-    try {
-      if (object === undefined) {
-        if (this.#options.cluster.isElsewhere(key)) await this.#leave(key)
-        this.#forget(key)
-        return done
-      }
-      return await this.#settle(key, object)
-    } catch (error) {
-      // Our copy is outdated: the watch will show the change.
-      if (isConflict(error) || isNotFound(error) || error instanceof Stale) return retryAfter(AGAIN_MS)
-      return failed(error instanceof Error ? error.message : String(error))
-    }
+    const { cluster } = this.#options
+    const object = cluster.object(key)
+    if (object !== undefined) return this.#settle(key, object)
+    if (cluster.isElsewhere(key)) await this.#leave(key)
+    this.#forget(key)
+    return done
   }
 
-  /** Everything was read: all Secrets that are named become known in this turn, so that none is taken as unnamed. */
-  #completeOnce(): void {
-    if (this.#isComplete) return
-    this.#isComplete = true
+  /** In one turn, so that none is taken as unnamed. */
+  #nameAllSecrets(): void {
     const { cluster, certificates } = this.#options
     for (const object of cluster.objects()) {
       const spec = specOf(object)
@@ -230,7 +183,7 @@ export class LoadBalancerController {
     if (object.metadata.deletionTimestamp !== undefined) return claimed ? this.#release(key, object) : done
     if (!claimed) {
       await cluster.claim(object)
-      return retryAfter(AGAIN_MS)
+      return retryAfter(SHORTLY_MS)
     }
     const spec = specOf(object)
     if ('refusal' in spec) return this.#refuse(key, object, spec.refusal)
@@ -244,7 +197,6 @@ export class LoadBalancerController {
 
   #surroundings() {
     const { cluster, certificates, settings } = this.#options
-    const families = [...new Set(this.#networks.all.flatMap((network) => network.families))].sort()
     return {
       cluster: settings.cluster,
       certificate: (key: string) => certificates.of(key),
@@ -252,7 +204,7 @@ export class LoadBalancerController {
       services: (namespace: string) => cluster.services(namespace),
       slicesOf: (key: string) => cluster.slicesOf(key),
       slice: (key: string) => cluster.slice(key),
-      families: families.length === 0 ? ([4] as const) : families,
+      families: memberFamilies(this.#networks.all, [4]),
     }
   }
 
@@ -308,8 +260,6 @@ export class LoadBalancerController {
     const context = { service, withdrawing: this.#withdrawing }
     const warn = (waitingFor: readonly string[]) =>
       log.warn({ event: 'not-withdrawn', object: key, waitingFor }, 'nodes have not confirmed a deletion')
-    if (!(await isWithdrawn(context, key, uidOf(object), warn))) return retryAfter(WITHDRAWN_RETRY_MS)
-    await cluster.release(object)
-    return done
+    return whenWithdrawn(context, { key, uid: uidOf(object) }, warn, () => cluster.release(object))
   }
 }

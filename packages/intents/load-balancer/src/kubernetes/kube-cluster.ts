@@ -1,4 +1,4 @@
-import type { BackendServices, KindReflector, ServiceSlices } from '@spout/connector'
+import { type BackendServices, type KindReflector, type ServiceSlices, staleOr } from '@spout/connector'
 import { CustomObjects, type CustomStatus, type EndpointSlice, type Service, type Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
@@ -84,15 +84,15 @@ export class KubeCluster implements Cluster {
   }
 
   claim(object: LoadBalancerObject): Promise<void> {
-    return this.#objects.addFinalizer(object, FINALIZER)
+    return this.#objects.addFinalizer(object, FINALIZER).catch(staleOr)
   }
 
   release(object: LoadBalancerObject): Promise<void> {
-    return this.#objects.removeFinalizer(object, FINALIZER)
+    return this.#objects.removeFinalizer(object, FINALIZER).catch(staleOr)
   }
 
   writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void> {
-    return this.#objects.writeStatus(object, status)
+    return this.#objects.writeStatus(object, status).catch(staleOr)
   }
 
   #tell(change: ClusterChange): void {

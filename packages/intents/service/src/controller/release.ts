@@ -1,4 +1,4 @@
-import { isWithdrawn, MANAGED_BY, SHORTLY_MS, takeDown, uidOf, WITHDRAWAL_WAIT_MS } from '@spout/connector'
+import { MANAGED_BY, SHORTLY_MS, takeDown, uidOf, whenWithdrawn } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { FINALIZER } from '../names.ts'
@@ -6,27 +6,21 @@ import { notWithdrawn, RELEASED } from '../write-back/events.ts'
 import { NO_STATUS } from '../write-back/status.ts'
 import type { ControllerContext } from './context.ts'
 
-const HELD_RETRY_MS = 5000
-
 /** Deletes what a Service leaves behind, and releases it once the nodes confirm that they hold nothing of it. */
 export async function release(context: ControllerContext, key: string): Promise<Outcome> {
-  const { cluster, index, working, withdrawing, settings } = context
-  if (cluster.isHeld(key)) return retryAfter(HELD_RETRY_MS)
+  const { cluster, index, working, settings } = context
   // A load balancer that is being created for it would be left behind.
   if (working.has(key)) return retryAfter(SHORTLY_MS)
   const service = cluster.service(key)
   const ownership = index.get(key)?.ownership
-  const { namespaces } = settings
-  const againMs = await takeDown({ ...context, kind: 'service', objects: cluster, namespaces }, key)
-  if (againMs !== null) return retryAfter(againMs)
-  if (service !== undefined && (ownership === 'deleting' || ownership === 'released')) {
+  return takeDown({ ...context, objects: cluster, namespaces: settings.namespaces }, key, async () => {
+    if (service === undefined || (ownership !== 'deleting' && ownership !== 'released')) return done
+    const letItGo = () => letGo(context, service, ownership)
     const tellOverdue = (nodes: readonly string[]) => cluster.tell(service, notWithdrawn(nodes))
-    if (hasFinalizer(service) && !(await isWithdrawn(context, key, uidOf(service), tellOverdue)))
-      return retryAfter(WITHDRAWAL_WAIT_MS)
-    await letGo(context, service, ownership)
-  }
-  withdrawing.delete(key)
-  return done
+    if (hasFinalizer(service)) return whenWithdrawn(context, { key, uid: uidOf(service) }, tellOverdue, letItGo)
+    await letItGo()
+    return done
+  })
 }
 
 async function letGo(

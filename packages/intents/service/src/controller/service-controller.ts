@@ -3,23 +3,24 @@ import {
   Dependents,
   type EligibleNode,
   eligibleNodes,
+  IntentLoop,
   KnownLoadBalancers,
   KnownNetworks,
   KnownPools,
   keyOf,
+  type LoadBalancerChange,
+  noteDeparted,
   podRoutes,
+  queueOwners,
+  REFUSED_RETRY_MS,
   Restoration,
-  SHORTLY_MS,
-  Stale,
 } from '@spout/connector'
 import type { Service } from '@spout/kube'
-import type { LoadBalancer } from '@spout/model'
-import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { ownershipOf } from '../to-model/ownership.ts'
-import { servicesOf } from '../to-model/services-of.ts'
 import { secretOf } from '../to-model/tls.ts'
 import type { ClusterChange } from './cluster.ts'
-import { type ControllerContext, REFUSED_RETRY_MS, type ServiceControllerOptions } from './context.ts'
+import type { ControllerContext, ServiceControllerOptions } from './context.ts'
 import { release } from './release.ts'
 import { ServiceIndex } from './service-index.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -47,46 +48,32 @@ const MASS = 64
 /** How long a creation waits to share a call, per queued key: a shared call costs less. */
 const PATIENCE_PER_KEY_MS = 0.2
 const MOST_PATIENCE_MS = 500
-const NOT_READY_RETRY_MS = 200
 const ROUTES_IN_USE_RETRY_MS = 1000
 /** Services wait until routes to pods were set once, and are then queued again. This is the pause if they are not. */
 const ROUTES_LOOK_MS = 1000
 
-const UNIT = 'unit/'
-const LEAVE = 'leave/'
-const ROUTES = 'routes'
-const NODES = 'nodes'
-
 /**
  * Keeps load balancers as the Services of a cluster request them, and the Services' statuses as the load balancers are.
  *
- * The queue holds keys, not events: `unit/...` for the Services of one address, `leave/namespace/name` for a Service
- * that goes. A worker reads both sides and writes the difference. It may run at any time; after a restart it finds
- * nothing to do. Namespaces take turns.
+ * A `unit` are the Services of one address; one that `leave`s goes, or is no longer ours.
  */
 export class ServiceController {
   readonly name = 'service-controller'
   readonly #context: ControllerContext
-  readonly #queue: WorkQueue
-  readonly #reconciler: Reconciler
+  readonly #loop: IntentLoop<'unit' | 'leave' | 'routes' | 'nodes'>
   readonly #units: UnitBalancer
-  readonly #stop = new AbortController()
   #nodes: readonly EligibleNode[] = []
   #nodesStale = true
   /**
    * Whether the routes to pods were set once, or failed. Before that, members behind a missing route would be refused.
    */
   #routesLooked: boolean
-  /** The control plane listed nothing of this cluster, and the reason has not been examined yet. */
-  #listedNothing = false
-  #isComplete = false
-  #following: Promise<unknown> | null = null
-  #unsubscribe: readonly (() => void)[] = []
 
   constructor(options: ServiceControllerOptions) {
     const { cluster, service, settings, clock, log, workers = WORKERS } = options
     this.#context = {
       ...options,
+      kind: 'service',
       known: new KnownLoadBalancers({ service, cluster: settings.cluster, kind: 'service', clock, log }),
       pools: new KnownPools({ service, clock, log, onChange: () => this.#tryRefusedAgain() }),
       networks: new KnownNetworks({ service, clock, log, onChange: () => this.#networksChanged() }),
@@ -96,7 +83,7 @@ export class ServiceController {
         cluster,
         clock,
         (key) => this.#addUnitOf(key),
-        () => this.#queue.waiting > MASS,
+        () => this.#loop.waiting > MASS,
       ),
       busy: new Map(),
       withdrawing: new Map(),
@@ -104,21 +91,31 @@ export class ServiceController {
       secrets: new Dependents(),
       departed: new Set(),
       patienceMs: () => {
-        const { waiting } = this.#queue
+        const { waiting } = this.#loop
         return waiting > MASS ? Math.min(MOST_PATIENCE_MS, waiting * PATIENCE_PER_KEY_MS) : 0
       },
       addUnit: (unit) => this.#addUnit(unit),
-      addLeaving: (key) => this.#addLeaving(key),
+      addLeaving: (key) => this.#loop.add('leave', key),
     }
     this.#routesLooked = settings.routesOfNetwork === null
     this.#units = new UnitBalancer(this.#context)
-    this.#queue = new WorkQueue({ clock })
-    this.#reconciler = new Reconciler({
-      name: this.name,
-      queue: this.#queue,
-      log,
-      workers,
-      reconcile: (key) => this.#look(key),
+    const { known, pools, networks } = this.#context
+    this.#loop = new IntentLoop({
+      ...{ name: this.name, workers, clock, log },
+      isRead: () => cluster.ready,
+      follows: [known, pools, networks],
+      // All Secrets that are named are known: the certificates of others may go.
+      begin: () => options.certificates?.complete('service'),
+      beforeEach: () => this.#context.restoration.beginIfLost(() => this.#claimed()),
+      looks: {
+        unit: (unit) => this.#balance(unit),
+        leave: (key) => release(this.#context, key),
+        routes: () => this.#bringRoutes().finally(() => this.#endRoutes()),
+        nodes: () => {
+          this.#currentNodes()
+          return done
+        },
+      },
     })
   }
 
@@ -128,8 +125,7 @@ export class ServiceController {
       services: index.count('ours'),
       loadBalancers: known.size,
       refused: this.#units.refusedServices,
-      queued:
-        this.#queue.size - this.#units.refusedUnits.filter((unit) => this.#queue.isPaused(`${UNIT}${unit}`)).length,
+      queued: this.#loop.size - this.#units.refusedUnits.filter((unit) => this.#loop.isPaused('unit', unit)).length,
       statusWrites: statuses.writes,
     }
   }
@@ -139,31 +135,24 @@ export class ServiceController {
     return this.#context.known
   }
 
-  /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
-    const { cluster, known, networks } = this.#context
-    return cluster.ready && known.listed && networks.listed
+    return this.#loop.ready
   }
 
   start(): void {
-    const { cluster, known, pools, networks, certificates } = this.#context
-    this.#unsubscribe = [
-      cluster.onChange((change) => this.#changed(change)),
-      known.onChange((documents) => this.#shown(documents)),
-      ...(certificates === undefined ? [] : [certificates.onChange((key) => this.#secretChanged(key))]),
-    ]
+    const { cluster, known, certificates } = this.#context
     for (const service of cluster.services()) this.#changed({ type: 'service', key: keyOf(service) })
     this.#changed({ type: 'nodes' })
-    this.#following = Promise.all([known, pools, networks].map((one) => one.follow(this.#stop.signal)))
-    this.#reconciler.start()
+    this.#loop.start([
+      cluster.onChange((change) => this.#changed(change)),
+      known.onChange((change) => this.#shown(change)),
+      ...(certificates === undefined ? [] : [certificates.onChange((key) => this.#secretChanged(key))]),
+    ])
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort()
-    for (const unsubscribe of this.#unsubscribe) unsubscribe()
-    await this.#reconciler.stop()
+    await this.#loop.stop()
     this.#context.statuses.close()
-    await this.#following
   }
 
   #changed(change: ClusterChange): void {
@@ -173,21 +162,19 @@ export class ServiceController {
   }
 
   #serviceChanged(key: string): void {
-    const { cluster, settings, index, known, statuses, departed } = this.#context
+    const { cluster, settings, index, known, statuses, addLeaving } = this.#context
     const service = cluster.service(key)
     const ownership = service === undefined ? 'foreign' : ownershipOf(service, settings)
     const { before, after } = index.put(key, service, ownership)
     this.#nameSecret(key, service, ownership === 'ours')
     if (service !== undefined) statuses.seen(service)
-    if (before !== null && before.uid !== after?.uid) {
-      statuses.forget(before.uid)
-      if (known.ofUid(before.uid).length > 0) departed.add(before.uid)
-    }
+    if (before !== null && before.uid !== after?.uid) statuses.forget(before.uid)
+    noteDeparted(this.#context, before, after?.uid)
     if (before?.unit != null && after !== null && after.unit === null) statuses.forget(after.uid)
     for (const unit of new Set([before?.unit, after?.unit])) if (unit != null) this.#addUnit(unit)
     const leaves = ownership === 'deleting' || ownership === 'released'
     // A Service that was never ours leaves nothing behind.
-    if (leaves || known.ofKey(key).length > 0) this.#addLeaving(key)
+    if (leaves || known.ofKey(key).length > 0) addLeaving(key)
   }
 
   /** Says which Secret a Service of ours names. */
@@ -210,15 +197,15 @@ export class ServiceController {
   /** Nodes come one by one, a thousand at a start, so they are read only when needed. */
   #nodesChanged(): void {
     this.#nodesStale = true
-    this.#queue.add(NODES)
-    if (this.#context.settings.routesOfNetwork !== null) this.#queue.add(ROUTES)
+    this.#loop.add('nodes', '')
+    if (this.#context.settings.routesOfNetwork !== null) this.#loop.add('routes', '')
   }
 
   /** Members, families and routers that had no subnet may have one now. */
   #networksChanged(): void {
     this.#units.leftOut.forgetAll()
-    if (this.#context.settings.routesOfNetwork !== null) this.#queue.add(ROUTES)
-    for (const unit of this.#context.index.units()) this.#addUnit(unit)
+    if (this.#context.settings.routesOfNetwork !== null) this.#loop.add('routes', '')
+    this.#addAll()
   }
 
   #currentNodes(): readonly EligibleNode[] {
@@ -227,51 +214,34 @@ export class ServiceController {
     const nodes = eligibleNodes(this.#context.cluster.nodes())
     if (nodesText(this.#nodes) === nodesText(nodes)) return this.#nodes
     this.#nodes = nodes
-    for (const unit of this.#context.index.units()) this.#addUnit(unit)
+    this.#addAll()
     return nodes
   }
 
-  /** Load balancers changed: documents before and after, or none when the list is complete. */
-  #shown(documents: readonly LoadBalancer[]): void {
-    const { index, known, departed } = this.#context
-    const all = documents.length === 0 ? [...known.all()].map(({ document }) => document) : documents
-    for (const document of all)
-      for (const [uid, key] of servicesOf(document)) {
-        const service = index.get(key)
-        if (service?.uid === uid && service.unit !== null) this.#addUnit(service.unit)
-        else this.#addLeaving(key)
-        if (known.ofUid(uid).length === 0) departed.delete(uid)
-      }
-    const [before, after] = documents
-    if (before !== undefined && after === undefined && known.get(before.id) === null) {
-      this.#units.forget(before.id)
+  #addAll(): void {
+    for (const unit of this.#context.index.units()) this.#addUnit(unit)
+  }
+
+  #shown(change: LoadBalancerChange): void {
+    queueOwners(this.#context, change)
+    if (change.type === 'listed') {
+      this.#context.restoration.listed(this.#context.known)
+      this.#addAll()
+    } else if (change.type === 'gone') {
+      this.#units.forget(change.document.id)
       // A free address may help a refused Service.
       this.#tryRefusedAgain()
     }
-    if (documents.length > 0) return
-    this.#listedNothing = known.size === 0
-    for (const unit of index.units()) this.#addUnit(unit)
   }
 
   #tryRefusedAgain(): void {
     for (const unit of this.#units.refusedUnits) this.#addUnit(unit)
   }
 
-  /** Everything was read, so all Secrets that are named are known: the certificates of others may go. */
-  #completeOnce(): void {
-    if (this.#isComplete) return
-    this.#isComplete = true
-    this.#context.certificates?.complete('service')
-  }
-
-  /**
-   * Runs before anything is done on an empty list: addresses of ours that Services show were lost by the control plane.
-   */
-  #lookForLosses(): void {
-    if (!this.#listedNothing) return
-    this.#listedNothing = false
-    const { cluster, restoration } = this.#context
-    restoration.begin([...cluster.services()].filter((service) => cluster.isClaimed(service)))
+  /** Those that may show addresses of ours. */
+  #claimed(): readonly Service[] {
+    const { cluster } = this.#context
+    return [...cluster.services()].filter((service) => cluster.isClaimed(service))
   }
 
   #addUnitOf(key: string): void {
@@ -282,37 +252,19 @@ export class ServiceController {
   /** Namespaces take turns; Services that share across namespaces have a turn of their own. */
   #addUnit(unit: string): void {
     const [kind = '', rest = ''] = unit.split(':', 2)
-    this.#queue.add(`${UNIT}${unit}`, kind === 'alone' ? namespaceOf(rest) : rest)
+    this.#loop.add('unit', unit, kind === 'alone' ? namespaceOf(rest) : rest)
   }
 
-  #addLeaving(key: string): void {
-    this.#queue.add(`${LEAVE}${key}`, namespaceOf(key))
-  }
-
-  async #look(key: string): Promise<Outcome> {
-    if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
-    this.#lookForLosses()
-    this.#completeOnce()
-    try {
-      if (key === NODES) {
-        this.#currentNodes()
-        return done
-      }
-      if (key === ROUTES) return await this.#bringRoutes().finally(() => this.#endRoutes())
-      if (key.startsWith(LEAVE)) return await release(this.#context, key.slice(LEAVE.length))
-      if (!this.#routesLooked) return retryAfter(ROUTES_LOOK_MS)
-      return await this.#units.balance(key.slice(UNIT.length), this.#currentNodes())
-    } catch (error) {
-      if (error instanceof Stale) return retryAfter(SHORTLY_MS)
-      return failed(error instanceof Error ? error.message : String(error))
-    }
+  async #balance(unit: string): Promise<Outcome> {
+    if (!this.#routesLooked) return retryAfter(ROUTES_LOOK_MS)
+    return this.#units.balance(unit, this.#currentNodes())
   }
 
   /** The first attempt is over, whatever its result: Services do not wait for routes that fail. */
   #endRoutes(): void {
     if (this.#routesLooked) return
     this.#routesLooked = true
-    for (const unit of this.#context.index.units()) this.#addUnit(unit)
+    this.#addAll()
   }
 
   async #bringRoutes(): Promise<Outcome> {
@@ -323,7 +275,7 @@ export class ServiceController {
     if (changed)
       for (const id of this.#units.leftOut.forgetAll()) {
         const document = known.get(id)?.document
-        if (document !== undefined) this.#shown([document, document])
+        if (document !== undefined) this.#shown({ type: 'shown', document, before: document })
       }
     if (retry === null) return done
     return retryAfter(retry === 'soon' ? ROUTES_IN_USE_RETRY_MS : REFUSED_RETRY_MS)

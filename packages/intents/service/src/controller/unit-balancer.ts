@@ -1,4 +1,5 @@
 import {
+  alone,
   type CertificateSight,
   Confirmations,
   type EligibleNode,
@@ -8,6 +9,7 @@ import {
   NAMES_FIELD,
   nameRefused,
   type Progress,
+  REFUSED_RETRY_MS,
   type Refusal,
   reachableRequest,
   SHORTLY_MS,
@@ -26,7 +28,7 @@ import { secretOf } from '../to-model/tls.ts'
 import { answeringOf } from '../write-back/answering.ts'
 import { programmedSince } from '../write-back/status.ts'
 import { bringTo } from './address-group.ts'
-import { type ControllerContext, REFUSED_RETRY_MS } from './context.ts'
+import type { ControllerContext } from './context.ts'
 import {
   areSameSlices,
   differInMembersAlone,
@@ -96,9 +98,19 @@ export class UnitBalancer {
   }
 
   async #bringUnit(unit: string, services: readonly Service[], nodes: readonly EligibleNode[]): Promise<Outcome> {
-    const { cluster, busy } = this.#context
+    const { busy } = this.#context
     const documents = this.#documentsOf(unit, services).map(({ document }) => document)
-    if (documents.some(({ id }) => (busy.get(id) ?? unit) !== unit)) return retryAfter(SHORTLY_MS)
+    const ids = documents.map(({ id }) => id)
+    return alone(busy, ids, unit, () => this.#bringAlone(unit, services, nodes, documents))
+  }
+
+  async #bringAlone(
+    unit: string,
+    services: readonly Service[],
+    nodes: readonly EligibleNode[],
+    documents: readonly LoadBalancer[],
+  ): Promise<Outcome> {
+    const { cluster } = this.#context
     const networks = this.#context.networks.all
     let sight: UnitSight = { services, slices: this.#slicesOf(services), nodes, networks, documents }
     // The project of a Service may change without the Service.
@@ -111,27 +123,21 @@ export class UnitBalancer {
     let plan = this.#plan(sight)
     this.#settled.forget(unit)
     const brought: (readonly [PlannedGroup, LoadBalancer])[] = []
-    let refusals = 0
-    for (const { id } of documents) busy.set(id, unit)
-    try {
-      // Endpoints of a new Service arrive while it is claimed: written together, they cost no second change.
-      const claimed = new Set<string>()
-      while (await this.#claim(plan, claimed)) {
-        const slices = this.#slicesOf(services)
-        if (areSameSlices(slices, sight.slices)) break
-        sight = { ...sight, slices }
-        plan = this.#plan(sight)
-      }
-      refusals = plan.refused.length
-      for (const group of plan.groups) {
-        const { refused, asRequested } = await this.#bring(group, networks)
-        refusals += refused
-        if (asRequested !== null) brought.push([group, asRequested])
-      }
-      for (const { service, refusal } of plan.refused) await this.#refuse(service, refusal)
-    } finally {
-      for (const { id } of documents) busy.delete(id)
+    // Endpoints of a new Service arrive while it is claimed: written together, they cost no second change.
+    const claimed = new Set<string>()
+    while (await this.#claim(plan, claimed)) {
+      const slices = this.#slicesOf(services)
+      if (areSameSlices(slices, sight.slices)) break
+      sight = { ...sight, slices }
+      plan = this.#plan(sight)
     }
+    let refusals = plan.refused.length
+    for (const group of plan.groups) {
+      const { refused, asRequested } = await this.#bring(group, networks)
+      refusals += refused
+      if (asRequested !== null) brought.push([group, asRequested])
+    }
+    for (const { service, refusal } of plan.refused) await this.#refuse(service, refusal)
     if (refusals === 0 && brought.length === plan.groups.length) this.#settle(unit, sight, brought)
     if (refusals > 0) this.#refused.set(unit, refusals)
     else this.#refused.delete(unit)

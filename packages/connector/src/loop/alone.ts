@@ -1,0 +1,25 @@
+import { type Outcome, retryAfter } from '@spout/runtime'
+import { SHORTLY_MS } from './retries.ts'
+
+/** Who is changing a load balancer now, by load balancer id. */
+export type Busy = Map<string, string>
+
+/**
+ * Changes load balancers while nobody else does.
+ * @param who the unit or the object for which they are changed
+ * @returns that it is to be tried again soon when another changes one of them
+ */
+export async function alone(
+  busy: Busy,
+  ids: readonly string[],
+  who: string,
+  change: () => Promise<Outcome>,
+): Promise<Outcome> {
+  if (ids.some((id) => (busy.get(id) ?? who) !== who)) return retryAfter(SHORTLY_MS)
+  for (const id of ids) busy.set(id, who)
+  try {
+    return await change()
+  } finally {
+    for (const id of ids) busy.delete(id)
+  }
+}

@@ -1,0 +1,125 @@
+import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import { Stale } from '../cluster/claimed-objects.ts'
+import { SHORTLY_MS } from './retries.ts'
+
+const NOT_READY_RETRY_MS = 200
+/** The key that no object has. */
+const BEGIN = 'begin'
+
+/** A list of the control plane that is kept by a watch. */
+export interface Followed {
+  /** Whether the first list is complete; left out when nothing waits for it. */
+  readonly listed?: boolean
+  /** Follows the watch until `signal` aborts. */
+  follow(signal: AbortSignal): Promise<void>
+}
+
+export interface IntentLoopOptions<Kind extends string> {
+  readonly name: string
+  /** Whether the cluster was read. */
+  readonly isRead: () => boolean
+  /** What is read of the project. */
+  readonly follows: readonly Followed[]
+  /** How a key of each kind is reconciled. @param name what was added, such as `namespace/name` */
+  readonly looks: Readonly<Record<Kind, (name: string) => Promise<Outcome> | Outcome>>
+  /** Runs once, when both sides were read: from then on what nobody names is not needed. */
+  readonly begin: () => void
+  /** Runs before each key, once both sides were read. */
+  readonly beforeEach?: () => void
+  /** Keys that are processed concurrently. */
+  readonly workers: number
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/**
+ * The queue and the workers of an intent's controller. It holds keys, not events: a worker reads both sides and writes
+ * the difference, so it may run at any time, and finds nothing to do after a restart.
+ *
+ * Nothing is decided before cluster and project were read. A key comes back soon when an object has changed since it was
+ * read, and with growing pauses after other errors. Namespaces take turns.
+ */
+export class IntentLoop<Kind extends string> {
+  readonly #options: IntentLoopOptions<Kind>
+  readonly #queue: WorkQueue
+  readonly #reconciler: Reconciler
+  readonly #stop = new AbortController()
+  #hasBegun = false
+  #following: Promise<unknown> | null = null
+  #unsubscribe: readonly (() => void)[] = []
+
+  constructor(options: IntentLoopOptions<Kind>) {
+    const { name, clock, log, workers } = options
+    this.#options = options
+    this.#queue = new WorkQueue({ clock })
+    this.#reconciler = new Reconciler({
+      ...{ name, log, workers, queue: this.#queue },
+      reconcile: (key) => this.#reconcile(key),
+    })
+  }
+
+  /** Whether both sides were read. */
+  get ready(): boolean {
+    const { isRead, follows } = this.#options
+    return isRead() && follows.every(({ listed = true }) => listed)
+  }
+
+  /** How many keys wait, are paused or are in work. */
+  get size(): number {
+    return this.#queue.size
+  }
+
+  /** How many keys could be taken now. */
+  get waiting(): number {
+    return this.#queue.waiting
+  }
+
+  /** Whether the key will be tried again, and waits for that. */
+  isPaused(kind: Kind, name: string): boolean {
+    return this.#queue.isPaused(keyOf(kind, name))
+  }
+
+  /** @param namespace whose turn the work takes; left out: that of `namespace/name` */
+  add(kind: Kind, name: string, namespace = name.split('/', 1)[0] ?? ''): void {
+    this.#queue.add(keyOf(kind, name), namespace)
+  }
+
+  /** @param unsubscribe called at the end */
+  start(unsubscribe: readonly (() => void)[]): void {
+    this.#unsubscribe = unsubscribe
+    this.#following = Promise.all(this.#options.follows.map((one) => one.follow(this.#stop.signal)))
+    this.#reconciler.start()
+    this.#queue.add(BEGIN)
+  }
+
+  /** Waits for the keys in work. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    await this.#reconciler.stop()
+    await this.#following
+  }
+
+  async #reconcile(key: string): Promise<Outcome> {
+    if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
+    this.#beginOnce()
+    this.#options.beforeEach?.()
+    if (key === BEGIN) return done
+    const at = key.indexOf(SEPARATOR)
+    try {
+      return await this.#options.looks[key.slice(0, at) as Kind](key.slice(at + 1))
+    } catch (error) {
+      if (error instanceof Stale) return retryAfter(SHORTLY_MS)
+      return failed(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #beginOnce(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.#options.begin()
+  }
+}
+
+const SEPARATOR = ' '
+const keyOf = (kind: string, name: string): string => `${kind}${SEPARATOR}${name}`

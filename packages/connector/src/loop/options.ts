@@ -1,0 +1,25 @@
+import type { Clock, Logger } from '@spout/runtime'
+import type { TlsCertificates } from '../certificates/tls-certificates.ts'
+import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
+
+/** Settings of every intent's controller. */
+export interface IntentSettings {
+  /** Id of this cluster: tells its load balancers from those of other clusters in the project. Never changes. */
+  readonly cluster: string
+  /** Only these namespaces; null for all. */
+  readonly namespaces: readonly string[] | null
+  /** Names of address pools for objects that name none, in order; empty allows any. */
+  readonly defaultPools: readonly string[]
+}
+
+/** What every intent's controller is made with. */
+export interface IntentOptions<Cluster, Settings = IntentSettings> {
+  readonly cluster: Cluster
+  /** With a credential for one project. */
+  readonly service: LoadBalancerService
+  /** Of the project. Started and stopped by who made it. */
+  readonly certificates: TlsCertificates
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly log: Logger
+}
