@@ -1,15 +1,8 @@
-import {
-  BackendServices,
-  NamespaceReflector,
-  NativeCertificates,
-  NativeLoadBalancers,
-  ServiceSlices,
-  TlsCertificates,
-} from '@spout/connector'
-import { type Ingress, Transport } from '@spout/kube'
-import { silentLogger, systemClock } from '@spout/runtime'
+import { NamespaceReflector, NativeLoadBalancers } from '@spout/connector'
+import type { Ingress } from '@spout/kube'
 import { LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CLUSTER } from '../../../connector/src/testing/cluster-bed.fixture.ts'
 import type { IngressEvent } from './controller/cluster.ts'
 import { KubeCluster } from './kubernetes/kube-cluster.ts'
 import { IngressControllers } from './tenancy/ingress-controllers.ts'
@@ -17,57 +10,43 @@ import { type IngressBed, openIngressBed } from './testing/ingress-bed.fixture.t
 import { rule } from './testing/objects.ts'
 
 let bed: IngressBed
-let stop: () => Promise<void>
 let otherId: string
 const told: string[] = []
 
 /** Namespace `shop` is of one project, `other` of another one, and `free` of none. */
 beforeAll(async () => {
   bed = await openIngressBed()
-  const { endpoint, access, spout, project, api } = bed
+  const { api, spout, project, sessionsOf } = bed
   await api.create('/api/v1/namespaces', { metadata: { name: 'free' } })
   otherId = (await spout.admission.createProject({ name: 'other', description: '' })).id
-  const common = { transport: new Transport({ access }), clock: systemClock, log: silentLogger() }
-  const slices = new ServiceSlices({ ...common, namespace: null })
-  const backends = new BackendServices({ ...common, namespace: null, slices })
-  const tell = ({ metadata }: Ingress, { reason, note }: IngressEvent) =>
-    told.push(`${metadata.namespace}/${metadata.name} ${reason} ${note}`)
-  const cluster = new KubeCluster({ ...common, namespace: null, slices, backends, knownIngresses: [], tell })
-  const namespaces = new NamespaceReflector({ ...common, labels: [] })
-  const tenants = []
-  for (const [name, projectId] of [
-    ['shop', project.id],
-    ['other', otherId],
-  ] as const) {
-    const { token } = await spout.login(`connector-${name}`, projectId, 'balancer')
-    const sessions = { session: async () => ({ endpoint, token }), forget: () => {} }
-    tenants.push({
-      ...{ project: name, projectId, service: new NativeLoadBalancers(sessions), defaultPools: ['public'] },
-      certificates: new TlsCertificates({
-        ...common,
-        ...{ service: new NativeCertificates(sessions), cluster: 'c', namers: ['ingress'] },
-      }),
+  await bed.run('ingress', async ({ transport, clock, log, slices, backends, certificatesOf }) => {
+    const tell = ({ metadata }: Ingress, { reason, note }: IngressEvent) =>
+      told.push(`${metadata.namespace}/${metadata.name} ${reason} ${note}`)
+    const cluster = new KubeCluster({
+      ...{ transport, clock, log, namespace: null, slices, backends, knownIngresses: [], tell },
     })
-  }
-  const rules = ['shop', 'other'].map((name) => ({ project: name, namespaces: [name], labels: null, isDefault: false }))
-  const controllers = new IngressControllers({
-    ...{ cluster, namespaces, rules, tenants, clock: systemClock, log: silentLogger() },
-    settings: { cluster: 'c', namespaces: null },
+    const namespaces = new NamespaceReflector({ transport, clock, log, labels: [] })
+    const tenants = []
+    for (const [name, projectId] of [
+      ['shop', project.id],
+      ['other', otherId],
+    ] as const) {
+      const sessions = await sessionsOf(projectId, `connector-${name}`)
+      tenants.push({
+        ...{ project: name, projectId, service: new NativeLoadBalancers(sessions), defaultPools: ['public'] },
+        certificates: certificatesOf(sessions),
+      })
+    }
+    const rules = ['shop', 'other'].map((name) => ({
+      ...{ project: name, namespaces: [name], labels: null, isDefault: false },
+    }))
+    const controllers = new IngressControllers({
+      ...{ cluster, namespaces, rules, tenants, clock, log, settings: { cluster: CLUSTER, namespaces: null } },
+    })
+    return { made: {}, parts: [cluster, controllers] }
   })
-  slices.reflector.start()
-  backends.start()
-  cluster.start()
-  controllers.start()
-  stop = async () => {
-    await controllers.stop()
-    await Promise.all([cluster.stop(), backends.stop(), slices.reflector.close()])
-    common.transport.close()
-  }
 }, LONGEST_BUILD_MS)
-afterAll(async () => {
-  await stop?.()
-  await bed?.close()
-})
+afterAll(() => bed?.close())
 
 const documentsOf = (projectId: string) => bed.spout.view.list('loadBalancer', { projectId })
 

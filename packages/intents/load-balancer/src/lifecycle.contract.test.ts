@@ -209,7 +209,7 @@ describe('LoadBalancer objects on a real API server', () => {
     await bed.until('ready', () => running.controller.ready)
     await idle()
     expect(bed.documents()).toEqual(before)
-    expect(running.writes.filter((one) => one === 'create')).toEqual([])
+    expect(running.documentWrites.filter((one) => one === 'create')).toEqual([])
   })
 
   test('a second family joins and leaves; an address of its choice is kept', async () => {

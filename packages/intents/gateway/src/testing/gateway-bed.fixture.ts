@@ -1,17 +1,13 @@
-import {
-  BackendServices,
-  type LoadBalancerService,
-  NativeCertificates,
-  NativeLoadBalancers,
-  ServiceSlices,
-  TlsCertificates,
-} from '@spout/connector'
-import { type ClusterAccess, type Condition, type KubeObject, Transport } from '@spout/kube'
+import type { KubeObject } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
-import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
-import { KubernetesCluster, Lab, waitFor } from '@spout/testkit'
 import { issueCertificate } from '@spout/testkit/tls'
-import { openTestBed } from '../../../../server/src/test-bed.ts'
+import {
+  CLUSTER,
+  endpointsOf,
+  observed,
+  openClusterBed,
+  said,
+} from '../../../../connector/src/testing/cluster-bed.fixture.ts'
 import { GatewayController } from '../controller/gateway-controller.ts'
 import { GatewayCluster } from '../kubernetes/gateway-cluster.ts'
 import { CONTROLLER_NAME } from '../names.ts'
@@ -26,126 +22,46 @@ import { gatewaysOfCluster } from '../to-model/gateways-of.ts'
 import { connectorToken } from './connector-rights.fixture.ts'
 import { installGatewayApi } from './install-gateway-api.fixture.ts'
 
+export { said }
+
 const GROUP = '/apis/gateway.networking.k8s.io/v1'
-const CLUSTER = 'test-cluster'
 
 /**
- * A real API server with Gateway API, on which the controller has the rights of the shipped files alone, and a real control plane over HTTP (admission, store, native API) with one project.
- * The test plays the nodes' confirmations.
+ * A cluster bed with Gateway API and a controller of Gateways, which has the rights of the shipped files alone. There is
+ * a namespace `team` with the label `team: red`.
  */
 export async function openGatewayBed() {
-  const lab = await Lab.create()
-  const cluster = await KubernetesCluster.start(lab)
-  const spout = await openTestBed()
-  const endpoint = await spout.app.listen({ host: '127.0.0.1', port: 0 })
-  const project = await spout.admission.createProject({ name: 'tenant', description: '' })
-  const { token } = await spout.login('connector', project.id, 'balancer')
-  await spout.admission.createAddressPool({
-    name: 'public',
-    description: '',
-    cidr: '198.51.100.0/24',
-    ranges: [{ first: '198.51.100.10', last: '198.51.100.200' }],
-    gatewayIp: null,
-    projectIds: null,
-    quarantineSeconds: 0,
-  })
-  const network = await spout.admission.createNetwork({
-    projectId: project.id,
-    name: 'pods',
-    description: '',
-    returnPath: 'snat',
-    segment: { physicalNetwork: 'physnet1', vlan: null },
-  })
-  await spout.admission.addSubnet(network.id, {
-    name: '',
-    description: '',
-    cidr: '10.128.0.0/16',
-    gatewayIp: null,
-    nodeRange: null,
-  })
-  const { api } = cluster
+  const bed = await openClusterBed()
+  const { api, spout, documents } = bed
   await installGatewayApi(api, ['udproutes', 'listenersets'])
-  for (const [name, labels] of [
-    ['shop', {}],
-    ['team', { team: 'red' }],
-  ] as const)
-    await api.create('/api/v1/namespaces', { metadata: { name, labels } })
-  const access: ClusterAccess = {
-    server: new URL(api.access.url),
-    ca: api.authority,
-    tlsServerName: null,
-    skipTlsVerify: false,
-    token: { type: 'value', token: new Secret(await connectorToken(api, { namespace: 'shop', name: 'cert' })) },
-    clientCertificate: null,
-    namespace: 'default',
-  }
+  await api.create('/api/v1/namespaces', { metadata: { name: 'team', labels: { team: 'red' } } })
+  const token = await connectorToken(api, { namespace: 'shop', name: 'cert' })
   for (const [name, controllerName] of [
     ['spout', CONTROLLER_NAME],
     ['foreign', 'x.org/y'],
   ] as const)
     await api.create(`${GROUP}/gatewayclasses`, typed('GatewayClass', { metadata: { name }, spec: { controllerName } }))
 
-  const running = new Set<{ stop(): Promise<void> }>()
-  async function start() {
-    const log = process.env['SPOUT_TEST_LOG'] ? createLogger({ name: 'test', level: 'debug' }) : silentLogger()
-    const transport = new Transport({ access })
-    const writes: string[] = []
-    const request = transport.request.bind(transport)
-    transport.request = (wanted) => {
-      if (wanted.method !== 'GET') writes.push(`${wanted.method} ${wanted.path}`)
-      return request(wanted)
-    }
-    const calls: string[] = []
-    const sessions = { session: async () => ({ endpoint, token }), forget: () => {} }
-    const native = new NativeLoadBalancers(sessions)
-    const common = { transport, clock: systemClock, log }
-    const slices = new ServiceSlices({ ...common, namespace: null })
-    const backends = new BackendServices({ ...common, namespace: null, slices })
-    const kube = new GatewayCluster({
-      ...common,
-      knownGateways: gatewaysOfCluster(await native.list(), CLUSTER),
-      backends,
-    })
-    const certificates = new TlsCertificates({
-      ...common,
-      service: new NativeCertificates(sessions),
-      cluster: CLUSTER,
-      namers: ['gateway'],
-    })
-    const controller = new GatewayController({
-      certificates,
-      cluster: kube,
-      service: observed(native, calls),
-      settings: { cluster: CLUSTER, defaultPools: [] },
-      clock: systemClock,
-      log,
-    })
-    slices.reflector.start()
-    backends.start()
-    certificates.start()
-    kube.start()
-    controller.start()
-    const made = {
-      controller,
-      writes,
-      calls,
-      stop: async () => {
-        running.delete(made)
-        await controller.stop()
-        await certificates.stop()
-        await Promise.all([kube.stop(), backends.stop(), slices.reflector.close()])
-        transport.close()
+  const start = () =>
+    bed.run(
+      'gateway',
+      async ({ transport, clock, log, backends, certificatesOf }) => {
+        const calls: string[] = []
+        const native = bed.native()
+        const certificates = certificatesOf(bed.sessions)
+        const knownGateways = gatewaysOfCluster(await native.list(), CLUSTER)
+        const kube = new GatewayCluster({ transport, clock, log, knownGateways, backends })
+        const controller = new GatewayController({
+          ...{ certificates, cluster: kube, service: observed(native, calls), clock, log },
+          settings: { cluster: CLUSTER, defaultPools: [] },
+        })
+        return { made: { controller, calls }, parts: [certificates, kube, controller] }
       },
-    }
-    running.add(made)
-    return made
-  }
+      { token },
+    )
 
-  const documents = (): readonly LoadBalancer[] => spout.view.list('loadBalancer', { projectId: project.id })
   const pathOf = (plural: string, name: string, namespace: string) =>
     `${GROUP}/namespaces/${namespace}/${plural}/${name}`
-  const until = <T>(what: string, probe: () => T | Promise<T>, timeoutMs = 15_000) =>
-    waitFor(probe, { what, timeoutMs })
   const gateway = (name: string, namespace = 'shop') => api.get<Gateway>(pathOf('gateways', name, namespace))
   const grpcRoute = (name: string, namespace = 'shop') =>
     api.get<GrpcRouteObject>(pathOf('grpcroutes', name, namespace))
@@ -153,10 +69,8 @@ export async function openGatewayBed() {
     api.get<RouteObject>(pathOf(`${kind.toLowerCase()}s`, name, 'shop'))
   const route = (name: string, namespace = 'shop') => api.get<HttpRouteObject>(pathOf('httproutes', name, namespace))
   return {
-    api,
+    ...bed,
     start,
-    documents,
-    until,
     gateway,
     route,
     grpcRoute,
@@ -234,49 +148,14 @@ export async function openGatewayBed() {
         metadata: { name, namespace },
         spec: { ports: [{ name: 'http', port: 8080, targetPort: 3000, protocol }] },
       } as never)
-      await api.apply(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/${name}-1`, {
-        apiVersion: 'discovery.k8s.io/v1',
-        kind: 'EndpointSlice',
-        metadata: { name: `${name}-1`, namespace, labels: { 'kubernetes.io/service-name': name } },
-        addressType: 'IPv4',
-        endpoints: [{ addresses: [address], conditions: { ready: true } }],
-        ports: [{ name: 'http', port: 3000, protocol }],
-      })
+      await bed.slice(`${name}-1`, name, endpointsOf([address], { port: 3000, protocol }), namespace)
     },
-    /** What names the project may have. */
-    giveDomains: (domains: readonly string[]) => spout.admission.changeProject(project.id, { domains: [...domains] }),
     /** Domains of another project. */
     giveStranger: async (domains: readonly string[]) => {
       const { id } = await spout.admission.createProject({ name: 'stranger', description: '' })
       await spout.admission.changeProject(id, { domains: [...domains] })
     },
-    certificates: () => spout.view.list('certificate', { projectId: project.id }),
-    /** A Secret with a certificate for a name. */
-    createSecret: (name: string, host: string, namespace = 'shop') => {
-      const { certificate, key } = issueCertificate({ names: [host], days: 90 })
-      const base64 = (text: string): string => Buffer.from(text).toString('base64')
-      return api.apply(`/api/v1/namespaces/${namespace}/secrets/${name}`, {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name, namespace },
-        type: 'kubernetes.io/tls',
-        data: { 'tls.crt': base64(certificate), 'tls.key': base64(key) },
-      })
-    },
-    /** The nodes confirm a load balancer. */
-    confirm: (document: LoadBalancer) =>
-      spout.status.set(document.id, {
-        provisioning: 'active',
-        reason: 'Programmed',
-        message: 'ok',
-        confirmedGeneration: document.generation,
-      }),
-    close: async () => {
-      for (const one of [...running]) await one.stop()
-      await spout.close()
-      await cluster.destroy()
-      await lab.destroy()
-    },
+    createSecret: bed.secret,
   }
 }
 
@@ -290,23 +169,3 @@ const typed = <T extends KubeObject>(kind: string, object: T): T => ({
 })
 
 export type GatewayBed = Awaited<ReturnType<typeof openGatewayBed>>
-
-const CHANGING = ['create', 'replace', 'changeMembers', 'changeRoutes', 'delete', 'addVip', 'removeVip'] as const
-
-/** Notes changing calls to the control plane. */
-function observed(inner: LoadBalancerService, calls: string[]): LoadBalancerService {
-  return new Proxy(inner, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name)
-      if (typeof value !== 'function') return value
-      return (...args: unknown[]) => {
-        if ((CHANGING as readonly unknown[]).includes(name)) calls.push(String(name))
-        return (value as (...all: unknown[]) => unknown).apply(target, args)
-      }
-    },
-  })
-}
-
-/** Conditions as `status reason`, by type. */
-export const said = (conditions: readonly Condition[] = []): Readonly<Record<string, string>> =>
-  Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]))

@@ -1,13 +1,11 @@
 import { labelsOfRules, NamespaceReflector, NativeLoadBalancers, type ProjectRule } from '@spout/connector'
-import { Transport } from '@spout/kube'
-import { createLogger, silentLogger, systemClock } from '@spout/runtime'
+import { CLUSTER, type ClusterBed } from '../../../../connector/src/testing/cluster-bed.fixture.ts'
 import { KubeCluster } from '../kubernetes/kube-cluster.ts'
 import { TenantControllers } from '../tenancy/tenant-controllers.ts'
 import { externalRanges } from '../to-model/external-ips.ts'
 import { servicesOfCluster } from '../to-model/services-of.ts'
 import { CLASS, openControllerBed } from './controller-bed.fixture.ts'
 
-const CLUSTER = 'test-cluster'
 const BY_ROUTER = {
   routesOfNetwork: 'pods',
   podWay: { routers: ['192.168.20.1'], podCidrs: ['10.128.0.0/16'] },
@@ -25,103 +23,47 @@ export interface StartTenants {
  */
 export async function openTenantBed() {
   const bed = await openControllerBed()
-  const { spout } = bed
-  const pool = (name: string, cidr: string, first: string, last: string, projectIds: string[] | null) =>
-    spout.admission.createAddressPool({
-      name,
-      description: '',
-      cidr,
-      ranges: [{ first, last }],
-      gatewayIp: null,
-      projectIds,
-      quarantineSeconds: 0,
-    })
+  const { spout, pool } = bed
   await pool('red', '203.0.113.128/26', '203.0.113.130', '203.0.113.150', [bed.project.id])
   await pool('blue', '203.0.113.192/26', '203.0.113.194', '203.0.113.210', [bed.stranger.id])
   const ids: Readonly<Record<string, string>> = { red: bed.project.id, blue: bed.stranger.id }
-  const tokens = new Map<string, string>()
-  for (const [name, id] of Object.entries(ids))
-    tokens.set(name, (await spout.login(`connector-${name}`, id, 'balancer')).token)
-  const nativeOf = (name: string) =>
-    new NativeLoadBalancers({
-      session: async () => ({ endpoint: bed.endpoint, token: tokens.get(name) ?? '' }),
-      forget: () => {},
-    })
-  const network = await spout.admission.createNetwork({
-    projectId: bed.stranger.id,
-    name: 'pods',
-    description: '',
-    returnPath: 'snat',
-    segment: { physicalNetwork: 'physnet2', vlan: null },
-  })
+  const sessions = new Map<string, ClusterBed['sessions']>()
+  for (const [name, id] of Object.entries(ids)) sessions.set(name, await bed.sessionsOf(id, `connector-${name}`))
+  const nativeOf = (name: string) => new NativeLoadBalancers(sessions.get(name)!)
   // The cluster's own segment is in the network of `red`; here a router leads to the pods.
-  const subnet = { name: '', description: '', cidr: '192.168.20.0/24', gatewayIp: null, nodeRange: null }
-  await spout.admission.addSubnet(network.id, subnet)
-  const running = new Set<{ stop(): Promise<void> }>()
+  await bed.createNetwork(bed.stranger.id, 'physnet2', ['192.168.20.0/24'])
 
-  async function startTenants({ rules, without = [] }: StartTenants) {
-    const log = process.env['SPOUT_TEST_LOG'] ? createLogger({ name: 'test', level: 'debug' }) : silentLogger()
-    const transport = new Transport({ access: bed.access() })
-    const common = { clock: systemClock, log }
-    const tenants = await Promise.all(
-      rules
+  const startTenants = ({ rules, without = [] }: StartTenants) =>
+    bed.run('service', async ({ transport, clock, log, slices, certificatesOf }) => {
+      const tenants = rules
         .filter(({ project }) => !without.includes(project))
-        .map(async ({ project }) => ({ project, service: nativeOf(project), projectId: ids[project] ?? '' })),
-    )
-    const lists = await Promise.all(tenants.map(({ service }) => service.list()))
-    const events: { readonly service: string; readonly reason: string }[] = []
-    const writes: string[] = []
-    const request = transport.request.bind(transport)
-    transport.request = (wanted) => {
-      if (wanted.method !== 'GET') writes.push(`${wanted.method} ${wanted.path}`)
-      return request(wanted)
-    }
-    const cluster = new KubeCluster({
-      ...common,
-      transport,
-      className: CLASS,
-      namespace: null,
-      knownServices: lists.flatMap((list) => servicesOfCluster(list, CLUSTER)),
-      tell: ({ metadata }, { reason }) => void events.push({ service: metadata.name, reason }),
+        .map(({ project }) => ({
+          ...{ project, service: nativeOf(project), projectId: ids[project] ?? '', defaultPools: [] },
+          certificates: certificatesOf(sessions.get(project)!),
+          ...(project === 'blue' ? BY_ROUTER : { routesOfNetwork: null }),
+        }))
+      const lists = await Promise.all(tenants.map(({ service }) => service.list()))
+      const events: { readonly service: string; readonly reason: string }[] = []
+      const cluster = new KubeCluster({
+        ...{ transport, clock, log, slices, className: CLASS, namespace: null },
+        knownServices: lists.flatMap((list) => servicesOfCluster(list, CLUSTER)),
+        tell: ({ metadata }, { reason }) => void events.push({ service: metadata.name, reason }),
+      })
+      const namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
+      const controllers = new TenantControllers({
+        ...{ cluster, namespaces, rules, tenants, clock, log },
+        settings: {
+          cluster: CLUSTER,
+          className: CLASS,
+          isDefault: true,
+          namespaces: null,
+          mode: 'direct',
+          externalRanges: externalRanges(['203.0.113.128/25', '198.51.100.160/28']),
+        },
+      })
+      const certificates = tenants.map((tenant) => tenant.certificates)
+      return { made: { controllers, events }, parts: [...certificates, cluster, namespaces, controllers] }
     })
-    const namespaces = new NamespaceReflector({ ...common, transport, labels: labelsOfRules(rules) })
-    const controllers = new TenantControllers({
-      ...common,
-      cluster,
-      namespaces,
-      rules,
-      tenants: tenants.map((tenant) => ({
-        ...tenant,
-        defaultPools: [],
-        ...(tenant.project === 'blue' ? BY_ROUTER : { routesOfNetwork: null }),
-      })),
-      settings: {
-        cluster: CLUSTER,
-        className: CLASS,
-        isDefault: true,
-        namespaces: null,
-        mode: 'direct',
-        externalRanges: externalRanges(['203.0.113.128/25', '198.51.100.160/28']),
-      },
-    })
-    cluster.start()
-    namespaces.start()
-    controllers.start()
-    const made = {
-      controllers,
-      events,
-      writes,
-      stop: async () => {
-        running.delete(made)
-        await controllers.stop()
-        await cluster.stop()
-        await namespaces.stop()
-        transport.close()
-      },
-    }
-    running.add(made)
-    return made
-  }
 
   return {
     ...bed,
@@ -133,10 +75,6 @@ export async function openTenantBed() {
     namespace: async (name: string, labels: Readonly<Record<string, string | null>> = {}) => {
       await bed.api.create('/api/v1/namespaces', { metadata: { name } }).catch(() => {})
       await bed.api.patch(`/api/v1/namespaces/${name}`, { metadata: { labels } })
-    },
-    close: async () => {
-      for (const one of [...running]) await one.stop()
-      await bed.close()
     },
   }
 }
