@@ -48,12 +48,34 @@ export interface RoutedNetwork {
 }
 
 /**
- * The load balancers of one project, as the Service controller needs them. All methods throw `Refused` when the control
- * plane refuses, and other errors when a later attempt may work.
+ * What load balancers of one project are made of. All methods throw `Refused` when the control plane refuses, and other
+ * errors when a later attempt may work.
  */
-export interface LoadBalancerService {
+export interface ProjectService {
   /** The project of the credential. */
   projectId(): Promise<string>
+  /** The id of a class that the project may use, by its name or id; null: there is none. */
+  classId(nameOrId: string): Promise<string | null>
+  addressPools(): Promise<readonly KnownPool[]>
+  /** Yields once at first, then when the pools change or may have, until `signal` aborts or the connection ends. */
+  poolChanges(signal: AbortSignal): AsyncIterable<void>
+  /**
+   * All networks of the project, sorted by id, and again after each change, until `signal` aborts or the connection
+   * ends.
+   */
+  watchNetworks(signal: AbortSignal): AsyncIterable<readonly ShownNetwork[]>
+  /**
+   * The domains of the project, and again after each change, until `signal` aborts or the connection ends. An older
+   * control plane, which refuses, has none.
+   */
+  watchDomains(signal: AbortSignal): AsyncIterable<readonly string[]>
+  /** A network of the project, by name or id. */
+  network(nameOrId: string): Promise<RoutedNetwork>
+  replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void>
+}
+
+/** The load balancers of one project, as the controllers of intents need them. Errors are as for `ProjectService`. */
+export interface LoadBalancerService extends ProjectService {
   list(): Promise<readonly ShownLoadBalancer[]>
   /** Null when there is none with that id. */
   get(id: string): Promise<ShownLoadBalancer | null>
@@ -70,8 +92,6 @@ export interface LoadBalancerService {
     patienceMs?: number,
     classId?: string,
   ): Promise<ShownLoadBalancer>
-  /** The id of a class that the project may use, by its name or id; null: there is none. */
-  classId(nameOrId: string): Promise<string | null>
   /** Replaces the whole content. */
   replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer>
   /**
@@ -92,20 +112,4 @@ export interface LoadBalancerService {
   removeVip(id: string, address: string): Promise<ShownLoadBalancer>
   /** Everything that exists, then changes, until `signal` aborts or the connection ends. */
   watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent>
-  addressPools(): Promise<readonly KnownPool[]>
-  /** Yields once at first, then when the pools change or may have, until `signal` aborts or the connection ends. */
-  poolChanges(signal: AbortSignal): AsyncIterable<void>
-  /**
-   * All networks of the project, sorted by id, and again after each change, until `signal` aborts or the connection
-   * ends.
-   */
-  watchNetworks(signal: AbortSignal): AsyncIterable<readonly ShownNetwork[]>
-  /**
-   * The domains of the project, and again after each change, until `signal` aborts or the connection ends. An older
-   * control plane, which refuses, has none.
-   */
-  watchDomains(signal: AbortSignal): AsyncIterable<readonly string[]>
-  /** A network of the project, by name or id. */
-  network(nameOrId: string): Promise<RoutedNetwork>
-  replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void>
 }

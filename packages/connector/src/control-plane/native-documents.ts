@@ -1,7 +1,7 @@
 import { NativeApi, type Sessions } from '@spout/client/native-api'
 import type { AddressCandidate } from '../addresses/address-choice.ts'
 import type { ShownLoadBalancer } from './load-balancer-service.ts'
-import { type AnsweredLoadBalancer, splitAnswer } from './native-load-balancers.ts'
+import { type AnsweredLoadBalancer, splitAnswer } from './native-bodies.ts'
 
 /** A load balancer as the native API takes it: everything but addresses and class. Pools are referred to by name. */
 export interface LoadBalancerDocument {

@@ -1,0 +1,41 @@
+import { share } from '@spout/kube'
+import type { LoadBalancer } from '@spout/model'
+import type { AnsweredLoadBalancer } from './native-bodies.ts'
+
+/**
+ * Documents that calls have answered. What the watch shows is built from the same objects: a document is not kept twice,
+ * and routes that are the same are the same object, so nobody compares them in depth.
+ */
+export class AnsweredDocuments {
+  /** Created load balancers that the watch has not shown yet; null until the call is answered. */
+  readonly #made = new Map<string, LoadBalancer | null>()
+  /** Those with routes, as a call left them last. */
+  readonly #changed = new Map<string, LoadBalancer>()
+
+  /** It is about to be created. */
+  begin(id: string): void {
+    this.#made.set(id, null)
+  }
+
+  made(document: LoadBalancer): void {
+    if (this.#made.has(document.id)) this.#made.set(document.id, document)
+  }
+
+  changed(document: LoadBalancer): void {
+    if (document.listeners.some(({ routes = [] }) => routes.length > 0)) this.#changed.set(document.id, document)
+    else this.#changed.delete(document.id)
+  }
+
+  /** It was not created, or is gone. */
+  forget(id: string): void {
+    this.#made.delete(id)
+    this.#changed.delete(id)
+  }
+
+  /** What the watch shows, built from the objects of calls' answers. */
+  likeAnswered({ status, ...document }: AnsweredLoadBalancer): AnsweredLoadBalancer {
+    const answered = this.#changed.get(document.id) ?? this.#made.get(document.id) ?? null
+    this.#made.delete(document.id)
+    return { ...(answered === null ? document : share<LoadBalancer>(answered, document)), status }
+  }
+}
