@@ -22,9 +22,10 @@ import {
 } from '@spout/intent-service'
 import type { EventRecorder, Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
-import { BalancedGateways } from './balanced-gateways.ts'
-import { BalancedIngresses } from './balanced-ingresses.ts'
-import { BalancedLoadBalancers } from './balanced-load-balancers.ts'
+import { balancedGateways } from './balanced-gateways.ts'
+import { balancedIngresses } from './balanced-ingresses.ts'
+import { type BalancedKind, onlyNamespace } from './balanced-kind.ts'
+import { balancedLoadBalancers } from './balanced-load-balancers.ts'
 import type { NamedProject, OpenedProject } from './opened-project.ts'
 
 /** What the projects of a cluster have in common. */
@@ -64,14 +65,16 @@ export class BalancedCluster {
   readonly #controllers: Controllers
   /** Of Services, by project. */
   readonly #certificates: readonly TlsCertificates[]
-  readonly #gateways: BalancedGateways
-  readonly #ingresses: BalancedIngresses
-  readonly #loadBalancers: BalancedLoadBalancers
+  readonly #gateways: BalancedKind<GatewayControllerCounters>
+  readonly #ingresses: BalancedKind<IngressControllerCounters>
+  readonly #loadBalancers: BalancedKind<LoadBalancerControllerCounters>
+  /** Those that begin once the cluster has the kind. */
+  readonly #later: readonly BalancedKind<unknown>[]
 
   constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {
     const { namespaces } = settings
     const [first] = projects
-    const namespace = namespaces?.length === 1 ? (namespaces[0] ?? null) : null
+    const namespace = onlyNamespace(namespaces)
     const sourcesIn = (namespace: string | null): Sources => {
       const slices = new ServiceSlices({ transport, clock, log, namespace, slicesBy: settings.slicesBy })
       return { slices, backends: new BackendServices({ transport, clock, log, namespace, slices }) }
@@ -87,16 +90,14 @@ export class BalancedCluster {
     })
     const common = { cluster: this.#cluster, clock, log }
     this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
-    const tenants = { projects, rules, labels: this.#namespaces, cluster: settings.cluster }
-    this.#gateways = new BalancedGateways({ ...{ transport, clock, log, ...this.#sourcesOfGateways }, ...tenants })
-    this.#loadBalancers = new BalancedLoadBalancers({
-      ...{ transport, namespaces, clock, log, ...this.#sources },
-      ...tenants,
-    })
-    this.#ingresses = new BalancedIngresses({
-      ...{ transport, events, clock, log, namespaces, ...this.#sources },
-      ...tenants,
-    })
+    const ofKinds = {
+      ...{ transport, events, clock, log, projects, rules, labels: this.#namespaces, cluster: settings.cluster },
+      ...{ namespaces, ...this.#sources },
+    }
+    this.#gateways = balancedGateways({ ...ofKinds, ...this.#sourcesOfGateways })
+    this.#ingresses = balancedIngresses(ofKinds)
+    this.#loadBalancers = balancedLoadBalancers(ofKinds)
+    this.#later = [this.#gateways, this.#ingresses, this.#loadBalancers]
     const certificatesOf = new Map(
       projects.map((opened) => [
         opened,
@@ -155,17 +156,14 @@ export class BalancedCluster {
       ...this.#cluster.reflectors,
       ...this.#namespaces.reflectors,
       ...this.#sources.backends.reflectors,
-      ...this.#gateways.reflectors,
-      ...this.#ingresses.reflectors,
-      ...this.#loadBalancers.reflectors,
+      ...this.#later.flatMap(({ reflectors }) => reflectors),
     ]
   }
 
   confirm(): void {
     this.#cluster.confirm()
     this.#namespaces.confirm()
-    this.#gateways.confirm()
-    this.#ingresses.confirm()
+    for (const one of this.#later) one.confirm()
   }
 
   start(): void {
@@ -173,15 +171,11 @@ export class BalancedCluster {
     this.#namespaces.start()
     for (const one of this.#certificates) one.start()
     this.#controllers.start()
-    this.#gateways.start()
-    this.#ingresses.start()
-    this.#loadBalancers.start()
+    for (const one of this.#later) one.start()
   }
 
   async stop(): Promise<void> {
-    await this.#gateways.stop()
-    await this.#ingresses.stop()
-    await this.#loadBalancers.stop()
+    for (const one of this.#later) await one.stop()
     await this.#controllers.stop()
     await Promise.all(this.#certificates.map((one) => one.stop()))
     for (const { slices, backends } of [this.#sources, this.#sourcesOfGateways])
