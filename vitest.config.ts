@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config'
 // every implementation with real engines; `lab` needs root and network namespaces; `e2e` starts the whole system.
 // `contract-on-cluster`, `lab-on-cluster` and `beside-cluster` are those that need a Kubernetes cluster. They are apart so
 // that a whole run can build Kubernetes while the others run.
-// Each test has a lab of its own: names, addresses and directories carry the lab's number. So e2e tests run side by side,
-// most of them wait nearly all the time. `e2e` is the few that run alone: they measure, or hear adverts every 20 ms.
+// Each test has a lab of its own: names, addresses and directories carry the lab's number. So e2e tests run side by side;
+// most of their time is waiting. Project `e2e` holds those that run alone: they measure, or send adverts every 20 ms.
 const project = (
   name: string,
   include: string[],

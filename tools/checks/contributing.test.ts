@@ -61,6 +61,14 @@ test('every folder that CONTRIBUTING says parts go into is there', () => {
   expect(named.filter((folder) => globSync(folder, { cwd: ROOT }).length === 0)).toEqual([])
 })
 
+describe.each(foldersOf('packages/intents'))('intent %s', (name) => {
+  it('has a README, and is started by the control plane or the connector', () => {
+    expect(textOf(`packages/intents/${name}/README.md`)).toMatch(/^# \S/)
+    const composed = globSync('apps/{control-plane,connector}/src/**/*.ts', { cwd: ROOT }).map(textOf).join('\n')
+    expect(composed).toMatch(new RegExp(`from '@spout/intent-${name}'`))
+  })
+})
+
 test('every collection of the API can be reached from the command line', () => {
   const { paths } = JSON.parse(textOf('docs/reference/openapi.json')) as { paths: Record<string, object> }
   const commands = globSync('apps/cli/src/{resources,commands}/*.ts', { cwd: ROOT }).map(textOf).join('\n')
