@@ -7,11 +7,22 @@ export type Waking = 'news' | 'quiet'
  */
 export class Sleeper {
   #wake: ((why: Waking) => void) | null = null
+  #sleepsOn: () => boolean = () => false
 
-  sleep(): Promise<Waking> {
+  /** @param sleepsOn asked at news: whether there is nothing in it for this watch */
+  sleep(sleepsOn: () => boolean): Promise<Waking> {
     return new Promise((resolve) => {
       this.#wake = resolve
+      this.#sleepsOn = sleepsOn
     })
+  }
+
+  /**
+   * Wakes it if there is something for it. To wake a watch takes its consumer some turns of microtasks, and a busy store has hundreds
+   * of watches that want nothing of most commits.
+   */
+  news(): void {
+    if (this.#wake !== null && !this.#sleepsOn()) this.wake('news')
   }
 
   wake(why: Waking): void {

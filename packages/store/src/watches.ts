@@ -1,16 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SpoutError } from '@spout/model'
 import { ChangeDecoder, type LoggedChange } from './change-decoder.ts'
-import type { LogReader } from './change-log.ts'
+import type { LoggedWrite, LogReader } from './change-log.ts'
 import { formatRevision, parseRevision } from './revision.ts'
-import { Sleeper, type Waking } from './sleeper.ts'
+import { Sleeper } from './sleeper.ts'
 import type { Change, WatchOptions } from './store.ts'
 import type { KnownValues } from './values/known-values.ts'
 
 /** Otherwise a long replay runs in microtasks only and starves all I/O. */
 const COMMITS_PER_TURN = 64
 
-const kindOf = (change: LoggedChange): string => (change.type === 'put' ? change.object.kind : change.ref.kind)
+/** What a watch asked for. */
+interface Wanted {
+  /** Null is all. */
+  readonly kinds: ReadonlySet<string> | null
+  /** Undefined is all. */
+  readonly scope: string | undefined
+}
+
+const wants = ({ kinds, scope }: Wanted, write: Pick<LoggedWrite, 'kind' | 'scope'>): boolean =>
+  (kinds === null || kinds.has(write.kind)) && (scope === undefined || scope === write.scope)
+
+const writeOf = (change: LoggedChange): Pick<LoggedWrite, 'kind' | 'scope'> =>
+  change.type === 'put' ? change.object : { kind: change.ref.kind, scope: change.scope }
 
 /**
  * The watches of one store. Each keeps a position in the log and its current commit, so a slow reader costs others
@@ -29,19 +41,22 @@ export class Watches {
     this.#storeId = storeId
     this.#log = log
     this.#decoder = new ChangeDecoder(storeId, known)
-    this.#bookmarks = setInterval(() => this.#wakeAll('quiet'), bookmarkIntervalMs).unref()
+    const quiet = () => {
+      for (const sleeper of this.#sleepers) sleeper.wake('quiet')
+    }
+    this.#bookmarks = setInterval(quiet, bookmarkIntervalMs).unref()
   }
 
   /** Call it when the log has grown or was compacted. */
   notify(): void {
-    this.#wakeAll('news')
+    for (const sleeper of this.#sleepers) sleeper.news()
   }
 
   /** Ends every watch. */
   close(): void {
     this.#closed = true
     clearInterval(this.#bookmarks)
-    this.#wakeAll('news')
+    for (const sleeper of this.#sleepers) sleeper.wake('news')
   }
 
   async *watch(options: WatchOptions): AsyncGenerator<Change, void> {
@@ -57,20 +72,30 @@ export class Watches {
     }
   }
 
-  async *#follow({ from, kinds, signal }: WatchOptions, sleeper: Sleeper): AsyncGenerator<Change, void> {
-    const wanted = kinds === undefined ? null : new Set(kinds)
+  async *#follow({ from, kinds, scope, signal }: WatchOptions, sleeper: Sleeper): AsyncGenerator<Change, void> {
+    const wanted: Wanted = { kinds: kinds === undefined ? null : new Set(kinds), scope }
     const ended = () => signal.aborted || this.#closed
     let at = parseRevision(this.#storeId, from) ?? -1
     let bookmarkDue = true
     let commits = 0
+    /** Goes past commits without anything for this watch. @returns false at one that has something, or when it must look */
+    const passes = (): boolean => {
+      for (;;) {
+        if (ended() || at < this.#log.floor) return false
+        const commit = this.#log.after(at, wanted.kinds)
+        if (commit === null) return true
+        if (commit.writes.some((write) => wants(wanted, write))) return false
+        at = commit.sequence
+      }
+    }
 
     while (!ended()) {
       if (at < this.#log.floor || at > this.#log.head)
         throw new SpoutError('Gone', { revision: at < 0 ? from : this.#revision(at) })
-      const commit = this.#log.after(at, wanted)
+      const commit = this.#log.after(at, wanted.kinds)
       if (commit !== null) {
         for (const change of this.#decoder.changes(commit)) {
-          if (wanted !== null && !wanted.has(kindOf(change))) continue
+          if (!wants(wanted, writeOf(change))) continue
           yield change
           if (ended()) return
         }
@@ -80,13 +105,9 @@ export class Watches {
         bookmarkDue = false
         yield { type: 'bookmark', revision: this.#revision(at) }
       } else {
-        bookmarkDue = (await sleeper.sleep()) === 'quiet'
+        bookmarkDue = (await sleeper.sleep(passes)) === 'quiet'
       }
     }
-  }
-
-  #wakeAll(why: Waking): void {
-    for (const sleeper of this.#sleepers) sleeper.wake(why)
   }
 
   #revision = (sequence: number) => formatRevision(this.#storeId, sequence)

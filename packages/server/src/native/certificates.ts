@@ -27,6 +27,7 @@ const CERTIFICATES: Collection<'certificate'> = {
   what: 'Certificate',
   access: 'reader',
   schema: publicCertificate,
+  ofProject: true,
   visible: (principal, object) => mayKnow(principal, object.projectId),
   show: shownCertificate,
 }

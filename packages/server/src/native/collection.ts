@@ -12,6 +12,11 @@ export interface Collection<K extends Kind> {
   readonly what: string
   readonly access: Access
   readonly schema: z.ZodType
+  /**
+   * Whether an object is known to its project and to administrators alone. Then a watch of another project is not woken by it, which
+   * would cost the one who changes it time for each open watch of everybody.
+   */
+  readonly ofProject?: boolean
   /** Whether the caller may know of the object. */
   readonly visible: (principal: Principal, object: ObjectOf<K>) => boolean
   /** The id that clients use, if it is not the object's own. */

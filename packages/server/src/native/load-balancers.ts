@@ -76,6 +76,7 @@ export const LOAD_BALANCERS: Collection<'loadBalancer'> = {
   what: 'Load balancer',
   access: 'reader',
   schema: loadBalancer,
+  ofProject: true,
   visible: (principal, object) => mayKnow(principal, object.projectId),
   show: shownLoadBalancer,
 }

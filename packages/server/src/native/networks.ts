@@ -26,6 +26,7 @@ const NETWORKS: Collection<'network'> = {
   what: 'Network',
   access: 'reader',
   schema: network,
+  ofProject: true,
   visible: (principal, object) => mayKnow(principal, object.projectId),
   show: (_context, object) => object,
 }

@@ -1,4 +1,4 @@
-import type { ObjectOf } from '@spout/admission/contract'
+import type { ObjectOf, Principal } from '@spout/admission/contract'
 import type { Kind } from '@spout/model'
 import type { Change, Revision } from '@spout/store'
 import { isAdmin } from '../authn/access.ts'
@@ -27,7 +27,7 @@ export async function watchCollection<K extends Kind>(
 ): Promise<void> {
   const { request, reply, principal } = call
   const from = queryValue(request, 'from')
-  const stream = context.streams.open(shareOf(principal))
+  const stream = await context.streams.open(shareOf(principal))
   const gone = new AbortController()
   const signal = AbortSignal.any([gone.signal, context.closing])
   reply.hijack()
@@ -61,7 +61,8 @@ export async function watchCollection<K extends Kind>(
         }
       await write(() => ({ type: 'BOOKMARK', revision: start }))
     }
-    for await (const change of context.store.watch({ kinds: [collection.kind], from: start, signal: over })) {
+    const scope = scopeOf(collection, principal)
+    for await (const change of context.store.watch({ kinds: [collection.kind], scope, from: start, signal: over })) {
       if (change.type === 'delete') sent?.delete(change.ref.id)
       await writeChange(collection, context, call, change, sent, lines, write)
     }
@@ -79,6 +80,10 @@ export async function watchCollection<K extends Kind>(
     raw.end(() => context.closing.aborted && socket?.end())
   }
 }
+
+/** The project that a watch is limited to; undefined for all. A caller without a project sees nothing of anybody. */
+const scopeOf = <K extends Kind>({ ofProject }: Collection<K>, principal: Principal): string | undefined =>
+  ofProject === true && !isAdmin(principal) ? (principal.projectId ?? '') : undefined
 
 /** How objects are rendered as lines. */
 interface Lines<K extends Kind> {
@@ -142,6 +147,9 @@ function followStatus<K extends Kind>(
   const due = new Set<string>()
   return context.status.onChange((changedKind, id) => {
     if (changedKind !== kind || due.has(id)) return
+    const changed = context.view.get(kind, id)?.value
+    // Whoever has very many watches must not make the others' changes dearer: a line waits for a turn.
+    if (changed === undefined || !visible(principal, changed)) return
     due.add(id)
     void write(() => {
       due.delete(id)

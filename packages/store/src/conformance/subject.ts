@@ -19,7 +19,7 @@ export interface Subject {
   readonly store: Store
   /** Ends the watches of this test. */
   readonly ending: AbortController
-  watch(from: Revision, kinds?: readonly string[]): AsyncIterator<Change>
+  watch(from: Revision, kinds?: readonly string[], scope?: string): AsyncIterator<Change>
   /** Describes every change in the log after `from`. */
   changesSince(from: Revision): Promise<string[]>
   /** Returns an object that must exist. */
@@ -29,8 +29,8 @@ export interface Subject {
 }
 
 export function subjectOf(fixture: StoreFixture, store: Store, ending: AbortController): Subject {
-  const watch = (from: Revision, kinds?: readonly string[]) =>
-    store.watch({ from, kinds, signal: ending.signal })[Symbol.asyncIterator]()
+  const watch = (from: Revision, kinds?: readonly string[], scope?: string) =>
+    store.watch({ from, kinds, scope, signal: ending.signal })[Symbol.asyncIterator]()
   return {
     store,
     ending,

@@ -86,6 +86,32 @@ export function describeWatches(subject: () => Subject): void {
       }
     })
 
+    test('gives only the objects of the project asked for', async () => {
+      const { store, watch } = subject()
+      const from = await store.revision()
+      const own = { scope: 'p1' }
+      await store.commit([put('before', 1, own), put('foreign', 1, { scope: 'p2' }), put('nobodys')])
+      const watching = watch(from, ['node'], 'p1')
+      expect((await untilBookmark(watching)).map(describeChange)).toEqual(['+before'])
+      const change = nextChange(watching)
+      await store.commit([put('foreign', 2, { scope: 'p2' }), remove('nobodys')])
+      await store.commit([put('other-kind', 1, { ...own, kind: 'project' })])
+      await store.commit([put('after', 1, own), remove('before')])
+      expect(await change).toBe('+after')
+      expect(await nextChange(watching)).toBe('-before')
+    })
+
+    test('a quiet watch is not passed by the compaction of changes that it does not want', async () => {
+      const { store, watch } = subject()
+      const watching = watch(await store.revision(), ['node'], 'p1')
+      await next(watching)
+      const change = nextChange(watching)
+      for (let n = 0; n < 3; n++) await store.commit([put('foreign', n, { scope: 'p2' })])
+      await store.compact(await store.revision())
+      await store.commit([put('own', 1, { scope: 'p1' })])
+      expect(await change).toBe('+own')
+    })
+
     test('a bookmark is a revision to resume from', async () => {
       const { store, watch, changesSince } = subject()
       await store.commit([put('a')])
