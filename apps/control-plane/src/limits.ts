@@ -56,9 +56,12 @@ export function openLimits(
   const turns = new RoundTurns({ clock, othersAsk: (who) => shares.othersAsk(who) })
   return {
     gate: apiGate({ authenticator, foreign, shares, bodies: new BodyBudget(BODIES), turns, project, stranger }),
-    streams: new OpenStreams({ mostOfProject: config.watches, mostBytesOfProject: MOST_STREAM_BYTES }, (who, bytes) =>
-      shares.charge(who, bytes / BYTES_OF_A_UNIT),
-    ),
+    streams: new OpenStreams({
+      mostOfProject: config.watches,
+      mostBytesOfProject: MOST_STREAM_BYTES,
+      onSent: (who, bytes) => shares.charge(who, bytes / BYTES_OF_A_UNIT),
+      refuse: (error) => shares.refuse(() => error),
+    }),
     turns,
     watch: (server) => {
       limitConnections(server, {

@@ -18,32 +18,38 @@ export interface OpenStream {
   close(): void
 }
 
+export interface OpenStreamsOptions extends StreamLimits {
+  /** Charges sent bytes to the project's share, because a stream is one request however long it is open. */
+  readonly onSent?: (project: string, bytes: number) => void
+  /**
+   * Rejects with the error when a refusal is due (`RequestShares.refuse`). Default: at once. A client that ignores `Retry-After` would
+   * otherwise ask again as fast as it is refused.
+   */
+  readonly refuse?: (error: SpoutError) => Promise<never>
+}
+
 /** Counts each project's watches, and the bytes buffered for slow readers. */
 export class OpenStreams {
-  readonly #limits: StreamLimits
-  readonly #onSent: (project: string, bytes: number) => void
+  readonly #options: OpenStreamsOptions
   readonly #projects = new Map<string, Map<OpenStream, number>>()
 
-  /**
-   * @param onSent charges sent bytes to the project's share, because a stream is one request however long it is open
-   */
-  constructor(limits: StreamLimits, onSent: (project: string, bytes: number) => void = () => {}) {
-    this.#limits = limits
-    this.#onSent = onSent
+  constructor(options: OpenStreamsOptions) {
+    this.#options = options
   }
 
   /** @throws SpoutError TooManyRequests */
-  open(project: string): OpenStream {
-    const { mostOfProject, mostBytesOfProject } = this.#limits
+  async open(project: string): Promise<OpenStream> {
+    const { mostOfProject, mostBytesOfProject, onSent, refuse } = this.#options
     const streams = this.#projects.get(project) ?? new Map<OpenStream, number>()
-    if (streams.size >= mostOfProject)
-      throw new SpoutError('TooManyRequests', {
-        reason: `${mostOfProject} watches of this project are open`,
-        seconds: 5,
-      })
+    if (streams.size >= mostOfProject) {
+      const reason = `${mostOfProject} watches of this project are open`
+      const refusal = new SpoutError('TooManyRequests', { reason, seconds: 5 })
+      await refuse?.(refusal)
+      throw refusal
+    }
     this.#projects.set(project, streams)
     const stream: OpenStream = {
-      sent: (bytes) => this.#onSent(project, bytes),
+      sent: (bytes) => onSent?.(project, bytes),
       holds: (bytes) => {
         if (!streams.has(stream)) return false
         streams.set(stream, bytes)

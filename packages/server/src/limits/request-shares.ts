@@ -95,7 +95,7 @@ export class RequestShares {
       this.#serve(who, share)
       return Promise.resolve()
     }
-    if (share.waiting.length >= (this.#options.mostWaiting ?? 256)) return this.#refuseLater(share)
+    if (share.waiting.length >= (this.#options.mostWaiting ?? 256)) return this.refuse(() => tooMany(share))
     return new Promise((go, refuse) => {
       share.waiting.push({ sinceMs: this.#nowMs(), go, refuse })
       this.#busy.add(who)
@@ -124,11 +124,14 @@ export class RequestShares {
         refuse(new SpoutError('Unavailable', { what: 'The server', reason: 'it is closing' }))
   }
 
-  /** A refusal takes as long as a wait in vain: who ignores it cannot ask again at once. */
-  #refuseLater(share: Share): Promise<never> {
+  /**
+   * Rejects with an error as late as a wait in vain, and one a round: who ignores a refusal cannot ask again at once.
+   * @param why called when it is due
+   */
+  refuse(why: () => SpoutError): Promise<never> {
     const { mostRefusals = 10_000, longestWaitMs = LONGEST_WAIT_MS } = this.#options
-    if (this.#refusals.size >= mostRefusals) return Promise.reject(tooMany(share))
-    return new Promise((_, refuse) => this.#refusals.add(() => refuse(tooMany(share)), longestWaitMs))
+    if (this.#refusals.size >= mostRefusals) return Promise.reject(why())
+    return new Promise((_, refuse) => this.#refusals.add(() => refuse(why()), longestWaitMs))
   }
 
   get #roomInRound(): number {
