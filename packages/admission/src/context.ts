@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Kind, type QuotaResource, SpoutError } from '@spout/model'
+import type { OneARound } from '@spout/runtime'
 import { randomSecret } from '@spout/runtime/random-secret'
 import type { SealingKeys } from '@spout/runtime/sealing-keys'
 import type { Store, Write } from '@spout/store'
@@ -38,6 +39,8 @@ export interface AdmissionContext {
   /** Seals private keys; null: none can be stored. */
   readonly sealing: SealingKeys | null
   readonly random: RandomSource
+  /** Spreads the answers to a project's writes over rounds of the event loop: to render one takes as long as a request. */
+  readonly answers: OneARound
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly defaultQuota: Readonly<Record<QuotaResource, number>>
@@ -57,16 +60,30 @@ const MOST_ATTEMPTS = 10
  *
  * @param plan checks everything, claims what it takes and returns the writes; it is synchronous and may run several
  * times
- * @returns when the view shows the change
+ * @returns when the view shows the change, in a turn of its project
  */
 export async function transact<T>(context: AdmissionContext, plan: (claim: Claim) => Planned<T>): Promise<T> {
+  const { writes, result } = await planAndCommit(context, plan)
+  if (writes.length > 0) await context.answers.turn(projectOf(writes))
+  return result
+}
+
+/** The project of the first object that has one; empty for none. */
+const projectOf = (writes: readonly Write[]): string =>
+  writes.map((write) => (write.op === 'put' ? write.scope : null)).find((scope) => scope !== null) ?? ''
+
+/** As `transact`, without the turn: for whoever gives the answers itself. */
+export async function planAndCommit<T>(
+  context: AdmissionContext,
+  plan: (claim: Claim) => Planned<T>,
+): Promise<Planned<T>> {
   for (let attempt = 1; ; attempt++) {
     const claim = context.claims.open()
     try {
-      const { writes, result } = plan(claim)
-      if (writes.length === 0) return result
-      const collision = await commit(context, writes)
-      if (collision === null) return result
+      const planned = plan(claim)
+      if (planned.writes.length === 0) return planned
+      const collision = await commit(context, planned.writes)
+      if (collision === null) return planned
       if (attempt === MOST_ATTEMPTS) throw collision
     } finally {
       claim.release()

@@ -1,7 +1,7 @@
 import { type LoadBalancer, SpoutError } from '@spout/model'
 import type { Write } from '@spout/store'
 import type { Claim } from './claims.ts'
-import { type AdmissionContext, deleteOf, putOver, transact } from './context.ts'
+import { type AdmissionContext, deleteOf, planAndCommit, putOver } from './context.ts'
 
 /** Computes a change from the newest version; `next` null deletes it. Throws to refuse. May run again. */
 export type Step = (
@@ -21,6 +21,8 @@ type Outcome = { readonly result: LoadBalancer | null } | { readonly error: unkn
 
 /** Limits the size of a commit. */
 const MOST_TOGETHER = 256
+/** Limits how long the steps of a commit take, which nothing interrupts: one of a large document takes milliseconds. */
+const MOST_MS = 1
 
 /**
  * Serialises the changes of each load balancer: each is applied to the result of the one before. Changes that arrive
@@ -28,10 +30,13 @@ const MOST_TOGETHER = 256
  */
 export class LoadBalancerQueue {
   readonly #context: AdmissionContext
+  readonly #nowMs: () => number
   readonly #waiting = new Map<string, Waiting[]>()
 
-  constructor(context: AdmissionContext) {
+  /** @param nowMs measures how long steps take */
+  constructor(context: AdmissionContext, nowMs: () => number = () => performance.now()) {
     this.#context = context
+    this.#nowMs = nowMs
   }
 
   /** @throws SpoutError NotFound, and the errors of the step */
@@ -51,15 +56,19 @@ export class LoadBalancerQueue {
   async #drain(id: string): Promise<void> {
     for (let queue = this.#waiting.get(id); queue !== undefined && queue.length > 0; queue = this.#waiting.get(id)) {
       const together = this.#nextBatch(queue)
+      // Their answers do not keep the next commit waiting.
+      const line = this.#context.view.get('loadBalancer', id)?.value.projectId ?? ''
+      const settle = (waiting: Waiting, outcome: Outcome) =>
+        this.#context.answers.begin(line, () => {
+          if ('error' in outcome) waiting.reject(outcome.error)
+          else waiting.resolve(outcome.result)
+        })
       try {
         const outcomes = await this.#commitTogether(id, together)
-        for (const [index, { resolve, reject }] of together.entries()) {
-          const outcome = outcomes[index]!
-          if ('error' in outcome) reject(outcome.error)
-          else resolve(outcome.result)
-        }
+        queue.unshift(...together.slice(outcomes.length))
+        for (const [index, outcome] of outcomes.entries()) settle(together[index]!, outcome)
       } catch (error) {
-        for (const { reject } of together) reject(error)
+        for (const waiting of together) settle(waiting, { error })
       }
     }
     this.#waiting.delete(id)
@@ -71,26 +80,44 @@ export class LoadBalancerQueue {
     return queue.splice(0, Math.min(count, MOST_TOGETHER))
   }
 
-  #commitTogether(id: string, steps: readonly Waiting[]): Promise<readonly Outcome[]> {
-    return transact(this.#context, (claim) => {
+  /** @returns outcomes of the first steps, of as many as there was time for */
+  async #commitTogether(id: string, steps: readonly Waiting[]): Promise<readonly Outcome[]> {
+    const { result } = await planAndCommit(this.#context, (claim) => {
       const stored = this.#context.view.get('loadBalancer', id)
       if (stored === null) throw new SpoutError('NotFound', { what: 'load balancer', id })
-      let current: LoadBalancer | null = stored.value
-      const writes: Write[] = []
-      const result = steps.map(({ step }): Outcome => {
-        if (current === null) return { error: new SpoutError('NotFound', { what: 'load balancer', id }) }
-        try {
-          const done = step(current, claim)
-          current = done.next
-          writes.push(...done.writes)
-          return { result: current }
-        } catch (error) {
-          return { error }
-        }
-      })
-      if (current === null) writes.push(deleteOf('loadBalancer', stored))
-      else if (current !== stored.value) writes.push(putOver('loadBalancer', stored, current))
-      return { writes, result }
+      const { outcomes, last, writes } = this.#apply(stored.value, steps, claim)
+      if (last === null) writes.push(deleteOf('loadBalancer', stored))
+      else if (last !== stored.value) writes.push(putOver('loadBalancer', stored, last))
+      return { writes, result: outcomes }
     })
+    return result
+  }
+
+  #apply(
+    stored: LoadBalancer,
+    steps: readonly Waiting[],
+    claim: Claim,
+  ): { readonly outcomes: readonly Outcome[]; readonly last: LoadBalancer | null; readonly writes: Write[] } {
+    const { id } = stored
+    const untilMs = this.#nowMs() + MOST_MS
+    const writes: Write[] = []
+    const outcomes: Outcome[] = []
+    let last: LoadBalancer | null = stored
+    for (const { step } of steps) {
+      if (outcomes.length > 0 && this.#nowMs() >= untilMs) break
+      if (last === null) {
+        outcomes.push({ error: new SpoutError('NotFound', { what: 'load balancer', id }) })
+        continue
+      }
+      try {
+        const done = step(last, claim)
+        last = done.next
+        writes.push(...done.writes)
+        outcomes.push({ result: last })
+      } catch (error) {
+        outcomes.push({ error })
+      }
+    }
+    return { outcomes, last, writes }
   }
 }

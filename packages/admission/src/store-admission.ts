@@ -1,5 +1,5 @@
 import { DEFAULT_QUOTA, limitsOf, type QuotaResource } from '@spout/model'
-import { Mutex } from '@spout/runtime'
+import { Mutex, OneARound } from '@spout/runtime'
 import type { SealingKeys } from '@spout/runtime/sealing-keys'
 import type { Store } from '@spout/store'
 import { changeAddressPool, createAddressPool, deleteAddressPool } from './address-pools.ts'
@@ -81,6 +81,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
       sealing: sealing ?? null,
       references: references ?? 'known',
       hosts: hosts ?? 'unclaimed',
+      answers: new OneARound(),
       now: now ?? Date.now,
       defaultQuota: defaultQuota ?? DEFAULT_QUOTA,
     }
