@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { parseCidr } from '@spout/net'
 import type { Clock } from '@spout/runtime'
 import {
+  ArrivalTurns,
   type Authenticator,
   apiGate,
   arrivalLine,
@@ -9,6 +10,7 @@ import {
   BYTES_OF_A_UNIT,
   type ForeignTokens,
   type Gate,
+  isLineOfStranger,
   limitConnections,
   OpenStreams,
   orderArrivals,
@@ -68,7 +70,9 @@ export function openLimits(
         ...{ most: config.connections, mostOfSource: config.connectionsOfAddress },
         trustedProxies,
       })
-      orderArrivals(server, arrivalLine(authenticator, { trustedProxies, clientAddressFrom: api.clientAddressFrom }))
+      const arrivals = new ArrivalTurns(clock, (line) => !isLineOfStranger(line))
+      const { clientAddressFrom } = api
+      orderArrivals(server, arrivals, arrivalLine(authenticator, { trustedProxies, clientAddressFrom }))
     },
     close: () => shares.close(),
   }

@@ -4,6 +4,11 @@ import type { Authenticator } from '../authn/authenticator.ts'
 import { sourceOf } from '../authn/login-source.ts'
 import { clientAddress, type ProxyTrust } from '../http/client-address.ts'
 
+const STRANGER = 'address '
+
+/** Whether the line is that of an address, of which a stranger can have very many. */
+export const isLineOfStranger = (line: string): boolean => line.startsWith(STRANGER)
+
 /**
  * The line in which a request waits for its turn (`ArrivalTurns`): that of its token's project, or of its address
  * without a token of ours. A text that is no token of ours has no line of its own: whoever invents one for each request
@@ -17,5 +22,5 @@ export const arrivalLine =
     if (holder !== null) return holder
     const header = headers[proxies.clientAddressFrom]
     const named = Array.isArray(header) ? header.join(',') : header
-    return `address ${sourceOf(clientAddress(proxies, socket.remoteAddress ?? '', named))}`
+    return `${STRANGER}${sourceOf(clientAddress(proxies, socket.remoteAddress ?? '', named))}`
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { FakeClock } from '@spout/runtime/fake-clock'
 import { waitFor } from '@spout/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ArrivalTurns, orderArrivals } from './arrival-turns.ts'
@@ -9,25 +10,34 @@ import { ArrivalTurns, orderArrivals } from './arrival-turns.ts'
 const round = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('ArrivalTurns', () => {
+  let clock: FakeClock
   let turns: ArrivalTurns
   let started: string[]
   beforeEach(() => {
-    turns = new ArrivalTurns()
+    clock = new FakeClock()
+    turns = new ArrivalTurns(clock)
     started = []
   })
-  const arrive = (line: string, name = line) => turns.begin(line, () => started.push(name))
+  /** A request that is answered as soon as it has started. */
+  const arrive = (line: string, name = line) =>
+    turns.begin(line, (answered) => {
+      started.push(name)
+      answered()
+    })
 
-  test('each line starts one request per round, in order, and the shortest line is first', async () => {
+  test('each line starts one request per round, in order, and those with more wait for that with fewest', async () => {
     for (let n = 1; n <= 4; n++) arrive('busy', `busy${n}`)
     arrive('other', 'other1')
     await round()
-    expect(started).toEqual(['other1', 'busy1'])
+    expect(started).toEqual(['other1'])
+    await round()
+    expect(started.slice(1)).toEqual(['busy1'])
     arrive('other', 'other2')
     arrive('busy', 'busy5')
     await round()
-    expect(started.slice(2)).toEqual(['other2', 'busy2'])
-    for (let n = 0; n < 3; n++) await round()
-    expect(started.slice(4)).toEqual(['busy3', 'busy4', 'busy5'])
+    expect(started.slice(2)).toEqual(['other2'])
+    for (let n = 0; n < 4; n++) await round()
+    expect(started.slice(3)).toEqual(['busy2', 'busy3', 'busy4', 'busy5'])
   })
 
   test('all lines that wait have their turn in each round', async () => {
@@ -39,8 +49,9 @@ describe('ArrivalTurns', () => {
   })
 
   test('a request that a starting one of its line leads to waits for a later round', async () => {
-    const again = () => {
+    const again = (answered: () => void) => {
       started.push('greedy')
+      answered()
       turns.begin('greedy', again)
     }
     turns.begin('greedy', again)
@@ -48,6 +59,49 @@ describe('ArrivalTurns', () => {
     expect(started).toHaveLength(1)
     await round()
     expect(started).toHaveLength(2)
+  })
+})
+
+describe('while a request of a quiet line is under way', () => {
+  test('a busy line holds back its own, which start as soon as that one is answered', async () => {
+    const turns = new ArrivalTurns(new FakeClock())
+    const started: string[] = []
+    let answered = () => {}
+    for (let n = 0; n < 3; n++)
+      turns.begin('busy', (end) => {
+        started.push('busy')
+        end()
+      })
+    turns.begin('quiet', (end) => {
+      started.push('quiet')
+      answered = end
+    })
+    for (let n = 0; n < 5; n++) await round()
+    expect(started).toEqual(['quiet'])
+    answered()
+    for (let n = 0; n < 3; n++) await round()
+    expect(started).toEqual(['quiet', 'busy', 'busy', 'busy'])
+  })
+
+  test('not for longer than a moment: a watch is under way for days', async () => {
+    const clock = new FakeClock()
+    const turns = new ArrivalTurns(clock)
+    let started = 0
+    turns.begin('quiet', () => {})
+    await round()
+    for (let n = 0; n < 3; n++)
+      turns.begin('busy', (end) => {
+        started++
+        end()
+      })
+    await round()
+    expect(started).toBe(0)
+    for (let ms = 0; ms < 10; ms++) {
+      await clock.advance(1)
+      await round()
+    }
+    for (let n = 0; n < 3; n++) await round()
+    expect(started).toBe(3)
   })
 })
 
@@ -64,7 +118,7 @@ describe('orderArrivals', () => {
       handled.push(String(request.headers['x-line']))
       response.end('done')
     })
-    orderArrivals(server, ({ headers }) => String(headers['x-line']))
+    orderArrivals(server, new ArrivalTurns(new FakeClock()), ({ headers }) => String(headers['x-line']))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
   })

@@ -1,36 +1,65 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Clock, Timer } from '@spout/runtime'
+import { RightOfWay } from './right-of-way.ts'
+
+/** Starts a request, which calls `answered` at its end. */
+type Start = (answered: () => void) => void
+
+/** How often lines that are held back are looked at again, if nothing is answered meanwhile. */
+const LOOK_EVERY_MS = 1
 
 /**
  * Orders requests as they arrive, when only their headers were parsed. In one round of the event loop each line starts
- * one, the shortest line first. So a request waits for the headers of its neighbours' requests at most, not for all
- * that they sent at once: routing and authentication of 32 requests take milliseconds.
+ * one, the shortest line first: routing and authentication of 32 requests take milliseconds. Busy lines hold back their requests while
+ * one of a quiet line waits or is under way (`RightOfWay`).
  */
 export class ArrivalTurns {
-  readonly #lines = new Map<string, (() => void)[]>()
-  #isScheduled = false
+  readonly #clock: Clock
+  readonly #ways: RightOfWay
+  readonly #lines = new Map<string, Start[]>()
+  #round: NodeJS.Immediate | null = null
+  #look: Timer | null = null
+
+  /** @param goesAhead whether requests of this line may go ahead of busy lines. Default: all */
+  constructor(clock: Clock, goesAhead: (line: string) => boolean = () => true) {
+    this.#clock = clock
+    this.#ways = new RightOfWay(clock, goesAhead)
+  }
 
   /** Calls `start` in its turn, in this round of the event loop at the earliest. */
-  begin(line: string, start: () => void): void {
+  begin(line: string, start: Start): void {
     const waiting = this.#lines.get(line)
     if (waiting === undefined) this.#lines.set(line, [start])
     else waiting.push(start)
-    if (!this.#isScheduled) this.#schedule()
+    this.#nextRound()
   }
 
-  #schedule(): void {
-    this.#isScheduled = true
-    setImmediate(() => this.#round())
+  #nextRound(): void {
+    this.#look?.clear()
+    this.#look = null
+    this.#round ??= setImmediate(() => {
+      this.#round = null
+      this.#startOfEach()
+    })
   }
 
-  #round(): void {
-    const lines = [...this.#lines].sort(([, one], [, other]) => one.length - other.length)
+  #startOfEach(): void {
+    const held = this.#ways.held(new Map([...this.#lines].map(([line, { length }]) => [line, length])))
+    const lines = [...this.#lines].filter(([line]) => !held.has(line))
+    lines.sort(([, one], [, other]) => one.length - other.length)
     const starting = lines.flatMap(([line, waiting]) => {
       if (waiting.length === 1) this.#lines.delete(line)
-      return waiting.splice(0, 1)
+      return waiting.splice(0, 1).map((start) => ({ line, start }))
     })
-    this.#isScheduled = false
-    if (this.#lines.size > 0) this.#schedule()
-    for (const start of starting) start()
+    if (this.#lines.size > held.size) this.#nextRound()
+    else if (held.size > 0) this.#look = this.#clock.setTimer(() => this.#nextRound(), LOOK_EVERY_MS)
+    for (const { line, start } of starting) {
+      const end = this.#ways.begin(line)
+      start(() => {
+        end()
+        if (this.#look !== null) this.#nextRound()
+      })
+    }
   }
 }
 
@@ -38,14 +67,15 @@ export class ArrivalTurns {
  * Lets requests of a server wait for their turns before its handlers see them. Call it when the handlers were added.
  * @param lineOf the line of a request, by its headers and connection
  */
-export function orderArrivals(server: Server, lineOf: (request: IncomingMessage) => string): void {
-  const turns = new ArrivalTurns()
+export function orderArrivals(server: Server, turns: ArrivalTurns, lineOf: (request: IncomingMessage) => string): void {
   const handlers = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request')
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    turns.begin(lineOf(request), () => {
+    turns.begin(lineOf(request), (answered) => {
       // Nobody waits for the answer any more, and nothing was done yet.
-      if (!response.destroyed) for (const handle of handlers) handle.call(server, request, response)
+      if (response.destroyed) return answered()
+      response.once('close', answered)
+      for (const handle of handlers) handle.call(server, request, response)
     })
   })
 }

@@ -1,0 +1,78 @@
+import type { Clock } from '@spout/runtime'
+
+/** How long a request goes ahead, from its start. One that takes longer waits for something, as a watch does. */
+const AHEAD_MS = 10
+/** The most time for which others can be held without a pause. */
+const MOST_SAVED_MS = 20
+
+interface UnderWay {
+  readonly sinceMs: number
+}
+
+/**
+ * Decides which lines hold back their next requests while one of another line waits or is under way. That with fewest requests goes ahead: so
+ * a client that asks one thing after the other is not slowed in each of the rounds that a write takes, by whoever has many requests open.
+ *
+ * Others are held for half of the time at most, however many go ahead.
+ */
+export class RightOfWay {
+  readonly #clock: Clock
+  readonly #goesAhead: (line: string) => boolean
+  readonly #underWay = new Map<string, Set<UnderWay>>()
+  #savedMs = MOST_SAVED_MS
+  #isHolding = false
+  #lookedMs: number
+
+  /** @param goesAhead whether requests of this line may go ahead; whoever can invent lines must not */
+  constructor(clock: Clock, goesAhead: (line: string) => boolean) {
+    this.#clock = clock
+    this.#goesAhead = goesAhead
+    this.#lookedMs = clock.monotonicMs()
+  }
+
+  /** A request of this line starts. @returns to be called when it is answered */
+  begin(line: string): () => void {
+    const one: UnderWay = { sinceMs: this.#clock.monotonicMs() }
+    const of = this.#underWay.get(line)
+    if (of === undefined) this.#underWay.set(line, new Set([one]))
+    else of.add(one)
+    return () => this.#remove(line, one)
+  }
+
+  /**
+   * The lines that hold back their requests now.
+   * @param waiting how many requests wait, by line
+   */
+  held(waiting: ReadonlyMap<string, number>): ReadonlySet<string> {
+    const nowMs = this.#clock.monotonicMs()
+    const sinceMs = nowMs - this.#lookedMs
+    this.#lookedMs = nowMs
+    this.#savedMs = Math.min(MOST_SAVED_MS, this.#savedMs + (this.#isHolding ? -sinceMs : sinceMs))
+    this.#forgetOld(nowMs)
+    const held = this.#savedMs > 0 ? this.#linesBehind(waiting) : new Set<string>()
+    this.#isHolding = held.size > 0
+    return held
+  }
+
+  #linesBehind(waiting: ReadonlyMap<string, number>): ReadonlySet<string> {
+    const requestsOf = (line: string) => (waiting.get(line) ?? 0) + (this.#underWay.get(line)?.size ?? 0)
+    const goingAhead = [...this.#underWay.keys(), ...waiting.keys()].filter(this.#goesAhead)
+    const fewest = Math.min(...goingAhead.map(requestsOf))
+    return new Set([...waiting.keys()].filter((line) => requestsOf(line) > fewest))
+  }
+
+  /** Requests are in the order of their starts. */
+  #forgetOld(nowMs: number): void {
+    for (const [line, requests] of this.#underWay)
+      for (const one of requests) {
+        if (nowMs - one.sinceMs < AHEAD_MS) break
+        this.#remove(line, one)
+      }
+  }
+
+  #remove(line: string, one: UnderWay): void {
+    const of = this.#underWay.get(line)
+    of?.delete(one)
+    if (of?.size === 0) this.#underWay.delete(line)
+  }
+}
