@@ -33,6 +33,22 @@ interface Ask {
 }
 
 const padding = Buffer.alloc(bodyBytes, 0x61)
+
+/** As many members as a project may have by default, with names that fill the rest of the body. They differ from turn to turn. */
+const MEMBERS = 5000
+function largeDocument(turn: number): string {
+  const weight = 1 + (turn % 200)
+  const member = (n: number, name: string) => ({ address: `10.0.0.${10 + (n % 200)}`, port: 1 + n, name, weight })
+  const bare = JSON.stringify(member(MEMBERS, '')).length + 1
+  const name = 'n'.repeat(Math.max(0, Math.min(255, Math.floor((bodyBytes - 1024) / MEMBERS) - bare)))
+  const pools = [
+    { name: 'large', protocol: 'http', members: Array.from({ length: MEMBERS }, (_, n) => member(n, name)) },
+  ]
+  const listeners = [{ name: 'large', protocol: 'http', port: 80, defaultPool: 'large' }]
+  return JSON.stringify({ name: 'large', listeners, pools })
+}
+const documents = kind === 'documents' ? [0, 1].map(largeDocument) : []
+let turn = 0
 const asks: Readonly<Record<BurstKind, () => Ask>> = {
   reads: () => ({ method: 'GET', path: target, headers: bearer }),
   writes: () => ({
@@ -52,8 +68,9 @@ const asks: Readonly<Record<BurstKind, () => Ask>> = {
   }),
   watches: () => ({ method: 'GET', path: target, headers: bearer, stays: true }),
   documents: () => ({
-    ...{ method: 'PATCH', path: target, headers: { ...bearer, ...json } },
-    body: JSON.stringify({ description: padding.toString() }),
+    ...{ method: 'PUT', path: target, headers: { ...bearer, ...json } },
+    // One after the other, so that each is a change.
+    body: documents[turn++ % documents.length] ?? '',
   }),
   strangers: () => ({ method: 'POST', path: target, headers: json, body: padding }),
 }
