@@ -57,6 +57,9 @@ export interface StoreAdmissionOptions {
   readonly hosts?: HostRule
 }
 
+/** Answers to writes that are given before another request has its turn: a millisecond of work. */
+const MOST_ANSWERS_OF_ROUND = 4
+
 /**
  * Admission over a store (see the contract). It must be the only writer of intent at a time, which the default store's
  * lock ensures: quota and network numbers are checked against the view and this process's writes under way. Addresses
@@ -81,7 +84,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
       sealing: sealing ?? null,
       references: references ?? 'known',
       hosts: hosts ?? 'unclaimed',
-      answers: new OneARound(),
+      answers: new OneARound({ mostOfRound: MOST_ANSWERS_OF_ROUND }),
       now: now ?? Date.now,
       defaultQuota: defaultQuota ?? DEFAULT_QUOTA,
     }

@@ -4,7 +4,7 @@ import { OneARound } from './one-a-round.ts'
 const round = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('each line goes on once a round, in order, and the first of a round at once', async () => {
-  const turns = new OneARound()
+  const turns = new OneARound({ mostOfRound: 8 })
   const went: string[] = []
   const begin = (line: string, name: string) => turns.begin(line, () => went.push(name))
   for (const n of [1, 2, 3]) begin('busy', `busy${n}`)
@@ -25,7 +25,7 @@ test('each line goes on once a round, in order, and the first of a round at once
 })
 
 test('a turn is a promise, too', async () => {
-  const turns = new OneARound()
+  const turns = new OneARound({ mostOfRound: 8 })
   await turns.turn('a')
   let went = false
   const second = turns.turn('a').then(() => {
@@ -34,4 +34,17 @@ test('a turn is a promise, too', async () => {
   await Promise.resolve()
   expect(went).toBe(false)
   await second
+})
+
+test('few lines go on in a round, those that waited longest first', async () => {
+  const turns = new OneARound({ mostOfRound: 2 })
+  const went: string[] = []
+  for (const line of ['a', 'b', 'c', 'd', 'e'])
+    for (const n of [1, 2]) turns.begin(line, () => went.push(`${line}${n}`))
+  const rounds: string[] = []
+  for (let at = 0; at < 5; at++) {
+    rounds.push(went.splice(0).join(' '))
+    await round()
+  }
+  expect(rounds).toEqual(['a1 b1', 'a2 b2', 'c1 d1', 'e1 c2', 'd2 e2'])
 })

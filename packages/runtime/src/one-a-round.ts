@@ -1,20 +1,36 @@
+export interface OneARoundOptions {
+  /** How many go on in a round, over all lines. */
+  readonly mostOfRound: number
+}
+
 /**
- * Lets each line go on once in a round of the event loop, in order. The first of a line in a round does not wait: so a
- * line of one never does, and a line of many is spread over rounds in which others have their turns.
+ * Lets each line go on once in a round of the event loop, and few lines in all, in order. Who is among the first of a round does not wait:
+ * so a line of one does not, while what comes back for many at once is spread over rounds in which others have their turns.
  */
 export class OneARound {
-  /** Those who wait, of every line that had its turn in this round. */
-  readonly #lines = new Map<string, (() => void)[]>()
+  readonly #mostOfRound: number
+  /** Those who wait, by line. A line that had a turn goes to the end. */
+  readonly #waiting = new Map<string, (() => void)[]>()
+  /** Lines that had their turn in this round; null between rounds. */
+  #served: Set<string> | null = null
+
+  constructor({ mostOfRound }: OneARoundOptions) {
+    this.#mostOfRound = mostOfRound
+  }
 
   /** Calls `go` now, or in a later round. */
   begin(line: string, go: () => void): void {
-    const waiting = this.#lines.get(line)
+    const waiting = this.#waiting.get(line)
     if (waiting !== undefined) {
       waiting.push(go)
       return
     }
-    if (this.#lines.size === 0) setImmediate(() => this.#round())
-    this.#lines.set(line, [])
+    const served = this.#thisRound()
+    if (served.has(line) || served.size >= this.#mostOfRound) {
+      this.#waiting.set(line, [go])
+      return
+    }
+    served.add(line)
     go()
   }
 
@@ -23,14 +39,25 @@ export class OneARound {
     return new Promise((go) => this.begin(line, go))
   }
 
-  #round(): void {
-    const next: (() => void)[] = []
-    for (const [line, waiting] of this.#lines) {
-      const first = waiting.shift()
-      if (first === undefined) this.#lines.delete(line)
-      else next.push(first)
+  #thisRound(): Set<string> {
+    if (this.#served === null) {
+      this.#served = new Set()
+      setImmediate(() => this.#nextRound())
     }
-    if (this.#lines.size > 0) setImmediate(() => this.#round())
+    return this.#served
+  }
+
+  #nextRound(): void {
+    this.#served = null
+    if (this.#waiting.size === 0) return
+    const served = this.#thisRound()
+    const next = [...this.#waiting].slice(0, this.#mostOfRound).map(([line, waiting]) => {
+      const first = waiting.shift()!
+      this.#waiting.delete(line)
+      if (waiting.length > 0) this.#waiting.set(line, waiting)
+      served.add(line)
+      return first
+    })
     for (const go of next) go()
   }
 }

@@ -30,8 +30,8 @@ export interface PlanControllerOptions {
 
 /** How many plans may wait for their commits together. Commits share a disk flush. */
 const WORKERS = 64
-/** How often a burst of plans yields to other work: reports and heartbeats must not wait behind it. */
-const YIELD_EVERY_MS = 4
+/** How often a burst of plans yields to other work: requests, reports and heartbeats must not wait behind it. */
+const YIELD_EVERY_MS = 1
 
 /**
  * Plans what changed and publishes it: from the model to the wanted state of every node.

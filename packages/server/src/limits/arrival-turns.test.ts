@@ -48,6 +48,20 @@ describe('ArrivalTurns', () => {
     expect(started).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
   })
 
+  test('of very many lines few start in a round: those with fewest requests, and those that waited longest', async () => {
+    const rounds: string[][] = []
+    const look = async () => {
+      await round()
+      rounds.push(started.splice(0))
+    }
+    // Equal lines do not wait for each other.
+    for (const line of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) arrive(line)
+    await look()
+    expect(rounds.at(-1)).toHaveLength(4)
+    await look()
+    expect(rounds.flat().toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+  })
+
   test('a request that a starting one of its line leads to waits for a later round', async () => {
     const again = (answered: () => void) => {
       started.push('greedy')

@@ -2,6 +2,8 @@ import type { Clock } from '@spout/runtime'
 
 /** How long a request goes ahead, from its start. One that takes longer waits for something, as a watch does. */
 const AHEAD_MS = 10
+/** A request counts to its line for this long. */
+const COUNTS_MS = 1000
 /** The most time for which others can be held without a pause. */
 const MOST_SAVED_MS = 20
 
@@ -54,9 +56,17 @@ export class RightOfWay {
     return held
   }
 
+  /** How many requests of this line have started within the last second and are not answered. */
+  underWay(line: string): number {
+    return this.#underWay.get(line)?.size ?? 0
+  }
+
   #linesBehind(waiting: ReadonlyMap<string, number>): ReadonlySet<string> {
-    const requestsOf = (line: string) => (waiting.get(line) ?? 0) + (this.#underWay.get(line)?.size ?? 0)
-    const goingAhead = [...this.#underWay.keys(), ...waiting.keys()].filter(this.#goesAhead)
+    const requestsOf = (line: string) => (waiting.get(line) ?? 0) + this.underWay(line)
+    const isYoung = (requests: ReadonlySet<UnderWay>) =>
+      [...requests].some(({ sinceMs }) => this.#lookedMs - sinceMs < AHEAD_MS)
+    const young = [...this.#underWay].filter(([, requests]) => isYoung(requests)).map(([line]) => line)
+    const goingAhead = [...young, ...waiting.keys()].filter(this.#goesAhead)
     const fewest = Math.min(...goingAhead.map(requestsOf))
     return new Set([...waiting.keys()].filter((line) => requestsOf(line) > fewest))
   }
@@ -65,7 +75,7 @@ export class RightOfWay {
   #forgetOld(nowMs: number): void {
     for (const [line, requests] of this.#underWay)
       for (const one of requests) {
-        if (nowMs - one.sinceMs < AHEAD_MS) break
+        if (nowMs - one.sinceMs < COUNTS_MS) break
         this.#remove(line, one)
       }
   }
