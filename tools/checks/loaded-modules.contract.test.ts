@@ -5,14 +5,15 @@ import { expect, it } from 'vitest'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 const TELL_LOADED = `import { registerHooks } from 'node:module'
-registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) })`
+registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) })
+process.on('exit', () => process.stderr.write(process.moduleLoadList.join('\\n')))`
 
 /** What a program loads before it does anything: parts that only some installations use are loaded by those. */
 async function loadedBy(program: string, ...args: readonly string[]): Promise<readonly string[]> {
   const hook = `data:text/javascript,${encodeURIComponent(TELL_LOADED)}`
   const argv = ['--import', hook, path.join(ROOT, program), ...args]
   const { stderr } = await promisify(execFile)(process.execPath, argv, { maxBuffer: 1024 ** 3 })
-  return stderr.split('\n').filter((url) => url.startsWith('file:'))
+  return stderr.split('\n').filter((line) => /^(file:|NativeModule )/.test(line))
 }
 
 it.each([
@@ -35,6 +36,15 @@ it('the agent loads neither schemas nor their library nor the YAML parser: every
     [],
   )
 })
+
+it.each(['agent', 'control-plane'])(
+  'the %s does not load undici, which takes 16 MB and which only `fetch` needs',
+  async (app) => {
+    const loaded = await loadedBy(`apps/${app}/src/main.ts`, '--print-config')
+    expect(loaded).toContain('NativeModule http')
+    expect(loaded.filter((module) => module.includes('undici'))).toEqual([])
+  },
+)
 
 it('a command loads the planner only to plan', async () => {
   const loaded = await loadedBy('apps/cli/src/main.ts', '--help')

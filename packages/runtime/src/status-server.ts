@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Component } from './lifecycle.ts'
+import { http } from './node-http.ts'
 
 export interface StatusServerOptions {
   /** Name of the component, for the log. */
@@ -63,7 +64,7 @@ export class StatusServer implements Component {
       keepAliveTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(clientTimeoutMs, LOOK_FOR_SLOW_MS),
     }
-    this.#server = createServer(limits, (request, response) => {
+    this.#server = http.createServer(limits, (request, response) => {
       const send = ({ code, text, type = 'text/plain' }: Answer) =>
         response
           .writeHead(code, { 'content-type': type, ...(code === 401 && { 'www-authenticate': 'Bearer' }) })

@@ -1,5 +1,6 @@
-import * as http from 'node:http'
+import type { Agent, IncomingMessage } from 'node:http'
 import * as https from 'node:https'
+import { http } from '@spout/runtime/node-http'
 import { BearerToken } from '../access/bearer-token.ts'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import { KubeUnreachable } from './errors.ts'
@@ -23,7 +24,7 @@ const MOST_FREE_SOCKETS = 64
 export class Connection {
   readonly #access: ClusterAccess
   readonly #userAgent: string
-  readonly #agent: http.Agent
+  readonly #agent: Agent
   readonly #token: BearerToken
 
   constructor(access: ClusterAccess, userAgent: string) {
@@ -56,7 +57,7 @@ export class Connection {
    *
    * @throws KubeUnreachable
    */
-  async send({ method, path, body, contentType, signal }: RawRequest): Promise<http.IncomingMessage> {
+  async send({ method, path, body, contentType, signal }: RawRequest): Promise<IncomingMessage> {
     const what = `${method} ${path}`
     const token = await this.#token.current()
     const base = this.#access.server.pathname.replace(/\/$/, '')

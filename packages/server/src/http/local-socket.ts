@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Component, Logger } from '@spout/runtime'
+import { http } from '@spout/runtime/node-http'
 import type { FastifyInstance } from 'fastify'
 import { LOCAL_ADDRESS } from '../authn/login-source.ts'
 import { setPeerAddress } from './peer-address.ts'
@@ -34,7 +35,7 @@ export class LocalSocket implements Component {
       return
     }
     removeSocket(path)
-    const server = createServer({ keepAliveTimeout: 1000 }, app.routing)
+    const server = http.createServer({ keepAliveTimeout: 1000 }, app.routing)
     server.on('connection', (socket) => setPeerAddress(socket, LOCAL_ADDRESS))
     this.#server = server
     await new Promise<void>((resolve, reject) => {

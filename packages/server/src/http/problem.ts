@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http'
 import { SpoutError } from '@spout/model'
+import { http } from '@spout/runtime/node-http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorHeaders, errorOf, HTTP_STATUS } from './error-of.ts'
@@ -24,7 +24,7 @@ export function problemOf(error: SpoutError, requestId: string): Problem {
   const status = HTTP_STATUS[error.kind]
   return {
     type: 'about:blank',
-    title: STATUS_CODES[status] ?? 'Error',
+    title: http.STATUS_CODES[status] ?? 'Error',
     status,
     detail: error.message,
     code: error.code,

@@ -1,8 +1,10 @@
-import { STATUS_CODES } from 'node:http'
+import { http } from '@spout/runtime/node-http'
 import type { FastifyInstance } from 'fastify'
 import { errorHeaders, errorOf, HTTP_STATUS, keystoneChallenge } from '../http/error-of.ts'
 
-const body = (code: number, message: string) => ({ error: { code, message, title: STATUS_CODES[code] ?? 'Error' } })
+const body = (code: number, message: string) => ({
+  error: { code, message, title: http.STATUS_CODES[code] ?? 'Error' },
+})
 
 /** Answers errors in Keystone's format. */
 export function answerLikeKeystone(scope: FastifyInstance): void {

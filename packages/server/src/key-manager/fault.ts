@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { http } from '@spout/runtime/node-http'
 import type { FastifyInstance } from 'fastify'
 import { codeOf, errorHeaders, errorOf, HTTP_STATUS, keystoneChallenge } from '../http/error-of.ts'
 
@@ -22,7 +22,7 @@ export const mismatch = (schema: string, property: string, reason: string): KeyM
 
 const body = (status: number, description: string) => ({
   code: status,
-  title: STATUS_CODES[status] ?? 'Error',
+  title: http.STATUS_CODES[status] ?? 'Error',
   description,
 })
 

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http'
-import * as http from 'node:http'
+import type { Agent, IncomingMessage } from 'node:http'
 import * as https from 'node:https'
 import { SpoutError } from '@spout/model'
 import type { Secret } from '@spout/runtime'
+import { http } from '@spout/runtime/node-http'
 import { type KeystoneToken, readToken } from './keystone-token.ts'
 
 /** What Spout itself logs in with. It needs the role `service` or `admin`, because it asks about tokens of others. */
@@ -52,7 +52,7 @@ class StaleConnection extends Error {}
 /** Asks Keystone whose a token is: API reference "Identity v3, authentication and token management". */
 export class KeystoneClient {
   readonly #options: KeystoneClientOptions
-  readonly #agent: http.Agent
+  readonly #agent: Agent
   #token: Promise<string> | null = null
 
   constructor(options: KeystoneClientOptions) {

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { chmod, chown, rm } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { systemClock } from '@spout/runtime'
+import { http } from '@spout/runtime/node-http'
 
 /** The figures of a listener's load balancer in the Prometheus text format; null for a listener that has none. */
 export type MetricsOf = (listenerId: string) => Promise<string | null>
@@ -25,7 +26,7 @@ export class MetricsSocket {
    */
   static async listen(path: string, uid: number, metricsOf: MetricsOf): Promise<MetricsSocket> {
     await rm(path, { force: true })
-    const server = createServer(answer(keptFor(FRESH_MS, metricsOf)))
+    const server = http.createServer(answer(keptFor(FRESH_MS, metricsOf)))
     server.listen(path)
     await once(server, 'listening')
     await chmod(path, 0o600)
