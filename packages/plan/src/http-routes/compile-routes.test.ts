@@ -121,7 +121,7 @@ describe('compiled routes', () => {
           expect(lookUp(compiled, one), JSON.stringify(one)).toBe(at === null ? null : routes[at])
         }
       }),
-      { numRuns: byLength(200, 1_000) },
+      { numRuns: byLength(100, 1_000) },
     )
   })
 
@@ -153,7 +153,7 @@ describe('compiled routes', () => {
           }
         },
       ),
-      { numRuns: byLength(100, 500) },
+      { numRuns: byLength(50, 500) },
     )
   })
 
@@ -268,7 +268,7 @@ describe('compiled routes', () => {
       route(on('exact', [`h${at}.example.com`]), path('elements', ['/a'])),
     )
     const others = Array.from({ length: 5_000 }, (_, at) => route(path('elements', [`/p${at}`])))
-    expect(compileRoutes([...hosts, ...others])).toBeNull()
+    expect(compileRoutes([...hosts.slice(0, 1_000), ...others.slice(0, 1_000)])).toBeNull()
     expect(compileRoutes([...hosts, route()])?.hosts.size).toBe(5_001)
     expect(compileRoutes(others)?.hosts.size).toBe(1)
   })

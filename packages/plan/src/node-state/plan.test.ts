@@ -10,6 +10,7 @@ import {
   poolTls,
 } from '@spout/model'
 import { accessLog } from '@spout/model/access-log'
+import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { PlannedNode } from '../placement/place.ts'
@@ -23,6 +24,8 @@ import {
   neededFeatures,
   planLoadBalancer,
 } from './plan-load-balancer.ts'
+
+const RUNS = byLength(30, 100)
 
 const NOW = '2026-01-01T00:00:00.000Z'
 const FEATURES = ['l4.tcp', 'l4.udp', 'l7.http']
@@ -114,6 +117,7 @@ describe('planLoadBalancer', () => {
           expect(planned.placement).toBe(first[at]!.placement)
         })
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -141,6 +145,7 @@ describe('planLoadBalancer', () => {
         const after = planAll(index, all.slice(cut), THREE)
         expect(text([...before, ...after])).toBe(text(planAll(new PlacementIndex(), all, THREE)))
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -158,6 +163,7 @@ describe('planLoadBalancer', () => {
         expect(['NoNetwork', 'FeatureUnavailable']).toContain(plans[at]!.reason.code)
         expect(text(plans.toSpliced(at, 1))).toBe(text(planAll(new PlacementIndex(), all, THREE)))
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -172,6 +178,7 @@ describe('planLoadBalancer', () => {
           expect(new Set(mute).size).toBe(1)
         }
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -181,6 +188,7 @@ describe('planLoadBalancer', () => {
         for (const { placement } of planAll(new PlacementIndex(), all, THREE))
           expect(KINDS.placement.parse(placement)).toEqual(placement)
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -202,6 +210,7 @@ describe('planLoadBalancer', () => {
         }
         expect(freed.has(plans.at(-1)!.placement.pools[0]!.number)).toBe(false)
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -292,6 +301,7 @@ describe('shards', () => {
           expect(index.gatewayShard(one.networkId!)).toEqual({ groupId: id(0xe01), number: shard })
         }
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -312,6 +322,7 @@ describe('shards', () => {
             expect(canonicalJson(entry)).toBe(canonicalJson(before[at]!.entries.get(nodeId)))
         })
       }),
+      { numRuns: RUNS },
     )
   })
 

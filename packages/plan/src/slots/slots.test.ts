@@ -1,9 +1,12 @@
 import { NO_MEMBER, type NodePool, SLOT_TABLE_SIZES } from '@spout/model'
+import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { editSlots, type SlotAssignment, type SlotMember } from './edit-slots.ts'
 import { effectiveSlots } from './effective-slots.ts'
 import { decodeSlots, encodeSlots, resizeSlots, slotTableSize } from './slot-table.ts'
+
+const RUNS = byLength(30, 100)
 
 const member = (id: number | string, weight = 1, backup = false): SlotMember => ({ id: `m${id}`, weight, backup })
 const membersOf = (count: number): SlotMember[] => Array.from({ length: count }, (_, index) => member(index))
@@ -94,6 +97,7 @@ describe('editSlots', () => {
       fc.property(wantedMembers(), (wanted) => {
         expect(imbalance(editSlots(null, wanted), wanted)).toBeLessThan(1)
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -117,6 +121,7 @@ describe('editSlots', () => {
           expect(moved).toEqual([])
         }
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -136,6 +141,7 @@ describe('editSlots', () => {
           expect(served.has(null)).toBe(!wanted.some((one) => !one.backup && one.weight > 0))
         }
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -218,6 +224,7 @@ describe('effectiveSlots', () => {
         })
         expect(wrong).toEqual([])
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -241,6 +248,7 @@ describe('effectiveSlots', () => {
         const moved = before.filter((index, slot) => index !== failed && after[slot] !== index)
         expect([...moved]).toEqual([])
       }),
+      { numRuns: RUNS },
     )
   })
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { NftChange, NftElements } from '@spout/sys'
+import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { GENERATION_MAP } from '../../nft/generation.ts'
@@ -8,6 +9,8 @@ import { pack } from './registers.ts'
 import type { Rendered } from './rendered.ts'
 import { identityBytes, recordBytes, SETS, type SetName, type SetShape } from './sets.ts'
 import { TableContent } from './table-content.ts'
+
+const RUNS = byLength(30, 100)
 
 /** Elements as strictly as the kernel takes them: no second value for a key, no deletion of what is absent. */
 class KernelModel {
@@ -108,6 +111,7 @@ describe('TableContent', () => {
           expect(content.generation).toBe(whole.generation)
         }
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -118,6 +122,7 @@ describe('TableContent', () => {
         content.plan([['a', entry]]).accept()
         expect(content.plan([['a', { ...entry }]]).changes).toEqual([])
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -130,6 +135,7 @@ describe('TableContent', () => {
         expect(content.entries.get('a')).toBe(first)
         expect(content.plan([['a', first]]).changes).toEqual([])
       }),
+      { numRuns: RUNS },
     )
   })
 })
