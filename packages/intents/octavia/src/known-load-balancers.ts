@@ -22,13 +22,19 @@ interface Known {
 export class KnownLoadBalancers {
   readonly #known = new WeakMap<LoadBalancer, Known>()
 
+  /** As it was printed, if that is current; else null. */
+  known({ snapshot, vips }: LoadBalancerReading): WrittenJson | null {
+    const known = this.#known.get(snapshot.lb)
+    return known !== undefined && isSame(known.vips, vips) && isCurrent(known, snapshot) ? known.text : null
+  }
+
   /** All attributes. */
   print(reading: LoadBalancerReading): WrittenJson | Readonly<Record<string, unknown>> {
     const { snapshot, vips } = reading
     const { lb } = snapshot
     if (lb.listeners.length + lb.pools.length > MOST_CHILDREN) return printObject(loadBalancerResource.fields, reading)
-    const known = this.#known.get(lb)
-    if (known !== undefined && isSame(known.vips, vips) && isCurrent(known, snapshot)) return known.text
+    const known = this.known(reading)
+    if (known !== null) return known
     const text = new WrittenJson(printObject(loadBalancerResource.fields, reading))
     this.#known.set(lb, { status: snapshot.status, state: stateOf(snapshot), vips, text })
     return text
@@ -54,4 +60,4 @@ function stateOf(snapshot: Snapshot): string {
 }
 
 const isSame = (left: readonly Vip[], right: readonly Vip[]): boolean =>
-  left.length === right.length && left.every((vip, at) => vip === right[at])
+  left === right || (left.length === right.length && left.every((vip, at) => vip === right[at]))

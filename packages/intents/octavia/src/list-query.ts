@@ -44,8 +44,14 @@ export function refuseTwice(query: URLSearchParams, names: readonly string[]): v
   if (name !== undefined) throw new OctaviaFault(400, `Parameter '${name}' is given more than once.`)
 }
 
+const NOTHING_ASKED: ListQuery = {
+  ...{ filters: [], tags: [], sort: [], sortText: [], limit: MAX_PAGE, marker: null, reverse: false },
+  fields: undefined,
+}
+
 /** @throws OctaviaFault 400 */
 export function parseListQuery(query: URLSearchParams): ListQuery {
+  if (query.size === 0) return NOTHING_ASKED
   const names = [...new Set(query.keys())]
   const filters = names
     .filter((name) => !NOT_FILTERS.has(name))
@@ -208,16 +214,14 @@ function matcher<D, R>(fields: Fields<D, R>, query: ListQuery): (item: R) => boo
   return (item) => rules.every((rule) => rule(item)) && tagRules.every((rule) => rule(item))
 }
 
-interface PrintOptions<R> {
+interface PrintOptions {
   readonly links?: string
-  readonly printWhole?: (item: R) => unknown
 }
 
 /**
  * Prints one page.
  * @param path absolute URL of the list, for the links
  * @param options.links the root attribute of the links
- * @param options.printWhole prints an object with all attributes
  */
 export function printPage<D, R>(
   plural: string,
@@ -225,12 +229,15 @@ export function printPage<D, R>(
   items: readonly R[],
   query: ListQuery,
   path: string,
-  { links = `${plural}_links`, printWhole }: PrintOptions<R> = {},
+  { links = `${plural}_links` }: PrintOptions = {},
 ) {
   const page = selectPage(fields, items, query)
-  const print = query.fields === undefined ? printWhole : undefined
   return {
-    [plural]: LongList.of(page.items, print ?? ((item) => printObject(fields, item, query.fields))),
-    [links]: page.links.map(({ rel, query: text }) => ({ rel, href: `${path}?${text}` })),
+    [plural]: LongList.of(page.items, (item) => printObject(fields, item, query.fields)),
+    [links]: hrefs(page, path),
   }
 }
+
+/** The links of a page, as answers show them. @param path absolute URL of the list */
+export const hrefs = ({ links }: Pick<Page<unknown>, 'links'>, path: string) =>
+  links.map(({ rel, query }) => ({ rel, href: `${path}?${query}` }))

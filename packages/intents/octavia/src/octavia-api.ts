@@ -2,6 +2,7 @@ import { SpoutError } from '@spout/model'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { GivenContext } from './context.ts'
 import { faultOf } from './fault-of.ts'
+import { KnownLists } from './known-lists.ts'
 import { KnownLoadBalancers } from './known-load-balancers.ts'
 import { lockingAdmission } from './locking.ts'
 import { KnownPools } from './operating-status.ts'
@@ -23,9 +24,9 @@ export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) =
     nodeGroups: given.admission,
     admission: settlingAdmission(admission, settleWithin(given.status, given.options.settleMs)),
   }
-  app.addHook('onRequest', async (request) => {
-    if (!admitsJson(request.headers.accept))
-      throw new OctaviaFault(406, 'Only content type application/json is accepted.')
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (admitsJson(request.headers.accept)) done()
+    else done(new OctaviaFault(406, 'Only content type application/json is accepted.'))
   })
   app.setNotFoundHandler((_request, reply) => reply.code(404).send(faultBody(new OctaviaFault(404, 'Not Found'))))
   app.setErrorHandler((error, request, reply) => {
@@ -48,7 +49,7 @@ export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) =
       // A JSON text: fastify would send a bare string as it is.
       return reply.type('application/json').send('"v2"')
     })
-  const known = { pools: new KnownPools(), loadBalancers: new KnownLoadBalancers() }
+  const known = { pools: new KnownPools(), loadBalancers: new KnownLoadBalancers(), lists: new KnownLists() }
   register(app, context, known, LBAAS_ROUTES)
   register(app, context, known, OCTAVIA_ROUTES, ['/v2/octavia', '/v2.0/octavia'])
 }

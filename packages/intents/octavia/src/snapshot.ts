@@ -11,27 +11,43 @@ export interface Snapshot {
   readonly status: LoadBalancerStatus
   readonly provisioning: ProvisioningStatus
   readonly provider: string
-  /** Computed on first use: a list that is filtered by name needs neither. */
-  readonly graph: () => Graph
-  readonly operating: (id: string) => OperatingStatus
+  graph(): Graph
+  operating(id: string): OperatingStatus
 }
 
-export function snapshotOf(lb: LoadBalancer, status: LoadBalancerStatus, pools: KnownPools): Snapshot {
-  let graph: Graph | null = null
-  let statuses: Snapshot['operating'] | null = null
-  return {
-    lb,
-    status,
-    provisioning: provisioningStatus(lb, status),
-    provider: providerOf(lb.annotations) ?? 'spout',
-    graph: () => {
-      graph ??= unfoldGraph(lb)
-      return graph
-    },
-    operating: (id) => {
-      statuses ??= operatingStatuses(lb, status, pools)
-      return statuses(id)
-    },
+export const snapshotOf = (lb: LoadBalancer, status: LoadBalancerStatus, pools: KnownPools): Snapshot =>
+  new LazySnapshot(lb, status, pools)
+
+/** Everything is computed on first use: a list of load balancers whose text is known needs nothing of it. */
+class LazySnapshot implements Snapshot {
+  readonly lb: LoadBalancer
+  readonly status: LoadBalancerStatus
+  readonly #pools: KnownPools
+  #graph: Graph | null = null
+  #operating: Snapshot['operating'] | null = null
+
+  constructor(lb: LoadBalancer, status: LoadBalancerStatus, pools: KnownPools) {
+    this.lb = lb
+    this.status = status
+    this.#pools = pools
+  }
+
+  get provisioning(): ProvisioningStatus {
+    return provisioningStatus(this.lb, this.status)
+  }
+
+  get provider(): string {
+    return providerOf(this.lb.annotations) ?? 'spout'
+  }
+
+  graph(): Graph {
+    this.#graph ??= unfoldGraph(this.lb)
+    return this.#graph
+  }
+
+  operating(id: string): OperatingStatus {
+    this.#operating ??= operatingStatuses(this.lb, this.status, this.#pools)
+    return this.#operating(id)
   }
 }
 

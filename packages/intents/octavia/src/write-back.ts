@@ -86,7 +86,7 @@ function printFullMonitor(snapshot: Snapshot, poolId: string, resource: NonNulla
 
 /** The status tree: each listener with its pools. */
 export function printStatusTree(snapshot: Snapshot): Json {
-  const { lb, operating } = snapshot
+  const { lb } = snapshot
   const pools = new Map(lb.pools.map((pool) => [pool.id, pool]))
   const state = (child: {
     readonly id: string
@@ -97,7 +97,7 @@ export function printStatusTree(snapshot: Snapshot): Json {
     id: child.id,
     name: child.name,
     provisioning_status: childProvisioning(snapshot, child),
-    operating_status: operating(child.id),
+    operating_status: snapshot.operating(child.id),
   })
   const poolTree = (id: string) => {
     const pool = pools.get(id)

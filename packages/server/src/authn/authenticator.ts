@@ -42,6 +42,12 @@ export interface IssuedToken extends Session {
   readonly secret: string
 }
 
+interface KnownPrincipal {
+  readonly user: User
+  readonly principal: Principal | null
+  readonly expiresAtMs: number
+}
+
 const DEFAULT_TTL_MS = 8 * 3_600_000
 /** A script that logs in for each call creates many, and uses each for seconds. */
 const DEFAULT_BOUNDS: TokenBounds = { perGrant: 250, perUser: 1000 }
@@ -61,7 +67,7 @@ export class Authenticator {
   readonly #tokens: GrantTokens
   readonly #ttlMs: number
   /** What follows from a token and its user alone. Either is another object once it changed. */
-  readonly #principals = new WeakMap<Token, { readonly user: User; readonly principal: Principal | null }>()
+  readonly #principals = new WeakMap<Token, KnownPrincipal>()
   #sweep: { clear(): void } | null = null
 
   constructor(options: AuthenticatorOptions) {
@@ -219,17 +225,18 @@ export class Authenticator {
   }
 
   #principalOf(token: Token): Principal | null {
-    const { view } = this.#options
-    if (this.#isPast(token.expiresAt)) throw new SpoutError('TokenExpired', { expiresAt: token.expiresAt })
+    const { view, clock } = this.#options
+    const known = this.#principals.get(token)
+    const expiresAtMs = known?.expiresAtMs ?? Date.parse(token.expiresAt)
+    if (expiresAtMs <= clock.now().getTime()) throw new SpoutError('TokenExpired', { expiresAt: token.expiresAt })
     const user = view.get('user', token.userId)?.value
     if (user?.enabled !== true) return null
     const credentialId = credentialOf(token)
     if (credentialId !== null && view.get('applicationCredential', credentialId) === null) return null
     if (token.projectId !== null && view.get('project', token.projectId)?.value.enabled !== true) return null
-    const known = this.#principals.get(token)
     if (known?.user === user) return known.principal
     const principal = principalFrom(token, user)
-    this.#principals.set(token, { user, principal })
+    this.#principals.set(token, { user, principal, expiresAtMs })
     return principal
   }
 

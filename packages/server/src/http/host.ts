@@ -113,11 +113,12 @@ export function createServer(options: HostOptions): FastifyInstance {
     setTimeout(() => app.server.closeAllConnections(), options.closeGraceMs ?? 5000).unref()
   })
   const securityHeaders = options.https ? [...SECURITY_HEADERS, ONLY_TLS] : SECURITY_HEADERS
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-openstack-request-id', request.id)
     for (const [name, value] of securityHeaders) if (!reply.hasHeader(name)) reply.header(name, value)
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const answer: Answer = {
       method: request.method,
       route: request.routeOptions.url ?? '(none)',
@@ -126,6 +127,7 @@ export function createServer(options: HostOptions): FastifyInstance {
     }
     options.onAnswer?.(answer)
     request.log.debug({ event: 'answered', requestId: request.id, ...answer })
+    done()
   })
   return app
 }

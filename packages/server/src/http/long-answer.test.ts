@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http'
-import { LongList } from '@spout/runtime'
+import { LongList, WrittenAnswer } from '@spout/runtime'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
@@ -100,5 +100,18 @@ test('a list of a hundred objects is sent at once, a longer one in pieces', asyn
   const long = await answer(1000)
   expect(long.length).toBeUndefined()
   expect(long.turns).toBeGreaterThan(5)
+  await app.close()
+})
+
+test.each(['text', 'bytes'])('an answer that was written before is sent as it is: %s', async (form) => {
+  const text = JSON.stringify({ things: [{ name: 'é'.repeat(200_000) }] })
+  const answer = new WrittenAnswer(form === 'text' ? text : Buffer.from(text))
+  const app = fastify()
+  app.get('/', (_request, reply) => sendAsWritten(reply, turn, answer))
+  const { body, headers } = await app.inject('/')
+  expect(body).toBe(text)
+  expect(headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(headers['content-length']).toBe(String(Buffer.byteLength(text)))
+  expect(JSON.stringify({ answer })).toBe(`{"answer":${text}}`)
   await app.close()
 })

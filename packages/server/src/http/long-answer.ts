@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { WrittenAnswer } from '@spout/runtime'
 import type { FastifyReply } from 'fastify'
 import { jsonPieces, PIECE_CHARACTERS } from './json-pieces.ts'
 import { areLong, DOCUMENT_DEPTH } from './long.ts'
@@ -49,8 +50,11 @@ const ANSWER_DEPTH = 10
 /** A longer answer is sent in pieces. One piece and its end are the list of a hundred objects that clients often ask for. */
 const MOST_AT_ONCE = 2 * PIECE_CHARACTERS
 
-/** Answers at once if it is short. Else each piece is made when the reader took the previous ones. */
+/**
+ * Answers at once if it is short, or was written before. Else each piece is made when the reader took the previous ones.
+ */
 export function sendAsWritten(reply: FastifyReply, turn: Turn, answer: object): unknown {
+  if (answer instanceof WrittenAnswer) return reply.type('application/json; charset=utf-8').send(answer.body)
   const pieces = jsonPieces(answer, ANSWER_DEPTH)
   const made: string[] = []
   for (let length = 0; length < MOST_AT_ONCE; ) {

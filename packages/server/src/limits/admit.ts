@@ -25,6 +25,8 @@ export interface AdmitOptions {
   readonly turn?: (who: string) => Promise<void>
 }
 
+// Hooks that wait for nothing call back: a promise for each costs more than what most of them do.
+
 /** How much of a refused body is read and discarded to keep the connection. A longer one closes it. */
 const MOST_UNREAD_BYTES = 65_536
 /** A longer body waits for turns, because to validate it can take milliseconds. */
@@ -63,22 +65,24 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
     shares.charge(asker.who, bytes / BYTES_OF_A_UNIT)
     reply.raw.once('close', release)
   })
-  scope.addHook('preParsing', async (request, _reply, body) => {
+  scope.addHook('preParsing', (request, _reply, body, done) => {
     const asker = askers.get(request)
-    if (turn === undefined || asker === undefined || bodyBytes(request) <= MOST_WITHOUT_TURNS_BYTES) return body
-    return Readable.from(inTurns(body, () => turn(asker.who)))
+    if (turn === undefined || asker === undefined || bodyBytes(request) <= MOST_WITHOUT_TURNS_BYTES) done(null, body)
+    else done(null, Readable.from(inTurns(body as Readable, () => turn(asker.who))))
   })
-  scope.addHook('onSend', async (request, reply, payload) => {
+  scope.addHook('onSend', (request, reply, payload, done) => {
     const asker = askers.get(request)
     if (asker !== undefined) {
       const { socket } = request.raw
       const before = writtenBytes(socket)
-      if (typeof payload === 'string') shares.charge(asker.who, payload.length / BYTES_OF_A_UNIT)
+      if (typeof payload === 'string' || Buffer.isBuffer(payload))
+        shares.charge(asker.who, payload.length / BYTES_OF_A_UNIT)
       // A streamed answer is charged when it has ended or its reader has gone.
       else if (payload !== null && payload !== undefined)
         reply.raw.once('close', () => shares.charge(asker.who, (writtenBytes(socket) - before) / BYTES_OF_A_UNIT))
     }
     if (!request.raw.complete && bodyBytes(request) > MOST_UNREAD_BYTES) reply.header('connection', 'close')
+    done()
   })
 }
 

@@ -55,13 +55,17 @@ export function findMember(call: Call, role: Persona): FoundChild {
 export const snapshot = ({ context, known }: Call, lb: LoadBalancer): Snapshot =>
   snapshotOf(lb, context.status.loadBalancer(lb.id), known.pools)
 
+/** The project that a list is limited to; null for all. @throws OctaviaFault 403 */
+export const listedProject = ({ principal, query }: Call): string | null =>
+  listScope(principal, 'reader', query.get('project_id') ?? query.get('tenant_id'))
+
 /**
  * The load balancers for a list: those of the project, narrowed when the query names one.
  * @throws OctaviaFault 403
  */
 export function listed(call: Call): readonly Snapshot[] {
   const { view } = call.context
-  const projectId = listScope(call.principal, 'reader', call.query.get('project_id') ?? call.query.get('tenant_id'))
+  const projectId = listedProject(call)
   const named = call.query.get('loadbalancer_id') ?? view.child(call.query.get('id') ?? '')?.loadBalancerId ?? null
   const lbs =
     named === null
@@ -72,9 +76,12 @@ export function listed(call: Call): readonly Snapshot[] {
   return lbs.map((lb) => snapshot(call, lb))
 }
 
-/** Without floating addresses, which the network service binds and shows. */
-export const ownVips = ({ context }: Call, lb: LoadBalancer): readonly Vip[] =>
-  shownVips(lb).filter(({ addressId }) => context.view.addressByPort(addressId)?.use !== 'floating')
+/** Without floating addresses, which the network service binds and shows. The first VIP is never one. */
+export function ownVips({ context }: Call, lb: LoadBalancer): readonly Vip[] {
+  const vips = shownVips(lb)
+  if (vips.length === 1) return vips
+  return vips.filter(({ addressId }) => context.view.addressByPort(addressId)?.use !== 'floating')
+}
 
 /** The object that was just written. It is missing only if another write was faster. */
 export function justWritten<T extends { readonly model: { readonly id: string } }>(items: readonly T[], id: string): T {

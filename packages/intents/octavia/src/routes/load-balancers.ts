@@ -1,35 +1,34 @@
+import { WrittenAnswer, WrittenJson } from '@spout/runtime'
 import { ownerOfNew, requireRole } from '../access.ts'
 import { specReferences } from '../create-listeners.ts'
-import { parseListQuery, printPage, refuseTwice } from '../list-query.ts'
+import { parseListQuery, refuseTwice } from '../list-query.ts'
 import { isNoopPool } from '../noop-vips.ts'
 import { readReferences } from '../read-references.ts'
 import { poolReferences } from '../references.ts'
-import { loadBalancerResource } from '../resources/load-balancer.ts'
+import { type LoadBalancerReading, loadBalancerResource } from '../resources/load-balancer.ts'
 import { loadBalancerDraft, ownChange, readBody, readLoadBalancer } from '../to-model.ts'
 import { printObject } from '../wire/field.ts'
 import { boolean } from '../wire/wire-type.ts'
 import { printGraph, printStats, printStatusTree } from '../write-back.ts'
 import { failOver } from './failover.ts'
-import { findLoadBalancer, listed, ownVips, snapshot } from './find.ts'
+import { findLoadBalancer, ownVips, snapshot } from './find.ts'
+import { listLoadBalancers } from './load-balancer-list.ts'
 import { namedOffers } from './named-offers.ts'
 import { networkDirectory } from './network-directory.ts'
 import { type Call, GRAPH_BODY_LIMIT_BYTES, type Route } from './route.ts'
 
-const { fields, plural, root } = loadBalancerResource
-
-function list(call: Call) {
-  const readings = listed(call).map((one) => ({ snapshot: one, vips: ownVips(call, one.lb) }))
-  const query = parseListQuery(call.query)
-  return printPage(plural, fields, readings, query, call.url, {
-    printWhole: (one) => call.known.loadBalancers.print(one),
-  })
-}
+const { fields, root } = loadBalancerResource
 
 function show(call: Call) {
   const lb = findLoadBalancer(call, call.id, 'reader')
   const only = parseListQuery(call.query).fields
   const reading = { snapshot: snapshot(call, lb), vips: ownVips(call, lb) }
-  return { [root]: only === undefined ? call.known.loadBalancers.print(reading) : printObject(fields, reading, only) }
+  return only === undefined ? whole(call, reading) : { [root]: printObject(fields, reading, only) }
+}
+
+function whole(call: Call, reading: LoadBalancerReading) {
+  const printed = call.known.loadBalancers.print(reading)
+  return printed instanceof WrittenJson ? new WrittenAnswer(`{"${root}":${printed.text}}`) : { [root]: printed }
 }
 
 async function create(call: Call) {
@@ -45,7 +44,11 @@ async function create(call: Call) {
   const offered = namedOffers(call, projectId, spec)
   const draft = loadBalancerDraft({ spec, projectId, directory, providers, ...offered, ...noop })
   const lb = await admission.createLoadBalancer(draft)
-  return { [root]: printGraph(snapshot(call, lb), ownVips(call, lb)) }
+  const reading = { snapshot: snapshot(call, lb), vips: ownVips(call, lb) }
+  // Without children the whole graph is the load balancer as it is shown.
+  return lb.listeners.length + lb.pools.length === 0
+    ? whole(call, reading)
+    : { [root]: printGraph(reading.snapshot, reading.vips) }
 }
 
 async function update(call: Call) {
@@ -75,7 +78,7 @@ const statusTree = (call: Call) => printStatusTree(snapshot(call, findLoadBalanc
 const failover = (call: Call) => failOver(call, findLoadBalancer(call, call.id, 'admin'), null)
 
 export const loadBalancerRoutes: readonly Route[] = [
-  { method: 'GET', path: '/loadbalancers', status: 200, handle: list },
+  { method: 'GET', path: '/loadbalancers', status: 200, handle: listLoadBalancers },
   {
     method: 'POST',
     path: '/loadbalancers',

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, callerOf, isAdmin } from '../access.ts'
 import type { OctaviaContext } from '../context.ts'
+import type { KnownLists } from '../known-lists.ts'
 import type { KnownLoadBalancers } from '../known-load-balancers.ts'
 import { refuseTwice, SINGLE } from '../list-query.ts'
 import type { KnownPools } from '../operating-status.ts'
@@ -11,6 +12,7 @@ import type { Stamp } from '../wire/wire-type.ts'
 export interface Known {
   readonly pools: KnownPools
   readonly loadBalancers: KnownLoadBalancers
+  readonly lists: KnownLists
 }
 
 /** One call, as handlers get it. */
@@ -73,7 +75,7 @@ export function register(
 async function callOf(context: OctaviaContext, known: Known, request: FastifyRequest): Promise<Call> {
   const principal = callerOf(await context.authenticate(request), context.options.policySet ?? DEFAULT_POLICY_SET)
   const [pathname, query] = partsOfUrl(request.url)
-  refuseTwice(query, SINGLE)
+  if (query.size > 0) refuseTwice(query, SINGLE)
   return {
     context,
     known,
@@ -91,12 +93,13 @@ async function callOf(context: OctaviaContext, known: Known, request: FastifyReq
   }
 }
 
+/** Nobody changes a query. */
+const NO_QUERY = new URLSearchParams()
+
 /** Without `new URL`, which takes longer than the routing. The router has matched the path, so it is well-formed. */
 function partsOfUrl(url: string): readonly [path: string, query: URLSearchParams] {
   const queryAt = url.indexOf('?')
-  return queryAt === -1
-    ? [url, new URLSearchParams()]
-    : [url.slice(0, queryAt), new URLSearchParams(url.slice(queryAt + 1))]
+  return queryAt === -1 ? [url, NO_QUERY] : [url.slice(0, queryAt), new URLSearchParams(url.slice(queryAt + 1))]
 }
 
 export const baseUrl = ({ options }: OctaviaContext, request: FastifyRequest): string =>

@@ -1,0 +1,36 @@
+import { LongList, type WrittenAnswer, WrittenJson } from '@spout/runtime'
+import { hrefs, parseListQuery, printPage, selectPage } from '../list-query.ts'
+import { type LoadBalancerReading, loadBalancerResource } from '../resources/load-balancer.ts'
+import { listed, listedProject, ownVips } from './find.ts'
+import type { Call } from './route.ts'
+
+const { fields, plural } = loadBalancerResource
+
+/** A list with more that must be printed is printed in pieces, as its reader takes it. */
+const MOST_PRINTED = 20
+
+/** Lists of load balancers. Where all of a page are known as texts, its bytes are sent as they are. */
+export function listLoadBalancers(call: Call): unknown {
+  const query = parseListQuery(call.query)
+  const readings = listed(call).map((one) => ({ snapshot: one, vips: ownVips(call, one.lb) }))
+  if (query.fields !== undefined) return printPage(plural, fields, readings, query, call.url)
+  const page = selectPage(fields, readings, query)
+  const links = { [`${plural}_links`]: hrefs(page, call.url) }
+  return writtenPage(call, page.items, links) ?? { [plural]: LongList.of(page.items, printedBy(call)), ...links }
+}
+
+const printedBy = (call: Call) => (reading: LoadBalancerReading) => call.known.loadBalancers.print(reading)
+
+function writtenPage(call: Call, readings: readonly LoadBalancerReading[], links: object): WrittenAnswer | null {
+  const { loadBalancers, lists } = call.known
+  const texts: WrittenJson[] = []
+  let printed = 0
+  for (const reading of readings) {
+    const known = loadBalancers.known(reading)
+    if (known === null && ++printed > MOST_PRINTED) return null
+    const text = known ?? loadBalancers.print(reading)
+    if (!(text instanceof WrittenJson)) return null
+    texts.push(text)
+  }
+  return lists.answer(listedProject(call) ?? '', plural, texts, links)
+}

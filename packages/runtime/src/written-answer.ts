@@ -1,0 +1,14 @@
+/** A whole answer in JSON that was written before: a writer that knows it sends it as it is. Many answers may share one. */
+export class WrittenAnswer {
+  readonly body: string | Buffer
+
+  /** @param body JSON; bytes are UTF-8, and must not change any more */
+  constructor(body: string | Buffer) {
+    this.body = body
+  }
+
+  /** For a writer that does not know it. */
+  toJSON(): unknown {
+    return JSON.parse(this.body.toString())
+  }
+}
