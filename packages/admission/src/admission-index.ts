@@ -58,6 +58,7 @@ export class AdmissionIndex {
   readonly #securityGroupUsers = new ReferenceUsers()
   readonly #dnsNameUsers = new ReferenceUsers()
   #nodeFabric: ReadonlySet<string> = new Set()
+  #onCounted: (key: string) => void = () => {}
 
   constructor(view: ModelView) {
     this.#view = view
@@ -181,6 +182,11 @@ export class AdmissionIndex {
     return this.#usage.get(projectId) ?? NO_USAGE
   }
 
+  /** Calls back after what is counted for an object has changed. `key` is `kind/id`. */
+  onCounted(listener: (key: string) => void): void {
+    this.#onCounted = listener
+  }
+
   /** The quota that one object uses. `key` is `kind/id`. */
   countedFor(key: string): Usage {
     return this.#counted.get(key)?.usage ?? NO_USAGE
@@ -211,6 +217,7 @@ export class AdmissionIndex {
       this.#counted.set(key, next)
       this.#usage.set(next.projectId, addUsage(this.usage(next.projectId), next.usage))
     }
+    this.#onCounted(key)
   }
 
   #replaceNetwork(id: string, next: Network | null): void {

@@ -2,12 +2,7 @@ import { type QuotaResource, SpoutError } from '@spout/model'
 import type { Ip } from '@spout/net'
 import { addUsage, NO_USAGE, overQuota, subtractUsage, type Usage } from '@spout/plan'
 import type { AdmissionIndex } from './admission-index.ts'
-
-/** The quota that an object will use once it is written. `key` is `kind/id`. */
-export interface WantedUsage {
-  readonly key: string
-  readonly usage: Usage
-}
+import { ClaimedUsage, type WantedUsage } from './claimed-usage.ts'
 
 /**
  * The addresses, numbers and quota claimed by writes under way. Checking and claiming happen in one synchronous step.
@@ -18,15 +13,19 @@ export class Claims {
   readonly #index: AdmissionIndex
   readonly #limitsOf: (projectId: string) => Usage
   readonly #open = new Set<Claim>()
+  readonly #usage: ClaimedUsage
 
   constructor(index: AdmissionIndex, limitsOf: (projectId: string) => Usage) {
     this.#index = index
     this.#limitsOf = limitsOf
+    this.#usage = new ClaimedUsage((key) => index.countedFor(key))
+    index.onCounted((key) => this.#usage.recount(key))
   }
 
   open(): Claim {
     const claim = new Claim(this.#index, {
-      used: (projectId, resource) => this.#used(projectId, resource),
+      used: (projectId, resource) => this.#index.usage(projectId)[resource] + this.#usage.of(projectId, resource),
+      hold: (projectId, wanted) => this.#usage.hold(projectId, wanted),
       limits: this.#limitsOf,
       isNumberClaimed: (number) => [...this.#open].some((one) => one.networkNumbers.has(number)),
       isNameClaimed: (name) => [...this.#open].some((one) => one.names.has(name)),
@@ -39,19 +38,12 @@ export class Claims {
     this.#open.add(claim)
     return claim
   }
-
-  /** What the view shows of a resource, plus what open claims will add. Very many claims may be open at once. */
-  #used(projectId: string, resource: QuotaResource): number {
-    let used = this.#index.usage(projectId)[resource]
-    for (const claim of this.#open)
-      for (const { key, usage } of claim.usageIn(projectId))
-        if (usage[resource] > 0) used += Math.max(0, usage[resource] - this.#index.countedFor(key)[resource])
-    return used
-  }
 }
 
 interface ClaimSurroundings {
+  /** What the view shows of a resource, plus what open claims will add. */
   readonly used: (projectId: string, resource: QuotaResource) => number
+  readonly hold: (projectId: string, wanted: WantedUsage) => () => void
   readonly limits: (projectId: string) => Usage
   readonly isNumberClaimed: (number: number) => boolean
   readonly isNameClaimed: (name: string) => boolean
@@ -75,7 +67,7 @@ export class Claim {
   readonly segments = new Map<string, string>()
   readonly #index: AdmissionIndex
   readonly #around: ClaimSurroundings
-  readonly #usage = new Map<string, Map<string, WantedUsage>>()
+  readonly #usage = new Map<string, { readonly usage: Usage; readonly end: () => void }>()
   readonly #addresses: { readonly holderId: string; readonly ip: Ip }[] = []
 
   constructor(index: AdmissionIndex, around: ClaimSurroundings) {
@@ -83,22 +75,20 @@ export class Claim {
     this.#around = around
   }
 
-  usageIn(projectId: string): Iterable<WantedUsage> {
-    return this.#usage.get(projectId)?.values() ?? []
-  }
-
   /** Claims the quota of several objects together. @throws SpoutError OverQuota */
   quota(projectId: string, wanted: readonly WantedUsage[]): void {
-    const claimed = this.#usage.get(projectId) ?? new Map<string, WantedUsage>()
     const more = wanted.reduce((sum, { key, usage }) => {
-      const now = claimed.get(key)?.usage ?? this.#index.countedFor(key)
+      const now = this.#usage.get(`${projectId}/${key}`)?.usage ?? this.#index.countedFor(key)
       return addUsage(sum, subtractUsage(usage, now))
     }, NO_USAGE)
     const usedOf = (resource: QuotaResource) => this.#around.used(projectId, resource)
     const refusal = overQuota(this.#around.limits(projectId), usedOf, more)
     if (refusal !== null) throw new SpoutError(refusal.code, refusal.params)
-    for (const want of wanted) claimed.set(want.key, want)
-    this.#usage.set(projectId, claimed)
+    for (const want of wanted) {
+      const name = `${projectId}/${want.key}`
+      this.#usage.get(name)?.end()
+      this.#usage.set(name, { usage: want.usage, end: this.#around.hold(projectId, want) })
+    }
   }
 
   address(holderId: string, ip: Ip): void {
@@ -164,6 +154,8 @@ export class Claim {
   }
 
   release(): void {
+    for (const { end } of this.#usage.values()) end()
+    this.#usage.clear()
     for (const { holderId, ip } of this.#addresses) this.#index.addressIndex(holderId).unhold(ip)
     this.#around.close(this)
   }

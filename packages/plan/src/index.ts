@@ -55,7 +55,7 @@ export {
 } from './node-state/plan-load-balancer.ts'
 export { needsSymmetricPath } from './node-state/symmetric-path.ts'
 export { type Owner, type PlacementRequest, type PlannedNode, placeOwner } from './placement/place.ts'
-export { addUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'
+export { addUsage, mapUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'
 export type { Problem, Reason } from './reason.ts'
 export { addedMemberProblem } from './resolve/added-members.ts'
 export { type CertificateReference, certificatesNamed } from './resolve/certificates-named.ts'

@@ -37,7 +37,8 @@ export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>)
   }
 }
 
-const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Usage => ({
+/** Resource by resource. */
+export const mapUsage = (a: Usage, b: Usage, each: (x: number, y: number) => number): Usage => ({
   loadBalancers: each(a.loadBalancers, b.loadBalancers),
   listeners: each(a.listeners, b.listeners),
   pools: each(a.pools, b.pools),
@@ -52,8 +53,8 @@ const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Us
   bytes: each(a.bytes, b.bytes),
 })
 
-export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x + y)
-export const subtractUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x - y)
+export const addUsage = (a: Usage, b: Usage): Usage => mapUsage(a, b, (x, y) => x + y)
+export const subtractUsage = (a: Usage, b: Usage): Usage => mapUsage(a, b, (x, y) => x - y)
 
 /**
  * Why `more` exceeds the limits; null if it does not. Only resources that grow are checked: a project over a lowered

@@ -116,8 +116,7 @@ export function readObject<D, R>(fields: readonly Field<D, R>[], mode: Mode, jso
   if (json === null || typeof json !== 'object' || Array.isArray(json))
     throw invalidInput(at.path.split('.').at(-1) ?? at.path, pythonText(json), 'Value not a valid dict.')
   const given = new Map<string, unknown>(Object.entries(json))
-  const accepted = fields.filter((field) => (mode === 'create' ? mayCreateWith(field, at) : field.update))
-  const names = new Set(accepted.map((field) => field.name))
+  const { accepted, names } = acceptedOf(fields, mode, at.stamp.byAdministrator)
   const unknown = [...given.keys()].filter((name) => !names.has(name))
   if (unknown.length > 0) throw unknownAttributes(at.path, unknown)
   const edits = accepted.map((field) => {
@@ -129,8 +128,28 @@ export function readObject<D, R>(fields: readonly Field<D, R>[], mode: Mode, jso
   return (draft) => edits.reduce((edited, edit) => edit(edited), draft)
 }
 
-const mayCreateWith = <D, R>({ create }: Field<D, R>, { stamp }: At): boolean =>
-  create === 'administrator' ? stamp.byAdministrator : create !== 'refused'
+interface Accepted<D, R> {
+  readonly accepted: readonly Field<D, R>[]
+  readonly names: ReadonlySet<string>
+}
+
+/** What requests may say, by table. Tables never change. */
+const ACCEPTED = new WeakMap<object, Map<string, Accepted<never, never>>>()
+
+function acceptedOf<D, R>(fields: readonly Field<D, R>[], mode: Mode, byAdministrator: boolean): Accepted<D, R> {
+  const key = `${mode} ${byAdministrator}`
+  const ofTable = ACCEPTED.get(fields) ?? new Map<string, Accepted<never, never>>()
+  const known = ofTable.get(key)
+  if (known !== undefined) return known as unknown as Accepted<D, R>
+  const accepted = fields.filter((field) => (mode === 'create' ? mayCreateWith(field, byAdministrator) : field.update))
+  const found = { accepted, names: new Set(accepted.map((field) => field.name)) }
+  ofTable.set(key, found as unknown as Accepted<never, never>)
+  ACCEPTED.set(fields, ofTable)
+  return found
+}
+
+const mayCreateWith = <D, R>({ create }: Field<D, R>, byAdministrator: boolean): boolean =>
+  create === 'administrator' ? byAdministrator : create !== 'refused'
 
 /** A nested object of a creation: read by its own table, starting from `blank`. */
 export const nested = <D, R>(fields: readonly Field<D, R>[], blank: (stamp: Stamp) => D): WireType<D> => ({
