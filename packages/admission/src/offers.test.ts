@@ -123,6 +123,34 @@ describe('a class', () => {
       expect(await refusal(change({ dedicatedProxy: proxy }))).toMatchObject({ code: 'InUse' })
   })
 
+  test('limits the size of requests', async () => {
+    const { admission } = office
+    const { id, requestSizes } = await newClass({ name: 'sized', requestSizes: { headerBytes: 8192 } })
+    expect(requestSizes).toEqual({ headerBytes: 8192, bodyBytes: null })
+    const change = (fields: object) => admission.changeLoadBalancerClass(id, fields)
+    expect((await change({ requestSizes: { bodyBytes: 1000 } })).requestSizes).toEqual({
+      headerBytes: 8192,
+      bodyBytes: 1000,
+    })
+    for (const [field, value] of [
+      ['headerBytes', 1023],
+      // What shared proxies have no room for.
+      ['headerBytes', 12_289],
+      ['headerBytes', 65_537],
+      ['bodyBytes', 0],
+      ['bodyBytes', 2 ** 40 + 1],
+    ] as const)
+      expect(await refusal(change({ requestSizes: { [field]: value } }))).toMatchObject({
+        field: `requestSizes.${field}`,
+      })
+    const own = { dedicatedProxy: {}, requestSizes: { headerBytes: 65_536 } }
+    expect((await change(own)).requestSizes).toEqual({ headerBytes: 65_536, bodyBytes: 1000 })
+    expect(await refusal(change({ dedicatedProxy: null }))).toMatchObject({ field: 'requestSizes.headerBytes' })
+    expect(await change({ requestSizes: { headerBytes: null, bodyBytes: null } })).not.toHaveProperty('requestSizes')
+    await create({ classId: id })
+    expect(await refusal(change({ requestSizes: { bodyBytes: 1 } }))).toMatchObject({ code: 'InUse' })
+  })
+
   test('is not deleted while a load balancer of it is being made', async () => {
     const { admission } = office
     const { id } = await newClass()

@@ -2,8 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type AvailabilityZone,
   availabilityZone,
+  hasHeaderRoom,
   type LoadBalancerClass,
+  MOST_SHARED_HEADER_BYTES,
   parseAs,
+  type RequestSizes,
   SpoutError,
   USUAL_MONITOR,
 } from '@spout/model'
@@ -57,12 +60,15 @@ export async function createLoadBalancerClass(
   context: AdmissionContext,
   input: LoadBalancerClassDraft,
 ): Promise<LoadBalancerClass> {
-  const { projectIds, monitor, dedicatedProxy, ...draft } = parseAs(loadBalancerClassDraft, input)
+  const { projectIds, monitor, dedicatedProxy, requestSizes, ...draft } = parseAs(loadBalancerClassDraft, input)
+  const sizes = storedSizes(requestSizes)
+  refuseLargeHeaders({ ...sizes, ...(dedicatedProxy === null ? {} : { dedicatedProxy }) })
   return create(context, 'loadBalancerClass', () => ({
     ...draft,
     ...chosenMeta(context, 'loadBalancerClass', OFFERS.loadBalancerClass.what, draft),
     monitor: monitor && { ...USUAL_MONITOR, ...monitor },
     ...(dedicatedProxy === null ? {} : { dedicatedProxy }),
+    ...sizes,
     ...checkedProjects(context, projectIds),
   }))
 }
@@ -72,19 +78,36 @@ export async function changeLoadBalancerClass(
   id: string,
   input: LoadBalancerClassChange,
 ): Promise<LoadBalancerClass> {
-  const { projectIds, monitor, dedicatedProxy, ...fields } = parseAs(loadBalancerClassChange, input)
-  return change(context, 'loadBalancerClass', id, ({ projectIds: before, dedicatedProxy: proxyBefore, ...stored }) => {
+  const { projectIds, monitor, dedicatedProxy, requestSizes, ...fields } = parseAs(loadBalancerClassChange, input)
+  return change(context, 'loadBalancerClass', id, (whole) => {
+    const { projectIds: before, dedicatedProxy: proxyBefore, requestSizes: sizesBefore, ...stored } = whole
+    const sizes = requestSizes === undefined ? sizesBefore : requestSizes && { ...sizesBefore, ...requestSizes }
     const proxy = dedicatedProxy === undefined ? proxyBefore : dedicatedProxy && { ...proxyBefore, ...dedicatedProxy }
+    const engine = { ...(proxy == null ? {} : { dedicatedProxy: proxy }), ...storedSizes(sizes) }
+    refuseLargeHeaders(engine)
     return {
       ...stored,
       ...fields,
       monitor: monitor ? { ...USUAL_MONITOR, ...stored.monitor, ...monitor } : monitor === null ? null : stored.monitor,
-      ...(proxy == null ? {} : { dedicatedProxy: proxy }),
+      ...engine,
       ...checkedProjects(context, projectIds === undefined ? before : projectIds),
       updatedAt: timestampOf(context.now()),
     }
   })
 }
+
+/** @throws SpoutError InvalidField */
+function refuseLargeHeaders(settings: Parameters<typeof hasHeaderRoom>[0]): void {
+  if (hasHeaderRoom(settings)) return
+  const reason = `more than ${MOST_SHARED_HEADER_BYTES} needs a dedicatedProxy`
+  throw new SpoutError('InvalidField', { field: 'requestSizes.headerBytes', reason })
+}
+
+/** Nothing is stored of a class that limits nothing. */
+const storedSizes = (sizes: Partial<RequestSizes> | null | undefined): { readonly requestSizes?: RequestSizes } =>
+  sizes == null || ((sizes.headerBytes ?? null) === null && (sizes.bodyBytes ?? null) === null)
+    ? {}
+    : { requestSizes: { headerBytes: null, bodyBytes: null, ...sizes } }
 
 export async function createAvailabilityZone(
   context: AdmissionContext,

@@ -1,6 +1,6 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute } from '@spout/model/node-state'
-import { isProxied, transportOf } from '@spout/model/protocols'
+import { isProxied, readsRequests, transportOf } from '@spout/model/protocols'
 import { featuresOfRoutes, poolsOfNodeRoutes } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names a feature that no driver offers. */
@@ -71,6 +71,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
       [
         `l7.${protocol}`,
         ...(entry.dedicatedProxy === undefined ? [] : ['l7.dedicated-proxy']),
+        ...(entry.requestSizes === undefined || !readsRequests(protocol) ? [] : ['l7.request-sizes']),
         ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
         ...featuresOfRoutes(routes ?? []),
         ...clients,

@@ -14,7 +14,7 @@ import type { CheckType } from './check-kinds.ts'
 import type { Cipher } from './ciphers.ts'
 import type { RedirectAction, RespondAction } from './http-route.ts'
 import type { INSERT_HEADERS } from './listener.ts'
-import type { DedicatedProxy } from './offer.ts'
+import type { DedicatedProxy, RequestSizes } from './offer.ts'
 import type { ListenerProtocol } from './protocols.ts'
 import type { RouteClientRate } from './route-client-rate.ts'
 import type { RouteCondition } from './route-condition.ts'
@@ -112,6 +112,8 @@ export interface LoadBalancerEntry {
   readonly pools: readonly NodePool[]
   /** Its proxied listeners have a process of their own, with these limits. Absent: they share the domain's. */
   readonly dedicatedProxy?: DedicatedProxy
+  /** Larger requests of its HTTP listeners are refused. Absent: as large as the proxy takes. */
+  readonly requestSizes?: RequestSizes
 }
 
 /**

@@ -35,6 +35,24 @@ export const dedicatedProxy = z.strictObject({
 })
 export type DedicatedProxy = z.infer<typeof dedicatedProxy>
 
+/** What a proxy that load balancers share has room for in `requestSizes.headerBytes`. */
+export const MOST_SHARED_HEADER_BYTES = 12_288
+
+/** Requests of HTTP listeners that are larger are refused. Null: as large as the proxy takes. */
+export const requestSizes = z.strictObject({
+  /** The target of the request and its header lines; more than `MOST_SHARED_HEADER_BYTES` needs a dedicated proxy. */
+  headerBytes: z.number().int().min(1024).max(65_536).nullable().default(null),
+  /** Up to 1 TiB. */
+  bodyBytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(2 ** 40)
+    .nullable()
+    .default(null),
+})
+export type RequestSizes = z.infer<typeof requestSizes>
+
 /** Settings of the load balancers of a class. They cannot change while a load balancer uses the class. */
 export const classSettings = z.strictObject({
   nodeGroupId: offerShape.nodeGroupId,
@@ -47,8 +65,17 @@ export const classSettings = z.strictObject({
    * one.
    */
   dedicatedProxy: dedicatedProxy.optional(),
+  /** Absent: as large as the proxy takes. */
+  requestSizes: requestSizes.optional(),
 })
 export type ClassSettings = z.infer<typeof classSettings>
+
+/** Whether the proxies of these load balancers have room for headers of the size that the class allows. */
+export const hasHeaderRoom = ({
+  requestSizes: sizes,
+  dedicatedProxy: own,
+}: Pick<ClassSettings, 'requestSizes' | 'dedicatedProxy'>): boolean =>
+  own !== undefined || (sizes?.headerBytes ?? 0) <= MOST_SHARED_HEADER_BYTES
 
 /**
  * A kind of load balancer that tenants choose by name: a flavor in Octavia's terms, a `loadBalancerClass` in those of

@@ -22,6 +22,9 @@ const FORWARDED: ReadonlySet<ListenerProtocol> = new Set(['tcp', 'udp', 'sctp'])
 /** Whether the proxy ends TLS, with certificates of the project. */
 export const endsTls = (protocol: ListenerProtocol): boolean => protocol === 'https' || protocol === 'tls'
 
+/** Whether the proxy reads the requests of clients and passes them on. */
+export const readsRequests = (protocol: ListenerProtocol): boolean => protocol === 'http' || protocol === 'https'
+
 /** Whether connections go by the name that the client asks for (SNI, RFC 6066 section 3). */
 export const goesByServerName = (protocol: ListenerProtocol): boolean =>
   protocol === 'tls' || protocol === 'tls-passthrough'

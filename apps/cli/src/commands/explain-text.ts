@@ -46,7 +46,18 @@ export function explainText(explanation: Explanation, colour: boolean): string {
   return `${lines.join('\n')}\n`
 }
 
-function proxyText({ dedicated, className, limits = {} }: NonNullable<Explanation['proxy']>): string {
+const proxyText = (proxy: NonNullable<Explanation['proxy']>): string => `${processText(proxy)}${sizesText(proxy)}`
+
+function sizesText({ requestSizes: sizes }: NonNullable<Explanation['proxy']>): string {
+  if (sizes === undefined) return ''
+  const most = [
+    ...(sizes.headerBytes === null ? [] : [`headers of more than ${sizes.headerBytes} bytes`]),
+    ...(sizes.bodyBytes === null ? [] : [`bodies of more than ${sizes.bodyBytes} bytes`]),
+  ]
+  return `; requests with ${most.join(' or ')} are refused`
+}
+
+function processText({ dedicated, className, limits = {} }: NonNullable<Explanation['proxy']>): string {
   if (!dedicated) return "the process of its network on each node, which the network's other load balancers share"
   const bounds = [
     ...(limits.memoryMegabytes === undefined ? [] : [`${limits.memoryMegabytes} MB`]),

@@ -30,6 +30,8 @@ export interface Explanation {
       readonly processors?: number
       readonly connections?: number
     }
+    /** Larger requests are refused, in bytes. */
+    readonly requestSizes?: { readonly headerBytes: number | null; readonly bodyBytes: number | null }
   } | null
   /** What happens to established connections when their node is gone. */
   readonly connections?: string | null

@@ -11,6 +11,7 @@ import {
   type NodeGroup,
   type NodeStatus,
   parseAs,
+  type RequestSizes,
   SpoutError,
   loadBalancer as schema,
 } from '@spout/model'
@@ -63,6 +64,7 @@ interface Surroundings {
   readonly announcing: Announcing
   readonly connectionLimit: number | null
   readonly dedicatedProxy: DedicatedProxy | undefined
+  readonly requestSizes: RequestSizes | undefined
 }
 
 async function readSurroundings(
@@ -79,6 +81,7 @@ async function readSurroundings(
   return {
     connectionLimit: ofClass?.connectionLimit ?? null,
     dedicatedProxy: ofClass?.dedicatedProxy,
+    requestSizes: ofClass?.requestSizes,
     network: networkId === null ? null : await call<Network>(session, 'GET', `/networks/${networkId}`),
     group: {
       name: group.name,
@@ -100,7 +103,7 @@ async function readSurroundings(
 
 function plan(
   loadBalancer: LoadBalancer,
-  { network, group, announcing, connectionLimit, dedicatedProxy }: Surroundings,
+  { network, group, announcing, connectionLimit, dedicatedProxy, requestSizes }: Surroundings,
   before: LoadBalancerPlan | null,
 ): LoadBalancerPlan {
   return planLoadBalancer({
@@ -113,6 +116,7 @@ function plan(
     freePoolNumber: (after) => after + 1,
     connectionLimit,
     dedicatedProxy,
+    requestSizes,
     // A plan shows no content of certificates, so each stands for its own.
     contentIdOf: (certificateId) => certificateId.replaceAll('-', ''),
     now: loadBalancer.updatedAt ?? loadBalancer.createdAt,

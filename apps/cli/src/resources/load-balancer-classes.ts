@@ -29,6 +29,16 @@ const dedicatedProxy = ({ dedicatedProxy: limits }: Row): string => {
   ].join(', ')
 }
 
+/** `headers 8192, body 1048576`. */
+const requestSizes = ({ requestSizes: sizes }: Row): string | null => {
+  if (!sizes) return null
+  const { headerBytes, bodyBytes } = sizes as Readonly<Record<string, number | null>>
+  return [
+    ...(headerBytes == null ? [] : [`headers ${headerBytes}`]),
+    ...(bodyBytes == null ? [] : [`body ${bodyBytes}`]),
+  ].join(', ')
+}
+
 const monitorField = (flag: string, field: string, description: string): Field => ({
   flags: `--monitor-${flag}`,
   description,
@@ -48,6 +58,7 @@ export const loadBalancerClass: Resource = {
     column('CONNECTIONS', 'connectionLimit'),
     { title: 'MONITOR', value: monitor },
     { title: 'OWN PROXY', value: dedicatedProxy },
+    { title: 'REQUEST BYTES', value: requestSizes },
     column('DESCRIPTION', 'description'),
     column('NODE GROUP', 'nodeGroupName'),
     projectsColumn,
@@ -101,6 +112,18 @@ export const loadBalancerClass: Resource = {
       description: 'connections at once of each (default likewise)',
       field: 'dedicatedProxy.connections',
       parse: wholeNumber,
+    },
+    {
+      flags: '--request-header-bytes <count>',
+      description: "largest target and headers of a request, or 'none' (as many as the proxy takes)",
+      field: 'requestSizes.headerBytes',
+      parse: orNone(wholeNumber),
+    },
+    {
+      flags: '--request-body-bytes <count>',
+      description: "largest body of a request, or 'none'",
+      field: 'requestSizes.bodyBytes',
+      parse: orNone(wholeNumber),
     },
     {
       flags: '--projects <projects>',

@@ -7,6 +7,7 @@ import {
   monitorDefaults,
   type OctaviaProfile,
   octaviaProfile,
+  requestSizes,
   uuid,
 } from '@spout/model'
 import { z } from 'zod'
@@ -26,11 +27,18 @@ export const loadBalancerClassDraft = loadBalancerClass.omit(meta).extend({
   monitor: monitorDefaults.partial().nullable().default(null),
   /** Null: they share a proxy. */
   dedicatedProxy: dedicatedProxy.nullable().default(null),
+  /** Null: as large as the proxy takes. */
+  requestSizes: requestSizes.nullable().default(null),
   /** Null opens it to all projects. */
   projectIds: loadBalancerClass.shape.projectIds.unwrap().nullable().default(null),
 })
 export type LoadBalancerClassDraft = z.input<typeof loadBalancerClassDraft>
-/** Fields that are absent keep their values, those of `monitor` and `dedicatedProxy` too. */
+const withoutDefaults = {
+  headerBytes: requestSizes.shape.headerBytes.unwrap(),
+  bodyBytes: requestSizes.shape.bodyBytes.unwrap(),
+}
+
+/** Fields that are absent keep their values, those of `monitor`, `dedicatedProxy` and `requestSizes` too. */
 export const loadBalancerClassChange = z
   .strictObject({
     name: loadBalancerClass.shape.name.min(1),
@@ -40,6 +48,7 @@ export const loadBalancerClassChange = z
     connectionLimit: loadBalancerClass.shape.connectionLimit,
     monitor: monitorDefaults.partial().nullable(),
     dedicatedProxy: dedicatedProxy.nullable(),
+    requestSizes: z.strictObject(withoutDefaults).partial().nullable(),
     projectIds: loadBalancerClass.shape.projectIds.unwrap().nullable(),
   })
   .partial()

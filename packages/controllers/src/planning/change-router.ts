@@ -194,8 +194,7 @@ export class ChangeRouter {
     const loadBalancer = this.#view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) return
     const network = this.#view.get('network', loadBalancer.networkId ?? '')?.value
-    const { dedicatedProxy } = this.#cluster.classOf(loadBalancer) ?? {}
-    const needs = neededFeatures(loadBalancer, network?.returnPath ?? null, dedicatedProxy)
+    const needs = neededFeatures(loadBalancer, network?.returnPath ?? null, this.#cluster.classOf(loadBalancer) ?? {})
     if (needs.some((need) => !features.includes(need))) this.#queue.loadBalancer(id)
   }
 

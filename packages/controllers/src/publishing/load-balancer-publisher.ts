@@ -70,6 +70,7 @@ export class LoadBalancerPublisher {
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
       connectionLimit: ofClass?.connectionLimit ?? null,
       dedicatedProxy: ofClass?.dedicatedProxy,
+      requestSizes: ofClass?.requestSizes,
       securityRules: this.#securityRulesOf(loadBalancer),
       contentIdOf: (certificateId) => view.get('certificate', certificateId)?.value.contentId ?? null,
       now: clock.now().toISOString(),

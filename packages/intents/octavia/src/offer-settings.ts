@@ -2,7 +2,9 @@ import {
   type ClassSettings,
   type DedicatedProxy,
   dedicatedProxy,
+  MOST_SHARED_HEADER_BYTES,
   type NodeGroup,
+  requestSizes,
   type ZoneSettings,
 } from '@spout/model'
 import { z } from 'zod'
@@ -31,6 +33,14 @@ const FLAVOR_DATA = {
   proxy_connections: {
     schema: dedicatedProxy.shape.connections.unwrap(),
     meaning: 'With dedicated_proxy, the connections at once of each',
+  },
+  request_header_bytes: {
+    schema: requestSizes.shape.headerBytes.unwrap().unwrap(),
+    meaning: `Largest target and headers of a request; more than ${MOST_SHARED_HEADER_BYTES} needs dedicated_proxy`,
+  },
+  request_body_bytes: {
+    schema: requestSizes.shape.bodyBytes.unwrap().unwrap(),
+    meaning: 'Largest body of a request',
   },
 } as const
 
@@ -72,12 +82,18 @@ const flavorData = z
     proxy_memory_mb: FLAVOR_DATA.proxy_memory_mb.schema.optional(),
     proxy_processors: FLAVOR_DATA.proxy_processors.schema.optional(),
     proxy_connections: FLAVOR_DATA.proxy_connections.schema.optional(),
+    request_header_bytes: FLAVOR_DATA.request_header_bytes.schema.optional(),
+    request_body_bytes: FLAVOR_DATA.request_body_bytes.schema.optional(),
   })
   .superRefine((data, context) => {
     if (data.dedicated_proxy === true) return
     for (const path of PROXY_LIMITS)
       if (data[path] !== undefined)
         context.addIssue({ code: 'custom', path: [path], message: 'needs dedicated_proxy to be true' })
+    if ((data.request_header_bytes ?? 0) > MOST_SHARED_HEADER_BYTES) {
+      const message = `more than ${MOST_SHARED_HEADER_BYTES} needs dedicated_proxy to be true`
+      context.addIssue({ code: 'custom', path: ['request_header_bytes'], message })
+    }
   })
 const zoneData = z.strictObject({
   compute_zone: ZONE_DATA.compute_zone.schema.optional(),
@@ -99,8 +115,17 @@ export function classSettingsOf(text: string, directory: GroupDirectory): ClassS
   return {
     ...{ nodeGroupId: groupId(group, directory), connectionLimit, monitor: null },
     ...(data.dedicated_proxy === true && { dedicatedProxy: proxyLimitsOf(data) }),
+    ...sizesOf(data),
   }
 }
+
+const sizesOf = ({
+  request_header_bytes: headerBytes,
+  request_body_bytes: bodyBytes,
+}: z.output<typeof flavorData>): Pick<ClassSettings, 'requestSizes'> =>
+  headerBytes === undefined && bodyBytes === undefined
+    ? {}
+    : { requestSizes: { headerBytes: headerBytes ?? null, bodyBytes: bodyBytes ?? null } }
 
 const proxyLimitsOf = ({
   proxy_memory_mb: memoryMegabytes,
@@ -123,7 +148,7 @@ export function zoneSettingsOf(text: string, directory: GroupDirectory): ZoneSet
 
 /** The profile of a class that was not made of one, as its flavor's profile shows it. */
 export const flavorDataOf = (
-  { nodeGroupId, connectionLimit, dedicatedProxy: proxy }: Omit<ClassSettings, 'monitor'>,
+  { nodeGroupId, connectionLimit, dedicatedProxy: proxy, requestSizes: sizes }: Omit<ClassSettings, 'monitor'>,
   { groups }: GroupDirectory,
 ): string =>
   JSON.stringify({
@@ -133,6 +158,8 @@ export const flavorDataOf = (
     ...(proxy?.memoryMegabytes !== undefined && { proxy_memory_mb: proxy.memoryMegabytes }),
     ...(proxy?.processors !== undefined && { proxy_processors: proxy.processors }),
     ...(proxy?.connections !== undefined && { proxy_connections: proxy.connections }),
+    ...(sizes?.headerBytes != null && { request_header_bytes: sizes.headerBytes }),
+    ...(sizes?.bodyBytes != null && { request_body_bytes: sizes.bodyBytes }),
   } satisfies z.input<typeof flavorData>)
 
 function parse<T>(option: string, schema: z.ZodType<T>, text: string): T {

@@ -79,6 +79,16 @@ describe('a flavor', () => {
     expect(service.view.get('loadBalancerClass', shared.id)?.value).not.toHaveProperty('dedicatedProxy')
   })
 
+  test('limits the size of requests', async () => {
+    const data = { request_header_bytes: 4096, request_body_bytes: 1_048_576 }
+    const { id } = await newFlavor(data)
+    const requestSizes = { headerBytes: 4096, bodyBytes: 1_048_576 }
+    expect(service.view.get('loadBalancerClass', id)?.value).toMatchObject({ requestSizes })
+    const native = await service.admission.createLoadBalancerClass({ name: 'sized', requestSizes })
+    const [, { flavorprofile }] = await admin('GET', `/flavorprofiles/${native.id}`)
+    expect(JSON.parse((flavorprofile as { flavor_data: string }).flavor_data)).toEqual(data)
+  })
+
   test('is written by administrators and read by all', async () => {
     const flavor = await newFlavor({}, { description: 'fast' })
     expect(flavor).toEqual({
@@ -160,6 +170,11 @@ describe('a flavor profile', () => {
       'flavor_data.proxy_memory_mb: needs dedicated_proxy to be true',
     ],
     ['too little memory', { flavor_data: '{"dedicated_proxy":true,"proxy_memory_mb":1}' }, 'proxy_memory_mb'],
+    [
+      'headers that a shared proxy has no room for',
+      { flavor_data: '{"request_header_bytes":12289}' },
+      'flavor_data.request_header_bytes: more than 12288 needs dedicated_proxy to be true',
+    ],
     ['another topology', { flavor_data: '{"loadbalancer_topology":"RING"}' }, '501'],
     ['a provider of elsewhere', { provider_name: 'f5' }, "400 Provider 'f5' is not enabled."],
     ['a long text', { flavor_data: `{"a":"${'x'.repeat(4096)}"}` }, '400'],
@@ -240,6 +255,8 @@ test('capabilities name what profiles may say', async () => {
     'proxy_memory_mb',
     'proxy_processors',
     'proxy_connections',
+    'request_header_bytes',
+    'request_body_bytes',
   ])
   expect(await names('/providers/spout/availability_zone_capabilities', 'availability_zone_capabilities')).toEqual([
     'compute_zone',

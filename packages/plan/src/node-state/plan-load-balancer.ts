@@ -11,6 +11,8 @@ import {
   NODE_STATE_VERSION,
   type NodePool,
   type Placement,
+  type RequestSizes,
+  readsRequests,
   type SecurityRule,
   type Service,
   sameJson,
@@ -53,6 +55,8 @@ export interface LoadBalancerPlanInput {
   readonly securityRules?: readonly SecurityRule[] | null
   /** Limits of the proxy of its own, as its class says. Absent: it shares one. */
   readonly dedicatedProxy?: DedicatedProxy | undefined
+  /** Larger requests are refused, as its class says. Absent: as large as the proxy takes. */
+  readonly requestSizes?: RequestSizes | undefined
   /** Of the project's certificates. */
   readonly contentIdOf: ContentIdOf
   /** RFC 3339: the time of the placement, if it differs from the previous one. */
@@ -140,7 +144,7 @@ function byOwner(
     groupName: group.name,
     nodes: group.nodes,
     previousOwnerIds: [...shared, ...(previous?.ownerNodeId ? [previous.ownerNodeId] : [])],
-    needs: neededFeatures(loadBalancer, network.returnPath, input.dedicatedProxy),
+    needs: neededFeatures(loadBalancer, network.returnPath, input),
     leftNodeId: loadBalancer.leftNodeId,
     previous,
   })
@@ -170,7 +174,7 @@ function byShard(
     groupName: group.name,
     nodes: group.nodes,
     previousShard: before?.number ?? null,
-    needs: neededFeatures(loadBalancer, network.returnPath, input.dedicatedProxy),
+    needs: neededFeatures(loadBalancer, network.returnPath, input),
     previousRefusal: refusalOf(previous),
   })
   const routed =
@@ -221,14 +225,16 @@ const explainGateway = (reason: Reason, network: Network): Reason =>
 
 /**
  * Names of the features that drivers must offer for this load balancer with this return path, sorted.
- * @param dedicatedProxy of its class
+ * @param ofClass what its class says
  */
 export function neededFeatures(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
   returnPath: Network['returnPath'] | null,
-  dedicatedProxy?: DedicatedProxy,
+  { dedicatedProxy, requestSizes }: Pick<LoadBalancerPlanInput, 'dedicatedProxy' | 'requestSizes'> = {},
 ): readonly string[] {
   const needs = new Set<string>()
+  if (requestSizes !== undefined && loadBalancer.listeners.some(({ protocol }) => readsRequests(protocol)))
+    needs.add('l7.request-sizes')
   if (dedicatedProxy !== undefined && loadBalancer.listeners.some(({ protocol }) => isProxied(protocol)))
     needs.add('l7.dedicated-proxy')
   // Every node can translate addresses. An older one may not know how to forward without that.
@@ -287,7 +293,7 @@ function loadBalancerEntry(
   loadBalancer: LoadBalancer,
   domain: number,
   planned: readonly NodePool[],
-  around: ListenerSurroundings & Pick<LoadBalancerPlanInput, 'dedicatedProxy'>,
+  around: ListenerSurroundings & Pick<LoadBalancerPlanInput, 'dedicatedProxy' | 'requestSizes'>,
 ): LoadBalancerEntry {
   const disabled = new Set(loadBalancer.pools.flatMap((pool) => (pool.enabled ? [] : [pool.id])))
   const pools = loadBalancer.enabled ? planned.filter((pool) => !disabled.has(pool.id)) : []
@@ -307,6 +313,7 @@ function loadBalancerEntry(
       : [],
     pools,
     ...(around.dedicatedProxy === undefined ? {} : { dedicatedProxy: around.dedicatedProxy }),
+    ...(around.requestSizes === undefined ? {} : { requestSizes: around.requestSizes }),
   }
 }
 

@@ -437,7 +437,9 @@ describe('neededFeatures', () => {
     const timeouts = { requestMs: 1_000, backendRequestMs: null }
     expect(routed({ ...action, timeouts })).toEqual(['l7.http', 'l7.routes', 'l7.routes.timeouts'])
     const own = (protocol: 'http' | 'tcp') =>
-      neededFeatures({ listeners: [listener(4, 80, { protocol })], pools: [] }, 'snat', { memoryMegabytes: 64 })
+      neededFeatures({ listeners: [listener(4, 80, { protocol })], pools: [] }, 'snat', {
+        dedicatedProxy: { memoryMegabytes: 64 },
+      })
     expect(own('http')).toEqual(['l7.dedicated-proxy', 'l7.http'])
     expect(own('tcp')).toEqual(['l4.tcp'])
     const retry = { attempts: 1, codes: [], backoffMs: 0 }

@@ -66,7 +66,11 @@ function explainProxy({ view }: NativeContext, { classId, listeners }: LoadBalan
   if (!listeners.some(({ protocol }) => isProxied(protocol))) return null
   const ofClass = view.get('loadBalancerClass', classId ?? '')?.value
   const limits = ofClass?.dedicatedProxy
-  return limits === undefined ? { dedicated: false } : { dedicated: true, className: ofClass?.name ?? null, limits }
+  const sizes = ofClass?.requestSizes
+  const refused = sizes === undefined ? {} : { requestSizes: sizes }
+  return limits === undefined
+    ? { dedicated: false, ...refused }
+    : { dedicated: true, className: ofClass?.name ?? null, limits, ...refused }
 }
 
 /**

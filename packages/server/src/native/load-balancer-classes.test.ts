@@ -85,6 +85,14 @@ describe('load balancer classes', () => {
     expect(await proxyOf({ classId: body.id, listeners: [{ protocol: 'tcp', port: 80 }] })).toBeNull()
   })
 
+  test('say how large requests may be, which explain shows', async () => {
+    const made = await newClass({ name: 'small', requestSizes: { bodyBytes: 1000 } })
+    expect(made.body.requestSizes).toEqual({ headerBytes: null, bodyBytes: 1000 })
+    const web = await newLoadBalancer({ classId: made.body.id, listeners: [{ protocol: 'http', port: 80 }] })
+    const explained = await bed.askNative('GET', `/load-balancers/${web.body.id}/explain`, member)
+    expect(explained.body.proxy).toEqual({ dedicated: false, requestSizes: made.body.requestSizes })
+  })
+
   test('are as many in a project as its quota says, which its members see', async () => {
     const { id } = (await newClass({ name: 'scarce' })).body
     const path = `/projects/${projectId}/quota`

@@ -12,8 +12,10 @@ import {
 import { isValueMap, MAPS, type MapName } from './maps.ts'
 import { metricsBackend } from './metrics-backend.ts'
 import { mirrorFrontend } from './mirrors.ts'
+import { DEFAULT_OPTIONS } from './options.ts'
 import { attemptLimit, attemptTable, PASSED_ON, relayDefaults, relays } from './relays.ts'
 import { connectionLineRule, lineFormat, requestRules } from './request-lines.ts'
+import { bodyFilter, sizeRules } from './request-sizes.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { goesByName, serverNameRules } from './server-name-rules.ts'
 import { sessionRules } from './session-rules.ts'
@@ -42,6 +44,8 @@ export interface ProcessSettings extends SourceBounds {
   readonly firstPort: number
   /** Time limit for the header of a request. */
   readonly requestWithinMs: number
+  /** HAProxy's `tune.bufsize`. */
+  readonly bufferBytes: number
   /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
   /** Those that it loads; none for a build without Lua. */
@@ -117,6 +121,7 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   // Requests that are processed together hold buffers at the same time. This few fit into the thread's cache of them.
   '    tune.maxpollevents 16',
   `    maxconn ${settings.maxConnections}`,
+  ...(settings.bufferBytes === DEFAULT_OPTIONS.bufferBytes ? [] : [`    tune.bufsize ${settings.bufferBytes}`]),
   `    uid ${settings.uid}`,
   `    gid ${settings.gid}`,
   `    chroot ${settings.chroot}`,
@@ -180,7 +185,7 @@ function defaultsSections({
 }: Pick<ProcessPlan, 'settings' | 'frontends' | 'backends'>): readonly string[] {
   const kinds = new Map(frontends.map(({ shape }) => [frontendKind(shape), shape]))
   return [
-    ...[...kinds].flatMap(([kind, { mode, forwarded, told = [], tls }]) => [
+    ...[...kinds].flatMap(([kind, { mode, forwarded, told = [], tls, sizes }]) => [
       `defaults ${kind}-frontend`,
       `    mode ${mode}`,
       // A replaced process closes each connection after a response that says so, and idle ones at their time-out.
@@ -188,6 +193,7 @@ function defaultsSections({
       ...(mode === 'http' ? [PASSED_ON] : []),
       ...lineFormat(mode, settings.mapPath),
       ...(mode === 'http' ? requestRules(settings.mapPath) : []),
+      ...sizeRules(sizes),
       ...(forwarded.length + told.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
       ...told.flatMap(clientHeaderRules),
@@ -233,6 +239,7 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     }),
     ...sourceRules(settings),
     ...connectionRules(shape, settings),
+    ...bodyFilter(shape.sizes),
     ...serverNameRules(shape, settings),
     `    timeout client ${timeoutText(shape.clientMs)}`,
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
-import type { DedicatedProxy } from '@spout/model'
 import type { HaproxyOptions } from './options.ts'
-import type { ProxyPlace } from './proxy-place.ts'
+import type { ProxyLimits, ProxyPlace } from './proxy-place.ts'
 import type { RenderedEntry } from './render.ts'
+import { bufferFor } from './request-sizes.ts'
 import { SlotsExhausted } from './slot-table.ts'
 
 /**
@@ -44,7 +44,7 @@ export class DedicatedSeats {
    * @param shared the place of the domain's shared proxy
    * @throws SlotsExhausted
    */
-  take(shared: ProxyPlace, loadBalancerId: string, limits: DedicatedProxy): ProxyPlace {
+  take(shared: ProxyPlace, loadBalancerId: string, limits: ProxyLimits): ProxyPlace {
     const taken = this.#of(shared.name)
     const owner = ownerOf(loadBalancerId)
     const seat = taken.get(owner) ?? lowestFree(new Set(taken.values()))
@@ -84,6 +84,7 @@ export function optionsIn({ dedicated }: ProxyPlace, options: HaproxyOptions): H
     firstPort: FIRST_PORT + seat * PORTS,
     mostFrontends: PORTS,
     maxConnections: limits.connections ?? options.maxConnections,
+    bufferBytes: Math.max(options.bufferBytes, limits.headerBytes === undefined ? 0 : bufferFor(limits.headerBytes)),
   }
 }
 

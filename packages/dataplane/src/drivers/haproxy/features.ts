@@ -20,6 +20,7 @@ const ALWAYS: readonly Feature[] = [
 ]
 const WITH_LUA: readonly Feature[] = [
   'l7.application-cookies',
+  'l7.request-sizes',
   'l7.routes.client-rates',
   'l7.routes.filters',
   'l7.routes.mirrors',

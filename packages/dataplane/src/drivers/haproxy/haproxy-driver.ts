@@ -24,7 +24,7 @@ import { OpenProxies, type ProxyWish } from './open-proxies.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { ProxyHost } from './proxy-host.ts'
-import type { ProxyPlace } from './proxy-place.ts'
+import { ownProxyOf, type ProxyPlace } from './proxy-place.ts'
 import { processesByConfig } from './proxy-process.ts'
 import type { RenderedEntry } from './render.ts'
 import type { FrontendCounters } from './show.ts'
@@ -317,7 +317,7 @@ function httpOf(
 }
 
 function wishOf({ domain, entry }: WantedEntry): ProxyWish {
-  const dedicated = { loadBalancerId: entry.id, dedicatedProxy: entry.dedicatedProxy }
+  const dedicated = { loadBalancerId: entry.id, ...ownProxyOf(entry) }
   return { name: proxyNameOf({ domain: domain.number, ...dedicated }), domain, dedicated }
 }
 

@@ -18,6 +18,8 @@ export interface HaproxyOptions {
   readonly mostBackends: number
   /** Maximum of concurrent connections of a process. More wait in the kernel's queue. */
   readonly maxConnections: number
+  /** A request's or a response's headers, and what is added to them, must fit into so much. */
+  readonly bufferBytes: number
   /** Maximum part of them for one source; 1 is no limit. The part shrinks as the process fills (see `sourceRules`). */
   readonly sourceShare: number
   /** Time limit for the header of a request. */
@@ -44,6 +46,7 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
   mostFrontends: 12_000,
   mostBackends: 12_000,
   maxConnections: 4_000,
+  bufferBytes: 16_384,
   sourceShare: 0.5,
   requestWithinMs: 10_000,
   leaveAfterMs: 3_600_000,
@@ -54,8 +57,12 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
 }
 
 /** Incremented when the text of the configuration changes, so that an agent replaces the process of an earlier one. */
-const CONFIGURATION = 13
+const CONFIGURATION = 14
 
 /** Equal for processes with the same configuration apart from their slots. */
-export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs, lua }: HaproxyOptions): string =>
-  `${CONFIGURATION}/${maxConnections}/${sourceShare}/${requestWithinMs}${lua ? '' : '/no-lua'}`
+export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs, lua, bufferBytes }: HaproxyOptions): string =>
+  [
+    ...[CONFIGURATION, maxConnections, sourceShare, requestWithinMs],
+    ...(lua ? [] : ['no-lua']),
+    ...(bufferBytes === DEFAULT_OPTIONS.bufferBytes ? [] : [`buffer-${bufferBytes}`]),
+  ].join('/')

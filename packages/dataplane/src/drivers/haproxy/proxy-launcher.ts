@@ -27,6 +27,7 @@ const END_WITHIN_MS = 1_000
 const LUA_PROGRAMS = [
   new URL('./http-requests.lua', import.meta.url),
   new URL('./mirrors.lua', import.meta.url),
+  new URL('./request-sizes.lua', import.meta.url),
   new URL('./tls-names.lua', import.meta.url),
 ].map((url) => fileURLToPath(url))
 
@@ -242,6 +243,7 @@ export class ProxyLauncher {
       maxConnections: options.maxConnections,
       sourceShare: options.sourceShare,
       requestWithinMs: options.requestWithinMs,
+      bufferBytes: options.bufferBytes,
       leaveAfterMs: options.leaveAfterMs,
       luaPrograms: options.lua ? LUA_PROGRAMS : [],
       mapPath: this.#files.map,

@@ -1,6 +1,26 @@
-import type { DedicatedProxy } from '@spout/model'
+import type { DedicatedProxy, LoadBalancerEntry } from '@spout/model'
 import type { DomainConfig } from '../../domain/domain-config.ts'
 import { domainNames } from '../../domain/domain-names.ts'
+
+/** Limits of a dedicated proxy, and what it must have room for. */
+export interface ProxyLimits extends DedicatedProxy {
+  /** Largest target and header lines of a request. Absent: as for shared proxies. */
+  readonly headerBytes?: number
+}
+
+/** The proxy of its own that an entry has, if it has one. */
+export const ownProxyOf = ({
+  dedicatedProxy,
+  requestSizes,
+}: Pick<LoadBalancerEntry, 'dedicatedProxy' | 'requestSizes'>): { readonly dedicatedProxy?: ProxyLimits } =>
+  dedicatedProxy === undefined
+    ? {}
+    : {
+        dedicatedProxy: {
+          ...dedicatedProxy,
+          ...(requestSizes?.headerBytes && { headerBytes: requestSizes.headerBytes }),
+        },
+      }
 
 /** The place where a proxy runs. */
 export interface ProxyPlace {
@@ -18,7 +38,7 @@ export interface ProxyPlace {
   readonly dedicated?: {
     readonly loadBalancerId: string
     readonly seat: number
-    readonly limits: DedicatedProxy
+    readonly limits: ProxyLimits
   }
 }
 

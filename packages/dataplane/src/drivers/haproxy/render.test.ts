@@ -50,6 +50,16 @@ const CASES = {
       ),
     ),
   ],
+  sizes: [
+    sampleWanted({
+      ...sampleEntry(
+        'small',
+        [sampleService('small-80'), sampleService('small-9100', { protocol: 'metrics', port: 9100, pool: null })],
+        [samplePool(1)],
+      ),
+      requestSizes: { headerBytes: 4096, bodyBytes: 1_000_000 },
+    }),
+  ],
   metrics: [
     sampleWanted(
       sampleEntry(
@@ -319,10 +329,13 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     addresses: ['127.0.0.1', '::1'],
     firstPort: 20_000,
     maxConnections: 1_000,
+    bufferBytes: DEFAULT_OPTIONS.bufferBytes,
     sourceShare: 0.5,
     requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
-    luaPrograms: ['http-requests.lua', 'mirrors.lua', 'tls-names.lua'].map((program) => `${base}/${program}`),
+    luaPrograms: ['http-requests.lua', 'mirrors.lua', 'request-sizes.lua', 'tls-names.lua'].map(
+      (program) => `${base}/${program}`,
+    ),
     mapPath: (map) => `${base}/${map}.map`,
     certificatePath: (contentId) => `${base}/${contentId}.pem`,
     clientsPath: (slot) => `${base}/f${slot}.ca`,

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { DedicatedProxy, NodePool, Service, ServiceTls } from '@spout/model'
-import { endsTls, goesByServerName, isProxied } from '@spout/model/protocols'
+import type { NodePool, RequestSizes, Service, ServiceTls } from '@spout/model'
+import { endsTls, goesByServerName, isProxied, readsRequests } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../contracts/driver.ts'
 import { clientHeaders } from './client-headers.ts'
 import type { KnownRoutes } from './known-routes.ts'
 import { type MemberTls, memberTls } from './member-tls.ts'
+import { ownProxyOf, type ProxyLimits } from './proxy-place.ts'
+import { MOST_HEADER_BYTES } from './request-sizes.ts'
 import { type RenderedRoutes, renderRoutes } from './route-rows.ts'
 import { serverIdentity, withUniqueIds } from './server-identity.ts'
 import {
@@ -17,6 +19,7 @@ import {
   type FrontendShape,
   type ProxyMode,
   type SessionShape,
+  type SizeShape,
   type TlsShape,
 } from './shape.ts'
 import type { FrontendCertificates } from './tls-content.ts'
@@ -28,7 +31,7 @@ export interface RenderedEntry {
   readonly loadBalancerId: string
   readonly domain: number
   /** It has a proxy of its own. Absent: it shares its domain's. */
-  readonly dedicatedProxy?: DedicatedProxy
+  readonly dedicatedProxy?: ProxyLimits
   readonly frontends: readonly RenderedFrontend[]
   readonly backends: readonly RenderedBackend[]
 }
@@ -121,6 +124,9 @@ export function renderEntry(
           clientMs: within(0, service.timeouts.clientMs, LONGEST_MS),
           ...headersOf(service, mode),
           ...(service.tls === undefined ? {} : { tls: tlsShape(service.tls) }),
+          ...(entry.requestSizes === undefined || !readsRequests(service.protocol)
+            ? {}
+            : { sizes: sizeShape(entry.requestSizes) }),
           ...(service.protocol === 'tls-passthrough'
             ? { helloMs: within(0, service.timeouts.inspectMs ?? 0, LONGEST_MS) }
             : {}),
@@ -138,7 +144,7 @@ export function renderEntry(
   return {
     ...{ key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends },
     backends: [...backends.values()],
-    ...(entry.dedicatedProxy === undefined ? {} : { dedicatedProxy: entry.dedicatedProxy }),
+    ...ownProxyOf(entry),
   }
 }
 
@@ -178,6 +184,11 @@ function headersOf({ insertHeaders }: Service, mode: ProxyMode): Pick<FrontendSh
   const forwarded = FORWARDED.filter((each) => insertHeaders.includes(`x-forwarded-${each}`))
   return { forwarded, ...(told.length > 0 ? { told } : {}) }
 }
+
+const sizeShape = ({ headerBytes, bodyBytes }: RequestSizes): SizeShape => ({
+  ...(headerBytes === null ? {} : { headerBytes: within(1, headerBytes, MOST_HEADER_BYTES) }),
+  ...(bodyBytes === null ? {} : { bodyBytes: within(1, bodyBytes, Number.MAX_SAFE_INTEGER) }),
+})
 
 const tlsShape = ({ minVersion, ciphers, alpn, unknownNames, clients }: ServiceTls): TlsShape => ({
   minVersion: knownVersion(minVersion),

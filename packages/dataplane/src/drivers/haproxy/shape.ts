@@ -49,6 +49,16 @@ export interface FrontendShape {
    * Absent: it does not look.
    */
   readonly helloMs?: number
+  /** Larger requests are refused. Absent: as large as the process takes. */
+  readonly sizes?: SizeShape
+}
+
+/** Of an HTTP frontend. Part of the shape for the same reason as headers; an administrator makes few of them. */
+export interface SizeShape {
+  /** Of the target and the header lines. Absent: as many as the process takes. */
+  readonly headerBytes?: number
+  /** Absent: as many as there are. */
+  readonly bodyBytes?: number
 }
 
 export interface BackendShape {
@@ -67,14 +77,21 @@ export interface SessionShape {
   readonly application?: string
 }
 
-/** `http`, `http-for-port`, `https-proto`: what the rules of a frontend depend on. */
+/** `http`, `http-for-port`, `https-proto`, `http-h8192-b1048576`: what the rules of a frontend depend on. */
 export const frontendKind = ({
   mode,
   forwarded,
   told = [],
   tls,
-}: Pick<FrontendShape, 'mode' | 'forwarded' | 'told' | 'tls'>): string =>
-  [tls === undefined ? mode : `${mode}s`, ...forwarded, ...told].join('-')
+  sizes,
+}: Pick<FrontendShape, 'mode' | 'forwarded' | 'told' | 'tls' | 'sizes'>): string =>
+  [tls === undefined ? mode : `${mode}s`, ...forwarded, ...told, ...sizeWords(sizes)].join('-')
+
+/** `h8192`, `b1048576`. */
+const sizeWords = ({ headerBytes, bodyBytes }: SizeShape = {}): readonly string[] => [
+  ...(headerBytes === undefined ? [] : [`h${headerBytes}`]),
+  ...(bodyBytes === undefined ? [] : [`b${bodyBytes}`]),
+]
 
 /** `http/50000`, `http-for-port/50000`, `https/50000/1.2/h2,http/1.1/default`, `tcp/50000/hello-0`. */
 export const frontendShapeKey = (shape: FrontendShape): string =>
