@@ -1,4 +1,5 @@
 import { type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import { type Issued, issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME, BOLT, CLIENT, member, PORT, vipOf } from './fixtures.ts'
 import { SyslogServer } from './syslog-server.ts'
@@ -41,7 +42,10 @@ const get = (of: ShownLoadBalancer, at: string, ...more: readonly string[]) =>
   ])
 /** The line with this text, once it came. */
 const lineWith = (server: SyslogServer, text: string) =>
-  waitFor(() => server.lines().find((line) => line.includes(text)), { what: `the line with ${text}` })
+  waitFor(() => server.lines().find((line) => line.includes(text)), {
+    what: `the line with ${text}`,
+    timeoutMs: 40_000,
+  })
 const TIME = String.raw`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`
 
 it('lines are messages of RFC 5424 to a receiver in the own network, over UDP and over TCP', async () => {
@@ -89,6 +93,47 @@ it('another receiver is used from then on, without a reload, and none at all', a
   await get(shop, '/json')
   await lineWith(atAcme, '/json')
   expect(atAcme.lines().some((line) => line.includes('/none'))).toBe(false)
+})
+
+it('over TLS both sides show certificates, and the load balancer says why a receiver gets nothing', async () => {
+  const authority = issueCertificate({ isAuthority: true })
+  const stranger = issueCertificate({ isAuthority: true })
+  const of = (issuer: Issued) => issueCertificate({ alternatives: `IP:${RECEIVER}`, issuer })
+  const store = async (name: string, { certificate, key }: Issued, keyed: boolean): Promise<string> => {
+    const body = { name, chain: certificate, ...(keyed ? { key } : {}) }
+    return (await system.api<{ id: string }>(acme, 'POST', '/certificates', body)).id
+  }
+  const caCertificateId = await store('log-ca', authority, false)
+  const clientCertificateId = await store('log-sender', issueCertificate({ issuer: authority }), true)
+  const place = `/load-balancers/${shop.id}/listeners/${shop.listeners[0]!.id}`
+  const tls = { caCertificateId, clientCertificateId }
+  const accessLog = { format: '{uri}', syslog: { address: RECEIVER, port: 514, transport: 'tls', tls } }
+  await atAcme.stop()
+  const authorities = authority.certificate
+  await atAcme.start({ ...of(stranger), authorities })
+  await system.api(acme, 'PATCH', place, { accessLog })
+  await system.active(acme, shop.id)
+  await get(shop, '/before-tls')
+  const servingOf = async () =>
+    (await system.api<{ status: { serving: { message: string } } }>(acme, 'GET', `/load-balancers/${shop.id}`)).status
+      .serving.message
+  const why = await waitFor(
+    async () => {
+      const message = await servingOf()
+      return message.includes('given authority') && message
+    },
+    { what: 'the reason' },
+  )
+  expect(why).toMatch(/listener logged does not reach 10\.0\.0\.12 from node \S+: .*not from the given authority\.$/)
+  await atAcme.stop()
+  await atAcme.start({ ...of(authority), authorities })
+  // What waited comes once the receiver is who it should be.
+  await lineWith(atAcme, '/before-tls')
+  await waitFor(async () => !(await servingOf()).includes('does not reach'), { what: 'a word that it is reached' })
+  await get(shop, '/over-tls')
+  await lineWith(atAcme, '/over-tls')
+  await expect(system.api(acme, 'DELETE', `/certificates/${caCertificateId}`)).rejects.toThrow(/listener logged/)
+  await system.api(acme, 'PATCH', place, { accessLog: { syslog: { address: RECEIVER } } })
 })
 
 it.each([

@@ -117,6 +117,7 @@ export async function openDataPlane(
     executable: config.accessLogs.sender,
     netns: (domain) => domains.netns(domain),
     uid: (domain) => config.haproxy.firstUid + domain,
+    certificateFile: (contentId) => join(certificateDirectory(config), `${contentId}.pem`),
     ...{ clock, log },
   })
   const nftables = new NftablesDriver(machine)

@@ -125,7 +125,11 @@ describe('access logs', () => {
     const kept: (readonly SyslogReceiver[])[] = []
     const logs = new AccessLogs({
       files: { directory, mostBytes: 10_000, files: 2 },
-      syslog: { send: (...one) => sent.push(one), keep: (receivers) => kept.push([...receivers]) },
+      syslog: {
+        send: (...one) => sent.push(one),
+        keep: (receivers) => kept.push([...receivers]),
+        troubleOf: () => 'connection refused',
+      },
     })
     const target = { address: '10.0.0.9', port: 514, transport: 'udp' } as const
     const entry = loadBalancerEntry('a', {
@@ -135,7 +139,9 @@ describe('access logs', () => {
     logs.applied('a', entry)
     logs.take({ ...saying({ uri: '/a' }), listenerId: 'a-web' })
     expect(sent).toEqual([[{ domain: 7, target }, expect.stringMatching(/^<134>1 .* spout - request - \/a$/)]])
+    expect(logs.troubles()).toEqual([{ loadBalancerId: entry.id, listenerId: 'a-web', reason: 'connection refused' }])
     logs.applied('a', null)
+    expect(logs.troubles()).toEqual([])
     logs.take({ ...saying({ uri: '/a' }), listenerId: 'a-web' })
     expect(sent).toHaveLength(1)
     expect(kept).toEqual([[{ domain: 7, target }], []])

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { CarriedRequest, SyslogReceiver, SyslogSenders } from '@spout/dataplane'
+import { type LogTroubleReport, MOST_LOG_TROUBLES } from '@spout/model/node-report'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 import { type LineOf, lineOf } from './access-line.ts'
 import { RotatedFile, type RotatedFileOptions } from './rotated-file.ts'
@@ -9,7 +10,7 @@ export interface AccessLogsOptions {
   /** Null: this node writes no files. */
   readonly files: AccessLogFiles | null
   /** Null: it sends nothing to syslog receivers. */
-  readonly syslog: Pick<SyslogSenders, 'send' | 'keep'> | null
+  readonly syslog: Pick<SyslogSenders, 'send' | 'keep' | 'troubleOf'> | null
 }
 
 export interface AccessLogFiles extends Pick<RotatedFileOptions, 'mostBytes' | 'files'> {
@@ -18,6 +19,7 @@ export interface AccessLogFiles extends Pick<RotatedFileOptions, 'mostBytes' | '
 }
 
 interface LoggedListener {
+  readonly loadBalancerId: string
   readonly projectId: string
   readonly lineOf: LineOf
   /** Gets the lines; null: the project's file does. */
@@ -60,11 +62,23 @@ export class AccessLogs {
       ids.push(id)
       const { projectId, format, syslog: target } = accessLog
       const receiver = entry === null || target === undefined ? null : { domain: entry.domain, target }
-      this.#listeners.set(id, { projectId, lineOf: lineOf(format), receiver, pools })
+      this.#listeners.set(id, { loadBalancerId: entry?.id ?? '', projectId, lineOf: lineOf(format), receiver, pools })
     }
     if (ids.length === 0) this.#ofEntry.delete(key)
     else this.#ofEntry.set(key, ids)
     this.#closeUnused()
+  }
+
+  /** Listeners whose receivers get nothing now, and why; as many as a report has room for. */
+  troubles(): readonly LogTroubleReport[] {
+    const { syslog } = this.#options
+    if (syslog === null) return []
+    return Array.from(this.#listeners, ([listenerId, { loadBalancerId, receiver }]) => {
+      const reason = receiver === null ? null : syslog.troubleOf(receiver)
+      return reason === null ? [] : [{ loadBalancerId, listenerId, reason }]
+    })
+      .flat()
+      .slice(0, MOST_LOG_TROUBLES)
   }
 
   take(request: CarriedRequest): void {

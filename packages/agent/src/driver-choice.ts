@@ -1,6 +1,6 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute } from '@spout/model/node-state'
-import { isProxied, readsRequests, transportOf } from '@spout/model/protocols'
+import { accessLogFeature, isProxied, readsRequests, transportOf } from '@spout/model/protocols'
 import { featuresOfRoutes, poolsOfNodeRoutes } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names a feature that no driver offers. */
@@ -80,7 +80,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...ciphers,
         ...(latencies === undefined ? [] : ['l7.latencies']),
         ...(routeFigures === undefined ? [] : ['l7.latencies.routes']),
-        ...(accessLog === undefined ? [] : [accessLog.syslog === undefined ? 'l7.access-log' : 'l7.access-log.syslog']),
+        ...(accessLog === undefined ? [] : [accessLogFeature(accessLog.syslog)]),
         ...ofPools,
       ].join(' '),
     )

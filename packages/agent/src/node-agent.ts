@@ -261,6 +261,7 @@ export class NodeAgent implements Component {
   async #lookAtShares(): Promise<void> {
     const { shares } = this.#options
     if (shares !== undefined) this.#reporter.tell({ overShares: await shares.look() })
+    if (this.#accessLogs !== null) this.#reporter.tell({ logTroubles: this.#accessLogs.troubles() })
   }
 
   async #pollTraffic(): Promise<void> {

@@ -18,7 +18,7 @@ export interface ReporterOptions {
   readonly heartbeatMs?: number
 }
 
-/** Report fields about the node's group membership and shares. */
+/** Report fields about the node's group membership, shares and access logs. */
 export type NodeNews = Pick<NodeReport, (typeof NEWS)[number]>
 const NEWS = [
   'shards',
@@ -29,6 +29,7 @@ const NEWS = [
   'fabricAddress',
   'sights',
   'overShares',
+  'logTroubles',
 ] as const
 
 /** Bounds the size of a report. The rest follows at once in the next one. */

@@ -60,12 +60,19 @@ describe('a format of lines', () => {
 })
 
 describe('a syslog receiver', () => {
+  const CA = '00000000-0000-4000-8000-0000000000ca'
   const read = (own: object) => accessLog.safeParse({ syslog: { address: '10.0.0.9', ...own } })
 
   test('is reached over UDP and the port of syslog by default', () => {
     expect(read({}).data?.syslog).toEqual({ address: '10.0.0.9', port: 514, transport: 'udp' })
     expect(read({ address: 'FD10:0::9', port: 601, transport: 'tcp' }).data?.syslog).toMatchObject({
       ...{ address: 'fd10::9', port: 601, transport: 'tcp' },
+    })
+  })
+
+  test('is known over TLS by its authority, and by its address unless it has a name', () => {
+    expect(read({ port: 6514, transport: 'tls', tls: { caCertificateId: CA } }).data?.syslog).toMatchObject({
+      tls: { caCertificateId: CA, serverName: null, clientCertificateId: null },
     })
   })
 
@@ -76,7 +83,11 @@ describe('a syslog receiver', () => {
     [{ address: '10.0.0.9\n' }, 'syslog.address'],
     [{ port: 0 }, 'syslog.port'],
     [{ port: 65_536 }, 'syslog.port'],
-    [{ transport: 'tls' }, 'syslog.transport'],
+    [{ transport: 'dtls' }, 'syslog.transport'],
+    [{ transport: 'tls' }, 'syslog.tls'],
+    [{ transport: 'tcp', tls: { caCertificateId: CA } }, 'syslog.tls'],
+    [{ transport: 'tls', tls: {} }, 'syslog.tls.caCertificateId'],
+    [{ transport: 'tls', tls: { caCertificateId: CA, serverName: 'a b' } }, 'syslog.tls.serverName'],
     [{ facility: 'local1' }, 'syslog'],
   ])('%j is refused', (own, field) => {
     expect(read(own).error?.issues[0]?.path.join('.')).toBe(field)

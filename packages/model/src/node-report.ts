@@ -38,6 +38,8 @@ export interface NodeReport {
   readonly sights?: readonly Sight[]
   /** Tenant networks that want more of this node than their share, at most 1,000. Absent: unchanged. */
   readonly overShares?: readonly OverShareReport[]
+  /** Access logs that reach no receiver now, at most `MOST_LOG_TROUBLES`. Absent: unchanged. */
+  readonly logTroubles?: readonly LogTroubleReport[]
 }
 
 /**
@@ -72,6 +74,15 @@ export interface OverShareReport {
    */
   readonly refused?: boolean
 }
+
+/** A listener whose access log reaches no receiver. Its lines wait, and are lost once there is no room for more. */
+export interface LogTroubleReport {
+  readonly loadBalancerId: string
+  readonly listenerId: string
+  /** In our own words: nothing that the other side wrote. */
+  readonly reason: string
+}
+export const MOST_LOG_TROUBLES = 1000
 
 /** Whether another node sees a silent node answer ARP or neighbour solicitations on the fabric. */
 export interface Sight {

@@ -222,7 +222,20 @@ export interface Service {
    * A line of this format for each request or connection. `syslog` gets it, if it is there, else the project's log.
    * Absent: none.
    */
-  readonly accessLog?: { readonly format: string; readonly projectId: string; readonly syslog?: SyslogTarget }
+  readonly accessLog?: { readonly format: string; readonly projectId: string; readonly syslog?: NodeSyslog }
+}
+
+/** A receiver of access logs. `tls` with transport `tls` alone. */
+export interface NodeSyslog extends Omit<SyslogTarget, 'tls'> {
+  readonly tls?: NodeSyslogTls
+}
+
+export interface NodeSyslogTls {
+  readonly authorities: NodeCertificate
+  /** Null: its address. */
+  readonly serverName: string | null
+  /** Null: none is shown. */
+  readonly certificate: NodeCertificate | null
 }
 
 export interface NodeRoute {
@@ -344,6 +357,8 @@ export const certificatesOfEntry = ({
   ...services.flatMap(({ tls }) => tls?.certificates ?? []),
   ...services.flatMap(({ tls }) => tls?.clients?.authorities ?? []),
   ...services.flatMap(({ tls }) => tls?.clients?.revocations ?? []),
+  ...services.flatMap(({ accessLog }) => accessLog?.syslog?.tls?.authorities ?? []),
+  ...services.flatMap(({ accessLog }) => accessLog?.syslog?.tls?.certificate ?? []),
   ...pools.flatMap(({ tls }) => [tls?.authorities ?? [], tls?.revocations ?? [], tls?.certificate ?? []].flat()),
 ]
 

@@ -54,3 +54,9 @@ export type Transport = Exclude<keyof typeof PROTOCOL_NUMBERS, 'icmp'>
 /** The transport protocol of a listener. Listeners of one load balancer may share a port over different ones. */
 export const transportOf = (protocol: ListenerProtocol): Transport =>
   protocol === 'udp' || protocol === 'sctp' ? protocol : 'tcp'
+
+/** What a node must offer for an access log. @param syslog its receiver */
+export const accessLogFeature = (
+  syslog: { readonly tls?: object | undefined } | null | undefined,
+): 'l7.access-log' | 'l7.access-log.syslog' | 'l7.access-log.syslog-tls' =>
+  syslog == null ? 'l7.access-log' : syslog.tls === undefined ? 'l7.access-log.syslog' : 'l7.access-log.syslog-tls'

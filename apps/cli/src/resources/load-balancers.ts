@@ -219,9 +219,25 @@ export const listener: Resource = {
     {
       flags: '--access-log-to <target>',
       description:
-        "who gets the lines by syslog: udp://10.0.0.5:514 or tcp://[fd10::5]:601; or 'none': a file has them",
+        "who gets the lines by syslog: udp://10.0.0.5:514, tcp://[fd10::5]:601 or tls://10.0.0.5:6514; or 'none': a file has them",
       field: 'accessLog.syslog',
       parse: orNone(syslogTarget),
+    },
+    {
+      flags: '--access-log-ca <certificate>',
+      description:
+        'authorities that the certificate of the receiver over TLS must be from; with tls:// in --access-log-to',
+      field: 'accessLog.syslog.tls.caCertificateId',
+    },
+    {
+      flags: '--access-log-server-name <name>',
+      description: 'the name in that certificate; default the address',
+      field: 'accessLog.syslog.tls.serverName',
+    },
+    {
+      flags: '--access-log-certificate <certificate>',
+      description: 'shown to a receiver over TLS that asks for one',
+      field: 'accessLog.syslog.tls.clientCertificateId',
     },
     {
       flags: '--latencies <yes|no>',
@@ -245,14 +261,21 @@ export const listener: Resource = {
   verbs: ['list', 'show', 'create', 'set', 'delete'],
 }
 
-/** `udp://10.0.0.5:514`. The server checks the parts. @throws SpoutError InvalidField */
+/** `udp://10.0.0.5:514`, `tls://10.0.0.5`. The server checks the parts. @throws SpoutError InvalidField */
 function syslogTarget(text: string): object {
   const [, transport, address6, address4, port] =
     /^([a-z]+):\/\/(?:\[([^\]]+)\]|([^:/]+))(?::([0-9]+))?$/.exec(text) ?? []
   if (transport === undefined)
     throw new SpoutError('InvalidField', { field: '--access-log-to', reason: 'must be like udp://10.0.0.5:514' })
-  return { transport, address: address6 ?? address4, ...(port === undefined ? {} : { port: Number(port) }) }
+  return {
+    transport,
+    address: address6 ?? address4,
+    ...(port === undefined ? usualPort(transport) : { port: Number(port) }),
+  }
 }
+
+/** Of syslog over TLS (RFC 5425 section 4.1). The server knows the others. */
+const usualPort = (transport: string): { readonly port?: number } => (transport === 'tls' ? { port: 6514 } : {})
 
 /** @throws SpoutError InvalidField */
 function isRequired(text: string): boolean {

@@ -3,6 +3,7 @@ import type {
   BgpSessionReport,
   EntryReport,
   FlowsReport,
+  LogTroubleReport,
   MemberHealth,
   NodeReport,
   OverShareReport,
@@ -35,6 +36,8 @@ export interface ReportDifference {
   readonly overShares: ReadonlySet<number>
   /** The known state of its shards is from an earlier session of the agent, and this report does not confirm it. */
   readonly shardsAreOld: boolean
+  /** Load balancers with an access log that reaches no receiver, or does again, with this report. */
+  readonly logTroubles: ReadonlySet<string>
 }
 
 export interface AnnouncedDifference {
@@ -57,6 +60,7 @@ interface NodeView {
   fabricAddress: string | null
   sights: readonly Sight[]
   overShares: readonly OverShareReport[]
+  logTroubles: readonly LogTroubleReport[]
   /** It reported to have none. */
   lacksFabricAddress: boolean
   /** Its shards and sessions are from an earlier session of the agent. */
@@ -80,6 +84,7 @@ const IGNORED: ReportDifference = {
   shards: null,
   overShares: new Set(),
   shardsAreOld: true,
+  logTroubles: new Set(),
 }
 
 /** All reports, merged by node. A silent node keeps its last report. */
@@ -114,6 +119,7 @@ export class NodeReports {
     | 'fabricAddress'
     | 'sights'
     | 'overShares'
+    | 'logTroubles'
     | 'lacksFabricAddress'
   > | null {
     return this.#nodes.get(nodeId) ?? null
@@ -141,6 +147,7 @@ export class NodeReports {
     }
     const textBefore = comparableText(node)
     const overBefore = node.overShares
+    const troublesBefore = node.logTroubles
     const shards = newShards(node, report)
     const shardsAreOld = node.staleAnnouncer && report.shards === undefined && !report.inSync
     node.sequence = report.sequence
@@ -164,6 +171,7 @@ export class NodeReports {
       shards,
       overShares: differing(overBefore, node.overShares),
       shardsAreOld,
+      logTroubles: differingTroubles(troublesBefore, node.logTroubles),
     }
   }
 }
@@ -185,6 +193,7 @@ const newNode = (): NodeView => ({
   fabricAddress: null,
   sights: [],
   overShares: [],
+  logTroubles: [],
   lacksFabricAddress: false,
   staleAnnouncer: false,
   entries: new Map(),
@@ -225,6 +234,22 @@ function differing(before: readonly OverShareReport[], after: readonly OverShare
   return new Set(changed.map(({ domain }) => domain))
 }
 
+/** Load balancers whose report changed. */
+function differingTroubles(
+  before: readonly LogTroubleReport[],
+  after: readonly LogTroubleReport[],
+): ReadonlySet<string> {
+  if (before.length + after.length === 0) return NO_TROUBLE
+  const textOf = ({ listenerId, reason }: LogTroubleReport) => `${listenerId} ${reason}`
+  const [known, reported] = [new Set(before.map(textOf)), new Set(after.map(textOf))]
+  const changed = [
+    ...before.filter((one) => !reported.has(textOf(one))),
+    ...after.filter((one) => !known.has(textOf(one))),
+  ]
+  return new Set(changed.map(({ loadBalancerId }) => loadBalancerId))
+}
+const NO_TROUBLE: ReadonlySet<string> = new Set()
+
 function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly ShardReport[] | null): void {
   const over = node.staleAnnouncer && report.inSync
   if (shards !== null) node.shards = shards
@@ -240,6 +265,8 @@ function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly Sha
   else if (over) node.sights = []
   if (report.overShares !== undefined) node.overShares = report.overShares
   else if (over) node.overShares = []
+  if (report.logTroubles !== undefined) node.logTroubles = report.logTroubles
+  else if (over) node.logTroubles = []
   if (report.fabricAddress !== undefined) {
     node.fabricAddress = report.fabricAddress
     node.lacksFabricAddress = report.fabricAddress === null

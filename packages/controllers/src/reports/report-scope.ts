@@ -27,7 +27,16 @@ export interface ReportScopeOptions {
 }
 
 /** The parts of a report that may only be about what the node was given. */
-type Part = 'entries' | 'members' | 'stats' | 'shards' | 'bgpSessions' | 'flows' | 'departure' | 'overShares'
+type Part =
+  | 'entries'
+  | 'members'
+  | 'stats'
+  | 'shards'
+  | 'bgpSessions'
+  | 'flows'
+  | 'departure'
+  | 'overShares'
+  | 'logTroubles'
 
 /**
  * Until this process knows everything that a node was given, the node may name deleted load balancers, for their
@@ -77,6 +86,9 @@ export class ReportScope {
       this.#kept(nodeId, 'overShares', report.overShares, (one) =>
         this.#mayHold(nodeId, domainKey(one.domain)) ? one : null,
       )
+    const logTroubles =
+      report.logTroubles &&
+      this.#kept(nodeId, 'logTroubles', report.logTroubles, (one) => (mayHold(one.loadBalancerId) ? one : null))
     return {
       ...report,
       entries: this.#kept(nodeId, 'entries', report.entries, (entry) => this.#entry(nodeId, entry)),
@@ -91,6 +103,7 @@ export class ReportScope {
       ...(flows !== undefined && { flows }),
       ...(departure !== undefined && { departure }),
       ...(overShares !== undefined && { overShares }),
+      ...(logTroubles !== undefined && { logTroubles }),
     }
   }
 

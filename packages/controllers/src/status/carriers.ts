@@ -13,6 +13,7 @@ import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { NodeReports } from '../reports/node-reports.ts'
+import type { LogTroubleOnNode } from './log-troubles.ts'
 import type { OverShareOnNode } from './over-shares.ts'
 import { type Carrier, followsShard, isRouted } from './provisioning-status.ts'
 
@@ -92,6 +93,17 @@ export class Carriers {
       const entry = nodeStates.get(nodeId, key)?.entry
       if (entry?.kind !== 'load-balancer') return []
       return over.filter((one) => concerns(one, entry)).map((one) => ({ nodeName: this.#nameOf(nodeId), ...one }))
+    })
+  }
+
+  /** Its listeners whose access logs reach no receiver, by node. */
+  logTroubles(id: string): readonly LogTroubleOnNode[] {
+    const { nodeStates, reports } = this.#options
+    return [...nodeStates.nodesWith(loadBalancerKey(id))].sort().flatMap((nodeId): readonly LogTroubleOnNode[] => {
+      const troubles = reports.node(nodeId)?.logTroubles ?? []
+      return troubles
+        .filter(({ loadBalancerId }) => loadBalancerId === id)
+        .map((one) => ({ nodeName: this.#nameOf(nodeId), ...one }))
     })
   }
 

@@ -1,6 +1,7 @@
 import type { LoadBalancer, MemberHealth, Serving } from '@spout/model'
 import { servingOf } from '@spout/plan'
 import type { Carriers } from './carriers.ts'
+import { withLogTroubles } from './log-troubles.ts'
 import { withOverShares } from './over-shares.ts'
 
 interface Known {
@@ -13,12 +14,15 @@ interface Known {
 
 /** Whether load balancers are served, and their members' health, as nodes report it. Lists ask for thousands. */
 export class ServingStatuses {
-  readonly #carriers: Pick<Carriers, 'members' | 'overShares'>
+  readonly #carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles'>
   readonly #ownerOf: (loadBalancerId: string) => string | null
   readonly #known = new Map<string, Known>()
 
   /** @param ownerOf the node whose checks count; null: those of all nodes */
-  constructor(carriers: Pick<Carriers, 'members' | 'overShares'>, ownerOf: (loadBalancerId: string) => string | null) {
+  constructor(
+    carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles'>,
+    ownerOf: (loadBalancerId: string) => string | null,
+  ) {
     this.#carriers = carriers
     this.#ownerOf = ownerOf
   }
@@ -48,7 +52,12 @@ export class ServingStatuses {
     const known = this.#known.get(loadBalancer.id)
     if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId) return known
     const members = this.#carriers.members(loadBalancer, ownerNodeId)
-    const serving = withOverShares(servingOf(loadBalancer, members), this.#carriers.overShares(loadBalancer.id))
+    const { id, listeners } = loadBalancer
+    const serving = withLogTroubles(
+      withOverShares(servingOf(loadBalancer, members), this.#carriers.overShares(id)),
+      listeners,
+      this.#carriers.logTroubles(id),
+    )
     const now = { loadBalancer, ownerNodeId, serving, members: new WeakRef(members) }
     this.#known.set(loadBalancer.id, now)
     return now

@@ -124,6 +124,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       this.#tell('loadBalancer', id)
     }
     this.#sharesChanged(nodeId, difference.overShares)
+    for (const id of difference.logTroubles) {
+      this.#servingChanged(id)
+      this.#tell('loadBalancer', id)
+    }
     if (difference.node || difference.keys.has('group')) this.#tell('node', nodeId)
     this.#reviewKeys(difference.keys)
     return { resend: difference.resend }

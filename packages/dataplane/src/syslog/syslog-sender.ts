@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import type { SyslogTarget } from '@spout/model/access-log'
+import type { NodeSyslog } from '@spout/model/node-state'
 import type { Clock } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 
@@ -16,7 +16,7 @@ export interface SyslogSenderOptions {
   readonly netns: string
   /** It runs as this user and group. */
   readonly uid: number
-  readonly target: SyslogTarget
+  readonly target: NodeSyslog
   readonly count: (what: keyof SyslogCounts, messages: number) => void
   readonly clock: Clock
   readonly log: Log
@@ -43,6 +43,11 @@ export class SyslogSender {
 
   constructor(options: SyslogSenderOptions) {
     this.#options = options
+  }
+
+  /** The process knows why a receiver is away; here it is counted. */
+  get trouble(): string | null {
+    return null
   }
 
   /** @param message printable ASCII */

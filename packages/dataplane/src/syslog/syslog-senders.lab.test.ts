@@ -89,6 +89,7 @@ async function end(child: ChildProcess): Promise<void> {
 function sending(): SyslogSenders {
   const senders = new SyslogSenders({
     executable: EXECUTABLE,
+    certificateFile: () => '',
     netns: () => netnsPath(NODE),
     uid: () => UID,
     clock: systemClock,

@@ -1,7 +1,9 @@
-import type { SyslogTarget } from '@spout/model/access-log'
-import { type SyslogCounts, SyslogSender, type SyslogSenderOptions } from './syslog-sender.ts'
+import type { NodeSyslog } from '@spout/model/node-state'
+import { type SyslogCounts, SyslogSender } from './syslog-sender.ts'
+import { TlsSender, type TlsSenderOptions } from './tls-sender.ts'
 
-export interface SyslogSendersOptions extends Pick<SyslogSenderOptions, 'executable' | 'clock' | 'log'> {
+export interface SyslogSendersOptions
+  extends Pick<TlsSenderOptions, 'executable' | 'certificateFile' | 'clock' | 'log'> {
   /** Path of a domain's namespace. */
   readonly netns: (domain: number) => string
   /** User and group of a domain's processes. */
@@ -11,8 +13,10 @@ export interface SyslogSendersOptions extends Pick<SyslogSenderOptions, 'executa
 /** A receiver in the network of a domain. */
 export interface SyslogReceiver {
   readonly domain: number
-  readonly target: SyslogTarget
+  readonly target: NodeSyslog
 }
+
+type Sender = SyslogSender | TlsSender
 
 /** A network has no more receivers at once on a node: each has a process. */
 export const MOST_RECEIVERS = 8
@@ -22,9 +26,9 @@ export class SyslogSenders {
   readonly #options: SyslogSendersOptions
   readonly #counts = { sent: 0, lost: 0 }
   /** By domain, and then by receiver. */
-  readonly #domains = new Map<number, Map<string, SyslogSender>>()
+  readonly #domains = new Map<number, Map<string, Sender>>()
   /** Those that send what they still have. */
-  readonly #ending = new Set<{ readonly domain: number; readonly sender: SyslogSender }>()
+  readonly #ending = new Set<{ readonly domain: number; readonly sender: Sender }>()
 
   constructor(options: SyslogSendersOptions) {
     this.#options = options
@@ -36,7 +40,7 @@ export class SyslogSenders {
 
   /** @param message as `SyslogSender.send` takes it; lost if its network has too many receivers */
   send({ domain, target }: SyslogReceiver, message: string): void {
-    const known = this.#domains.get(domain) ?? new Map<string, SyslogSender>()
+    const known = this.#domains.get(domain) ?? new Map<string, Sender>()
     this.#domains.set(domain, known)
     const sender = known.get(keyOf(target)) ?? (known.size < MOST_RECEIVERS ? this.#open(domain, target) : null)
     if (sender === null) this.#counts.lost++
@@ -44,6 +48,17 @@ export class SyslogSenders {
       known.set(keyOf(target), sender)
       sender.send(message)
     }
+  }
+
+  /** Why nothing is sent to a receiver now; null: it is, or nothing is known. */
+  troubleOf({ domain, target }: SyslogReceiver): string | null {
+    const known = this.#domains.get(domain)
+    if (known === undefined) return null
+    const sender = known.get(keyOf(target))
+    if (sender !== undefined) return sender.trouble
+    return known.size < MOST_RECEIVERS
+      ? null
+      : `the network has ${MOST_RECEIVERS} receivers on this node, which is the most`
   }
 
   /** Ends the senders of all other receivers. */
@@ -71,22 +86,27 @@ export class SyslogSenders {
     await Promise.all(all.map((sender) => sender.close()))
   }
 
-  #end(domain: number, sender: SyslogSender): void {
+  #end(domain: number, sender: Sender): void {
     const one = { domain, sender }
     this.#ending.add(one)
     void sender.close().finally(() => this.#ending.delete(one))
   }
 
-  #open(domain: number, target: SyslogTarget): SyslogSender {
-    const { netns, uid, ...options } = this.#options
-    return new SyslogSender({
-      ...options,
-      ...{ netns: netns(domain), uid: uid(domain), target },
-      count: (what, messages) => {
-        this.#counts[what] += messages
-      },
-    })
+  #open(domain: number, target: NodeSyslog): Sender {
+    const { netns, uid, certificateFile, ...given } = this.#options
+    const count = (what: keyof SyslogCounts, messages: number): void => {
+      this.#counts[what] += messages
+    }
+    const options = { ...given, netns: netns(domain), uid: uid(domain), count }
+    const { tls } = target
+    if (tls === undefined) return new SyslogSender({ ...options, target })
+    return new TlsSender({ ...options, certificateFile, target: { ...target, tls } })
   }
 }
 
-const keyOf = ({ transport, address, port }: SyslogTarget): string => `${transport} ${address} ${port}`
+/** Another certificate is another receiver: a connection that was made with the old one ends. */
+const keyOf = ({ transport, address, port, tls }: NodeSyslog): string =>
+  [
+    ...[transport, address, port],
+    ...(tls === undefined ? [] : [tls.authorities.contentId, tls.serverName, tls.certificate?.contentId]),
+  ].join(' ')

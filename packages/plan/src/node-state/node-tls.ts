@@ -1,4 +1,5 @@
 import type { Listener, ListenerTls, NodeCertificate, NodePool, Pool, Service, ServiceTls } from '@spout/model'
+import type { AccessLog } from '@spout/model/access-log'
 
 /** The content that a certificate has now; null for one that is not there. */
 export type ContentIdOf = (certificateId: string) => string | null
@@ -64,6 +65,22 @@ export function planPoolTls(
       alpn: mode === 'http' ? tls.alpn : [],
     },
   }
+}
+
+/**
+ * Where nodes send the lines of an access log, and how.
+ * @returns null for a receiver whose certificates are gone: its lines go nowhere rather than to somebody else
+ */
+export function planSyslog(
+  syslog: NonNullable<AccessLog['syslog']>,
+  contentIdOf: ContentIdOf,
+): NonNullable<NonNullable<Service['accessLog']>['syslog']> | null {
+  const { tls, ...target } = syslog
+  if (tls === undefined) return target
+  const authorities = nodeCertificate(tls.caCertificateId, contentIdOf)
+  const certificate = tls.clientCertificateId === null ? null : nodeCertificate(tls.clientCertificateId, contentIdOf)
+  if (authorities === null || (certificate === null) !== (tls.clientCertificateId === null)) return null
+  return { ...target, tls: { authorities, serverName: tls.serverName, certificate } }
 }
 
 function nodeCertificate(id: string, contentIdOf: ContentIdOf): NodeCertificate | null {

@@ -1,5 +1,6 @@
 import {
   type Announce,
+  accessLogFeature,
   type DedicatedProxy,
   featuresOfRoutes,
   isAnnouncedByEveryNode,
@@ -27,7 +28,7 @@ import type { Reason } from '../reason.ts'
 import { admittedSources } from './admitted-sources.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
 import { type KnownNodeRoutes, planRoutes } from './node-routes.ts'
-import { type ContentIdOf, planTls } from './node-tls.ts'
+import { type ContentIdOf, planSyslog, planTls } from './node-tls.ts'
 import type { PlacementIndex } from './placement-index.ts'
 import { needsSymmetricPath } from './symmetric-path.ts'
 
@@ -248,7 +249,7 @@ export function neededFeatures(
     for (const feature of featuresOfRoutes(routes)) needs.add(feature)
     if (latencies) needs.add('l7.latencies')
     if (routeFigures) needs.add('l7.latencies.routes')
-    if (accessLog) needs.add(accessLog.syslog === null ? 'l7.access-log' : 'l7.access-log.syslog')
+    if (accessLog) needs.add(accessLogFeature(accessLog.syslog))
   }
   const used = usedPoolIds(loadBalancer.listeners)
   for (const pool of loadBalancer.pools) {
@@ -317,10 +318,15 @@ function loadBalancerEntry(
   }
 }
 
-const accessLogOf = ({ format, syslog }: AccessLog, projectId: string): NonNullable<Service['accessLog']> => ({
-  ...{ format, projectId },
-  ...(syslog === null ? {} : { syslog }),
-})
+function accessLogOf(
+  { format, syslog }: AccessLog,
+  projectId: string,
+  contentIdOf: ContentIdOf,
+): Pick<Service, 'accessLog'> {
+  if (syslog === null) return { accessLog: { format, projectId } }
+  const planned = planSyslog(syslog, contentIdOf)
+  return planned === null ? {} : { accessLog: { format, projectId, syslog: planned } }
+}
 
 /** What a listener's service depends on besides the listener. */
 type ListenerSurroundings = Pick<
@@ -353,7 +359,7 @@ function service(
       ...tls,
       ...(listener.latencies ? { latencies: true as const } : {}),
       ...(listener.routeFigures ? { routeFigures: true as const } : {}),
-      ...(listener.accessLog ? { accessLog: accessLogOf(listener.accessLog, projectId) } : {}),
+      ...(listener.accessLog ? accessLogOf(listener.accessLog, projectId, contentIdOf) : {}),
     },
   ]
 }

@@ -396,6 +396,10 @@ describe('neededFeatures', () => {
     expect(neededFeatures({ listeners: [logging({})], pools: [] }, 'snat')).toEqual(['l7.access-log', 'l7.http'])
     const sending = logging({ syslog: { address: '10.0.0.9' } })
     expect(neededFeatures({ listeners: [sending], pools: [] }, 'snat')).toEqual(['l7.access-log.syslog', 'l7.http'])
+    const overTls = { address: '10.0.0.9', transport: 'tls', tls: { caCertificateId: id(9) } }
+    expect(neededFeatures({ listeners: [logging({ syslog: overTls })], pools: [] }, 'snat')).toEqual([
+      ...['l7.access-log.syslog-tls', 'l7.http'],
+    ])
     const asking = (crlCertificateId: string | null) =>
       listenerTls.parse({
         certificateIds: [id(8)],

@@ -15,9 +15,16 @@ export function* certificatesNamed({
   listeners,
   pools,
 }: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<CertificateReference> {
-  for (const [at, { tls, name, id: listenerId }] of listeners.entries()) {
-    if (tls === null) continue
+  for (const [at, { tls, accessLog, name, id: listenerId }] of listeners.entries()) {
     const user = `listener ${name || listenerId}`
+    const receiver = accessLog?.syslog?.tls
+    if (receiver !== undefined) {
+      const field = `listeners[${at}].accessLog.syslog.tls`
+      yield { field: `${field}.caCertificateId`, id: receiver.caCertificateId, use: 'authorities', user }
+      if (receiver.clientCertificateId !== null)
+        yield { field: `${field}.clientCertificateId`, id: receiver.clientCertificateId, use: 'keyed', user }
+    }
+    if (tls === null) continue
     for (const [place, id] of tls.certificateIds.entries())
       yield { field: `listeners[${at}].tls.certificateIds[${place}]`, id, use: 'keyed', user }
     if (tls.clientCertificates !== null) {

@@ -1,6 +1,6 @@
 import { MOST_WATCHED, type NodeReport } from '@spout/model'
 import { LATENCY_BUCKETS } from '@spout/model/latency-counts'
-import { MOST_COUNTED_POOLS, MOST_COUNTED_ROUTES, SHARE_NAMES } from '@spout/model/node-report'
+import { MOST_COUNTED_POOLS, MOST_COUNTED_ROUTES, MOST_LOG_TROUBLES, SHARE_NAMES } from '@spout/model/node-report'
 import { z } from 'zod'
 
 const id = z.string().max(128)
@@ -145,6 +145,10 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
       }),
     )
     .max(1000)
+    .optional(),
+  logTroubles: z
+    .array(z.object({ loadBalancerId: id, listenerId: id, reason: z.string().max(256) }))
+    .max(MOST_LOG_TROUBLES)
     .optional(),
   // A field without a line here would be dropped silently.
 } satisfies Readonly<Record<keyof NodeReport, z.ZodType>>)

@@ -46,5 +46,5 @@ export const featuresOf = (has: {
     ...(has.metrics ? (['l7.metrics'] as const) : []),
     ...(has.requests ? (['l7.latencies', 'l7.latencies.routes'] as const) : []),
     ...(has.requests && has.accessLogs ? (['l7.access-log'] as const) : []),
-    ...(has.requests && has.syslog ? (['l7.access-log.syslog'] as const) : []),
+    ...(has.requests && has.syslog ? (['l7.access-log.syslog', 'l7.access-log.syslog-tls'] as const) : []),
   ])

@@ -174,7 +174,7 @@ describe('headers', () => {
     const driver = await listener({ headerBytes: 32_768 }, {})
     expect(await curl(driver, [...args, ...header(16_000), ...header(16_000)])).toMatchObject({ code: '200' })
     expect(await curl(driver, [...args, ...header(17_000), ...header(17_000)])).toMatchObject({ code: '431' })
-    const [{ name }] = driver.placesOf(7) as [{ name: string }]
+    const name = driver.placesOf(7)[0]!.name
     expect(readFileSync(join(lab.runDirectory, name, 'haproxy.cfg'), 'utf8')).toContain('tune.bufsize 36864\n')
   })
 })
