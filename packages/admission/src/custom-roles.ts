@@ -1,4 +1,5 @@
 import { type CustomRole, customRole, parseAs, ROLES, SpoutError } from '@spout/model'
+import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 
 /** Creates a role that nothing depends on. @throws SpoutError NameTaken */
@@ -9,10 +10,28 @@ export async function createCustomRole(
   return transact(context, (claim) => {
     const { view } = context
     const wanted = parseAs(customRole, newMeta(context, { name, description }))
-    const taken = [...ROLES, ...view.list('customRole').map((role) => role.name)].includes(name)
-    if (taken || !claim.name(`role/${name}`)) throw new SpoutError('NameTaken', { field: 'name', what: 'a role', name })
+    refuseTakenName(view, claim, name)
     return { writes: [putNew('customRole', wanted)], result: wanted }
   })
+}
+
+/** Renames or describes a custom role. Its users keep it: they have it by its id. @throws SpoutError NameTaken */
+export async function changeCustomRole(
+  context: AdmissionContext,
+  id: string,
+  change: Partial<Pick<CustomRole, 'name' | 'description'>>,
+): Promise<CustomRole> {
+  return transact(context, (claim) => {
+    const stored = find(context, 'customRole', id, 'role')
+    const next = parseAs(customRole, { ...stored.value, ...change, updatedAt: timestampOf(context.now()) })
+    if (next.name !== stored.value.name) refuseTakenName(context.view, claim, next.name)
+    return { writes: [putOver('customRole', stored, next)], result: next }
+  })
+}
+
+function refuseTakenName(view: AdmissionContext['view'], claim: Claim, name: string): void {
+  const taken = [...ROLES, ...view.list('customRole').map((role) => role.name)].includes(name)
+  if (taken || !claim.name(`role/${name}`)) throw new SpoutError('NameTaken', { field: 'name', what: 'a role', name })
 }
 
 /** Deletes a custom role, and takes it from its users. */

@@ -1,5 +1,6 @@
 import {
   classLimits,
+  MOST_PROJECT_NAME,
   type Project,
   parseAs,
   project,
@@ -11,6 +12,7 @@ import {
 } from '@spout/model'
 import { z } from 'zod'
 import { isInUse } from './admission-index.ts'
+import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { Admission } from './contract/admission.ts'
 import { checkDomainsStay } from './dns-names.ts'
@@ -23,9 +25,7 @@ export async function createProject(
 ): Promise<Project> {
   const draft = parseAs(draftSchema, input)
   return transact(context, (claim) => {
-    const taken = context.view.list('project').some(({ name }) => name === draft.name)
-    if (taken || !claim.name(`project/${draft.name}`))
-      throw new SpoutError('NameTaken', { field: 'name', what: 'a project', name: draft.name })
+    refuseTakenName(context, claim, draft.name)
     const { id, ...meta } = newMeta(context, draft)
     const created: Project = { id: draft.id ?? id, ...meta, enabled: true }
     if (context.view.get('project', created.id) !== null)
@@ -34,9 +34,21 @@ export async function createProject(
   })
 }
 
-const changeSchema = project.pick({ description: true, domains: true }).partial()
+/** @throws SpoutError NameTaken, also for one that is just being given to another project */
+function refuseTakenName({ view }: AdmissionContext, claim: Claim, name: string): void {
+  const taken = view.list('project').some((known) => known.name === name)
+  if (taken || !claim.name(`project/${name}`))
+    throw new SpoutError('NameTaken', { field: 'name', what: 'a project', name })
+}
 
-/** @throws SpoutError InUse for a domain that a name of the project's load balancers needs */
+const changeSchema = project
+  .pick({ description: true, enabled: true, domains: true })
+  .partial()
+  .extend({
+    name: project.shape.name.min(1).max(MOST_PROJECT_NAME).optional(),
+  })
+
+/** @throws SpoutError NameTaken; InUse for a domain that a name of the project's load balancers needs */
 export async function changeProject(
   context: AdmissionContext,
   id: string,
@@ -45,6 +57,7 @@ export async function changeProject(
   const fields = parseAs(changeSchema, change)
   return transact(context, (claim) => {
     const stored = find(context, 'project', id, 'project')
+    if (fields.name !== undefined && fields.name !== stored.value.name) refuseTakenName(context, claim, fields.name)
     if (fields.domains !== undefined) checkDomainsStay(context, claim, { id, domains: fields.domains })
     const next: Project = { ...stored.value, ...fields, updatedAt: timestampOf(context.now()) }
     return { writes: [putOver('project', stored, next)], result: next }

@@ -13,7 +13,7 @@ import { type AdmissionContext, type RandomSource, systemRandom } from './contex
 import type { Admission } from './contract/admission.ts'
 import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
 import type { ModelView } from './contract/view.ts'
-import { createCustomRole, deleteCustomRole } from './custom-roles.ts'
+import { changeCustomRole, createCustomRole, deleteCustomRole } from './custom-roles.ts'
 import { DenyList } from './deny-list.ts'
 import type { HostRule } from './host-rule.ts'
 import { LoadBalancers } from './load-balancers.ts'
@@ -127,6 +127,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   deleteProject: Admission['deleteProject'] = (id) => deleteProject(this.#context, id)
   setQuota: Admission['setQuota'] = (...quota) => setQuota(this.#context, ...quota)
   createCustomRole: Admission['createCustomRole'] = (draft) => createCustomRole(this.#context, draft)
+  changeCustomRole: Admission['changeCustomRole'] = (...change) => changeCustomRole(this.#context, ...change)
   deleteCustomRole: Admission['deleteCustomRole'] = (id) => deleteCustomRole(this.#context, id)
   putUser: Admission['putUser'] = (user) => putUser(this.#context, user)
   deleteUser: Admission['deleteUser'] = (id) => deleteUser(this.#context, id)

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { domains } from './dns-name.ts'
 import { metaShape, timestamp, uuid } from './scalars.ts'
 
+/** Length of a project's name. */
+export const MOST_PROJECT_NAME = 64
+
 /** A tenant, the owner of objects. OpenStack ids have 32 hexadecimal digits; ours are UUIDs, printed either way. */
 export const project = z.strictObject({
   ...metaShape,

@@ -113,7 +113,16 @@ describe('identity', () => {
         ['load-balancer_admin', '', 'Default'],
         ['member', 'team@Default', ''],
       ])
-      await openstack(admin(), 'role', 'delete', 'auditor')
+      await openstack(admin(), 'role', 'set', '--name', 'inspector', 'auditor')
+      await openstack(admin(), 'project', 'set', '--name', 'crew', 'team')
+      await openstack(admin(), 'user', 'set', '--name', 'anna', 'ann')
+      expect((await run(admin(), ['project', 'set', '--name', 'admin', 'crew'])).stderr).toContain('(HTTP 409)')
+      expect((await run(ann, ['token', 'issue'])).stderr).toContain('(HTTP 401)')
+      const anna = as('anna', 'ann-password', 'crew')
+      expect(await show(anna, 'token', 'issue')).toMatchObject({ project_id: project.id })
+      await openstack(admin(), 'user', 'set', '--name', 'ann', 'anna')
+      await openstack(admin(), 'project', 'set', '--name', 'team', 'crew')
+      await openstack(admin(), 'role', 'delete', 'inspector')
       expect((await run(admin(), ['role', 'delete', 'member'])).stderr).toContain('(HTTP 403)')
 
       await openstack(admin(), 'role', 'remove', '--project', 'team', '--user', 'ann', 'member')

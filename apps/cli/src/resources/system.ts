@@ -158,7 +158,15 @@ export const project: Resource = {
     column('ID', 'id', true),
   ],
   fields: [
+    { flags: '--name <name>', description: 'a new name', field: 'name', only: 'set' },
     { flags: '--description <text>', description: 'free text', field: 'description' },
+    {
+      flags: '--enabled <yes|no>',
+      description: 'no: its tokens are void; what it has goes on',
+      field: 'enabled',
+      only: 'set',
+      parse: yesOrNo,
+    },
     { flags: '--id <id>', description: 'the id that it has in another Keystone', field: 'id', only: 'create' },
     {
       flags: '--domains <domains>',

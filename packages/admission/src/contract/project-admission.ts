@@ -7,8 +7,14 @@ export interface ProjectAdmission {
    * @throws SpoutError NameTaken, AlreadyExists
    */
   createProject(draft: Pick<Project, 'name' | 'description'> & Partial<Pick<Project, 'id'>>): Promise<Project>
-  /** Absent fields stay. @throws SpoutError InUse for a domain that a name of its load balancers needs */
-  changeProject(id: string, change: Partial<Pick<Project, 'description' | 'domains'>>): Promise<Project>
+  /**
+   * Absent fields stay. Tokens of a project that is not enabled are void.
+   * @throws SpoutError NameTaken; InUse for a domain that a name of its load balancers needs
+   */
+  changeProject(
+    id: string,
+    change: Partial<Pick<Project, 'name' | 'description' | 'enabled' | 'domains'>>,
+  ): Promise<Project>
   /** Refused while it owns anything. */
   deleteProject(id: string): Promise<void>
   /**
@@ -28,6 +34,8 @@ export interface ProjectAdmission {
   classQuotasOf(projectId: string): readonly ClassQuota[]
   /** A role that allows nothing here (see `customRole`). @throws SpoutError NameTaken */
   createCustomRole(draft: Pick<CustomRole, 'name' | 'description'>): Promise<CustomRole>
+  /** Absent fields stay; its holders keep it. @throws SpoutError NameTaken */
+  changeCustomRole(id: string, change: Partial<Pick<CustomRole, 'name' | 'description'>>): Promise<CustomRole>
   /** Also takes it from every user who has it. */
   deleteCustomRole(id: string): Promise<void>
   putUser(user: User): Promise<User>

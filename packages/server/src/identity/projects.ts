@@ -1,4 +1,4 @@
-import { type Project, parseAs } from '@spout/model'
+import { MOST_PROJECT_NAME, type Project, parseAs, SpoutError } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isAdmin, requireRole } from '../authn/access.ts'
@@ -20,17 +20,19 @@ export const shownProject = (context: IdentityContext, request: FastifyRequest, 
   links: { self: `${context.baseUrl(request)}/identity/v3/projects/${project.id}` },
 })
 
-const draft = z.object({
-  project: z.strictObject({
-    name: z.string().min(1).max(64),
-    description: z.string().max(255).nullish(),
-    domain_id: z.literal(DOMAIN.id).nullish(),
-    parent_id: z.literal(DOMAIN.id).nullish(),
-    enabled: z.literal(true).optional(),
-    is_domain: z.literal(false).optional(),
-    tags: z.array(z.never()).optional(),
-    options: z.strictObject({}).optional(),
-  }),
+const fields = {
+  name: z.string().min(1).max(MOST_PROJECT_NAME),
+  description: z.string().max(255).nullish(),
+  /** It stays in its domain. */
+  domain_id: z.literal(DOMAIN.id).nullish(),
+  parent_id: z.literal(DOMAIN.id).nullish(),
+  is_domain: z.literal(false).optional(),
+  tags: z.array(z.never()).optional(),
+  options: z.strictObject({}).optional(),
+}
+const draft = z.object({ project: z.strictObject({ ...fields, enabled: z.literal(true).optional() }) })
+const change = z.object({
+  project: z.strictObject({ ...fields, name: fields.name.optional(), enabled: z.boolean().optional() }),
 })
 
 export function projectRoutes(scope: FastifyInstance, context: IdentityContext): void {
@@ -60,6 +62,22 @@ export function projectRoutes(scope: FastifyInstance, context: IdentityContext):
     const wanted = parseAs(draft, request.body).project
     const project = await admission.createProject({ name: wanted.name, description: wanted.description ?? '' })
     return reply.code(201).send({ project: shownProject(context, request, project) })
+  })
+
+  scope.patch<{ Params: { id: string } }>('/v3/projects/:id', async (request) => {
+    const { principal } = sessionOf(authenticator, request)
+    requireRole(principal, 'admin')
+    const { name, description, enabled } = parseAs(change, request.body).project
+    const { id } = request.params
+    if (view.get('project', id) === null) throw notFound('Project', id)
+    if (enabled === false && id === principal.projectId)
+      throw new SpoutError('Forbidden', { reason: 'a token cannot disable its own project' })
+    const project = await admission.changeProject(id, {
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description: description ?? '' }),
+      ...(enabled !== undefined && { enabled }),
+    })
+    return { project: shownProject(context, request, project) }
   })
 
   scope.delete<{ Params: { id: string } }>('/v3/projects/:id', async (request, reply) => {

@@ -8,14 +8,14 @@ import { everyRole, type ShownRole } from './grants.ts'
 import { listBody, notFound } from './list-body.ts'
 import { NAMED_ROLES } from './role-names.ts'
 
-const draft = z.object({
-  role: z.strictObject({
-    name: z.string().min(1).max(255),
-    description: z.string().max(255).nullish(),
-    domain_id: z.null().optional(),
-    options: z.strictObject({}).optional(),
-  }),
-})
+const fields = {
+  name: z.string().min(1).max(255),
+  description: z.string().max(255).nullish(),
+  domain_id: z.null().optional(),
+  options: z.strictObject({}).optional(),
+}
+const draft = z.object({ role: z.strictObject(fields) })
+const change = z.object({ role: z.strictObject({ ...fields, name: fields.name.optional() }) })
 
 type ById = { Params: { id: string } }
 
@@ -50,11 +50,28 @@ export function roleRoutes(scope: FastifyInstance, context: IdentityContext): vo
     return reply.code(201).send({ role: shown(request, role) })
   })
 
+  /** One that access checks do not use. @throws SpoutError NotFound, Forbidden */
+  const customRole = (id: string): ShownRole => {
+    const found = roleById(context, id)
+    if (NAMED_ROLES.some((role) => role.id === id))
+      throw new SpoutError('Forbidden', { reason: `the role ${found.name} belongs to the system` })
+    return found
+  }
+
+  scope.patch<ById>('/v3/roles/:id', async (request) => {
+    requireRole(sessionOf(authenticator, request).principal, 'admin')
+    const { name, description } = parseAs(change, request.body).role
+    const { id } = customRole(request.params.id)
+    const role = await admission.changeCustomRole(id, {
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description: description ?? '' }),
+    })
+    return { role: shown(request, role) }
+  })
+
   scope.delete<ById>('/v3/roles/:id', async (request, reply) => {
     requireRole(sessionOf(authenticator, request).principal, 'admin')
-    const { id, name } = roleById(context, request.params.id)
-    if (NAMED_ROLES.some((role) => role.id === id))
-      throw new SpoutError('Forbidden', { reason: `the role ${name} belongs to the system` })
+    const { id } = customRole(request.params.id)
     await admission.deleteCustomRole(id)
     return reply.code(204).send()
   })

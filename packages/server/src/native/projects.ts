@@ -1,4 +1,4 @@
-import { classLimits, classQuota, project, quotaLimits, SpoutError, user, uuid } from '@spout/model'
+import { classLimits, classQuota, MOST_PROJECT_NAME, project, quotaLimits, SpoutError, user, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
 import { sourceOf } from '../authn/login-source.ts'
@@ -71,7 +71,12 @@ export const projectRoutes: readonly Route[] = [
   ),
   projects.change(
     'Change a project; absent fields stay',
-    project.pick({ description: true, domains: true }).partial(),
+    project
+      .pick({ description: true, enabled: true, domains: true })
+      .partial()
+      .extend({
+        name: project.shape.name.min(1).max(MOST_PROJECT_NAME).optional(),
+      }),
     ({ admission }, id, change) => admission.changeProject(id, change),
   ),
   projects.delete('Delete a project that owns nothing', ({ admission }, id) => admission.deleteProject(id)),
