@@ -11,6 +11,13 @@ import { metaShape, port, tags, uuid } from './scalars.ts'
 /** Routes of one listener. */
 export const MOST_ROUTES = 10_000
 
+/** Nodes pass it on in a text of a bounded length. A tebibyte at most. */
+export const maxBodyBytes = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 40)
+
 const codeOf = (codes: readonly number[]) =>
   z.literal([...codes], { error: `must be one of ${codes.join(', ')}` }) as z.ZodType<number>
 
@@ -49,6 +56,8 @@ export const forwardAction = z.strictObject({
   retry: routeRetry.optional(),
   /** Absent: clients may ask as often as they like. */
   clientRate: routeClientRate.optional(),
+  /** Bytes of a request's body; a longer one gets 413. Absent: any number. */
+  maxBodyBytes: maxBodyBytes.optional(),
   /** Absent: requests are copied to no other pool. */
   mirrors: routeMirrors.optional(),
 })

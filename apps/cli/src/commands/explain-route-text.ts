@@ -45,7 +45,14 @@ function actionText(action: ExplainedRoute['action'], pools: readonly ExplainedP
   const weightOf = (weight: number): string => (shares.length > 1 ? ` (weight ${weight})` : '')
   const mirrors = (action.mirrors ?? []).map(({ poolId, percent }) => `; ${percent} % copied to pool ${called(poolId)}`)
   const pooled = shares.map(({ poolId, weight }) => `pool ${called(poolId)}${weightOf(weight)}`).join(', ')
-  return [pooled, ...mirrors, ...timeoutTexts(action), ...retryTexts(action), ...rateTexts(action)].join('')
+  return [
+    pooled,
+    ...mirrors,
+    ...timeoutTexts(action),
+    ...retryTexts(action),
+    ...rateTexts(action),
+    ...bodyTexts(action),
+  ].join('')
 }
 
 function timeoutTexts({ timeouts }: ExplainedRoute['action']): readonly string[] {
@@ -62,6 +69,10 @@ function rateTexts({ clientRate }: ExplainedRoute['action']): readonly string[] 
   const { requests, perSeconds, burst } = clientRate
   const time = perSeconds === 1 ? 'a second' : `${perSeconds} seconds`
   return [`; each client up to ${requests} in ${time}${burst === 0 ? '' : `, and ${burst} more at once`}`]
+}
+
+function bodyTexts({ maxBodyBytes }: ExplainedRoute['action']): readonly string[] {
+  return maxBodyBytes === undefined ? [] : [`; bodies up to ${maxBodyBytes} bytes`]
 }
 
 function retryTexts({ retry }: ExplainedRoute['action']): readonly string[] {

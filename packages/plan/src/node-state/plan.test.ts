@@ -450,6 +450,7 @@ describe('neededFeatures', () => {
     expect(routed({ ...action, retry })).toEqual(['l7.http', 'l7.routes', 'l7.routes.retries'])
     const clientRate = { requests: 1, perSeconds: 1, burst: 0 }
     expect(routed({ ...action, clientRate })).toEqual(['l7.http', 'l7.routes', 'l7.routes.client-rates'])
+    expect(routed({ ...action, maxBodyBytes: 0 })).toEqual(['l7.http', 'l7.routes', 'l7.routes.body-limits'])
     const answered = { code: 500, weight: 1 }
     expect(routed({ ...action, answered })).toEqual(['l7.http', 'l7.routes', 'l7.routes.answered-shares'])
     const filteredShare = { ...action, pools: [{ ...action.pools[0]!, filters }] }

@@ -26,6 +26,7 @@ import { withKnownFiles } from './tls-files.ts'
 const END_WITHIN_MS = 1_000
 const LUA_PROGRAMS = [
   new URL('./http-requests.lua', import.meta.url),
+  new URL('./body-limits.lua', import.meta.url),
   new URL('./mirrors.lua', import.meta.url),
   new URL('./request-sizes.lua', import.meta.url),
   new URL('./tls-names.lua', import.meta.url),

@@ -1,4 +1,5 @@
 import { MOST_RETRIES } from '@spout/model/route-words'
+import { countedRules, isCounted } from './body-limits.ts'
 import type { MapName } from './maps.ts'
 
 /**
@@ -6,15 +7,17 @@ import type { MapName } from './maps.ts'
  * not for a request: a relay's limits hold for everything behind it. Only requests that need them go there.
  *
  * - `deadline`: the time-out of its server ends all attempts, and connecting, for which a request has no time-out.
+ * - `counted`: as `deadline`, and the frontend behind it counts the body (`body-limits.ts`).
  * - `retry-<n>`: tries its server again n times when the response is 425. The frontend behind it, `attempt`, answers so
  *   where the route wants another attempt, with the status as it was in a header.
  *
  * A relayed connection begins with a PROXY header (version 2), so that behind it the client's address and port are those
  * of the client. Its unique id, which no client can write and has 128 bytes at most, says where the request goes on and
- * how: `<backend>/<limit of an attempt>/<tls or nothing>/<retries>/<codes>/<back-off>/<number>`. The number makes it one
- * of this request alone.
+ * how: `<backend>/<limit of an attempt>/<tls or nothing>/<retries>/<codes>/<back-off>/<number>/<limit of the body>`. The
+ * number makes it one of this request alone.
  */
 const DEADLINE = 'deadline'
+const COUNTED = 'counted'
 const ATTEMPT = 'attempt'
 const retryName = (retries: number | string): string => `retry-${retries}`
 
@@ -49,12 +52,13 @@ export function relayRules(mapPath: (map: MapName) => string): readonly string[]
     limit('back_off', 'back-off', ` if ${found('retries')}`),
     set('relay', `str(${retryName('')}),concat(,txn.retries)`, ` if ${found('retries')}`),
     set('relay', `str(${DEADLINE})`, ` if ${found('deadline')}`),
+    set('relay', `str(${COUNTED})`, ` if ${isCounted}`),
     // Only what a member gets is relayed.
     `    http-request allow unless ${found('relay')} { var(txn.target) -m beg b }`,
     set('secure', 'str(tls)', ' if { ssl_fc }'),
     `    http-request set-var-fmt(txn.passed) ${['target', 'attempt', 'secure', 'retries', 'codes', 'back_off']
       .map((name) => `%[var(txn.${name})]/`)
-      .join('')}%[rand]`,
+      .join('')}%[rand]/%[var(txn.body)]`,
     set('target', 'var(txn.relay)'),
   ]
 }
@@ -85,19 +89,22 @@ export function relays({ chroot, uid }: RelayPlace, canRetry: boolean): readonly
     '    tcp-request session set-var(sess.port) src_port',
   ]
   const further = '    use_backend %[var(txn.target)]'
-  const deadline = [
-    `backend ${DEADLINE} from relay-backend`,
-    '    http-request set-timeout server var(txn.deadline)',
-    server(DEADLINE),
-    ...frontend(DEADLINE),
+  const whole = (name: string, rules: readonly string[]): readonly string[] => [
+    `backend ${name} from relay-backend`,
+    `    http-request set-timeout server var(txn.deadline) if ${found('deadline')}`,
+    server(name),
+    ...frontend(name),
+    ...rules,
     set('retries', passed(4)),
     ...(canRetry ? [`    use_backend ${retryName('%[var(txn.retries)]')} if { var(txn.retries) -m len gt 0 }`] : []),
     further,
   ]
+  const deadline = whole(DEADLINE, [])
   if (!canRetry) return deadline
   const unanswered = ` unless ${found('answered')}`
   return [
     ...deadline,
+    ...whole(COUNTED, [set('body', passed(8)), ...countedRules]),
     ...Array.from({ length: MOST_RETRIES }, (_, at) => [
       `backend ${retryName(at + 1)} from relay-backend`,
       `    retries ${at + 1}`,

@@ -333,7 +333,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     sourceShare: 0.5,
     requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
-    luaPrograms: ['http-requests.lua', 'mirrors.lua', 'request-sizes.lua', 'tls-names.lua'].map(
+    luaPrograms: ['http-requests.lua', 'body-limits.lua', 'mirrors.lua', 'request-sizes.lua', 'tls-names.lua'].map(
       (program) => `${base}/${program}`,
     ),
     mapPath: (map) => `${base}/${map}.map`,

@@ -30,6 +30,11 @@ test('a route with a rate of clients', () => {
   expect(() => limitsOf({ clientRate: { requests: 0.5, perSeconds: 60, burst: 5 } })).toThrow(RangeError)
 })
 
+test('a route with a limit of bodies', () => {
+  expect(limitsOf({ maxBodyBytes: 0 })).toEqual({ body: 0 })
+  expect(() => limitsOf({ maxBodyBytes: -1 })).toThrow(RangeError)
+})
+
 test.each([{ attempts: 0 }, { attempts: 6 }, { codes: [200] }, { backoffMs: -1 }])('no retries: %j', (change) => {
   expect(() => limitsOf({ retry: { attempts: 1, codes: [], backoffMs: 0, ...change } })).toThrow(RangeError)
 })

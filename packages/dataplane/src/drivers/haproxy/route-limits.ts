@@ -15,6 +15,8 @@ export interface RouteLimits {
   readonly 'back-off'?: number
   /** Requests of a client: `<requests>/<in seconds>/<burst>`. Absent: any number. */
   readonly rate?: string
+  /** Bytes of a body. Absent: any number. */
+  readonly body?: number
 }
 
 /** HAProxy has no word for no limit; its longest is 24 days. */
@@ -25,13 +27,15 @@ export function limitsOf({
   timeouts,
   retry,
   clientRate,
-}: Pick<NodeForward, 'timeouts' | 'retry' | 'clientRate'>): RouteLimits | null {
-  if (timeouts === undefined && retry === undefined && clientRate === undefined) return null
-  return {
+  maxBodyBytes,
+}: Pick<NodeForward, 'timeouts' | 'retry' | 'clientRate' | 'maxBodyBytes'>): RouteLimits | null {
+  const limits = {
     ...(timeouts && timesOf(timeouts)),
     ...(retry && retriesOf(retry)),
     ...(clientRate && { rate: rateText(clientRate) }),
+    ...(maxBodyBytes === undefined ? {} : { body: within(0, maxBodyBytes, Number.MAX_SAFE_INTEGER) }),
   }
+  return Object.keys(limits).length === 0 ? null : limits
 }
 
 const MOST = 1_000_000

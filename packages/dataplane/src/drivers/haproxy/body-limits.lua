@@ -1,0 +1,51 @@
+-- Bodies that are longer than a route allows: see body-limits.ts.
+
+-- A client that sends looks for an answer late, or never if its connection is cut: so much more is read and thrown away.
+local MOST_DRAINED = 16777216
+
+local function drain(applet)
+  local read = 0
+  while read < MOST_DRAINED do
+    local part = applet:receive(16384)
+    if part == nil or #part == 0 then return end
+    read = read + #part
+  end
+end
+
+-- Over HTTP/1 a client is told at once. A stream of HTTP/2 would be reset when it is left with a body to come, and its
+-- answer with it.
+core.register_service("too_large", "http", function(applet)
+  local is_at_once = applet.f:fc_http_major() == 1
+  if not is_at_once then drain(applet) end
+  applet:set_status(413)
+  applet:add_header("content-length", "0")
+  applet:add_header("connection", "close")
+  applet:start_response()
+  applet:send("")
+  if is_at_once then drain(applet) end
+end)
+
+-- Counts what comes. From the limit on nothing more is passed on, and the message never ends for the member.
+local Count = { id = "spout-count-body", flags = filter.FLT_CFG_FL_HTX }
+Count.__index = Count
+function Count:new() return setmetatable({}, Count) end
+function Count:start_analyze(_, channel)
+  if not channel:is_resp() then filter.register_data_filter(self, channel) end
+end
+function Count:http_headers(txn, message)
+  if not message:is_resp() then self.left = tonumber(txn:get_var("txn.body")) end
+end
+function Count:http_payload(txn, message)
+  -- What is called input has trailers in it, and the mark of their end.
+  local length = #(message:body() or "")
+  self.left = self.left - length
+  if self.left >= 0 then return end
+  txn:set_var("txn.over", true)
+  -- HAProxy knows no other way to end a request here. A daemon says nothing of it.
+  if self.left < -MOST_DRAINED then error("the body is too large") end
+  if message:input() > 0 then message:remove() end
+end
+function Count:http_end(_, message)
+  if not message:is_resp() and self.left < 0 then return filter.ERROR end
+end
+core.register_filter("count_body", Count, function(class) return class end)

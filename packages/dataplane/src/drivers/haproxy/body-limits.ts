@@ -1,0 +1,36 @@
+import type { MapName } from './maps.ts'
+
+const isSet = (name: string): string => `{ var(txn.${name}) -m found }`
+
+/** Answers 413, and reads some of what the client still sends, which it must have sent before it looks for an answer. */
+const REFUSED = '    http-request use-service lua.too_large'
+
+/**
+ * Rules for routes that limit bodies, behind those that set `txn.limits`. A body whose length is told is refused by it, and
+ * one that is here as a whole by what is here. One of which neither is known (chunked, or HTTP/2 without a length) goes
+ * through a relay that counts it. `hdr_val` would not do: it has 32 bits.
+ */
+export const bodyLimitRules = (mapPath: (map: MapName) => string): readonly string[] => [
+  `    http-request set-var(txn.body) fe_name,concat(/,txn.limits,/body),map(${mapPath('limits')}) if ${isSet('limits')}`,
+  `    http-request set-var(txn.length) req.fhdr(content-length) if ${isSet('body')}`,
+  `    http-request set-var(txn.counted) bool(true) if ${isSet('body')} !${isSet('length')} !{ internal.htx.has_eom }`,
+  `    http-request set-var(txn.length) req.body_len if ${isSet('body')} !${isSet('length')} !${isSet('counted')}`,
+  `    http-request set-var(txn.large) bool(true) if ${isSet('length')} { var(txn.length),sub(txn.body) gt 0 }`,
+  // Its answer is not one of a member, which filters change.
+  `    http-request unset-var(txn.filter) if ${isSet('large')}`,
+  `${REFUSED} if ${isSet('large')}`,
+]
+
+/** Whether the relay counts the body. */
+export const isCounted = isSet('counted')
+
+/**
+ * Of the frontend that counts, in which `txn.body` is the limit. Its filter makes HAProxy's own answer, 400, of a request
+ * whose body is too long.
+ */
+export const countedRules: readonly string[] = [
+  '    filter lua.count_body',
+  '    http-error status 400',
+  '    http-response set-var(txn.answered) bool(true)',
+  `    http-after-response set-status 413 if ${isSet('over')} !${isSet('answered')}`,
+]
