@@ -1,5 +1,6 @@
 import {
   hostText,
+  maxBodyBytes,
   type RouteClientRate,
   type RouteFilter,
   type RouteRetry,
@@ -22,6 +23,7 @@ export interface Forwarding {
   readonly timeouts: RouteTimeouts | undefined
   readonly retry: RouteRetry | undefined
   readonly clientRate: RouteClientRate | undefined
+  readonly maxBodyBytes: number | undefined
   /** A Service of the namespace that gets copies. */
   readonly mirror: { readonly service: string; readonly port: number } | null
   /** A Service of the namespace that answers while a backend has no endpoint. */
@@ -38,6 +40,7 @@ export function forwardingOf(read: AnnotationReader, namespace: string): Forward
     timeouts: timeoutsOf(read),
     retry: retryOf(read),
     clientRate: clientRateOf(read),
+    maxBodyBytes: maxBodyBytesOf(read),
     mirror: mirrorOf(read, namespace),
     fallback: serviceNameOf(read, 'default-backend') ?? null,
   }
@@ -91,6 +94,21 @@ function clientRateOf(read: AnnotationReader): RouteClientRate | undefined {
   const requests = perSecond || perMinute
   if (!requests) return undefined
   return routeClientRate.parse({ requests, perSeconds: perSecond ? 1 : 60, burst: requests * multiplier })
+}
+
+/** As nginx reads sizes: powers of 1024. */
+const SIZE = /^(?<number>\d{1,12})(?<unit>[bkmg]?)$/i
+const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 }
+
+function maxBodyBytesOf(read: AnnotationReader): number | undefined {
+  const name = 'proxy-body-size'
+  const text = read.text(name)
+  if (text === undefined) return undefined
+  const { number, unit = '' } = SIZE.exec(text)?.groups ?? {}
+  if (number === undefined) read.invalid(name, 'is no size, such as 8m')
+  // 0 is no limit.
+  const bytes = Number(number) * UNITS[unit.toLowerCase()]!
+  return bytes > 0 ? read.parsed(name, maxBodyBytes, bytes) : undefined
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/

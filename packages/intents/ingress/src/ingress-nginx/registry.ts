@@ -73,6 +73,8 @@ const DIFFERS: Rows = {
     'refused with 429 and `Retry-After`, not with 503; an IPv6 client is its /64; each node counts by itself',
   'limit-rpm': 'like `limit-rps`, which goes before it',
   'limit-burst-multiplier': '1 to 10; 5 without it',
+  'proxy-body-size':
+    'larger ones get 413, also chunked ones, of which pods may get the begin; without it there is no limit',
   'default-backend': 'while its Service has no endpoint; errors of pods are passed on',
 }
 
@@ -127,7 +129,6 @@ const NOT_TAKEN: Rows = {
   'session-cookie-conditional-samesite-none': 'the cookie says nothing of it',
   'session-cookie-secure': 'the cookie says nothing of it',
   'session-cookie-change-on-failure': 'another pod is always taken',
-  'proxy-body-size': 'bodies have no limit',
   'client-body-buffer-size': 'bodies are not buffered',
   'proxy-buffering': 'responses are not buffered',
   'proxy-request-buffering': 'requests are not buffered',

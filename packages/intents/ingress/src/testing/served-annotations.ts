@@ -45,5 +45,6 @@ export const SERVED: Readonly<
   'limit-rps': '7',
   'limit-rpm': '7',
   'limit-burst-multiplier': ['2', { 'limit-rps': '7' }],
+  'proxy-body-size': '8m',
   'default-backend': 'none',
 }

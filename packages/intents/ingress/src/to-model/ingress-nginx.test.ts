@@ -324,6 +324,21 @@ describe('forwarding', () => {
     for (const none of ['0', 'many']) expect(actionOf({ 'limit-rps': none }).action).not.toHaveProperty('clientRate')
   })
 
+  test('limits of bodies, in the units of nginx', () => {
+    for (const [size, maxBodyBytes] of [
+      ['8m', 8_388_608],
+      ['1K', 1024],
+      ['100', 100],
+      ['2g', 2_147_483_648],
+    ] as const)
+      expect(actionOf({ 'proxy-body-size': size }).action).toMatchObject({ maxBodyBytes })
+    for (const none of ['0', 'much', '9999g']) {
+      const { action, problems } = actionOf({ 'proxy-body-size': none })
+      expect(action).not.toHaveProperty('maxBodyBytes')
+      expect(problems).toHaveLength(none === '0' ? 0 : 1)
+    }
+  })
+
   test('protocols and affinity are of the pool', () => {
     expect(actionOf({}).pool).toMatchObject({ name: 'shop/web:80', persistence: null })
     expect(actionOf({ 'backend-protocol': 'HTTPS' }).pool?.tls).toMatchObject({ alpn: ['http/1.1'], minVersion: '1.2' })

@@ -65,6 +65,7 @@ export function routesOfRule(
     ...(options.forwarding.timeouts && { timeouts: options.forwarding.timeouts }),
     ...(options.forwarding.retry && { retry: options.forwarding.retry }),
     ...(options.forwarding.clientRate && { clientRate: options.forwarding.clientRate }),
+    ...(options.forwarding.maxBodyBytes !== undefined && { maxBodyBytes: options.forwarding.maxBodyBytes }),
     ...(backends.mirror !== null && { mirrors: [{ pool: backends.mirror }] }),
   })
   const shares = { name, pool: backends.pool, canary: backends.canary, conditions: takes, field: rule.field }
