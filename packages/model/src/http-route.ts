@@ -11,6 +11,9 @@ import { metaShape, port, tags, uuid } from './scalars.ts'
 /** Routes of one listener. */
 export const MOST_ROUTES = 10_000
 
+/** A client is one as of `routeClientRate`. */
+export const clientConcurrency = z.number().int().min(1).max(1_000_000)
+
 /** Nodes pass it on in a text of a bounded length. A tebibyte at most. */
 export const maxBodyBytes = z
   .number()
@@ -56,6 +59,8 @@ export const forwardAction = z.strictObject({
   retry: routeRetry.optional(),
   /** Absent: clients may ask as often as they like. */
   clientRate: routeClientRate.optional(),
+  /** Requests of each client that may be under way at once; another one gets 503. Absent: any number. */
+  clientConcurrency: clientConcurrency.optional(),
   /** Bytes of a request's body; a longer one gets 413. Absent: any number. */
   maxBodyBytes: maxBodyBytes.optional(),
   /** Absent: requests are copied to no other pool. */

@@ -265,6 +265,8 @@ export interface NodeForward {
   /** Absent: none. */
   readonly clientRate?: RouteClientRate
   /** Absent: any number. */
+  readonly clientConcurrency?: number
+  /** Absent: any number. */
   readonly maxBodyBytes?: number
   /** Pools that get copies of this share of the requests; null: one that is not there. Absent: none. */
   readonly mirrors?: readonly { readonly pool: number | null; readonly percent: number }[]

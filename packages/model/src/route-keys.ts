@@ -41,6 +41,7 @@ interface FeaturedRoute {
     readonly mirrors?: object | undefined
     readonly answered?: object | undefined
     readonly clientRate?: object | undefined
+    readonly clientConcurrency?: number | undefined
     readonly maxBodyBytes?: number | undefined
     readonly pools?: readonly { readonly filters?: readonly unknown[] | undefined }[] | undefined
     readonly prefix?: object | undefined
@@ -52,6 +53,7 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(conditions.some(isTested) ? ['l7.routes.tests'] : []),
   ...(action.answered === undefined ? [] : ['l7.routes.answered-shares']),
   ...(action.maxBodyBytes === undefined ? [] : ['l7.routes.body-limits']),
+  ...(action.clientConcurrency === undefined ? [] : ['l7.routes.client-concurrency']),
   ...(action.clientRate === undefined ? [] : ['l7.routes.client-rates']),
   ...(isFiltered(action) ? ['l7.routes.filters'] : []),
   ...(action.mirrors === undefined ? [] : ['l7.routes.mirrors']),

@@ -51,7 +51,7 @@ function actionText(action: ExplainedRoute['action'], pools: readonly ExplainedP
     ...timeoutTexts(action),
     ...retryTexts(action),
     ...rateTexts(action),
-    ...bodyTexts(action),
+    ...limitTexts(action),
   ].join('')
 }
 
@@ -71,8 +71,11 @@ function rateTexts({ clientRate }: ExplainedRoute['action']): readonly string[] 
   return [`; each client up to ${requests} in ${time}${burst === 0 ? '' : `, and ${burst} more at once`}`]
 }
 
-function bodyTexts({ maxBodyBytes }: ExplainedRoute['action']): readonly string[] {
-  return maxBodyBytes === undefined ? [] : [`; bodies up to ${maxBodyBytes} bytes`]
+function limitTexts({ clientConcurrency, maxBodyBytes }: ExplainedRoute['action']): readonly string[] {
+  return [
+    ...(clientConcurrency === undefined ? [] : [`; each client up to ${clientConcurrency} at once`]),
+    ...(maxBodyBytes === undefined ? [] : [`; bodies up to ${maxBodyBytes} bytes`]),
+  ]
 }
 
 function retryTexts({ retry }: ExplainedRoute['action']): readonly string[] {

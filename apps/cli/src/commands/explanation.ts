@@ -75,6 +75,7 @@ export interface ExplainedRoute {
     readonly mirrors?: readonly { readonly poolId: string; readonly percent: number }[]
     readonly timeouts?: { readonly requestMs: number | null; readonly backendRequestMs: number | null }
     readonly clientRate?: { readonly requests: number; readonly perSeconds: number; readonly burst: number }
+    readonly clientConcurrency?: number
     readonly maxBodyBytes?: number
     readonly retry?: { readonly attempts: number; readonly codes: readonly number[]; readonly backoffMs: number }
   }

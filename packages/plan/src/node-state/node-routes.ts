@@ -80,6 +80,7 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
           ...(action.timeouts !== undefined && { timeouts: action.timeouts }),
           ...(action.retry !== undefined && { retry: action.retry }),
           ...(action.clientRate !== undefined && { clientRate: action.clientRate }),
+          ...(action.clientConcurrency !== undefined && { clientConcurrency: action.clientConcurrency }),
           ...(action.maxBodyBytes !== undefined && { maxBodyBytes: action.maxBodyBytes }),
           ...(action.mirrors !== undefined && {
             mirrors: action.mirrors.map(({ poolId, percent }) => ({ pool: numbers.get(poolId) ?? null, percent })),

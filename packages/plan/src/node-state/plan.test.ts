@@ -451,6 +451,8 @@ describe('neededFeatures', () => {
     const clientRate = { requests: 1, perSeconds: 1, burst: 0 }
     expect(routed({ ...action, clientRate })).toEqual(['l7.http', 'l7.routes', 'l7.routes.client-rates'])
     expect(routed({ ...action, maxBodyBytes: 0 })).toEqual(['l7.http', 'l7.routes', 'l7.routes.body-limits'])
+    const atOnce = { ...action, clientConcurrency: 1 }
+    expect(routed(atOnce)).toEqual(['l7.http', 'l7.routes', 'l7.routes.client-concurrency'])
     const answered = { code: 500, weight: 1 }
     expect(routed({ ...action, answered })).toEqual(['l7.http', 'l7.routes', 'l7.routes.answered-shares'])
     const filteredShare = { ...action, pools: [{ ...action.pools[0]!, filters }] }

@@ -1,3 +1,4 @@
+import { clientTable } from './client-concurrency.ts'
 import { clientHeaderRules } from './client-headers.ts'
 import { serverWords } from './command.ts'
 import {
@@ -77,6 +78,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...globalSection(settings),
     ...sourceTable(settings),
     ...attemptTable(settings.maxConnections),
+    ...clientTable(settings.maxConnections),
     ...defaultsSections({ settings, frontends, backends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath, settings.luaPrograms.length > 0),

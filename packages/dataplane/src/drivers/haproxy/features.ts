@@ -14,6 +14,7 @@ const ALWAYS: readonly Feature[] = [
   'l7.proxy-protocol',
   'l7.routes',
   'l7.routes.answered-shares',
+  'l7.routes.client-concurrency',
   'l7.routes.timeouts',
   'l7.tcp-proxy',
   'l7.tls-ciphers',

@@ -27,6 +27,7 @@ const run = promisify(execFile)
 async function patientMember() {
   let asked: number[] = []
   let bodies: number[] = []
+  let held: http.ServerResponse[] = []
   const server = http.createServer((request, response) => {
     const { url = '', headers } = request
     asked.push(performance.now())
@@ -34,7 +35,10 @@ async function patientMember() {
     request.on('data', (part: Buffer) => {
       bodies[at] = (bodies[at] ?? 0) + part.length
     })
-    if (url === '/never') return
+    if (url === '/never') {
+      held.push(response)
+      return
+    }
     const [, how, code = '', times = code] = /^\/(fail|cut)\/(\d+)(?:\/(\d+))?$/.exec(url) ?? []
     if (how !== undefined && asked.length <= Number(times)) {
       if (how === 'cut') request.socket.destroy()
@@ -57,10 +61,13 @@ async function patientMember() {
   const forget = () => {
     asked = []
     bodies = []
+    held = []
   }
+  /** Answers the first that asked for `/never`. */
+  const release = () => held.shift()?.end('late')
   const port = (server.address() as net.AddressInfo).port
   /** When requests came, in milliseconds, and the lengths of their bodies. */
-  return { name: 'patient', port, asked: () => asked, bodies: () => bodies, forget, close }
+  return { name: 'patient', port, asked: () => asked, bodies: () => bodies, forget, release, close }
 }
 
 const member = await started(patientMember())
@@ -249,6 +256,53 @@ describe('retries of routes', () => {
       route(1, 'again', { requestMs: 700, backendRequestMs: 500 }, { attempts: 5, codes: [503], backoffMs: 60_000 }),
     ])
     expect([await request(driver, '/fail/503/9'), member.asked().length]).toEqual([504, 1])
+  })
+})
+
+describe('requests of a client at once', () => {
+  beforeEach(() => member.forget())
+
+  const limited = (number: number, host: string, clientConcurrency?: number): NodeRoute =>
+    sampleRoute(number, { ...forward(), ...(clientConcurrency !== undefined && { clientConcurrency }) }, [onHost(host)])
+  /** Asks for what never comes, until it is ended. */
+  const hold = (driver: HaproxyDriver, host: string, localAddress?: string) => {
+    const to = { host: proxy, port: portOf(driver, 'web-80'), path: '/never', headers: { host }, agent: false }
+    const request = http.get({ ...to, ...(localAddress !== undefined && { localAddress }) })
+    request.on('error', () => {})
+    return () => request.destroy()
+  }
+
+  test('up to the limit are served, one more gets 503, and each that ends makes room', async () => {
+    const driver = lab.driver()
+    await putRoutes(driver, [limited(1, 'limited', 3), limited(2, 'other', 1), limited(3, 'open')])
+    const ends = [hold(driver, 'limited'), hold(driver, 'limited')]
+    await waitFor(async () => member.asked().length === 2, { what: 'two requests under way' })
+    // The third one, each time anew.
+    for (let at = 0; at < 5; at++) expect(await statusOf(driver, 'limited', '/')).toBe(200)
+    ends.push(hold(driver, 'limited'))
+    await waitFor(async () => member.asked().length === 8, { what: 'three requests under way' })
+    for (let at = 0; at < 5; at++) expect(await statusOf(driver, 'limited', '/')).toBe(503)
+    expect(member.asked()).toHaveLength(8)
+    for (const host of ['other', 'open']) expect([host, await statusOf(driver, host, '/')]).toEqual([host, 200])
+    // Another client has a count of its own.
+    ends.push(hold(driver, 'limited', await lab.source(3)))
+    await waitFor(async () => member.asked().length === 11, { what: 'a request of another client' })
+    member.release()
+    await waitFor(async () => (await statusOf(driver, 'limited', '/')) === 200, { what: 'room' })
+    await putRoutes(driver, [limited(1, 'limited', 2), limited(2, 'other', 1)])
+    expect(await statusOf(driver, 'limited', '/')).toBe(200)
+    expect(driver.counters.reloads).toBe(0)
+    for (const end of ends) end()
+  })
+
+  test('streams of one connection count', async () => {
+    const driver = lab.driver()
+    await putRoutes(driver, [limited(1, 'limited', 2)])
+    const url = `http://${proxy}:${portOf(driver, 'web-80')}/after/1000`
+    const told = ['-s', '--parallel', '--parallel-immediate', '--http2-prior-knowledge', '-H', 'Host: limited']
+    const outputs = Array.from({ length: 5 }, () => ['-o', '/dev/null', url]).flat()
+    const { stdout } = await run('curl', [...told, '-w', '%{http_code} ', ...outputs])
+    expect(stdout.trim().split(' ').sort()).toEqual(['200', '200', '503', '503', '503'])
   })
 })
 

@@ -30,6 +30,11 @@ test('a route with a rate of clients', () => {
   expect(() => limitsOf({ clientRate: { requests: 0.5, perSeconds: 60, burst: 5 } })).toThrow(RangeError)
 })
 
+test('a route with a limit of requests at once', () => {
+  expect(limitsOf({ clientConcurrency: 5 })).toEqual({ 'at-once': 5 })
+  expect(() => limitsOf({ clientConcurrency: 0 })).toThrow(RangeError)
+})
+
 test('a route with a limit of bodies', () => {
   expect(limitsOf({ maxBodyBytes: 0 })).toEqual({ body: 0 })
   expect(() => limitsOf({ maxBodyBytes: -1 })).toThrow(RangeError)

@@ -15,6 +15,8 @@ export interface RouteLimits {
   readonly 'back-off'?: number
   /** Requests of a client: `<requests>/<in seconds>/<burst>`. Absent: any number. */
   readonly rate?: string
+  /** Requests of a client at once. Absent: any number. */
+  readonly 'at-once'?: number
   /** Bytes of a body. Absent: any number. */
   readonly body?: number
 }
@@ -27,12 +29,14 @@ export function limitsOf({
   timeouts,
   retry,
   clientRate,
+  clientConcurrency,
   maxBodyBytes,
-}: Pick<NodeForward, 'timeouts' | 'retry' | 'clientRate' | 'maxBodyBytes'>): RouteLimits | null {
+}: Pick<NodeForward, 'timeouts' | 'retry' | 'clientRate' | 'clientConcurrency' | 'maxBodyBytes'>): RouteLimits | null {
   const limits = {
     ...(timeouts && timesOf(timeouts)),
     ...(retry && retriesOf(retry)),
     ...(clientRate && { rate: rateText(clientRate) }),
+    ...(clientConcurrency === undefined ? {} : { 'at-once': within(1, clientConcurrency, MOST) }),
     ...(maxBodyBytes === undefined ? {} : { body: within(0, maxBodyBytes, Number.MAX_SAFE_INTEGER) }),
   }
   return Object.keys(limits).length === 0 ? null : limits

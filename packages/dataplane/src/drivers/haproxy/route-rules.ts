@@ -1,5 +1,6 @@
 import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
 import { bodyLimitRules } from './body-limits.ts'
+import { clientConcurrencyRules } from './client-concurrency.ts'
 import { clientRateRules } from './client-rate-rules.ts'
 import type { MapName } from './maps.ts'
 import { copyRules, mirrorRules } from './mirrors.ts'
@@ -71,6 +72,7 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     set('limits', 'var(txn.target)', begins('target', 'l')),
     set('target', `fe_name,concat(/,txn.limits,/to),map(${mapPath('limits')})`, ` if ${isSet('limits')}`),
     ...(canTest ? [...bodyLimitRules(mapPath), ...clientRateRules(mapPath)] : []),
+    ...clientConcurrencyRules(mapPath),
     set('shares', 'var(txn.target)', begins('target', 'w')),
     set('size', `fe_name,concat(/,txn.shares,/size),map(${mapPath('shares')})`, ` if ${isSet('shares')}`),
     set('bucket', 'rand,mod(txn.size)', ` if ${isSet('size')}`),
