@@ -45,7 +45,7 @@ metadata:
   creationTimestamp: 2026-01-01T00:00:00Z
   annotations:
     nginx.ingress.kubernetes.io/app-root: /shop
-    nginx.ingress.kubernetes.io/limit-connections: "5"
+    nginx.ingress.kubernetes.io/limit-rate: "5"
 spec:
   ingressClassName: nginx
   defaultBackend: null
@@ -64,7 +64,7 @@ Ingresses: 1. Addresses, one for each namespace and class: 1.
       0 served as before
 
 shop/web, class nginx: served without something that they say
-  lost    limit-connections: connections are not limited by client.
+  lost    limit-rate: bandwidth is not limited by response.
   differs spec.tls: plain HTTP is served, too, and not redirected: add ssl-redirect: "true"
   taken   app-root: requests for \`/\` are redirected there (302)
 `)

@@ -131,7 +131,7 @@ test('Ingresses of ingress-nginx in a cluster are reported, and those of other c
     ['foreign', 'other', 80],
   ] as const)
     await bed.api.create(`${networking}/namespaces/shop/ingresses`, {
-      metadata: { name, namespace: 'shop', annotations: { 'nginx.ingress.kubernetes.io/limit-connections': '5' } },
+      metadata: { name, namespace: 'shop', annotations: { 'nginx.ingress.kubernetes.io/limit-rate': '5' } },
       spec: { ingressClassName, rules: [{ host: `${name}.example.com`, http: { paths: [to(port)] } }] },
     } as object)
   const { text, error } = await run('ingress-nginx', '--kubeconfig', bed.cluster.kubeconfigFile)

@@ -175,6 +175,7 @@ function ruleOf(action: RouteContent['action'], match: Match['match'], note: Not
     return { ...matches, filters: [{ type: 'RequestRedirect', requestRedirect }] }
   }
   if (action.clientRate !== undefined) note('rates of clients are not of Gateway API, and are not written.')
+  if (action.clientConcurrency !== undefined) note('limits of clients are not of Gateway API, and are not written.')
   if (action.maxBodyBytes !== undefined) note('limits of bodies are not of Gateway API, and are not written.')
   if (action.retry !== undefined) note('retries are not of the standard channel, and are not written.')
   const refOf = (pool: string): Rule => {

@@ -25,7 +25,7 @@ describe('the report', () => {
       given('one', {
         'app-root': '/shop',
         'proxy-read-timeout': '60',
-        'limit-connections': '5',
+        'limit-rate': '5',
         'canary-weight': 'many',
         unheard: 'x',
       }),
@@ -37,14 +37,14 @@ describe('the report', () => {
     )
     expect(one).toEqual([
       'differs proxy-read-timeout',
-      'lost limit-connections',
+      'lost limit-rate',
       'lost unheard',
       'taken app-root',
       'taken canary-weight',
     ])
     expect(two).toEqual(['differs spec.tls', 'refused auth-url'])
     expect(reportText(units)).toContain('1 with paths that would answer 503')
-    expect(reportText(units)).toContain('lost    limit-connections: connections are not limited by client.')
+    expect(reportText(units)).toContain('lost    limit-rate: bandwidth is not limited by response.')
   })
 
   test('is by namespace and class; classes of other controllers are left out', () => {

@@ -1,5 +1,6 @@
 import {
   hostText,
+  looseCidrText,
   maxBodyBytes,
   type RouteClientRate,
   type RouteFilter,
@@ -23,6 +24,9 @@ export interface Forwarding {
   readonly timeouts: RouteTimeouts | undefined
   readonly retry: RouteRetry | undefined
   readonly clientRate: RouteClientRate | undefined
+  readonly clientConcurrency: number | undefined
+  /** Networks whose clients have neither rate nor concurrency limited. */
+  readonly unlimited: readonly string[]
   readonly maxBodyBytes: number | undefined
   /** A Service of the namespace that gets copies. */
   readonly mirror: { readonly service: string; readonly port: number } | null
@@ -40,6 +44,9 @@ export function forwardingOf(read: AnnotationReader, namespace: string): Forward
     timeouts: timeoutsOf(read),
     retry: retryOf(read),
     clientRate: clientRateOf(read),
+    // 0 is no limit.
+    clientConcurrency: read.whole('limit-connections', 0, MOST_REQUESTS) || undefined,
+    unlimited: ['limit-whitelist', 'limit-allowlist'].flatMap((name) => unlimitedOf(read, name)),
     maxBodyBytes: maxBodyBytesOf(read),
     mirror: mirrorOf(read, namespace),
     fallback: serviceNameOf(read, 'default-backend') ?? null,
@@ -82,6 +89,8 @@ function retryOf(read: AnnotationReader): RouteRetry | undefined {
 }
 
 const MOST_REQUESTS = 100_000
+/** Two such lists fit into one condition of a route. */
+const MOST_UNLIMITED = 32
 const USUAL_BURST_MULTIPLIER = 5
 
 /** Both limits would have buckets of their own; a route has one. */
@@ -94,6 +103,15 @@ function clientRateOf(read: AnnotationReader): RouteClientRate | undefined {
   const requests = perSecond || perMinute
   if (!requests) return undefined
   return routeClientRate.parse({ requests, perSeconds: perSecond ? 1 : 60, burst: requests * multiplier })
+}
+
+/** Without a list that is not understood, more clients are limited. */
+function unlimitedOf(read: AnnotationReader, name: string): readonly string[] {
+  const parsed = (read.list(name) ?? []).map((text) => looseCidrText.safeParse(text))
+  if (parsed.length > MOST_UNLIMITED) read.invalid(name, `names more than ${MOST_UNLIMITED} networks`)
+  else if (parsed.every(({ success }) => success)) return parsed.flatMap(({ data }) => data ?? [])
+  else read.invalid(name, 'names what is no network, such as 10.0.0.0/8')
+  return []
 }
 
 /** As nginx reads sizes: powers of 1024. */

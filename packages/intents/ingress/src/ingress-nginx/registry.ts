@@ -36,6 +36,8 @@ const TAKEN: Rows = {
   'whitelist-source-range': 'other clients get 403',
   'allowlist-source-range': 'other clients get 403',
   'denylist-source-range': 'these clients get 403',
+  'limit-whitelist': 'these clients have neither rate nor connections limited; 32 networks at most',
+  'limit-allowlist': 'these clients have neither rate nor connections limited; 32 networks at most',
   canary:
     'its Service gets a part of the requests of the Ingress with the same host and path, whose annotations it has',
   'canary-by-header': '',
@@ -73,6 +75,8 @@ const DIFFERS: Rows = {
     'refused with 429 and `Retry-After`, not with 503; an IPv6 client is its /64; each node counts by itself',
   'limit-rpm': 'like `limit-rps`, which goes before it',
   'limit-burst-multiplier': '1 to 10; 5 without it',
+  'limit-connections':
+    'requests of a client at once, for each path; others get 503; an IPv6 client is its /64; each node counts by itself',
   'proxy-body-size':
     'larger ones get 413, also chunked ones, of which pods may get the begin; without it there is no limit',
   'default-backend': 'while its Service has no endpoint; errors of pods are passed on',
@@ -140,11 +144,8 @@ const NOT_TAKEN: Rows = {
   'proxy-connect-timeout': 'a connection may take 5 seconds',
   'proxy-send-timeout': 'pods may take 50 seconds',
   'proxy-next-upstream-timeout': 'proxy-next-upstream-tries ends it',
-  'limit-connections': 'connections are not limited by client',
   'limit-rate': 'bandwidth is not limited by response',
   'limit-rate-after': 'bandwidth is not limited by response',
-  'limit-whitelist': 'all clients are limited',
-  'limit-allowlist': 'all clients are limited',
   satisfy: 'without authentication there is no choice',
   'custom-headers': 'it names a ConfigMap, which is not read',
   'connection-proxy-header': 'how messages are transferred is not a choice',

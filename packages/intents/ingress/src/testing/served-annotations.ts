@@ -45,6 +45,9 @@ export const SERVED: Readonly<
   'limit-rps': '7',
   'limit-rpm': '7',
   'limit-burst-multiplier': ['2', { 'limit-rps': '7' }],
+  'limit-connections': '7',
+  'limit-whitelist': ['10.0.0.0/8', { 'limit-rps': '7' }],
+  'limit-allowlist': ['10.0.0.0/8', { 'limit-connections': '7' }],
   'proxy-body-size': '8m',
   'default-backend': 'none',
 }

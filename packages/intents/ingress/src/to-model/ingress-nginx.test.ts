@@ -324,6 +324,27 @@ describe('forwarding', () => {
     for (const none of ['0', 'many']) expect(actionOf({ 'limit-rps': none }).action).not.toHaveProperty('clientRate')
   })
 
+  test('requests at once, and clients that have no limit', () => {
+    expect(actionOf({ 'limit-connections': '10' }).action).toMatchObject({ clientConcurrency: 10 })
+    for (const none of ['0', 'many'])
+      expect(actionOf({ 'limit-connections': none }).action).not.toHaveProperty('clientConcurrency')
+    const limits = { 'limit-connections': '10', 'limit-rps': '5' }
+    const one = given(1, ROOT, { ...limits, 'limit-whitelist': '10.0.0.0/8, 192.0.2.1' })
+    const [free, limited] = routesOf(compiled(one))
+    expect(free?.conditions).toContainEqual({
+      ...{ on: 'source', not: false },
+      values: ['10.0.0.0/8', '192.0.2.1/32'],
+    })
+    expect(free?.action).not.toHaveProperty('clientConcurrency')
+    expect(free?.action).not.toHaveProperty('clientRate')
+    expect(limited?.action).toMatchObject({ clientConcurrency: 10, clientRate: { requests: 5 } })
+    // A list alone limits nothing; one that is not understood frees nobody.
+    const named = (annotations: Annotations) => routesOf(compiled(given(1, ROOT, annotations))).map(({ name }) => name)
+    expect(named({ 'limit-whitelist': '10.0.0.0/8' })).toEqual(named({}))
+    expect(named({ ...limits, 'limit-whitelist': '10.0.0.0/8, all' })).toEqual(named(limits))
+    expect(actionOf({ ...limits, 'limit-whitelist': 'all' }).problems).toHaveLength(1)
+  })
+
   test('limits of bodies, in the units of nginx', () => {
     for (const [size, maxBodyBytes] of [
       ['8m', 8_388_608],

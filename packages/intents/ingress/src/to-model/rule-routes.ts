@@ -58,19 +58,33 @@ export function routesOfRule(
   const { takes, rewrite, isWhole } = rewriteOf(rule, options, conditions, tell)
   if (takes === null) return [...guards, { name, conditions, action: NOT_SERVED }]
   const rest: RouteContentInput[] = isWhole ? [] : [{ name: `${name}#rest`, conditions, action: NOT_SERVED }]
-  const forward = (pools: Forward['pools']): Action => ({
+  const limits = limitsOf(options)
+  const forward = (pools: Forward['pools'], isLimited = true): Action => ({
     type: 'forward',
     pools,
     ...filtersOf(options, rewrite),
     ...(options.forwarding.timeouts && { timeouts: options.forwarding.timeouts }),
     ...(options.forwarding.retry && { retry: options.forwarding.retry }),
-    ...(options.forwarding.clientRate && { clientRate: options.forwarding.clientRate }),
+    ...(isLimited && limits),
     ...(options.forwarding.maxBodyBytes !== undefined && { maxBodyBytes: options.forwarding.maxBodyBytes }),
     ...(backends.mirror !== null && { mirrors: [{ pool: backends.mirror }] }),
   })
   const shares = { name, pool: backends.pool, canary: backends.canary, conditions: takes, field: rule.field }
-  return [...guards, ...root, ...sharedRoutes(shares, forward, regexes, tell), ...rest]
+  const { unlimited } = options.forwarding
+  const areAllAlike = unlimited.length === 0 || Object.keys(limits).length === 0
+  const unlimitedShares = {
+    ...{ ...shares, name: `${name}#unlimited` },
+    conditions: [...takes, { on: 'source' as const, values: [...unlimited] }],
+  }
+  const before = areAllAlike ? [] : sharedRoutes(unlimitedShares, (pools) => forward(pools, false), regexes, tell)
+  return [...guards, ...root, ...before, ...sharedRoutes(shares, (pools) => forward(pools), regexes, tell), ...rest]
 }
+
+/** Of each client. */
+const limitsOf = ({ forwarding: { clientRate, clientConcurrency } }: IngressOptions): Partial<Forward> => ({
+  ...(clientRate && { clientRate }),
+  ...(clientConcurrency !== undefined && { clientConcurrency }),
+})
 
 /** Clients that may not ask: those that are denied, and those that are not allowed. */
 function accessRoutes(name: string, conditions: Conditions, { access }: IngressOptions): readonly RouteContentInput[] {
