@@ -103,6 +103,9 @@ function poolFeatures(
     ...(those.some(({ tls }) => tls?.revocations !== undefined) ? ['l7.pool-tls.crl'] : []),
     ...(those.some(({ tls }) => tls?.ciphers !== undefined) ? ['l7.tls-ciphers'] : []),
     ...(kinds.has('cookie') ? ['l7.cookies'] : []),
+    ...(those.some(({ session }) => session?.by === 'cookie' && session.cookie !== undefined)
+      ? ['l7.cookies.attributes']
+      : []),
     ...(kinds.has('application-cookie') ? ['l7.application-cookies'] : []),
   ]
 }

@@ -21,6 +21,7 @@ import type { RouteCondition } from './route-condition.ts'
 import type { RouteFilter } from './route-filter.ts'
 import type { RouteRetry } from './route-retry.ts'
 import type { RouteTimeouts } from './route-timeouts.ts'
+import type { SessionCookie } from './session-cookie.ts'
 
 export type {
   BfdProfile,
@@ -307,7 +308,9 @@ export interface NodePool {
   /** Hash only the source address, so that a client keeps its member. */
   readonly sourceAffinity: boolean
   /** The cookie by which a client keeps its member (pools of mode `http`). Absent: none. */
-  readonly session?: { readonly by: 'cookie' } | { readonly by: 'application-cookie'; readonly cookieName: string }
+  readonly session?:
+    | { readonly by: 'cookie'; readonly cookie?: SessionCookie }
+    | { readonly by: 'application-cookie'; readonly cookieName: string }
   /** PROXY protocol towards members (proxied pools). */
   readonly proxyProtocol: 'none' | 'v1' | 'v2'
   /** By slot-table index. A member that left leaves a null. */

@@ -3,6 +3,7 @@ import { healthMonitor } from './health-monitor.ts'
 import { cipherList, listenerTls } from './listener.ts'
 import { hostText } from './route-condition.ts'
 import { endpointIpText, ipText, metaShape, port, tags, uuid } from './scalars.ts'
+import { cookieName, sessionCookie } from './session-cookie.ts'
 
 /** `tcp`, `udp` and `sctp` pools are balanced per connection, `http` and `tcp-proxy` pools by the L7 proxy. */
 export const POOL_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'] as const
@@ -41,14 +42,12 @@ export const sessionPersistence = z.discriminatedUnion(
       type: z.literal('source-ip'),
       timeoutSeconds: z.number().int().min(1).max(86_400).nullable().default(null),
     }),
-    z.strictObject({ type: z.literal('cookie') }),
     z.strictObject({
-      type: z.literal('application-cookie'),
-      cookieName: z
-        .string()
-        .max(64)
-        .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not the name of a cookie (RFC 6265)'),
+      type: z.literal('cookie'),
+      /** Absent: as the proxy makes it; earlier versions do not know the field. */
+      cookie: sessionCookie.optional(),
     }),
+    z.strictObject({ type: z.literal('application-cookie'), cookieName }),
   ],
   { error: 'must be one of source-ip, cookie, application-cookie' },
 )

@@ -51,7 +51,8 @@ export const pool: Resource = {
     },
     {
       flags: '--persistence <how>',
-      description: 'how clients keep their member: source-ip, cookie, application-cookie=NAME or none',
+      description:
+        'how clients keep their member: source-ip, cookie, cookie:KEY=VALUE,… (name, path, same-site, secure, max-age), application-cookie=NAME or none',
       field: 'persistence',
       parse: orNone(persistence),
     },
@@ -242,12 +243,27 @@ export const member: Resource = {
 }
 
 const APPLICATION = 'application-cookie='
+const COOKIE = 'cookie:'
+const YES_NO: ReadonlySet<string> = new Set(['yes', 'no'])
 
 /** The server says what is wrong with it. */
 function persistence(text: string): object {
   if (text.startsWith(APPLICATION)) return { type: 'application-cookie', cookieName: text.slice(APPLICATION.length) }
+  if (text.startsWith(COOKIE)) return { type: 'cookie', cookie: cookieOf(text.slice(COOKIE.length)) }
   return { type: text }
 }
+
+/** Words of the option, as fields of the API. */
+const COOKIE_FIELDS: Readonly<Record<string, string>> = { 'same-site': 'sameSite', 'max-age': 'maxAgeSeconds' }
+
+const cookieOf = (text: string): object =>
+  Object.fromEntries(
+    text.split(',').map((part) => {
+      const [, key = part, value = ''] = /^([^=]*)=(.*)$/.exec(part) ?? []
+      const typed = key === 'max-age' ? Number(value) : key === 'secure' && YES_NO.has(value) ? value === 'yes' : value
+      return [COOKIE_FIELDS[key] ?? key, typed]
+    }),
+  )
 
 /** `--tls yes` alone keeps the settings that the pool has, or takes the defaults. */
 function tlsOf({ tls }: Row): Row {

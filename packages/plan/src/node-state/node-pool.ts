@@ -61,7 +61,10 @@ export function planPool(
 }
 
 function sessionOf({ persistence }: Pool): Pick<NodePool, 'session'> {
-  if (persistence?.type === 'cookie') return { session: { by: 'cookie' } }
+  if (persistence?.type === 'cookie')
+    return {
+      session: { by: 'cookie', ...(persistence.cookie !== undefined && { cookie: persistence.cookie }) },
+    }
   if (persistence?.type !== 'application-cookie') return {}
   return { session: { by: 'application-cookie', cookieName: persistence.cookieName } }
 }

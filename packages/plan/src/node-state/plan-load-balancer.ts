@@ -260,6 +260,7 @@ export function neededFeatures(
     if (pool.tls?.crlCertificateId !== undefined) needs.add('l7.pool-tls.crl')
     if (pool.tls?.ciphers !== undefined) needs.add('l7.tls-ciphers')
     if (pool.persistence?.type === 'cookie') needs.add('l7.cookies')
+    if (pool.persistence?.type === 'cookie' && pool.persistence.cookie !== undefined) needs.add('l7.cookies.attributes')
     if (pool.persistence?.type === 'application-cookie') needs.add('l7.application-cookies')
   }
   return [...needs].sort()

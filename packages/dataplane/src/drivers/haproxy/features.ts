@@ -21,6 +21,7 @@ const ALWAYS: readonly Feature[] = [
 ]
 const WITH_LUA: readonly Feature[] = [
   'l7.application-cookies',
+  'l7.cookies.attributes',
   'l7.request-sizes',
   'l7.routes.body-limits',
   'l7.routes.client-rates',

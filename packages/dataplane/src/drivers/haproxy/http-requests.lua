@@ -175,6 +175,16 @@ core.register_fetches("has_session", function(txn)
   return subjects.cookie(txn, name, function(text) return text ~= "" end) and "yes" or "no"
 end)
 
+-- What the request has under it.
+core.register_fetches("session_of_cookie", function(txn)
+  local name, found = from_hex(txn:get_var("txn.cookie_name")), ""
+  subjects.cookie(txn, name, function(text)
+    found = text
+    return true
+  end)
+  return found
+end)
+
 -- The attributes with which the response sets that cookie, such as `; Path=/; HttpOnly`, at least `;`. Empty: it does
 -- not.
 core.register_fetches("scope_of_new_session", function(txn)

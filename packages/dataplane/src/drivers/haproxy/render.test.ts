@@ -39,6 +39,9 @@ const MIRRORS = [
 ]
 const RETRY = { attempts: 2, codes: [502, 503], backoffMs: 25 }
 
+
+/** No character of it may be in a configuration. */
+const HOSTILE_COOKIE = { name: '#{%[', path: '/"; use_backend x', sameSite: 'lax', secure: true, maxAgeSeconds: 60 } as const
 const CASES = {
   empty: [],
   http: [
@@ -239,10 +242,11 @@ const CASES = {
     sampleWanted(
       sampleEntry(
         'shop',
-        [sampleService('shop-80'), sampleService('shop-81', { port: 81, pool: 2 })],
+        [80, 81, 82].map((port, at) => sampleService(`shop-${port}`, { port, pool: at + 1 })),
         [
           samplePool(1, { session: { by: 'cookie' } }),
           samplePool(2, { session: { by: 'application-cookie', cookieName: 'JSESSIONID' } }),
+          samplePool(3, { session: { by: 'cookie', cookie: HOSTILE_COOKIE } }),
         ],
       ),
     ),

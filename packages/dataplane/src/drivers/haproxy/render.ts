@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { NodePool, RequestSizes, Service, ServiceTls } from '@spout/model'
+import type { NodePool, RequestSizes, Service, ServiceTls, SessionCookie } from '@spout/model'
 import { endsTls, goesByServerName, isProxied, readsRequests } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
@@ -15,6 +15,7 @@ import {
   type BackendShape,
   type Balance,
   backendShapeKey,
+  type CookieAttributes,
   FORWARDED,
   type FrontendShape,
   type ProxyMode,
@@ -263,8 +264,24 @@ function renderBackend(
 
 function sessionShape(poolId: string, session: NonNullable<NodePool['session']>): SessionShape {
   const cookie = `SPOUT-${createHash('sha256').update(poolId).digest('hex').slice(0, 8)}`
-  if (session.by === 'cookie') return { cookie }
-  return { cookie, application: Buffer.from(session.cookieName, 'latin1').toString('hex') }
+  if (session.by === 'application-cookie') return { cookie, application: hexOf(session.cookieName) }
+  return session.cookie === undefined ? { cookie } : { cookie, attributes: attributesOf(session.cookie) }
+}
+
+const hexOf = (text: string): string => Buffer.from(text, 'latin1').toString('hex')
+
+const SAME_SITE: ReadonlySet<string> = new Set(['strict', 'lax', 'none'])
+
+/** Of a cookie as it is in an entry. @throws RangeError */
+function attributesOf({ name, path, sameSite, secure, maxAgeSeconds }: SessionCookie): CookieAttributes {
+  if (sameSite !== undefined && !SAME_SITE.has(sameSite)) throw new RangeError('no such sameSite')
+  return {
+    ...(name !== undefined && { name: hexOf(name) }),
+    ...(path !== undefined && { path: hexOf(path) }),
+    ...(sameSite !== undefined && { sameSite }),
+    ...(secure !== undefined && { secure: secure === true }),
+    ...(maxAgeSeconds !== undefined && { maxAgeSeconds: within(1, maxAgeSeconds, LONGEST_MS) }),
+  }
 }
 
 const watchedPool = (pool: NodePool): WatchedPool => ({

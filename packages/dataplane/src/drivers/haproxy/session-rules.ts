@@ -1,4 +1,4 @@
-import type { SessionShape } from './shape.ts'
+import type { CookieAttributes, SessionShape } from './shape.ts'
 
 /**
  * The rules of a backend whose clients keep their server. A cookie of ours holds the server's name, so nothing is
@@ -10,7 +10,7 @@ import type { SessionShape } from './shape.ts'
  */
 export function sessionRules(session: SessionShape | undefined): readonly string[] {
   if (session === undefined) return []
-  const { cookie, application } = session
+  const { cookie, application, attributes = {} } = session
   const kept = [
     '    use-server %[var(txn.session)] if { var(txn.session) -m found }',
     '    http-response set-var(txn.server) srv_name',
@@ -25,16 +25,40 @@ export function sessionRules(session: SessionShape | undefined): readonly string
       '    http-response set-var(txn.scope) lua.scope_of_new_session',
       `    http-response add-header Set-Cookie "${cookie}=%[var(txn.server)]%[var(txn.scope)]" if { var(txn.scope) -m len gt 0 }`,
     ]
-  const set = (attributes: string, condition: string): string =>
-    `    http-response add-header Set-Cookie "${cookie}=%[var(txn.server)]; Path=/; HttpOnly${attributes}" if !kept ${condition}`
+  const { name, secure = null } = attributes
+  const set = (more: string, condition = ''): string =>
+    `    http-response add-header Set-Cookie "${textOf(name) ?? cookie}=%[var(txn.server)]${wordsOf(attributes)}${more}" if !kept${condition}`
   return [
-    `    http-request set-var(txn.session) req.cook(${cookie})`,
+    ...(name === undefined
+      ? [`    http-request set-var(txn.session) req.cook(${cookie})`]
+      : [
+          `    http-request set-var(txn.cookie_name) str(${name})`,
+          '    http-request set-var(txn.session) lua.session_of_cookie',
+        ]),
     ...kept,
-    '    acl secure ssl_fc',
-    '    acl secure var(txn.secure) -m found',
-    set('', '!secure'),
-    set('; Secure', 'secure'),
+    ...(secure === null
+      ? [
+          '    acl secure ssl_fc',
+          '    acl secure var(txn.secure) -m found',
+          set('', ' !secure'),
+          set('; Secure', ' secure'),
+        ]
+      : [set(secure ? '; Secure' : '')]),
     // Caches must not give it to others.
     '    http-response add-header Cache-Control private if !kept',
   ]
 }
+
+const SAME_SITE = { strict: 'Strict', lax: 'Lax', none: 'None' } as const
+
+/** RFC 6265 section 4.1.2, and SameSite of its successor. */
+const wordsOf = ({ path, sameSite, maxAgeSeconds }: CookieAttributes): string =>
+  [
+    `; Path=${textOf(path) ?? '/'}; HttpOnly`,
+    ...(maxAgeSeconds === undefined ? [] : [`; Max-Age=${maxAgeSeconds}`]),
+    ...(sameSite === undefined ? [] : [`; SameSite=${SAME_SITE[sameSite]}`]),
+  ].join('')
+
+/** An expression for a text that is in hexadecimal. */
+const textOf = (hex: string | undefined): string | undefined =>
+  hex === undefined ? undefined : `%[str(${Buffer.from(hex, 'hex').toString('base64url')}),ub64dec]`

@@ -101,6 +101,38 @@ describe('our cookie', () => {
   })
 })
 
+describe('our cookie with attributes', () => {
+  const SAID = { name: 'route', path: '/shop/%2F"x', sameSite: 'lax', secure: true, maxAgeSeconds: 60 } as const
+
+  test('looks as the pool says, and keeps a client', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf({ by: 'cookie', cookie: SAID }))
+    const port = portOf(driver, 'web-80')
+    const { member, cookies, text } = await get(port)
+    const [, line] = /^set-cookie: (.*)$/im.exec(text) ?? []
+    expect(line).toMatch(/^route=m[0-9a-f]{16}; Path=\/shop\/%2F"x; HttpOnly; Max-Age=60; SameSite=Lax; Secure$/)
+    for (let count = 0; count < 6; count++)
+      expect(await get(port, ['other=1', 'xroute=m0', ...cookies])).toMatchObject({ member, cookies: [] })
+    for (const forged of ['x', '', 'b0', 'a'.repeat(4_000)])
+      expect((await get(port, [`route=${forged}`])).cookies).toHaveLength(1)
+  })
+
+  test('takes each of them alone', async () => {
+    const driver = lab.driver()
+    for (const [cookie, end] of [
+      [{ sameSite: 'none' }, '; Path=/; HttpOnly; SameSite=None'],
+      [{ secure: false }, '; Path=/; HttpOnly'],
+      [{ path: '/a' }, '; Path=/a; HttpOnly'],
+      [{ maxAgeSeconds: 5 }, '; Path=/; HttpOnly; Max-Age=5'],
+    ] as const) {
+      await put(driver, entryOf({ by: 'cookie', cookie }))
+      const { text } = await get(portOf(driver, 'web-80'))
+      const [, line] = /^set-cookie: (.*)$/im.exec(text) ?? []
+      expect(line?.replace(/^SPOUT-[0-9a-f]{8}=m[0-9a-f]{16}/, '')).toBe(end)
+    }
+  })
+})
+
 describe("the members' cookie", () => {
   test('keeps a client with the member that set it, as long as the client has it', async () => {
     const driver = lab.driver()

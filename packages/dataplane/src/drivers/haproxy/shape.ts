@@ -73,8 +73,19 @@ export interface BackendShape {
 export interface SessionShape {
   /** The name of our cookie, `SPOUT-<digits>`, which differs by pool: one site may have several. */
   readonly cookie: string
+  /** What else the cookie is. Absent: nothing. */
+  readonly attributes?: CookieAttributes
   /** The name of the members' cookie that sessions begin and end with, in hexadecimal. Absent: all clients have one. */
   readonly application?: string
+}
+
+/** Texts are in hexadecimal. What is absent is as of a cookie without attributes. */
+export interface CookieAttributes {
+  readonly name?: string
+  readonly path?: string
+  readonly sameSite?: 'strict' | 'lax' | 'none'
+  readonly secure?: boolean
+  readonly maxAgeSeconds?: number
 }
 
 /** `http`, `http-for-port`, `https-proto`, `http-h8192-b1048576`: what the rules of a frontend depend on. */
@@ -115,7 +126,12 @@ const tlsWords = ({ minVersion, ciphers, alpn, unknownNames, clients, revocation
 export const backendShapeKey = ({ mode, balance, connectMs, memberMs, session }: BackendShape): string =>
   [mode, balance, connectMs, memberMs, ...(session === undefined ? [] : [sessionWord(session)])].join('/')
 
-const sessionWord = ({ cookie, application = '' }: SessionShape): string => `${cookie}-${application}`
+const sessionWord = ({ cookie, application = '', attributes }: SessionShape): string =>
+  [`${cookie}-${application}`, ...(attributes === undefined ? [] : [attributesWord(attributes)])].join('-')
+
+/** `726f757465:2f:lax:true:3600`; parts that are absent are empty. */
+const attributesWord = ({ name, path, sameSite, secure, maxAgeSeconds }: CookieAttributes): string =>
+  [name, path, sameSite, secure, maxAgeSeconds].join(':')
 
 /** Slots of a shape in a first process. */
 export interface Stock<Shape> {
