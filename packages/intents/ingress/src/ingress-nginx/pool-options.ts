@@ -1,5 +1,6 @@
 import { hostText, type Pool, type PoolTls, poolTls } from '@spout/model'
 import type { AnnotationReader } from './annotation-reader.ts'
+import { sessionCookieOf } from './session-cookie.ts'
 
 /** How the endpoints of a Service are spoken to, and which of them a client gets. */
 export interface PoolOptions {
@@ -20,7 +21,8 @@ function persistenceOf(read: AnnotationReader): Pool['persistence'] {
   const isByAddress = hash !== undefined && CLIENT_ADDRESS.has(hash)
   if (hash !== undefined && !isByAddress)
     read.invalid('upstream-hash-by', 'is not the address of the client ($remote_addr)')
-  if (affinity === 'cookie') return { type: 'cookie' }
+  const cookie = affinity === 'cookie' ? sessionCookieOf(read) : undefined
+  if (affinity === 'cookie') return { type: 'cookie', ...(cookie && { cookie }) }
   return isByAddress ? { type: 'source-ip', timeoutSeconds: null } : null
 }
 

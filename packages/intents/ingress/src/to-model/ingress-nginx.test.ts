@@ -368,6 +368,24 @@ describe('forwarding', () => {
         ?.tls,
     ).toMatchObject({ alpn: ['h2'], serverName: 'in.example', minVersion: '1.3' })
     expect(actionOf({ affinity: 'cookie' }).pool?.persistence).toEqual({ type: 'cookie' })
+    const named = { affinity: 'cookie', 'session-cookie-name': 'route', 'session-cookie-samesite': 'None' }
+    expect(
+      actionOf({
+        ...named,
+        'session-cookie-path': '/x',
+        'session-cookie-secure': 'true',
+        'session-cookie-expires': '60',
+      }).pool?.persistence,
+    ).toEqual({
+      type: 'cookie',
+      cookie: { name: 'route', path: '/x', sameSite: 'none', secure: true, maxAgeSeconds: 60 },
+    })
+    const ages = { 'session-cookie-expires': '60', 'session-cookie-max-age': '7' }
+    expect(actionOf({ affinity: 'cookie', ...ages }).pool?.persistence).toMatchObject({ cookie: { maxAgeSeconds: 7 } })
+    const wrong = actionOf({ ...named, 'session-cookie-path': '/; Domain=x', 'session-cookie-secure': 'false' })
+    expect(wrong.pool?.persistence).toEqual({ type: 'cookie', cookie: { name: 'route', sameSite: 'none' } })
+    expect(wrong.problems).toHaveLength(1)
+    expect(actionOf({ 'session-cookie-name': 'route' }).pool?.persistence).toBeNull()
     expect(actionOf({ 'upstream-hash-by': '$remote_addr' }).pool?.persistence?.type).toBe('source-ip')
     const two = compiled(given(1, ROOT, { affinity: 'cookie' }), given(2, ['c.example / Prefix web'], {}))
     expect(two.content.pools).toHaveLength(2)

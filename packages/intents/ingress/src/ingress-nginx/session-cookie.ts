@@ -1,0 +1,30 @@
+import { type SessionCookie, sessionCookie } from '@spout/model'
+import type { AnnotationReader } from './annotation-reader.ts'
+
+const MOST_AGE_S = 31_536_000
+
+/** How the cookie of affinity looks; undefined where no annotation says it. Of what is wrong nothing else is lost. */
+export function sessionCookieOf(read: AnnotationReader): SessionCookie | undefined {
+  const part = <Field extends keyof SessionCookie>(name: string, field: Field, value: unknown) => {
+    const made = value === undefined ? undefined : read.parsed(name, sessionCookie, { [field]: value })
+    return made === undefined ? {} : { [field]: made[field] }
+  }
+  // Browsers prefer the first of them, and so does the cookie.
+  const age = ['session-cookie-max-age', 'session-cookie-expires'].map((name) => read.whole(name, 0, MOST_AGE_S))
+  const secure = read.text('session-cookie-secure') === undefined ? undefined : read.flag('session-cookie-secure')
+  const sameSite = read.text('session-cookie-samesite')?.toLowerCase()
+  const cookie = {
+    ...part('session-cookie-name', 'name', read.text('session-cookie-name')),
+    ...part('session-cookie-path', 'path', read.text('session-cookie-path')),
+    ...part('session-cookie-samesite', 'sameSite', sameSite),
+    // Browsers drop such a cookie.
+    ...(secure === undefined || (sameSite === 'none' && !secure) ? {} : { secure }),
+    // 0 is none.
+    ...part(
+      'session-cookie-max-age',
+      'maxAgeSeconds',
+      age.find((seconds) => seconds !== undefined && seconds > 0),
+    ),
+  }
+  return Object.keys(cookie).length === 0 ? undefined : sessionCookie.parse(cookie)
+}
