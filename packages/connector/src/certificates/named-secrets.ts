@@ -11,7 +11,7 @@ import {
 } from '@spout/kube'
 import { type Clock, type Logger, pause } from '@spout/runtime'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
-import { authoritiesOf, type TlsContent, tlsContentOf } from './tls-secret.ts'
+import { authoritiesOf, secretAuthoritiesOf, type TlsContent, tlsContentOf } from './tls-secret.ts'
 
 export interface NamedSecretsOptions {
   readonly transport: Transport
@@ -40,10 +40,18 @@ const CONFIG_MAP = 'ConfigMap/'
 /** The key of a ConfigMap with authorities; that of a Secret is `namespace/name`. */
 export const configMapKey = (key: string): string => `${CONFIG_MAP}${key}`
 
+const AUTHORITIES = 'Authorities/'
+/** The key of a Secret of which the authorities are wanted, and no key. */
+export const authoritiesKey = (key: string): string => `${AUTHORITIES}${key}`
+
 /** What a key names. */
 const placeOf = (key: string) => {
   const isConfigMap = key.startsWith(CONFIG_MAP)
-  const path = isConfigMap ? key.slice(CONFIG_MAP.length) : key
+  const path = isConfigMap
+    ? key.slice(CONFIG_MAP.length)
+    : key.startsWith(AUTHORITIES)
+      ? key.slice(AUTHORITIES.length)
+      : key
   const [namespace = '', name = ''] = path.split('/', 2)
   return isConfigMap
     ? { namespace, name, resource: CONFIG_MAPS, kind: 'ConfigMap', field: 'configMap' }
@@ -161,7 +169,7 @@ export class NamedSecrets {
       object === null
         ? missing()
         : kind === 'Secret'
-          ? tlsContentOf(object as KubeSecret)
+          ? (key.startsWith(AUTHORITIES) ? secretAuthoritiesOf : tlsContentOf)(object as KubeSecret)
           : authoritiesOf(object as ConfigMap)
     this.#put(key, content, signal)
   }

@@ -1,6 +1,6 @@
 import { issueCertificate } from '@spout/testkit/tls'
 import { describe, expect, test } from 'vitest'
-import { authoritiesOf, tlsContentOf } from './tls-secret.ts'
+import { authoritiesOf, secretAuthoritiesOf, tlsContentOf } from './tls-secret.ts'
 
 const one = issueCertificate({ names: ['a.example'], days: 90 })
 const two = issueCertificate({ names: ['b.example'], days: 90 })
@@ -70,6 +70,22 @@ describe('a Secret of type kubernetes.io/tls', () => {
       refusal: { field: 'data[tls.crt]' },
     })
   })
+})
+
+test('authorities of a Secret are read, and nothing that would be left out', () => {
+  const of = (data: Readonly<Record<string, string>>) =>
+    secretAuthoritiesOf({ metadata: { name: 'ca' }, type: 'Opaque', data })
+  const both = of({ 'ca.crt': base64(`# one\n${one.certificate}${two.certificate}`), 'tls.key': base64(one.key) })
+  if ('refusal' in both) throw new Error(both.refusal.message)
+  expect(both.value.chain).toBe(`${one.certificate.trim()}\n${two.certificate.trim()}\n`)
+  expect(both.value.key).toBeNull()
+  for (const [data, field] of [
+    [{}, 'data[ca.crt]'],
+    [{ 'tls.crt': base64(one.certificate) }, 'data[ca.crt]'],
+    [{ 'ca.crt': one.certificate }, 'data[ca.crt]'],
+    [{ 'ca.crt': base64(one.certificate), 'ca.crl': base64('x') }, 'data[ca.crl]'],
+  ] as const)
+    expect(of(data)).toMatchObject({ refusal: { reason: 'InvalidCertificate', field } })
 })
 
 test('authorities of a ConfigMap are read without what stands between them', () => {

@@ -3,7 +3,7 @@ import type { ConfigMap, Secret as KubeSecret } from '@spout/kube'
 import { Secret } from '@spout/runtime'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 
-/** The content of a Secret of type `kubernetes.io/tls`, or of a ConfigMap with authorities. */
+/** The content of a Secret of type `kubernetes.io/tls`, or of a ConfigMap or Secret with authorities. */
 export interface TlsContent {
   /** PEM blocks, the leaf first. */
   readonly chain: string
@@ -44,17 +44,30 @@ export function tlsContentOf({ type, data = {} }: KubeSecret): OrRefusal<TlsCont
 }
 
 /** Reads the authorities of a ConfigMap: PEM blocks under `ca.crt`, as Gateway API's BackendTLSPolicy names it. */
-export function authoritiesOf({ data = {} }: ConfigMap): OrRefusal<TlsContent> {
+export const authoritiesOf = ({ data = {} }: ConfigMap): OrRefusal<TlsContent> =>
+  authoritiesIn(data['ca.crt'] ?? '', 'ConfigMap')
+
+/**
+ * Reads the authorities of a Secret of any type: PEM blocks under `ca.crt`, as ingress-nginx names them. Nothing else in it
+ * is looked at but lists of revoked certificates (`ca.crl`), which would be left out without a word.
+ */
+export function secretAuthoritiesOf({ data = {} }: KubeSecret): OrRefusal<TlsContent> {
+  if (data['ca.crl'] !== undefined)
+    return refuse('InvalidCertificate', 'data[ca.crl]', 'Lists of revoked certificates in a Secret are not taken.')
+  const text = typeof data['ca.crt'] === 'string' && data['ca.crt'].length <= MOST_CHARACTERS ? data['ca.crt'] : ''
+  return authoritiesIn(Buffer.from(text, 'base64').toString('latin1'), 'Secret')
+}
+
+function authoritiesIn(text: string, kind: string): OrRefusal<TlsContent> {
   const field = 'data[ca.crt]'
-  const text = data['ca.crt'] ?? ''
   const chain = text.length > MOST_CHARACTERS ? [] : (text.match(CERTIFICATES) ?? [])
   if (chain.length === 0)
-    return refuse('InvalidCertificate', field, 'The ConfigMap has no certificate in PEM under ca.crt.')
+    return refuse('InvalidCertificate', field, `The ${kind} has no certificate in PEM under ca.crt.`)
   for (const [at, block] of chain.entries())
     try {
       new X509Certificate(block)
     } catch {
-      return refuse('InvalidCertificate', field, `Block ${at + 1} of the ConfigMap's ca.crt is not a certificate.`)
+      return refuse('InvalidCertificate', field, `Block ${at + 1} of the ${kind}'s ca.crt is not a certificate.`)
     }
   const pem = chain.map((block) => `${block}\n`).join('')
   return { value: { chain: pem, key: null, hash: createHash('sha256').update(pem).digest('hex') } }
