@@ -69,7 +69,9 @@ function isWritable(ingress: Ingress, note: Note): boolean {
     ? 'something protects it that is not taken'
     : options.access.allow !== null || options.access.deny.length > 0
       ? 'no HTTPRoute limits the addresses of clients'
-      : null
+      : options.clients !== null
+        ? 'no HTTPRoute asks clients for certificates'
+        : null
   if (why !== null) note(`${keyOf(ingress)}: not written: ${why}; its paths would be open.`)
   return why === null && options.canary === null
 }

@@ -3,6 +3,7 @@ import type { Ingress } from '@spout/kube'
 import { type Access, accessOf } from './access.ts'
 import { AnnotationReader } from './annotation-reader.ts'
 import { type Canary, canaryOf } from './canary.ts'
+import { type ClientCertificates, clientCertificatesOf } from './client-certificates.ts'
 import { type Forwarding, forwardingOf } from './forwarding.ts'
 import { type Paths, pathsOf } from './paths.ts'
 import { type PoolOptions, poolOptionsOf } from './pool-options.ts'
@@ -15,6 +16,7 @@ export interface NginxOptions {
   readonly isRefused: boolean
   readonly redirects: Redirects
   readonly access: Access
+  readonly clients: ClientCertificates | null
   readonly forwarding: Forwarding
   readonly pool: PoolOptions
   readonly paths: Paths
@@ -37,6 +39,7 @@ export function nginxOptionsOf({ metadata }: Ingress): ReadAnnotations {
   const options = {
     redirects: redirectsOf(own),
     access: accessOf(own),
+    clients: clientCertificatesOf(own, metadata.namespace ?? ''),
     forwarding: forwardingOf(own, metadata.namespace ?? ''),
     pool: poolOptionsOf(read),
     paths: pathsOf(own),

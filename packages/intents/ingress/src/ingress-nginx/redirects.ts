@@ -31,7 +31,8 @@ export function redirectsOf(read: AnnotationReader): Redirects {
 const URL_PARTS =
   /^(?:(?<scheme>https?|\$scheme):\/\/(?<host>\$host|[A-Za-z0-9._-]+)(?::(?<port>\d{1,5}))?)?(?<path>\/[^$]*)?(?<rest>\$request_uri)?$/
 
-function redirectTo(read: AnnotationReader, name: string, usual: number): RedirectAction | undefined {
+/** @param name of the annotation with a URL or path. @param usual code */
+export function redirectTo(read: AnnotationReader, name: string, usual: number): RedirectAction | undefined {
   const code = read.whole(`${name}-code`, 300, 399) ?? usual
   const text = read.text(name)
   if (text === undefined) return undefined

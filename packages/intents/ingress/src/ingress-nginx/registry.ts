@@ -84,6 +84,11 @@ const DIFFERS: Rows = {
   'limit-burst-multiplier': '1 to 10; 5 without it',
   'limit-connections':
     'requests of a client at once, for each path; others get 503; an IPv6 client is its /64; each node counts by itself',
+  'auth-tls-secret':
+    'of the namespace; one for all Ingresses of an address; all its clients are asked for a certificate, and one of another authority is refused in the handshake; paths are served over HTTPS alone; `ca.crl` is not taken',
+  'auth-tls-verify-client': '`on` (400 without a certificate), `optional`, `off`; another one closes the paths',
+  'auth-tls-error-page': '302; as `temporal-redirect`',
+  'auth-tls-match-cn': '`CN=` and an expression for the common name from its begin; the subset of RE2',
   'proxy-body-size':
     'larger ones get 413, also chunked ones, of which pods may get the begin; without it there is no limit',
   'default-backend': 'while its Service has no endpoint; errors of pods are passed on',
@@ -110,12 +115,6 @@ const REFUSED: Rows = {
   'auth-keepalive-share-vars': PROTECTS,
   'auth-keepalive-timeout': PROTECTS,
   'auth-snippet': 'text of a configuration is never taken',
-  'auth-tls-secret': PROTECTS,
-  'auth-tls-verify-client': PROTECTS,
-  'auth-tls-verify-depth': PROTECTS,
-  'auth-tls-error-page': PROTECTS,
-  'auth-tls-match-cn': PROTECTS,
-  'auth-tls-pass-certificate-to-upstream': PROTECTS,
   'enable-global-auth': PROTECTS,
   'enable-modsecurity': PROTECTS,
   'enable-owasp-core-rules': PROTECTS,
@@ -128,6 +127,9 @@ const REFUSED: Rows = {
 }
 
 const NOT_TAKEN: Rows = {
+  'auth-tls-verify-depth': 'chains of any length are taken, as their authorities allow',
+  'auth-tls-pass-certificate-to-upstream':
+    'pods are told of it by x-ssl-client-dn, x-ssl-client-cn, x-ssl-issuer and x-ssl-client-sha1',
   'service-upstream': 'requests go to endpoints, not to the cluster IP',
   'affinity-mode': 'clients keep their pod while it is healthy',
   'affinity-canary-behavior': 'a canary is chosen for each request',

@@ -38,7 +38,15 @@ const AROUND: Surroundings = {
   domains: [],
 }
 
-export const compiled = (...all: readonly Ingress[]): Compiled => compile(all, AROUND)
+const compiledIn =
+  (around: Surroundings) =>
+  (...all: readonly Ingress[]): Compiled =>
+    compile(all, around)
+
+export const compiled = Object.assign(compiledIn(AROUND), {
+  /** With other surroundings. */
+  around: (own: Partial<Surroundings>) => compiledIn({ ...AROUND, ...own }),
+})
 
 export const routesOf = ({ content }: Compiled, protocol = 'http') =>
   content.listeners.find((one) => one.protocol === protocol)?.routes ?? []
@@ -50,6 +58,8 @@ export interface AskedRequest {
   readonly source?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly cookies?: Readonly<Record<string, string>>
+  /** The common name of its client's certificate; absent: it has none. */
+  readonly clientName?: string
 }
 
 type Route = ReturnType<typeof routesOf>[number]
@@ -81,6 +91,10 @@ function fits(condition: Condition, value: string, request: AskedRequest): boole
       return headers[condition.name] !== undefined && fitsText(condition.compare, value, headers[condition.name]!)
     case 'cookie':
       return cookies[condition.name] === value
+    case 'client-certificate':
+      return value === (request.clientName === undefined ? 'absent' : 'present')
+    case 'client-name':
+      return request.clientName !== undefined && fitsText(condition.compare, value, request.clientName)
     default:
       throw new Error(`no request of these tests has a ${condition.on}`)
   }

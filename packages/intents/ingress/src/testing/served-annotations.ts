@@ -54,6 +54,10 @@ export const SERVED: Readonly<
   'limit-connections': '7',
   'limit-whitelist': ['10.0.0.0/8', { 'limit-rps': '7' }],
   'limit-allowlist': ['10.0.0.0/8', { 'limit-connections': '7' }],
+  'auth-tls-secret': 'shop/ca',
+  'auth-tls-verify-client': ['optional', { 'auth-tls-secret': 'shop/ca' }],
+  'auth-tls-error-page': ['https://b.example/no', { 'auth-tls-secret': 'shop/ca' }],
+  'auth-tls-match-cn': ['CN=alice', { 'auth-tls-secret': 'shop/ca' }],
   'proxy-body-size': '8m',
   'default-backend': 'none',
 }

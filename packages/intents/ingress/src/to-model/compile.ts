@@ -15,10 +15,17 @@ import {
   uidOf,
 } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
-import { type Listener, listenerTls, MOST_LISTENER_CERTIFICATES, MOST_ROUTES } from '@spout/model'
+import {
+  CLIENT_CERTIFICATE_HEADERS,
+  type Listener,
+  listenerTls,
+  MOST_LISTENER_CERTIFICATES,
+  MOST_ROUTES,
+} from '@spout/model'
 import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { type IngressOptions, optionsOf } from './annotations.ts'
 import { Backends, PLAIN_POOL } from './backends.ts'
+import { clientAuthoritiesOf } from './client-authorities.ts'
 import { dnsNamesOf } from './dns-names.ts'
 import { aliasRules, hasRegexOf, wwwRoutes } from './hosts.ts'
 import { Regexes } from './regexes.ts'
@@ -58,7 +65,15 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
   }
   const options = new Map(ordered.map((ingress) => [ingress, optionsOf(ingress)]))
   for (const [ingress, read] of options) for (const problem of read.problems) tell(ingress, problem)
-  const optionsFor = (ingress: Ingress): IngressOptions => options.get(ingress)!.options
+  const authorities = clientAuthoritiesOf(
+    ordered.flatMap((one) => ({ ingress: one, options: options.get(one)!.options })),
+    around,
+    tell,
+  )
+  const optionsFor = (ingress: Ingress): IngressOptions => {
+    const own = options.get(ingress)!.options
+    return authorities.refused.has(ingress) ? { ...own, isRefused: true } : own
+  }
   const certificates = certificatesOf(ordered, around, tell)
   const mains = ordered.filter((one) => optionsFor(one).canary === null)
   const hasRegex = hasRegexOf(mains, optionsFor)
@@ -84,8 +99,9 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
     }
   }
   const last = rules.some(({ match }) => match === 'default') ? [] : [NOT_FOUND]
+  const isOfClients = ({ ingress }: Rule) => optionsFor(ingress).clients !== null
   const isRedirected = redirectedRules(ordered, optionsFor)
-  const toHttps = certificates.length === 0 ? () => false : isRedirected
+  const toHttps = certificates.length === 0 ? () => false : (rule: Rule) => isOfClients(rule) || isRedirected(rule)
   const listeners: ListenerContent[] = [
     {
       ...listener('http', 80),
@@ -96,7 +112,11 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
     listeners.push({
       ...listener('https', 443),
       routes: [...routes.map(({ route }) => route), ...last],
-      tls: listenerTls.parse({ certificateIds: certificates }),
+      ...(authorities.id !== null && { insertHeaders: [...FORWARDED, ...CLIENT_CERTIFICATE_HEADERS] }),
+      tls: listenerTls.parse({
+        certificateIds: certificates,
+        ...(authorities.id !== null && { clientCertificates: { caCertificateId: authorities.id, required: false } }),
+      }),
     })
   const asked = ordered.map((ingress) => ({ ingress, names: dnsNamesOf(ingress, around.domains) }))
   const published = namesOfAll(asked.map(({ names }) => names))

@@ -1,6 +1,7 @@
 import { type Refusal, type RouteContentInput, shown } from '@spout/connector'
 import type { RouteFilter } from '@spout/model'
 import type { Canary } from '../ingress-nginx/canary.ts'
+import { nameExpression, otherName } from '../ingress-nginx/client-certificates.ts'
 import type { IngressOptions } from './annotations.ts'
 import { literalBegin, type Regexes } from './regexes.ts'
 import { rewritingOf } from './rewriting.ts'
@@ -26,6 +27,7 @@ export interface RuleBackends {
 }
 
 const NOT_SERVED: Action = { type: 'respond', code: 503 }
+const NO_CERTIFICATE: Action = { type: 'respond', code: 400 }
 const FORBIDDEN: Action = { type: 'respond', code: 403 }
 /** Values of one condition. */
 const MOST_VALUES = 64
@@ -51,7 +53,13 @@ export function routesOfRule(
   }
   const conditions = conditionsOf(rule)
   if (options.isRefused) return [{ name, conditions, action: NOT_SERVED }]
-  const guards = accessRoutes(name, conditions, options)
+  const { commonName = null } = options.clients ?? {}
+  const unknown = commonName === null ? null : regexes.refusalOf(nameExpression(commonName))
+  if (unknown !== null) {
+    tell({ reason: 'AnnotationRefused', field: rule.field, message: `auth-tls-match-cn is not taken: ${unknown} 503.` })
+    return [{ name, conditions, action: NOT_SERVED }]
+  }
+  const guards = [...accessRoutes(name, conditions, options), ...clientRoutes(name, conditions, options)]
   const root = rootRoutes(name, rule, options)
   if (options.redirects.all !== null) return [...guards, { name, conditions, action: options.redirects.all }]
   if (backends.pool === null) return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
@@ -85,6 +93,18 @@ const limitsOf = ({ forwarding: { clientRate, clientConcurrency } }: IngressOpti
   ...(clientRate && { clientRate }),
   ...(clientConcurrency !== undefined && { clientConcurrency }),
 })
+
+/** Clients that may not ask by their certificates: those without one, and those with another name. */
+function clientRoutes(name: string, conditions: Conditions, { clients }: IngressOptions): readonly RouteContentInput[] {
+  if (clients === null) return []
+  const { isRequired, errorPage, commonName } = clients
+  const absent: Conditions = [...conditions, { on: 'client-certificate', values: ['absent'] }]
+  const others: Conditions = commonName === null ? [] : [...conditions, otherName(commonName)]
+  return [
+    ...(isRequired ? [{ name: `${name}#client`, conditions: absent, action: errorPage ?? NO_CERTIFICATE }] : []),
+    ...(commonName === null ? [] : [{ name: `${name}#client-name`, conditions: others, action: FORBIDDEN }]),
+  ]
+}
 
 /** Clients that may not ask: those that are denied, and those that are not allowed. */
 function accessRoutes(name: string, conditions: Conditions, { access }: IngressOptions): readonly RouteContentInput[] {
@@ -151,9 +171,23 @@ function rewriteOf(
   }
 }
 
-function filtersOf({ forwarding }: IngressOptions, rewrite: Rewritten['rewrite']): Pick<Forward, 'filters'> {
+/** What ingress-nginx tells pods of a client's certificate. A client must not say it itself, also not with underscores. */
+const TOLD_BY_NGINX = ['verify', 'subject-dn', 'issuer-dn', 'cert'].map((name) => `ssl-client-${name}`)
+const FORGED = TOLD_BY_NGINX.flatMap((name) => [name, name.replaceAll('-', '_')])
+
+function withClient(filters: Forward['filters'] & object, { clients }: IngressOptions): Forward['filters'] & object {
+  if (clients === null) return filters
+  const own = filters.find((one) => one.type === 'request-headers')
+  const others = filters.filter((one) => one !== own)
+  const verified = clients.isRequired ? [{ name: 'ssl-client-verify', value: 'SUCCESS' }] : []
+  const set = [...(own?.set ?? []), ...verified]
+  return [...others, { type: 'request-headers', set, remove: FORGED }]
+}
+
+function filtersOf(options: IngressOptions, rewrite: Rewritten['rewrite']): Pick<Forward, 'filters'> {
+  const { forwarding } = options
   const whole = forwarding.host === null ? rewrite : { ...rewrite, host: forwarding.host }
-  const filters: NonNullable<Forward['filters']> = [...forwarding.filters]
+  const filters: NonNullable<Forward['filters']> = [...withClient([...forwarding.filters], options)]
   if (Object.keys(whole).length > 0) filters.push({ type: 'rewrite', ...whole })
   return filters.length === 0 ? {} : { filters }
 }

@@ -1,0 +1,72 @@
+import type { Refusal } from '@spout/connector'
+import type { Ingress } from '@spout/kube'
+import { type RedirectAction, routeCondition } from '@spout/model'
+import { AnnotationReader } from './annotation-reader.ts'
+import { redirectTo } from './redirects.ts'
+import { NGINX_PREFIX } from './registry.ts'
+
+/** Which clients may ask, by their certificates. */
+export interface ClientCertificates {
+  /** The Secret with the authorities, `namespace/name`. */
+  readonly secret: string
+  /** Whether clients without a certificate are refused. */
+  readonly isRequired: boolean
+  /** Where these are sent; null: they get 400. */
+  readonly errorPage: RedirectAction | null
+  /** An expression for the common name: clients with another one get 403. Null: any. */
+  readonly commonName: string | null
+}
+
+const SECRET = 'auth-tls-secret'
+const NAME = /^(?<namespace>[a-z0-9-]{1,63})\/(?<name>[a-z0-9][a-z0-9.-]{0,252})$/
+const COMMON_NAME = /^CN=(?<expression>.+)$/
+
+/**
+ * Without a Secret the others mean nothing, as with ingress-nginx.
+ * @param namespace of the Ingress: authorities of others are theirs
+ */
+export function clientCertificatesOf(read: AnnotationReader, namespace: string): ClientCertificates | null {
+  const text = read.text(SECRET)
+  const verify = read.text('auth-tls-verify-client') ?? 'on'
+  if (text === undefined || verify === 'off') return null
+  const named = NAME.exec(text)?.groups
+  if (named?.['namespace'] !== namespace) {
+    read.refuse(SECRET, 'it is not the name of a Secret of the namespace, such as NAMESPACE/NAME')
+    return null
+  }
+  if (verify !== 'on' && verify !== 'optional')
+    read.refuse(
+      'auth-tls-verify-client',
+      'anybody can make a certificate with any name: it is on, optional or off here',
+    )
+  const subject = read.text('auth-tls-match-cn')
+  const commonName = subject === undefined ? null : (COMMON_NAME.exec(subject)?.groups?.['expression'] ?? '')
+  if (commonName === '' || (commonName !== null && !routeCondition.safeParse(otherName(commonName)).success))
+    read.refuse('auth-tls-match-cn', 'it is not CN= and an expression that is known here')
+  return {
+    secret: text,
+    isRequired: verify === 'on',
+    errorPage: redirectTo(read, 'auth-tls-error-page', 302) ?? null,
+    commonName,
+  }
+}
+
+/** From the begin of the name on. */
+export const nameExpression = (commonName: string): string => `^(?:${commonName})`
+
+/** Of clients whose common name is another one, or that have none. */
+export const otherName = (commonName: string) => ({
+  ...{ on: 'client-name' as const, name: 'CN' as const, compare: 'regex' as const, not: true },
+  values: [nameExpression(commonName)],
+})
+
+/** The Secret with authorities that an Ingress names, `namespace/name`; null: none that it may name. */
+export const authoritiesNamedBy = ({ metadata }: Ingress): string | null =>
+  clientCertificatesOf(new AnnotationReader(metadata.annotations ?? {}), metadata.namespace ?? '')?.secret ?? null
+
+/** Why all paths of an Ingress answer 503. */
+export const authoritiesRefused = (why: string): Refusal => ({
+  reason: 'AnnotationRefused',
+  field: `metadata.annotations[${NGINX_PREFIX}${SECRET}]`,
+  message: `not taken: ${why}; all paths of this Ingress are answered with 503.`,
+})

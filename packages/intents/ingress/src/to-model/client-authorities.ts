@@ -1,0 +1,46 @@
+import { authoritiesKey, type Refusal, shown } from '@spout/connector'
+import type { Ingress } from '@spout/kube'
+import { authoritiesRefused } from '../ingress-nginx/client-certificates.ts'
+import type { IngressOptions } from './annotations.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export interface ClientAuthorities {
+  /** Id of the certificate by which clients are judged; null: they are not asked for one. */
+  readonly id: string | null
+  /** Ingresses whose clients cannot be judged: nobody may ask for their paths. */
+  readonly refused: ReadonlySet<Ingress>
+}
+
+/**
+ * One listener asks clients for certificates of one Secret's authorities, which is that of the oldest Ingress: authorities
+ * of another one would let in clients that the first does not know.
+ * @param ordered the oldest first
+ */
+export function clientAuthoritiesOf(
+  ordered: readonly { readonly ingress: Ingress; readonly options: IngressOptions }[],
+  around: Surroundings,
+  tell: (ingress: Ingress, refusal: Refusal) => void,
+): ClientAuthorities {
+  const wanting = ordered.flatMap(({ ingress, options: { clients, canary, isRefused } }) =>
+    clients === null || canary !== null || isRefused ? [] : [{ ingress, secret: clients.secret }],
+  )
+  const [first] = wanting
+  if (first === undefined) return { id: null, refused: new Set() }
+  const refused = new Set<Ingress>()
+  const refuse = (ingress: Ingress, why: string | null): void => {
+    refused.add(ingress)
+    if (why !== null) tell(ingress, authoritiesRefused(why))
+  }
+  const hasTls = ordered.some(({ ingress }) => (ingress.spec?.tls ?? []).some(({ secretName }) => secretName))
+  const sight = around.certificate(authoritiesKey(first.secret))
+  // Clients are not let in by what the Secret held before.
+  const id = hasTls && sight.type === 'ready' && sight.notice === null ? sight.certificate.id : null
+  const problem = sight.type === 'refused' ? sight.refusal : sight.type === 'ready' ? sight.notice : null
+  for (const { ingress, secret } of wanting) {
+    if (!hasTls) refuse(ingress, 'no Ingress of its address has a certificate (spec.tls)')
+    else if (secret !== first.secret)
+      refuse(ingress, `an older Ingress of this address has Secret ${shown(first.secret)}, and there is one for all`)
+    else if (id === null) refuse(ingress, problem === null ? null : problem.message.replace(/\.$/, ''))
+  }
+  return { id, refused }
+}
