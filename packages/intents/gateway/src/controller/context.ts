@@ -13,6 +13,7 @@ import type { ListenerSetIndex } from './listener-set-index.ts'
 import type { GatewayControllerOptions } from './options.ts'
 import type { PolicyIndex } from './policy-index.ts'
 import type { RouteIndex } from './route-index.ts'
+import type { StaleGateways } from './stale-gateways.ts'
 import type { Statuses } from './statuses.ts'
 
 /** State shared by the parts of the controller. */
@@ -31,6 +32,7 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly policies: PolicyIndex
   readonly statuses: Statuses
   readonly compiled: CompiledRoutes
+  readonly stale: StaleGateways
   readonly busy: Busy
   readonly withdrawing: Map<string, Set<string>>
   /** UIDs of Gateways that were shown and deleted, while a load balancer names them. */

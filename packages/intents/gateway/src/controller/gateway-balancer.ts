@@ -1,25 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   alone,
-  backendPool,
   Confirmations,
   LeftOut,
   memberFamilies,
   nameRefused,
   ownersOf,
-  type PoolContent,
   REFUSED_RETRY_MS,
   type Refusal,
   SHORTLY_MS,
   type ShownLoadBalancer,
   uidOf,
 } from '@spout/connector'
-import { poolTls } from '@spout/model'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
 import type { Gateway } from '../objects/gateway.ts'
 import { authoritiesOfPolicy } from '../to-model/backend-tls.ts'
-import type { Backend } from '../to-model/backends.ts'
-import { type CompiledGateway, compileGateway } from '../to-model/compile-gateway.ts'
+import type { CompiledGateway } from '../to-model/compile-gateway.ts'
+import { GatewayCompilation, type StaleParts } from '../to-model/gateway-compilation.ts'
+import { BackendPools } from './backend-pools.ts'
 import { bringGateway } from './bring-gateway.ts'
 import type { ControllerContext } from './context.ts'
 import { surroundingsOf } from './options.ts'
@@ -31,6 +29,8 @@ export class GatewayBalancer {
   readonly #context: ControllerContext
   readonly #confirmations = new Confirmations()
   readonly #refused = new Set<string>()
+  /** What compiling a Gateway again needs, by key. */
+  readonly #kept = new Map<string, { readonly compilation: GatewayCompilation; readonly pools: BackendPools }>()
 
   constructor(context: ControllerContext) {
     this.#context = context
@@ -42,6 +42,12 @@ export class GatewayBalancer {
     return [...this.#refused]
   }
 
+  /** A Gateway is not ours any more. @param key `namespace/name` */
+  forgetGateway(key: string): void {
+    this.#kept.delete(key)
+    this.#context.stale.whole(key)
+  }
+
   /** A load balancer is gone. */
   forget(id: string): void {
     this.#confirmations.forget(id)
@@ -49,7 +55,7 @@ export class GatewayBalancer {
   }
 
   async balance(key: string): Promise<Outcome> {
-    const { cluster, gateways, known, routes, busy, addLeaving } = this.#context
+    const { cluster, gateways, known, routes, stale, busy, addLeaving } = this.#context
     const gateway = cluster.gateway(key)
     if (gateway === undefined || gateways.ownershipOf(gateway) !== 'ours') return done
     // The load balancer of an earlier Gateway of this name must go first.
@@ -64,19 +70,29 @@ export class GatewayBalancer {
     }
     // When they have been read and stored, this Gateway is looked at again.
     if (!gateways.knowsSecrets(key)) return done
-    const routeIds = routes.ofGateway(key)
-    if (!routeIds.every((id) => this.#knowsAuthorities(routes.of(id).services))) return done
-    const own = routeIds.flatMap((id) => cluster.route(id) ?? [])
-    const families = memberFamilies(this.#context.networks.all, [4, 6])
-    const compiled = compileGateway(gateway, own, {
-      ...surroundingsOf(this.#context),
-      poolOf: (name, backend) => ({
-        ...backendPool(name, backend.port, cluster.slicesOf(backend.service), families, backend.protocol),
-        ...spokenTo(backend),
-      }),
-    })
+    const parts = stale.of(key)
+    const concerned = parts === 'whole' ? routes.ofGateway(key) : parts === 'nothing' ? [] : parts
+    for (const id of concerned) if (!this.#knowsAuthorities(routes.of(id).services)) return done
+    const compiled = this.#compile(key, gateway, parts)
     const ids = known.ofUid(uidOf(gateway)).map(({ document }) => document.id)
     return alone(busy, ids, key, () => this.#bring(key, gateway, compiled))
+  }
+
+  #compile(key: string, gateway: Gateway, parts: StaleParts): CompiledGateway {
+    const { cluster, routes, stale } = this.#context
+    const { compilation, pools } = this.#kept.get(key) ?? { compilation: new GatewayCompilation(), pools: new BackendPools(cluster) }
+    this.#kept.set(key, { compilation, pools })
+    const families = memberFamilies(this.#context.networks.all, [4, 6])
+    const source = {
+      get: (id: string) => cluster.route(id),
+      all: () => routes.ofGateway(key).flatMap((id) => cluster.route(id) ?? []),
+    }
+    const compiled = compilation.compile(gateway, parts, source, {
+      ...surroundingsOf(this.#context),
+      poolOf: (name, backend) => pools.poolOf(name, backend, families),
+    })
+    stale.compiled(key)
+    return compiled
   }
 
   /** Whether all authorities of the policies of Services have been looked at. */
@@ -140,10 +156,4 @@ export class GatewayBalancer {
 const programmedSince = ({ status }: Gateway): string | null => {
   const found = status?.conditions?.find(({ type }) => type === 'Programmed')
   return found?.status === 'True' ? found.lastTransitionTime : null
-}
-
-/** With TLS the version of HTTP is agreed upon there (ALPN). */
-function spokenTo({ http2, tls = null }: Backend): Pick<PoolContent, 'http2' | 'tls'> {
-  if (tls === null) return http2 ? { http2 } : {}
-  return { tls: poolTls.parse({ ...tls, alpn: [http2 ? 'h2' : 'http/1.1'] }) }
 }

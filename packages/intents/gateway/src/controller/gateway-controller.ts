@@ -10,6 +10,7 @@ import {
   queueOwners,
   Restoration,
 } from '@spout/connector'
+import type { Service } from '@spout/kube'
 import { done, type Outcome } from '@spout/runtime'
 import { byAge, routeIdOf } from '../objects/route.ts'
 import { CompiledRoutes } from '../to-model/compiled-routes.ts'
@@ -23,6 +24,7 @@ import { PolicyIndex } from './policy-index.ts'
 import { releaseGateway } from './release.ts'
 import { RouteIndex, rivalOf } from './route-index.ts'
 import { withAddresses } from './shown-addresses.ts'
+import { StaleGateways } from './stale-gateways.ts'
 import { Statuses } from './statuses.ts'
 
 export interface GatewayControllerCounters {
@@ -46,6 +48,8 @@ export class GatewayController {
   readonly #context: ControllerContext
   readonly #balancer: GatewayBalancer
   readonly #loop: IntentLoop<Kind>
+  /** As they were last seen, of those that have changed. */
+  readonly #services = new Map<string, Service>()
 
   constructor(options: GatewayControllerOptions) {
     const { service, settings, clock, log } = options
@@ -65,6 +69,7 @@ export class GatewayController {
       policies: new PolicyIndex(options),
       statuses: new Statuses(options),
       compiled: new CompiledRoutes(),
+      stale: new StaleGateways(),
       busy: new Map(),
       withdrawing: new Map(),
       departed: new Set(),
@@ -72,7 +77,7 @@ export class GatewayController {
       addRoutesOf: (key) => {
         for (const route of this.#context.routes.ofGateway(key)) this.#addRoute(route)
       },
-      addUnit: (key) => this.#addGateway(key),
+      addUnit: (key) => this.#lookAtGateway(key),
       addLeaving: (key) => this.#loop.add('leave', key),
     }
     this.#balancer = new GatewayBalancer(this.#context)
@@ -151,11 +156,12 @@ export class GatewayController {
         this.#policyChanged(change.key)
         break
       case 'service':
-        for (const route of routes.ofService(change.key)) this.#addWithGateways(route)
+        this.#serviceChanged(change.key)
         break
       default:
-        for (const route of routes.ids()) this.#addWithGateways(route)
-        for (const gateway of gateways.nameSecretsAgain()) this.#addGateway(gateway)
+        for (const route of routes.ids()) this.#addRoute(route)
+        gateways.nameSecretsAgain()
+        this.#addAll()
     }
   }
 
@@ -164,10 +170,14 @@ export class GatewayController {
     const { before, ownership, isChanged } = gateways.put(key, cluster.gateway(key))
     noteDeparted(this.#context, before, gateways.get(key)?.uid)
     if (ownership === 'ours') this.#loop.add('gateway', key)
+    else this.#balancer.forgetGateway(key)
     if (ownership === 'deleting' || ownership === 'released' || known.ofKey(key).length > 0)
       this.#loop.add('leave', key)
     // A status of ours, for example, says nothing to its routes.
-    if (isChanged) for (const route of routes.ofGateway(key)) this.#addRoute(route)
+    if (isChanged) {
+      this.#context.stale.whole(key)
+      for (const route of routes.ofGateway(key)) this.#addRoute(route)
+    }
     const wasOurs = before?.ownership === 'ours' || before?.ownership === 'deleting'
     if (wasOurs && gateways.get(key) === null) this.#leaveListenerSets(key)
   }
@@ -176,8 +186,8 @@ export class GatewayController {
     const { cluster, gateways, listenerSets, routes } = this.#context
     const { before, after, isSame } = listenerSets.put(key, cluster.listenerSet(key))
     const named = [...new Set([before, after])].filter((one) => one !== null)
-    for (const gateway of named) this.#addGateway(gateway)
     // Statuses change nothing else.
+    for (const gateway of named) isSame ? this.#lookAtGateway(gateway) : this.#addGateway(gateway)
     if (isSame) return
     for (const gateway of named) gateways.listenerSetsChanged(gateway)
     for (const route of routes.ofListenerSet(key)) this.#routeChanged(route)
@@ -199,7 +209,7 @@ export class GatewayController {
     if (!isChanged) return
     for (const service of before.services) this.#addPoliciesOf(service)
     for (const gateway of new Set([...before.gateways, ...after.gateways])) {
-      this.#addGateway(gateway)
+      this.#addGatewayFor(gateway, [id])
       this.#addRivals(gateway, id)
       if (before.expressions !== after.expressions) this.#addYounger(gateway, id)
     }
@@ -225,7 +235,21 @@ export class GatewayController {
 
   #addWithGateways(route: string): void {
     this.#addRoute(route)
-    for (const gateway of this.#context.routes.of(route).gateways) this.#addGateway(gateway)
+    for (const gateway of this.#context.routes.of(route).gateways) this.#addGatewayFor(gateway, [route])
+  }
+
+  /** A Service, or its endpoints, which say nothing to its routes. */
+  #serviceChanged(key: string): void {
+    const { cluster, routes } = this.#context
+    const own = [...routes.ofService(key)]
+    const service = cluster.service(key)
+    const isAnother = this.#services.get(key) !== service
+    if (service === undefined || own.length === 0) this.#services.delete(key)
+    else this.#services.set(key, service)
+    for (const route of own) {
+      if (isAnother) this.#addWithGateways(route)
+      else for (const gateway of routes.of(route).gateways) this.#addGatewayFor(gateway, [])
+    }
   }
 
   #policyChanged(key: string): void {
@@ -264,6 +288,18 @@ export class GatewayController {
   }
 
   #addGateway(key: string): void {
+    this.#context.stale.whole(key)
+    this.#lookAtGateway(key)
+  }
+
+  /** Looks at a Gateway of which these routes, or endpoints alone, are others. */
+  #addGatewayFor(key: string, routes: readonly string[]): void {
+    this.#context.stale.routes(key, routes)
+    this.#lookAtGateway(key)
+  }
+
+  /** Looks at a Gateway that is as it was compiled. */
+  #lookAtGateway(key: string): void {
     if (this.#context.gateways.isOurs(key)) this.#loop.add('gateway', key)
   }
 
@@ -277,7 +313,7 @@ export class GatewayController {
   }
 
   #tryRefusedAgain(): void {
-    for (const key of this.#balancer.refusedGateways) this.#addGateway(key)
+    for (const key of this.#balancer.refusedGateways) this.#lookAtGateway(key)
   }
 
   #shown(change: LoadBalancerChange): void {

@@ -13,7 +13,7 @@ export const ROUTE_KINDS: readonly RouteKind[] = [HTTP_ROUTE, GRPC_ROUTE, TLS_RO
 const BY_NAME: ReadonlyMap<string, RouteKind> = new Map(ROUTE_KINDS.map((one) => [one.kind, one]))
 
 /** @throws Error for a route of a kind that is not served: none is read */
-export function kindOf({ kind }: RouteObject): RouteKind {
+export function kindOf({ kind }: Pick<RouteObject, 'kind'>): RouteKind {
   const found = BY_NAME.get(kind)
   if (found === undefined) throw new Error(`${kind} is no kind of routes here`)
   return found

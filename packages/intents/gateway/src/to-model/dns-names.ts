@@ -1,4 +1,5 @@
 import {
+  type AskedNames,
   askedNames,
   DNS_ANNOTATIONS,
   keyOf,
@@ -8,15 +9,17 @@ import {
   type Refusal,
   tooManyNames,
 } from '@spout/connector'
-import type { KubeObject } from '@spout/kube'
+import { MOST_DNS_NAMES } from '@spout/model'
 import type { Gateway } from '../objects/gateway.ts'
+import { type RouteObject, routeIdOf } from '../objects/route.ts'
 import { ANY_HOST, isWildcard } from './hostnames.ts'
 import type { JudgedListener } from './listeners.ts'
 
-/** The hosts of a route at a listener that serves it. */
-export interface PlacedHosts {
-  readonly route: KubeObject
-  readonly hosts: readonly string[]
+/** What a route asks for at the listeners that serve it, and its age. */
+export interface NamesOfRoute {
+  /** Sorts the oldest first. */
+  readonly age: string
+  readonly asked: readonly AskedNames[]
 }
 
 export interface GatewayNames {
@@ -29,28 +32,49 @@ const OF_ROUTES: readonly string[] = [...DNS_ANNOTATIONS.ttl, ...DNS_ANNOTATIONS
 /**
  * The names of a Gateway: those of its annotation, its listeners' own, and as external-dns's sources of routes do, the
  * hosts at which routes attach. A listener's wildcard is a name only where a route takes all of it.
+ * @param ofRoutes in any order; those that ask for nothing may be left out
  */
 export function dnsNamesOf(
   { metadata }: Gateway,
   listeners: readonly JudgedListener[],
-  placed: readonly PlacedHosts[],
+  ofRoutes: Iterable<NamesOfRoute>,
   domains: readonly string[],
 ): GatewayNames {
   const own = listeners
     .filter(({ host }) => host !== ANY_HOST && !isWildcard(host))
     .map(({ host, id }) => ({ host, field: `spec.listeners[${id}].hostname` }))
-  const byAge = placed.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
-  const asked = [
-    askedNames(metadata.annotations, own, domains),
-    ...byAge.map(({ route, hosts }) => {
-      const field = `${keyOf(route)}: spec.hostnames`
-      const served = hosts.map((host) => ({ host, field }))
-      return askedNames(picked(route.metadata.annotations, OF_ROUTES), served, domains)
-    }),
-  ]
+  const byAge = [...ofRoutes].sort((a, b) => (a.age < b.age ? -1 : 1))
+  const asked = [askedNames(metadata.annotations, own, domains), ...byAge.flatMap((one) => one.asked)]
   const published = namesOfAll(asked)
-  const tooMany = asked.flatMap((one) => tooManyNames(one, published.dnsNames) ?? [])
-  return { published, notices: [...asked.flatMap(({ notices }) => notices), ...tooMany.slice(0, 1)] }
+  const notices = asked.flatMap((one) => one.notices)
+  return { published, notices: [...notices, ...notPublished(asked, published.dnsNames)] }
 }
 
-const ageOf = ({ route }: PlacedHosts): string => `${route.metadata.creationTimestamp ?? ''} ${keyOf(route)}`
+/** What is said of names that are too many, once. */
+function notPublished(asked: readonly AskedNames[], published: readonly string[] = []): readonly Refusal[] {
+  if (published.length < MOST_DNS_NAMES) return []
+  for (const one of asked) {
+    const tooMany = tooManyNames(one, published)
+    if (tooMany !== null) return [tooMany]
+  }
+  return []
+}
+
+/** The names of a route with its hosts at each listener that serves it. */
+export function namesOfRoute(
+  route: RouteObject,
+  placed: readonly (readonly string[])[],
+  domains: readonly string[],
+): NamesOfRoute {
+  const { creationTimestamp = '', annotations } = route.metadata
+  const field = `${keyOf(route)}: spec.hostnames`
+  const own = picked(annotations, OF_ROUTES)
+  const asked = placed.map((hosts) => {
+    const served = hosts.map((host) => ({ host, field }))
+    return askedNames(own, served, domains)
+  })
+  return { age: `${creationTimestamp} ${routeIdOf(route)}`, asked: asked.filter(asksForSomething) }
+}
+
+const asksForSomething = ({ dnsNames, dnsTtlSeconds, notices }: AskedNames): boolean =>
+  dnsNames.length > 0 || dnsTtlSeconds !== null || notices.length > 0

@@ -1,0 +1,45 @@
+import { backendPool, type Family, type PoolContent } from '@spout/connector'
+import type { EndpointSlice } from '@spout/kube'
+import { poolTls } from '@spout/model'
+import type { Backend } from '../to-model/backends.ts'
+import type { Cluster } from './cluster.ts'
+
+interface Kept {
+  readonly backend: Backend
+  readonly slices: readonly EndpointSlice[]
+  readonly families: readonly Family[]
+  readonly pool: PoolContent
+}
+
+/** The pools of the backends of one Gateway. A pool is the same object while backend and slices are the same objects. */
+export class BackendPools {
+  readonly #cluster: Pick<Cluster, 'slicesOf'>
+  readonly #kept = new Map<string, Kept>()
+
+  constructor(cluster: Pick<Cluster, 'slicesOf'>) {
+    this.#cluster = cluster
+  }
+
+  /** @param families that members can have */
+  poolOf(name: string, backend: Backend, families: readonly Family[]): PoolContent {
+    const slices = this.#cluster.slicesOf(backend.service)
+    const known = this.#kept.get(name)
+    if (known?.backend === backend && areSame(known.slices, slices) && areSame(known.families, families))
+      return known.pool
+    const pool = {
+      ...backendPool(name, backend.port, slices, families, backend.protocol),
+      ...spokenTo(backend),
+    }
+    this.#kept.set(name, { backend, slices, families, pool })
+    return pool
+  }
+}
+
+const areSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((one, at) => one === b[at])
+
+/** With TLS the version of HTTP is agreed upon there (ALPN). */
+function spokenTo({ http2, tls = null }: Backend): Pick<PoolContent, 'http2' | 'tls'> {
+  if (tls === null) return http2 ? { http2 } : {}
+  return { tls: poolTls.parse({ ...tls, alpn: [http2 ? 'h2' : 'http/1.1'] }) }
+}

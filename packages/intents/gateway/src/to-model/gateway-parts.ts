@@ -1,0 +1,122 @@
+import type { RouteContent } from '@spout/connector'
+import { sameJson } from '@spout/model'
+import type { Backend } from './backends.ts'
+import type { NamesOfRoute } from './dns-names.ts'
+import type { NamedShares } from './listener-contents.ts'
+import type { JudgedListener } from './listeners.ts'
+import type { PlacedPart, RoutePart } from './route-part.ts'
+import { type OwnedRoute, withChanged } from './sorted-routes.ts'
+
+/** What the routes of a Gateway bring together. Some can be exchanged without a look at the others. */
+export class GatewayParts {
+  readonly #ofRoute = new Map<string, RoutePart>()
+  readonly #kinds = new Map<string, number>()
+  readonly #attached = new Map<JudgedListener, number>()
+  readonly #sorted = new Map<JudgedListener, readonly OwnedRoute[]>()
+  readonly #shares = new Map<JudgedListener, NamedShares>()
+  readonly #backends = new Map<string, Backend>()
+  readonly #uses = new Map<string, number>()
+  /** Of routes that ask for some. */
+  readonly #names = new Map<string, NamesOfRoute>()
+  /** Null when they are others than before. */
+  #poolNames: readonly string[] | null = null
+
+  /** @param owner `kind/namespace/name` */
+  get(owner: string): RoutePart | undefined {
+    return this.#ofRoute.get(owner)
+  }
+
+  hasKind(kind: string): boolean {
+    return (this.#kinds.get(kind) ?? 0) > 0
+  }
+
+  /**
+   * @param gone ids of routes, which may be among those that come again
+   * @param come the oldest first, if they have listeners for themselves
+   */
+  exchange(gone: ReadonlySet<string>, come: readonly RoutePart[]): void {
+    const others = new Set<JudgedListener>()
+    for (const id of gone) {
+      const part = this.#ofRoute.get(id)
+      if (part === undefined) continue
+      this.#ofRoute.delete(id)
+      this.#names.delete(id)
+      this.#count(part, -1)
+      for (const { listener } of part.placed) others.add(listener)
+    }
+    const routes = new Map<JudgedListener, OwnedRoute[]>()
+    for (const part of come) {
+      this.#ofRoute.set(part.id, part)
+      if (part.names.asked.length > 0) this.#names.set(part.id, part.names)
+      this.#count(part, 1)
+      for (const placed of part.placed) {
+        others.add(placed.listener)
+        this.#place(placed)
+        const own = routes.get(placed.listener) ?? []
+        for (const one of placed.routes) own.push({ ...one, owner: part.id })
+        routes.set(placed.listener, own)
+      }
+    }
+    for (const one of others)
+      this.#sorted.set(one, withChanged(this.#sorted.get(one) ?? [], gone, routes.get(one) ?? []))
+  }
+
+  attachedAt(listener: JudgedListener): number {
+    return this.#attached.get(listener) ?? 0
+  }
+
+  routesOf(listener: JudgedListener): readonly RouteContent[] {
+    return (this.#sorted.get(listener) ?? []).map(({ content }) => content)
+  }
+
+  sharesOf(listener: JudgedListener): NamedShares | undefined {
+    return this.#shares.get(listener)
+  }
+
+  allShares(): Iterable<NamedShares> {
+    return this.#shares.values()
+  }
+
+  /** Sorted names of the pools that routes send to. */
+  get poolNames(): readonly string[] {
+    this.#poolNames ??= [...this.#uses.keys()].sort()
+    return this.#poolNames
+  }
+
+  backend(pool: string): Backend | undefined {
+    return this.#backends.get(pool)
+  }
+
+  names(): Iterable<NamesOfRoute> {
+    return this.#names.values()
+  }
+
+  #place({ listener, shares, backends, pools }: PlacedPart): void {
+    if (shares !== null && !this.#shares.has(listener)) this.#shares.set(listener, shares)
+    for (const pool of pools) {
+      const backend = backends.get(pool)
+      // The same object while it says the same, so that its pool is, too.
+      if (backend !== undefined && !sameJson(this.#backends.get(pool), backend)) this.#backends.set(pool, backend)
+    }
+  }
+
+  #count({ kind, attached, placed }: RoutePart, by: 1 | -1): void {
+    add(this.#kinds, kind, by)
+    for (const listener of attached) add(this.#attached, listener, by)
+    for (const { pools } of placed)
+      for (const pool of pools) {
+        const isKnown = this.#uses.has(pool)
+        add(this.#uses, pool, by)
+        if (this.#uses.has(pool) === isKnown) continue
+        this.#poolNames = null
+        this.#backends.delete(pool)
+      }
+  }
+}
+
+/** Those of which there is none are forgotten. */
+function add<K>(counts: Map<K, number>, key: K, by: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + by
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}

@@ -1,0 +1,65 @@
+import { type RouteObject, routeIdOf } from '../objects/route.ts'
+import type { BackendShare, PlacedRoute } from '../route-kinds/route-kind.ts'
+import { backendResolver } from './backend-resolver.ts'
+import type { Backend, BackendSurroundings } from './backends.ts'
+import { type CompileRoute, compileRoute } from './compiled-routes.ts'
+import { type NamesOfRoute, namesOfRoute } from './dns-names.ts'
+import { usesExpressions } from './expressions.ts'
+import { isUsable, type JudgedListener } from './listeners.ts'
+import { sharedPoolNameOf } from './shared-pool.ts'
+
+/** What a route brings to the load balancer of a Gateway. */
+export interface RoutePart {
+  /** `kind/namespace/name` */
+  readonly id: string
+  readonly kind: string
+  readonly usesExpressions: boolean
+  /** Listeners that it is attached to, usable or not. */
+  readonly attached: readonly JudgedListener[]
+  /** Of the usable ones. */
+  readonly placed: readonly PlacedPart[]
+  readonly names: NamesOfRoute
+}
+
+/** A route at a usable listener. */
+export interface PlacedPart {
+  readonly listener: JudgedListener
+  readonly routes: readonly PlacedRoute[]
+  /** Of a route that has its listener for itself. */
+  readonly shares: { readonly pool: string; readonly shares: readonly BackendShare[] } | null
+  readonly backends: ReadonlyMap<string, Backend>
+  /** Names of pools that the routes send to. */
+  readonly pools: readonly string[]
+}
+
+export interface PartSurroundings extends BackendSurroundings {
+  readonly domains: readonly string[]
+  readonly compile?: CompileRoute
+}
+
+/** @param at its names at each listener that it is attached to */
+export function partOf(
+  route: RouteObject,
+  at: Iterable<readonly [JudgedListener, readonly string[]]>,
+  surroundings: PartSurroundings,
+): RoutePart {
+  const { compile = compileRoute, domains } = surroundings
+  const resolve = backendResolver(route, surroundings)
+  const all = [...at]
+  const usable = all.filter(([listener]) => isUsable(listener))
+  const placed = usable.map(([listener, hosts]): PlacedPart => {
+    const { routes, shares, backends } = compile(route, hosts, { ...listener.listener, name: listener.id }, resolve)
+    const named = shares === undefined ? null : { pool: sharedPoolNameOf(route), shares }
+    return { listener, routes, shares: named, backends, pools: poolsOf(routes) }
+  })
+  const hosts = usable.map(([, own]) => own)
+  return {
+    ...{ id: routeIdOf(route), kind: route.kind, usesExpressions: usesExpressions(route) },
+    ...{ attached: all.map(([listener]) => listener), placed, names: namesOfRoute(route, hosts, domains) },
+  }
+}
+
+const poolsOf = (routes: readonly PlacedRoute[]): readonly string[] =>
+  routes.flatMap(({ content: { action } }) =>
+    action.type === 'forward' ? [...action.pools, ...(action.mirrors ?? [])].map(({ pool }) => pool) : [],
+  )
