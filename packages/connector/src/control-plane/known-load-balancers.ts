@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { keepWatching } from '@spout/client/keep-watching'
 import type { LoadBalancer } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
+import type { LoadBalancerContent } from '../content/content.ts'
 import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../content/owners.ts'
 import type { AlikeRoutes } from '../content/route-difference.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from './load-balancer-service.ts'
@@ -27,6 +28,8 @@ export class KnownLoadBalancers {
   readonly #listeners = new Set<(change: LoadBalancerChange) => void>()
   /** For comparisons with what is wanted. */
   readonly alike: AlikeRoutes = new WeakMap()
+  /** The content that a document was last found to say: both are the same objects until they change. */
+  readonly says = new WeakMap<LoadBalancer, LoadBalancerContent>()
   /** Ids seen since the last list began. */
   #seen: Set<string> | null = null
   #listed = false

@@ -23,8 +23,13 @@ export async function replace(
 ): Promise<ShownLoadBalancer> {
   const { id } = shown.document
   const first = context.leftOut.apply(id, wanted)
-  const difference = differenceTo(shown.document, first, context.known.alike)
-  if (difference === 'same') return shown
+  const { says, alike } = context.known
+  if (says.get(shown.document) === first) return shown
+  const difference = differenceTo(shown.document, first, alike)
+  if (difference === 'same') {
+    says.set(shown.document, first)
+    return shown
+  }
   return withoutRefused(context, id, wanted, (content) => {
     // An earlier attempt may have written a part of it.
     const now = context.known.get(id) ?? shown

@@ -80,7 +80,10 @@ export class GatewayBalancer {
 
   #compile(key: string, gateway: Gateway, parts: StaleParts): CompiledGateway {
     const { cluster, routes, stale } = this.#context
-    const { compilation, pools } = this.#kept.get(key) ?? { compilation: new GatewayCompilation(), pools: new BackendPools(cluster) }
+    const { compilation, pools } = this.#kept.get(key) ?? {
+      compilation: new GatewayCompilation(),
+      pools: new BackendPools(cluster),
+    }
     this.#kept.set(key, { compilation, pools })
     const families = memberFamilies(this.#context.networks.all, [4, 6])
     const source = {

@@ -112,10 +112,10 @@ test('a route that changes leaves the contents of the others as they are; nothin
   )
   const source = { get: (id: string) => routes.get(id), all: () => [...routes.values()] }
   const compilation = new GatewayCompilation()
-  const compile = (stale: StaleParts, gateway = GATEWAY) =>
-    compilation.compile(gateway, stale, source, surroundings(1))
+  const compile = (stale: StaleParts, gateway = GATEWAY) => compilation.compile(gateway, stale, source, surroundings(1))
   const first = compile('whole')
-  const contentsOf = ({ wanted }: typeof first) => wanted?.content.listeners.find(({ port }) => port === 80)?.routes ?? []
+  const contentsOf = ({ wanted }: typeof first) =>
+    wanted?.content.listeners.find(({ port }) => port === 80)?.routes ?? []
   const id = 'HTTPRoute/shop/r2'
   routes.set(id, routeWith({ hostnames: ['new.x.org'], rules: [] }, { name: 'r2', number: 2 }))
   // Nobody said so.

@@ -54,9 +54,7 @@ export class GatewayCompilation {
     const changed = isSame && typeof stale === 'object' ? changedParts(last, stale, routes, surroundings) : null
     const frame = isSame && changed !== null ? last.frame : frameOf(gateway, surroundings)
     const parts =
-      last !== null && changed !== null
-        ? exchanged(last.parts, changed)
-        : partsOf(frame, routes.all(), surroundings)
+      last !== null && changed !== null ? exchanged(last.parts, changed) : partsOf(frame, routes.all(), surroundings)
     const compiled = compiledOf(frame, parts, surroundings)
     this.#last = { frame, parts, compiled }
     return compiled

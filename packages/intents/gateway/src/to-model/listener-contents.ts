@@ -102,10 +102,7 @@ function routesOf(
   last: (host: string) => RouteContent,
 ): readonly RouteContent[] {
   const ordered = [...listeners].sort((a, b) => bySpecificity(a.host, b.host))
-  return ordered.flatMap((one) => [
-    ...placed.routesOf(one),
-    ...(one.host === '' ? [] : [last(one.host)]),
-  ])
+  return ordered.flatMap((one) => [...placed.routesOf(one), ...(one.host === '' ? [] : [last(one.host)])])
 }
 
 /** Whether connections with a name that no route of the listener has are closed: they go to a pool without members. */
