@@ -67,6 +67,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
     const crl = tls?.clients?.revocations === undefined ? [] : ['l7.client-certificates.crl']
     const invalid = tls?.clients?.acceptInvalid ? ['l7.client-certificates.invalid'] : []
     const ciphers = tls?.ciphers === undefined ? [] : ['l7.tls-ciphers']
+    const separate = tls?.separateHosts === undefined ? [] : ['l7.separate-hosts']
     needs.add(
       [
         `l7.${protocol}`,
@@ -78,6 +79,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...crl,
         ...invalid,
         ...ciphers,
+        ...separate,
         ...(latencies === undefined ? [] : ['l7.latencies']),
         ...(routeFigures === undefined ? [] : ['l7.latencies.routes']),
         ...(accessLog === undefined ? [] : [accessLogFeature(accessLog.syslog)]),

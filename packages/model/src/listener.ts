@@ -5,6 +5,7 @@ import { type HttpRoute, httpRoutes } from './http-route.ts'
 import { ListTally } from './list-tally.ts'
 import { LISTENER_PROTOCOLS } from './protocols.ts'
 import { looseCidrText, metaShape, port, tags, uuid } from './scalars.ts'
+import { separateHosts } from './separate-hosts.ts'
 
 export const FORWARDED_HEADERS = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'] as const
 /** What members are told of the client's certificate, by listeners of protocol `https`. Empty without a certificate. */
@@ -109,6 +110,8 @@ export const listenerTls = z.strictObject({
     })
     .nullable()
     .default(null),
+  /** Of protocol `https`. Absent: no request is refused for its host; earlier versions do not know the field. */
+  separateHosts: separateHosts.optional(),
 })
 export type ListenerTls = z.infer<typeof listenerTls>
 

@@ -295,6 +295,8 @@ export interface ServiceTls {
     /** The lists of what these authorities revoked. Absent: nothing is looked up. */
     readonly revocations?: NodeCertificate
   }
+  /** A request whose host is of another of these names than what its connection asked for gets 421. Absent: none does. */
+  readonly separateHosts?: readonly string[]
 }
 
 export interface NodePool {

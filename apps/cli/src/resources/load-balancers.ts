@@ -211,6 +211,13 @@ export const listener: Resource = {
       parse: isAccepted,
     },
     {
+      flags: '--separate-hosts <names>',
+      description:
+        'hosts, or *. and a domain, that are kept apart, comma-separated: requests for others than the one asked for get 421',
+      field: 'tls.separateHosts',
+      parse: commaList,
+    },
+    {
       flags: '--access-log <format>',
       description: "a line for each request: json, common, combined, or text with {fields}; or 'none'",
       field: 'accessLog',

@@ -134,7 +134,7 @@ test.each([
       return shown
     },
   }
-  const known = { answered: () => {}, get: () => shown, alike: new WeakMap() }
+  const known = { answered: () => {}, get: () => shown, alike: new WeakMap(), says: new WeakMap() }
   const leftOut = new LeftOut(new FakeClock(), 30_000)
   await replace({ leftOut, known, service } as unknown as SayContext, wanted, shown)
   expect(said).toEqual(calls)

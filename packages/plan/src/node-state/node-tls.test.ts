@@ -85,6 +85,9 @@ test('clients are asked for certificates of the present authorities; without the
   })
   const lenient = { ...tls, clientCertificates: { ...asking.clientCertificates, acceptInvalid: true } }
   expect(planTls({ tls: lenient }, () => 'content')?.tls?.clients?.acceptInvalid).toBe(true)
+  const separate = { ...tls, separateHosts: ['a.example'] }
+  expect(planTls({ tls: separate }, () => 'content')?.tls?.separateHosts).toEqual(['a.example'])
+  expect(planTls({ tls }, () => 'content')?.tls).not.toHaveProperty('separateHosts')
   expect(planTls({ tls: asking }, (id) => (id === 'ca' ? null : 'content'))).toBeNull()
 })
 

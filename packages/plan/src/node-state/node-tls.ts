@@ -13,7 +13,7 @@ export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf
   if (tls === null) return {}
   const certificates = tls.certificateIds.flatMap((id) => nodeCertificate(id, contentIdOf) ?? [])
   if (certificates.length === 0) return null
-  const { unknownNames, minVersion, ciphers, alpn, hsts } = tls
+  const { unknownNames, minVersion, ciphers, alpn, hsts, separateHosts } = tls
   const clients = planClients(tls, contentIdOf)
   if (clients === null) return null
   return {
@@ -22,6 +22,7 @@ export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf
       ...(ciphers === null ? {} : { ciphers }),
       ...(hsts === null ? {} : { hsts }),
       ...clients,
+      ...(separateHosts === undefined ? {} : { separateHosts }),
     },
   }
 }

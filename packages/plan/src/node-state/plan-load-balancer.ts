@@ -246,6 +246,7 @@ export function neededFeatures(
     if ((tls?.clientCertificates?.crlCertificateId ?? null) !== null) needs.add('l7.client-certificates.crl')
     if (tls?.clientCertificates?.acceptInvalid) needs.add('l7.client-certificates.invalid')
     if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
+    if (tls?.separateHosts !== undefined) needs.add('l7.separate-hosts')
     for (const feature of featuresOfRoutes(routes)) needs.add(feature)
     if (latencies) needs.add('l7.latencies')
     if (routeFigures) needs.add('l7.latencies.routes')

@@ -414,6 +414,8 @@ describe('neededFeatures', () => {
       clientCertificates: { caCertificateId: id(9), required: false, acceptInvalid: true },
     })
     expect(neededBy(lenient)).toEqual(['l7.client-certificates', 'l7.client-certificates.invalid', 'l7.https'])
+    const separate = listenerTls.parse({ certificateIds: [id(8)], separateHosts: ['a.example'] })
+    expect(neededBy(separate)).toEqual(['l7.https', 'l7.separate-hosts'])
     const sealed = pool(1, [], { protocol: 'http', tls: poolTls.parse({ ciphers: ['TLS_AES_128_GCM_SHA256'] }) })
     const plain = listener(4, 80, { protocol: 'http', defaultPoolId: id(1) })
     expect(neededFeatures({ listeners: [plain], pools: [sealed] }, 'snat')).toEqual([

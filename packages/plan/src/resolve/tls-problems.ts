@@ -21,6 +21,11 @@ export function* tlsProblems({ protocol, tls, insertHeaders }: Listener, at: str
     yield problem('InvalidField', { field, reason: `belongs to listeners of protocol https and tls, not ${protocol}` })
   if (protocol === 'tls' && tls !== null && tls.hsts !== null)
     yield problem('InvalidField', { field: `${field}.hsts`, reason: 'belongs to listeners of protocol https, not tls' })
+  if (protocol === 'tls' && tls?.separateHosts !== undefined)
+    yield problem('InvalidField', {
+      field: `${field}.separateHosts`,
+      reason: 'belongs to listeners of protocol https, not tls',
+    })
   if (tls?.clientCertificates?.acceptInvalid && tls.clientCertificates.required)
     yield problem('InvalidField', {
       field: `${field}.clientCertificates.acceptInvalid`,

@@ -18,6 +18,7 @@ import { attemptLimit, attemptTable, PASSED_ON, relayDefaults, relays } from './
 import { connectionLineRule, lineFormat, requestRules } from './request-lines.ts'
 import { bodyFilter, sizeRules } from './request-sizes.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
+import { separateHostsRules } from './separate-hosts-rules.ts'
 import { goesByName, serverNameRules } from './server-name-rules.ts'
 import { sessionRules } from './session-rules.ts'
 import {
@@ -114,6 +115,7 @@ const LUA_MAPS: readonly MapName[] = [
   'defaults',
   'shares',
   'paths',
+  'hosts',
 ]
 
 const globalSection = (settings: ProcessSettings): readonly string[] => [
@@ -199,6 +201,7 @@ function defaultsSections({
       ...(forwarded.length + told.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
       ...told.flatMap(clientHeaderRules),
+      ...(mode === 'http' && tls?.separate && settings.luaPrograms.length > 0 ? separateHostsRules : []),
       ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaPrograms.length > 0) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),

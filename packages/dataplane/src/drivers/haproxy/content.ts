@@ -96,12 +96,16 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
 }
 
 function contentIn(
-  { backend, routes, hsts: header, metrics, logs: told }: RenderedFrontend,
+  { backend, routes, hsts: header, metrics, logs: told, hosts }: RenderedFrontend,
   names: PlacedRows['names'],
 ): Pick<PlacedFrontend, 'values' | 'rows'> {
   if (metrics !== undefined) return { values: { backend: METRICS_BACKEND, metrics } }
   const name = backend === null ? undefined : names.get(backend)
-  const others = { ...(header === undefined ? {} : { hsts: header }), ...(told === undefined ? {} : { logs: told }) }
+  const others = {
+    ...(header === undefined ? {} : { hsts: header }),
+    ...(told === undefined ? {} : { logs: told }),
+    ...(hosts === undefined ? {} : { hosts }),
+  }
   if (routes === undefined) return { values: { ...(name === undefined ? {} : { backend: name }), ...others } }
   const kind = routes.wildcards > 0 ? ROUTED.wildcards : ROUTED.named
   const values = { backend: kind, ...(name === undefined ? {} : { defaults: name }), ...others }

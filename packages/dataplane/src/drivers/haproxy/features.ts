@@ -31,6 +31,7 @@ const WITH_LUA: readonly Feature[] = [
   'l7.routes.prefix-redirects',
   'l7.routes.retries',
   'l7.routes.tests',
+  'l7.separate-hosts',
   'l7.tls',
   'l7.tls-passthrough',
 ]

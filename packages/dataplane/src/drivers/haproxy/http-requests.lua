@@ -4,6 +4,7 @@
 -- `test-rows.ts` and `filter-text.ts` write them. A name under which rows are says what they hold, so what was read once
 -- is kept. HAProxy of Debian gives `lua-load` no arguments, so the maps' paths are in the environment.
 local rows = Map.new(os.getenv("SPOUT_TESTS_MAP"), Map._str)
+local hosts = Map.new(os.getenv("SPOUT_HOSTS_MAP"), Map._str)
 
 local byte, sub, find, gmatch = string.byte, string.sub, string.find, string.gmatch
 
@@ -387,6 +388,32 @@ core.register_action("replace_prefix", { "http-req" }, function(txn)
   local path, query = txn:get_var("txn.path"):match("^([^?]*)(.*)$")
   local new = with_prefix(path, from_hex(from), from_hex(to))
   if new ~= nil then txn:set_var("txn.path", new .. query) end
+end)
+
+-- Names, among them `*.` and a domain, that stand in one text.
+local function read_names(text)
+  local names = {}
+  for name in gmatch(text, "[^,]+") do names[name] = true end
+  return names
+end
+-- The narrowest of the names that has the host; an empty one: none has.
+local function narrowest(names, host)
+  if names[host] then return host end
+  local behind = host:match("^[^.]*%.(.+)$")
+  while behind ~= nil do
+    if names["*." .. behind] then return "*." .. behind end
+    behind = behind:match("^[^.]*%.(.+)$")
+  end
+  return ""
+end
+-- 421 (RFC 9110 section 15.5.20) for a request whose host is of another name than what its connection asked for: clients
+-- repeat it on a connection of its own.
+core.register_action("refuse_misdirected", { "http-req" }, function(txn)
+  local text = hosts:lookup(txn.f:fe_name())
+  if text == nil then return end
+  local names = read_once("hosts " .. text, function() return read_names(text) end)
+  local host, asked = txn:get_var("txn.host") or "", txn:get_var("txn.asked") or ""
+  if narrowest(names, host) ~= narrowest(names, asked) then txn:done(txn:reply({ status = 421 })) end
 end)
 
 -- Buckets of clients, by limit and client: the tokens and when there were so many. Two generations bound their number:

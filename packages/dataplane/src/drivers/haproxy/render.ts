@@ -53,6 +53,8 @@ export interface RenderedFrontend {
   readonly metrics?: string
   /** Its requests are told of as this listener's. Absent: they are not. */
   readonly logs?: string
+  /** The hosts that it keeps apart, with commas between. Absent: none. */
+  readonly hosts?: string
 }
 
 export interface RenderedBackend {
@@ -138,6 +140,7 @@ export function renderEntry(
           : { routes: routesOf(service.routes, backendOf, service.id, service.routeFigures === true) }),
         ...(service.tls === undefined ? {} : { certificates: certificatesOf(service.tls) }),
         ...(service.tls?.hsts === undefined ? {} : { hsts: hstsText(service.tls.hsts) }),
+        ...(service.tls?.separateHosts === undefined ? {} : { hosts: hostsText(service.tls.separateHosts) }),
         ...(service.protocol === 'metrics' ? { metrics: checkedId(service.id) } : {}),
         ...(service.latencies || service.accessLog !== undefined ? { logs: checkedId(service.id) } : {}),
       }
@@ -179,6 +182,17 @@ function hstsText({ maxAgeSeconds, includeSubdomains, preload }: NonNullable<Ser
   return Buffer.from(words.join('; ')).toString('base64url')
 }
 
+/** A line of a map: longer ones are not read. */
+const LONGEST_HOSTS = 8000
+
+function hostsText(hosts: readonly string[]): string {
+  const wrong = hosts.find((host) => !/^(\*\.)?[a-z0-9_.-]{1,253}$/.test(host))
+  if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} is no host name`)
+  const text = hosts.join()
+  if (text.length > LONGEST_HOSTS) throw new RangeError(`${hosts.length} hosts are too many to keep apart`)
+  return text
+}
+
 function headersOf({ insertHeaders }: Service, mode: ProxyMode): Pick<FrontendShape, 'forwarded' | 'told'> {
   if (mode !== 'http') return { forwarded: [] }
   const told = clientHeaders(insertHeaders)
@@ -191,13 +205,14 @@ const sizeShape = ({ headerBytes, bodyBytes }: RequestSizes): SizeShape => ({
   ...(bodyBytes === null ? {} : { bodyBytes: within(1, bodyBytes, Number.MAX_SAFE_INTEGER) }),
 })
 
-const tlsShape = ({ minVersion, ciphers, alpn, unknownNames, clients }: ServiceTls): TlsShape => ({
+const tlsShape = ({ minVersion, ciphers, alpn, unknownNames, clients, separateHosts }: ServiceTls): TlsShape => ({
   minVersion: knownVersion(minVersion),
   ...(ciphers === undefined ? {} : { ciphers: knownCiphers(ciphers) }),
   alpn: knownProtocols(alpn),
   unknownNames: unknownNames === 'refuse' ? 'refuse' : 'default',
   ...(clients === undefined ? {} : { clients: askedFor(clients) }),
   ...(clients?.revocations === undefined ? {} : { revocations: true }),
+  ...(separateHosts === undefined ? {} : { separate: true }),
 })
 
 const askedFor = ({ acceptInvalid, required }: NonNullable<ServiceTls['clients']>): TlsShape['clients'] =>

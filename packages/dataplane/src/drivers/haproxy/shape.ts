@@ -31,6 +31,8 @@ export interface TlsShape {
   readonly clients?: 'any' | 'optional' | 'required'
   /** Clients' certificates are looked up in lists of revoked ones. Absent: they are not. */
   readonly revocations?: true
+  /** Requests are compared with the name that their connection asked for. Absent: they are not. */
+  readonly separate?: true
 }
 
 export interface FrontendShape {
@@ -96,7 +98,13 @@ export const frontendKind = ({
   tls,
   sizes,
 }: Pick<FrontendShape, 'mode' | 'forwarded' | 'told' | 'tls' | 'sizes'>): string =>
-  [tls === undefined ? mode : `${mode}s`, ...forwarded, ...told, ...sizeWords(sizes)].join('-')
+  [
+    tls === undefined ? mode : `${mode}s`,
+    ...(tls?.separate ? ['separate'] : []),
+    ...forwarded,
+    ...told,
+    ...sizeWords(sizes),
+  ].join('-')
 
 /** `h8192`, `b1048576`. */
 const sizeWords = ({ headerBytes, bodyBytes }: SizeShape = {}): readonly string[] => [

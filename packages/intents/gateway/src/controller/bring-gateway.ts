@@ -5,6 +5,7 @@ import {
   bringContent,
   bringFamilies,
   keptLoadBalancer,
+  type ListenerContent,
   PoolAwaited,
   type Progress,
   type Refusal,
@@ -37,6 +38,35 @@ export interface BroughtGateway {
 export async function bringGateway(
   context: BringContext,
   gateway: Gateway,
+  compiled: CompiledGateway,
+): Promise<BroughtGateway> {
+  try {
+    return await bring(context, gateway, compiled)
+  } catch (error) {
+    const without = isUnknownThere(error) ? withoutSeparateHosts(compiled) : null
+    if (without === null) throw error
+    return bring(context, gateway, without)
+  }
+}
+
+/** An earlier control plane does not keep hosts of a port apart. */
+const isUnknownThere = (error: unknown): boolean =>
+  error instanceof Refused && error.code === 'UnknownField' && (error.field?.endsWith('.separateHosts') ?? false)
+
+function withoutSeparateHosts(compiled: CompiledGateway): CompiledGateway | null {
+  const { wanted } = compiled
+  if (wanted === null) return null
+  const listeners = wanted.content.listeners.map((listener): ListenerContent => {
+    if (listener.tls === undefined) return listener
+    const { separateHosts: _, ...tls } = listener.tls
+    return { ...listener, tls }
+  })
+  return { ...compiled, wanted: { ...wanted, content: { ...wanted.content, listeners } } }
+}
+
+async function bring(
+  context: BringContext,
+  gateway: Gateway,
   { wanted, refused }: CompiledGateway,
 ): Promise<BroughtGateway> {
   const [held] = context.known.ofUid(uidOf(gateway))
@@ -62,7 +92,7 @@ export async function bringGateway(
   } catch (error) {
     if (error instanceof PoolAwaited) return { shown, notMade: { type: 'pending', ...error.refusal } }
     if (error instanceof Unsatisfiable) return { shown, notMade: { type: 'refused', refusal: error.refusal } }
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof Refused) || isUnknownThere(error)) throw error
     return { shown, notMade: { type: 'refused', refusal: inOwnWords(error) } }
   }
 }

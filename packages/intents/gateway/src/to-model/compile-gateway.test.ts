@@ -111,6 +111,21 @@ describe('listeners', () => {
       { protocol: 'https', port: 443, name: 'a', tls: { certificateIds: [TLS_ID] } },
     ])
     expect(made.listeners.map(({ attachedRoutes }) => attachedRoutes)).toEqual([1, 1])
+    // One listener has no other to be kept apart from.
+    expect(made.wanted?.content.listeners[0]?.tls).not.toHaveProperty('separateHosts')
+  })
+
+  test('HTTPS listeners of a port keep their hosts apart, as long as there are not too many', () => {
+    const tls = { protocol: 'HTTPS', port: 443, tls: { certificateRefs: [{ name: 'tls' }] } }
+    const hostsOf = (...hosts: readonly string[]) => {
+      const listeners = hosts.map((hostname, at) => http(`l${at}`, { ...(hostname !== '' && { hostname }), ...tls }))
+      const made = compileGateway(gatewayWith([...listeners, http('plain')]), [], surroundings)
+      return made.wanted?.content.listeners.at(-1)?.tls?.separateHosts
+    }
+    expect(hostsOf('', 'B.org', '*.a.org')).toEqual(['*.a.org', 'b.org'])
+    expect(hostsOf('a.org')).toBeUndefined()
+    const long = Array.from({ length: 60 }, (_, at) => `${'x'.repeat(60)}.${'y'.repeat(60)}.${'z'.repeat(40)}${at}.org`)
+    expect(hostsOf(...long)).toBeUndefined()
   })
 
   test('no valid listener: no load balancer', () => {

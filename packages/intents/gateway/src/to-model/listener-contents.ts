@@ -1,5 +1,5 @@
 import { type ListenerContent, type RouteContent, type RouteContentInput, routeOf } from '@spout/connector'
-import { FORWARDED_HEADERS, listenerTls } from '@spout/model'
+import { areSeparable, FORWARDED_HEADERS, listenerTls } from '@spout/model'
 import type { BackendShare } from '../route-kinds/route-kind.ts'
 import { endsTls } from './ends-tls.ts'
 import { bySpecificity } from './hostnames.ts'
@@ -78,13 +78,23 @@ function served(
       return {
         ...(certificateIds.length === 0
           ? { protocol: 'http' }
-          : { protocol: 'https', tls: listenerTls.parse({ certificateIds, clientCertificates }) }),
+          : { protocol: 'https', tls: listenerTls.parse({ certificateIds, clientCertificates, ...apart(listeners) }) }),
         insertHeaders: [...FORWARDED_HEADERS],
         defaultPool: '',
         routes: [...routesOf(listeners, placed, notFound), notFound('')],
       }
     }
   }
+}
+
+/**
+ * Clients send requests for several names on one connection where its certificate has them all. A request for another
+ * listener than the connection was made for gets 421, so that no listener's TLS counts for the requests of another one
+ * (GEP-3567). Hosts that are too many for it are not kept apart.
+ */
+function apart(listeners: readonly JudgedListener[]): { readonly separateHosts?: string[] } {
+  const hosts = listeners.flatMap(({ host }) => (host === '' ? [] : [host])).sort()
+  return listeners.length > 1 && areSeparable(hosts) ? { separateHosts: hosts } : {}
 }
 
 /** In the order of the listeners: a client whose name no certificate has gets the first one. */
