@@ -17,6 +17,7 @@ import {
 } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
 import type { CompiledGateway } from '../to-model/compile-gateway.ts'
+import { withoutNewRoutes } from './without-new-routes.ts'
 
 const FIELDS: AddressFields = {
   addresses: 'spec.addresses',
@@ -93,7 +94,23 @@ async function bring(
     if (error instanceof PoolAwaited) return { shown, notMade: { type: 'pending', ...error.refusal } }
     if (error instanceof Unsatisfiable) return { shown, notMade: { type: 'refused', refusal: error.refusal } }
     if (!(error instanceof Refused) || isUnknownThere(error)) throw error
-    return { shown, notMade: { type: 'refused', refusal: inOwnWords(error) } }
+    const refused: Progress = { type: 'refused', refusal: inOwnWords(error) }
+    if (error.code !== 'OverQuota' || shown === null) return { shown, notMade: refused }
+    return { shown: await bringWithoutNewRoutes(context, request, shown), notMade: refused }
+  }
+}
+
+/** What is too much as a whole keeps no route that is served as it is. */
+async function bringWithoutNewRoutes(
+  context: BringContext,
+  wanted: WantedLoadBalancer,
+  shown: ShownLoadBalancer,
+): Promise<ShownLoadBalancer> {
+  try {
+    return await bringContent(context, { ...wanted, content: withoutNewRoutes(wanted.content, shown.document) }, shown)
+  } catch (error) {
+    if (error instanceof Refused) return shown
+    throw error
   }
 }
 

@@ -74,8 +74,11 @@ export function programmedObjection(progress: Progress, { spec }: Pick<Gateway, 
   switch (progress.type) {
     case 'programmed':
       return null
-    case 'refused':
-      return objection(isStatic ? 'AddressNotUsable' : 'AddressNotAssigned', progress.refusal.message)
+    case 'refused': {
+      const { field, message } = progress.refusal
+      if (!field.startsWith('spec.addresses')) return objection('NoResources', message)
+      return objection(isStatic ? 'AddressNotUsable' : 'AddressNotAssigned', message)
+    }
     case 'failed':
       return objection('NoResources', progress.message)
     default:

@@ -55,8 +55,14 @@ describe('Gateways', () => {
     ['fail', { type: 'failed', reason: 'NoNode', message: 'x' }, 'False NoResources', 'False Pending'],
     [
       'have no address',
-      { type: 'refused', refusal: { reason: 'x', field: 'y', message: 'z' } },
+      { type: 'refused', refusal: { reason: 'x', field: 'spec.addresses', message: 'z' } },
       'False AddressNotAssigned',
+      'False Pending',
+    ],
+    [
+      'are more than the quota',
+      { type: 'refused', refusal: { reason: 'OverQuota', field: 'spec', message: 'z' } },
+      'False NoResources',
       'False Pending',
     ],
   ] as const)('that %s are accepted and not programmed', (_, progress, own, ofListener) => {
@@ -67,7 +73,7 @@ describe('Gateways', () => {
 
   test('a static address that is refused is not usable', () => {
     const gateway = gatewayWith([http('web')], { addresses: [{ value: '198.51.100.9' }] })
-    const refused: Progress = { type: 'refused', refusal: { reason: 'x', field: 'y', message: 'z' } }
+    const refused: Progress = { type: 'refused', refusal: { reason: 'x', field: 'spec.addresses', message: 'z' } }
     expect(said(statusOf(gateway, refused).conditions)['Programmed']).toBe('False AddressNotUsable')
   })
 

@@ -1,0 +1,74 @@
+import { KnownLoadBalancers, keyOf, LeftOut, NativeLoadBalancers } from '@spout/connector'
+import { silentLogger, systemClock } from '@spout/runtime'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestBed } from '../../../../server/src/test-bed.ts'
+import { gatewayWith, http, routeWith, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
+import { compileGateway } from '../to-model/compile-gateway.ts'
+import { bringGateway } from './bring-gateway.ts'
+
+const CLUSTER = 'c1'
+const GATEWAY = gatewayWith([http('web')])
+const surroundings = surroundingsOf(['a', 'b', 'c'].map((name) => serviceOf(name)))
+const routeTo = (service: string, number: number, path = `/${number}`) =>
+  routeWith(
+    { rules: [{ matches: [{ path: { type: 'Exact', value: path } }], backendRefs: [to(service)] }] },
+    { name: `r${number}`, number, createdAt: `2026-01-0${number}T00:00:00Z` },
+  )
+
+let bed: Awaited<ReturnType<typeof openTestBed>>
+let projectId: string
+let bring: (routes: readonly ReturnType<typeof routeTo>[]) => ReturnType<typeof bringGateway>
+const served = () =>
+  bed.view
+    .list('loadBalancer', { projectId })
+    .flatMap(({ listeners }) => listeners.flatMap(({ routes }) => routes))
+    .flatMap(({ conditions }) => conditions.flatMap((one) => (one.on === 'path' ? one.values : [])))
+
+beforeAll(async () => {
+  bed = await openTestBed()
+  const { admission } = bed
+  const endpoint = await bed.app.listen({ host: '127.0.0.1', port: 0 })
+  projectId = (await admission.createProject({ name: 'tenant', description: '' })).id
+  const { token } = await bed.login('connector', projectId, 'balancer')
+  const pool = { cidr: '198.51.100.0/24', ranges: [{ first: '198.51.100.10', last: '198.51.100.20' }] }
+  const rest = { description: '', gatewayIp: null, projectIds: null, quarantineSeconds: 0 }
+  await admission.createAddressPool({ name: 'public', ...pool, ...rest })
+  const segment = { physicalNetwork: 'physnet1', vlan: null }
+  const network = await admission.createNetwork({
+    ...{ projectId, name: 'pods', description: '', returnPath: 'snat', segment },
+  })
+  const subnet = { name: '', description: '', cidr: '10.128.0.0/16', gatewayIp: null, nodeRange: null }
+  await admission.addSubnet(network.id, subnet)
+  const service = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+  const known = new KnownLoadBalancers({
+    ...{ service, cluster: CLUSTER, kind: 'gateway', clock: systemClock, log: silentLogger() },
+  })
+  const leftOut = new LeftOut(systemClock, 30_000)
+  bring = (routes) =>
+    bringGateway(
+      {
+        ...{ service, known, leftOut, kind: 'gateway', cluster: CLUSTER, defaultPools: [], projectId },
+        ...{ pools: () => service.addressPools(), networks: [], awaitsPools: false, patienceMs: () => 0 },
+      },
+      GATEWAY,
+      compileGateway(GATEWAY, routes, surroundings),
+    )
+})
+afterAll(() => bed?.close())
+
+describe(`routes of ${keyOf(GATEWAY)} beyond the quota of the project`, () => {
+  test('are not served, and those that are go on to change and to go', async () => {
+    // A listener's last route counts, too.
+    await bed.admission.setQuota(projectId, { routes: 3 }, {})
+    expect((await bring([routeTo('a', 1), routeTo('b', 2)])).notMade).toBeNull()
+    expect(served()).toEqual(['/1', '/2'])
+    const more = await bring([routeTo('a', 1, '/edited'), routeTo('b', 2), routeTo('c', 3)])
+    expect(more.notMade).toMatchObject({ type: 'refused', refusal: { reason: 'OverQuota', field: 'spec' } })
+    expect(served()).toEqual(['/edited', '/2'])
+    const less = await bring([routeTo('b', 2, '/other'), routeTo('c', 3), routeTo('a', 4)])
+    expect(less.notMade).toMatchObject({ type: 'refused' })
+    expect(served()).toEqual(['/other'])
+    expect((await bring([routeTo('b', 2, '/other'), routeTo('c', 3)])).notMade).toBeNull()
+    expect(served()).toEqual(['/other', '/3'])
+  })
+})
