@@ -20,7 +20,6 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'GatewayFrontendClientCertificateValidation',
   'GatewayFrontendClientCertificateValidationInsecureFallback',
   'GatewayHTTPListenerIsolation',
-  'GatewayHTTPSListenerDetectMisdirectedRequests',
   'GatewayPort8080',
   'GatewayStaticAddresses',
   'HTTPRoute',

@@ -44,8 +44,10 @@ export class GatewayBalancer {
 
   /** A Gateway is not ours any more. @param key `namespace/name` */
   forgetGateway(key: string): void {
+    const { stale, statuses } = this.#context
     this.#kept.delete(key)
-    this.#context.stale.whole(key)
+    stale.whole(key)
+    statuses.forgetGateway(key)
   }
 
   /** A load balancer is gone. */
@@ -130,11 +132,12 @@ export class GatewayBalancer {
         : this.#confirmations.progressOf(shown, programmedSince(gateway), null))
     const addresses = (shown?.document.vips ?? []).map(({ address }) => address)
     const nameNotices = [...compiled.nameNotices, ...this.#refusedNames(shown, compiled)]
-    await statuses.tellGateway(gateway, compiled, { progress, addresses, nameNotices })
+    const againMs = await statuses.tellGateway(gateway, compiled, { progress, addresses, nameNotices })
     await statuses.tellListenerSets(gateway, compiled, { progress })
     const isWhole = notMade === null && (shown === null || !this.leftOut.has(shown.document.id))
     if (isWhole) this.#refused.delete(key)
     else this.#refused.add(key)
+    if (againMs > 0) return retryAfter(againMs)
     return isWhole ? done : retryAfter(REFUSED_RETRY_MS)
   }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { keyOf, uidOf } from '@spout/connector'
 import type { Clock } from '@spout/runtime'
-import type { Gateway } from '../objects/gateway.ts'
+import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import type { ListenerSet, ListenerSetStatus } from '../objects/listener-set.ts'
 import type { ParentRef } from '../objects/references.ts'
 import { authoritiesOfPolicy, judgePolicy, servicesOfPolicy } from '../to-model/backend-tls.ts'
@@ -28,6 +28,8 @@ interface Indexes {
 export class Statuses {
   readonly #cluster: Cluster
   readonly #clock: Clock
+  /** When the status of a Gateway was written last. */
+  readonly #toldAtMs = new Map<string, number>()
   #writes = 0
 
   constructor({ cluster, clock }: { readonly cluster: Cluster; readonly clock: Clock }) {
@@ -87,18 +89,32 @@ export class Statuses {
     this.#writes++
   }
 
-  async tellGateway(gateway: Gateway, compiled: CompiledGateway, outcome: GatewayOutcome): Promise<void> {
-    const current = this.#cluster.gateway(keyOf(gateway))
-    if (current === undefined || uidOf(current) !== uidOf(gateway)) return
+  /**
+   * Numbers of routes alone are not written with each route of a burst.
+   * @returns after how many milliseconds it is to be told again; 0: all is told
+   */
+  async tellGateway(gateway: Gateway, compiled: CompiledGateway, outcome: GatewayOutcome): Promise<number> {
+    const key = keyOf(gateway)
+    const current = this.#cluster.gateway(key)
+    if (current === undefined || uidOf(current) !== uidOf(gateway)) return 0
     const attached = attachedSets(compiled).length
     const isCounted = attached > 0 || current.status?.attachedListenerSets !== undefined
     const status = {
       ...gatewayStatus(current, compiled, outcome, this.#now()),
       ...(isCounted && { attachedListenerSets: attached }),
     }
-    if (isDeepStrictEqual(pick(current.status, status), status)) return
+    if (isDeepStrictEqual(pick(current.status, status), status)) return 0
+    const nextMs = (this.#toldAtMs.get(key) ?? Number.NEGATIVE_INFINITY) + COUNTS_EVERY_MS - this.#clock.monotonicMs()
+    if (nextMs > 0 && isDeepStrictEqual(pick(uncounted(current.status), status), uncounted(status))) return nextMs
     await this.#cluster.writeGateway(current, status)
+    this.#toldAtMs.set(key, this.#clock.monotonicMs())
     this.#writes++
+    return 0
+  }
+
+  /** A Gateway is not ours any more. @param key `namespace/name` */
+  forgetGateway(key: string): void {
+    this.#toldAtMs.delete(key)
   }
 
   /** Of those that name a Gateway of ours. */
@@ -139,6 +155,14 @@ export class Statuses {
     return `${this.#clock.now().toISOString().slice(0, 19)}Z`
   }
 }
+
+/** Writes of numbers of routes alone are at least so far apart. */
+const COUNTS_EVERY_MS = 200
+
+const uncounted = (status: GatewayStatus = {}): GatewayStatus =>
+  status.listeners === undefined
+    ? status
+    : { ...status, listeners: status.listeners.map((one) => ({ ...one, attachedRoutes: 0 })) }
 
 /** The fields of the status that we write. */
 const pick = (shown: object | undefined, wanted: object): object =>
