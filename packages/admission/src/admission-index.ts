@@ -1,4 +1,4 @@
-import { type Address, addressKey, type LoadBalancer, type Network } from '@spout/model'
+import { type Address, addressKey, domainsOf, type LoadBalancer, type Network } from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import {
   AddressIndex,
@@ -38,6 +38,8 @@ export class AdmissionIndex {
   readonly routeTables = new RouteTables()
   /** Whose the domains are. */
   readonly domainOwners = new DomainOwners()
+  /** Of these only those that the administrator gave. */
+  readonly givenDomains = new DomainOwners()
   readonly #view: ModelView
   readonly #unsubscribe: () => void
   readonly #addresses = new Map<string, Address>()
@@ -65,7 +67,7 @@ export class AdmissionIndex {
     for (const address of view.list('address')) this.#replaceAddress(address.id, address)
     for (const network of view.list('network')) this.#replaceNetwork(network.id, network)
     for (const loadBalancer of view.list('loadBalancer')) this.#replaceLoadBalancer(loadBalancer.id, loadBalancer)
-    for (const { id, domains } of view.list('project')) this.domainOwners.replace(id, domains)
+    for (const project of view.list('project')) this.#replaceProject(project.id, project)
     for (const kind of COUNTED_KINDS) for (const object of view.list(kind)) this.#countObject(kind, object.id, object)
     this.#learnNodes()
     this.#unsubscribe = view.onChange((changed) => {
@@ -74,7 +76,7 @@ export class AdmissionIndex {
         if (kind === 'address') this.#replaceAddress(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'network') this.#replaceNetwork(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'loadBalancer') this.#replaceLoadBalancer(id, this.#view.get(kind, id)?.value ?? null)
-        if (kind === 'project') this.domainOwners.replace(id, this.#view.get(kind, id)?.value.domains)
+        if (kind === 'project') this.#replaceProject(id, this.#view.get(kind, id)?.value ?? {})
         if (isCounted(kind)) this.#countObject(kind, id, this.#view.get(kind, id)?.value ?? null)
       }
     })
@@ -82,6 +84,11 @@ export class AdmissionIndex {
 
   close(): void {
     this.#unsubscribe()
+  }
+
+  #replaceProject(id: string, project: Parameters<typeof domainsOf>[0]): void {
+    this.domainOwners.replace(id, domainsOf(project))
+    this.givenDomains.replace(id, project.domains)
   }
 
   /** The addresses of an address pool or a network that are in use, held or in quarantine. */

@@ -1,10 +1,10 @@
-import { coversName, type LoadBalancer, SpoutError } from '@spout/model'
+import { coversName, domainsOf, type LoadBalancer, SpoutError } from '@spout/model'
 import type { Claim } from './claims.ts'
 import type { AdmissionContext } from './context.ts'
 
 /**
  * Checks the names that a load balancer is given, and claims those that it did not have: a domain of its project covers
- * each, and no other load balancer has it, of whatever project.
+ * each, and no other load balancer has it, of whatever project, whose domains still cover it.
  * @throws SpoutError InvalidField, DnsNameTaken
  */
 export function claimDnsNames(
@@ -17,13 +17,19 @@ export function claimDnsNames(
   // The project's domains must stay while the name is written.
   if (!claim.use(`project/${projectId}`))
     throw new SpoutError('InvalidField', { field: 'dnsNames', reason: 'the domains of the project change right now' })
-  const domains = view.get('project', projectId)?.value.domains ?? []
+  const domainsIn = (id: string) => domainsOf(view.get('project', id)?.value ?? {})
+  const domains = domainsIn(projectId)
+  /** Whether it has the name, and its project has not lost the domain. */
+  const keeps = (user: string, name: string): boolean => {
+    const owner = view.get('loadBalancer', user)?.value.projectId
+    return owner !== undefined && domainsIn(owner).some((domain) => coversName(domain, name))
+  }
   for (const [at, name] of dnsNames.entries()) {
     const field = `dnsNames[${at}]`
     if (before.includes(name)) continue
     if (!domains.some((domain) => coversName(domain, name)))
       throw new SpoutError('InvalidField', { field, reason: `no domain of the project covers ${name}` })
-    const isTaken = [...index.dnsNameUsers(name)].some((user) => user !== id)
+    const isTaken = [...index.dnsNameUsers(name)].some((user) => user !== id && keeps(user, name))
     const key = `dns/${name}`
     if (isTaken || !(claim.names.has(key) || claim.name(key))) throw new SpoutError('DnsNameTaken', { field, name })
   }

@@ -45,6 +45,12 @@ export class DomainOwners {
     return 'nobody'
   }
 
+  /** Whether a project other than this one has the domain, or a wildcard that covers it. */
+  isHeldByOthers(domain: string, projectId: string): boolean {
+    const holders = [domain, ...parentsOf(domain.replace(/^\*\./, '')).map((parent) => `*.${parent}`)]
+    return holders.some((each) => [...(this.#ownersOf.get(each) ?? [])].some((owner) => owner !== projectId))
+  }
+
   #add(projectId: string, domain: string): void {
     const owners = this.#ownersOf.get(domain) ?? new Set()
     this.#ownersOf.set(domain, owners.add(projectId))

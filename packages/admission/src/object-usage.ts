@@ -12,6 +12,7 @@ const COUNTED_AS = {
   secretContainer: 'secrets',
   securityGroup: 'securityGroups',
   applicationCredential: null,
+  domainClaim: null,
 } as const satisfies Partial<Record<Kind, QuotaResource | null>>
 export type CountedKind = keyof typeof COUNTED_AS
 export const COUNTED_KINDS = Object.keys(COUNTED_AS) as readonly CountedKind[]

@@ -1,5 +1,6 @@
 import {
   classLimits,
+  domainsOf,
   MOST_PROJECT_NAME,
   type Project,
   parseAs,
@@ -16,6 +17,7 @@ import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { Admission } from './contract/admission.ts'
 import { checkDomainsStay } from './dns-names.ts'
+import { claimsOf, lossesTo } from './domain-claims.ts'
 
 const draftSchema = project.pick({ name: true, description: true, id: true }).partial({ id: true })
 
@@ -58,9 +60,11 @@ export async function changeProject(
   return transact(context, (claim) => {
     const stored = find(context, 'project', id, 'project')
     if (fields.name !== undefined && fields.name !== stored.value.name) refuseTakenName(context, claim, fields.name)
-    if (fields.domains !== undefined) checkDomainsStay(context, claim, { id, domains: fields.domains })
     const next: Project = { ...stored.value, ...fields, updatedAt: timestampOf(context.now()) }
-    return { writes: [putOver('project', stored, next)], result: next }
+    if (fields.domains === undefined) return { writes: [putOver('project', stored, next)], result: next }
+    checkDomainsStay(context, claim, { id, domains: domainsOf(next) })
+    const losses = lossesTo(context, { id, domains: fields.domains })
+    return { writes: [putOver('project', stored, next), ...losses], result: next }
   })
 }
 
@@ -83,7 +87,11 @@ export async function deleteProject(context: AdmissionContext, id: string): Prom
       throw new SpoutError('HasChildren', { what: 'project', id, children: children.join(' and ') })
     const limits = view.get('quota', id)
     return {
-      writes: [deleteOf('project', stored), ...(limits === null ? [] : [deleteOf('quota', limits)])],
+      writes: [
+        deleteOf('project', stored),
+        ...(limits === null ? [] : [deleteOf('quota', limits)]),
+        ...claimsOf(context, id),
+      ],
       result: undefined,
     }
   })

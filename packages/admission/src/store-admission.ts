@@ -15,6 +15,7 @@ import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
 import type { ModelView } from './contract/view.ts'
 import { changeCustomRole, createCustomRole, deleteCustomRole } from './custom-roles.ts'
 import { DenyList } from './deny-list.ts'
+import { claimDomain, concludeDomainCheck, withdrawDomainClaim } from './domain-claims.ts'
 import type { HostRule } from './host-rule.ts'
 import { LoadBalancers } from './load-balancers.ts'
 import { setNetworkRoutes } from './network-routes.ts'
@@ -70,6 +71,8 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   readonly #loadBalancers: LoadBalancers
   /** Two runs at once would each give a node an address. */
   readonly #ensuring = new Mutex()
+  /** Of changes that give or take domains: each is checked against what all projects have. */
+  readonly #domains = new Mutex()
 
   constructor(options: StoreAdmissionOptions) {
     const { store, view, defaultQuota, managementCidrs, now, random, sealing, references, hosts } = options
@@ -123,7 +126,8 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   releaseAddress: Admission['releaseAddress'] = (portId) => releaseAddress(this.#context, this.#loadBalancers, portId)
 
   createProject: Admission['createProject'] = (draft) => createProject(this.#context, draft)
-  changeProject: Admission['changeProject'] = (...change) => changeProject(this.#context, ...change)
+  changeProject: Admission['changeProject'] = (...change) =>
+    this.#domains.run(() => changeProject(this.#context, ...change))
   deleteProject: Admission['deleteProject'] = (id) => deleteProject(this.#context, id)
   setQuota: Admission['setQuota'] = (...quota) => setQuota(this.#context, ...quota)
   createCustomRole: Admission['createCustomRole'] = (draft) => createCustomRole(this.#context, draft)
@@ -135,6 +139,12 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
     putApplicationCredential(this.#context, credential)
   deleteApplicationCredential: Admission['deleteApplicationCredential'] = (id) =>
     deleteApplicationCredential(this.#context, id)
+
+  claimDomain: Admission['claimDomain'] = (draft) => claimDomain(this.#context, draft)
+  withdrawDomainClaim: Admission['withdrawDomainClaim'] = (id) =>
+    this.#domains.run(() => withdrawDomainClaim(this.#context, id))
+  concludeDomainCheck: Admission['concludeDomainCheck'] = (...check) =>
+    this.#domains.run(() => concludeDomainCheck(this.#context, ...check))
 
   createNodeGroup: Admission['createNodeGroup'] = (draft) => createNodeGroup(this.#context, draft)
   changeNodeGroup: Admission['changeNodeGroup'] = (id, change) => changeNodeGroup(this.#context, id, change)

@@ -1,5 +1,6 @@
 import { bgpAdvertisement, bgpPeer } from './bgp.ts'
 import { certificate } from './certificate.ts'
+import { domainClaim } from './domain-claim.ts'
 import { loadBalancer } from './load-balancer.ts'
 import { address, addressPool, network } from './network.ts'
 import { enrolmentToken, node } from './node.ts'
@@ -30,6 +31,7 @@ export const KINDS = {
   securityGroup,
   placement,
   project,
+  domainClaim,
   quota,
   user,
   customRole,

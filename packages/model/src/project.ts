@@ -9,10 +9,18 @@ export const MOST_PROJECT_NAME = 64
 export const project = z.strictObject({
   ...metaShape,
   enabled: z.boolean(),
-  /** Absent or empty: its load balancers have no names. */
+  /** Those that the administrator gave. Absent or empty: none. */
   domains: domains.optional(),
+  /** Those of its domain claims that are proven now. */
+  provenDomains: domains.optional(),
 })
 export type Project = z.infer<typeof project>
+
+/** What names a project may give its load balancers. */
+export const domainsOf = (of: Pick<Project, 'domains' | 'provenDomains'>): readonly string[] => [
+  ...(of.domains ?? []),
+  ...(of.provenDomains ?? []),
+]
 
 const count = z.number().int().min(0).max(1_000_000)
 /** Limits the JSON size of load balancers and networks with everything in them, application credentials, certificates, secrets and security groups. */

@@ -1,6 +1,7 @@
 import type { AddressAdmission } from './address-admission.ts'
 import type { BgpAdmission } from './bgp-admission.ts'
 import type { CertificateAdmission } from './certificate-admission.ts'
+import type { DomainAdmission } from './domain-admission.ts'
 import type { LoadBalancerAdmission } from './load-balancer-admission.ts'
 import type { NetworkAdmission } from './network-admission.ts'
 import type { NodeAdmission } from './node-admission.ts'
@@ -20,6 +21,7 @@ export interface Admission
     NetworkAdmission,
     AddressAdmission,
     ProjectAdmission,
+    DomainAdmission,
     NodeGroupAdmission,
     BgpAdmission,
     CertificateAdmission,
