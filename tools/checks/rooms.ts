@@ -23,6 +23,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'status',
     'clean-up',
     'dns',
+    'domains',
   ],
   'packages/dataplane/src': [
     ['contracts', 'nft'],

@@ -3,6 +3,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { addAudit } from './commands/audit.ts'
 import { addConformance } from './commands/conformance.ts'
 import type { CommandContext } from './commands/context.ts'
+import { addDomainClaim } from './commands/domain-claim.ts'
 import { addExplain } from './commands/explain.ts'
 import { addImportIngressNginx } from './commands/import-ingress-nginx.ts'
 import { addImport } from './commands/import-metallb.ts'
@@ -21,6 +22,7 @@ import { listeners, members, pools, subnets } from './nouns/parts.ts'
 import { users } from './nouns/users.ts'
 import { bgpAdvertisement, bgpPeer } from './resources/bgp.ts'
 import { certificate } from './resources/certificates.ts'
+import { domain } from './resources/domains.ts'
 import { loadBalancerClass } from './resources/load-balancer-classes.ts'
 import { listener, loadBalancer } from './resources/load-balancers.ts'
 import { node, nodeGroup } from './resources/nodes.ts'
@@ -44,6 +46,7 @@ const NOUNS: readonly (readonly [Resource, Noun])[] = [
   [bgpAdvertisement, collection(bgpAdvertisement)],
   [certificate, collection(certificate, completeOwned)],
   [project, collection(project)],
+  [domain, collection(domain)],
   [user, users(user)],
   [token, collection(token, completeToken)],
 ]
@@ -58,6 +61,7 @@ export function buildProgram(context: CommandContext): Command {
     .exitOverride()
   for (const [resource, noun] of NOUNS) addNoun(program, resource, noun, context)
   addQuota(program, context)
+  addDomainClaim(program, context)
   addNodeScheduling(program, context)
   addRebalance(program, context)
   addVip(program, context)

@@ -12,6 +12,7 @@ import { secret } from '@spout/runtime/config'
 import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
 import { dnsZone } from './dns-zones.ts'
+import { resolverAddress } from './domain-checks.ts'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
 const account = z.string().regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not like namespace/name')
@@ -221,6 +222,14 @@ export const controlPlaneConfig = z.strictObject({
      * `own`: only those below its own.
      */
     hosts: z.enum(HOST_RULES).default('unclaimed'),
+    /** Resolvers that are asked for the records which prove domains, with ports if not 53. None: nobody proves any. */
+    resolvers: z.array(resolverAddress).max(8).default([]),
+    /** How often a proven domain is looked for again. */
+    recheckSeconds: z.number().int().min(1).max(604_800).default(3600),
+    /** How long a proven domain may miss its record before it is lost. */
+    graceSeconds: z.number().int().min(0).max(7_776_000).default(259_200),
+    /** Of one project, the tenant's own included. */
+    checksPerMinute: z.number().int().min(1).max(6000).default(30),
   }).prefault({}),
   /** The cluster that this control plane runs in. */
   kubernetes: section({

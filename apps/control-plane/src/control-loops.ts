@@ -1,5 +1,6 @@
 import {
   DnsPublisher,
+  type DomainProver,
   NodeLiveness,
   NodeStateTable,
   PlanController,
@@ -11,6 +12,7 @@ import type { Clock } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
 import type { ControlPlaneConfig } from './config.ts'
 import { openDnsZones } from './dns-zones.ts'
+import { createDomainProver } from './domain-checks.ts'
 import type { ModelStore } from './model-store.ts'
 
 /** The control loops, before those with a `start` are started. */
@@ -21,6 +23,7 @@ export interface ControlLoops {
   readonly sweeper: Sweeper
   readonly rebalancer: Rebalancer
   readonly dns: DnsPublisher
+  readonly domains: DomainProver
 }
 
 export function createControlLoops(
@@ -41,5 +44,6 @@ export function createControlLoops(
       ...{ owner: config.dns.owner, ttlSeconds: config.dns.ttlSeconds, sweepMs: config.dns.sweepSeconds * 1000 },
       ...{ zones: openDnsZones(config.dns.zones), view, status, clock, log },
     }),
+    domains: createDomainProver(config.domains, { view, admission }, { clock, log }),
   }
 }

@@ -102,6 +102,7 @@ export async function startControlPlane(
     .add(loops.sweeper)
     .add(loops.rebalancer)
     .add(loops.dns)
+    .add(loops.domains)
     .add(link)
     .add(statusServer)
     .add(api)

@@ -42,7 +42,7 @@ export function mountSurfaces(
   config: ControlPlaneConfig,
   {
     model: { store, view, admission },
-    loops: { status, dns },
+    loops: { status, dns, domains },
     authenticator,
     audit,
     limits,
@@ -62,7 +62,7 @@ export function mountSurfaces(
     ),
   }
   const native = nativeApi({
-    ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals, dns },
+    ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals, dns, domains },
     ...{ authenticator, audit, clock, linkPin, networkDefaults, streams: limits.streams, turns: limits.turns },
   })
   const identity = identityApi({

@@ -146,7 +146,9 @@ test('a project has a claim of a domain once, at most 100 of them, and loses the
   await claim('shop.example', stranger.id)
   expect((await refusal(claim('shop.example', stranger.id))).code).toBe('NameTaken')
   for (let at = 1; at < 100; at++) await claim(`d${at}.example`, stranger.id)
-  expect((await refusal(claim('more.example', stranger.id))).message).toMatch(/^Field domain: the project has 100 claims/)
+  expect((await refusal(claim('more.example', stranger.id))).message).toMatch(
+    /^Field domain: the project has 100 claims/,
+  )
   await admission.deleteProject(stranger.id)
   expect(office.view.list('domainClaim')).toEqual([])
 })

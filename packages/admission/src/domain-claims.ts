@@ -70,7 +70,10 @@ export const concludeDomainCheck = (
     if (isDeepStrictEqual(same, stored.value)) return { writes: [], result: stored.value }
     const next: DomainClaim = { ...same, updatedAt: timestampOf(nowMs) }
     const project = find(context, 'project', projectId, 'project')
-    const moved = isHeld(next) === isHeld(stored.value) ? [] : [isHeld(next) ? and(project, domain) : without(project, [domain]).write]
+    const moved =
+      isHeld(next) === isHeld(stored.value)
+        ? []
+        : [isHeld(next) ? and(project, domain) : without(project, [domain]).write]
     return { writes: [putOver('domainClaim', stored, next), ...moved], result: next }
   })
 
@@ -90,7 +93,13 @@ export function lossesTo(
     const stored = view.get('domainClaim', claimId)
     if (stored === null || !isHeld(stored.value) || !given.isHeldByOthers(stored.value.domain, projectId)) continue
     const nowMs = now()
-    const check = { finding: { record: 'present' }, isHeldByOthers: true, isGivenToOthers: true, nowMs, graceMs: 0 } as const
+    const check = {
+      finding: { record: 'present' },
+      isHeldByOthers: true,
+      isGivenToOthers: true,
+      nowMs,
+      graceMs: 0,
+    } as const
     const next = { ...stored.value, ...concludeCheck(stored.value, check), updatedAt: timestampOf(nowMs) }
     writes.push(putOver('domainClaim', stored, next))
     lost.set(projectId, [...(lost.get(projectId) ?? []), next.domain])

@@ -9,6 +9,7 @@
 
 export { Sweeper, type SweeperOptions } from './clean-up/sweeper.ts'
 export { DnsPublisher, type DnsPublisherOptions, type DnsZone } from './dns/dns-publisher.ts'
+export { DomainProver, type DomainProverOptions } from './domains/domain-prover.ts'
 export { type Liveness, type LivenessOptions, NodeLiveness } from './liveness/node-liveness.ts'
 export { NodeStateTable } from './node-states/node-state-table.ts'
 export { PlanController, type PlanControllerOptions } from './planning/plan-controller.ts'

@@ -57,3 +57,11 @@ export const isChallengeValue = (text: string): boolean => text.startsWith(VALUE
 
 /** Whether the domain is the project's. */
 export const isHeld = ({ state }: Pick<DomainClaim, 'state'>): boolean => state === 'proven' || state === 'missing'
+
+/** Looks for the record of a claim when its project asks. The domain prover implements it, surfaces read it. */
+export interface DomainChecks {
+  /** Whether domains can be proven at all. */
+  readonly enabled: boolean
+  /** @throws SpoutError TooManyRequests, NotFound */
+  check(claimId: string): Promise<DomainClaim>
+}

@@ -117,7 +117,14 @@ export interface DnsNameStatus {
    * tried again.
    */
   readonly state: 'published' | 'waiting' | 'failed'
-  readonly reason: 'Published' | 'WaitingForAddress' | 'WaitingForTurn' | 'NoZone' | 'NotOurs' | 'NameServer'
+  readonly reason:
+    | 'Published'
+    | 'WaitingForAddress'
+    | 'WaitingForTurn'
+    | 'NoZone'
+    | 'NotOurs'
+    | 'NameServer'
+    | 'DomainLost'
   /** A full sentence for the object's user. */
   readonly message: string
   /** That the name has now, as far as is known. */

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { StoreAdmission, StoreView } from '@spout/admission'
 import type { ModelView } from '@spout/admission/contract'
 import {
+  type DomainChecks,
   type LoadBalancer,
   type LoadBalancerStatus,
   type LoadBalancerSummary,
@@ -238,7 +239,11 @@ export async function openTestBed(
   mount(app, keyManagerApi({ ...common, authenticate: authenticateBy(authenticator) }), gate)
   const streams = new OpenStreams({ mostOfProject: 64, mostBytesOfProject: 32 * 1024 * 1024 })
   const dns = { names: () => [] }
-  const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults, dns }
+  const domains: DomainChecks = {
+    enabled: true,
+    check: (id) => admission.concludeDomainCheck(id, { record: 'absent' }, 0),
+  }
+  const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults, dns, domains }
   mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32) }), gate)
 
   /** A user with one role in one project, and a token for it. */

@@ -52,7 +52,7 @@ export interface Resource {
 
 /** Whether it, or its enclosing object, belongs to a project: two projects may use one name. */
 export const isOwned = ({ path }: Resource): boolean =>
-  /^\/(load-balancers|networks|addresses|certificates)\b/.test(path)
+  /^\/(load-balancers|networks|addresses|certificates|domain-claims)\b/.test(path)
 
 /** The flags of a verb. */
 export const fieldsOf = ({ fields }: Resource, verb: 'create' | 'set'): readonly Field[] =>

@@ -154,6 +154,7 @@ export const project: Resource = {
     column('NAME', 'name'),
     column('ENABLED', 'enabled'),
     column('DOMAINS', 'domains', true),
+    column('PROVEN DOMAINS', 'provenDomains', true),
     column('DESCRIPTION', 'description', true),
     column('ID', 'id', true),
   ],

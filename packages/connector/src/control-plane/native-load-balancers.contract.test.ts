@@ -31,13 +31,17 @@ test('the domains of our project are shown, and each change of them', async () =
   try {
     for await (const domains of native.watchDomains(stop.signal)) {
       shown.push(domains)
-      if (shown.length === 2) break
-      await bed.admission.changeProject(projectId, { domains: ['*.shop.example'] })
+      if (shown.length === 3) break
+      if (shown.length === 1) await bed.admission.changeProject(projectId, { domains: ['*.shop.example'] })
+      else {
+        const { id } = await bed.admission.claimDomain({ projectId, domain: 'proven.example' })
+        await bed.admission.concludeDomainCheck(id, { record: 'present' }, 0)
+      }
     }
   } finally {
     stop.abort()
   }
-  expect(shown).toEqual([[], ['*.shop.example']])
+  expect(shown).toEqual([[], ['*.shop.example'], ['*.shop.example', 'proven.example']])
 })
 
 test('an id that another project took is not waited for', async () => {

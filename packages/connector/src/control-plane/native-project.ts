@@ -1,5 +1,5 @@
 import { NativeApi, Refused, type Sessions } from '@spout/client/native-api'
-import type { Network, Project } from '@spout/model'
+import { domainsOf, type Network, type Project } from '@spout/model'
 import { parseCidr } from '@spout/net'
 import type { KnownPool } from '../addresses/address-choice.ts'
 import type { PodRoute, ProjectService, RoutedNetwork, ShownNetwork } from './load-balancer-service.ts'
@@ -69,7 +69,7 @@ export class NativeProject implements ProjectService {
           if (listed) continue
           listed = true
         } else if (line.object.id !== projectId) continue
-        else domains = line.type === 'DELETED' ? [] : (line.object.domains ?? [])
+        else domains = line.type === 'DELETED' ? [] : domainsOf(line.object)
         if (listed) yield domains
       }
     } catch (error) {

@@ -12,6 +12,7 @@ import type { LoadBalancer } from '@spout/model'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { MemoryStore } from '@spout/store'
 import { waitFor } from '@spout/testkit'
+import { metaOf } from '@spout/testkit/model'
 import { TestNameServer } from '@spout/testkit/name-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ControlPlane } from '../testing/control-plane.ts'
@@ -48,6 +49,7 @@ afterAll(() => bind.stop())
 beforeEach(async () => {
   plane = await ControlPlane.start(new MemoryStore())
   await plane.put(['nodeGroup', nodeGroup(1)], ['node', node(1)], ['network', network(1)])
+  await plane.put(['project', project(['*.apps.example.org', 'shop.elsewhere.example'])])
   await plane.report(NODE)
 })
 afterEach(async () => {
@@ -59,6 +61,7 @@ const key = (at = 0): TsigKey => {
   const { name, algorithm, secret } = bind.keys[at]!
   return { name, algorithm, secret: Buffer.from(secret, 'base64') }
 }
+const project = (provenDomains: string[]) => ({ ...metaOf(uuid('project', 1), 'shop'), enabled: true, provenDomains })
 const serverWith = (given: TsigKey) => new NameServer({ host: bind.host, port: bind.port, key: given, timeoutMs: 1000 })
 const asked = () => serverWith(key(1))
 
@@ -138,6 +141,20 @@ test('an address that is not announced for a moment stays, one of a disabled loa
   expect(await addresses(name)).toEqual(['198.18.0.3 120'])
   await put(named(2, [name], ['198.18.0.3'], { generation: 2, enabled: false }))
   await resolves(name, [])
+})
+
+test('a name whose domain the project lost is withdrawn, says so, and comes back with the domain', async () => {
+  const name = `proven.${ZONE}`
+  const publisher = publish()
+  await put(named(22, [name], ['198.18.0.22']))
+  await resolves(name, ['198.18.0.22 120'])
+  await plane.put(['project', project(['*.elsewhere.example'])])
+  await resolves(name, [])
+  expect(await failsWith(publisher, 22, 'DomainLost')).toEqual({
+    ...{ state: 'failed', reason: 'DomainLost', message: 'No domain of the project covers it any more.' },
+  })
+  await plane.put(['project', project([name])])
+  await resolves(name, ['198.18.0.22 120'])
 })
 
 describe('what is not ours stays', () => {

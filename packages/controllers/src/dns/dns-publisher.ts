@@ -1,6 +1,13 @@
 import type { ModelView } from '@spout/admission/contract'
 import type { NameServer } from '@spout/dns'
-import type { DnsNameStatus, DnsReader, LoadBalancer, StatusReader } from '@spout/model'
+import {
+  coversName,
+  type DnsNameStatus,
+  type DnsReader,
+  domainsOf,
+  type LoadBalancer,
+  type StatusReader,
+} from '@spout/model'
 import { ReferenceUsers } from '@spout/plan'
 import type { Clock, Component, Logger } from '@spout/runtime'
 import { type WantedName, ZonePublisher } from './zone-publisher.ts'
@@ -28,7 +35,7 @@ export interface DnsPublisherOptions {
 
 /**
  * Publishes the names of load balancers with their public addresses. A name is published once an address is announced, and
- * removed with its load balancer. The oldest load balancer of a name counts.
+ * removed with its load balancer, or when its project loses the domain. The oldest load balancer of a name counts.
  */
 export class DnsPublisher implements Component, DnsReader {
   readonly name = 'dns'
@@ -62,7 +69,10 @@ export class DnsPublisher implements Component, DnsReader {
     for (const { id } of view.list('loadBalancer')) this.#learn(id)
     this.#unsubscribe = [
       view.onChange((changed) => {
-        for (const { kind, id } of changed) if (kind === 'loadBalancer') this.#changed(id)
+        for (const { kind, id } of changed) {
+          if (kind === 'loadBalancer') this.#changed(id)
+          if (kind === 'project') this.#domainsChanged(id)
+        }
       }),
       status.onChange((kind, id) => {
         if (kind === 'loadBalancer' && this.#names.has(id)) this.#changed(id)
@@ -77,8 +87,9 @@ export class DnsPublisher implements Component, DnsReader {
   }
 
   names(loadBalancerId: string): readonly DnsNameStatus[] {
-    const names = this.#options.view.get('loadBalancer', loadBalancerId)?.value.dnsNames ?? []
-    return names.map((name) => {
+    const loadBalancer = this.#options.view.get('loadBalancer', loadBalancerId)?.value
+    return (loadBalancer?.dnsNames ?? []).map((name) => {
+      if (!this.#isCovered(name, loadBalancer?.projectId)) return LOST(name)
       const zone = this.#zoneOf(name)
       if (zone !== undefined) return zone.status(name) ?? WAITING(name)
       const message = 'The control plane has no zone for it.'
@@ -104,8 +115,19 @@ export class DnsPublisher implements Component, DnsReader {
     for (const name of new Set([...before, ...after])) this.#zoneOf(name)?.add(name)
   }
 
+  /** A project loses a domain when it no longer proves it, or when the administrator gives it to another. */
+  #domainsChanged(projectId: string): void {
+    for (const { id } of this.#options.view.list('loadBalancer', { projectId })) this.#changed(id)
+  }
+
+  #isCovered(name: string, projectId: string | undefined): boolean {
+    const project = projectId === undefined ? undefined : this.#options.view.get('project', projectId)?.value
+    return project !== undefined && domainsOf(project).some((domain) => coversName(domain, name))
+  }
+
   #learn(id: string): readonly string[] {
-    const names = this.#options.view.get('loadBalancer', id)?.value.dnsNames ?? []
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    const names = (loadBalancer?.dnsNames ?? []).filter((name) => this.#isCovered(name, loadBalancer?.projectId))
     this.#users.replace(id, names)
     if (names.length > 0) this.#names.set(id, names)
     else this.#names.delete(id)
@@ -138,6 +160,11 @@ export class DnsPublisher implements Component, DnsReader {
     return { addresses, announced }
   }
 }
+
+const LOST = (name: string): DnsNameStatus => ({
+  ...{ name, state: 'failed', reason: 'DomainLost', message: 'No domain of the project covers it any more.' },
+  addresses: [],
+})
 
 const WAITING = (name: string): DnsNameStatus => ({
   ...{ name, state: 'waiting', reason: 'WaitingForTurn', message: 'It was not looked at yet.', addresses: [] },

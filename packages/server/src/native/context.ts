@@ -1,5 +1,5 @@
 import type { Admission, ModelView } from '@spout/admission/contract'
-import type { DnsReader, Network, OwnershipReader, StatusReader, WithdrawalReader } from '@spout/model'
+import type { DnsReader, DomainChecks, Network, OwnershipReader, StatusReader, WithdrawalReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { AuditPage, AuditQuery } from '../audit/audit-reader.ts'
@@ -16,6 +16,7 @@ export interface NativeContext {
   readonly ownership: OwnershipReader
   readonly withdrawals: WithdrawalReader
   readonly dns: DnsReader
+  readonly domains: DomainChecks
   readonly authenticator: Authenticator
   readonly audit: { read(query: AuditQuery): Promise<AuditPage> }
   readonly clock: Clock

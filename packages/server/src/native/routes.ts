@@ -1,6 +1,7 @@
 import { auditRoutes } from './audit.ts'
 import { bgpRoutes } from './bgp.ts'
 import { certificateRoutes } from './certificates.ts'
+import { domainClaimRoutes } from './domain-claims.ts'
 import { listenerRouteRoutes } from './listener-routes.ts'
 import { loadBalancerBatchRoutes } from './load-balancer-batch.ts'
 import { loadBalancerClassRoutes } from './load-balancer-classes.ts'
@@ -37,5 +38,6 @@ export const ROUTES: readonly Route[] = [
   ...certificateRoutes,
   ...vipRoutes,
   ...projectRoutes,
+  ...domainClaimRoutes,
   ...auditRoutes,
 ]

@@ -1,0 +1,168 @@
+import type { DomainAdmission, DomainFinding, ModelView } from '@spout/admission/contract'
+import type { TextAnswer, TextResolver } from '@spout/dns'
+import {
+  challengeNameOf,
+  challengeValueOf,
+  type DomainChecks,
+  type DomainClaim,
+  isChallengeValue,
+  isHeld,
+  SpoutError,
+} from '@spout/model'
+import type { Clock, Component, Logger, Timer } from '@spout/runtime'
+import { Semaphore } from '@spout/runtime'
+import { ProjectTurns } from './project-turns.ts'
+
+export interface DomainProverOptions {
+  readonly view: ModelView
+  readonly admission: Pick<DomainAdmission, 'concludeDomainCheck'>
+  /** Null: nothing is checked, and what is proven stays. */
+  readonly resolver: Pick<TextResolver, 'texts' | 'cancel'> | null
+  /** Between checks of a proven domain. */
+  readonly recheckMs: number
+  /** For how long a proven domain may miss its record. */
+  readonly graceMs: number
+  /** Between two checks of one project. */
+  readonly gapMs: number
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Between the first two checks of a claim that is not proven. Each further pause is twice as long. */
+const FIRST_PAUSE_MS = 10_000
+/** The longest between checks of a claim that is being proven, or misses its record. */
+const LONGEST_PAUSE_MS = 600_000
+/** Checks at once, over all projects. */
+const AT_ONCE = 64
+
+/**
+ * Looks for the records of domain claims: soon and again while a claim is new, every now and then once it is proven. One
+ * project's checks run one at a time with a pause between them, so that slow name servers of one hold up no other.
+ */
+export class DomainProver implements Component, DomainChecks {
+  readonly name = 'domains'
+  readonly #options: DomainProverOptions
+  readonly #turns: ProjectTurns
+  readonly #places = new Semaphore(AT_ONCE)
+  readonly #timers = new Map<string, Timer>()
+  /** Checks that found a claim unproven, one after the other. */
+  readonly #attempts = new Map<string, number>()
+  readonly #running = new Map<string, Promise<DomainClaim>>()
+  #unsubscribe: () => void = () => {}
+  #stopped = false
+
+  constructor(options: DomainProverOptions) {
+    this.#options = options
+    this.#turns = new ProjectTurns(options.clock, options.gapMs)
+  }
+
+  get enabled(): boolean {
+    return this.#options.resolver !== null
+  }
+
+  start(): void {
+    if (!this.enabled) return
+    const { view, recheckMs } = this.#options
+    const held = view.list('domainClaim').filter(isHeld)
+    // After a start not all of them at once.
+    for (const [at, { id }] of held.entries()) this.#later(id, (recheckMs * at) / held.length)
+    for (const claim of view.list('domainClaim')) if (!isHeld(claim)) this.#later(claim.id, 0)
+    this.#unsubscribe = view.onChange((changed) => {
+      for (const { kind, id } of changed)
+        if (kind === 'domainClaim') {
+          if (view.get(kind, id) === null) this.#forget(id)
+          else if (!this.#timers.has(id) && !this.#running.has(id)) this.#later(id, 0)
+        }
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#unsubscribe()
+    for (const id of [...this.#timers.keys()]) this.#forget(id)
+    this.#turns.stop()
+    this.#options.resolver?.cancel()
+    await Promise.allSettled(this.#running.values())
+  }
+
+  async check(claimId: string): Promise<DomainClaim> {
+    const running = this.#running.get(claimId)
+    if (running !== undefined) return running
+    const waitMs = this.#turns.waitMs(this.#claim(claimId).projectId)
+    if (waitMs > 0) {
+      const reason = 'the checks of one project follow one another'
+      throw new SpoutError('TooManyRequests', { reason, seconds: Math.ceil(waitMs / 1000) })
+    }
+    return this.#run(claimId)
+  }
+
+  #claim(id: string): DomainClaim {
+    const claim = this.#options.view.get('domainClaim', id)?.value
+    if (claim === undefined) throw new SpoutError('NotFound', { what: 'Domain claim', id })
+    return claim
+  }
+
+  #later(id: string, delayMs: number): void {
+    if (this.#stopped) return
+    this.#timers.get(id)?.clear()
+    this.#timers.set(
+      id,
+      this.#options.clock.setTimer(() => {
+        this.#run(id).catch((error: unknown) => {
+          if (error instanceof SpoutError && error.code === 'NotFound') return
+          this.#options.log.warn({ event: 'domain-check-failed', err: error }, 'will try again')
+        })
+      }, delayMs),
+    )
+  }
+
+  #forget(id: string): void {
+    this.#timers.get(id)?.clear()
+    this.#timers.delete(id)
+    this.#attempts.delete(id)
+  }
+
+  #run(id: string): Promise<DomainClaim> {
+    const running = this.#running.get(id)
+    if (running !== undefined) return running
+    const check = this.#checked(id).finally(() => {
+      this.#running.delete(id)
+      const claim = this.#options.view.get('domainClaim', id)?.value
+      if (claim === undefined) this.#forget(id)
+      else this.#later(id, this.#pauseMs(claim))
+    })
+    this.#running.set(id, check)
+    return check
+  }
+
+  async #checked(id: string): Promise<DomainClaim> {
+    const { admission, graceMs } = this.#options
+    const finding = await this.#turns.run(this.#claim(id).projectId, () =>
+      this.#places.run(async () => {
+        if (this.#stopped) throw new SpoutError('Unavailable', { what: 'The check', reason: 'the control plane stops' })
+        return this.#find(this.#claim(id))
+      }),
+    )
+    const claim = await admission.concludeDomainCheck(id, finding, graceMs)
+    const isSettled = claim.state === 'proven' && claim.reason === 'Proven'
+    this.#attempts.set(id, isSettled ? 0 : (this.#attempts.get(id) ?? 0) + 1)
+    return claim
+  }
+
+  async #find(claim: DomainClaim): Promise<DomainFinding> {
+    const answer: TextAnswer = (await this.#options.resolver?.texts(challengeNameOf(claim.domain))) ?? {
+      why: 'no resolver',
+    }
+    if ('why' in answer) return { record: 'unknown', why: answer.why }
+    if (answer.texts.includes(challengeValueOf(claim))) return { record: 'present' }
+    return { record: answer.texts.some(isChallengeValue) ? 'other' : 'absent' }
+  }
+
+  #pauseMs({ id, state }: DomainClaim): number {
+    const { recheckMs } = this.#options
+    const attempts = this.#attempts.get(id) ?? 0
+    if (attempts === 0) return recheckMs
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_PAUSE_MS)
+    return state === 'proven' || state === 'missing' ? Math.min(pause, recheckMs) : pause
+  }
+}
