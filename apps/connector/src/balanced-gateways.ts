@@ -1,4 +1,5 @@
 import {
+  GATEWAYS,
   GatewayCluster,
   type GatewayControllerCounters,
   GatewayControllers,
@@ -6,6 +7,7 @@ import {
   NEEDED_KINDS,
 } from '@spout/intent-gateway'
 import { BalancedKind, type BalancedKindOptions, tenantsOf } from './balanced-kind.ts'
+import { unownedEvents } from './unowned-events.ts'
 
 /** The Gateways of a cluster, in all namespaces. */
 export function balancedGateways(options: BalancedKindOptions): BalancedKind<GatewayControllerCounters> {
@@ -16,6 +18,7 @@ export function balancedGateways(options: BalancedKindOptions): BalancedKind<Gat
   })
   const controllers = new GatewayControllers({
     ...{ cluster, namespaces: labels, rules, tenants: tenantsOf('gateway', options), clock, log },
+    tellUnowned: unownedEvents(options.events, GATEWAYS),
     settings: { cluster: id },
   })
   return new BalancedKind(options, { api: 'Gateway API', needs: NEEDED_KINDS, cluster, controllers })

@@ -6,6 +6,7 @@ import {
 } from '@spout/intent-ingress'
 import { INGRESS_CLASSES, INGRESSES } from '@spout/kube'
 import { BalancedKind, type BalancedKindOptions, onlyNamespace, tenantsOf } from './balanced-kind.ts'
+import { unownedEvents } from './unowned-events.ts'
 
 /** The Ingresses of a cluster. */
 export function balancedIngresses(options: BalancedKindOptions): BalancedKind<IngressControllerCounters> {
@@ -19,6 +20,7 @@ export function balancedIngresses(options: BalancedKindOptions): BalancedKind<In
   })
   const controllers = new IngressControllers({
     ...{ cluster, namespaces: labels, rules, tenants: tenantsOf('ingress', options), clock, log },
+    tellUnowned: unownedEvents(events, INGRESSES),
     settings: { cluster: id, namespaces },
   })
   return new BalancedKind(options, { api: kind, needs: [INGRESS_CLASSES, INGRESSES], cluster, controllers })

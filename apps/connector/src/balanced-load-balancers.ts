@@ -6,6 +6,7 @@ import {
   LoadBalancerControllers,
 } from '@spout/intent-load-balancer'
 import { BalancedKind, type BalancedKindOptions, onlyNamespace, tenantsOf } from './balanced-kind.ts'
+import { unownedEvents } from './unowned-events.ts'
 
 /** The LoadBalancer objects of a cluster. */
 export function balancedLoadBalancers(options: BalancedKindOptions): BalancedKind<LoadBalancerControllerCounters> {
@@ -17,6 +18,7 @@ export function balancedLoadBalancers(options: BalancedKindOptions): BalancedKin
   }))
   const controllers = new LoadBalancerControllers({
     ...{ cluster, namespaces: labels, rules, tenants, clock, log, settings: { cluster: id, namespaces } },
+    tellUnowned: unownedEvents(options.events, LOAD_BALANCERS),
   })
   return new BalancedKind(options, { api: LOAD_BALANCERS.kind, needs: [LOAD_BALANCERS], cluster, controllers })
 }

@@ -5,6 +5,7 @@ import type { LoadBalancerService } from '../control-plane/load-balancer-service
 import type { NamespaceLabels } from './namespace-labels.ts'
 import type { ProjectRule } from './project-rules.ts'
 import { Tenancy, type TenantObjects } from './tenancy.ts'
+import { type TellUnowned, UnownedObjects } from './unowned-objects.ts'
 
 /** A project with a working credential. */
 export interface ProjectTenant {
@@ -34,6 +35,8 @@ export interface ProjectsOptions<Tenant extends ProjectTenant = ProjectTenant> {
   /** None: all namespaces are of the one tenant. */
   readonly rules: readonly ProjectRule[]
   readonly tenants: readonly Tenant[]
+  /** Of objects of no project. Left out: nobody is told. */
+  readonly tellUnowned?: TellUnowned
   readonly log: Logger
 }
 
@@ -53,15 +56,18 @@ export class ProjectControllers<
   Counters extends Readonly<Record<keyof Counters, number>>,
 > {
   readonly #tenancy: Tenancy | null
+  readonly #unowned: UnownedObjects | null
   readonly #tenants: readonly Tenant[]
   readonly #controllers: readonly ProjectController<Counters>[]
   readonly #zero: Counters
   readonly #shared: readonly (keyof Counters)[]
 
   constructor(options: ProjectControllersOptions<Tenant, Counters>) {
-    const { objects, namespaces, rules, tenants, log, controllerOf, zero, shared = [] } = options
+    const { objects, namespaces, rules, tenants, tellUnowned, log, controllerOf, zero, shared = [] } = options
     const tenancy = rules.length === 0 ? null : new Tenancy({ objects, namespaces, rules })
     this.#tenancy = tenancy
+    this.#unowned =
+      tenancy === null || tellUnowned === undefined ? null : new UnownedObjects(tenancy, objects, tellUnowned)
     this.#tenants = tenants
     this.#zero = zero
     this.#shared = shared
@@ -97,6 +103,7 @@ export class ProjectControllers<
   async stop(): Promise<void> {
     await Promise.all(this.#controllers.map((controller) => controller.stop()))
     await Promise.all(this.#tenants.map(({ certificates }) => certificates.stop()))
+    this.#unowned?.close()
     this.#tenancy?.close()
   }
 }

@@ -42,6 +42,7 @@ beforeAll(async () => {
     }))
     const controllers = new IngressControllers({
       ...{ cluster, namespaces, rules, tenants, clock, log, settings: { cluster: CLUSTER, namespaces: null } },
+      tellUnowned: ({ metadata }, { reason }) => told.push(`${metadata.namespace}/${metadata.name} ${reason}`),
     })
     return { made: {}, parts: [cluster, controllers] }
   })
@@ -64,6 +65,7 @@ test('an Ingress is of the project of its namespace, with its certificates; one 
   expect(documentsOf(otherId)[0]).toMatchObject({ name: 'other/web', listeners: [{ protocol: 'http' }] })
   expect(bed.spout.view.list('certificate', { projectId: otherId })).toEqual([])
   expect(bed.spout.view.list('loadBalancer', {})).toHaveLength(2)
+  expect(told).toEqual(['free/web NoProject'])
   await bed.remove('web', 'other')
   await bed.until('its load balancer to go', () => documentsOf(otherId).length === 0)
   expect(documentsOf(bed.project.id)).toHaveLength(1)

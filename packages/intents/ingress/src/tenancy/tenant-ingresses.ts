@@ -1,4 +1,4 @@
-import type { TenantObject, TenantObjects } from '@spout/connector'
+import { keyOf, type TenantObject, type TenantObjects } from '@spout/connector'
 import type { Cluster } from '../controller/cluster.ts'
 import { classOf } from '../to-model/classes.ts'
 
@@ -26,6 +26,8 @@ export class TenantIngresses implements TenantObjects {
   onChange(listener: (key: string) => void): () => void {
     return this.#cluster.onChange((change) => {
       if (change.type === 'ingress') listener(change.key)
+      // A class makes Ingresses ours, or foreign.
+      if (change.type === 'classes') for (const ingress of this.#cluster.ingresses()) listener(keyOf(ingress))
     })
   }
 }

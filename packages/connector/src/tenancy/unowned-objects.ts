@@ -1,0 +1,46 @@
+import { type AddressedObject, uidOf } from '../objects.ts'
+import type { Refusal } from '../refusal.ts'
+import type { Tenancy, TenantObjects } from './tenancy.ts'
+
+/** Says why nobody balances an object. */
+export type TellUnowned = (object: AddressedObject, refusal: Refusal) => void
+
+/** What is said of one object: its UID and the reason. */
+const sayingOf = (object: AddressedObject, { reason }: Refusal): string => `${uidOf(object)} ${reason}`
+
+/**
+ * Tells of objects of no project why nobody balances them, once for each object and reason. Objects of foreign classes,
+ * and those that are being deleted, want nothing and are told nothing.
+ */
+export class UnownedObjects {
+  readonly #tenancy: Tenancy
+  readonly #objects: TenantObjects
+  readonly #tell: TellUnowned
+  /** By `namespace/name`, while the object is of no project. */
+  readonly #told = new Map<string, string>()
+  readonly #unsubscribe: () => void
+
+  constructor(tenancy: Tenancy, objects: TenantObjects, tell: TellUnowned) {
+    this.#tenancy = tenancy
+    this.#objects = objects
+    this.#tell = tell
+    this.#unsubscribe = tenancy.onChange(null, (key) => this.#look(key))
+  }
+
+  close(): void {
+    this.#unsubscribe()
+  }
+
+  #look(key: string): void {
+    const assigned = this.#tenancy.assignmentOf(key)
+    const found = this.#objects.get(key)
+    if (assigned?.type !== 'nobody' || found === null || found.leaves) {
+      this.#told.delete(key)
+      return
+    }
+    const saying = sayingOf(found.object, assigned.refusal)
+    if (this.#told.get(key) === saying) return
+    this.#told.set(key, saying)
+    this.#tell(found.object, assigned.refusal)
+  }
+}
