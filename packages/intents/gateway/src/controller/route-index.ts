@@ -17,7 +17,10 @@ export interface RouteNames {
   readonly gateways: ReadonlySet<string>
   readonly listenerSets: ReadonlySet<string>
   readonly services: ReadonlySet<string>
-  /** Its regular expressions, which are bounded for all routes of a Gateway; empty for none. */
+  /**
+   * Its regular expressions, which are bounded for all routes of a Gateway, and what decides on where and in which order
+   * it attaches; empty without expressions.
+   */
   readonly expressions: string
 }
 
@@ -116,8 +119,14 @@ function namesOf(route: RouteObject, cluster: Pick<Cluster, 'listenerSet'>): Rou
         .backendRefsOf(route)
         .flatMap((ref) => serviceKeyOf(ref, namespace) ?? []),
     ),
-    expressions: [...expressionsOf(route)].sort().join('\n'),
+    expressions: placeAmongExpressions(route),
   }
+}
+
+function placeAmongExpressions(route: RouteObject): string {
+  const expressions = [...expressionsOf(route)].sort()
+  const { parentRefs, hostnames } = route.spec as { readonly parentRefs?: unknown; readonly hostnames?: unknown }
+  return expressions.length === 0 ? '' : JSON.stringify([expressions, route.metadata.uid, parentRefs, hostnames])
 }
 
 /** Parts that stay the same are the same objects: the cache of objects shares them. */
