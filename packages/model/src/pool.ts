@@ -94,6 +94,9 @@ export type PoolTls = z.infer<typeof poolTls>
 
 export const DEFAULT_DRAIN_S = 300
 
+/** Members of one pool. */
+export const MOST_POOL_MEMBERS = 10_000
+
 export const pool = z.strictObject({
   ...metaShape,
   tags,
@@ -101,7 +104,7 @@ export const pool = z.strictObject({
   protocol: z.enum(POOL_PROTOCOLS),
   algorithm: z.enum(ALGORITHMS),
   persistence: sessionPersistence.nullable(),
-  members: z.array(member).max(10_000),
+  members: z.array(member).max(MOST_POOL_MEMBERS),
   monitor: healthMonitor.nullable(),
   /**
    * With less than this share of healthy members (percent) health is ignored: a mass failure is more likely a fault of

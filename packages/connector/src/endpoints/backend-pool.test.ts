@@ -1,4 +1,5 @@
 import type { Service } from '@spout/kube'
+import { MOST_POOL_MEMBERS } from '@spout/model'
 import { describe, expect, test } from 'vitest'
 import { endpoint, slice } from '../testing/objects.ts'
 import { backendPool, backendPort } from './backend-pool.ts'
@@ -41,4 +42,21 @@ test('the pool has the endpoints of the port', () => {
       { address: '10.1.0.2', port: 8080 },
     ],
   })
+})
+
+test('a pool has no more endpoints than it can have, those with the lowest addresses: more keep nothing else from being served', () => {
+  const port = { name: 'http', protocol: 'TCP', port: 80, targetPort: null } as const
+  const address = (at: number) => `10.1.${at >> 8}.${at & 255}`
+  // As Kubernetes writes them: 100 in a slice.
+  const slices = Array.from({ length: 101 }, (_, at) =>
+    slice(
+      'web',
+      Array.from({ length: 100 }, (_, one) => endpoint(address(at * 100 + one))),
+      { name: `web-${at}` },
+    ),
+  )
+  const { members } = backendPool('p', port, slices.toReversed(), [4])
+  expect(members).toHaveLength(MOST_POOL_MEMBERS)
+  expect(members.at(-1)?.address).toBe(address(MOST_POOL_MEMBERS - 1))
+  expect(backendPool('p', port, slices.slice(0, 100), [4]).members).toHaveLength(10_000)
 })

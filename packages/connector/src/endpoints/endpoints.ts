@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointSlice, Protocol } from '@spout/kube'
+import { MOST_POOL_MEMBERS } from '@spout/model'
 import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
 import { FAMILY_OF, type Family } from '../addresses/address-request.ts'
 
@@ -41,7 +42,8 @@ interface Found {
 /**
  * The endpoints that get a port's traffic, sorted by address: the ready ones; in a family without any, those that are
  * terminating and still serve (KEP-1669). `ready` covers `publishNotReadyAddresses`. One endpoint may be in several
- * slices, and a named target port may have a different number in each.
+ * slices, and a named target port may have a different number in each. Of more than a pool can have the first count: the
+ * whole would be refused, with all that the load balancer has beside them.
  */
 export function endpointMembers(
   slices: Iterable<EndpointSlice>,
@@ -64,6 +66,7 @@ export function endpointMembers(
   }
   return members
     .sort((a, b) => compareIp(a.ip, b.ip) || a.port - b.port)
+    .slice(0, MOST_POOL_MEMBERS)
     .map(({ ip, endpoint, port: number }) => ({
       address: formatIp(ip),
       port: number,
