@@ -85,16 +85,16 @@ describe('client certificates', () => {
     for (const path of ['/a', '/c']) expect(answer(made, { path, ...ALICE }, 'https')).toBe('web')
   })
 
-  test.each<readonly [string, Annotations, Ingress['spec']?]>([
-    ['of another namespace', { 'auth-tls-secret': 'other/ca' }],
-    ['without a namespace', { 'auth-tls-secret': 'ca' }],
-    ['what is no name', { 'auth-tls-secret': 'shop/ca;' }],
-    ['let in unverified', { ...WANTED, 'auth-tls-verify-client': 'optional_no_ca' }],
-    ['verified somehow', { ...WANTED, 'auth-tls-verify-client': 'yes' }],
-    ['of an unknown part', { ...WANTED, 'auth-tls-match-cn': 'O=x' }],
-    ['of an unusable expression', { ...WANTED, 'auth-tls-match-cn': 'CN=(?!a)' }],
+  test.each<readonly [string, Annotations, NonNullable<Ingress['spec']>]>([
+    ['of another namespace', { 'auth-tls-secret': 'other/ca' }, TLS],
+    ['without a namespace', { 'auth-tls-secret': 'ca' }, TLS],
+    ['what is no name', { 'auth-tls-secret': 'shop/ca;' }, TLS],
+    ['let in unverified', { ...WANTED, 'auth-tls-verify-client': 'optional_no_ca' }, TLS],
+    ['verified somehow', { ...WANTED, 'auth-tls-verify-client': 'yes' }, TLS],
+    ['of an unknown part', { ...WANTED, 'auth-tls-match-cn': 'O=x' }, TLS],
+    ['of an unusable expression', { ...WANTED, 'auth-tls-match-cn': 'CN=(?!a)' }, TLS],
     ['without a certificate of ours', WANTED, { tls: [] }],
-  ])('close the paths, not open them: %s', (_, annotations, more = TLS) => {
+  ])('close the paths, not open them: %s', (_, annotations, more) => {
     const one = given(1, '/', annotations, more)
     const made = compiled(one)
     expect(problemsOf(made, one)[0]).toContain('AnnotationRefused')
