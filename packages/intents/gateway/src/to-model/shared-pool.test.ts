@@ -1,4 +1,5 @@
 import type { MemberContent, PoolContent } from '@spout/connector'
+import { MOST_POOL_MEMBERS } from '@spout/model'
 import { expect, test } from 'vitest'
 import { connectionRoute } from '../testing/objects.ts'
 import type { Backend } from './backends.ts'
@@ -45,4 +46,17 @@ test('its name is that of the route, or the UID where that is too long', () => {
   expect(sharedPoolNameOf(connectionRoute('TCPRoute', [], { name: 'db' }))).toBe('TCPRoute/shop/db')
   const long = connectionRoute('TCPRoute', [], { name: 'x'.repeat(253) })
   expect(sharedPoolNameOf(long)).toBe(`TCPRoute/${long.metadata.uid}`)
+})
+
+test('backends with more endpoints than a pool can have get equal room in it, and their shares', () => {
+  const crowds = (name: string, { service }: Backend): PoolContent => ({
+    ...poolOf(name, backend('none')),
+    members: Array.from({ length: 6000 }, (_, at) => member(`10.${service === 'left' ? 1 : 2}.${at >> 8}.${at & 255}`)),
+  })
+  const shares = ['left', 'right'].map((service, at) => ({ backend: backend(service), weight: at + 1 }))
+  const members = sharedPool('p', shares, crowds)?.members ?? []
+  expect(members).toHaveLength(MOST_POOL_MEMBERS)
+  const weightOf = (network: string) =>
+    members.filter(({ address }) => address.startsWith(network)).reduce((sum, { weight }) => sum + weight, 0)
+  expect(weightOf('10.2.')).toBe(2 * weightOf('10.1.'))
 })

@@ -1,4 +1,5 @@
 import type { MemberContent, PoolContent } from '@spout/connector'
+import { MOST_POOL_MEMBERS } from '@spout/model'
 import { type RouteObject, routeIdOf } from '../objects/route.ts'
 import type { BackendShare } from '../route-kinds/route-kind.ts'
 import type { Backend } from './backends.ts'
@@ -15,6 +16,7 @@ export function sharedPoolNameOf(route: RouteObject): string {
 /**
  * One pool with the endpoints of several backends: the packet path sends to one pool. Each member has its part of what
  * its backend is to get, in whole numbers up to 256 and at least 1. An endpoint of two backends has the sum.
+ * Where they have more endpoints than a pool can have, each backend has equal room.
  * @param poolOf a pool with the endpoints of one backend
  */
 export function sharedPool(
@@ -26,12 +28,16 @@ export function sharedPool(
   const [first] = pools
   if (first === undefined) return null
   const parts = new Map<string, { readonly member: MemberContent; readonly part: number }>()
-  for (const { pool, weight } of pools)
-    for (const member of pool.members) {
+  const all = pools.reduce((sum, { pool }) => sum + pool.members.length, 0)
+  const room = all > MOST_POOL_MEMBERS ? Math.floor(MOST_POOL_MEMBERS / pools.length) : MOST_POOL_MEMBERS
+  for (const { pool, weight } of pools) {
+    const own = pool.members.slice(0, room)
+    for (const member of own) {
       const key = `${member.address} ${member.port}`
-      const part = (parts.get(key)?.part ?? 0) + weight / pool.members.length
+      const part = (parts.get(key)?.part ?? 0) + weight / own.length
       parts.set(key, { member, part })
     }
+  }
   const weights = wholeNumbers([...parts.values()].map(({ part }) => part))
   const members = [...parts.values()].map(({ member }, at) => ({ ...member, weight: weights[at] ?? 1 }))
   return { ...first.pool, members }
