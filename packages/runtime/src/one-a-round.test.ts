@@ -48,3 +48,16 @@ test('few lines go on in a round, those that waited longest first', async () => 
   }
   expect(rounds).toEqual(['a1 b1', 'a2 b2', 'c1 d1', 'e1 c2', 'd2 e2'])
 })
+
+test('a line of one goes ahead of lines of many, which have their turns', async () => {
+  const turns = new OneARound({ mostOfRound: 2 })
+  const went: string[] = []
+  const begin = (line: string) => turns.begin(line, () => went.push(line))
+  for (const line of ['a', 'b', 'c', 'd', 'e']) for (let n = 0; n < 2; n++) begin(line)
+  begin('quiet')
+  await round()
+  expect(went).toHaveLength(4)
+  expect(went).toContain('quiet')
+  for (let n = 0; n < 5; n++) await round()
+  expect(went).toHaveLength(11)
+})

@@ -1,37 +1,41 @@
+import { type Clock, systemClock } from './clock.ts'
+import { RecentPeaks } from './recent-peaks.ts'
+
 export interface OneARoundOptions {
   /** How many go on in a round, over all lines. */
   readonly mostOfRound: number
+  readonly clock?: Clock
 }
 
 /**
- * Lets each line go on once in a round of the event loop, and few lines in all, in order. Who is among the first of a round does not wait:
- * so a line of one does not, while what comes back for many at once is spread over rounds in which others have their turns.
+ * Lets each line go on once in a round of the event loop, and few lines in all: those which had fewest at once lately, and those that
+ * waited longest. Who is among the first of a round does not wait: so a line of one does not, while what comes back for many at once is
+ * spread over rounds in which others have their turns.
  */
 export class OneARound {
   readonly #mostOfRound: number
+  readonly #peaks: RecentPeaks
   /** Those who wait, by line. A line that had a turn goes to the end. */
   readonly #waiting = new Map<string, (() => void)[]>()
   /** Lines that had their turn in this round; null between rounds. */
   #served: Set<string> | null = null
 
-  constructor({ mostOfRound }: OneARoundOptions) {
+  constructor({ mostOfRound, clock = systemClock }: OneARoundOptions) {
     this.#mostOfRound = mostOfRound
+    this.#peaks = new RecentPeaks(clock)
   }
 
   /** Calls `go` now, or in a later round. */
   begin(line: string, go: () => void): void {
-    const waiting = this.#waiting.get(line)
-    if (waiting !== undefined) {
-      waiting.push(go)
-      return
-    }
     const served = this.#thisRound()
-    if (served.has(line) || served.size >= this.#mostOfRound) {
-      this.#waiting.set(line, [go])
-      return
+    const waiting = this.#waiting.get(line)
+    this.#peaks.note(line, 1 + (waiting?.length ?? 0) + (served.has(line) ? 1 : 0))
+    if (waiting !== undefined) waiting.push(go)
+    else if (served.has(line) || served.size >= this.#mostOfRound) this.#waiting.set(line, [go])
+    else {
+      served.add(line)
+      go()
     }
-    served.add(line)
-    go()
   }
 
   /** Resolves when it is the caller's turn. */
@@ -51,7 +55,8 @@ export class OneARound {
     this.#served = null
     if (this.#waiting.size === 0) return
     const served = this.#thisRound()
-    const next = [...this.#waiting].slice(0, this.#mostOfRound).map(([line, waiting]) => {
+    const next = this.#peaks.fewestAndOldest([...this.#waiting.keys()], this.#mostOfRound).map((line) => {
+      const waiting = this.#waiting.get(line)!
       const first = waiting.shift()!
       this.#waiting.delete(line)
       if (waiting.length > 0) this.#waiting.set(line, waiting)

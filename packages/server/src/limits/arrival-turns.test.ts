@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { FakeClock } from '@spout/runtime/fake-clock'
-import { waitFor } from '@spout/testkit'
+import { recordFault, waitFor } from '@spout/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ArrivalTurns, orderArrivals } from './arrival-turns.ts'
 
@@ -62,17 +62,53 @@ describe('ArrivalTurns', () => {
     expect(rounds.flat().toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
   })
 
+  test('in a burst of very many projects another one is in the next round, again and again', async () => {
+    const PROJECTS = 50
+    /** Two writers each, which write again as soon as they are answered; a write is answered some rounds later. */
+    let isOver = false
+    const write = (project: string): void =>
+      turns.begin(project, (answered) => {
+        started.push(project)
+        void (async () => {
+          for (let n = 0; n < 8; n++) await round()
+          answered()
+          if (!isOver) write(project)
+        })()
+      })
+    for (let n = 0; n < PROJECTS; n++) for (let writer = 0; writer < 2; writer++) write(`p${n}`)
+    for (let n = 0; n < 30; n++) await round()
+    const waited: number[] = []
+    for (let n = 0; n < 20; n++) {
+      arrive('other')
+      const before = started.length
+      while (!started.includes('other', before)) await round()
+      waited.push(started.indexOf('other', before) - before)
+      for (let pause = 0; pause < 5; pause++) await round()
+      await clock.advance(2)
+    }
+    // It is the first of its round: none of the hundred that wait is started before.
+    expect(waited).toEqual(waited.map(() => 0))
+    expect(started.length).toBeGreaterThan(PROJECTS * 2)
+    isOver = true
+    recordFault({
+      fault: `API: a request of one project among those of ${PROJECTS} that each have two under way (F18)`,
+      outcome: 'it starts in the round in which it arrives, before all that wait; the others have their turns',
+      figure: `${Math.max(...waited)} of ${PROJECTS * 2} started before it, in ${waited.length} of ${waited.length} tries`,
+    })
+  })
+
   test('a request that a starting one of its line leads to waits for a later round', async () => {
+    const greedy: string[] = []
     const again = (answered: () => void) => {
-      started.push('greedy')
+      greedy.push('greedy')
       answered()
       turns.begin('greedy', again)
     }
     turns.begin('greedy', again)
     await round()
-    expect(started).toHaveLength(1)
+    expect(greedy).toHaveLength(1)
     await round()
-    expect(started).toHaveLength(2)
+    expect(greedy).toHaveLength(2)
   })
 })
 

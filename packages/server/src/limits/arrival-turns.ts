@@ -36,6 +36,7 @@ export class ArrivalTurns {
     const waiting = this.#lines.get(line)
     if (waiting === undefined) this.#lines.set(line, [start])
     else waiting.push(start)
+    this.#ways.arrive(line, this.#lines.get(line)!.length)
     this.#nextRound()
   }
 
@@ -48,16 +49,10 @@ export class ArrivalTurns {
     })
   }
 
-  /** @param lines by how long they have waited */
-  #next(lines: readonly string[]): readonly string[] {
-    const requestsOf = (line: string) => (this.#lines.get(line)?.length ?? 0) + this.#ways.underWay(line)
-    const byRequests = lines.toSorted((one, other) => requestsOf(one) - requestsOf(other))
-    return inTurn([byRequests, lines], MOST_OF_ROUND)
-  }
-
   #startOfEach(): void {
-    const held = this.#ways.held(new Map([...this.#lines].map(([line, { length }]) => [line, length])))
-    const starting = this.#next([...this.#lines.keys()].filter((line) => !held.has(line))).map((line) => {
+    const held = this.#ways.held([...this.#lines.keys()])
+    const free = [...this.#lines.keys()].filter((line) => !held.has(line))
+    const starting = this.#ways.fewestAndOldest(free, MOST_OF_ROUND).map((line) => {
       const waiting = this.#lines.get(line)!
       const start = waiting.shift()!
       // Behind those that wait longer.
@@ -75,17 +70,6 @@ export class ArrivalTurns {
       })
     }
   }
-}
-
-/** The first `most` of two orders in turn, each once. */
-function inTurn(orders: readonly (readonly string[])[], most: number): readonly string[] {
-  const taken = new Set<string>()
-  for (let at = 0; taken.size < most; at++) {
-    const next = orders.map((order) => order[at]).filter((line) => line !== undefined)
-    if (next.length === 0) break
-    for (const line of next) if (taken.size < most) taken.add(line)
-  }
-  return [...taken]
 }
 
 /**

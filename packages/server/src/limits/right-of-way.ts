@@ -1,4 +1,4 @@
-import type { Clock } from '@spout/runtime'
+import { type Clock, RecentPeaks } from '@spout/runtime'
 
 /** How long a request goes ahead, from its start. One that takes longer waits for something, as a watch does. */
 const AHEAD_MS = 10
@@ -21,6 +21,8 @@ export class RightOfWay {
   readonly #clock: Clock
   readonly #goesAhead: (line: string) => boolean
   readonly #underWay = new Map<string, Set<UnderWay>>()
+  /** Whoever had two requests a moment ago, of which one is answered, is still busier than who never has two. */
+  readonly #peaks: RecentPeaks
   #savedMs = MOST_SAVED_MS
   #isHolding = false
   #lookedMs: number
@@ -29,7 +31,18 @@ export class RightOfWay {
   constructor(clock: Clock, goesAhead: (line: string) => boolean) {
     this.#clock = clock
     this.#goesAhead = goesAhead
+    this.#peaks = new RecentPeaks(clock)
     this.#lookedMs = clock.monotonicMs()
+  }
+
+  /** A request of this line has arrived. @param waiting how many of it wait now */
+  arrive(line: string, waiting: number): void {
+    this.#peaks.note(line, waiting + this.#underWayOf(line))
+  }
+
+  /** Of lines in the order of their waiting `most` ones: half of them those with fewest requests, half those that waited longest. */
+  fewestAndOldest(lines: readonly string[], most: number): readonly string[] {
+    return this.#peaks.fewestAndOldest(lines, most)
   }
 
   /** A request of this line starts. @returns to be called when it is answered */
@@ -41,11 +54,8 @@ export class RightOfWay {
     return () => this.#remove(line, one)
   }
 
-  /**
-   * The lines that hold back their requests now.
-   * @param waiting how many requests wait, by line
-   */
-  held(waiting: ReadonlyMap<string, number>): ReadonlySet<string> {
+  /** Those of the lines that hold back their requests now. @param waiting the lines with requests that wait */
+  held(waiting: readonly string[]): ReadonlySet<string> {
     const nowMs = this.#clock.monotonicMs()
     const sinceMs = nowMs - this.#lookedMs
     this.#lookedMs = nowMs
@@ -56,19 +66,17 @@ export class RightOfWay {
     return held
   }
 
-  /** How many requests of this line have started within the last second and are not answered. */
-  underWay(line: string): number {
-    return this.#underWay.get(line)?.size ?? 0
-  }
-
-  #linesBehind(waiting: ReadonlyMap<string, number>): ReadonlySet<string> {
-    const requestsOf = (line: string) => (waiting.get(line) ?? 0) + this.underWay(line)
+  #linesBehind(waiting: readonly string[]): ReadonlySet<string> {
     const isYoung = (requests: ReadonlySet<UnderWay>) =>
       [...requests].some(({ sinceMs }) => this.#lookedMs - sinceMs < AHEAD_MS)
     const young = [...this.#underWay].filter(([, requests]) => isYoung(requests)).map(([line]) => line)
-    const goingAhead = [...young, ...waiting.keys()].filter(this.#goesAhead)
-    const fewest = Math.min(...goingAhead.map(requestsOf))
-    return new Set([...waiting.keys()].filter((line) => requestsOf(line) > fewest))
+    const goingAhead = [...young, ...waiting].filter(this.#goesAhead)
+    const fewest = Math.min(...goingAhead.map((line) => this.#peaks.of(line)))
+    return new Set(waiting.filter((line) => this.#peaks.of(line) > fewest))
+  }
+
+  #underWayOf(line: string): number {
+    return this.#underWay.get(line)?.size ?? 0
   }
 
   /** Requests are in the order of their starts. */
