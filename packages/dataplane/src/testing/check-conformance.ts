@@ -1,4 +1,5 @@
-import { type CheckSpec, sendsRequest } from '@spout/model'
+import type { CheckSpec } from '@spout/model'
+import { sendsRequest } from '@spout/model/check-kinds'
 import type { NativeHelper } from '@spout/sys'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ProbePlace } from '../checks/connector.ts'

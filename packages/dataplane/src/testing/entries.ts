@@ -1,7 +1,7 @@
 import { entryHash } from '@spout/model/entry-hash'
 import { domainKey, loadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry, LoadBalancerEntry, NodeMember, NodePool, NodeVip, Service } from '@spout/model/node-state'
-import { editSlots } from '@spout/plan'
+import { editSlots } from '@spout/plan/edit-slots'
 import type { WantedEntry } from '../contracts/driver.ts'
 
 /** Entries as a planner would make them, with the rest filled in. */

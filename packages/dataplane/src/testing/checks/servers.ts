@@ -1,10 +1,10 @@
 /** The host of the lab: run as `node servers.ts` in its namespace, it prints a line when all ports of `PORTS` are open. */
 import { execFileSync } from 'node:child_process'
 import dgram from 'node:dgram'
-import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
+import { http } from '@spout/runtime/node-http'
 import { NAME, PORTS } from './ports.ts'
 
 const answering = (status: number): net.Server => http.createServer((_, response) => response.writeHead(status).end())

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { rmdir } from 'node:fs/promises'
-import http from 'node:http'
+import type { Agent, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { threadId } from 'node:worker_threads'
 import type { NodeCertificate } from '@spout/model'
 import { contentIdOf } from '@spout/model/content-id'
+import { http } from '@spout/runtime/node-http'
 import { HaproxyDriver, type HaproxyDriverOptions } from '../../drivers/haproxy/haproxy-driver.ts'
 import { endLeftProxies } from '../../drivers/haproxy/left-proxies.ts'
 import { SystemHost } from '../../drivers/haproxy/proxy-host.ts'
@@ -210,7 +211,7 @@ export async function tcpMember(name: string): Promise<LabMember> {
 export interface Answer {
   readonly status: number
   readonly member: string | undefined
-  readonly headers: http.IncomingHttpHeaders
+  readonly headers: IncomingHttpHeaders
   /** What the member got. */
   readonly seen: Readonly<Record<string, string>>
 }
@@ -218,8 +219,8 @@ export interface Answer {
 export interface Ask {
   readonly host: string
   readonly port: number
-  readonly headers?: http.OutgoingHttpHeaders
-  readonly agent?: http.Agent
+  readonly headers?: OutgoingHttpHeaders
+  readonly agent?: Agent
   /** The address that it comes from. */
   readonly localAddress?: string
 }
