@@ -12,7 +12,7 @@ import { secret } from '@spout/runtime/config'
 import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
 import { dnsZone } from './dns-zones.ts'
-import { resolverAddress } from './domain-checks.ts'
+import { resolverAddress } from './resolver-address.ts'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
 const account = z.string().regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not like namespace/name')

@@ -39,9 +39,14 @@ const MIRRORS = [
 ]
 const RETRY = { attempts: 2, codes: [502, 503], backoffMs: 25 }
 
-
 /** No character of it may be in a configuration. */
-const HOSTILE_COOKIE = { name: '#{%[', path: '/"; use_backend x', sameSite: 'lax', secure: true, maxAgeSeconds: 60 } as const
+const HOSTILE_COOKIE = {
+  name: '#{%[',
+  path: '/"; use_backend x',
+  sameSite: 'lax',
+  secure: true,
+  maxAgeSeconds: 60,
+} as const
 const CASES = {
   empty: [],
   http: [

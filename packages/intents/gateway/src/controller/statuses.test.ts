@@ -26,7 +26,8 @@ test('numbers of routes alone are written five times a second at most, and every
   const statuses = new Statuses({ cluster, clock })
   const tell = (count: number, progress: 'pending' | 'programmed') =>
     statuses.tellGateway(gateway, compileGateway(gateway, routes(count), surroundings), {
-      progress: progress === 'pending' ? { type: 'pending', reason: 'x', message: 'x' } : { type: 'programmed', notice: null },
+      progress:
+        progress === 'pending' ? { type: 'pending', reason: 'x', message: 'x' } : { type: 'programmed', notice: null },
       addresses: ['198.51.100.10'],
     })
   expect(await tell(0, 'programmed')).toBe(0)
