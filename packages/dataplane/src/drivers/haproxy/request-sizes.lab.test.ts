@@ -130,13 +130,17 @@ describe('a body', () => {
     })
   })
 
-  test('that is announced is refused before it is sent', async () => {
-    const client = await dial(host, portOf(await listener({ bodyBytes: most }), 'web-80'))
-    client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${most + 1}\r\nExpect: 100-continue\r\n\r\n`)
-    await waitFor(() => client.received().includes('\r\n\r\n'), { what: 'an answer' })
-    expect(client.received()).toMatch(/^HTTP\/1.1 413 /)
-    client.end()
-  })
+  // Lengths beyond 32 bits are lengths, too.
+  test.each([most + 1, 2 ** 31, 2 ** 32, 2 ** 32 + 5, 2 ** 40])(
+    'that is announced is refused before it is sent: %d bytes',
+    async (length) => {
+      const client = await dial(host, portOf(await listener({ bodyBytes: most }), 'web-80'))
+      client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`)
+      await waitFor(() => client.received().includes('\r\n\r\n'), { what: 'an answer' })
+      expect(client.received()).toMatch(/^HTTP\/1.1 413 /)
+      client.end()
+    },
+  )
 
   test('with both a length and chunks counts as it is', async () => {
     const client = await dial(host, portOf(await listener({ bodyBytes: 10 }), 'web-80'))
