@@ -38,7 +38,7 @@ it('the agent loads neither schemas nor their library nor the YAML parser: every
 })
 
 it.each(['agent', 'control-plane'])(
-  'the %s does not load undici, which takes 16 MB and which only `fetch` needs',
+  'the %s does not load undici, which takes 80 ms and which only `fetch` needs',
   async (app) => {
     const loaded = await loadedBy(`apps/${app}/src/main.ts`, '--print-config')
     expect(loaded).toContain('NativeModule http')
