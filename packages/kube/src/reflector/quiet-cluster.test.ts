@@ -8,11 +8,14 @@ import {
   CONFIG_MAPS,
   ENDPOINT_SLICES,
   EVENTS,
+  INGRESS_CLASSES,
+  INGRESSES,
   LEASES,
   NAMESPACES,
   NODES,
   objectPath,
   type Resource,
+  SECRETS,
   SERVICES,
 } from '../types/index.ts'
 import { Reflector } from './reflector.ts'
@@ -32,7 +35,13 @@ class LookedAtClock extends FakeClock {
   }
 }
 
-const KINDS: readonly Resource[] = [CONFIG_MAPS, ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NODES, SERVICES]
+/** A kind that the cluster was taught, as those of Gateway API and our own. */
+const CUSTOM: Resource = { apiVersion: 'example.org/v1', kind: 'Thing', plural: 'things', namespaced: true }
+
+const KINDS: readonly Resource[] = [
+  ...[CONFIG_MAPS, ENDPOINT_SLICES, EVENTS, INGRESS_CLASSES, INGRESSES, LEASES, NAMESPACES, NODES, SECRETS, SERVICES],
+  CUSTOM,
+]
 
 it.each(KINDS)('keeps its watch on a cluster without changes: $plural', async (resource) => {
   const server = await FakeApiServer.start()
