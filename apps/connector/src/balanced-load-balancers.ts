@@ -10,15 +10,20 @@ import { unownedEvents } from './unowned-events.ts'
 
 /** The LoadBalancer objects of a cluster. */
 export function balancedLoadBalancers(options: BalancedKindOptions): BalancedKind<LoadBalancerControllerCounters> {
-  const { transport, slices, backends, cluster: id, namespaces, rules, labels, clock, log } = options
-  const cluster = new KubeCluster({ transport, namespace: onlyNamespace(namespaces), slices, backends, clock, log })
+  const { transport, events, slices, backends, cluster: id, namespaces, rules, labels, clock, log } = options
+  const { apiVersion, kind } = LOAD_BALANCERS
+  const cluster = new KubeCluster({
+    ...{ transport, namespace: onlyNamespace(namespaces), slices, backends, clock, log },
+    tell: ({ metadata: { namespace, name, uid } }, event) =>
+      events.record({ regarding: { apiVersion, kind, namespace, name, uid }, ...event }),
+  })
   const tenants = tenantsOf('load-balancer', options).map((tenant) => ({
     ...tenant,
     documents: new NativeDocuments(tenant.sessions),
   }))
   const controllers = new LoadBalancerControllers({
     ...{ cluster, namespaces: labels, rules, tenants, clock, log, settings: { cluster: id, namespaces } },
-    tellUnowned: unownedEvents(options.events, LOAD_BALANCERS),
+    tellUnowned: unownedEvents(events, LOAD_BALANCERS),
   })
-  return new BalancedKind(options, { api: LOAD_BALANCERS.kind, needs: [LOAD_BALANCERS], cluster, controllers })
+  return new BalancedKind(options, { api: kind, needs: [LOAD_BALANCERS], cluster, controllers })
 }

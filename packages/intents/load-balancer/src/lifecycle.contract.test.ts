@@ -95,6 +95,26 @@ describe('LoadBalancer objects on a real API server', () => {
     expect(bed.documentOf('whole')).toBeUndefined()
   })
 
+  test('whether somebody answers behind it is a condition, with an event when nobody does and when somebody does again', async () => {
+    await bed.create('answers', {
+      listeners: [{ protocol: 'tcp', port: 80, defaultPool: 'web' }],
+      pools: [{ name: 'web', protocol: 'tcp', members: [{ address: '10.128.0.1', port: 8080 }] }],
+    })
+    await bed.when('answers', 'accepted', accepted)
+    const document = bed.documentOf('answers')!
+    const up = { state: 'yes', reason: 'Serving', message: '', membersUp: 1, members: 1 } as const
+    const down = { ...up, state: 'no', reason: 'AllMembersDown', message: 'No member answers.', membersUp: 0 } as const
+    bed.confirm(document, { serving: up })
+    await bed.when('answers', 'serves', (said) => said['Serving'] === 'True Serving')
+    bed.confirm(document, { serving: down })
+    await bed.when('answers', 'does not', (said) => said['Serving'] === 'False AllMembersDown')
+    bed.confirm(document, { serving: up })
+    await bed.when('answers', 'serves again', (said) => said['Serving'] === 'True Serving')
+    const told = () => [...new Set(bed.told.filter((event) => event.startsWith('answers ')))]
+    await bed.until('the event', () => told().length === 3)
+    expect(told()).toEqual(['answers Normal Programmed', 'answers Warning AllMembersDown', 'answers Normal Serving'])
+  })
+
   test('members of a Service, of Services by label and of an EndpointSlice follow them', async () => {
     await bed.createService('one', { app: 'web' })
     await bed.slice('one-1', ['10.128.1.1'], 'one')

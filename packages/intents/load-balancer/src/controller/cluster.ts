@@ -1,5 +1,6 @@
 import type { CustomStatus, EndpointSlice, Service } from '@spout/kube'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
+import type { LoadBalancerEvent } from '../write-back/events.ts'
 
 /** What changed: an object, or a Service, its endpoints, or a single EndpointSlice; by `namespace/name`. */
 export interface ClusterChange {
@@ -27,4 +28,6 @@ export interface Cluster {
   release(object: LoadBalancerObject): Promise<void>
   /** @throws Stale when it is gone */
   writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void>
+  /** Records an event and returns at once; one that cannot be written is no error. */
+  tell(object: LoadBalancerObject, event: LoadBalancerEvent): void
 }

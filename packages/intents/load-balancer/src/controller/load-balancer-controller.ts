@@ -23,6 +23,7 @@ import { done, type Outcome, retryAfter } from '@spout/runtime'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 import { FINALIZER } from '../names.ts'
 import { type Compiled, compile, secretsOf, specOf } from '../to-model/compile.ts'
+import { eventsOf } from '../write-back/events.ts'
 import { statusFor } from '../write-back/status.ts'
 import { bring } from './bring.ts'
 import type { Cluster, ClusterChange } from './cluster.ts'
@@ -243,7 +244,9 @@ export class LoadBalancerController {
         : problem === undefined
           ? ({ type: 'pending', reason: 'Pending', message: 'Its load balancer is being made.' } as const)
           : ({ type: 'refused', refusal: problem } as const)
-    await cluster.writeStatus(object, statusFor(object, shown, progress, problems, clock.now()))
+    const status = statusFor(object, shown, progress, problems, clock.now())
+    await cluster.writeStatus(object, status)
+    for (const event of eventsOf(object.status?.conditions ?? [], status.conditions ?? [])) cluster.tell(object, event)
     if (problem === undefined) this.#refused.delete(key)
     else this.#refused.add(key)
     return problem === undefined ? done : retryAfter(REFUSED_RETRY_MS)

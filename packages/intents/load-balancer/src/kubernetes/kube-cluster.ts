@@ -4,6 +4,7 @@ import type { Clock, Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { LOAD_BALANCERS, type LoadBalancerObject } from '../load-balancer-object.ts'
 import { FIELD_MANAGER, FINALIZER } from '../names.ts'
+import type { LoadBalancerEvent } from '../write-back/events.ts'
 
 export interface KubeClusterOptions {
   readonly transport: Transport
@@ -12,6 +13,8 @@ export interface KubeClusterOptions {
   /** Both are started and stopped by who made them. */
   readonly slices: ServiceSlices
   readonly backends: BackendServices
+  /** Records an event for an object. */
+  readonly tell: (object: LoadBalancerObject, event: LoadBalancerEvent) => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -21,13 +24,15 @@ export class KubeCluster implements Cluster {
   readonly #objects: CustomObjects<LoadBalancerObject>
   readonly #slices: ServiceSlices
   readonly #backends: BackendServices
+  readonly #record: KubeClusterOptions['tell']
   readonly #listeners = new Set<(change: ClusterChange) => void>()
 
-  constructor({ transport, namespace, slices, backends, clock, log }: KubeClusterOptions) {
+  constructor({ transport, namespace, slices, backends, tell, clock, log }: KubeClusterOptions) {
     const resource = LOAD_BALANCERS
     this.#objects = new CustomObjects({ transport, resource, fieldManager: FIELD_MANAGER, namespace, clock, log })
     this.#slices = slices
     this.#backends = backends
+    this.#record = tell
     this.#objects.reflector.onChange((key) => this.#tell({ type: 'object', key }))
     this.#slices.reflector.onChange((key) => this.#tell({ type: 'slice', key }))
     this.#backends.onChange((key) => this.#tell({ type: 'service', key }))
@@ -93,6 +98,10 @@ export class KubeCluster implements Cluster {
 
   writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void> {
     return this.#objects.writeStatus(object, status).catch(staleOr)
+  }
+
+  tell(object: LoadBalancerObject, event: LoadBalancerEvent): void {
+    this.#record(object, event)
   }
 
   #tell(change: ClusterChange): void {

@@ -2,6 +2,7 @@ import { ProjectObjects, type Tenancy } from '@spout/connector'
 import type { CustomStatus, EndpointSlice, Service } from '@spout/kube'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
+import type { LoadBalancerEvent } from '../write-back/events.ts'
 
 /** A view of the cluster with the LoadBalancer objects of one project. Those of others are absent. */
 export class ProjectCluster implements Cluster {
@@ -62,5 +63,9 @@ export class ProjectCluster implements Cluster {
   async writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void> {
     this.#objects.mustBeOurs(object)
     await this.#cluster.writeStatus(object, status)
+  }
+
+  tell(object: LoadBalancerObject, event: LoadBalancerEvent): void {
+    this.#cluster.tell(object, event)
   }
 }

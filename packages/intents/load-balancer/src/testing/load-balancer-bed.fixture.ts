@@ -15,9 +15,14 @@ export async function openLoadBalancerBed() {
   for (const one of definitions) await api.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', one)
   await until('the kind', () => api.list(OBJECTS).catch(() => null))
 
+  /** Events that were recorded, as `name type reason`. */
+  const told: string[] = []
   const start = () =>
     bed.run('load-balancer', ({ transport, clock, log, slices, backends, certificatesOf }) => {
-      const kube = new KubeCluster({ transport, clock, log, namespace: null, slices, backends })
+      const kube = new KubeCluster({
+        ...{ transport, clock, log, namespace: null, slices, backends },
+        tell: ({ metadata }, { type, reason }) => told.push(`${metadata.name} ${type} ${reason}`),
+      })
       const certificates = certificatesOf(bed.sessions)
       const native = new NativeDocuments(bed.sessions)
       const documentWrites: string[] = []
@@ -42,6 +47,7 @@ export async function openLoadBalancerBed() {
   const get = (name: string) => api.get<LoadBalancerObject>(`${OBJECTS}/${name}`)
   return {
     ...bed,
+    told,
     start,
     get,
     documentOf: (name: string) => bed.documents().find((one) => one.name === `shop/${name}`),

@@ -1,0 +1,41 @@
+import type { Condition } from '@spout/kube'
+
+/** An event for an object. */
+export interface LoadBalancerEvent {
+  readonly type: 'Normal' | 'Warning'
+  /** CamelCase. */
+  readonly reason: string
+  /** What was done or tried, CamelCase. */
+  readonly action: string
+  readonly note: string
+}
+
+/**
+ * The events for a change of the conditions: what is not served as the object says, that its nodes have it, and that nobody answers, or
+ * somebody does again.
+ */
+export function eventsOf(
+  before: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[],
+  after: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[],
+): readonly LoadBalancerEvent[] {
+  return after.flatMap((now): LoadBalancerEvent[] => {
+    const known = before.find(({ type }) => type === now.type)
+    if (known?.status === now.status && known.reason === now.reason && known.message === now.message) return []
+    const { status, reason, message: note } = now
+    switch (now.type) {
+      case 'Accepted':
+        return status === 'False' ? [{ type: 'Warning', reason, action: 'AcceptLoadBalancer', note }] : []
+      case 'Programmed':
+        // A refusal is told as such.
+        if (status === 'Unknown' || after.some(({ type, reason: why }) => type === 'Accepted' && why === reason))
+          return []
+        return [{ type: status === 'True' ? 'Normal' : 'Warning', reason, action: 'ProgramLoadBalancer', note }]
+      case 'Serving':
+        if (status === 'False') return [{ type: 'Warning', reason, action: 'ServeClients', note }]
+        // That it answers is news only if it did not before.
+        return known?.status === 'False' ? [{ type: 'Normal', reason, action: 'ServeClients', note }] : []
+      default:
+        return []
+    }
+  })
+}
