@@ -3,10 +3,8 @@ import {
   type KindReflector,
   labelsOfRules,
   NamespaceReflector,
-  NativeCertificates,
   type ProjectRule,
   ServiceSlices,
-  TlsCertificates,
 } from '@spout/connector'
 import type { GatewayControllerCounters } from '@spout/intent-gateway'
 import type { IngressControllerCounters } from '@spout/intent-ingress'
@@ -14,19 +12,18 @@ import type { LoadBalancerControllerCounters } from '@spout/intent-load-balancer
 import {
   KubeCluster,
   type OwnSettings,
-  ServiceController,
   type ServiceControllerCounters,
   type ServiceControllerSettings,
+  ServiceControllers,
   servicesOfCluster,
-  TenantControllers,
 } from '@spout/intent-service'
 import type { EventRecorder, Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import { balancedGateways } from './balanced-gateways.ts'
 import { balancedIngresses } from './balanced-ingresses.ts'
-import { type BalancedKind, onlyNamespace } from './balanced-kind.ts'
+import { type BalancedKind, onlyNamespace, tenantsOf } from './balanced-kind.ts'
 import { balancedLoadBalancers } from './balanced-load-balancers.ts'
-import type { NamedProject, OpenedProject } from './opened-project.ts'
+import type { OpenedProject } from './opened-project.ts'
 
 /** What the projects of a cluster have in common. */
 type ClusterSettings = Omit<ServiceControllerSettings, keyof OwnSettings> & {
@@ -52,9 +49,6 @@ interface Sources {
   readonly backends: BackendServices
 }
 
-/** Whatever does the work: one controller, or one for each project. */
-type Controllers = Pick<ServiceController, 'ready' | 'counters' | 'start' | 'stop'>
-
 /** The cluster in memory, and who brings the projects' load balancers together with it. */
 export class BalancedCluster {
   readonly #cluster: KubeCluster
@@ -62,9 +56,7 @@ export class BalancedCluster {
   readonly #sources: Sources
   readonly #sourcesOfGateways: Sources
   readonly #namespaces: NamespaceReflector
-  readonly #controllers: Controllers
-  /** Of Services, by project. */
-  readonly #certificates: readonly TlsCertificates[]
+  readonly #controllers: ServiceControllers
   readonly #gateways: BalancedKind<GatewayControllerCounters>
   readonly #ingresses: BalancedKind<IngressControllerCounters>
   readonly #loadBalancers: BalancedKind<LoadBalancerControllerCounters>
@@ -73,7 +65,6 @@ export class BalancedCluster {
 
   constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {
     const { namespaces } = settings
-    const [first] = projects
     const namespace = onlyNamespace(namespaces)
     const sourcesIn = (namespace: string | null): Sources => {
       const slices = new ServiceSlices({ transport, clock, log, namespace, slicesBy: settings.slicesBy })
@@ -88,7 +79,6 @@ export class BalancedCluster {
       tell: ({ metadata: { namespace, name, uid } }, event) =>
         events.record({ regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid }, ...event }),
     })
-    const common = { cluster: this.#cluster, clock, log }
     this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
     const ofKinds = {
       ...{ transport, events, clock, log, projects, rules, labels: this.#namespaces, cluster: settings.cluster },
@@ -98,37 +88,12 @@ export class BalancedCluster {
     this.#ingresses = balancedIngresses(ofKinds)
     this.#loadBalancers = balancedLoadBalancers(ofKinds)
     this.#later = [this.#gateways, this.#ingresses, this.#loadBalancers]
-    const certificatesOf = new Map(
-      projects.map((opened) => [
-        opened,
-        new TlsCertificates({
-          ...{ transport, cluster: settings.cluster, namers: ['service'], clock, log },
-          service: new NativeCertificates(opened.project.sessions),
-        }),
-      ]),
-    )
-    this.#certificates = [...certificatesOf.values()]
-    this.#controllers =
-      rules.length === 0 && first !== undefined
-        ? new ServiceController({
-            ...common,
-            service: first.service,
-            certificates: certificatesOf.get(first)!,
-            settings: { ...settings, ...whatIsItsOwn(first) },
-          })
-        : new TenantControllers({
-            ...common,
-            namespaces: this.#namespaces,
-            rules,
-            tenants: projects.map((opened) => ({
-              project: opened.project.rule?.project ?? '',
-              projectId: opened.projectId,
-              service: opened.service,
-              certificates: certificatesOf.get(opened)!,
-              ...whatIsItsOwn(opened),
-            })),
-            settings,
-          })
+    this.#controllers = new ServiceControllers({
+      ...{ cluster: this.#cluster, namespaces: this.#namespaces, rules, settings, clock, log },
+      tenants: tenantsOf('service', ofKinds).map(({ configured: { routesOfNetwork, podWay }, ...tenant }) => ({
+        ...{ ...tenant, routesOfNetwork, podWay },
+      })),
+    })
   }
 
   get ready(): boolean {
@@ -169,7 +134,6 @@ export class BalancedCluster {
   start(): void {
     this.#cluster.start()
     this.#namespaces.start()
-    for (const one of this.#certificates) one.start()
     this.#controllers.start()
     for (const one of this.#later) one.start()
   }
@@ -177,16 +141,9 @@ export class BalancedCluster {
   async stop(): Promise<void> {
     for (const one of this.#later) await one.stop()
     await this.#controllers.stop()
-    await Promise.all(this.#certificates.map((one) => one.stop()))
     for (const { slices, backends } of [this.#sources, this.#sourcesOfGateways])
       await Promise.all([backends.stop(), slices.reflector.close()])
     await this.#cluster.stop()
     await this.#namespaces.stop()
   }
 }
-
-const whatIsItsOwn = ({ project: { addressPools, routesOfNetwork, podWay } }: NamedProject) => ({
-  defaultPools: addressPools,
-  routesOfNetwork,
-  podWay,
-})

@@ -108,11 +108,11 @@ export const onlyNamespace = (namespaces: readonly string[] | null): string | nu
   namespaces?.length === 1 ? (namespaces[0] ?? null) : null
 
 /** The projects, each with certificates of its own for what this kind names. */
-export function tenantsOf(kind: OwnerKind, options: BalancedKindOptions): readonly (ProjectTenant & Opened)[] {
+export function tenantsOf(kind: OwnerKind, options: TenantsOptions): readonly (ProjectTenant & Opened)[] {
   const { transport, cluster, clock, log, projects } = options
   return projects.map(({ project, projectId, service }) => ({
     ...{ project: project.rule?.project ?? '', projectId, service, defaultPools: project.addressPools },
-    sessions: project.sessions,
+    configured: project,
     certificates: new TlsCertificates({
       ...{ transport, cluster, namers: [kind], clock, log },
       service: new NativeCertificates(project.sessions),
@@ -120,6 +120,8 @@ export function tenantsOf(kind: OwnerKind, options: BalancedKindOptions): readon
   }))
 }
 
+type TenantsOptions = Pick<BalancedKindOptions, 'transport' | 'cluster' | 'clock' | 'log' | 'projects'>
+
 interface Opened {
-  readonly sessions: OpenedProject['project']['sessions']
+  readonly configured: OpenedProject['project']
 }

@@ -19,7 +19,7 @@ export function balancedLoadBalancers(options: BalancedKindOptions): BalancedKin
   })
   const tenants = tenantsOf('load-balancer', options).map((tenant) => ({
     ...tenant,
-    documents: new NativeDocuments(tenant.sessions),
+    documents: new NativeDocuments(tenant.configured.sessions),
   }))
   const controllers = new LoadBalancerControllers({
     ...{ cluster, namespaces: labels, rules, tenants, clock, log, settings: { cluster: id, namespaces } },

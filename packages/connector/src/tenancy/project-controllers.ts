@@ -34,6 +34,7 @@ export interface ProjectsOptions<Tenant extends ProjectTenant = ProjectTenant> {
   readonly namespaces: NamespaceLabels
   /** None: all namespaces are of the one tenant. */
   readonly rules: readonly ProjectRule[]
+  /** Projects of the rules that are missing here are not ready: their objects stay as they are. */
   readonly tenants: readonly Tenant[]
   /** Of objects of no project. Left out: nobody is told. */
   readonly tellUnowned?: TellUnowned
@@ -44,6 +45,8 @@ export interface ProjectControllersOptions<Tenant extends ProjectTenant, Counter
   readonly objects: TenantObjects
   /** @param tenancy null when all namespaces are of the tenant */
   readonly controllerOf: (tenant: Tenant, tenancy: Tenancy | null, log: Logger) => ProjectController<Counters>
+  /** Left out: objects without a project are left alone. */
+  readonly controllerOfNobody?: (tenancy: Tenancy, log: Logger) => ProjectController<Counters>
   /** What no project counts. */
   readonly zero: Counters
   /** Counters of what the projects share: each controller counts the same. */
@@ -59,6 +62,8 @@ export class ProjectControllers<
   readonly #unowned: UnownedObjects | null
   readonly #tenants: readonly Tenant[]
   readonly #controllers: readonly ProjectController<Counters>[]
+  /** Whether every project of the rules has a tenant. */
+  readonly #isComplete: boolean
   readonly #zero: Counters
   readonly #shared: readonly (keyof Counters)[]
 
@@ -71,17 +76,22 @@ export class ProjectControllers<
     this.#tenants = tenants
     this.#zero = zero
     this.#shared = shared
-    this.#controllers = tenants.map((tenant) => {
-      const { project, projectId } = tenant
-      const controller = controllerOf(tenant, tenancy, tenancy === null ? log : log.child({ project }))
-      tenancy?.join(project, projectId, controller.known)
-      return controller
-    })
+    this.#isComplete = rules.every(({ project }) => tenants.some((tenant) => tenant.project === project))
+    const nobody = tenancy === null ? undefined : options.controllerOfNobody?.(tenancy, log)
+    this.#controllers = [
+      ...(nobody === undefined ? [] : [nobody]),
+      ...tenants.map((tenant) => {
+        const { project, projectId } = tenant
+        const controller = controllerOf(tenant, tenancy, tenancy === null ? log : log.child({ project }))
+        tenancy?.join(project, projectId, controller.known)
+        return controller
+      }),
+    ]
   }
 
-  /** Whether both sides of every project were read. */
+  /** Whether both sides of every project of the rules were read. */
   get ready(): boolean {
-    return this.#controllers.every(({ ready }) => ready)
+    return this.#isComplete && this.#controllers.every(({ ready }) => ready)
   }
 
   /** Sums over all projects. */

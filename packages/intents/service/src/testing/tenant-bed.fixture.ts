@@ -1,7 +1,7 @@
 import { labelsOfRules, NamespaceReflector, NativeLoadBalancers, type ProjectRule } from '@spout/connector'
 import { CLUSTER, type ClusterBed } from '../../../../connector/src/testing/cluster-bed.fixture.ts'
 import { KubeCluster } from '../kubernetes/kube-cluster.ts'
-import { TenantControllers } from '../tenancy/tenant-controllers.ts'
+import { ServiceControllers } from '../tenancy/service-controllers.ts'
 import { externalRanges } from '../to-model/external-ips.ts'
 import { servicesOfCluster } from '../to-model/services-of.ts'
 import { CLASS, openControllerBed } from './controller-bed.fixture.ts'
@@ -50,7 +50,7 @@ export async function openTenantBed() {
         tell: ({ metadata }, { reason }) => void events.push({ service: metadata.name, reason }),
       })
       const namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
-      const controllers = new TenantControllers({
+      const controllers = new ServiceControllers({
         ...{ cluster, namespaces, rules, tenants, clock, log },
         settings: {
           cluster: CLUSTER,
@@ -61,8 +61,7 @@ export async function openTenantBed() {
           externalRanges: externalRanges(['203.0.113.128/25', '198.51.100.160/28']),
         },
       })
-      const certificates = tenants.map((tenant) => tenant.certificates)
-      return { made: { controllers, events }, parts: [...certificates, cluster, namespaces, controllers] }
+      return { made: { controllers, events }, parts: [cluster, namespaces, controllers] }
     })
 
   return {
