@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { noteSession } from '../audit/audit-notes.ts'
 import type { Authenticator, Session } from './authenticator.ts'
 import './foreign-session.ts'
+import { secretSha256 } from './token-secret.ts'
 
 /** Finds out who sent a request. Every surface gets it. @throws SpoutError Unauthenticated, TokenExpired */
 export type Authenticate = (request: FastifyRequest) => Promise<Principal>
@@ -19,6 +20,22 @@ export function tokenOf(request: Pick<IncomingMessage, 'headers'>): string | nul
   return bearer?.[1] ?? null
 }
 
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** The hash of the token that the request carries, once somebody asked. */
+    hashedToken?: { readonly secret: string; readonly id: string }
+  }
+}
+
+/**
+ * The hash of a request's token. A request is asked several times whose it is: for its line, at the gate and by its
+ * handler.
+ */
+export function tokenIdOf(message: Pick<IncomingMessage, 'hashedToken'>, secret: string): string {
+  if (message.hashedToken?.secret !== secret) message.hashedToken = { secret, id: secretSha256(secret) }
+  return message.hashedToken.id
+}
+
 export function sessionOf(authenticator: Authenticator, request: FastifyRequest): Session {
   const secret = tokenOf(request)
   if (secret === null) throw new SpoutError('Unauthenticated', { reason: 'no token was sent' })
@@ -28,7 +45,7 @@ export function sessionOf(authenticator: Authenticator, request: FastifyRequest)
     return foreign
   }
   if (secret.length > MAX_TOKEN_LENGTH) throw new SpoutError('Unauthenticated', { reason: 'the token is not known' })
-  const session = authenticator.session(secret)
+  const session = authenticator.session(secret, tokenIdOf(request.raw, secret))
   noteSession(request, session)
   return session
 }

@@ -83,16 +83,22 @@ export class Authenticator {
     return this.#options.view.get('token', secretSha256(secret)) !== null
   }
 
-  /** Whom a token of ours is for, valid or not: its project, or its user if it has none. Null for any other token. */
-  holderOf(secret: string): string | null {
-    const token = this.#options.view.get('token', secretSha256(secret))?.value
+  /**
+   * Whom a token of ours is for, valid or not: its project, or its user if it has none. Null for any other token.
+   * @param id the secret's hash, if it is known
+   */
+  holderOf(secret: string, id = secretSha256(secret)): string | null {
+    const token = this.#options.view.get('token', id)?.value
     if (token === undefined) return null
     return token.projectId === null ? `user ${token.userId}` : `project ${token.projectId}`
   }
 
-  /** @throws SpoutError Unauthenticated, TokenExpired */
-  session(secret: string): Session {
-    const token = this.#options.view.get('token', secretSha256(secret))?.value
+  /**
+   * @param id the secret's hash, if it is known
+   * @throws SpoutError Unauthenticated, TokenExpired
+   */
+  session(secret: string, id = secretSha256(secret)): Session {
+    const token = this.#options.view.get('token', id)?.value
     if (token === undefined) throw unauthenticated('the token is not known')
     const principal = this.#principalOf(token)
     if (principal === null) throw unauthenticated('the token is no longer valid')

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { tokenOf } from '../authn/authenticate.ts'
+import { tokenIdOf, tokenOf } from '../authn/authenticate.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import { sourceOf } from '../authn/login-source.ts'
 import { clientAddress, type ProxyTrust } from '../http/client-address.ts'
@@ -16,9 +16,10 @@ export const isLineOfStranger = (line: string): boolean => line.startsWith(STRAN
  */
 export const arrivalLine =
   (authenticator: Pick<Authenticator, 'holderOf'>, proxies: ProxyTrust) =>
-  ({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): string => {
+  (message: Pick<IncomingMessage, 'headers' | 'socket' | 'hashedToken'>): string => {
+    const { headers, socket } = message
     const secret = tokenOf({ headers })
-    const holder = secret === null ? null : authenticator.holderOf(secret)
+    const holder = secret === null ? null : authenticator.holderOf(secret, tokenIdOf(message, secret))
     if (holder !== null) return holder
     const header = headers[proxies.clientAddressFrom]
     const named = Array.isArray(header) ? header.join(',') : header
