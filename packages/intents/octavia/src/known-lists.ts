@@ -1,7 +1,9 @@
 import { WrittenAnswer, type WrittenJson } from '@spout/runtime'
 
-/** Limit of all lists together. The list of a thousand load balancers is 1 MB. */
+/** Limit of all lists together. */
 const MOST_BYTES = 16 * 1024 * 1024
+/** A longer list, of some 500 load balancers, is made in pieces: readers that do not read would keep much in memory. */
+const MOST_CHARACTERS = 512 * 1024
 
 interface Known {
   readonly items: readonly WrittenJson[]
@@ -26,10 +28,11 @@ export class KnownLists {
   }
 
   /**
+   * @returns null for a long list
    * @param owner a project, or empty for the list of all projects
    * @param rest the other attributes of the answer, as a JSON object that is not empty
    */
-  answer(owner: string, name: string, items: readonly WrittenJson[], rest: object): WrittenAnswer {
+  answer(owner: string, name: string, items: readonly WrittenJson[], rest: object): WrittenAnswer | null {
     const known = this.#known.get(owner)
     const text = `],${JSON.stringify(rest).slice(1)}`
     if (known !== undefined) this.#known.delete(owner)
@@ -38,6 +41,7 @@ export class KnownLists {
       return known.answer
     }
     this.#bytes -= known?.bytes ?? 0
+    if (items.reduce((sum, item) => sum + item.text.length, 0) > MOST_CHARACTERS) return null
     const body = Buffer.from(`{${JSON.stringify(name)}:[${items.map((item) => item.text).join(',')}${text}`)
     const answer = new WrittenAnswer(body)
     this.#keep(owner, { items, rest: text, answer, bytes: body.length })

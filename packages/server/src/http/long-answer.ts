@@ -54,7 +54,10 @@ const MOST_AT_ONCE = 2 * PIECE_CHARACTERS
  * Answers at once if it is short, or was written before. Else each piece is made when the reader took the previous ones.
  */
 export function sendAsWritten(reply: FastifyReply, turn: Turn, answer: object): unknown {
-  if (answer instanceof WrittenAnswer) return reply.type('application/json; charset=utf-8').send(answer.body)
+  if (answer instanceof WrittenAnswer) {
+    if (answer.body.length > MOST_AT_ONCE) cutOffWhenStalled(reply)
+    return reply.type('application/json; charset=utf-8').send(answer.body)
+  }
   const pieces = jsonPieces(answer, ANSWER_DEPTH)
   const made: string[] = []
   for (let length = 0; length < MOST_AT_ONCE; ) {
@@ -71,8 +74,12 @@ function* resumed(made: readonly string[], rest: Iterable<string>): Generator<st
   yield* rest
 }
 
-function sendPieces(reply: FastifyReply, pieces: AsyncIterable<string>): unknown {
+function cutOffWhenStalled(reply: FastifyReply): void {
   reply.raw.setTimeout(STALLED_READER_MS, () => reply.raw.destroy())
+}
+
+function sendPieces(reply: FastifyReply, pieces: AsyncIterable<string>): unknown {
+  cutOffWhenStalled(reply)
   const body = Readable.from(pieces, { objectMode: false, highWaterMark: PIECE_CHARACTERS })
   return reply.type('application/json; charset=utf-8').send(body)
 }
