@@ -1,0 +1,172 @@
+import { backendPool, KnownLoadBalancers, NativeLoadBalancers, says } from '@spout/connector'
+import type { EndpointSlice } from '@spout/kube'
+import { silentLogger, systemClock } from '@spout/runtime'
+import { waitFor } from '@spout/testkit'
+import { byLength } from '@spout/testkit/long-tests'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestBed } from '../../../../server/src/test-bed.ts'
+import type { Gateway } from '../objects/gateway.ts'
+import { routeIdOf } from '../objects/route.ts'
+import { MemoryCluster } from '../testing/memory-cluster.fixture.ts'
+import { gatewayWith, grantOf, grpcRouteWith, http, routeWith, serviceOf, setWith, to } from '../testing/objects.ts'
+import { compileGateway } from '../to-model/compile-gateway.ts'
+import { GatewayController } from './gateway-controller.ts'
+
+const CLUSTER = 'c1'
+const KEY = 'shop/web'
+const HOSTS = ['a.x.org', '*.x.org', 'y.org']
+
+let bed: Awaited<ReturnType<typeof openTestBed>>
+let service: NativeLoadBalancers
+let cluster: MemoryCluster
+let controller: GatewayController
+beforeAll(async () => {
+  bed = await openTestBed()
+  const { admission } = bed
+  const endpoint = await bed.app.listen({ host: '127.0.0.1', port: 0 })
+  const { id: projectId } = await admission.createProject({ name: 'tenant', description: '' })
+  const { token } = await bed.login('connector', projectId, 'balancer')
+  const range = { cidr: '198.51.100.0/24', ranges: [{ first: '198.51.100.10', last: '198.51.100.20' }] }
+  const rest = { description: '', gatewayIp: null, projectIds: null, quarantineSeconds: 0 }
+  await admission.createAddressPool({ name: 'public', ...range, ...rest })
+  const segment = { physicalNetwork: 'physnet1', vlan: null }
+  const network = await admission.createNetwork({
+    ...{ projectId, name: 'pods', description: '', returnPath: 'snat', segment },
+  })
+  const subnet = { name: '', description: '', cidr: '10.128.0.0/16', gatewayIp: null, nodeRange: null }
+  await admission.addSubnet(network.id, subnet)
+  service = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+  cluster = new MemoryCluster()
+  controller = new GatewayController({
+    ...{ cluster, service, clock: systemClock, log: silentLogger() },
+    certificates: {
+      of: () => ({ type: 'refused', refusal: { reason: 'x', field: 'x', message: 'x' } }),
+      ...{ name: () => {}, complete: () => {}, onChange: () => () => {} },
+    },
+    settings: { cluster: CLUSTER, defaultPools: [] },
+  })
+  controller.start()
+})
+afterAll(async () => {
+  await controller?.stop()
+  await bed?.close()
+})
+
+const sliceOf = (name: string, last: number): EndpointSlice => ({
+  metadata: { name: `${name}-1`, namespace: 'shop', labels: {} },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: [`10.128.0.${last}`], conditions: { ready: true } }],
+  ports: [{ name: 'http', port: 3000, protocol: 'TCP' }],
+})
+
+/** One change of anything that the load balancer is made of. */
+const change = fc.oneof(
+  fc.record({
+    type: fc.constantFrom('route', 'route', 'route', 'grpc'),
+    number: fc.integer({ min: 1, max: 5 }),
+    host: fc.constantFrom(...HOSTS),
+    service: fc.constantFrom('a', 'b', 'far'),
+    path: fc.constantFrom('/', '/p'),
+    parent: fc.constantFrom('Gateway', 'Gateway', 'ListenerSet', 'none'),
+    isGone: fc.boolean(),
+  }),
+  fc.record({ type: fc.constant('service'), name: fc.constantFrom('a', 'b'), port: fc.constantFrom(8080, 8081, 0) }),
+  fc.record({ type: fc.constant('slice'), name: fc.constantFrom('a', 'b'), last: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({ type: fc.constant('listeners'), second: fc.constantFrom('', ...HOSTS) }),
+  fc.record({ type: fc.constant('set'), host: fc.constantFrom('', ...HOSTS) }),
+  fc.record({ type: fc.constant('grant'), isGiven: fc.boolean() }),
+  fc.record({ type: fc.constant('labels'), isRed: fc.boolean() }),
+)
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
+
+let generation = 1
+function apply(one: Change): void {
+  if ('parent' in one) {
+    const { number, host, path } = one
+    const parent = one.parent === 'ListenerSet' ? { kind: 'ListenerSet', name: 'set' } : { name: 'web' }
+    const parentRefs = [{ ...parent, namespace: one.parent === 'none' ? 'nowhere' : 'shop' }]
+    const backendRefs = [to(one.service, { ...(one.service === 'far' && { namespace: 'far' }) })]
+    const metadata = { name: `r${number}`, number: number + 10 }
+    const route =
+      one.type === 'grpc'
+        ? grpcRouteWith(
+            { parentRefs, hostnames: [host], rules: [{ backendRefs }] },
+            { ...metadata, number: number + 50 },
+          )
+        : routeWith(
+            {
+              ...{ parentRefs, hostnames: [host] },
+              rules: [{ matches: [{ path: { type: 'PathPrefix', value: path } }], backendRefs }],
+            },
+            metadata,
+          )
+    cluster.putRoute(routeIdOf(route), one.isGone ? null : route)
+  } else if ('port' in one) {
+    const ports = [{ name: 'http', port: one.port, targetPort: 3000 }]
+    cluster.putService(`shop/${one.name}`, one.port === 0 ? null : serviceOf(one.name, { ports }))
+  } else if ('last' in one) cluster.putSlices(`shop/${one.name}`, [sliceOf(one.name, one.last)])
+  else if ('second' in one) putGateway(one.second)
+  else if ('host' in one)
+    cluster.putListenerSet(
+      'red/set',
+      one.host === '' ? null : setWith('set', [http('s', { hostname: one.host })], { namespace: 'red' }),
+    )
+  else if ('isGiven' in one) cluster.setGrants(one.isGiven ? [grantOf('far', 'shop', { kind: 'Service' })] : [])
+  else cluster.setLabels('red', one.isRed ? { team: 'red' } : {})
+}
+
+function putGateway(second: string): void {
+  const listeners = [http('first'), ...(second === '' ? [] : [http('second', { hostname: second })])]
+  const allowedListeners = { namespaces: { from: 'Selector', selector: { matchLabels: { team: 'red' } } } }
+  const made: Gateway = gatewayWith(listeners, { allowedListeners }, generation++)
+  const { status } = cluster.gateway(KEY) ?? {}
+  cluster.putGateway(status === undefined ? made : { ...made, status })
+}
+
+/** What the load balancer is to be, compiled as a whole. */
+const whole = () =>
+  compileGateway(cluster.gateway(KEY)!, [...cluster.routes()], {
+    ...{ cluster: CLUSTER, domains: [], grants: cluster.grants() },
+    service: (key) => cluster.service(key),
+    certificateOf: () => ({ type: 'refused', refusal: { reason: 'x', field: 'x', message: 'x' } }),
+    labelsOf: (namespace) => cluster.labelsOf(namespace),
+    listenerSet: (key) => cluster.listenerSet(key),
+    listenerSetsOf: (gateway) => cluster.listenerSetsOf(gateway),
+    poolOf: (name, { port, protocol, http2, service: key }) => ({
+      ...backendPool(name, port, cluster.slicesOf(key), [4], protocol),
+      ...(http2 && { http2 }),
+    }),
+  })
+
+test('after any changes the load balancer is what compiling the whole Gateway gives', async () => {
+  const known = new KnownLoadBalancers({
+    ...{ service, cluster: CLUSTER, kind: 'gateway', clock: systemClock, log: silentLogger() },
+  })
+  cluster.putService('far/far', serviceOf('far', {}, 'far'))
+  putGateway('')
+  const isAsWanted = async () => {
+    for (const shown of await service.list()) known.note(shown)
+    const { wanted, listeners } = whole()
+    const [document] = [...known.all()].map((one) => one.document)
+    const counts = cluster.gateway(KEY)?.status?.listeners?.map(({ attachedRoutes }) => attachedRoutes)
+    return (
+      document !== undefined &&
+      wanted !== null &&
+      says(document, wanted.content) &&
+      JSON.stringify(counts) === JSON.stringify(listeners.map(({ attachedRoutes }) => attachedRoutes))
+    )
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
+      for (const one of changes) apply(one)
+      await waitFor(isAsWanted, {
+        what: `the Gateway after ${JSON.stringify(changes)}`,
+        timeoutMs: 20_000,
+        everyMs: 10,
+      })
+    }),
+    { numRuns: byLength(15, 600), endOnFailure: true },
+  )
+  expect(controller.counters.gateways).toBe(1)
+}, 300_000)
