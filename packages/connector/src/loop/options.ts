@@ -18,7 +18,7 @@ export interface IntentOptions<Cluster, Settings = IntentSettings> {
   /** With a credential for one project. */
   readonly service: LoadBalancerService
   /** Of the project. Started and stopped by who made it. */
-  readonly certificates: TlsCertificates
+  readonly certificates: Pick<TlsCertificates, 'ready' | 'of' | 'name' | 'complete' | 'onChange'>
   readonly settings: Settings
   readonly clock: Clock
   readonly log: Logger

@@ -42,7 +42,7 @@ beforeAll(async () => {
     ...{ cluster, service, clock: systemClock, log: silentLogger() },
     certificates: {
       of: () => ({ type: 'refused', refusal: { reason: 'x', field: 'x', message: 'x' } }),
-      ...{ name: () => {}, complete: () => {}, onChange: () => () => {} },
+      ...{ ready: true, name: () => {}, complete: () => {}, onChange: () => () => {} },
     },
     settings: { cluster: CLUSTER, defaultPools: [] },
   })
