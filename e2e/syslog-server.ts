@@ -10,8 +10,8 @@ export interface SyslogServerTls {
 }
 
 /**
- * Debian's rsyslog 8.2302 in a place of the lab, on port 514 of UDP, and of TCP or, if it is given certificates, TLS. The
- * first start in a checkout downloads it.
+ * Debian's rsyslog 8.2302 in a place of the lab, on port 514 of UDP, and of TCP or, if it is given certificates, TLS.
+ * The first start in a checkout downloads it.
  */
 export class SyslogServer {
   readonly #lab: Lab

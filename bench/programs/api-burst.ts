@@ -34,7 +34,10 @@ interface Ask {
 
 const padding = Buffer.alloc(bodyBytes, 0x61)
 
-/** As many members as a project may have by default, with names that fill the rest of the body. They differ from turn to turn. */
+/**
+ * As many members as a project may have by default, with names that fill the rest of the body. They differ from turn to
+ * turn.
+ */
 const MEMBERS = 5000
 function largeDocument(turn: number): string {
   const weight = 1 + (turn % 200)

@@ -59,8 +59,8 @@ export interface KindParts<Counters> {
 }
 
 /**
- * The objects of one kind, once the cluster has the kind and we may read it. Until then nothing is read, and nothing else
- * waits for it.
+ * The objects of one kind, once the cluster has the kind and we may read it. Until then nothing is read, and nothing
+ * else waits for it.
  */
 export class BalancedKind<Counters> {
   readonly #parts: KindParts<Counters>

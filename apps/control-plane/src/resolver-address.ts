@@ -4,7 +4,10 @@ import { z } from 'zod'
 const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):([0-9]{1,5})$/i
 const LAST_PORT = 65_535
 
-/** An address, with a port as `192.0.2.53:5353` or `[2001:db8::53]:5353`. Never a name, which somebody would have to resolve. */
+/**
+ * An address, with a port as `192.0.2.53:5353` or `[2001:db8::53]:5353`. Never a name, which somebody would have to
+ * resolve.
+ */
 export const resolverAddress = z
   .string()
   .max(64)

@@ -29,9 +29,9 @@ const LAST_NETWORK_NUMBER = 16_000_000n
 export const isInUse = (address: Address): boolean => address.quarantineUntil === null
 
 /**
- * The indexes that admission needs across objects, kept up to date from the view: addresses in use per pool and network,
- * what each project uses of its quota, network numbers, members' and nodes' addresses. A lookup costs the same however
- * much is stored.
+ * The indexes that admission needs across objects, kept up to date from the view: addresses in use per pool and
+ * network, what each project uses of its quota, network numbers, members' and nodes' addresses. A lookup costs the same
+ * however much is stored.
  */
 export class AdmissionIndex {
   /** The tables of routes that were checked last. */

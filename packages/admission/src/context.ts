@@ -39,7 +39,9 @@ export interface AdmissionContext {
   /** Seals private keys; null: none can be stored. */
   readonly sealing: SealingKeys | null
   readonly random: RandomSource
-  /** Spreads the answers to a project's writes over rounds of the event loop: to render one takes as long as a request. */
+  /**
+   * Spreads the answers to a project's writes over rounds of the event loop: to render one takes as long as a request.
+   */
   readonly answers: OneARound
   /** Milliseconds since 1970. */
   readonly now: () => number

@@ -8,8 +8,9 @@ export interface ServedName {
 export type HostOwner = 'own' | 'foreign' | 'partly' | 'nobody'
 
 /**
- * Which projects have which domains, so that the owner of a host name is found in a few lookups. A host belongs to those
- * whose domain covers it most specifically: an exact one before a wildcard, a longer wildcard before a shorter one.
+ * Which projects have which domains, so that the owner of a host name is found in a few lookups. A host belongs to
+ * those whose domain covers it most specifically: an exact one before a wildcard, a longer wildcard before a shorter
+ * one.
  */
 export class DomainOwners {
   readonly #domainsOf = new Map<string, readonly string[]>()

@@ -2,8 +2,8 @@ import type { Kind, QuotaResource } from '@spout/model'
 import { NO_USAGE, type Usage } from '@spout/plan'
 
 /**
- * Kinds whose objects use quota each as a whole, and the limit that counts them; null: their bytes alone count. What is in
- * load balancers, and addresses, are counted in other ways.
+ * Kinds whose objects use quota each as a whole, and the limit that counts them; null: their bytes alone count. What is
+ * in load balancers, and addresses, are counted in other ways.
  */
 const COUNTED_AS = {
   network: 'networks',

@@ -32,8 +32,8 @@ interface LoggedListener {
 export type AccessLogCounts = Readonly<Record<'taken' | 'lost', number>>
 
 /**
- * Writes a line for each request of the listeners that want it, in their own format, to the file of their project or to a
- * syslog receiver.
+ * Writes a line for each request of the listeners that want it, in their own format, to the file of their project or to
+ * a syslog receiver.
  */
 export class AccessLogs {
   readonly #options: AccessLogsOptions

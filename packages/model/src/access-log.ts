@@ -4,8 +4,8 @@ import { hostText } from './route-condition.ts'
 import { endpointIpText, port, uuid } from './scalars.ts'
 
 /**
- * UDP: a datagram for each line (RFC 5426). TCP: each with its length before it (RFC 6587, octet counting). TLS: the same
- * over TLS (RFC 5425), usually to port 6514.
+ * UDP: a datagram for each line (RFC 5426). TCP: each with its length before it (RFC 6587, octet counting). TLS: the
+ * same over TLS (RFC 5425), usually to port 6514.
  */
 export const SYSLOG_TRANSPORTS = ['udp', 'tcp', 'tls'] as const
 

@@ -79,7 +79,10 @@ export const redirectAction = z
     path: pathAndQueryText.nullable().default(null),
     /** Stands before the path and the query of the request. */
     pathPrefix: pathText.nullable().default(null),
-    /** The elements that the path begins with, and what replaces them; other paths stay, and the query does. Absent: none. */
+    /**
+     * The elements that the path begins with, and what replaces them; other paths stay, and the query does. Absent:
+     * none.
+     */
     prefix: z.strictObject({ from: pathText, to: pathText }).optional(),
   })
   .refine(({ path, pathPrefix }) => path === null || pathPrefix === null, {

@@ -240,7 +240,10 @@ export interface HttpStats {
 export interface RequestParts {
   /** By pool id, of the first `MOST_COUNTED_POOLS` that had requests. */
   readonly pools: Readonly<Record<string, RequestCounts>>
-  /** By route id, of listeners that ask for it; those beyond the first `MOST_COUNTED_ROUTES` together, as `OTHER_ROUTES`. */
+  /**
+   * By route id, of listeners that ask for it; those beyond the first `MOST_COUNTED_ROUTES` together, as
+   * `OTHER_ROUTES`.
+   */
   readonly routes: Readonly<Record<string, RequestCounts>>
 }
 

@@ -23,8 +23,8 @@ export type MonitorDefaults = z.infer<typeof monitorDefaults>
 export const USUAL_MONITOR: MonitorDefaults = { intervalMs: 1000, timeoutMs: null, rise: 2, fall: 3 }
 
 /**
- * Limits of the proxy process that a load balancer has for itself on each node. A limit that is absent is that of shared
- * proxies.
+ * Limits of the proxy process that a load balancer has for itself on each node. A limit that is absent is that of
+ * shared proxies.
  */
 export const dedicatedProxy = z.strictObject({
   memoryMegabytes: z.number().int().min(32).max(65_536).optional(),
@@ -61,8 +61,8 @@ export const classSettings = z.strictObject({
   /** For monitors of the native API. Requests of other APIs contain all settings. Null: the usual defaults. */
   monitor: monitorDefaults.nullable(),
   /**
-   * Each of its load balancers has a proxy process of its own on each node. Absent: all load balancers of a network share
-   * one.
+   * Each of its load balancers has a proxy process of its own on each node. Absent: all load balancers of a network
+   * share one.
    */
   dedicatedProxy: dedicatedProxy.optional(),
   /** Absent: as large as the proxy takes. */

@@ -73,13 +73,13 @@ export const poolTls = z.strictObject({
   /** A certificate without a key: the authorities that members' certificates must be from. Null: any is accepted. */
   caCertificateId: uuid.nullable().default(null),
   /**
-   * The lists of what these authorities revoked: one of each authority, also of those between. Absent: nothing is looked
-   * up; earlier versions do not know the field.
+   * The lists of what these authorities revoked: one of each authority, also of those between. Absent: nothing is
+   * looked up; earlier versions do not know the field.
    */
   crlCertificateId: uuid.optional(),
   /**
-   * The name that members are asked for (SNI, RFC 6066 section 3), and that their certificates must have. Null: the name
-   * that the client asked the listener for, if it did.
+   * The name that members are asked for (SNI, RFC 6066 section 3), and that their certificates must have. Null: the
+   * name that the client asked the listener for, if it did.
    */
   serverName: hostText.nullable().default(null),
   /** Shown to members that ask for a certificate. */

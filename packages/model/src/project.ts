@@ -23,7 +23,10 @@ export const domainsOf = (of: Pick<Project, 'domains' | 'provenDomains'>): reado
 ]
 
 const count = z.number().int().min(0).max(1_000_000)
-/** Limits the JSON size of load balancers and networks with everything in them, application credentials, certificates, secrets and security groups. */
+/**
+ * Limits the JSON size of load balancers and networks with everything in them, application credentials, certificates,
+ * secrets and security groups.
+ */
 const bytes = z
   .number()
   .int()
@@ -52,7 +55,10 @@ export type QuotaLimits = z.infer<typeof quotaLimits>
 export type QuotaResource = keyof QuotaLimits
 export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaResource[]
 
-/** Most load balancers of each class, by the class's id; 0: the project may not use it. Other classes have no limit of their own. */
+/**
+ * Most load balancers of each class, by the class's id; 0: the project may not use it. Other classes have no limit of
+ * their own.
+ */
 export const classLimits = z.record(uuid, count)
 export type ClassLimits = z.infer<typeof classLimits>
 
@@ -66,8 +72,8 @@ export const classQuota = z.strictObject({
 export type ClassQuota = z.infer<typeof classQuota>
 
 /**
- * Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. Earlier versions
- * stored no limits of routes, certificates, secrets and security groups.
+ * Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. Earlier
+ * versions stored no limits of routes, certificates, secrets and security groups.
  */
 export const quota = z.strictObject({
   ...metaShape,
@@ -128,7 +134,10 @@ export type Role = (typeof ROLES)[number]
 export const customRole = z.strictObject({ ...metaShape })
 export type CustomRole = z.infer<typeof customRole>
 
-/** A grant that allows nothing, kept for clients of Keystone: of a custom role, or of any role on the domain (`projectId` null). */
+/**
+ * A grant that allows nothing, kept for clients of Keystone: of a custom role, or of any role on the domain
+ * (`projectId` null).
+ */
 export const keystoneGrant = z.strictObject({ roleId: uuid, projectId: uuid.nullable() })
 export type KeystoneGrant = z.infer<typeof keystoneGrant>
 

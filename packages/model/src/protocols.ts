@@ -33,8 +33,8 @@ export const goesByServerName = (protocol: ListenerProtocol): boolean =>
 export const isProxied = (protocol: ListenerProtocol): boolean => !FORWARDED.has(protocol)
 
 /**
- * Whether the kernel must track a listener's connections. Balanced connections are translated. Connection limits and allow
- * lists work on tracked connections. A plain proxied listener needs no tracking.
+ * Whether the kernel must track a listener's connections. Balanced connections are translated. Connection limits and
+ * allow lists work on tracked connections. A plain proxied listener needs no tracking.
  */
 export const isTracked = ({
   protocol,

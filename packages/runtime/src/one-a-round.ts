@@ -8,9 +8,9 @@ export interface OneARoundOptions {
 }
 
 /**
- * Lets each line go on once in a round of the event loop, and few lines in all: those which had fewest at once lately, and those that
- * waited longest. Who is among the first of a round does not wait: so a line of one does not, while what comes back for many at once is
- * spread over rounds in which others have their turns.
+ * Lets each line go on once in a round of the event loop, and few lines in all: those which had fewest at once lately,
+ * and those that waited longest. Who is among the first of a round does not wait: so a line of one does not, while what
+ * comes back for many at once is spread over rounds in which others have their turns.
  */
 export class OneARound {
   readonly #mostOfRound: number

@@ -25,7 +25,10 @@ export class RecentPeaks {
     return Math.max(this.#now.get(line) ?? 0, this.#before.get(line) ?? 0)
   }
 
-  /** Of lines in the order of their waiting `most` ones: half of them those with the lowest peaks, half those that waited longest. */
+  /**
+   * Of lines in the order of their waiting `most` ones: half of them those with the lowest peaks, half those that
+   * waited longest.
+   */
   fewestAndOldest(lines: readonly string[], most: number): readonly string[] {
     if (lines.length <= most) return lines
     const byPeaks = lines.toSorted((one, other) => this.of(one) - this.of(other))

@@ -1,4 +1,6 @@
-/** A whole answer in JSON that was written before: a writer that knows it sends it as it is. Many answers may share one. */
+/**
+ * A whole answer in JSON that was written before: a writer that knows it sends it as it is. Many answers may share one.
+ */
 export class WrittenAnswer {
   readonly body: string | Buffer
 

@@ -173,8 +173,8 @@ async function inject(app: FastifyInstance, method: Method, url: string, payload
 }
 
 /**
- * Of all test beds of a process: each would start a thread of its own, in 30 ms. A hash at full cost takes 100 ms of a core.
- * The tests of passwords use that.
+ * Of all test beds of a process: each would start a thread of its own, in 30 ms. A hash at full cost takes 100 ms of a
+ * core. The tests of passwords use that.
  */
 const PASSWORDS = new Passwords({ log2N: 4 })
 

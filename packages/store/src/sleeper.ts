@@ -18,8 +18,8 @@ export class Sleeper {
   }
 
   /**
-   * Wakes it if there is something for it. To wake a watch takes its consumer some turns of microtasks, and a busy store has hundreds
-   * of watches that want nothing of most commits.
+   * Wakes it if there is something for it. To wake a watch takes its consumer some turns of microtasks, and a busy
+   * store has hundreds of watches that want nothing of most commits.
    */
   news(): void {
     if (this.#wake !== null && !this.#sleepsOn()) this.wake('news')

@@ -59,7 +59,9 @@ export interface ListResult {
 export interface WatchOptions {
   /** Only these kinds; all when left out. */
   readonly kinds?: readonly string[]
-  /** Only objects of this project; all when left out. Changes of other projects' objects cost the watch nearly nothing. */
+  /**
+   * Only objects of this project; all when left out. Changes of other projects' objects cost the watch nearly nothing.
+   */
   readonly scope?: string
   /** Changes after this revision. */
   readonly from: Revision

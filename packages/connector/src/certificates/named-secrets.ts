@@ -59,8 +59,9 @@ const placeOf = (key: string) => {
 }
 
 /**
- * The Secrets, and ConfigMaps of authorities, of these names and no others, each read and watched by its name alone. No list of them is ever asked
- * for, so RBAC can allow `get` and `watch` of single names. Where watching is not allowed, it reads again now and then.
+ * The Secrets, and ConfigMaps of authorities, of these names and no others, each read and watched by its name alone. No
+ * list of them is ever asked for, so RBAC can allow `get` and `watch` of single names. Where watching is not allowed,
+ * it reads again now and then.
  */
 export class NamedSecrets {
   readonly #options: NamedSecretsOptions

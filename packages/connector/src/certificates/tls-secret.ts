@@ -20,9 +20,9 @@ const CERTIFICATES = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTI
 const KEYS = /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[A-Za-z0-9+/=\s]+-----END \1-----/g
 
 /**
- * Reads a Secret as a certificate with its key, and checks that both are what they say and fit together. What else makes
- * a certificate unusable, such as its end or a weak key, the control plane refuses with its reason. Text between the PEM
- * blocks, as `openssl` writes it, is left out. A refusal never quotes the Secret.
+ * Reads a Secret as a certificate with its key, and checks that both are what they say and fit together. What else
+ * makes a certificate unusable, such as its end or a weak key, the control plane refuses with its reason. Text between
+ * the PEM blocks, as `openssl` writes it, is left out. A refusal never quotes the Secret.
  */
 export function tlsContentOf({ type, data = {} }: KubeSecret): OrRefusal<TlsContent> {
   if (type !== TLS_TYPE)
@@ -48,8 +48,8 @@ export const authoritiesOf = ({ data = {} }: ConfigMap): OrRefusal<TlsContent> =
   authoritiesIn(data['ca.crt'] ?? '', 'ConfigMap')
 
 /**
- * Reads the authorities of a Secret of any type: PEM blocks under `ca.crt`, as ingress-nginx names them. Nothing else in it
- * is looked at but lists of revoked certificates (`ca.crl`), which would be left out without a word.
+ * Reads the authorities of a Secret of any type: PEM blocks under `ca.crt`, as ingress-nginx names them. Nothing else
+ * in it is looked at but lists of revoked certificates (`ca.crl`), which would be left out without a word.
  */
 export function secretAuthoritiesOf({ data = {} }: KubeSecret): OrRefusal<TlsContent> {
   if (data['ca.crl'] !== undefined)

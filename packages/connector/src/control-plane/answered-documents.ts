@@ -3,8 +3,8 @@ import type { LoadBalancer } from '@spout/model'
 import type { AnsweredLoadBalancer } from './native-bodies.ts'
 
 /**
- * Documents that calls have answered. What the watch shows is built from the same objects: a document is not kept twice,
- * and routes that are the same are the same object, so nobody compares them in depth.
+ * Documents that calls have answered. What the watch shows is built from the same objects: a document is not kept
+ * twice, and routes that are the same are the same object, so nobody compares them in depth.
  */
 export class AnsweredDocuments {
   /** Created load balancers that the watch has not shown yet; null until the call is answered. */

@@ -42,8 +42,8 @@ interface Found {
 /**
  * The endpoints that get a port's traffic, sorted by address: the ready ones; in a family without any, those that are
  * terminating and still serve (KEP-1669). `ready` covers `publishNotReadyAddresses`. One endpoint may be in several
- * slices, and a named target port may have a different number in each. Of more than a pool can have the first count: the
- * whole would be refused, with all that the load balancer has beside them.
+ * slices, and a named target port may have a different number in each. Of more than a pool can have the first count:
+ * the whole would be refused, with all that the load balancer has beside them.
  */
 export function endpointMembers(
   slices: Iterable<EndpointSlice>,

@@ -38,7 +38,10 @@ export async function replace(
   })
 }
 
-/** Writes the difference. Changes of members and routes alone are sent as such: their cost does not depend on their number. */
+/**
+ * Writes the difference. Changes of members and routes alone are sent as such: their cost does not depend on their
+ * number.
+ */
 async function say(
   { service, known }: SayContext,
   shown: ShownLoadBalancer,

@@ -36,8 +36,8 @@ export interface IntentLoopOptions<Kind extends string> {
  * The queue and the workers of an intent's controller. It holds keys, not events: a worker reads both sides and writes
  * the difference, so it may run at any time, and finds nothing to do after a restart.
  *
- * Nothing is decided before cluster and project were read. A key comes back soon when an object has changed since it was
- * read, and with growing pauses after other errors. Namespaces take turns.
+ * Nothing is decided before cluster and project were read. A key comes back soon when an object has changed since it
+ * was read, and with growing pauses after other errors. Namespaces take turns.
  */
 export class IntentLoop<Kind extends string> {
   readonly #options: IntentLoopOptions<Kind>

@@ -18,8 +18,8 @@ import { openTestBed } from '../../../server/src/test-bed.ts'
 export const CLUSTER = 'test-cluster'
 
 /**
- * A real API server with the namespaces `shop` and `other`, and a real control plane over HTTP (admission, store, native
- * API) with one project, a pool `public` and a network `pods`. The test plays the nodes' confirmations.
+ * A real API server with the namespaces `shop` and `other`, and a real control plane over HTTP (admission, store,
+ * native API) with one project, a pool `public` and a network `pods`. The test plays the nodes' confirmations.
  * @param cidrs of the network's subnets
  */
 export async function openClusterBed(cidrs: readonly string[] = ['10.128.0.0/16']) {

@@ -34,8 +34,8 @@ export interface DnsPublisherOptions {
 }
 
 /**
- * Publishes the names of load balancers with their public addresses. A name is published once an address is announced, and
- * removed with its load balancer, or when its project loses the domain. The oldest load balancer of a name counts.
+ * Publishes the names of load balancers with their public addresses. A name is published once an address is announced,
+ * and removed with its load balancer, or when its project loses the domain. The oldest load balancer of a name counts.
  */
 export class DnsPublisher implements Component, DnsReader {
   readonly name = 'dns'

@@ -36,8 +36,8 @@ const LONGEST_PAUSE_MS = 600_000
 const AT_ONCE = 64
 
 /**
- * Looks for the records of domain claims: soon and again while a claim is new, every now and then once it is proven. One
- * project's checks run one at a time with a pause between them, so that slow name servers of one hold up no other.
+ * Looks for the records of domain claims: soon and again while a claim is new, every now and then once it is proven.
+ * One project's checks run one at a time with a pause between them, so that slow name servers of one hold up no other.
  */
 export class DomainProver implements Component, DomainChecks {
   readonly name = 'domains'

@@ -1,6 +1,7 @@
 /**
  * Gateway API as an intent: a Gateway with its routes, their Services and EndpointSlices becomes a load balancer
- * (`to-model/`, pure), whose state becomes the statuses of classes, Gateways, ListenerSets and routes (`write-back/`, pure).
+ * (`to-model/`, pure), whose state becomes the statuses of classes, Gateways, ListenerSets and routes (`write-back/`,
+ * pure).
  *
  * The controller is a client of an API server and of the control plane's native API. It stores nothing.
  */

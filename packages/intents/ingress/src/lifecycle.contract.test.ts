@@ -55,6 +55,10 @@ test('Ingresses of a namespace share a load balancer, whose address they show on
     return true
   })
   expect(told('one')).toEqual(['Normal Programmed'])
+  const serving = { reason: 'AllMembersDown', message: 'No member answers.', membersUp: 0, members: 3 } as const
+  bed.confirm(document, { serving: { state: 'no', ...serving } })
+  for (const name of ['one', 'two'])
+    await bed.until('that nobody answers', () => told(name).at(-1) === 'Warning AllMembersDown')
 
   await bed.service('web', ['10.128.0.9'])
   await bed.document('the new endpoint', (one) => membersOf(one, 'shop/web:80')?.join() === '10.128.0.9:8080')

@@ -17,8 +17,8 @@ import { type ContentIdOf, planPoolTls } from './node-tls.ts'
 export type PlacedPool = Placement['pools'][number]
 
 /**
- * A pool as nodes get it, and as the placement remembers it. Disabled members are left out. Nodes do not get a pool that
- * names a certificate that is gone.
+ * A pool as nodes get it, and as the placement remembers it. Disabled members are left out. Nodes do not get a pool
+ * that names a certificate that is gone.
  * @param nodesHad the members in the nodes' last entry; unchanged ones are reused as the same objects
  */
 export function planPool(

@@ -6,8 +6,8 @@ export type ContentIdOf = (certificateId: string) => string | null
 
 /**
  * How nodes end a listener's TLS.
- * @returns null for a listener that cannot be served: all its certificates are gone, or the authorities or revocation lists
- * of its clients
+ * @returns null for a listener that cannot be served: all its certificates are gone, or the authorities or revocation
+ * lists of its clients
  */
 export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf): Pick<Service, 'tls'> | null {
   if (tls === null) return {}

@@ -39,7 +39,9 @@ export interface LoadBalancerPlanInput {
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
   readonly announcing: Announcing
   readonly previous: Placement | null
-  /** The nodes' last entry. Its unchanged members and routes are reused as the same objects. Nothing else depends on it. */
+  /**
+   * The nodes' last entry. Its unchanged members and routes are reused as the same objects. Nothing else depends on it.
+   */
   readonly entryBefore?: LoadBalancerEntry | null
   /** What nodes got for routes before; added to. Nothing else depends on it. Default: none. */
   readonly nodeRoutes?: KnownNodeRoutes

@@ -47,11 +47,15 @@ export const sendDocument = (reply: FastifyReply, turn: Turn, document: object):
 /** How deep an answer is split whose long parts are `LongList`s. None of them nests deeper. */
 const ANSWER_DEPTH = 10
 
-/** A longer answer is sent in pieces. One piece and its end are the list of a hundred objects that clients often ask for. */
+/**
+ * A longer answer is sent in pieces. One piece and its end are the list of a hundred objects that clients often ask
+ * for.
+ */
 const MOST_AT_ONCE = 2 * PIECE_CHARACTERS
 
 /**
- * Answers at once if it is short, or was written before. Else each piece is made when the reader took the previous ones.
+ * Answers at once if it is short, or was written before. Else each piece is made when the reader took the previous
+ * ones.
  */
 export function sendAsWritten(reply: FastifyReply, turn: Turn, answer: object): unknown {
   if (answer instanceof WrittenAnswer) {

@@ -6,17 +6,17 @@ import { RightOfWay } from './right-of-way.ts'
 type Start = (answered: () => void) => void
 
 /**
- * Requests that start in a round, over all lines: half of them those of the lines with fewest, half of those that waited longest. To find
- * the route and the caller of one takes a tenth of a millisecond.
+ * Requests that start in a round, over all lines: half of them those of the lines with fewest, half of those that
+ * waited longest. To find the route and the caller of one takes a tenth of a millisecond.
  */
 const MOST_OF_ROUND = 4
 /** How often lines that are held back are looked at again, if nothing is answered meanwhile. */
 const LOOK_EVERY_MS = 1
 
 /**
- * Orders requests as they arrive, when only their headers were parsed. In one round of the event loop a line starts one, and few lines do:
- * those with fewest requests, and those that waited longest. Busy lines hold back their requests while one of a quiet line waits or is
- * under way (`RightOfWay`).
+ * Orders requests as they arrive, when only their headers were parsed. In one round of the event loop a line starts
+ * one, and few lines do: those with fewest requests, and those that waited longest. Busy lines hold back their requests
+ * while one of a quiet line waits or is under way (`RightOfWay`).
  */
 export class ArrivalTurns {
   readonly #clock: Clock

@@ -22,8 +22,8 @@ export interface OpenStreamsOptions extends StreamLimits {
   /** Charges sent bytes to the project's share, because a stream is one request however long it is open. */
   readonly onSent?: (project: string, bytes: number) => void
   /**
-   * Rejects with the error when a refusal is due (`RequestShares.refuse`). Default: at once. A client that ignores `Retry-After` would
-   * otherwise ask again as fast as it is refused.
+   * Rejects with the error when a refusal is due (`RequestShares.refuse`). Default: at once. A client that ignores
+   * `Retry-After` would otherwise ask again as fast as it is refused.
    */
   readonly refuse?: (error: SpoutError) => Promise<never>
 }

@@ -12,8 +12,9 @@ interface UnderWay {
 }
 
 /**
- * Decides which lines hold back their next requests while one of another line waits or is under way. That with fewest requests goes ahead: so
- * a client that asks one thing after the other is not slowed in each of the rounds that a write takes, by whoever has many requests open.
+ * Decides which lines hold back their next requests while one of another line waits or is under way. That with fewest
+ * requests goes ahead: so a client that asks one thing after the other is not slowed in each of the rounds that a write
+ * takes, by whoever has many requests open.
  *
  * Others are held for half of the time at most, however many go ahead.
  */
@@ -40,7 +41,10 @@ export class RightOfWay {
     this.#peaks.note(line, waiting + this.#underWayOf(line))
   }
 
-  /** Of lines in the order of their waiting `most` ones: half of them those with fewest requests, half those that waited longest. */
+  /**
+   * Of lines in the order of their waiting `most` ones: half of them those with fewest requests, half those that waited
+   * longest.
+   */
   fewestAndOldest(lines: readonly string[], most: number): readonly string[] {
     return this.#peaks.fewestAndOldest(lines, most)
   }

@@ -6,9 +6,9 @@ const isSet = (name: string): string => `{ var(txn.${name}) -m found }`
 const REFUSED = '    http-request use-service lua.too_large'
 
 /**
- * Rules for routes that limit bodies, behind those that set `txn.limits`. A body whose length is told is refused by it, and
- * one that is here as a whole by what is here. One of which neither is known (chunked, or HTTP/2 without a length) goes
- * through a relay that counts it. `hdr_val` would not do: it has 32 bits.
+ * Rules for routes that limit bodies, behind those that set `txn.limits`. A body whose length is told is refused by it,
+ * and one that is here as a whole by what is here. One of which neither is known (chunked, or HTTP/2 without a length)
+ * goes through a relay that counts it. `hdr_val` would not do: it has 32 bits.
  */
 export const bodyLimitRules = (mapPath: (map: MapName) => string): readonly string[] => [
   `    http-request set-var(txn.body) fe_name,concat(/,txn.limits,/body),map(${mapPath('limits')}) if ${isSet('limits')}`,
@@ -25,8 +25,8 @@ export const bodyLimitRules = (mapPath: (map: MapName) => string): readonly stri
 export const isCounted = isSet('counted')
 
 /**
- * Of the frontend that counts, in which `txn.body` is the limit. Its filter makes HAProxy's own answer, 400, of a request
- * whose body is too long.
+ * Of the frontend that counts, in which `txn.body` is the limit. Its filter makes HAProxy's own answer, 400, of a
+ * request whose body is too long.
  */
 export const countedRules: readonly string[] = [
   '    filter lua.count_body',

@@ -176,8 +176,8 @@ const hstsRule = ({ mapPath }: ProcessSettings): string => {
 const REDISPATCH = '    option redispatch 1'
 
 /**
- * Names a defaults section. Rules would take 3 KB in each of thousands of backends, so they are in defaults sections: one
- * for all backends that have the same time-out for members.
+ * Names a defaults section. Rules would take 3 KB in each of thousands of backends, so they are in defaults sections:
+ * one for all backends that have the same time-out for members.
  */
 const backendKind = ({ mode, memberMs }: Pick<BackendShape, 'mode' | 'memberMs'>): string =>
   mode === 'http' ? `http-${memberMs}` : mode
@@ -220,8 +220,8 @@ function defaultsSections({
 }
 
 /**
- * What is done with a connection once it may stay. 2.6 evaluates no such rules of a defaults section unless the frontend
- * has one of the same kind, so they are in each frontend.
+ * What is done with a connection once it may stay. 2.6 evaluates no such rules of a defaults section unless the
+ * frontend has one of the same kind, so they are in each frontend.
  */
 const connectionRules = ({ mode, tls }: FrontendShape, settings: ProcessSettings): readonly string[] => [
   // For `source-port`, which has no balance keyword of its own.

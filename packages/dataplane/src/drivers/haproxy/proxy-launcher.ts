@@ -195,8 +195,8 @@ export class ProxyLauncher {
 
   /**
    * Ends a replacement that an earlier agent started and could not record before it was killed. Its slots are unknown.
-   * It shares the listening ports with any other process (SO_REUSEPORT), so it would serve new connections with outdated
-   * members. The recorded process listens no more. @returns whether there was one
+   * It shares the listening ports with any other process (SO_REUSEPORT), so it would serve new connections with
+   * outdated members. The recorded process listens no more. @returns whether there was one
    */
   async #endUnrecorded(recorded: ProcessIdentity): Promise<boolean> {
     const newest = Number((await readFileOrNull(this.#files.pid))?.toString('utf8'))

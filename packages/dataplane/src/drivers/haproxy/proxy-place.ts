@@ -47,8 +47,8 @@ export const ownerIn = ({ dedicated }: ProxyPlace): { readonly loadBalancerId?: 
   dedicated === undefined ? {} : { loadBalancerId: dedicated.loadBalancerId }
 
 /**
- * The shared proxy of a domain runs in the domain's namespace and listens on its loopback addresses. No packet from outside
- * can have them as destination, so the proxy gets only what the packet filter redirects.
+ * The shared proxy of a domain runs in the domain's namespace and listens on its loopback addresses. No packet from
+ * outside can have them as destination, so the proxy gets only what the packet filter redirects.
  */
 export const proxyPlaceOf =
   (config: Pick<DomainConfig, 'instance'>) =>

@@ -28,7 +28,8 @@ export const sizeRules = ({ headerBytes, bodyBytes }: SizeShape = {}): readonly 
   ...(bodyBytes === undefined
     ? []
     : [
-        // HAProxy takes it for the length of the body, or removes it if the body is chunked. `hdr_val` would read 32 bits.
+        // HAProxy takes it for the length of the body, or removes it if the body is chunked. `hdr_val` would read 32
+        // bits.
         '    http-request set-var(txn.announced) bool(true) if { req.hdr(content-length) -m found }',
         `    http-request deny deny_status 413 if { req.fhdr(content-length),sub(${bodyBytes}) gt 0 }`,
         '    http-after-response set-status 413 reason "Payload Too Large" if { var(txn.large) -m found }',

@@ -1,4 +1,6 @@
-/** The host of the lab: run as `node servers.ts` in its namespace, it prints a line when all ports of `PORTS` are open. */
+/**
+ * The host of the lab: run as `node servers.ts` in its namespace, it prints a line when all ports of `PORTS` are open.
+ */
 import { execFileSync } from 'node:child_process'
 import dgram from 'node:dgram'
 import https from 'node:https'

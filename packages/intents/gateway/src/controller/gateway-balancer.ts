@@ -132,7 +132,8 @@ export class GatewayBalancer {
         : this.#confirmations.progressOf(shown, programmedSince(gateway), null))
     const addresses = (shown?.document.vips ?? []).map(({ address }) => address)
     const nameNotices = [...compiled.nameNotices, ...this.#refusedNames(shown, compiled)]
-    const againMs = await statuses.tellGateway(gateway, compiled, { progress, addresses, nameNotices })
+    const serving = shown?.status.serving ?? null
+    const againMs = await statuses.tellGateway(gateway, compiled, { progress, addresses, nameNotices, serving })
     await statuses.tellListenerSets(gateway, compiled, { progress })
     const isWhole = notMade === null && (shown === null || !this.leftOut.has(shown.document.id))
     if (isWhole) this.#refused.delete(key)

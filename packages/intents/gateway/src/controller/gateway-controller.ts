@@ -41,7 +41,8 @@ const WORKERS = 32
 type Kind = 'class' | 'gateway' | 'route' | 'leave' | 'policy' | 'listener-set'
 
 /**
- * Keeps a load balancer for each Gateway of our classes, and the statuses of classes, Gateways, ListenerSets and routes.
+ * Keeps a load balancer for each Gateway of our classes, and the statuses of classes, Gateways, ListenerSets and
+ * routes.
  */
 export class GatewayController {
   readonly name = 'gateway-controller'

@@ -18,8 +18,8 @@ export interface RouteNames {
   readonly listenerSets: ReadonlySet<string>
   readonly services: ReadonlySet<string>
   /**
-   * Its regular expressions, which are bounded for all routes of a Gateway, and what decides on where and in which order
-   * it attaches; empty without expressions.
+   * Its regular expressions, which are bounded for all routes of a Gateway, and what decides on where and in which
+   * order it attaches; empty without expressions.
    */
   readonly expressions: string
 }

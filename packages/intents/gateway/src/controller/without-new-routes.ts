@@ -5,8 +5,8 @@ import type { LoadBalancer } from '@spout/model'
 const ownerOf = ({ name }: { readonly name: string }): string => name.split('/', 1)[0] ?? ''
 
 /**
- * The content without the routes of objects of which the document has none, and without pools that only these need. Where
- * all routes together are more than the project may have, the others go on to change and to go.
+ * The content without the routes of objects of which the document has none, and without pools that only these need.
+ * Where all routes together are more than the project may have, the others go on to change and to go.
  */
 export function withoutNewRoutes(content: LoadBalancerContent, document: LoadBalancer): LoadBalancerContent {
   const known = new Set(document.listeners.flatMap(({ routes }) => routes.map(ownerOf)))

@@ -27,8 +27,8 @@ export { said }
 const GROUP = '/apis/gateway.networking.k8s.io/v1'
 
 /**
- * A cluster bed with Gateway API and a controller of Gateways, which has the rights of the shipped files alone. There is
- * a namespace `team` with the label `team: red`.
+ * A cluster bed with Gateway API and a controller of Gateways, which has the rights of the shipped files alone. There
+ * is a namespace `team` with the label `team: red`.
  */
 export async function openGatewayBed() {
   const bed = await openClusterBed()

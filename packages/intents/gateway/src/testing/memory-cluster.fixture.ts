@@ -16,7 +16,10 @@ const CLASS: GatewayClass = {
   spec: { controllerName: CONTROLLER_NAME },
 }
 
-/** A cluster in memory, whose statuses are written and told of as a watch would. Gateways are claimed from the beginning. */
+/**
+ * A cluster in memory, whose statuses are written and told of as a watch would. Gateways are claimed from the
+ * beginning.
+ */
 export class MemoryCluster implements Cluster {
   readonly ready = true
   readonly #listeners = new Set<(change: ClusterChange) => void>()

@@ -35,8 +35,8 @@ export interface RouteSource {
 }
 
 /**
- * A Gateway as it was compiled last, which gives what \`compileGateway\` would: a route that changed costs what it costs
- * itself, however many others there are.
+ * A Gateway as it was compiled last, which gives what \`compileGateway\` would: a route that changed costs what it
+ * costs itself, however many others there are.
  */
 export class GatewayCompilation {
   #last: { readonly frame: GatewayFrame; readonly parts: GatewayParts; readonly compiled: CompiledGateway } | null =

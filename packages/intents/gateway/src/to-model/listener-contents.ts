@@ -45,7 +45,9 @@ const byPort = ({ listener: a }: JudgedListener, { listener: b }: JudgedListener
 const portOf = ({ listener: { port, protocol } }: JudgedListener): string =>
   `${protocol === 'UDP' ? 'udp' : 'tcp'}/${port}`
 
-/** What the listeners of one port do. They have one protocol; clients get the certificate of the name that they ask for. */
+/**
+ * What the listeners of one port do. They have one protocol; clients get the certificate of the name that they ask for.
+ */
 function served(
   listeners: readonly JudgedListener[],
   placed: PlacedOnListeners,
@@ -60,7 +62,8 @@ function served(
     }
     case 'TLS': {
       const routes = routesOf(listeners, placed, closed)
-      // The API asks that a connection with a name that no route has is closed; without the last route it would get an alert.
+      // The API asks that a connection with a name that no route has is closed; without the last route it would get an
+      // alert.
       if (!endsTls(first.listener))
         return { protocol: 'tls-passthrough', defaultPool: '', routes: [...routes, closed('')] }
       return {

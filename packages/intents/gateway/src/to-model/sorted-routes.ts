@@ -11,8 +11,8 @@ export interface OwnedRoute extends PlacedRoute {
 const FEW = 64
 
 /**
- * The routes of a listener in their order, without those of some owners and with others. Few that come are compared with
- * few of those that are there. Of equal precedence are only routes of one owner, which keep their order.
+ * The routes of a listener in their order, without those of some owners and with others. Few that come are compared
+ * with few of those that are there. Of equal precedence are only routes of one owner, which keep their order.
  */
 export function withChanged(
   sorted: readonly OwnedRoute[],

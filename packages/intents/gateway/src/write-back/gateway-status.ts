@@ -1,5 +1,7 @@
 import type { Progress, Refusal } from '@spout/connector'
-import { CONDITION_DNS_NAMES } from '../names.ts'
+import type { Condition } from '@spout/kube'
+import type { Serving } from '@spout/model'
+import { CONDITION_DNS_NAMES, CONDITION_SERVING } from '../names.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import { isInsecure } from '../to-model/client-certificates.ts'
 import type { CompiledGateway, CompiledListener } from '../to-model/compile-gateway.ts'
@@ -14,16 +16,18 @@ export interface GatewayOutcome {
   readonly addresses: readonly string[]
   /** What is wrong with its names. */
   readonly nameNotices?: readonly Refusal[]
+  /** Whether somebody answers behind it; null or absent where nobody knows. */
+  readonly serving?: Serving | null
 }
 
 const INSECURE = 'InsecureFrontendValidationMode'
-const GATEWAY_TYPES = ['Accepted', 'Programmed', 'ResolvedRefs', INSECURE, CONDITION_DNS_NAMES]
+const GATEWAY_TYPES = ['Accepted', 'Programmed', 'ResolvedRefs', INSECURE, CONDITION_SERVING, CONDITION_DNS_NAMES]
 
 /** @param now RFC 3339, in seconds */
 export function gatewayStatus(
   gateway: Gateway,
   { listeners, sets, refused, unresolved }: CompiledGateway,
-  { progress, addresses, nameNotices = [] }: GatewayOutcome,
+  { progress, addresses, nameNotices = [], serving = null }: GatewayOutcome,
   now: string,
 ): Required<Omit<GatewayStatus, 'attachedListenerSets'>> {
   const { metadata, status } = gateway
@@ -34,6 +38,7 @@ export function gatewayStatus(
     trueUnless('Programmed', refused === null ? notProgrammed : objection('Invalid', refused.message), 'Programmed'),
     trueUnless('ResolvedRefs', unresolved ?? unresolvedListeners(listeners), 'ResolvedRefs'),
     ...(isInsecure(gateway, listenersOf(listeners, sets)) ? [INSECURE_MODE] : []),
+    ...(progress.type === 'programmed' && serving !== null ? [answering(serving, status?.conditions ?? [])] : []),
     ...namesNotPublished(nameNotices),
   ]
   return {
@@ -58,6 +63,17 @@ const listenersOf = (own: readonly CompiledListener[], sets: CompiledGateway['se
 function unresolvedListeners(listeners: readonly CompiledListener[]): Objection | null {
   const names = listeners.filter(({ judged }) => judged.unresolved !== null).map(({ judged }) => judged.listener.name)
   return names.length === 0 ? null : objection('ListenersNotResolved', `Not resolved: ${names.join(', ')}.`)
+}
+
+/**
+ * The message is that of the moment when the reason came: members go down and up in numbers all the time, and each new
+ * message would be a write.
+ */
+function answering({ state, reason, message }: Serving, before: readonly Condition[]): WantedCondition {
+  const status = state === 'no' ? 'False' : 'True'
+  const known = before.find(({ type }) => type === CONDITION_SERVING)
+  const isSame = known?.status === status && known.reason === reason
+  return { type: CONDITION_SERVING, status, reason, message: isSame ? known.message : message }
 }
 
 /** There is no such condition while all names can be published. */

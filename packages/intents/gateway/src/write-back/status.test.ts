@@ -1,5 +1,6 @@
 import type { Progress } from '@spout/connector'
 import type { Condition } from '@spout/kube'
+import type { Serving } from '@spout/model'
 import { describe, expect, test } from 'vitest'
 import { CONTROLLER_NAME } from '../names.ts'
 import { gatewayWith, http, routeWith, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
@@ -34,6 +35,32 @@ describe('Gateways', () => {
     })
     const all = [...status.conditions, ...(status.listeners[0]?.conditions ?? [])]
     expect(new Set(all.map(({ observedGeneration }) => observedGeneration))).toEqual(new Set([7]))
+  })
+
+  test('whether somebody answers, with the message of the moment when that changed', () => {
+    const gateway = gatewayWith([http('web')])
+    const compiled = compileGateway(gateway, [], surroundings)
+    const told = (
+      { state, reason, up }: { state: Serving['state']; reason: Serving['reason']; up: number },
+      before: typeof gateway = gateway,
+      progress: Progress = programmed,
+    ) => {
+      const serving = { state, reason, message: `${up} of 3 answer.`, membersUp: up, members: 3 }
+      return gatewayStatus(before, compiled, { progress, addresses: [], serving }, NOW)
+    }
+    const servingOf = ({ conditions }: ReturnType<typeof told>) => {
+      const found = conditions.find(({ type }) => type === 'spout.dev/Serving')
+      return found && `${found.status} ${found.reason}: ${found.message}`
+    }
+    const first = told({ state: 'partly', reason: 'MembersDown', up: 2 })
+    expect(servingOf(first)).toBe('True MembersDown: 2 of 3 answer.')
+    const shown = { ...gateway, status: first }
+    expect(servingOf(told({ state: 'partly', reason: 'MembersDown', up: 1 }, shown))).toBe(servingOf(first))
+    expect(servingOf(told({ state: 'no', reason: 'AllMembersDown', up: 0 }, shown))).toBe(
+      'False AllMembersDown: 0 of 3 answer.',
+    )
+    const pending: Progress = { type: 'pending', reason: 'x', message: 'x' }
+    expect(servingOf(told({ state: 'no', reason: 'AllMembersDown', up: 0 }, shown, pending))).toBeUndefined()
   })
 
   test('names that cannot be published, until they can', () => {

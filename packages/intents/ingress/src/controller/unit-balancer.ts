@@ -188,7 +188,7 @@ export class UnitBalancer {
 
   /**
    * The address is shown once the nodes serve it; then it stays while they take over changes.
-   * @returns why they cannot
+   * @returns why they cannot, or that nobody answers behind it
    */
   async #show(ingress: Ingress, shown: ShownLoadBalancer | null): Promise<Refusal | null> {
     if (shown === null) return null
@@ -197,9 +197,11 @@ export class UnitBalancer {
     const before = shownAddresses(ingress)
     const since = addresses.some((address) => before.includes(address)) ? shown.document.createdAt : null
     const progress = this.#confirmations.progressOf(shown, since, null)
-    if (progress.type === 'programmed') await statuses.show(ingress, addresses)
-    if (progress.type !== 'failed') return null
-    return { reason: progress.reason, field: 'load balancer', message: progress.message }
+    if (progress.type === 'failed')
+      return { reason: progress.reason, field: 'load balancer', message: progress.message }
+    if (progress.type !== 'programmed') return null
+    await statuses.show(ingress, addresses)
+    return nobodyAnswers(shown)
   }
 
   /** A name that another load balancer has. */
@@ -207,6 +209,11 @@ export class UnitBalancer {
     const refused = this.leftOut.name(id, dnsNamesOf(ingress, this.#context.domains.all).dnsNames)
     return refused === null ? null : nameRefused(refused.name, NAMES_FIELD, refused.reason)
   }
+}
+
+/** A port without a member that is up. Ingresses that share an address share its ports. */
+function nobodyAnswers({ status: { serving } }: ShownLoadBalancer): Refusal | null {
+  return serving?.state === 'no' ? { reason: serving.reason, field: 'load balancer', message: serving.message } : null
 }
 
 /** Events of one Ingress, as of other problems. */

@@ -29,9 +29,9 @@ const MOST_RULES = 16
 const MOST_CERTIFICATES = 64
 
 /**
- * Writes Gateways and HTTPRoutes for what these can say: a Gateway for each namespace and class, and HTTPRoutes for each
- * Ingress and host. An Ingress with something that protects it, and that an HTTPRoute cannot say, is not written, since
- * its paths would be open. Pure.
+ * Writes Gateways and HTTPRoutes for what these can say: a Gateway for each namespace and class, and HTTPRoutes for
+ * each Ingress and host. An Ingress with something that protects it, and that an HTTPRoute cannot say, is not written,
+ * since its paths would be open. Pure.
  */
 export function gatewayApiOf(units: readonly UnitReport[]): GatewayApiConversion {
   const notes: string[] = []

@@ -141,7 +141,9 @@ function serviceNameOf(read: AnnotationReader, name: string): string | undefined
 const MIRROR =
   /^http:\/\/(?<service>[a-z0-9-]{1,63})(?:\.(?<namespace>[a-z0-9-]{1,63}))?(?:\.svc(?:\.[a-z0-9.-]+)?)?(?::(?<port>\d{1,5}))?\/?(?:\$request_uri)?$/
 
-/** A URL could lead anywhere, also into networks of others: a Service of the same namespace is taken, and nothing else. */
+/**
+ * A URL could lead anywhere, also into networks of others: a Service of the same namespace is taken, and nothing else.
+ */
 function mirrorOf(read: AnnotationReader, namespace: string): Forwarding['mirror'] {
   const text = read.text('mirror-target')
   if (text === undefined) return null

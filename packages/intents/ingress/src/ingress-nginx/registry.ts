@@ -4,7 +4,8 @@ export const NGINX_PREFIX = 'nginx.ingress.kubernetes.io/'
 /**
  * - `taken`: as ingress-nginx does it.
  * - `differs`: served, with a difference that the note says.
- * - `refused`: all paths of the Ingress are answered with 503, since it protects them, or nothing would work without it.
+ * - `refused`: all paths of the Ingress are answered with 503, since it protects them, or nothing would work without
+ * it.
  * - `not taken`: the rest is served without it.
  */
 export type Verdict = 'taken' | 'differs' | 'refused' | 'not taken'

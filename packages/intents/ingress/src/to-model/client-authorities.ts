@@ -12,8 +12,8 @@ export interface ClientAuthorities {
 }
 
 /**
- * One listener asks clients for certificates of one Secret's authorities, which is that of the oldest Ingress: authorities
- * of another one would let in clients that the first does not know.
+ * One listener asks clients for certificates of one Secret's authorities, which is that of the oldest Ingress:
+ * authorities of another one would let in clients that the first does not know.
  * @param ordered the oldest first
  */
 export function clientAuthoritiesOf(

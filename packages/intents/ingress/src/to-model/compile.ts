@@ -51,8 +51,8 @@ const MOST_RULES = MOST_ROUTES / 2
 const MOST_RULE_ROUTES = MOST_ROUTES - 1
 
 /**
- * Compiles the Ingresses of one namespace and class to one load balancer. Pure: equal input gives an equal document,
- * in whatever order the Ingresses come. It does not throw, whatever they hold: what cannot be served is a problem of its
+ * Compiles the Ingresses of one namespace and class to one load balancer. Pure: equal input gives an equal document, in
+ * whatever order the Ingresses come. It does not throw, whatever they hold: what cannot be served is a problem of its
  * Ingress alone.
  */
 export function compile(ingresses: readonly Ingress[], around: Surroundings): Compiled {

@@ -171,7 +171,9 @@ function rewriteOf(
   }
 }
 
-/** What ingress-nginx tells pods of a client's certificate. A client must not say it itself, also not with underscores. */
+/**
+ * What ingress-nginx tells pods of a client's certificate. A client must not say it itself, also not with underscores.
+ */
 const TOLD_BY_NGINX = ['verify', 'subject-dn', 'issuer-dn', 'cert'].map((name) => `ssl-client-${name}`)
 const FORGED = TOLD_BY_NGINX.flatMap((name) => [name, name.replaceAll('-', '_')])
 

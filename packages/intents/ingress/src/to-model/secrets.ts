@@ -2,7 +2,10 @@ import { authoritiesKey } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
 import { authoritiesNamedBy } from '../ingress-nginx/client-certificates.ts'
 
-/** The Secrets that Ingresses name in `spec.tls`, as `namespace/name`, and those with authorities of clients, by their keys. */
+/**
+ * The Secrets that Ingresses name in `spec.tls`, as `namespace/name`, and those with authorities of clients, by their
+ * keys.
+ */
 export const secretsOf = (ingresses: readonly Ingress[]): ReadonlySet<string> =>
   new Set([
     ...ingresses.flatMap(({ metadata, spec }) =>

@@ -44,8 +44,8 @@ const WORKERS = 16
 /**
  * Keeps one load balancer for each LoadBalancer object, and the object's status as the load balancer is.
  *
- * Our finalizer keeps an object until its load balancer is gone from the nodes, so nothing is deleted because an object is
- * missing.
+ * Our finalizer keeps an object until its load balancer is gone from the nodes, so nothing is deleted because an object
+ * is missing.
  */
 export class LoadBalancerController {
   readonly name = 'load-balancer-controller'

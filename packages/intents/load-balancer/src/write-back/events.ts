@@ -11,8 +11,8 @@ export interface LoadBalancerEvent {
 }
 
 /**
- * The events for a change of the conditions: what is not served as the object says, that its nodes have it, and that nobody answers, or
- * somebody does again.
+ * The events for a change of the conditions: what is not served as the object says, that its nodes have it, and that
+ * nobody answers, or somebody does again.
  */
 export function eventsOf(
   before: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[],
