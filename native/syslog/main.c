@@ -2,12 +2,14 @@
  * spout-syslog: sends messages to one syslog receiver from inside a network namespace, where the agent cannot open
  * sockets.
  *
- *   spout-syslog NETNS UID tcp|udp ADDRESS PORT
+ *   spout-syslog NETNS UID tcp|udp|tls ADDRESS PORT
  *
  * Messages come on stdin with their length before each (octet counting, RFC 6587 section 3.4.1). Over TCP they are sent so,
  * over UDP each is a datagram (RFC 5426). While a receiver over TCP is away or slow, nothing more is read: who writes finds
  * the pipe full, and nobody waits for the receiver but this process. On stdout it writes lines `<sent> <lost>`: messages
  * since it started that the kernel took, and that it refused.
+ *
+ * With `tls` it connects once and passes bytes on both ways (relay.h): the agent speaks TLS itself and has the keys.
  *
  * Ends when stdin does, once what it has is sent or a second passed (0); for a wrong call or input (2).
  */
@@ -26,6 +28,7 @@
 #include "../daemon/namespace.h"
 #include "frame.h"
 #include "receiver.h"
+#include "relay.h"
 
 /* Has room for the longest message and for more that wait. */
 #define ROOM 65536
@@ -108,13 +111,15 @@ int main(int argc, char **argv)
 
 	errno = EINVAL;
 	if (argc != 6)
-		fail("call with NETNS UID tcp|udp ADDRESS PORT");
+		fail("call with NETNS UID tcp|udp|tls ADDRESS PORT");
 	if (!address_parse(&receiver.address, argv[4]))
 		fail(argv[4]);
 	receiver.port = (uint16_t)number(argv[5], 1, 65535);
 	receiver.stream = strcmp(argv[3], "tcp") == 0;
 	confine(argv[1], (uid_t)number(argv[2], 1, 0x7fffffff));
 	fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
+	if (strcmp(argv[3], "tls") == 0)
+		return relay_run(&receiver.address, receiver.port);
 
 	while (open || (has_message() && now_us() < flush_until)) {
 		struct pollfd polled[2] = {{.fd = -1}, {.fd = -1}};

@@ -8,6 +8,7 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto'
+import { ipToBytes, parseIp } from '@spout/net'
 import { bits, contentOf, der, inside, integer, nothing, octets, oid, sequence, set, time, utf8, yes } from './der.ts'
 
 /** A certificate with its private key, both PEM. */
@@ -22,7 +23,7 @@ export type KeyKind = `rsa:${number}` | 'ed25519' | 'P-256' | 'P-384' | 'secp256
 export interface Issue {
   /** DNS names. Default none, and then no subject alternative name unless `alternatives`. */
   readonly names?: readonly string[]
-  /** The extension in place of `names`: `DNS:`, `email:` or `URI:` and a text, or `DER:` and the bytes in hexadecimal. */
+  /** The extension in place of `names`: `DNS:`, `email:` or `URI:` and a text, `IP:`, or `DER:` and the bytes in hexadecimal. */
   readonly alternatives?: string
   readonly days?: number
   /** Default an ECDSA key on P-256. */
@@ -127,6 +128,7 @@ function alternativesOf(text: string): Uint8Array {
   if (text.startsWith('DER:')) return Buffer.from(text.slice('DER:'.length), 'hex')
   const all = text.split(',').map((one) => {
     const [kind = '', value = ''] = one.split(/:(.*)/s)
+    if (kind === 'IP') return der(0x87, ipToBytes(parseIp(value)))
     const tag = ALTERNATIVES[kind]
     if (tag === undefined) throw new Error(`${kind} is no kind of alternative name that tests use`)
     return der(tag, Buffer.from(value))
