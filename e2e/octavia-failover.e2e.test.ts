@@ -82,7 +82,7 @@ describe.each(['vrrp', 'l2'])('where %s announces, a failover in the Octavia API
     await dropAll(held)
     await waitFor(
       async () => {
-        await dropAll(await holdSome(client, shop, 1))
+        await dropAll(await holdSome(client, shop, FLOWS))
         return (await counted(after)) >= FLOWS
       },
       { what: 'the other node to count, too' },

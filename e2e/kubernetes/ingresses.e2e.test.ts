@@ -149,15 +149,17 @@ describe('Ingresses on a real Kubernetes', () => {
     await nginxIngress('locked', { 'auth-type': 'basic', 'auth-secret': 'users' }, '/')
     const status = async (host: string, at: string) => (await curl(`http://${host}.example.org${at}`)).status
     await until('the rewritten path', async () => (await appOf('http://api.example.org/api/x')) === 'web')
+    // Those that were created later may be served later.
+    await until('a shut one', async () => (await status('inside', '/')) === 403)
+    await until('a redirect', async () => (await status('outside', '/')) === 302)
+    await until('a locked one', async () => (await status('locked', '/')) === 503)
     expect(await status('api', '/API/x')).toBe(503)
     expect(await status('api', '/other')).toBe(404)
-    expect(await status('inside', '/')).toBe(403)
     expect(await curl('http://outside.example.org/')).toMatchObject({
       status: 302,
       redirect: 'http://outside.example.org/start',
     })
     expect(await appOf('http://outside.example.org/start')).toBe('web')
-    expect(await status('locked', '/')).toBe(503)
   })
 
   it('spread requests over all pods of a default backend, whatever host, path and method', async () => {
