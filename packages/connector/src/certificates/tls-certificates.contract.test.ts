@@ -17,6 +17,7 @@ let kept: TlsCertificates
 /** Of the account that may read two Secrets by their names, and watch one of them. */
 let transport: Transport
 let projectId: string
+let service: NativeCertificates
 let made: () => TlsCertificates
 
 const subject = { kind: 'ServiceAccount', name: 'reader', namespace: 'shop' }
@@ -83,7 +84,7 @@ beforeAll(async () => {
   const endpoint = await spout.app.listen({ host: '127.0.0.1', port: 0 })
   projectId = (await spout.admission.createProject({ name: 'tenant', description: '' })).id
   const { token } = await spout.login('connector', projectId, 'balancer')
-  const service = new NativeCertificates({ session: async () => ({ endpoint, token }), forget: () => {} })
+  service = new NativeCertificates({ session: async () => ({ endpoint, token }), forget: () => {} })
   made = () =>
     new TlsCertificates({
       ...{ transport, service, cluster: 'test', clock: systemClock, log: silentLogger() },
@@ -163,4 +164,58 @@ test('a Secret that may be read but not watched is used, and what an earlier pro
   expect(stored()).toEqual([before])
   kept.complete('ingress')
   await until('deletion', () => stored().length === 0)
+})
+
+test('a Secret that is named again while its certificate is being deleted gets another', async () => {
+  await put('late', dataOf(issued('again.example')))
+  let isDeleting = false
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  const certificates = new TlsCertificates({
+    ...{ transport, cluster: 'test', clock: systemClock, log: silentLogger(), namers: ['gateway'] },
+    service: {
+      // The answer comes before the watch tells of it.
+      watch: async function* (signal) {
+        for await (const event of service.watch(signal)) {
+          if (event.type === 'deleted') await answered
+          yield event
+        }
+      },
+      create: (...call) => service.create(...call),
+      replace: (...call) => service.replace(...call),
+      delete: async (id) => {
+        isDeleting = true
+        await released
+        await service.delete(id)
+        setImmediate(answer)
+      },
+    },
+  })
+  certificates.complete('gateway')
+  certificates.start()
+  const idOf = () => {
+    const sight = certificates.of('shop/late')
+    return sight.type === 'ready' && sight.certificate.id
+  }
+  try {
+    certificates.name('gateway/one', new Set(['shop/late']))
+    const first = await until('a certificate', idOf)
+    certificates.name('gateway/one', new Set())
+    await until('the deletion to begin', () => isDeleting)
+    let isRead = false
+    certificates.onChange(() => {
+      isRead = true
+    })
+    certificates.name('gateway/two', new Set(['shop/late']))
+    await until('the Secret to be read again', () => isRead)
+    expect(idOf()).toBe(first)
+    release()
+    const second = await until('another certificate', () => idOf() !== first && idOf())
+    await until('it to be stored', () => stored().some(({ id }) => id === second))
+    expect(stored().map(({ id }) => id)).not.toContain(first)
+  } finally {
+    release()
+    answer()
+    await certificates.stop()
+  }
 })

@@ -215,7 +215,8 @@ export class TlsCertificates {
     if (certificate === undefined || this.#isNamed(certificate)) return done
     try {
       await this.#options.service.delete(id)
-      this.#stored.delete(id)
+      // Who has named the Secret meanwhile gets another.
+      this.#gone(id)
       return done
     } catch (error) {
       return error instanceof Refused ? retryAfter(IN_USE_RETRY_MS) : failed((error as Error).message)
