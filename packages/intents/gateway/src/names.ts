@@ -22,6 +22,7 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'GatewayFrontendClientCertificateValidation',
   'GatewayFrontendClientCertificateValidationInsecureFallback',
   'GatewayHTTPListenerIsolation',
+  'GatewayHTTPSListenerDetectMisdirectedRequests',
   'GatewayPort8080',
   'GatewayStaticAddresses',
   'HTTPRoute',
