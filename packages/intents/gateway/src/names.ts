@@ -2,8 +2,6 @@
 export const CONTROLLER_NAME = 'spout.dev/gateway'
 /** Keeps a Gateway until its load balancer is gone. */
 export const FINALIZER = 'spout.dev/gateway-cleanup'
-/** On a Gateway that is programmed: whether somebody answers behind its listeners. */
-export const CONDITION_SERVING = 'spout.dev/Serving'
 /** On a Gateway, False while names cannot be published; absent otherwise. */
 export const CONDITION_DNS_NAMES = 'spout.dev/DnsNames'
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io'

@@ -4,8 +4,6 @@ export const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup'
 export const KUBE_PROXY_HEALTH_PORT = 10256
 
 export const CONDITION_PROGRAMMED = 'spout.dev/Programmed'
-/** Whether endpoints answer behind the Service; present once it is programmed. */
-export const CONDITION_SERVING = 'spout.dev/Serving'
 /** False while external IPs of the Service are refused; absent otherwise. */
 export const CONDITION_EXTERNAL_IPS = 'spout.dev/ExternalIPs'
 /** Kubernetes' own name. */

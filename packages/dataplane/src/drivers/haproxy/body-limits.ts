@@ -1,6 +1,5 @@
+import { isSet } from './is-set.ts'
 import type { MapName } from './maps.ts'
-
-const isSet = (name: string): string => `{ var(txn.${name}) -m found }`
 
 /** Answers 413, and reads some of what the client still sends, which it must have sent before it looks for an answer. */
 const REFUSED = '    http-request use-service lua.too_large'

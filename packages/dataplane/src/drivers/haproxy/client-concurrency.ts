@@ -1,9 +1,8 @@
+import { isSet } from './is-set.ts'
 import type { MapName } from './maps.ts'
 
 /** A stick table of the process: how many requests each client has under way, by limit. No slot has this name. */
 const CLIENTS = 'clients'
-
-const isSet = (name: string): string => `{ var(txn.${name}) -m found }`
 
 /**
  * Rules for routes that limit how many requests each client has at once, behind those that set `txn.limits`. A request

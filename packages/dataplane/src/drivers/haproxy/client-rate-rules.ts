@@ -1,6 +1,5 @@
+import { isSet } from './is-set.ts'
 import type { MapName } from './maps.ts'
-
-const isSet = (name: string): string => `{ var(txn.${name}) -m found }`
 
 /**
  * Rules for routes that limit the requests of each client, behind those that set `txn.limits`: `http-requests.lua` keeps

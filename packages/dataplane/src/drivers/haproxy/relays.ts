@@ -1,5 +1,6 @@
 import { MOST_RETRIES } from '@spout/model/route-words'
 import { countedRules, isCounted } from './body-limits.ts'
+import { isSet } from './is-set.ts'
 import type { MapName } from './maps.ts'
 
 /**
@@ -30,7 +31,6 @@ const ASK_AGAIN = 425
 /** Counts the attempts of requests that wait between them. */
 const ATTEMPTS = 'attempts'
 
-const found = (name: string): string => `{ var(txn.${name}) -m found }`
 const set = (name: string, expression: string, condition = ''): string =>
   `    http-request set-var(txn.${name}) ${expression}${condition}`
 const passed = (field: number): string => `fc_pp_unique_id,field(${field},/)`
@@ -43,18 +43,18 @@ export function relayRules(mapPath: (map: MapName) => string): readonly string[]
   const limit = (name: string, key: string, condition = ''): string =>
     set(name, `fe_name,concat(/,txn.limits,/${key}),map(${mapPath('limits')})`, condition)
   return [
-    `    http-request allow unless ${found('limits')}`,
+    `    http-request allow unless ${isSet('limits')}`,
     limit('attempt', 'attempt'),
     limit('deadline', 'deadline'),
     // Idempotent ones: RFC 9110, 9.2.2.
     limit('retries', 'retries', ' if { method GET HEAD OPTIONS PUT DELETE TRACE }'),
-    limit('codes', 'codes', ` if ${found('retries')}`),
-    limit('back_off', 'back-off', ` if ${found('retries')}`),
-    set('relay', `str(${retryName('')}),concat(,txn.retries)`, ` if ${found('retries')}`),
-    set('relay', `str(${DEADLINE})`, ` if ${found('deadline')}`),
+    limit('codes', 'codes', ` if ${isSet('retries')}`),
+    limit('back_off', 'back-off', ` if ${isSet('retries')}`),
+    set('relay', `str(${retryName('')}),concat(,txn.retries)`, ` if ${isSet('retries')}`),
+    set('relay', `str(${DEADLINE})`, ` if ${isSet('deadline')}`),
     set('relay', `str(${COUNTED})`, ` if ${isCounted}`),
     // Only what a member gets is relayed.
-    `    http-request allow unless ${found('relay')} { var(txn.target) -m beg b }`,
+    `    http-request allow unless ${isSet('relay')} { var(txn.target) -m beg b }`,
     set('secure', 'str(tls)', ' if { ssl_fc }'),
     `    http-request set-var-fmt(txn.passed) ${['target', 'attempt', 'secure', 'retries', 'codes', 'back_off']
       .map((name) => `%[var(txn.${name})]/`)
@@ -91,7 +91,7 @@ export function relays({ chroot, uid }: RelayPlace, canRetry: boolean): readonly
   const further = '    use_backend %[var(txn.target)]'
   const whole = (name: string, rules: readonly string[]): readonly string[] => [
     `backend ${name} from relay-backend`,
-    `    http-request set-timeout server var(txn.deadline) if ${found('deadline')}`,
+    `    http-request set-timeout server var(txn.deadline) if ${isSet('deadline')}`,
     server(name),
     ...frontend(name),
     ...rules,
@@ -101,7 +101,7 @@ export function relays({ chroot, uid }: RelayPlace, canRetry: boolean): readonly
   ]
   const deadline = whole(DEADLINE, [])
   if (!canRetry) return deadline
-  const unanswered = ` unless ${found('answered')}`
+  const unanswered = ` unless ${isSet('answered')}`
   return [
     ...deadline,
     ...whole(COUNTED, [set('body', passed(8)), ...countedRules]),

@@ -2,6 +2,7 @@ import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from '@spout/mod
 import { bodyLimitRules } from './body-limits.ts'
 import { clientConcurrencyRules } from './client-concurrency.ts'
 import { clientRateRules } from './client-rate-rules.ts'
+import { isSet } from './is-set.ts'
 import type { MapName } from './maps.ts'
 import { copyRules, mirrorRules } from './mirrors.ts'
 import { relayRules } from './relays.ts'
@@ -22,7 +23,6 @@ import { ROUTED } from './routed.ts'
 export function routeRules(mapPath: (map: MapName) => string, canTest: boolean): readonly string[] {
   const set = (name: string, expression: string, condition = ''): string =>
     `    http-request set-var(txn.${name}) ${expression}${condition}`
-  const isSet = (name: string): string => `{ var(txn.${name}) -m found }`
   const begins = (name: string, text: string): string => ` if { var(txn.${name}) -m beg ${text} }`
   const inPaths = (kind: string, name: string | null): string => {
     const start = name === null ? `concat(/${kind}/)` : `concat(/${kind},txn.${name},/)`

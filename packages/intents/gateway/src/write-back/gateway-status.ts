@@ -1,7 +1,6 @@
-import type { Progress, Refusal } from '@spout/connector'
-import type { Condition } from '@spout/kube'
+import { CONDITION_SERVING, type Progress, type Refusal, servingCondition } from '@spout/connector'
 import type { Serving } from '@spout/model'
-import { CONDITION_DNS_NAMES, CONDITION_SERVING } from '../names.ts'
+import { CONDITION_DNS_NAMES } from '../names.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import { isInsecure } from '../to-model/client-certificates.ts'
 import type { CompiledGateway, CompiledListener } from '../to-model/compile-gateway.ts'
@@ -38,7 +37,9 @@ export function gatewayStatus(
     trueUnless('Programmed', refused === null ? notProgrammed : objection('Invalid', refused.message), 'Programmed'),
     trueUnless('ResolvedRefs', unresolved ?? unresolvedListeners(listeners), 'ResolvedRefs'),
     ...(isInsecure(gateway, listenersOf(listeners, sets)) ? [INSECURE_MODE] : []),
-    ...(progress.type === 'programmed' && serving !== null ? [answering(serving, status?.conditions ?? [])] : []),
+    ...(progress.type === 'programmed' && serving !== null
+      ? [servingCondition({ ...serving, answers: serving.state !== 'no' }, status?.conditions ?? [])]
+      : []),
     ...namesNotPublished(nameNotices),
   ]
   return {
@@ -63,17 +64,6 @@ const listenersOf = (own: readonly CompiledListener[], sets: CompiledGateway['se
 function unresolvedListeners(listeners: readonly CompiledListener[]): Objection | null {
   const names = listeners.filter(({ judged }) => judged.unresolved !== null).map(({ judged }) => judged.listener.name)
   return names.length === 0 ? null : objection('ListenersNotResolved', `Not resolved: ${names.join(', ')}.`)
-}
-
-/**
- * The message is that of the moment when the reason came: members go down and up in numbers all the time, and each new
- * message would be a write.
- */
-function answering({ state, reason, message }: Serving, before: readonly Condition[]): WantedCondition {
-  const status = state === 'no' ? 'False' : 'True'
-  const known = before.find(({ type }) => type === CONDITION_SERVING)
-  const isSame = known?.status === status && known.reason === reason
-  return { type: CONDITION_SERVING, status, reason, message: isSame ? known.message : message }
 }
 
 /** There is no such condition while all names can be published. */

@@ -1,6 +1,6 @@
-import type { Progress } from '@spout/connector'
+import { type Progress, servingCondition } from '@spout/connector'
 import type { Condition } from '@spout/kube'
-import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, CONDITION_SERVING } from '../names.ts'
+import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
 import type { Answering } from './answering.ts'
 import type { ShownPort } from './ingress.ts'
@@ -27,7 +27,7 @@ export function conditionsOf({
   now,
 }: ConditionsInput): readonly Condition[] {
   const wanted = [programmed(progress)]
-  if (progress.type === 'programmed' && answering !== null) wanted.push(serving(answering, before))
+  if (progress.type === 'programmed' && answering !== null) wanted.push(servingCondition(answering, before))
   const [first] = refusedExternals
   if (first !== undefined)
     wanted.push({
@@ -65,20 +65,6 @@ function programmed(progress: Progress): Omit<Condition, 'lastTransitionTime'> {
     default:
       return { type, status: 'False', reason: wordOf(progress.reason), message: progress.message }
   }
-}
-
-/**
- * The message is that of the moment when the reason came. Members go down and up in numbers all the time, and each new
- * message would be a write.
- */
-function serving(
-  { answers, reason, message }: Answering,
-  before: readonly Condition[],
-): Omit<Condition, 'lastTransitionTime'> {
-  const status = answers ? 'True' : 'False'
-  const known = before.find(({ type }) => type === CONDITION_SERVING)
-  const same = known?.status === status && known.reason === reason
-  return { type: CONDITION_SERVING, status, reason, message: same ? known.message : message }
 }
 
 /** A reason that the API server accepts. */

@@ -1,6 +1,6 @@
-import { NAMESPACE_MOVED } from '@spout/connector'
+import { CONDITION_SERVING, NAMESPACE_MOVED } from '@spout/connector'
 import type { Condition } from '@spout/kube'
-import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, CONDITION_SERVING } from '../names.ts'
+import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
 import type { WrittenStatus } from './status.ts'
 
 /** An event for a Service. */

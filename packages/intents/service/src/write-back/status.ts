@@ -1,6 +1,6 @@
-import type { AddressRequest, Progress } from '@spout/connector'
+import { type AddressRequest, CONDITION_SERVING, type Progress } from '@spout/connector'
 import type { Condition, LoadBalancerIngress, Service } from '@spout/kube'
-import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, CONDITION_SERVING } from '../names.ts'
+import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
 import type { Answering } from './answering.ts'
 import { conditionsOf } from './conditions.ts'

@@ -1,0 +1,18 @@
+import type { Condition } from '@spout/kube'
+
+/** On an object that is programmed: whether somebody answers behind it. */
+export const CONDITION_SERVING = 'spout.dev/Serving'
+
+/**
+ * The condition that tells whether somebody answers. Its message is that of the moment when the reason came: members go
+ * down and up in numbers all the time, and each new message would be a write.
+ */
+export function servingCondition(
+  { answers, reason, message }: { readonly answers: boolean; readonly reason: string; readonly message: string },
+  before: readonly Condition[],
+): Pick<Condition, 'type' | 'status' | 'reason' | 'message'> {
+  const status = answers ? 'True' : 'False'
+  const known = before.find(({ type }) => type === CONDITION_SERVING)
+  const isSame = known?.status === status && known.reason === reason
+  return { type: CONDITION_SERVING, status, reason, message: isSame ? known.message : message }
+}
