@@ -17,7 +17,7 @@ import {
   ServiceControllers,
   servicesOfCluster,
 } from '@spout/intent-service'
-import type { EventRecorder, Transport } from '@spout/kube'
+import { type EventRecorder, eventsOfKind, SERVICES, type Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import { balancedGateways } from './balanced-gateways.ts'
 import { balancedIngresses } from './balanced-ingresses.ts'
@@ -76,8 +76,7 @@ export class BalancedCluster {
       ...{ transport, clock, log, namespace, slices: this.#sources.slices },
       className: settings.className,
       knownServices: projects.flatMap(({ loadBalancers }) => servicesOfCluster(loadBalancers, settings.cluster)),
-      tell: ({ metadata: { namespace, name, uid } }, event) =>
-        events.record({ regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid }, ...event }),
+      tell: eventsOfKind(events, SERVICES),
     })
     this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
     const ofKinds = {

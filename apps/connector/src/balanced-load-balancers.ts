@@ -5,17 +5,16 @@ import {
   type LoadBalancerControllerCounters,
   LoadBalancerControllers,
 } from '@spout/intent-load-balancer'
+import { eventsOfKind } from '@spout/kube'
 import { BalancedKind, type BalancedKindOptions, onlyNamespace, tenantsOf } from './balanced-kind.ts'
 import { unownedEvents } from './unowned-events.ts'
 
 /** The LoadBalancer objects of a cluster. */
 export function balancedLoadBalancers(options: BalancedKindOptions): BalancedKind<LoadBalancerControllerCounters> {
   const { transport, events, slices, backends, cluster: id, namespaces, rules, labels, clock, log } = options
-  const { apiVersion, kind } = LOAD_BALANCERS
   const cluster = new KubeCluster({
     ...{ transport, namespace: onlyNamespace(namespaces), slices, backends, clock, log },
-    tell: ({ metadata: { namespace, name, uid } }, event) =>
-      events.record({ regarding: { apiVersion, kind, namespace, name, uid }, ...event }),
+    tell: eventsOfKind(events, LOAD_BALANCERS),
   })
   const tenants = tenantsOf('load-balancer', options).map((tenant) => ({
     ...tenant,
@@ -25,5 +24,5 @@ export function balancedLoadBalancers(options: BalancedKindOptions): BalancedKin
     ...{ cluster, namespaces: labels, rules, tenants, clock, log, settings: { cluster: id, namespaces } },
     tellUnowned: unownedEvents(events, LOAD_BALANCERS),
   })
-  return new BalancedKind(options, { api: kind, needs: [LOAD_BALANCERS], cluster, controllers })
+  return new BalancedKind(options, { api: LOAD_BALANCERS.kind, needs: [LOAD_BALANCERS], cluster, controllers })
 }

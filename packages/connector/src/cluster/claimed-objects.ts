@@ -1,22 +1,7 @@
-import {
-  type DeletionGuardPolicy,
-  isConflict,
-  isNotFound,
-  KubeError,
-  type KubeObject,
-  type KubeRequest,
-  objectPath,
-  Reflector,
-  type Resource,
-  type Transport,
-} from '@spout/kube'
-import { type Clock, type Logger, Semaphore } from '@spout/runtime'
-import { keyOf, MANAGED_BY, PROJECT, uidOf } from '../objects.ts'
-
-/** The object has changed since it was read: read it again. */
-export class Stale extends Error {
-  override readonly name = 'Stale'
-}
+import { type DeletionGuardPolicy, type KubeObject, Reflector, type Resource, type Transport } from '@spout/kube'
+import type { Clock, Logger } from '@spout/runtime'
+import { keyOf, MANAGED_BY, PROJECT } from '../objects.ts'
+import { ObjectWrites } from './object-writes.ts'
 
 export interface ClaimedObjectsOptions<T extends KubeObject> {
   readonly transport: Transport
@@ -36,11 +21,6 @@ export interface ClaimedObjectsOptions<T extends KubeObject> {
   readonly mark: string
 }
 
-/** Our field manager: we own what we apply, and leave what others wrote. */
-const FIELD_MANAGER = 'spout'
-/** The API server answers this many at once as fast as more, and refuses everybody's requests above 200. */
-const MOST_WRITES = 64
-
 interface Claim {
   readonly version: string
   readonly finalizers: readonly string[]
@@ -52,13 +32,14 @@ export class ClaimedObjects<T extends KubeObject> {
   readonly reflector: Reflector<T, T>
   readonly #options: ClaimedObjectsOptions<T>
   readonly #listeners = new Set<(key: string) => void>()
-  readonly #writes = new Semaphore(MOST_WRITES)
+  readonly #writes: ObjectWrites
   /** What we wrote on an object, by key, until the watch shows a newer version than the one we wrote to. */
   readonly #claims = new Map<string, Claim>()
 
   constructor(options: ClaimedObjectsOptions<T>) {
     this.#options = options
     const { transport, clock, log, resource, trim, namespace, knownKeys, deletionGuard } = options
+    this.#writes = new ObjectWrites(transport)
     this.reflector = new Reflector<T, T>({
       ...{ transport, clock, log, resource, trim, knownKeys },
       ...(deletionGuard === undefined ? {} : { deletionGuard }),
@@ -129,7 +110,7 @@ export class ClaimedObjects<T extends KubeObject> {
     const finalizers = [...new Set([...(object.metadata.finalizers ?? []), finalizer])]
     const project: Record<string, string> = projectId === undefined ? {} : { [PROJECT]: projectId }
     const annotations = { [MANAGED_BY]: mark, ...project }
-    await this.#patch(object, { finalizers, annotations })
+    await this.#writes.patchMetadata(this.#options.resource, object, { finalizers, annotations })
     // While the watch lags, the object must not be claimed twice.
     const key = keyOf(object)
     const { resourceVersion: version = '' } = object.metadata
@@ -137,11 +118,11 @@ export class ClaimedObjects<T extends KubeObject> {
       this.#claims.set(key, { version, finalizers, annotations })
   }
 
-  /** Takes finalizer and mark off; an object that is gone is no error. @throws Stale */
+  /** Takes finalizer and mark off. @throws Stale when the object has changed since, or is gone */
   async release(object: T): Promise<void> {
     const finalizers = (object.metadata.finalizers ?? []).filter((name) => name !== this.#options.finalizer)
     const annotations = { [MANAGED_BY]: null, [PROJECT]: null }
-    await this.#patch(object, { finalizers, annotations }).catch(ignoreNotFound)
+    await this.#writes.patchMetadata(this.#options.resource, object, { finalizers, annotations })
   }
 
   /**
@@ -151,67 +132,9 @@ export class ClaimedObjects<T extends KubeObject> {
    * @returns the version that was written; null when the object is gone
    * @throws Stale
    */
-  applyStatus(object: T, status: object, clear: object | null): Promise<string | null> {
-    return this.#writes.run(() => this.#applyStatus(object, status, clear))
+  async applyStatus(object: T, status: object, clear: object | null): Promise<string | null> {
+    const { resource } = this.#options
+    if (clear !== null) await this.#writes.patchStatus(resource, object, clear)
+    return this.#writes.applyStatus(resource, object, status)
   }
-
-  async #applyStatus(object: T, status: object, clear: object | null): Promise<string | null> {
-    const { transport, resource } = this.#options
-    const { name, namespace = '' } = object.metadata
-    // With the UID: an object that was made again under this name is another one.
-    const uid = uidOf(object)
-    const path = objectPath(resource, { namespace, name }, 'status')
-    if (clear !== null)
-      await transport
-        .request({
-          method: 'PATCH',
-          path,
-          query: { fieldManager: FIELD_MANAGER },
-          contentType: 'application/merge-patch+json',
-          body: { metadata: { uid }, status: clear },
-        })
-        .catch(ignoreNotFound)
-        .catch(staleOr)
-    const { apiVersion, kind } = resource
-    const written = await transport
-      .request<T>({
-        method: 'PATCH',
-        path,
-        query: { fieldManager: FIELD_MANAGER, force: true },
-        contentType: 'application/apply-patch+yaml',
-        body: { apiVersion, kind, metadata: { name, namespace, uid }, status },
-      })
-      .catch(ignoreNotFound)
-      .catch(staleOr)
-    return written?.metadata.resourceVersion ?? null
-  }
-
-  /** Patches this version of this object only. */
-  async #patch(object: T, metadata: Readonly<Record<string, unknown>>): Promise<void> {
-    const { name, namespace = '', resourceVersion } = object.metadata
-    const request: KubeRequest = {
-      method: 'PATCH',
-      path: objectPath(this.#options.resource, { namespace, name }),
-      query: { fieldManager: FIELD_MANAGER },
-      contentType: 'application/merge-patch+json',
-      body: { metadata: { uid: uidOf(object), resourceVersion, ...metadata } },
-      // A second attempt would fail on the version that the first one made.
-      retry: false,
-      // The watch shows the result.
-      read: false,
-    }
-    await this.#writes.run(() => this.#options.transport.request(request)).catch(staleOr)
-  }
-}
-
-function ignoreNotFound(error: unknown): void {
-  if (!isNotFound(error)) throw error
-}
-
-/** A write's error: the object is another version, has another UID, or is gone. @throws Stale for these; else the error */
-export function staleOr(error: unknown): never {
-  if (isConflict(error) || isNotFound(error)) throw new Stale((error as Error).message)
-  // A finalizer cannot be added to an object that is being deleted; it was read before its deletion began.
-  if (error instanceof KubeError && error.status === 422) throw new Stale(error.message)
-  throw error
 }

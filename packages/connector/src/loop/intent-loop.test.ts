@@ -1,7 +1,7 @@
 import { done, silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { afterEach, expect, test } from 'vitest'
-import { Stale } from '../cluster/claimed-objects.ts'
+import { Stale } from '../cluster/object-writes.ts'
 import { type Followed, IntentLoop } from './intent-loop.ts'
 
 const loops: IntentLoop<'unit' | 'leave'>[] = []

@@ -1,5 +1,5 @@
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
-import { Stale } from '../cluster/claimed-objects.ts'
+import { Stale } from '../cluster/object-writes.ts'
 import { SHORTLY_MS } from './retries.ts'
 
 const NOT_READY_RETRY_MS = 200

@@ -1,4 +1,4 @@
-import type { Condition } from '@spout/kube'
+import type { Condition, ConditionState } from '@spout/kube'
 
 /** On an object that is programmed: whether somebody answers behind it. */
 export const CONDITION_SERVING = 'spout.dev/Serving'
@@ -10,7 +10,7 @@ export const CONDITION_SERVING = 'spout.dev/Serving'
 export function servingCondition(
   { answers, reason, message }: { readonly answers: boolean; readonly reason: string; readonly message: string },
   before: readonly Condition[],
-): Pick<Condition, 'type' | 'status' | 'reason' | 'message'> {
+): ConditionState {
   const status = answers ? 'True' : 'False'
   const known = before.find(({ type }) => type === CONDITION_SERVING)
   const isSame = known?.status === status && known.reason === reason

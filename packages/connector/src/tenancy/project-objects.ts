@@ -1,5 +1,5 @@
 import type { ObjectMeta } from '@spout/kube'
-import { Stale } from '../cluster/claimed-objects.ts'
+import { Stale } from '../cluster/object-writes.ts'
 import { keyOf, PROJECT, uidOf } from '../objects.ts'
 import type { Tenancy } from './tenancy.ts'
 

@@ -5,7 +5,7 @@
  * The controller is a client of an API server (`@spout/kube`) and of the control plane's native API, with a token of
  * one project. It stores nothing: it reads both sides first, and deletes only for objects that are certainly gone.
  */
-export type { Cluster, ClusterChange, IngressEvent } from './controller/cluster.ts'
+export type { Cluster, ClusterChange } from './controller/cluster.ts'
 export type { IngressControllerOptions, IngressControllerSettings } from './controller/context.ts'
 export * from './controller/ingress-controller.ts'
 export * from './kubernetes/kube-cluster.ts'

@@ -1,9 +1,8 @@
 import { NamespaceReflector, NativeLoadBalancers } from '@spout/connector'
-import type { Ingress } from '@spout/kube'
+import type { Ingress, ObjectEvent } from '@spout/kube'
 import { LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CLUSTER } from '../../../connector/src/testing/cluster-bed.fixture.ts'
-import type { IngressEvent } from './controller/cluster.ts'
 import { KubeCluster } from './kubernetes/kube-cluster.ts'
 import { IngressControllers } from './tenancy/ingress-controllers.ts'
 import { type IngressBed, openIngressBed } from './testing/ingress-bed.fixture.ts'
@@ -20,7 +19,7 @@ beforeAll(async () => {
   await api.create('/api/v1/namespaces', { metadata: { name: 'free' } })
   otherId = (await spout.admission.createProject({ name: 'other', description: '' })).id
   await bed.run('ingress', async ({ transport, clock, log, slices, backends, certificatesOf }) => {
-    const tell = ({ metadata }: Ingress, { reason, note }: IngressEvent) =>
+    const tell = ({ metadata }: Ingress, { reason, note }: ObjectEvent) =>
       told.push(`${metadata.namespace}/${metadata.name} ${reason} ${note}`)
     const cluster = new KubeCluster({
       ...{ transport, clock, log, namespace: null, slices, backends, knownIngresses: [], tell },

@@ -11,6 +11,3 @@ export interface CustomStatus {
   readonly conditions?: readonly Condition[]
   readonly [field: string]: unknown
 }
-
-/** A condition without its times. */
-export type ConditionState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Condition, KubeObject } from '../types/index.ts'
-import type { ConditionState, CustomStatus } from './custom-object.ts'
+import { apiTime, type ConditionState, dated, type KubeObject } from '../types/index.ts'
+import type { CustomStatus } from './custom-object.ts'
 
 interface Stated extends KubeObject {
   readonly status?: CustomStatus
@@ -13,13 +13,8 @@ export function statusOf(
   states: readonly ConditionState[],
   now: Date,
 ): CustomStatus {
-  const time = `${now.toISOString().slice(0, 19)}Z`
-  const conditions = states.map((state): Condition => {
-    const before = status?.conditions?.find(({ type }) => type === state.type)
-    const lastTransitionTime = before?.status === state.status ? before.lastTransitionTime : time
-    return { ...state, observedGeneration: metadata.generation ?? 0, lastTransitionTime }
-  })
-  return { ...fields, conditions }
+  const observed = states.map((state) => ({ ...state, observedGeneration: metadata.generation ?? 0 }))
+  return { ...fields, conditions: dated(status?.conditions, observed, apiTime(now)) }
 }
 
 /** Whether writing it would change nothing. */

@@ -1,4 +1,5 @@
 /** Kubernetes 1.36 objects with the fields that Spout reads or writes, under their exact names. */
+export * from './condition.ts'
 export * from './config-map.ts'
 export * from './endpoint-slice.ts'
 export * from './event.ts'

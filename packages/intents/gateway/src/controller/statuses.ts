@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { keyOf, uidOf } from '@spout/connector'
+import { apiTime } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import type { ListenerSet, ListenerSetStatus } from '../objects/listener-set.ts'
@@ -152,7 +153,7 @@ export class Statuses {
   }
 
   #now(): string {
-    return `${this.#clock.now().toISOString().slice(0, 19)}Z`
+    return apiTime(this.#clock.now())
   }
 }
 

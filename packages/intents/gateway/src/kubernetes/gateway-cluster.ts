@@ -1,8 +1,6 @@
-import { type BackendServices, ClaimedObjects, type KindReflector, keyOf, Stale, uidOf } from '@spout/connector'
+import { type BackendServices, ClaimedObjects, type KindReflector, ObjectWrites } from '@spout/connector'
 import {
   type DeletionGuardPolicy,
-  isConflict,
-  KubeClient,
   type KubeObject,
   NAMESPACES,
   type Namespace,
@@ -47,7 +45,7 @@ export interface GatewayClusterOptions {
 /** `Cluster` on an API server that has the kinds of Gateway API. */
 export class GatewayCluster implements Cluster {
   readonly #own: readonly KindReflector[]
-  readonly #client: KubeClient
+  readonly #writes: ObjectWrites
   readonly #backends: BackendServices
   readonly #classes: Reflector<GatewayClass, GatewayClass>
   readonly #gateways: ClaimedObjects<Gateway>
@@ -62,7 +60,7 @@ export class GatewayCluster implements Cluster {
 
   constructor({ transport, clock, log, knownGateways, backends, deletionGuard }: GatewayClusterOptions) {
     const common = { transport, clock, log, ...(deletionGuard === undefined ? {} : { deletionGuard }) }
-    this.#client = new KubeClient(transport)
+    this.#writes = new ObjectWrites(transport)
     this.#backends = backends
     this.#classes = new Reflector({ ...common, resource: GATEWAY_CLASSES, trim: trimmed })
     this.#gateways = new ClaimedObjects<Gateway>({
@@ -249,17 +247,7 @@ export class GatewayCluster implements Cluster {
 
   /** Lists in statuses of routes are written as a whole, so the write is for the version that was read. */
   async #writeStatus<T extends KubeObject>(resource: Resource<T>, object: T, status: object): Promise<void> {
-    const { name, namespace, resourceVersion } = object.metadata
-    const patch = { metadata: { uid: uidOf(object) }, status }
-    try {
-      await this.#client.mergePatch(resource, { name, ...(namespace === undefined ? {} : { namespace }) }, patch, {
-        subresource: 'status',
-        ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      })
-    } catch (error) {
-      if (isConflict(error)) throw new Stale(`${resource.kind} ${keyOf(object)} has changed`)
-      throw error
-    }
+    await this.#writes.patchStatus(resource, object, status, object.metadata.resourceVersion)
   }
 
   #tell(change: ClusterChange): void {

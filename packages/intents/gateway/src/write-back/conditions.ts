@@ -1,13 +1,8 @@
-import type { Condition } from '@spout/kube'
+import { type Condition, type ConditionState, dated } from '@spout/kube'
 import type { Objection } from '../to-model/verdict.ts'
 
-/** A condition before it has its time. */
-export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
-
-const LONGEST_MESSAGE = 1024
-
 /** True, or False with the objection. @param reason of the good case */
-export const trueUnless = (type: string, objection: Objection | null, reason: string): WantedCondition =>
+export const trueUnless = (type: string, objection: Objection | null, reason: string): ConditionState =>
   objection === null
     ? { type, status: 'True', reason, message: '' }
     : { type, status: 'False', reason: objection.reason, message: objection.message }
@@ -20,20 +15,12 @@ export const trueUnless = (type: string, objection: Objection | null, reason: st
  */
 export function mergedConditions(
   before: readonly Condition[],
-  wanted: readonly WantedCondition[],
+  wanted: readonly ConditionState[],
   ours: readonly string[],
   generation: number,
   now: string,
 ): readonly Condition[] {
-  const own = wanted.map((one): Condition => {
-    const known = before.find(({ type }) => type === one.type)
-    return {
-      ...one,
-      message: one.message.slice(0, LONGEST_MESSAGE),
-      observedGeneration: generation,
-      lastTransitionTime: known?.status === one.status ? known.lastTransitionTime : now,
-    }
-  })
+  const observed = wanted.map((one) => ({ ...one, observedGeneration: generation }))
   const types = new Set([...ours, ...wanted.map(({ type }) => type)])
-  return [...own, ...before.filter(({ type }) => !types.has(type))]
+  return [...dated(before, observed, now), ...before.filter(({ type }) => !types.has(type))]
 }

@@ -1,11 +1,12 @@
 import { CONDITION_SERVING, type Progress, type Refusal, servingCondition } from '@spout/connector'
+import type { ConditionState } from '@spout/kube'
 import type { Serving } from '@spout/model'
 import { CONDITION_DNS_NAMES } from '../names.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import { isInsecure } from '../to-model/client-certificates.ts'
 import type { CompiledGateway, CompiledListener } from '../to-model/compile-gateway.ts'
 import { type Objection, objection } from '../to-model/verdict.ts'
-import { mergedConditions, trueUnless, type WantedCondition } from './conditions.ts'
+import { mergedConditions, trueUnless } from './conditions.ts'
 import { acceptedFor, listenerStatuses } from './listener-status.ts'
 
 /** What happened to the load balancer of a Gateway. */
@@ -32,7 +33,7 @@ export function gatewayStatus(
   const { metadata, status } = gateway
   const { generation = 0 } = metadata
   const notProgrammed = programmedObjection(progress, gateway)
-  const wanted: WantedCondition[] = [
+  const wanted: ConditionState[] = [
     refused === null ? acceptedFor(listeners) : trueUnless('Accepted', refused, 'Accepted'),
     trueUnless('Programmed', refused === null ? notProgrammed : objection('Invalid', refused.message), 'Programmed'),
     trueUnless('ResolvedRefs', unresolved ?? unresolvedListeners(listeners), 'ResolvedRefs'),
@@ -53,7 +54,7 @@ export function gatewayStatus(
 }
 
 /** There is no such condition otherwise. */
-const INSECURE_MODE: WantedCondition = {
+const INSECURE_MODE: ConditionState = {
   ...{ type: INSECURE, status: 'True', reason: 'ConfigurationChanged' },
   message: 'Clients without a valid certificate are let in.',
 }
@@ -67,7 +68,7 @@ function unresolvedListeners(listeners: readonly CompiledListener[]): Objection 
 }
 
 /** There is no such condition while all names can be published. */
-function namesNotPublished(notices: readonly Refusal[]): readonly WantedCondition[] {
+function namesNotPublished(notices: readonly Refusal[]): readonly ConditionState[] {
   const [first] = notices
   if (first === undefined) return []
   const message = notices.map((one) => `${one.field}: ${one.message}`).join(' ')

@@ -1,9 +1,10 @@
+import type { ConditionState } from '@spout/kube'
 import type { Gateway } from '../objects/gateway.ts'
 import type { ListenerSetStatus } from '../objects/listener-set.ts'
 import type { CompiledGateway, CompiledSet } from '../to-model/compile-gateway.ts'
 import { isUsable } from '../to-model/listeners.ts'
 import { type Objection, objection } from '../to-model/verdict.ts'
-import { mergedConditions, trueUnless, type WantedCondition } from './conditions.ts'
+import { mergedConditions, trueUnless } from './conditions.ts'
 import { type GatewayOutcome, programmedObjection } from './gateway-status.ts'
 import { acceptedFor, listenerStatuses, pendingOf } from './listener-status.ts'
 
@@ -28,7 +29,7 @@ export function listenerSetStatus(
   const { generation = 0 } = metadata
   const refused = refusalOf(one, compiled)
   const notProgrammed = programmedObjection(progress, gateway)
-  const wanted: WantedCondition[] = [
+  const wanted: ConditionState[] = [
     refused === null ? acceptedFor(one.listeners) : trueUnless('Accepted', refused, 'Accepted'),
     trueUnless('Programmed', refused ?? pendingOf(notProgrammed), 'Programmed'),
   ]
@@ -59,7 +60,7 @@ export function unservedStatus(
   generation: number,
   now: string,
 ): Required<ListenerSetStatus> {
-  const wanted = TYPES.map((type): WantedCondition => {
+  const wanted = TYPES.map((type): ConditionState => {
     return { type, status: 'Unknown', reason: 'Pending', message: 'Waiting for controller' }
   })
   return { conditions: mergedConditions(conditions, wanted, TYPES, generation, now), listeners: [] }

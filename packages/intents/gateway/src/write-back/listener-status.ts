@@ -1,8 +1,9 @@
+import type { ConditionState } from '@spout/kube'
 import type { ListenerStatus } from '../objects/gateway.ts'
 import type { CompiledListener } from '../to-model/compile-gateway.ts'
 import { isUsable } from '../to-model/listeners.ts'
 import { type Objection, objection } from '../to-model/verdict.ts'
-import { mergedConditions, trueUnless, type WantedCondition } from './conditions.ts'
+import { mergedConditions, trueUnless } from './conditions.ts'
 
 const TYPES = ['Accepted', 'Conflicted', 'ResolvedRefs', 'Programmed']
 
@@ -36,7 +37,7 @@ function listenerStatus(
   const { listener, kinds, refused, conflict, unresolved } = judged
   const bad = conflict ?? refused ?? unresolved
   const reason = invalid ?? conflict?.reason ?? 'Invalid'
-  const wanted: WantedCondition[] = [
+  const wanted: ConditionState[] = [
     trueUnless('Accepted', refused ?? conflict, 'Accepted'),
     conflict === null
       ? { type: 'Conflicted', status: 'False', reason: 'NoConflicts', message: '' }
@@ -60,7 +61,7 @@ export const pendingOf = (notProgrammed: Objection | null): Objection | null =>
  * Whether an object is accepted for its listeners: with some that are not valid it is, and says so; without any valid
  * one it is not.
  */
-export function acceptedFor(listeners: readonly CompiledListener[]): WantedCondition {
+export function acceptedFor(listeners: readonly CompiledListener[]): ConditionState {
   const invalid = listeners.filter(({ judged }) => !isUsable(judged))
   if (invalid.length === 0) return trueUnless('Accepted', null, 'Accepted')
   const names = invalid.map(({ judged }) => judged.listener.name).join(', ')

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ConditionState } from '@spout/kube'
 import { CONTROLLER_NAME } from '../names.ts'
 import type { ParentRef } from '../objects/references.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 import type { Objection } from '../to-model/verdict.ts'
-import { mergedConditions, trueUnless, type WantedCondition } from './conditions.ts'
+import { mergedConditions, trueUnless } from './conditions.ts'
 
 /** What a route's attachment to one of our Gateways came to. */
 export interface ParentOutcome {
@@ -38,7 +39,7 @@ export function routeParents(
   )
   const own = outcomes.map(({ ref, refused, partly, unresolved, idle }): RouteParentStatus => {
     const known = before.find((one) => one.controllerName === CONTROLLER_NAME && isDeepStrictEqual(one.parentRef, ref))
-    const wanted: WantedCondition[] = [
+    const wanted: ConditionState[] = [
       { ...trueUnless('Accepted', refused, 'Accepted'), ...(refused === null && { message: idle }) },
       trueUnless('ResolvedRefs', unresolved, 'ResolvedRefs'),
       ...(partly === null ? [] : [{ type: 'PartiallyInvalid', status: 'True' as const, ...partly }]),

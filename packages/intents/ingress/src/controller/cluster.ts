@@ -1,19 +1,9 @@
-import type { EndpointSlice, Ingress, IngressClass, Service } from '@spout/kube'
+import type { EndpointSlice, Ingress, IngressClass, ObjectEvent, Service } from '@spout/kube'
 
 /** What changed: an Ingress, a Service or its EndpointSlices, by key; or the IngressClasses. */
 export type ClusterChange =
   | { readonly type: 'ingress' | 'backend'; readonly key: string }
   | { readonly type: 'classes' }
-
-/** An event for an Ingress. */
-export interface IngressEvent {
-  readonly type: 'Normal' | 'Warning'
-  /** CamelCase. */
-  readonly reason: string
-  /** What was done or tried, CamelCase. */
-  readonly action: string
-  readonly note: string
-}
 
 /** A Kubernetes cluster as the controller needs it: its objects in memory, and the few writes. */
 export interface Cluster {
@@ -34,10 +24,11 @@ export interface Cluster {
    */
   isGone(key: string, uid: string): Promise<boolean>
   /**
-   * Replaces the addresses in its status; an Ingress that is gone, or another one now, is no error.
+   * Replaces the addresses in its status; an Ingress that is gone is no error.
    * @returns the written version; null when it is gone
+   * @throws Stale when it was made again under this name
    */
   writeAddresses(ingress: Ingress, addresses: readonly string[]): Promise<string | null>
   /** Records an event and returns at once. */
-  tell(ingress: Ingress, event: IngressEvent): void
+  tell(ingress: Ingress, event: ObjectEvent): void
 }

@@ -53,7 +53,7 @@ export class IngressController {
       networks: new KnownNetworks({ service, clock, log, onChange: () => this.#networksChanged() }),
       domains: new KnownDomains({ service, clock, log, onChange: () => this.#addAll() }),
       index: new IngressIndex(),
-      statuses: new IngressStatuses(cluster),
+      statuses: new IngressStatuses(cluster, clock),
       busy: new Map(),
       withdrawing: new Map(),
       departed: new Set(),

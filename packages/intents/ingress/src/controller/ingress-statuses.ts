@@ -1,18 +1,20 @@
-import { keyOf, type Refusal, shownAddresses, uidOf } from '@spout/connector'
-import { type Ingress, isOlder } from '@spout/kube'
+import { keyOf, type Refusal, shownAddresses, UnseenWrites, uidOf } from '@spout/connector'
+import type { Ingress } from '@spout/kube'
+import type { Clock } from '@spout/runtime'
 import type { Cluster } from './cluster.ts'
 
 /** Writes addresses that differ from what is shown, and tells news by events. */
 export class IngressStatuses {
   readonly #cluster: Cluster
-  /** Versions that we wrote, by UID, until the cluster shows them: a lagging watch must not cause a second write. */
-  readonly #written = new Map<string, { readonly version: string; readonly text: string }>()
+  /** Addresses, as a text. */
+  readonly #written: UnseenWrites<string>
   /** Problems that were told, by UID. */
   readonly #told = new Map<string, ReadonlySet<string>>()
   #writes = 0
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: Cluster, clock: Clock) {
     this.#cluster = cluster
+    this.#written = new UnseenWrites(clock)
   }
 
   /** Status writes since the start. */
@@ -24,17 +26,11 @@ export class IngressStatuses {
     const ingress = this.#cluster.ingress(keyOf(seen))
     if (ingress === undefined || uidOf(ingress) !== uidOf(seen)) return
     const text = addresses.join(' ')
-    const written = this.#written.get(uidOf(ingress))
-    if (written !== undefined && isOlder(ingress.metadata.resourceVersion ?? '', written.version)) {
-      if (written.text === text) return
-    } else {
-      this.#written.delete(uidOf(ingress))
-      if (textOf(ingress) === text) return
-    }
+    if ((this.#written.of(ingress) ?? textOf(ingress)) === text) return
     const version = await this.#cluster.writeAddresses(ingress, addresses)
     this.#writes++
     if (version === null) return
-    this.#written.set(uidOf(ingress), { version, text })
+    this.#written.add(ingress, text, version)
     if (text !== '')
       this.#cluster.tell(ingress, {
         type: 'Normal',
@@ -60,7 +56,7 @@ export class IngressStatuses {
 
   /** The Ingress is gone, or another controller's. */
   forget(uid: string): void {
-    this.#written.delete(uid)
+    this.#written.forget(uid)
     this.#told.delete(uid)
   }
 }

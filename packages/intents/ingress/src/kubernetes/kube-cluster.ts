@@ -2,10 +2,10 @@ import {
   ALL_DNS_ANNOTATIONS,
   type BackendServices,
   type KindReflector,
+  ObjectWrites,
   PROJECT,
   picked,
   type ServiceSlices,
-  uidOf,
 } from '@spout/connector'
 import {
   type DeletionGuardPolicy,
@@ -13,14 +13,12 @@ import {
   INGRESSES,
   type Ingress,
   type IngressClass,
-  isConflict,
-  isNotFound,
-  objectPath,
+  type ObjectEvent,
   Reflector,
   type Transport,
 } from '@spout/kube'
-import { type Clock, type Logger, Semaphore } from '@spout/runtime'
-import type { Cluster, ClusterChange, IngressEvent } from '../controller/cluster.ts'
+import type { Clock, Logger } from '@spout/runtime'
+import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { DEFAULT_CLASS_ANNOTATION, LEGACY_CLASS_ANNOTATION } from '../names.ts'
 
@@ -35,12 +33,9 @@ export interface KubeClusterOptions {
   readonly backends: BackendServices
   /** Ingresses that have load balancers: when the first list lacks them, the deletion guard may hold them. */
   readonly knownIngresses: readonly string[]
-  readonly tell: (ingress: Ingress, event: IngressEvent) => void
+  readonly tell: (ingress: Ingress, event: ObjectEvent) => void
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
-
-const FIELD_MANAGER = 'spout'
-const MOST_WRITES = 64
 
 /** `Cluster` on an API server: Ingresses, their classes, and the Services that they name. */
 export class KubeCluster implements Cluster {
@@ -49,11 +44,12 @@ export class KubeCluster implements Cluster {
   readonly #classes: Reflector<IngressClass, IngressClass>
   readonly #backends: BackendServices
   readonly #slices: ServiceSlices
-  readonly #writes = new Semaphore(MOST_WRITES)
+  readonly #writes: ObjectWrites
   readonly #listeners = new Set<(change: ClusterChange) => void>()
 
   constructor(options: KubeClusterOptions) {
     this.#options = options
+    this.#writes = new ObjectWrites(options.transport)
     const { transport, clock, log, namespace, slices, backends, knownIngresses, deletionGuard } = options
     const common = { transport, clock, log, ...(deletionGuard === undefined ? {} : { deletionGuard }) }
     this.#ingresses = new Reflector<Ingress, Ingress>({
@@ -130,29 +126,11 @@ export class KubeCluster implements Cluster {
   }
 
   writeAddresses(ingress: Ingress, addresses: readonly string[]): Promise<string | null> {
-    return this.#writes.run(async () => {
-      const { namespace = '', name } = ingress.metadata
-      try {
-        const written = await this.#options.transport.request<Ingress>({
-          method: 'PATCH',
-          path: objectPath(INGRESSES, { namespace, name }, 'status'),
-          query: { fieldManager: FIELD_MANAGER },
-          contentType: 'application/merge-patch+json',
-          body: {
-            // An object that was made again under this name is another one.
-            metadata: { uid: uidOf(ingress) },
-            status: { loadBalancer: { ingress: addresses.length === 0 ? null : addresses.map((ip) => ({ ip })) } },
-          },
-        })
-        return written.metadata.resourceVersion ?? null
-      } catch (error) {
-        if (isNotFound(error) || isConflict(error)) return null
-        throw error
-      }
-    })
+    const shown = addresses.length === 0 ? null : addresses.map((ip) => ({ ip }))
+    return this.#writes.patchStatus(INGRESSES, ingress, { loadBalancer: { ingress: shown } })
   }
 
-  tell(ingress: Ingress, event: IngressEvent): void {
+  tell(ingress: Ingress, event: ObjectEvent): void {
     this.#options.tell(ingress, event)
   }
 

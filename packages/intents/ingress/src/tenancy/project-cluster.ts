@@ -1,6 +1,6 @@
 import { keyOf, ProjectObjects, type Tenancy } from '@spout/connector'
-import type { Ingress } from '@spout/kube'
-import type { Cluster, ClusterChange, IngressEvent } from '../controller/cluster.ts'
+import type { Ingress, ObjectEvent } from '@spout/kube'
+import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 
 /** A view of the cluster with the Ingresses of one project. Those of others are absent. */
 export class ProjectCluster implements Cluster {
@@ -53,7 +53,7 @@ export class ProjectCluster implements Cluster {
     return this.#objects.has(keyOf(ingress)) ? this.#cluster.writeAddresses(ingress, addresses) : null
   }
 
-  tell(ingress: Ingress, event: IngressEvent): void {
+  tell(ingress: Ingress, event: ObjectEvent): void {
     this.#cluster.tell(ingress, event)
   }
 }

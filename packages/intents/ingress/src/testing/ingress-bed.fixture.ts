@@ -1,7 +1,6 @@
-import type { Ingress, IngressSpec } from '@spout/kube'
+import type { Ingress, IngressSpec, ObjectEvent } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { CLUSTER, endpointsOf, openClusterBed } from '../../../../connector/src/testing/cluster-bed.fixture.ts'
-import type { IngressEvent } from '../controller/cluster.ts'
 import { IngressController } from '../controller/ingress-controller.ts'
 import { KubeCluster } from '../kubernetes/kube-cluster.ts'
 import { CONTROLLER_NAME } from '../names.ts'
@@ -26,7 +25,7 @@ export async function openIngressBed() {
 
   const start = () =>
     bed.run('ingress', ({ transport, clock, log, slices, backends, certificatesOf }) => {
-      const events: { readonly ingress: string; readonly event: IngressEvent }[] = []
+      const events: { readonly ingress: string; readonly event: ObjectEvent }[] = []
       const certificates = certificatesOf(bed.sessions)
       const kube = new KubeCluster({
         ...{ transport, clock, log, namespace: null, slices, backends, knownIngresses: [] },

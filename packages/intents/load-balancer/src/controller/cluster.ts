@@ -1,6 +1,5 @@
-import type { CustomStatus, EndpointSlice, Service } from '@spout/kube'
+import type { CustomStatus, EndpointSlice, ObjectEvent, Service } from '@spout/kube'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
-import type { LoadBalancerEvent } from '../write-back/events.ts'
 
 /** What changed: an object, or a Service, its endpoints, or a single EndpointSlice; by `namespace/name`. */
 export interface ClusterChange {
@@ -29,5 +28,5 @@ export interface Cluster {
   /** @throws Stale when it is gone */
   writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void>
   /** Records an event and returns at once; one that cannot be written is no error. */
-  tell(object: LoadBalancerObject, event: LoadBalancerEvent): void
+  tell(object: LoadBalancerObject, event: ObjectEvent): void
 }

@@ -1,10 +1,16 @@
 import { type BackendServices, type KindReflector, type ServiceSlices, staleOr } from '@spout/connector'
-import { CustomObjects, type CustomStatus, type EndpointSlice, type Service, type Transport } from '@spout/kube'
+import {
+  CustomObjects,
+  type CustomStatus,
+  type EndpointSlice,
+  type ObjectEvent,
+  type Service,
+  type Transport,
+} from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { LOAD_BALANCERS, type LoadBalancerObject } from '../load-balancer-object.ts'
 import { FIELD_MANAGER, FINALIZER } from '../names.ts'
-import type { LoadBalancerEvent } from '../write-back/events.ts'
 
 export interface KubeClusterOptions {
   readonly transport: Transport
@@ -14,7 +20,7 @@ export interface KubeClusterOptions {
   readonly slices: ServiceSlices
   readonly backends: BackendServices
   /** Records an event for an object. */
-  readonly tell: (object: LoadBalancerObject, event: LoadBalancerEvent) => void
+  readonly tell: (object: LoadBalancerObject, event: ObjectEvent) => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -100,7 +106,7 @@ export class KubeCluster implements Cluster {
     return this.#objects.writeStatus(object, status).catch(staleOr)
   }
 
-  tell(object: LoadBalancerObject, event: LoadBalancerEvent): void {
+  tell(object: LoadBalancerObject, event: ObjectEvent): void {
     this.#record(object, event)
   }
 

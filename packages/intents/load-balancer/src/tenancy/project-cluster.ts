@@ -1,8 +1,7 @@
 import { ProjectObjects, type Tenancy } from '@spout/connector'
-import type { CustomStatus, EndpointSlice, Service } from '@spout/kube'
+import type { CustomStatus, EndpointSlice, ObjectEvent, Service } from '@spout/kube'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
-import type { LoadBalancerEvent } from '../write-back/events.ts'
 
 /** A view of the cluster with the LoadBalancer objects of one project. Those of others are absent. */
 export class ProjectCluster implements Cluster {
@@ -65,7 +64,7 @@ export class ProjectCluster implements Cluster {
     await this.#cluster.writeStatus(object, status)
   }
 
-  tell(object: LoadBalancerObject, event: LoadBalancerEvent): void {
+  tell(object: LoadBalancerObject, event: ObjectEvent): void {
     this.#cluster.tell(object, event)
   }
 }

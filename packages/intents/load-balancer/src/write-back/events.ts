@@ -1,14 +1,4 @@
-import type { Condition } from '@spout/kube'
-
-/** An event for an object. */
-export interface LoadBalancerEvent {
-  readonly type: 'Normal' | 'Warning'
-  /** CamelCase. */
-  readonly reason: string
-  /** What was done or tried, CamelCase. */
-  readonly action: string
-  readonly note: string
-}
+import type { Condition, ObjectEvent } from '@spout/kube'
 
 /**
  * The events for a change of the conditions: what is not served as the object says, that its nodes have it, and that
@@ -17,8 +7,8 @@ export interface LoadBalancerEvent {
 export function eventsOf(
   before: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[],
   after: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[],
-): readonly LoadBalancerEvent[] {
-  return after.flatMap((now): LoadBalancerEvent[] => {
+): readonly ObjectEvent[] {
+  return after.flatMap((now): ObjectEvent[] => {
     const known = before.find(({ type }) => type === now.type)
     if (known?.status === now.status && known.reason === now.reason && known.message === now.message) return []
     const { status, reason, message: note } = now

@@ -2,8 +2,6 @@ import type { Progress, Refusal, ShownLoadBalancer } from '@spout/connector'
 import { type ConditionState, type CustomStatus, statusOf } from '@spout/kube'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 
-const LONGEST_MESSAGE = 1024
-
 /**
  * The status of an object: whether all of it was accepted, whether the nodes have it, and whether members answer.
  * @param problems what of it is not served as it says
@@ -28,7 +26,7 @@ function accepted(problems: readonly Refusal[]): ConditionState {
   const [first] = problems
   if (first === undefined) return { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' }
   const message = problems.map(({ field, message: text }) => `${field}: ${text}`).join(' ')
-  return { type: 'Accepted', status: 'False', reason: first.reason, message: message.slice(0, LONGEST_MESSAGE) }
+  return { type: 'Accepted', status: 'False', reason: first.reason, message }
 }
 
 function programmed(progress: Progress): ConditionState {

@@ -1,6 +1,5 @@
 import type { Refusal } from '@spout/connector'
-import type { EndpointSlice, Node, Service } from '@spout/kube'
-import type { ServiceEvent } from '../write-back/events.ts'
+import type { EndpointSlice, Node, ObjectEvent, Service } from '@spout/kube'
 import type { WrittenStatus } from '../write-back/status.ts'
 
 /** What changed: the key of a Service, of a Service whose EndpointSlices changed, or the nodes. */
@@ -49,5 +48,5 @@ export interface Cluster {
    */
   writeStatus(service: Service, status: WrittenStatus): Promise<string | null>
   /** Records an event and returns at once; one that cannot be written is no error. */
-  tell(service: Service, event: ServiceEvent): void
+  tell(service: Service, event: ObjectEvent): void
 }

@@ -1,10 +1,9 @@
 import { type AddressRequest, BEGINS_MS, keyOf, type Progress, STAYS_AFTER_MS } from '@spout/connector'
-import type { Service } from '@spout/kube'
+import type { ObjectEvent, Service } from '@spout/kube'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { CONDITION_PROGRAMMED } from '../names.ts'
 import { service } from '../testing/objects.ts'
-import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 import type { Cluster } from './cluster.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -17,7 +16,7 @@ const waits = (reason: string): Progress => ({ type: 'pending', reason, message:
 class OneService {
   readonly clock = new FakeClock()
   readonly written: (readonly [ip: string | undefined, reason: string | undefined])[] = []
-  readonly events: ServiceEvent[] = []
+  readonly events: ObjectEvent[] = []
   readonly again: string[] = []
   isMass = false
   service: Service = service('web', {}, { resourceVersion: '5' })

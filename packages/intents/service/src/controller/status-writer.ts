@@ -1,20 +1,11 @@
-import { keyOf, PendingReasons, uidOf } from '@spout/connector'
-import { isOlder, type Service } from '@spout/kube'
+import { keyOf, PendingReasons, UnseenWrites, uidOf } from '@spout/connector'
+import { apiTime, type ObjectEvent, type Service } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
 import { CONDITION_PROGRAMMED } from '../names.ts'
-import { eventsOf, type ServiceEvent } from '../write-back/events.ts'
+import { eventsOf } from '../write-back/events.ts'
 import { differInReason, type StatusInput, shows, statusOf, type WrittenStatus } from '../write-back/status.ts'
 import type { Cluster } from './cluster.ts'
 import { ToldAddresses } from './told-addresses.ts'
-
-/** Longer than a watch lags. A server that was restored from a backup never shows the version that was written. */
-const LAG_MS = 30_000
-
-interface Written {
-  readonly status: WrittenStatus
-  readonly version: string
-  readonly atMs: number
-}
 
 /** Writes statuses that differ from what is shown, and records events. */
 export class StatusWriter {
@@ -22,8 +13,7 @@ export class StatusWriter {
   readonly #clock: Clock
   readonly #pending: PendingReasons
   readonly #isMass: () => boolean
-  /** The last written status by UID, until the cluster shows it: a lagging watch must not cause a second write. */
-  readonly #written = new Map<string, Written>()
+  readonly #written: UnseenWrites<WrittenStatus>
   readonly #working = new ToldAddresses()
   #writes = 0
 
@@ -35,6 +25,7 @@ export class StatusWriter {
     this.#cluster = cluster
     this.#clock = clock
     this.#isMass = isMass
+    this.#written = new UnseenWrites(clock)
     this.#pending = new PendingReasons(clock, lookAgain)
   }
 
@@ -45,7 +36,7 @@ export class StatusWriter {
 
   async write(input: Omit<StatusInput, 'now'>): Promise<void> {
     const service = this.#newest(input.service)
-    const now = `${this.#clock.now().toISOString().slice(0, 19)}Z`
+    const now = apiTime(this.#clock.now())
     const wanted = statusOf({ ...input, service, now })
     if (input.progress.type === 'pending') return this.#writePending(service, wanted)
     this.#pending.forget(uidOf(service))
@@ -63,7 +54,7 @@ export class StatusWriter {
     if (works !== null && !this.#isMass()) this.#cluster.tell(service, works)
   }
 
-  #tell(service: Service, { conditions }: WrittenStatus, event: ServiceEvent): void {
+  #tell(service: Service, { conditions }: WrittenStatus, event: ObjectEvent): void {
     this.#cluster.tell(service, event)
     const programmed = conditions.find(({ type }) => type === CONDITION_PROGRAMMED)
     if (programmed?.status === 'False' && programmed.reason === event.reason) this.#working.forget(uidOf(service))
@@ -71,16 +62,12 @@ export class StatusWriter {
 
   /** The cluster shows a new version of this Service. If it is the written version or a later one, it counts. */
   seen(service: Service): void {
-    const uid = uidOf(service)
-    const written = this.#written.get(uid)
-    if (written === undefined) return
-    const isLate = this.#clock.monotonicMs() - written.atMs >= LAG_MS
-    if (isLate || hasVersion(service, written.version)) this.#written.delete(uid)
+    this.#written.of(service)
   }
 
   /** The Service is gone. */
   forget(uid: string): void {
-    this.#written.delete(uid)
+    this.#written.forget(uid)
     this.#pending.forget(uid)
     this.#working.forget(uid)
   }
@@ -114,8 +101,7 @@ export class StatusWriter {
   async #put(service: Service, wanted: WrittenStatus): Promise<void> {
     const version = await this.#cluster.writeStatus(service, wanted)
     this.#writes++
-    if (version === null) return
-    this.#written.set(uidOf(service), { status: wanted, version, atMs: this.#clock.monotonicMs() })
+    if (version !== null) this.#written.add(service, wanted, version)
   }
 
   /** The newest known version of the Service, with what we wrote last. */
@@ -123,14 +109,9 @@ export class StatusWriter {
     const current = this.#cluster.service(keyOf(service))
     const base = current !== undefined && uidOf(current) === uidOf(service) ? current : service
     // The watch may have been faster than the answer to our write, and may have shown later writes of others.
-    this.seen(base)
-    const written = this.#written.get(uidOf(service))
-    if (written === undefined) return base
-    const { ingress, conditions } = written.status
+    const written = this.#written.of(base)
+    if (written === null) return base
+    const { ingress, conditions } = written
     return { ...base, status: { loadBalancer: { ingress }, conditions } }
   }
 }
-
-/** True also when the two versions cannot be compared. */
-const hasVersion = ({ metadata }: Service, version: string): boolean =>
-  !isOlder(metadata.resourceVersion ?? '', version)

@@ -1,7 +1,7 @@
 import { uidOf } from '@spout/connector'
-import type { Condition, LoadBalancerIngress, Service } from '@spout/kube'
+import type { Condition, LoadBalancerIngress, ObjectEvent, Service } from '@spout/kube'
 import { CONDITION_PROGRAMMED } from '../names.ts'
-import { type ServiceEvent, works } from '../write-back/events.ts'
+import { works } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 
 /**
@@ -15,7 +15,7 @@ export class ToldAddresses {
    * @param seen the Service before `wanted` was written
    * @returns the event; null when it is no news, or the Service does not work
    */
-  take(seen: Service, wanted: WrittenStatus): ServiceEvent | null {
+  take(seen: Service, wanted: WrittenStatus): ObjectEvent | null {
     const uid = uidOf(seen)
     const { conditions = [], loadBalancer } = seen.status ?? {}
     if (!this.#byUid.has(uid) && isProgrammed(conditions)) this.#byUid.set(uid, textOf(loadBalancer?.ingress ?? []))

@@ -5,6 +5,7 @@ import {
   type EndpointSlice,
   NODES,
   type Node,
+  type ObjectEvent,
   Reflector,
   SERVICES,
   type Service,
@@ -13,7 +14,6 @@ import {
 import type { Clock, Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { FINALIZER } from '../names.ts'
-import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 import { trimService } from './trim-service.ts'
 
@@ -31,7 +31,7 @@ export interface KubeClusterOptions {
   /** Services that have load balancers: when the first list lacks them, the deletion guard may hold them. */
   readonly knownServices: readonly string[]
   /** Records an event. */
-  readonly tell: (service: Service, event: ServiceEvent) => void
+  readonly tell: (service: Service, event: ObjectEvent) => void
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
 
@@ -146,7 +146,7 @@ export class KubeCluster implements Cluster {
     return this.#services.applyStatus(service, status, isCleared ? { loadBalancer: { ingress: null } } : null)
   }
 
-  tell(service: Service, event: ServiceEvent): void {
+  tell(service: Service, event: ObjectEvent): void {
     this.#options.tell(service, event)
   }
 

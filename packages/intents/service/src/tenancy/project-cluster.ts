@@ -1,9 +1,8 @@
 import { keyOf, NAMESPACE_MOVED, ProjectObjects, type Refusal, refuse, type Tenancy } from '@spout/connector'
-import type { EndpointSlice, Node, Service } from '@spout/kube'
+import type { EndpointSlice, Node, ObjectEvent, Service } from '@spout/kube'
 import type { Barred, Cluster, ClusterChange } from '../controller/cluster.ts'
 import { fieldOf } from '../to-model/annotations.ts'
 import { namespacesSharedWith } from '../to-model/sharing.ts'
-import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 
 /** A cluster whose claims name the project. */
@@ -102,7 +101,7 @@ export class ProjectCluster implements Cluster {
     return this.#cluster.writeStatus(service, status)
   }
 
-  tell(service: Service, event: ServiceEvent): void {
+  tell(service: Service, event: ObjectEvent): void {
     this.#cluster.tell(service, event)
   }
 }

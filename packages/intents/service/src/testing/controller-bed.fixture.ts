@@ -1,4 +1,4 @@
-import type { EndpointSlice, Service } from '@spout/kube'
+import type { EndpointSlice, ObjectEvent, Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { waitFor } from '@spout/testkit'
 import {
@@ -12,7 +12,6 @@ import type { ServiceControllerOptions, ServiceControllerSettings } from '../con
 import { ServiceController } from '../controller/service-controller.ts'
 import { KubeCluster } from '../kubernetes/kube-cluster.ts'
 import { servicesOfCluster } from '../to-model/services-of.ts'
-import type { ServiceEvent } from '../write-back/events.ts'
 
 export const CLASS = 'spout.dev/load-balancer'
 
@@ -49,7 +48,7 @@ export async function openControllerBed() {
     asked: string[],
   ) {
     const watch = heldWatch(transport)
-    const events: { readonly service: string; readonly event: ServiceEvent }[] = []
+    const events: { readonly service: string; readonly event: ObjectEvent }[] = []
     /** Changing calls to the control plane, such as `replace`. */
     const calls: string[] = []
     const settings: ServiceControllerSettings = {

@@ -1,11 +1,9 @@
 import { type Progress, servingCondition } from '@spout/connector'
-import type { Condition } from '@spout/kube'
+import { type Condition, type ConditionState, dated } from '@spout/kube'
 import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
 import type { Answering } from './answering.ts'
 import type { ShownPort } from './ingress.ts'
-
-const LONGEST_MESSAGE = 1024
 
 export interface ConditionsInput {
   readonly progress: Progress
@@ -17,7 +15,7 @@ export interface ConditionsInput {
   readonly now: string
 }
 
-/** Our conditions. A condition's time stays while its status does, so that unchanged conditions cause no write. */
+/** Our conditions of a Service. */
 export function conditionsOf({
   progress,
   ports,
@@ -44,14 +42,10 @@ export function conditionsOf({
       reason: 'PortsNotServed',
       message: wrong.map(({ port, message }) => `${port.key}: ${message}`).join('; '),
     })
-  return wanted.map((condition) => {
-    const known = before.find(({ type }) => type === condition.type)
-    const since = known?.status === condition.status ? known.lastTransitionTime : now
-    return { ...condition, message: condition.message.slice(0, LONGEST_MESSAGE), lastTransitionTime: since }
-  })
+  return dated(before, wanted, now)
 }
 
-function programmed(progress: Progress): Omit<Condition, 'lastTransitionTime'> {
+function programmed(progress: Progress): ConditionState {
   const type = CONDITION_PROGRAMMED
   switch (progress.type) {
     case 'refused': {

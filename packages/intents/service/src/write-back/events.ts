@@ -1,17 +1,7 @@
 import { CONDITION_SERVING, NAMESPACE_MOVED } from '@spout/connector'
-import type { Condition } from '@spout/kube'
+import type { Condition, ObjectEvent } from '@spout/kube'
 import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
 import type { WrittenStatus } from './status.ts'
-
-/** An event for a Service. */
-export interface ServiceEvent {
-  readonly type: 'Normal' | 'Warning'
-  /** CamelCase. */
-  readonly reason: string
-  /** What was done or tried, CamelCase. */
-  readonly action: string
-  readonly note: string
-}
 
 /**
  * The events for a change of the status: why something is refused, once for each reason. A Service that `waits` for the
@@ -21,14 +11,14 @@ export function eventsOf(
   before: readonly Condition[],
   wanted: WrittenStatus,
   progress: 'waits' | 'decided' = 'decided',
-): readonly ServiceEvent[] {
+): readonly ObjectEvent[] {
   const changed = wanted.conditions.filter((condition) => {
     const known = before.find(({ type }) => type === condition.type)
     return (
       known?.status !== condition.status || known.reason !== condition.reason || known.message !== condition.message
     )
   })
-  return changed.flatMap(({ type, status, reason, message }): ServiceEvent[] => {
+  return changed.flatMap(({ type, status, reason, message }): ObjectEvent[] => {
     if (type === CONDITION_PORTS_ERROR) return [{ type: 'Warning', reason, action: 'BalancePorts', note: message }]
     if (type === CONDITION_EXTERNAL_IPS) return [{ type: 'Warning', reason, action: 'ClaimExternalIPs', note: message }]
     if (type === CONDITION_SERVING) {
@@ -51,7 +41,7 @@ export function eventsOf(
 }
 
 /** The nodes have confirmed it. @param addresses of the Service, for people */
-export const works = (addresses: string): ServiceEvent => ({
+export const works = (addresses: string): ObjectEvent => ({
   type: 'Normal',
   reason: 'Programmed',
   action: 'BalanceService',
@@ -59,14 +49,14 @@ export const works = (addresses: string): ServiceEvent => ({
 })
 
 /** A node has not confirmed the withdrawal in time. */
-export const notWithdrawn = (nodes: readonly string[]): ServiceEvent => ({
+export const notWithdrawn = (nodes: readonly string[]): ObjectEvent => ({
   type: 'Warning',
   reason: 'NotWithdrawn',
   action: 'ReleaseLoadBalancer',
   note: `The load balancer is gone, but ${nodes.length === 0 ? 'a node' : `node ${nodes.join(', ')}`} has not confirmed that it no longer answers for the address.`,
 })
 
-export const RELEASED: ServiceEvent = {
+export const RELEASED: ObjectEvent = {
   type: 'Normal',
   reason: 'LoadBalancerReleased',
   action: 'ReleaseLoadBalancer',
