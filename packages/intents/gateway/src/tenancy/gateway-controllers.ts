@@ -3,7 +3,7 @@ import type { Clock } from '@spout/runtime'
 import { GatewayController, type GatewayControllerCounters } from '../controller/gateway-controller.ts'
 import type { GatewayControllerSettings } from '../controller/options.ts'
 import { type ClaimingCluster, ProjectCluster } from './project-cluster.ts'
-import { TenantGateways } from './tenant-gateways.ts'
+import { tenantGateways } from './tenant-gateways.ts'
 
 export interface GatewayControllersOptions extends ProjectsOptions {
   readonly cluster: ClaimingCluster
@@ -16,7 +16,7 @@ export class GatewayControllers extends ProjectControllers<ProjectTenant, Gatewa
   constructor({ cluster, settings, clock, ...projects }: GatewayControllersOptions) {
     super({
       ...projects,
-      objects: new TenantGateways(cluster),
+      objects: tenantGateways(cluster),
       controllerOf: ({ project, service, certificates, defaultPools }, tenancy, log) =>
         new GatewayController({
           cluster: tenancy === null ? cluster : new ProjectCluster(tenancy, cluster, project),

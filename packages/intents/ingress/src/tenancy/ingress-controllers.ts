@@ -4,7 +4,7 @@ import type { Cluster } from '../controller/cluster.ts'
 import type { IngressControllerSettings } from '../controller/context.ts'
 import { IngressController, type IngressControllerCounters } from '../controller/ingress-controller.ts'
 import { ProjectCluster } from './project-cluster.ts'
-import { TenantIngresses } from './tenant-ingresses.ts'
+import { tenantIngresses } from './tenant-ingresses.ts'
 
 export interface IngressControllersOptions extends ProjectsOptions {
   readonly cluster: Cluster
@@ -17,7 +17,7 @@ export class IngressControllers extends ProjectControllers<ProjectTenant, Ingres
   constructor({ cluster, settings, clock, ...projects }: IngressControllersOptions) {
     super({
       ...projects,
-      objects: new TenantIngresses(cluster),
+      objects: tenantIngresses(cluster),
       controllerOf: ({ project, service, certificates, defaultPools }, tenancy, log) =>
         new IngressController({
           cluster: tenancy === null ? cluster : new ProjectCluster(tenancy, cluster, project),

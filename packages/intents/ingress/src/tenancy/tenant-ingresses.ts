@@ -1,33 +1,21 @@
-import { keyOf, type TenantObject, type TenantObjects } from '@spout/connector'
+import { keyOf, type TenantObjects, tenantObjects } from '@spout/connector'
 import type { Cluster } from '../controller/cluster.ts'
 import { classOf } from '../to-model/classes.ts'
 
 /** The Ingresses of a cluster, as tenancy assigns them to projects. */
-export class TenantIngresses implements TenantObjects {
-  readonly kind = 'ingress'
-  readonly #cluster: Cluster
-
-  constructor(cluster: Cluster) {
-    this.#cluster = cluster
-  }
-
-  get ready(): boolean {
-    return this.#cluster.ready
-  }
-
-  get(key: string): TenantObject | null {
-    const ingress = this.#cluster.ingress(key)
-    if (ingress === undefined) return null
-    const leaves =
-      ingress.metadata.deletionTimestamp !== undefined || classOf(ingress, this.#cluster.classes()) === null
-    return { object: ingress, sharesWith: [], leaves }
-  }
-
-  onChange(listener: (key: string) => void): () => void {
-    return this.#cluster.onChange((change) => {
-      if (change.type === 'ingress') listener(change.key)
+export const tenantIngresses = (cluster: Cluster): TenantObjects =>
+  tenantObjects({
+    kind: 'ingress',
+    cluster,
+    get: (key) => {
+      const ingress = cluster.ingress(key)
+      if (ingress === undefined) return null
+      const leaves = ingress.metadata.deletionTimestamp !== undefined || classOf(ingress, cluster.classes()) === null
+      return { object: ingress, sharesWith: [], leaves }
+    },
+    keysOf: (change) => {
+      if (change.type === 'ingress') return [change.key]
       // A class makes Ingresses ours, or foreign.
-      if (change.type === 'classes') for (const ingress of this.#cluster.ingresses()) listener(keyOf(ingress))
-    })
-  }
-}
+      return change.type === 'classes' ? [...cluster.ingresses()].map(keyOf) : []
+    },
+  })

@@ -7,7 +7,7 @@ import {
   type LoadBalancerControllerOptions,
 } from '../controller/load-balancer-controller.ts'
 import { ProjectCluster } from './project-cluster.ts'
-import { TenantLoadBalancers } from './tenant-objects.ts'
+import { tenantLoadBalancers } from './tenant-objects.ts'
 
 export interface LoadBalancerTenant extends ProjectTenant {
   /** With a credential for that project alone. */
@@ -25,7 +25,7 @@ export class LoadBalancerControllers extends ProjectControllers<LoadBalancerTena
   constructor({ cluster, settings, clock, ...projects }: LoadBalancerControllersOptions) {
     super({
       ...projects,
-      objects: new TenantLoadBalancers(cluster),
+      objects: tenantLoadBalancers(cluster),
       controllerOf: ({ project, service, documents, certificates, defaultPools }, tenancy, log) =>
         new LoadBalancerController({
           cluster: tenancy === null ? cluster : new ProjectCluster(tenancy, cluster, project),

@@ -3,7 +3,7 @@ import type { Clock } from '@spout/runtime'
 import type { ServiceControllerSettings } from '../controller/context.ts'
 import { ServiceController, type ServiceControllerCounters } from '../controller/service-controller.ts'
 import { type ClaimingCluster, ProjectCluster } from './project-cluster.ts'
-import { TenantServices } from './tenant-services.ts'
+import { tenantServices } from './tenant-services.ts'
 
 /** Settings of a controller that differ between projects. */
 export type OwnSettings = Pick<ServiceControllerSettings, 'defaultPools' | 'routesOfNetwork' | 'podWay'>
@@ -24,7 +24,7 @@ export class ServiceControllers extends ProjectControllers<ServiceTenant, Servic
   constructor({ cluster, settings, clock, ...projects }: ServiceControllersOptions) {
     super({
       ...projects,
-      objects: new TenantServices(cluster, settings),
+      objects: tenantServices(cluster, settings),
       controllerOf: ({ project, service, certificates, ...tenant }, tenancy, log) => {
         const { defaultPools, routesOfNetwork, podWay } = tenant
         const own = { defaultPools, routesOfNetwork, ...(podWay === undefined ? {} : { podWay }) }
