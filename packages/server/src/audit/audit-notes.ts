@@ -42,6 +42,11 @@ export const noteError = (request: FastifyRequest, error: { readonly code: Error
   notesOf(request).code = error.code
 }
 
+/** Notes the answer of a request, which a surface writes itself. What Fastify serialises needs no note. */
+export const noteAnswer = (request: FastifyRequest, answer: unknown): void => {
+  notesOf(request).answer = answer
+}
+
 /** Notes whom a login is for, before it has succeeded. */
 export const noteLogin = (request: FastifyRequest, caller: NotedCaller): void => {
   notesOf(request).caller = caller

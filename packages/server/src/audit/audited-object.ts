@@ -1,5 +1,6 @@
 import type { ModelView } from '@spout/admission/contract'
 import type { Kind } from '@spout/model'
+import { WrittenAnswer } from '@spout/runtime'
 
 export type PathParams = Readonly<Record<string, string | undefined>>
 
@@ -60,6 +61,7 @@ const uuidOf = (id: string): string =>
  */
 export function objectsIn(answer: unknown): readonly { readonly id: string; readonly projectId: string | null }[] {
   if (!isRecord(answer)) return []
+  if (answer instanceof WrittenAnswer) return objectsIn(answer.object)
   if (Array.isArray(answer.results)) return answer.results.flatMap((each: unknown) => objectsIn(each))
   if (typeof answer.id === 'string') return [{ id: answer.id, projectId: projectIn(answer) }]
   if (typeof answer.loadBalancerId === 'string' && !('error' in answer))

@@ -1,5 +1,6 @@
 import type { Principal } from '@spout/admission/contract'
 import type { FastifyReply } from 'fastify'
+import { noteAnswer } from '../audit/audit-notes.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'
 import { shareOf } from '../limits/share-of.ts'
 import { sendAsWritten } from './long-answer.ts'
@@ -7,5 +8,7 @@ import { sendAsWritten } from './long-answer.ts'
 /** Sends an answer whose long parts are `LongList`s in pieces. */
 export const answerInPieces =
   (turns: RoundTurns) =>
-  (reply: FastifyReply, principal: Principal, answer: object): unknown =>
-    sendAsWritten(reply, () => turns.next(shareOf(principal)), answer)
+  (reply: FastifyReply, principal: Principal, answer: object): unknown => {
+    noteAnswer(reply.request, answer)
+    return sendAsWritten(reply, () => turns.next(shareOf(principal)), answer)
+  }

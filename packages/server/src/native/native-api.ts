@@ -1,5 +1,6 @@
 import type { Principal } from '@spout/admission/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { noteAnswer } from '../audit/audit-notes.ts'
 import { requireRole } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import { isBalancing } from '../authn/balancer.ts'
@@ -50,6 +51,7 @@ async function answer(context: NativeContext, known: Route, request: FastifyRequ
     if (current !== undefined) reply.header('etag', etagOf(current))
   }
   if (known.answer.status === 204 || typeof result !== 'object' || result === null) return reply.send()
+  noteAnswer(request, result)
   return sendDocument(reply, () => context.turns.next(shareOf(principal)), result)
 }
 

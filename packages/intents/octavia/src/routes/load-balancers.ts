@@ -28,7 +28,8 @@ function show(call: Call) {
 
 function whole(call: Call, reading: LoadBalancerReading) {
   const printed = call.known.loadBalancers.print(reading)
-  return printed instanceof WrittenJson ? new WrittenAnswer(`{"${root}":${printed.text}}`) : { [root]: printed }
+  if (!(printed instanceof WrittenJson)) return { [root]: printed }
+  return new WrittenAnswer(`{"${root}":${printed.text}}`, reading.snapshot.lb)
 }
 
 async function create(call: Call) {
