@@ -323,11 +323,12 @@ const LONG: readonly string[] = [
 describe('the conformance suite of Gateway API', () => {
   it('passes with traffic, all but the longest tests by default', { timeout: 900_000 }, async () => {
     const place = await lab.cluster.addTester()
-    const { text, report, log } = await runConformance(lab.cluster, place, conformance, {
+    const { text, report, failed, log } = await runConformance(lab.cluster, place, conformance, {
       profiles: PROFILES,
       skipTests: LONG_TESTS ? [] : LONG,
       addresses: { usable: '198.51.100.200', unusable: '2001:db8:bad::1' },
     })
+    expect(failed, failuresIn(log).join('\n')).toEqual([])
     expect(report.profiles.map(({ name }) => name)).toEqual(PROFILES)
     for (const { core, extended } of report.profiles)
       for (const { result, failedTests, statistics } of [core, extended]) {

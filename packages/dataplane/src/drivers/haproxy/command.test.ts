@@ -37,6 +37,10 @@ describe('commandText', () => {
     [{ do: 'add-map', map: 'backend', frontend: 2, value: 'b3' }, 'add map /run/d7/backend.map <<\nf2 b3\n\n'],
     [{ do: 'set-map', map: 'backend', frontend: 2, value: 'b4' }, 'set map /run/d7/backend.map f2 b4\n'],
     [{ do: 'del-map', map: 'backend', frontend: 2 }, 'del map /run/d7/backend.map f2\n'],
+    [
+      { do: 'set-map', map: 'hosts', frontend: 2, value: 'a.example,*.b.example' },
+      'set map /run/d7/hosts.map f2 a.example,*.b.example\n',
+    ],
   ])('%o', (command, text) => expect(commandText(command as Parameters<typeof commandText>[0], files)).toBe(text))
 
   it('refuses anything that could begin another command', () => {

@@ -38,8 +38,12 @@ interface RowPlace {
   readonly key: string
 }
 
+/** One of `hosts` that are kept apart. */
+const HOST = /(?:\*\.)?[a-z0-9_.-]+/.source
 /** The commands' tokens. All tokens are our own; this is a second check. */
-const TOKEN = /^(?:[A-Za-z0-9./:_\][-]+|str\([A-Za-z0-9_-]*\),ub64dec|h2,http\/1\.1)$/
+const TOKEN = new RegExp(
+  `^(?:[A-Za-z0-9./:_\\][-]+|str\\([A-Za-z0-9_-]*\\),ub64dec|h2,http/1\\.1|${HOST}(?:,${HOST})*)$`,
+)
 
 const SEND_PROXY = { none: [], v1: ['send-proxy'], v2: ['send-proxy-v2'] } as const
 

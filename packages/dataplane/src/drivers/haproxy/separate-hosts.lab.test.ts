@@ -64,6 +64,13 @@ it('answers 421 for a host of another name than the connection asked for, by the
   const expected = REQUESTS.map(([, , code]) => code)
   expect(await answers('--http1.1')).toEqual(expected)
   expect(await answers('--http2')).toEqual(expected)
+  // The running process is told of other hosts, wildcards among them.
+  const { reloads } = driver.counters
+  await put(driver, entryWith({ separateHosts: ['a.example', '*.w.example'] }))
+  const APART = ['a.example', '*.w.example']
+  const apart = (host: string) => APART.findIndex((name) => host.toLowerCase().endsWith(name.replace('*', '')))
+  expect(await answers('--http2')).toEqual(REQUESTS.map(([name, host]) => (apart(name) === apart(host) ? 200 : 421)))
+  expect(driver.counters.reloads).toBe(reloads)
   // Without the option every host is served.
   await put(driver, entryWith({}))
   expect(await answers('--http2')).toEqual(expected.map(() => 200))

@@ -24,6 +24,13 @@ export interface ConformanceOptions {
   readonly addresses: { readonly usable: string; readonly unusable: string }
 }
 
+export interface ConformanceRun {
+  readonly text: string
+  readonly report: ConformanceReport
+  readonly failed: readonly string[]
+  readonly log: string
+}
+
 /** Longer than any run with shorter time-outs takes. */
 const LONGEST_MS = 15 * 60_000
 /** In seconds. Conditions are written within one here; the suite's own defaults of up to five minutes are for clouds. */
@@ -38,7 +45,8 @@ const TIMEOUTS = {
  * Runs the conformance suite, unmodified, against Gateways of class `spout`. What it expects is what the class says that
  * it supports.
  * @param place that reaches the API server and the addresses of Gateways
- * @returns the report as the suite wrote it, but for the order of profiles, which changes from run to run
+ * @returns the report as the suite wrote it, but for the order of profiles, which changes from run to run; and the tests
+ * that failed, some of which the report counts as passed: it is written before those that run beside others have ended
  * @throws Error with the end of the log when it wrote none
  */
 export async function runConformance(
@@ -46,11 +54,13 @@ export async function runConformance(
   place: string,
   { suite }: GatewayConformance,
   { profiles, skipTests, addresses }: ConformanceOptions,
-): Promise<{ readonly text: string; readonly report: ConformanceReport; readonly log: string }> {
+): Promise<ConformanceRun> {
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
   const file = path.join(lab.directory, 'conformance.yaml')
   const flags = {
     'test.v': 'true',
+    // Those that may run beside others wait for nodes and pods most of the time.
+    'test.parallel': '4',
     'gateway-class': 'spout',
     'conformance-profiles': profiles.join(),
     'skip-tests': skipTests.join(),
@@ -73,11 +83,15 @@ export async function runConformance(
   try {
     const written = parse(readFileSync(file, 'utf8')) as ConformanceReport
     const report = { ...written, profiles: written.profiles.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }
-    return { text: stringify(report), report, log: stdout }
+    return { text: stringify(report), report, failed: failedIn(stdout), log: stdout }
   } catch (error) {
     throw new Error(`no report: ${`${stdout}\n${stderr}`.slice(-4000)}`, { cause: error })
   }
 }
+
+/** Names of tests without those below them. */
+const failedIn = (log: string): readonly string[] =>
+  [...log.matchAll(/^ {4}--- FAIL: TestConformance\/(\S+)/gm)].map(([, name]) => name!)
 
 /** What the suite said of a failed test, without the tests below it that passed. */
 export const failuresIn = (log: string): readonly string[] =>
