@@ -7,8 +7,8 @@ export const CONDITION_DNS_NAMES = 'spout.dev/DnsNames'
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io'
 
 /**
- * What conformance tests may expect of us beyond the core, sorted as the API asks: the names are those of `pkg/features`
- * of Gateway API v1.6.
+ * The features that conformance tests may expect beyond the core, sorted as the API requires. The names come from
+ * `pkg/features` of Gateway API v1.6.
  */
 export const SUPPORTED_FEATURES: readonly string[] = [
   'BackendTLSPolicy',

@@ -38,7 +38,7 @@ export class BackendPools {
 const areSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((one, at) => one === b[at])
 
-/** With TLS the version of HTTP is agreed upon there (ALPN). */
+/** Members with TLS agree on the version of HTTP there (ALPN). */
 function spokenTo({ http2, tls = null }: Backend): Pick<PoolContent, 'http2' | 'tls'> {
   if (tls === null) return http2 ? { http2 } : {}
   return { tls: poolTls.parse({ ...tls, alpn: [http2 ? 'h2' : 'http/1.1'] }) }

@@ -50,7 +50,7 @@ export async function bringGateway(
   }
 }
 
-/** An earlier control plane does not keep hosts of a port apart. */
+/** An earlier control plane lacks the field that separates the hosts of a port. */
 const isUnknownThere = (error: unknown): boolean =>
   error instanceof Refused && error.code === 'UnknownField' && (error.field?.endsWith('.separateHosts') ?? false)
 
@@ -100,7 +100,10 @@ async function bring(
   }
 }
 
-/** What is too much as a whole keeps no route that is served as it is. */
+/**
+ * Writes the load balancer without its new routes, when all routes together exceed a limit. Routes that are served
+ * stay.
+ */
 async function bringWithoutNewRoutes(
   context: BringContext,
   wanted: WantedLoadBalancer,

@@ -7,7 +7,10 @@ import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 import type { Labels } from '../to-model/listener-parents.ts'
 
-/** What changed, by key or, of a route, by its id; grants and namespaces change seldom and for many at once. */
+/**
+ * What changed: the key of an object, or the id of a route. Grants and namespaces change seldom and affect many
+ * objects, so they have no key.
+ */
 export type ClusterChange =
   | { readonly type: 'class' | 'gateway' | 'listener-set' | 'route' | 'service' | 'policy'; readonly key: string }
   | { readonly type: 'permissions' }
@@ -22,20 +25,20 @@ export interface Cluster {
   /** @param key `namespace/name` */
   gateway(key: string): Gateway | undefined
   gateways(): Iterable<Gateway>
-  /** Whether the Gateway is there, and of another project, or may be. */
+  /** Whether the Gateway exists but belongs to another project, or may. */
   isElsewhere(key: string): boolean
   /** @param key `namespace/name` */
   listenerSet(key: string): ListenerSet | undefined
   listenerSets(): Iterable<ListenerSet>
-  /** Those that name a Gateway, in any order. */
+  /** The ListenerSets that name a Gateway, in any order. */
   listenerSetsOf(gateway: string): readonly ListenerSet[]
   /** @param id `kind/namespace/name` */
   route(id: string): RouteObject | undefined
-  /** Of all kinds that the cluster has. */
+  /** Routes of all kinds that the cluster has. */
   routes(): Iterable<RouteObject>
   grants(): readonly ReferenceGrant[]
   policy(key: string): BackendTlsPolicyObject | undefined
-  /** Those that are for a Service. */
+  /** The policies that target a Service. */
   policiesOf(service: string): readonly BackendTlsPolicyObject[]
   /** Null until the namespace was seen. */
   labelsOf(namespace: string): Labels | null
@@ -51,7 +54,7 @@ export interface Cluster {
   claim(gateway: Gateway): Promise<void>
   /** A Gateway that is gone is no error. @throws Stale */
   release(gateway: Gateway): Promise<void>
-  /** Each writes for the version that was read; an object that is gone is no error. @throws Stale */
+  /** Each status is written for the version that was read. An object that is gone is no error. @throws Stale */
   writeClass(gatewayClass: GatewayClass, status: GatewayClass['status']): Promise<void>
   writeGateway(gateway: Gateway, status: GatewayStatus): Promise<void>
   writeListenerSet(set: ListenerSet, status: ListenerSetStatus): Promise<void>

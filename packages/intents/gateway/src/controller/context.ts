@@ -25,7 +25,7 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly domains: KnownDomains
   readonly restoration: Restoration
   readonly gateways: GatewayIndex
-  /** The same: a Gateway is decided alone. */
+  /** The same index, under the name that shared code expects: each Gateway is its own unit. */
   readonly index: GatewayIndex
   readonly listenerSets: ListenerSetIndex
   readonly routes: RouteIndex
@@ -39,10 +39,10 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly departed: Set<string>
   /** Hosts that the control plane refused, by Gateway. */
   readonly refusedHosts: Map<string, readonly RefusedHost[]>
-  /** Looks at the routes of a Gateway. */
+  /** Queues the routes of a Gateway. */
   readonly addRoutesOf: (gateway: string) => void
-  /** Looks at a Gateway, if it is ours. */
+  /** Queues a Gateway if it is ours. */
   readonly addUnit: (gateway: string) => void
-  /** Looks at what a Gateway leaves behind. */
+  /** Queues a Gateway that is ours no longer, to clean up after it. */
   readonly addLeaving: (key: string) => void
 }

@@ -23,13 +23,13 @@ import type { ControllerContext } from './context.ts'
 import { surroundingsOf } from './options.ts'
 import { withAddresses } from './shown-addresses.ts'
 
-/** Reconciles the load balancers of Gateways, and tells what came of it. */
+/** Reconciles the load balancers of Gateways, and writes the outcome to their statuses. */
 export class GatewayBalancer {
   readonly leftOut: LeftOut
   readonly #context: ControllerContext
   readonly #confirmations = new Confirmations()
   readonly #refused = new Set<string>()
-  /** What compiling a Gateway again needs, by key. */
+  /** The last compilation of each Gateway, by key: the next one starts from it. */
   readonly #kept = new Map<string, { readonly compilation: GatewayCompilation; readonly pools: BackendPools }>()
 
   constructor(context: ControllerContext) {
@@ -70,7 +70,7 @@ export class GatewayBalancer {
       await cluster.claim(gateway)
       return retryAfter(0)
     }
-    // When they have been read and stored, this Gateway is looked at again.
+    // The Gateway is queued again when the certificates have been read and stored.
     if (!gateways.knowsSecrets(key)) return done
     const parts = stale.of(key)
     const concerned = parts === 'whole' ? routes.ofGateway(key) : parts === 'nothing' ? [] : parts
@@ -100,7 +100,7 @@ export class GatewayBalancer {
     return compiled
   }
 
-  /** Whether all authorities of the policies of Services have been looked at. */
+  /** Whether all certificate authorities that the policies of these Services name have been read. */
   #knowsAuthorities(services: ReadonlySet<string>): boolean {
     const { cluster, certificates } = this.#context
     for (const service of services)
@@ -142,7 +142,7 @@ export class GatewayBalancer {
     return isWhole ? done : retryAfter(REFUSED_RETRY_MS)
   }
 
-  /** Routes say which of their hosts are refused. */
+  /** The routes of the Gateway show which of their hosts are refused. */
   #tellHosts(key: string, shown: ShownLoadBalancer | null, { wanted }: CompiledGateway): void {
     const { refusedHosts, addRoutesOf } = this.#context
     const now = shown === null || wanted === null ? [] : this.leftOut.hosts(shown.document.id, wanted.content)
@@ -152,7 +152,7 @@ export class GatewayBalancer {
     addRoutesOf(key)
   }
 
-  /** A name that another load balancer has. */
+  /** A host name that another load balancer has. */
   #refusedNames(shown: ShownLoadBalancer | null, { wanted }: CompiledGateway): readonly Refusal[] {
     const names = wanted?.content.dnsNames ?? []
     const refused = shown === null ? null : this.leftOut.name(shown.document.id, names)

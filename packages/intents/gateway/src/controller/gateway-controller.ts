@@ -28,10 +28,10 @@ import { StaleGateways } from './stale-gateways.ts'
 import { Statuses } from './statuses.ts'
 
 export interface GatewayControllerCounters {
-  /** Gateways that are served, or are to be. */
+  /** Gateways that are served or waiting to be served. */
   readonly gateways: number
   readonly loadBalancers: number
-  /** Routes of any Gateway. */
+  /** Routes of all Gateways, other controllers' included. */
   readonly routes: number
   readonly queued: number
   readonly statusWrites: number
@@ -49,7 +49,7 @@ export class GatewayController {
   readonly #context: ControllerContext
   readonly #balancer: GatewayBalancer
   readonly #loop: IntentLoop<Kind>
-  /** As they were last seen, of those that have changed. */
+  /** The Services that have changed, as they were last seen. */
   readonly #services = new Map<string, Service>()
 
   constructor(options: GatewayControllerOptions) {
@@ -174,7 +174,7 @@ export class GatewayController {
     else this.#balancer.forgetGateway(key)
     if (ownership === 'deleting' || ownership === 'released' || known.ofKey(key).length > 0)
       this.#loop.add('leave', key)
-    // A status of ours, for example, says nothing to its routes.
+    // A write to the Gateway's status, for example, changes nothing for its routes.
     if (isChanged) {
       this.#context.stale.whole(key)
       for (const route of routes.ofGateway(key)) this.#addRoute(route)
@@ -187,17 +187,17 @@ export class GatewayController {
     const { cluster, gateways, listenerSets, routes } = this.#context
     const { before, after, isSame } = listenerSets.put(key, cluster.listenerSet(key))
     const named = [...new Set([before, after])].filter((one) => one !== null)
-    // Statuses change nothing else.
+    // A status changes nothing for the Gateway.
     for (const gateway of named) isSame ? this.#lookAtGateway(gateway) : this.#addGateway(gateway)
     if (isSame) return
     for (const gateway of named) gateways.listenerSetsChanged(gateway)
     for (const route of routes.ofListenerSet(key)) this.#routeChanged(route)
-    // Listeners of other sets may become free.
+    // ListenerSets that conflicted with this one may now get the listeners.
     for (const gateway of named) for (const route of routes.ofGateway(gateway)) this.#addRoute(route)
     if (before !== null && before !== after && gateways.isOurs(before)) this.#loop.add('listener-set', key)
   }
 
-  /** A Gateway is gone: nobody serves its ListenerSets. */
+  /** A Gateway is gone, so its ListenerSets are served by nobody. */
   #leaveListenerSets(gateway: string): void {
     for (const set of this.#context.cluster.listenerSetsOf(gateway)) this.#loop.add('listener-set', keyOf(set))
   }
@@ -206,7 +206,7 @@ export class GatewayController {
     const { cluster, routes } = this.#context
     const { before, after, isChanged } = routes.put(id, cluster.route(id))
     this.#addRoute(id)
-    // A status of ours, for example, says nothing to others.
+    // A write to the route's status, for example, changes nothing else.
     if (!isChanged) return
     for (const service of before.services) this.#addPoliciesOf(service)
     for (const gateway of new Set([...before.gateways, ...after.gateways])) {
@@ -216,7 +216,7 @@ export class GatewayController {
     }
   }
 
-  /** Younger routes whose expressions may fit beside those of the route, or no more. */
+  /** Queues the younger routes with expressions: the limit on expressions may now admit them, or refuse them. */
   #addYounger(gateway: string, id: string): void {
     const { cluster, routes } = this.#context
     const changed = cluster.route(id)
@@ -226,7 +226,7 @@ export class GatewayController {
     }
   }
 
-  /** Others that may get, or lose, a listener or a name that the route has, or had. */
+  /** Queues the routes that compete with this one for a listener or a host name. */
   #addRivals(gateway: string, id: string): void {
     const { routes } = this.#context
     const rival = rivalOf(id)
@@ -239,7 +239,7 @@ export class GatewayController {
     for (const gateway of this.#context.routes.of(route).gateways) this.#addGatewayFor(gateway, [route])
   }
 
-  /** A Service, or its endpoints, which say nothing to its routes. */
+  /** A Service or its endpoints have changed. The statuses of routes do not depend on endpoints. */
   #serviceChanged(key: string): void {
     const { cluster, routes } = this.#context
     const own = [...routes.ofService(key)]
@@ -257,7 +257,7 @@ export class GatewayController {
     const { cluster, policies, routes } = this.#context
     this.#loop.add('policy', key)
     for (const service of policies.put(key, cluster.policy(key))) {
-      // Of two policies for one Service the older counts.
+      // If two policies target one Service, the older one counts.
       this.#addPoliciesOf(service)
       for (const route of routes.ofService(service)) this.#addWithGateways(route)
     }
@@ -267,7 +267,7 @@ export class GatewayController {
     for (const policy of this.#context.cluster.policiesOf(service)) this.#loop.add('policy', keyOf(policy))
   }
 
-  /** Our Gateways that a policy is for. */
+  /** Our Gateways that send requests to a Service which a policy targets. */
   #gatewaysOfPolicy(key: string): readonly string[] {
     const { policies, routes, gateways } = this.#context
     const found = policies
@@ -282,7 +282,7 @@ export class GatewayController {
     await this.#context.statuses.tellPolicy(key, gateways, surroundingsOf(this.#context))
   }
 
-  /** What it names is decided about by policies, too. */
+  /** Queues a route, and the policies of the Services that it names. */
   #addRoute(id: string): void {
     for (const service of this.#context.routes.of(id).services) this.#addPoliciesOf(service)
     this.#loop.add('route', id, id.split('/', 2)[1] ?? '')
@@ -293,13 +293,13 @@ export class GatewayController {
     this.#lookAtGateway(key)
   }
 
-  /** Looks at a Gateway of which these routes, or endpoints alone, are others. */
+  /** Queues a Gateway of which only these routes have changed; if there are none, only endpoints. */
   #addGatewayFor(key: string, routes: readonly string[]): void {
     this.#context.stale.routes(key, routes)
     this.#lookAtGateway(key)
   }
 
-  /** Looks at a Gateway that is as it was compiled. */
+  /** Queues a Gateway, if it is ours. */
   #lookAtGateway(key: string): void {
     if (this.#context.gateways.isOurs(key)) this.#loop.add('gateway', key)
   }
@@ -333,13 +333,13 @@ export class GatewayController {
     return await releaseGateway(this.#context, gateway)
   }
 
-  /** What both sides are read from. */
+  /** What must be read before the loop starts. */
   #sources() {
     const { cluster, known, pools, networks, domains } = this.#context
     return { isRead: () => cluster.ready, follows: [known, pools, networks, domains] }
   }
 
-  /** Those that may show addresses of ours. */
+  /** The Gateways whose statuses may show our addresses. */
   #claimed() {
     const { cluster } = this.#context
     return [...cluster.gateways()].filter((one) => cluster.isClaimed(one)).map(withAddresses)

@@ -12,7 +12,7 @@ import { type Ownership, ownershipOf } from './ownership.ts'
 export interface SeenGateway {
   readonly uid: string
   readonly ownership: Ownership
-  /** Of its spec. */
+  /** Generation of the spec. */
   readonly generation: number
   /** Its key; null when it is not ours. */
   readonly unit: string | null
@@ -42,7 +42,7 @@ export class GatewayIndex {
     return this.#seen.get(key)?.ownership === 'ours'
   }
 
-  /** Those that are served, or are to be. */
+  /** Gateways that are served or waiting to be served. */
   get count(): number {
     return this.#seen.values().reduce((sum, { ownership }) => sum + (ownership === 'ours' ? 1 : 0), 0)
   }
@@ -52,10 +52,7 @@ export class GatewayIndex {
     return ownershipOf(gateway, this.#cluster.gatewayClass(gatewayClassName), this.#cluster.isClaimed(gateway))
   }
 
-  /**
-   * @param gateway undefined when there is none
-   * @returns also whether it is another for its routes
-   */
+  /** @param gateway undefined when it is gone @returns the previous entry, and whether the change may affect routes */
   put(
     key: string,
     gateway: Gateway | undefined,
@@ -68,18 +65,21 @@ export class GatewayIndex {
     return { before, ownership, isChanged: !isDeepStrictEqual(before, this.get(key)) }
   }
 
-  /** Once both sides are read: from now on what no Gateway names may go. */
+  /** Called once both sides are read: certificates that no Gateway names may be deleted from now on. */
   complete(): void {
     for (const gateway of this.#seen.keys()) this.#nameSecrets(gateway)
     this.#certificates.complete('gateway')
   }
 
-  /** Its ListenerSets have changed. */
+  /** The ListenerSets of a Gateway have changed. */
   listenerSetsChanged(key: string): void {
     this.#nameSecrets(key)
   }
 
-  /** Grants, or labels of namespaces, have changed, so others of the Secrets that Gateways name may be read. @returns these Gateways */
+  /**
+   * Grants or labels of namespaces have changed, so Gateways may read other Secrets than before.
+   * @returns these Gateways
+   */
   nameSecretsAgain(): readonly string[] {
     const gateways = [...this.#secrets.keys()]
     for (const gateway of gateways) this.#nameSecrets(gateway)
@@ -91,17 +91,18 @@ export class GatewayIndex {
     return [...this.#secrets].flatMap(([gateway, secrets]) => (secrets.has(secret) ? [gateway] : []))
   }
 
-  /** Whether all Secrets of a Gateway have been looked at. Until then nothing can be said of it. */
+  /** Whether all Secrets of a Gateway have been read. The Gateway is not decided before. */
   knowsSecrets(key: string): boolean {
     return [...(this.#secrets.get(key) ?? [])].every((secret) => this.#certificates.of(secret).type !== 'waits')
   }
 
-  /** Says which Secrets a Gateway of ours and its ListenerSets name, as far as they may. */
+  /** Registers the Secrets that a Gateway of ours and its ListenerSets name and may read. */
   #nameSecrets(key: string): void {
     const gateway = this.isOurs(key) ? this.#cluster.gateway(key) : undefined
     const sets = gateway === undefined ? [] : this.#cluster.listenerSetsOf(key)
     const secrets = gateway === undefined ? new Set<string>() : this.#secretsOf(gateway, sets)
-    // One whose references, or sets, are not allowed yet is looked at again when grants or labels change.
+    // Whether some references or ListenerSets are not allowed: then the Gateway is decided again when grants or labels
+    // change.
     if (gateway !== undefined && (hasTls(gateway) || sets.length > 0)) this.#secrets.set(key, secrets)
     else this.#secrets.delete(key)
     this.#certificates.name(`gateway:${key}`, secrets)

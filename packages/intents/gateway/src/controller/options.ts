@@ -8,7 +8,7 @@ import type { Cluster } from './cluster.ts'
 export type GatewayControllerSettings = Omit<IntentSettings, 'namespaces'>
 export type GatewayControllerOptions = IntentOptions<Cluster, GatewayControllerSettings>
 
-/** What Gateways and routes are judged with. */
+/** The facts by which Gateways and routes are judged. */
 export type Surroundings = Omit<GatewaySurroundings, 'poolOf'>
 
 export const surroundingsOf = ({

@@ -3,16 +3,16 @@ import type { Gateway } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
 
 /**
- * `ours`: it is to be served. `deleting`: it was, and is being deleted. `released`: it was, and is of another controller
- * now. `foreign`: it is none of ours, and nothing of it is written.
+ * `ours`: we serve it. `deleting`: we served it, and it is being deleted. `released`: we served it, and another
+ * controller does now. `foreign`: it belongs to another controller, and we write nothing to it.
  */
 export type Ownership = 'ours' | 'deleting' | 'released' | 'foreign'
 
 export const isOurClass = ({ spec }: GatewayClass): boolean => spec.controllerName === CONTROLLER_NAME
 
 /**
- * @param gatewayClass of the Gateway; undefined when there is none
- * @param isClaimed whether we have served it: then it stays when its class goes, or is not accepted any more
+ * @param gatewayClass of the Gateway; undefined when it does not exist
+ * @param isClaimed whether we have served the Gateway: then we keep it when its class is deleted or no longer accepted
  */
 export function ownershipOf(
   { metadata }: Gateway,

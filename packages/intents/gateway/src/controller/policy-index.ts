@@ -7,7 +7,7 @@ interface Named {
   readonly authorities: ReadonlySet<string>
 }
 
-/** Which Services and ConfigMaps the policies name as they were last seen. */
+/** The Services and ConfigMaps that each policy names, as they were last seen. */
 export class PolicyIndex {
   readonly #certificates: GatewayControllerOptions['certificates']
   readonly #named = new Map<string, Named>()
@@ -29,7 +29,7 @@ export class PolicyIndex {
     return this.#named.get(key)?.services ?? []
   }
 
-  /** The policies that name authorities. */
+  /** The policies that name a ConfigMap of authorities. */
   ofAuthorities(configMap: string): readonly string[] {
     return [...this.#named].flatMap(([key, { authorities }]) => (authorities.has(configMap) ? [key] : []))
   }
@@ -38,7 +38,7 @@ export class PolicyIndex {
     return this.#named.keys()
   }
 
-  /** Says which ConfigMaps a policy names, if one of our Gateways needs it. */
+  /** Follows the ConfigMaps that a policy names, if one of our Gateways needs the policy. */
   follow(key: string, isNeeded: boolean): void {
     this.#certificates.name(`policy:${key}`, (isNeeded && this.#named.get(key)?.authorities) || new Set())
   }

@@ -7,26 +7,26 @@ import { expressionsOf } from '../to-model/expressions.ts'
 import { gatewayOf, listenerSetOf } from '../to-model/listener-parents.ts'
 import type { Cluster } from './cluster.ts'
 
-/** The kind of routes that may not share a name with this one; null: none. */
+/** The kind of routes that cannot share a host name with this kind; null when there is none. */
 export const rivalOf = (id: string): string | null =>
   ROUTE_KINDS.find(({ kind }) => id.startsWith(`${kind}/`))?.rival ?? null
 
-/** What a route names. */
+/** The objects that a route names. */
 export interface RouteNames {
-  /** `namespace/name` of Gateways, of any class, also of those that its ListenerSets name. */
+  /** `namespace/name` of the Gateways that it names, of any class, directly or through a ListenerSet. */
   readonly gateways: ReadonlySet<string>
   readonly listenerSets: ReadonlySet<string>
   readonly services: ReadonlySet<string>
   /**
-   * Its regular expressions, which are bounded for all routes of a Gateway, and what decides on where and in which
-   * order it attaches; empty without expressions.
+   * Its regular expressions, and what decides where and in which order it attaches; empty without expressions. All
+   * routes of a Gateway share a limit on expressions.
    */
   readonly expressions: string
 }
 
 const NOTHING: RouteNames = { gateways: new Set(), listenerSets: new Set(), services: new Set(), expressions: '' }
 
-/** Which routes name a Gateway or a Service, whether those exist or not. */
+/** Finds routes by the Gateways and Services that they name, whether these exist or not. */
 export class RouteIndex {
   readonly #cluster: Pick<Cluster, 'listenerSet'>
   readonly #names = new Map<string, RouteNames>()
@@ -34,7 +34,7 @@ export class RouteIndex {
   readonly #ofGateway = new Map<string, Set<string>>()
   readonly #ofListenerSet = new Map<string, Set<string>>()
   readonly #ofService = new Map<string, Set<string>>()
-  /** By kind and Gateway, as `gatewayOfKind` writes them. */
+  /** Keys of routes, by kind and Gateway as `gatewayOfKind` writes them. */
   readonly #ofKind = new Map<string, Set<string>>()
 
   constructor({ cluster }: { readonly cluster: Pick<Cluster, 'listenerSet'> }) {
@@ -42,8 +42,8 @@ export class RouteIndex {
   }
 
   /**
-   * @returns what it named before and names now, and whether more than its status and version has changed: what it names
-   *   may change with a ListenerSet, too
+   * @returns the names before and now, and whether more than the status and the version has changed. A change of a
+   * ListenerSet can change the names, too.
    */
   put(
     id: string,
@@ -83,7 +83,7 @@ export class RouteIndex {
     return this.#ofKind.has(gatewayOfKind(kind, gateway))
   }
 
-  /** Other routes of the Gateway that may want a listener which the route has, or had, for itself. */
+  /** Other routes of the Gateway that may compete for a listener with this one, whether it still exists or not. */
   rivalsAt(gateway: string, id: string): readonly string[] {
     const kind = id.slice(0, id.indexOf('/') + 1)
     const isAlone = ROUTE_KINDS.some((one) => one.isAlone && kind === `${one.kind}/`)
@@ -129,7 +129,7 @@ function placeAmongExpressions(route: RouteObject): string {
   return expressions.length === 0 ? '' : JSON.stringify([expressions, route.metadata.uid, parentRefs, hostnames])
 }
 
-/** Parts that stay the same are the same objects: the cache of objects shares them. */
+/** Compares by identity where possible: the object cache keeps unchanged parts as the same objects. */
 const isAnother = (before: RouteObject | undefined, after: RouteObject | undefined): boolean =>
   before === undefined ||
   after === undefined ||

@@ -1,15 +1,15 @@
 import type { StaleParts } from '../to-model/gateway-compilation.ts'
 
-/** What of each Gateway is to be compiled again. A Gateway of which nobody said anything is compiled as a whole. */
+/** Tracks which parts of each Gateway must be compiled again. A Gateway without an entry is compiled as a whole. */
 export class StaleGateways {
   readonly #parts = new Map<string, StaleParts>()
 
-  /** Whatever it is made of may be another. @param gateway `namespace/name` */
+  /** Any part of the Gateway may have changed. @param gateway `namespace/name` */
   whole(gateway: string): void {
     this.#parts.delete(gateway)
   }
 
-  /** These routes are others, by `kind/namespace/name`; none: endpoints alone. */
+  /** Only these routes have changed. @param ids `kind/namespace/name`; none: only endpoints have changed */
   routes(gateway: string, ids: Iterable<string>): void {
     const known = this.of(gateway)
     if (known === 'whole') return
@@ -20,7 +20,7 @@ export class StaleGateways {
     return this.#parts.get(gateway) ?? 'whole'
   }
 
-  /** It was compiled as it is. */
+  /** The Gateway was compiled in its present state. */
   compiled(gateway: string): void {
     this.#parts.set(gateway, 'nothing')
   }

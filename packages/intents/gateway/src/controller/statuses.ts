@@ -73,7 +73,7 @@ export class Statuses {
   async tellPolicy(key: string, gateways: readonly string[], { certificateOf }: Surroundings): Promise<void> {
     const policy = this.#cluster.policy(key)
     if (policy === undefined) return
-    // Once they have been read, this policy is looked at again.
+    // The policy is queued again when they have been read.
     const isRead = ({ type }: { readonly type: string }) => type !== 'waits'
     const isNeeded = gateways.length > 0
     if (isNeeded && ![...authoritiesOfPolicy(policy)].every((one) => isRead(certificateOf(one)))) return
@@ -91,8 +91,8 @@ export class Statuses {
   }
 
   /**
-   * Numbers of routes alone are not written with each route of a burst.
-   * @returns after how many milliseconds it is to be told again; 0: all is told
+   * Writes the status of a Gateway. Counts of attached routes alone are not written for every route of a burst.
+   * @returns milliseconds after which to call again; 0: the status shows everything
    */
   async tellGateway(gateway: Gateway, compiled: CompiledGateway, outcome: GatewayOutcome): Promise<number> {
     const key = keyOf(gateway)
@@ -118,7 +118,7 @@ export class Statuses {
     this.#toldAtMs.delete(key)
   }
 
-  /** Of those that name a Gateway of ours. */
+  /** Writes the statuses of the ListenerSets that name a Gateway of ours. */
   async tellListenerSets(
     gateway: Gateway,
     compiled: CompiledGateway,
@@ -126,14 +126,14 @@ export class Statuses {
   ): Promise<void> {
     for (const one of compiled.sets) {
       const current = this.#cluster.listenerSet(keyOf(one.set))
-      // One that has changed meanwhile is looked at again.
+      // A ListenerSet that has changed meanwhile is queued again.
       if (current === undefined || current.metadata.generation !== one.set.metadata.generation) continue
       const status = listenerSetStatus({ ...one, set: current }, gateway, compiled, outcome, this.#now())
       await this.#writeListenerSet(current, status)
     }
   }
 
-  /** One that was attached to a Gateway of ours, and names none that exists. */
+  /** Writes the status of a ListenerSet that was attached to a Gateway of ours, and now names none that exists. */
   async tellUnserved(key: string): Promise<void> {
     const set = this.#cluster.listenerSet(key)
     if (set === undefined) return
@@ -157,7 +157,7 @@ export class Statuses {
   }
 }
 
-/** Writes of numbers of routes alone are at least so far apart. */
+/** Least time between two writes that change only counts of attached routes. */
 const COUNTS_EVERY_MS = 200
 
 const uncounted = (status: GatewayStatus = {}): GatewayStatus =>

@@ -1,12 +1,15 @@
 import type { LoadBalancerContent } from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
 
-/** The object that a route is made of, or what stands for it in routes that every listener has: names begin with it. */
+/**
+ * The object that a route was made of: its id is the first part of the route's name. Routes that every listener has use
+ * another word there.
+ */
 const ownerOf = ({ name }: { readonly name: string }): string => name.split('/', 1)[0] ?? ''
 
 /**
- * The content without the routes of objects of which the document has none, and without pools that only these need.
- * Where all routes together are more than the project may have, the others go on to change and to go.
+ * The content without the routes of objects that have none in the document yet, and without pools that only those need.
+ * When all routes together exceed the project's limit, existing routes can still change and go.
  */
 export function withoutNewRoutes(content: LoadBalancerContent, document: LoadBalancer): LoadBalancerContent {
   const known = new Set(document.listeners.flatMap(({ routes }) => routes.map(ownerOf)))

@@ -37,7 +37,7 @@ export interface GatewayClusterOptions {
   readonly log: Logger
   /** Gateways that have load balancers: when the first list lacks them, the deletion guard may hold them. */
   readonly knownGateways: readonly string[]
-  /** Started and stopped by who made them. */
+  /** The caller starts and stops them. */
   readonly backends: BackendServices
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
@@ -103,7 +103,7 @@ export class GatewayCluster implements Cluster {
     backends.onChange((key) => this.#tell({ type: 'service', key }))
   }
 
-  /** Those that run. */
+  /** The reflectors that run. */
   get reflectors(): readonly KindReflector[] {
     return [...this.#own, ...this.#late.flatMap(({ reflectors }) => reflectors)]
   }
@@ -154,7 +154,7 @@ export class GatewayCluster implements Cluster {
     return this.#gateways.all()
   }
 
-  /** Here are the Gateways of all projects. */
+  /** Never: this cluster has the Gateways of all projects. */
   isElsewhere(): boolean {
     return false
   }

@@ -13,7 +13,9 @@ export interface OptionalKindOptions {
 /** The index by keys of what objects name. */
 const NAMED = 'named'
 
-/** The objects of a kind that a cluster may lack: read from when it has the kind and lets us read it. */
+/**
+ * The objects of a kind that a cluster may lack. They are read as soon as the cluster has the kind and we may read it.
+ */
 export class OptionalKind<T extends KubeObject & { readonly spec: unknown; readonly status?: unknown }> {
   readonly #kind: string
   readonly #reflector: Reflector<T, T>
@@ -30,7 +32,7 @@ export class OptionalKind<T extends KubeObject & { readonly spec: unknown; reado
     })
   }
 
-  /** Those that run. */
+  /** The reflectors that run. */
   get reflectors(): readonly KindReflector[] {
     return this.#whenReadable.begun ? [{ kind: this.#kind, reflector: this.#reflector }] : []
   }
@@ -60,7 +62,7 @@ export class OptionalKind<T extends KubeObject & { readonly spec: unknown; reado
     for (const [, object] of this.#reflector.list()) yield object
   }
 
-  /** Those that name an object of another kind. @param name its key */
+  /** The objects that name an object of another kind. @param name its key */
   naming(name: string): readonly T[] {
     return this.#reflector.keysBy(NAMED, name).flatMap((key) => this.get(key) ?? [])
   }

@@ -29,7 +29,7 @@ export class RouteReflectors {
     this.#all = new Map(ROUTE_KINDS.map((kind) => [kind.kind, reflectedOf(kind, options)]))
   }
 
-  /** Those that run. */
+  /** The reflectors that run. */
   get reflectors(): readonly KindReflector[] {
     return [...this.#all.values()].flatMap(({ kind, reflector, whenReadable }) =>
       whenReadable.begun ? [{ kind: kind.kind, reflector }] : [],

@@ -1,7 +1,7 @@
 import { ALL_DNS_ANNOTATIONS, MANAGED_BY, PROJECT, picked } from '@spout/connector'
 import type { KubeObject, Reflector } from '@spout/kube'
 
-/** With the version that was last seen: changes that are not kept make a new one, too. */
+/** The object with its newest version, which also changes when a field changes that is not kept. */
 export function versioned<T extends KubeObject>(reflector: Reflector<T, T>, key: string): T | undefined {
   const object = reflector.get(key)
   const resourceVersion = reflector.identity(key)?.resourceVersion
@@ -11,7 +11,7 @@ export function versioned<T extends KubeObject>(reflector: Reflector<T, T>, key:
 
 const KEPT = ['name', 'namespace', 'uid', 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers'] as const
 
-/** Without labels, most annotations of others and managed fields. */
+/** The object without labels, managed fields, and most annotations. */
 export function trimmed<T extends KubeObject & { readonly spec: unknown; readonly status?: unknown }>(object: T): T {
   const { metadata, spec, status } = object
   const mark = picked(metadata.annotations, [MANAGED_BY, PROJECT, ...ALL_DNS_ANNOTATIONS])

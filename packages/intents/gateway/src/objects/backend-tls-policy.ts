@@ -27,7 +27,7 @@ export interface PolicyTarget {
   readonly sectionName?: string
 }
 
-/** What one controller says about a policy at one Gateway. */
+/** What one controller reports about a policy at one Gateway. */
 export interface PolicyAncestorStatus {
   readonly ancestorRef: ParentRef
   readonly controllerName: string

@@ -12,7 +12,7 @@ export interface GatewaySpec {
   readonly listeners?: readonly GatewayListener[]
   /** A value may be left out: any address of that type. */
   readonly addresses?: readonly { readonly type?: string; readonly value?: string }[]
-  /** From which namespaces ListenerSets may come; by default from none. */
+  /** The namespaces that ListenerSets may come from; none by default. */
   readonly allowedListeners?: { readonly namespaces?: FromNamespaces }
   readonly infrastructure?: { readonly parametersRef?: object }
   readonly tls?: GatewayTls
@@ -27,7 +27,7 @@ export interface GatewayTls {
   readonly backend?: { readonly clientCertificateRef?: ObjectRef }
 }
 
-/** Of HTTPS listeners. Without `validation` clients are not asked for a certificate. */
+/** For HTTPS listeners. Without `validation` clients are not asked for a certificate. */
 export interface FrontendTls {
   readonly validation?: ClientValidation
 }

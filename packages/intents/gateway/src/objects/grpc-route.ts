@@ -15,7 +15,7 @@ export interface GrpcRouteSpec {
 
 export interface GrpcRouteRule {
   readonly name?: string
-  /** Left out: every request. */
+  /** Left out: the rule matches every request. */
   readonly matches?: readonly GrpcRouteMatch[]
   /** Of types RequestHeaderModifier, ResponseHeaderModifier, RequestMirror and ExtensionRef, as in HTTPRoutes. */
   readonly filters?: readonly HttpRouteFilter[]
@@ -31,10 +31,10 @@ export interface GrpcRouteMatch {
   readonly headers?: readonly NamedMatch[]
 }
 
-/** One of `service` and `method` is there. */
+/** At least one of `service` and `method` is set. */
 export interface GrpcMethodMatch {
   readonly type?: 'Exact' | 'RegularExpression'
-  /** With its package, such as `shop.v1.Cart`; empty or left out: any. */
+  /** The service with its package, such as `shop.v1.Cart`; empty or left out: any. */
   readonly service?: string
   readonly method?: string
 }

@@ -14,7 +14,7 @@ export interface HttpRouteSpec {
 
 export interface HttpRouteRule {
   readonly name?: string
-  /** Left out: every request. */
+  /** Left out: the rule matches every request. */
   readonly matches?: readonly HttpRouteMatch[]
   readonly filters?: readonly HttpRouteFilter[]
   readonly backendRefs?: readonly HttpBackendRef[]

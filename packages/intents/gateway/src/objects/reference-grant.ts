@@ -4,7 +4,7 @@ import type { KubeObject } from '@spout/kube'
 export interface ReferenceGrant extends KubeObject {
   readonly spec: {
     readonly from: readonly { readonly group: string; readonly kind: string; readonly namespace: string }[]
-    /** Without a name: all objects of that kind. */
+    /** An entry without a name allows all objects of that kind. */
     readonly to: readonly { readonly group: string; readonly kind: string; readonly name?: string }[]
   }
 }

@@ -66,5 +66,8 @@ export const REFERENCE_GRANTS: Resource<ReferenceGrant> = {
   namespaced: true,
 }
 
-/** What the cluster must have, and let us read, before Gateways are served. Other kinds of routes may come later. */
+/**
+ * The kinds that the cluster must have, and let us read, before Gateways are served. Other kinds of routes may follow
+ * later.
+ */
 export const NEEDED_KINDS: readonly Resource[] = [GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES, REFERENCE_GRANTS, NAMESPACES]

@@ -12,7 +12,7 @@ export interface RouteStatus {
   readonly parents: readonly RouteParentStatus[]
 }
 
-/** What one controller says about one parent. */
+/** What one controller reports about one parent. */
 export interface RouteParentStatus {
   readonly parentRef: ParentRef
   readonly controllerName: string

@@ -22,7 +22,7 @@ export const HTTP_ROUTE: RouteKind<HttpRouteObject> = {
     compileRules({ metadata, rules: spec.rules ?? [{}] }, hosts, listener, resolve),
 }
 
-/** All references of rules, also those of filters. */
+/** All backend references of rules, those of filters included. */
 export const backendRefsOfRules = (
   rules: readonly Pick<HttpRouteRule, 'backendRefs' | 'filters'>[] = [],
 ): readonly BackendRef[] =>

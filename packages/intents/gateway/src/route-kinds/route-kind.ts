@@ -30,9 +30,9 @@ export interface BackendShare {
 /** The rules of a route at one listener. */
 export interface CompiledRules {
   readonly routes: readonly PlacedRoute[]
-  /** Of a kind that has its listener for itself: who gets the connections. Then there are no routes. */
+  /** Who gets the connections, for a kind whose route takes a whole listener. Then there are no routes. */
   readonly shares?: readonly BackendShare[]
-  /** By name of their pool. */
+  /** Backends by the name of their pool. */
   readonly backends: ReadonlyMap<string, Backend>
   /** Rules that are dropped, by their place. Without any route that is left, the route is not accepted. */
   readonly dropped: ReadonlyMap<number, Objection>
@@ -50,11 +50,11 @@ export interface RouteKind<R extends RouteObject = RouteObject> {
   readonly rival?: string
   /** Whether it takes all connections of its listener, so that the oldest route has it. */
   readonly isAlone: boolean
-  /** What its backends speak. */
+  /** The protocol of its backends. */
   readonly backends: BackendProtocol
   /** Host names; empty for those of the listener. */
   hostnamesOf(route: R): readonly string[]
-  /** All references to backends, also those of filters. */
+  /** All references to backends, those of filters included. */
   backendRefsOf(route: R): readonly BackendRef[]
   /** @param hosts the names that it has at the listener */
   compile(route: R, hosts: readonly string[], listener: RouteListener, resolve: ResolveBackend): CompiledRules

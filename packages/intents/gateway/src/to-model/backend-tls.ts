@@ -5,17 +5,17 @@ import { type Objection, objection } from './verdict.ts'
 /** How the endpoints of a backend are spoken to with TLS. */
 export interface BackendTls {
   readonly caCertificateId: string
-  /** In lower case. */
+  /** Name for SNI and for the certificate, in lower case. */
   readonly serverName: string
-  /** Of the Gateway that speaks to them. Absent: it shows none. */
+  /** The client certificate of the Gateway; absent: it presents none. */
   readonly clientCertificateId?: string
 }
 
-/** What the conditions of a policy say. */
+/** A policy as it was judged, for its conditions. */
 export interface JudgedPolicy {
   readonly refused: Objection | null
   readonly unresolved: Objection | null
-  /** Null when endpoints cannot be trusted: then no request is sent to them. */
+  /** Null when endpoints cannot be verified: then no request is sent to them. */
   readonly tls: BackendTls | null
 }
 

@@ -12,7 +12,7 @@ export interface Backend {
   /** `namespace/name`. */
   readonly service: string
   readonly port: TargetPort
-  /** Of its pool. */
+  /** Protocol of the pool. */
   readonly protocol: PoolContent['protocol']
   /** Its endpoints are spoken to in HTTP/2. Absent: in HTTP/1.1. */
   readonly http2?: true
@@ -20,11 +20,11 @@ export interface Backend {
   readonly tls?: BackendTls | null
 }
 
-/** What references are resolved with. */
+/** The facts by which references are resolved. */
 export interface BackendSurroundings {
   readonly service: (key: string) => Service | undefined
   readonly grants: readonly ReferenceGrant[]
-  /** What the policy of a Service's port says, as `Backend.tls`; undefined where there is none. Left out: nowhere is one. */
+  /** The policy of a Service's port as `Backend.tls`; undefined where there is none. Left out: no port has one. */
   readonly tlsOf?: (service: string, portName: string) => BackendTls | null | undefined
 }
 
@@ -34,11 +34,11 @@ export const poolNameOf = ({ service, port, protocol, http2, tls }: Backend): st
   return `${before}${service}:${port.port}${spoken}${http2 ? '/h2' : ''}`
 }
 
-/** What the backends of a kind of routes speak. */
+/** The protocol of the backends of a kind of routes. */
 export interface BackendProtocol {
-  /** Of the Service's port. */
+  /** Transport of the Service's port. */
   readonly transport: 'TCP' | 'UDP'
-  /** Of their pools. */
+  /** Protocol of the pools. */
   readonly pool: PoolContent['protocol']
   /** `appProtocol`s that members are not spoken to with. */
   readonly unspoken: ReadonlySet<string>

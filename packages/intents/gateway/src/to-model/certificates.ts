@@ -64,9 +64,9 @@ export function ownSecretsOf(
 const keysOf = (found: readonly (object | { readonly key: string })[]): ReadonlySet<string> =>
   new Set(found.flatMap((one) => ('key' in one ? [one.key] : [])))
 
-/** What a Gateway shows to backends that ask for a certificate. */
+/** The client certificate that a Gateway presents to backends which ask for one. */
 export interface BackendCertificate {
-  /** Null: none. */
+  /** Null: it presents none. */
   readonly id: string | null
   readonly unresolved: Objection | null
 }

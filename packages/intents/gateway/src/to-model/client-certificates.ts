@@ -7,7 +7,7 @@ import type { ObjectRef } from '../objects/references.ts'
 import { isPermitted } from './references.ts'
 import { type Objection, objection } from './verdict.ts'
 
-/** What a listener does about certificates of its clients. */
+/** How a listener validates certificates of clients. */
 export interface JudgedValidation {
   readonly clientCertificates: ListenerTls['clientCertificates']
   readonly refused: Objection | null
@@ -26,7 +26,7 @@ const MODES = {
 export const isInsecure = (gateway: Gateway, listeners: readonly GatewayListener[]): boolean =>
   listeners.some((listener) => validationOf(gateway, listener)?.mode === 'AllowInsecureFallback')
 
-/** Of a port before the default; of HTTPS alone, as the API says. */
+/** The settings of the port come before the default. They apply to HTTPS alone, as the API requires. */
 function validationOf({ spec }: Gateway, { protocol, port }: GatewayListener): ClientValidation | null {
   const { frontend } = spec.tls ?? {}
   if (frontend === undefined || protocol !== 'HTTPS') return null
@@ -86,7 +86,7 @@ export function clientValidation(
     const found = authorityOf(first, gateway.metadata.namespace ?? '', grants)
     if ('unresolved' in found) return none(found.unresolved)
     const sight = sightOf(found.key)
-    // Clients are not let in by what the ConfigMap held before.
+    // Clients are not accepted by the previous content of the ConfigMap.
     if (sight.type === 'ready' && sight.notice === null)
       return {
         clientCertificates: { caCertificateId: sight.certificate.id, ...MODES[validation.mode ?? 'AllowValidOnly'] },

@@ -46,7 +46,7 @@ export interface GatewaySurroundings extends BackendSurroundings, ListenerSurrou
   readonly cluster: string
   /** Absent: each route is compiled anew. */
   readonly compile?: CompileRoute
-  /** Of the project, below which it may have names. */
+  /** The domains of the project: its host names must be below one of them. */
   readonly domains: readonly string[]
   /** Hosts of a route that the control plane refused at a Gateway, by `namespace/name`. Absent: none. */
   readonly refusedHosts?: (gateway: string, routeUid: string) => readonly RefusedHost[]
@@ -73,15 +73,15 @@ export interface CompiledGateway {
   readonly wanted: { readonly request: AddressRequest; readonly content: LoadBalancerContent } | null
   /** A reference of the Gateway as a whole that does not resolve. It keeps it from nothing else. */
   readonly unresolved: Objection | null
-  /** What is wrong with its names. It keeps it from nothing else. */
+  /** Problems with its DNS names. They do not keep it from being served. */
   readonly nameNotices: readonly Refusal[]
 }
 
-/** What is known of a Gateway without its routes. */
+/** A Gateway without its routes. */
 export interface GatewayFrame {
   readonly gateway: Gateway
   readonly parents: JudgedParents
-  /** Of the certificate that backends are shown; null: none. */
+  /** Id of the client certificate for backends; null for none. */
   readonly backendCertificateId: string | null
   readonly unresolved: Objection | null
   readonly request: ReturnType<typeof addressesOf>
@@ -108,7 +108,7 @@ export function compileGateway(
   return compiledOf(frame, partsOf(frame, routes, surroundings), surroundings)
 }
 
-/** What all routes bring. @param routes those that name the Gateway */
+/** The parts of all routes. @param routes those that name the Gateway */
 export function partsOf(
   frame: GatewayFrame,
   routes: readonly RouteObject[],

@@ -17,12 +17,12 @@ export const compileRoute: CompileRoute = (route, hosts, listener, resolve) =>
 
 interface Kept {
   readonly uid: string | undefined
-  /** What its references came to. */
+  /** How its references were resolved. */
   readonly resolved: readonly (readonly [BackendRef, ReturnType<ResolveBackend>])[]
   readonly rules: CompiledRules
 }
 
-/** More than any route has listeners; then those of listeners that are gone are forgotten. */
+/** No route has more listeners. When there are more entries, those of removed listeners are dropped. */
 const MOST_KEPT = 64
 
 /**

@@ -2,7 +2,7 @@ import type { ConnectionRouteObject } from '../objects/connection-routes.ts'
 import type { BackendShare, CompiledRules, ResolveBackend } from '../route-kinds/route-kind.ts'
 import type { Objection } from './verdict.ts'
 
-/** Who gets the connections of a TCPRoute or UDPRoute: those of its references that resolve. */
+/** The backends of a TCPRoute or UDPRoute that share its connections: the references that resolve. */
 export function compileConnections({ spec }: ConnectionRouteObject, resolve: ResolveBackend): CompiledRules {
   const shares: BackendShare[] = []
   let unresolved: Objection | null = null

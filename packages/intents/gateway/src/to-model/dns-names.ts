@@ -15,7 +15,7 @@ import { type RouteObject, routeIdOf } from '../objects/route.ts'
 import { ANY_HOST, isWildcard } from './hostnames.ts'
 import type { JudgedListener } from './listeners.ts'
 
-/** What a route asks for at the listeners that serve it, and its age. */
+/** The DNS names that a route requests at the listeners that serve it, and the route's age. */
 export interface NamesOfRoute {
   /** Sorts the oldest first. */
   readonly age: string
@@ -50,7 +50,7 @@ export function dnsNamesOf(
   return { published, notices: [...notices, ...notPublished(asked, published.dnsNames)] }
 }
 
-/** What is said of names that are too many, once. */
+/** One notice for all names beyond the limit. */
 function notPublished(asked: readonly AskedNames[], published: readonly string[] = []): readonly Refusal[] {
   if (published.length < MOST_DNS_NAMES) return []
   for (const one of asked) {

@@ -38,7 +38,7 @@ export const usesExpressions = ({ spec }: RouteObject): boolean =>
 
 /** The regular expressions of a route, as a load balancer has them. */
 export function expressionsOf(route: RouteObject): ReadonlySet<string> {
-  // Most routes have none, and compiling takes its time.
+  // Most routes have none, and compiling an expression is slow.
   if (!usesExpressions(route)) return NONE
   const { routes } = kindOf(route).compile(route, [''], ANY_LISTENER, () => ({ unresolved }))
   return new Set(

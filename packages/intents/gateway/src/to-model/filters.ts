@@ -17,12 +17,12 @@ export interface WantedMirror {
   readonly percent: number
 }
 
-/** What the filters and time-outs of a rule ask for. */
+/** The filters and time-outs of a rule, converted. */
 export interface RuleOptions {
   readonly redirect: RedirectInput | null
   readonly filters: readonly FilterInput[]
   readonly mirrors: readonly WantedMirror[]
-  /** Of each of several backends, for its requests alone. */
+  /** The filters of each backend, where several backends have their own. */
   readonly ofBackends: readonly (readonly FilterInput[])[]
   readonly timeouts: ForwardInput['timeouts']
 }
@@ -50,7 +50,7 @@ export function optionsOf(
   const mirrors: WantedMirror[] = []
   let redirect: RedirectInput | null = null
   const isOnly = backendRefs.length === 1
-  // Those of the only backend are those of the rule.
+  // The filters of an only backend are those of the rule.
   const all = [...filters, ...(isOnly ? (backendRefs[0]?.filters ?? []) : [])]
   const ofBackends: (readonly FilterInput[])[] = []
   if (!isOnly)
@@ -137,7 +137,7 @@ function rewriteOf(
   return prefix === null ? noPrefix('urlRewrite') : { filter: { type: 'rewrite', host, prefix } }
 }
 
-/** Null for a match that has no prefix. */
+/** Null when the match has no prefix. */
 function prefixOf({ replacePrefixMatch: to = '' }: PathModifier, path: Path) {
   return path.type === 'PathPrefix' ? { from: path.value, to: to.startsWith('/') ? to : `/${to}` } : null
 }
@@ -180,7 +180,7 @@ function redirectOf(
   const prefix = path?.type === 'ReplacePrefixMatch' ? prefixOf(path, match) : undefined
   if (prefix === null) return noPrefix('requestRedirect')
   const now = scheme ?? (listener.protocol === 'HTTPS' ? 'https' : 'http')
-  // Without a scheme of its own a redirect stays on the listener's port.
+  // A redirect without a scheme stays on the listener's port.
   const wanted = port ?? (scheme === undefined ? listener.port : DEFAULT_PORTS[scheme])
   return {
     redirect: {

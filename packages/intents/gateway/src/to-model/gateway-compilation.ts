@@ -18,19 +18,19 @@ import type { GatewayParts } from './gateway-parts.ts'
 import { allListeners } from './listener-parents.ts'
 import { partOf, type RoutePart } from './route-part.ts'
 
-/** What of a Gateway may be another than when it was compiled last. */
+/** The parts of a Gateway that may have changed since it was compiled. */
 export type StaleParts =
   /** Its endpoints, and these routes by `kind/namespace/name`; empty for the endpoints alone. */
   | ReadonlySet<string>
-  /** Whatever it is made of. */
+  /** Everything may have changed. */
   | 'whole'
   | 'nothing'
 
 /** The routes of the cluster. */
 export interface RouteSource {
-  /** By `kind/namespace/name`. */
+  /** Finds a route by `kind/namespace/name`. */
   readonly get: (id: string) => RouteObject | undefined
-  /** Those that name the Gateway. */
+  /** The routes that name the Gateway. */
   readonly all: () => readonly RouteObject[]
 }
 
@@ -71,7 +71,7 @@ function exchanged(parts: GatewayParts, { gone, come }: ChangedParts): GatewayPa
   return parts
 }
 
-/** Null where a change of one route may change what others get. */
+/** Null where a change of one route may affect other routes. */
 function changedParts(
   { frame, parts }: { readonly frame: GatewayFrame; readonly parts: GatewayParts },
   stale: ReadonlySet<string>,
@@ -87,7 +87,7 @@ function changedParts(
     if (route === undefined) continue
     if (usesExpressions(route) || hasRivals(route, parts)) return null
     const at = listenersOf(frame.parents, route, surroundings.labelsOf)
-    // In the order of the listeners, as when all are compiled.
+    // In the order of the listeners, as a full compilation has them.
     const places = listeners.flatMap((one) => {
       const hosts = at.get(one)
       return hosts === undefined ? [] : [[one, hosts] as const]
@@ -105,7 +105,7 @@ function hasRivals(one: Pick<RouteObject, 'kind'>, parts: GatewayParts): boolean
   return isAlone || (rival !== undefined && parts.hasKind(rival))
 }
 
-/** Of what is compiled; a status is no part of it. */
+/** Whether nothing that is compiled differs. The status is not compiled. */
 const isSameForRoutes = (a: Gateway, b: Gateway): boolean =>
   uidOf(a) === uidOf(b) &&
   (a.spec === b.spec || sameJson(a.spec, b.spec)) &&

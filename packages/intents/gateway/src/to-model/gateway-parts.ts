@@ -7,7 +7,10 @@ import type { JudgedListener } from './listeners.ts'
 import type { PlacedPart, RoutePart } from './route-part.ts'
 import { type OwnedRoute, withChanged } from './sorted-routes.ts'
 
-/** What the routes of a Gateway bring together. Some can be exchanged without a look at the others. */
+/**
+ * The parts of all routes of a Gateway, merged. Where possible, the part of one route is replaced without a look at the
+ * others.
+ */
 export class GatewayParts {
   readonly #ofRoute = new Map<string, RoutePart>()
   readonly #kinds = new Map<string, number>()
@@ -16,9 +19,9 @@ export class GatewayParts {
   readonly #shares = new Map<JudgedListener, NamedShares>()
   readonly #backends = new Map<string, Backend>()
   readonly #uses = new Map<string, number>()
-  /** Of routes that ask for some. */
+  /** DNS names, by route, of the routes that request some. */
   readonly #names = new Map<string, NamesOfRoute>()
-  /** Null when they are others than before. */
+  /** Null when they must be computed again. */
   #poolNames: readonly string[] | null = null
 
   /** @param owner `kind/namespace/name` */
@@ -95,7 +98,7 @@ export class GatewayParts {
     if (shares !== null && !this.#shares.has(listener)) this.#shares.set(listener, shares)
     for (const pool of pools) {
       const backend = backends.get(pool)
-      // The same object while it says the same, so that its pool is, too.
+      // An equal backend stays the same object, so that its pool stays the same, too.
       if (backend !== undefined && !sameJson(this.#backends.get(pool), backend)) this.#backends.set(pool, backend)
     }
   }
@@ -114,7 +117,7 @@ export class GatewayParts {
   }
 }
 
-/** Those of which there is none are forgotten. */
+/** Counts up or down; a count of 0 is removed. */
 function add<K>(counts: Map<K, number>, key: K, by: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + by
   if (count === 0) counts.delete(key)

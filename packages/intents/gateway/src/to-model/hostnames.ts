@@ -6,10 +6,10 @@ export const ANY_HOST = ''
 
 const WILDCARD = '*.'
 export const isWildcard = (host: string): boolean => host.startsWith(WILDCARD)
-/** Of `*.example.com`: `example.com`. */
+/** The domain of a wildcard: `example.com` for `*.example.com`. */
 export const parentDomain = (host: string): string => host.slice(WILDCARD.length)
 
-/** What both take; null for nothing. The result is always one of the two. */
+/** The names that both match; null for none. The result is always one of the two. */
 export function intersection(one: string, other: string): string | null {
   if (one === ANY_HOST) return other
   if (other === ANY_HOST || one === other) return one
@@ -42,7 +42,7 @@ export function bySpecificity(a: string, b: string): number {
   return kind - otherKind || length - otherLength || (a < b ? -1 : a > b ? 1 : 0)
 }
 
-/** All exact names together, since no request has two of them; each wildcard for itself. */
+/** Groups names: all exact names together, since a request has only one of them; each wildcard by itself. */
 export function byHostKind(hosts: readonly string[]): readonly (readonly string[])[] {
   const exact = hosts.filter((host) => host !== '' && !isWildcard(host)).sort(bySpecificity)
   const others = hosts.filter((host) => host === '' || isWildcard(host)).map((host) => [host])

@@ -30,7 +30,7 @@ export function claimOf(
   return objection('InvalidCertificateRef', message)
 }
 
-/** Whether all that the name stands for are names of the host. */
+/** Whether the host matches everything that the name matches. */
 const has = (host: string, name: string): boolean => intersection(host, name) === name
 
 function isAsSpecific(host: string, other: string): boolean {

@@ -13,7 +13,7 @@ export interface NamedShares {
   readonly shares: readonly BackendShare[]
 }
 
-/** What the routes of listeners come to. */
+/** The routes of listeners, converted and placed. */
 export interface PlacedOnListeners {
   /** The routes of a listener, in order. */
   readonly routesOf: (listener: JudgedListener) => readonly RouteContent[]
@@ -46,7 +46,8 @@ const portOf = ({ listener: { port, protocol } }: JudgedListener): string =>
   `${protocol === 'UDP' ? 'udp' : 'tcp'}/${port}`
 
 /**
- * What the listeners of one port do. They have one protocol; clients get the certificate of the name that they ask for.
+ * The content of the listeners of one port. They share one protocol. Clients get the certificate for the name that they
+ * request.
  */
 function served(
   listeners: readonly JudgedListener[],
@@ -57,7 +58,7 @@ function served(
     case 'TCP':
     case 'UDP': {
       const { pool = '', shares: own = [] } = placed.sharesOf(first) ?? {}
-      // Without a pool connections are refused.
+      // A listener without a pool refuses connections.
       return { protocol: first.listener.protocol === 'TCP' ? 'tcp' : 'udp', defaultPool: own.length === 0 ? '' : pool }
     }
     case 'TLS': {
@@ -68,7 +69,7 @@ function served(
         return { protocol: 'tls-passthrough', defaultPool: '', routes: [...routes, closed('')] }
       return {
         protocol: 'tls',
-        // What the members speak is not known, so none is offered (ALPN).
+        // The protocol of the members is unknown, so none is offered (ALPN).
         tls: listenerTls.parse({ certificateIds: certificatesOf(listeners), alpn: [] }),
         defaultPool: '',
         ...(routes.length > 0 && { routes }),
@@ -76,7 +77,7 @@ function served(
     }
     default: {
       const certificateIds = certificatesOf(listeners)
-      // One for all listeners of a port.
+      // One setting for all listeners of a port.
       const { clientCertificates = null } = first ?? {}
       return {
         ...(certificateIds.length === 0

@@ -12,7 +12,7 @@ import { selects } from './selector.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
-/** What routes name to attach to its listeners: a Gateway, or a ListenerSet of one. */
+/** What a route can name to attach to listeners: a Gateway, or a ListenerSet of one. */
 export interface ListenerParent {
   readonly kind: 'Gateway' | 'ListenerSet'
   /** `namespace/name` */
@@ -34,7 +34,7 @@ export interface JudgedParents {
   readonly sets: readonly JudgedSet[]
 }
 
-/** What listeners are judged with. */
+/** The facts by which listeners are judged. */
 export interface ListenerSurroundings {
   /** A namespace's labels; null until it was seen. */
   readonly labelsOf: (namespace: string) => Labels | null

@@ -13,7 +13,7 @@ export interface JudgedListener {
   readonly listener: GatewayListener
   /** Unique among all listeners of a Gateway: its name; of a ListenerSet's, with `namespace/name/` before it. */
   readonly id: string
-  /** In lower case; empty for all names. */
+  /** Host name in lower case; empty for all names. */
   readonly host: string
   /** Kinds of routes that may attach. */
   readonly kinds: readonly RouteKind[]
@@ -21,11 +21,11 @@ export interface JudgedListener {
   readonly refused: Objection | null
   /** Another listener has its port with another protocol, or with the same host name. */
   readonly conflict: Objection | null
-  /** Whether that other one has precedence: then it does not exclude others itself. */
+  /** Whether the other listener has precedence. If so, this one excludes no other. */
   readonly isExcluded: boolean
-  /** A reference of its own that does not resolve. */
+  /** A reference of the listener that does not resolve. */
   readonly unresolved: Objection | null
-  /** Of the certificates that a listener shows which ends TLS. */
+  /** Ids of the certificates of a listener that ends TLS. */
   readonly certificateIds: readonly string[]
   /** Whether clients are asked for a certificate, and what happens to those without a valid one. */
   readonly clientCertificates: ListenerTls['clientCertificates']
@@ -48,15 +48,15 @@ export type ResolveCertificate = (
   listener: GatewayListener,
 ) => FoundCertificate | { readonly unresolved: Objection }
 
-/** What is known of the listeners of a ListenerSet besides themselves. */
+/** The facts about the Gateway by which listeners of a ListenerSet are judged. */
 export interface AboutSet {
-  /** Those that have precedence: of its Gateway, and of other sets. */
+  /** Listeners that have precedence: those of the Gateway and of earlier sets. */
   readonly earlier: readonly GatewayListener[]
-  /** Stands before their names. */
+  /** Prefix of the listeners' ids. */
   readonly prefix: string
 }
 
-/** How certificates are found. Left out where only attaching matters. */
+/** How certificates are found. Left out where only attachment is decided. */
 export interface ListenerCertificates {
   readonly certificate?: ResolveCertificate | undefined
   readonly clients?: ValidateClients | undefined
@@ -88,7 +88,7 @@ export function judgeListeners(
       listener,
       id: `${prefix}${listener.name}`,
       host,
-      // The API asks that a listener which cannot have its mode supports no kind.
+      // The API requires that a listener whose mode is impossible supports no kind.
       kinds: otherModeOf(listener, others) === undefined ? kinds : [],
       refused: refusalOf(listener, host) ?? validation?.refused ?? null,
       conflict: excluded.get(listener) ?? conflictOf(listener, host, others),
@@ -106,7 +106,7 @@ export function judgeListeners(
   })
 }
 
-/** All references must resolve: a name without its certificate would be answered with that of another. */
+/** All references must resolve. Otherwise clients of one name would get the certificate of another. */
 function certificatesOf(
   listener: GatewayListener,
   certificate: ResolveCertificate,
@@ -137,7 +137,7 @@ function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection 
 
 const hostOf = ({ hostname = '' }: GatewayListener): string => hostname.toLowerCase()
 
-/** Others of the Gateway may be of namespaces that the owner of a ListenerSet may not read. */
+/** The owner of a ListenerSet may not be allowed to read the namespaces of other listeners, so they are not named. */
 const withoutNames = ({ reason }: Objection): Objection =>
   objection(reason, 'Another listener of the Gateway, which has precedence, excludes it.')
 
@@ -158,11 +158,11 @@ function conflictOf(own: GatewayListener, host: string, all: readonly GatewayLis
   return objection('HostnameConflict', `Listener ${same.name} has port ${own.port} and the same host name.`)
 }
 
-/** The others of its port. */
+/** The other listeners of its port. */
 const othersOf = (own: GatewayListener, all: readonly GatewayListener[]): readonly GatewayListener[] =>
   all.filter((other) => other !== own && other.port === own.port && isTcp(other) === isTcp(own))
 
-/** One that passes TLS on where it ends it, or the other way round. */
+/** A listener of the port that passes TLS through where this one ends it, or the reverse. */
 const otherModeOf = (own: GatewayListener, all: readonly GatewayListener[]): GatewayListener | undefined =>
   othersOf(own, all).find((other) => [own, other].every(isTls) && endsTls(other) !== endsTls(own))
 

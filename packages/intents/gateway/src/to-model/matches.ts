@@ -31,7 +31,7 @@ function pathConditions(path: HttpRouteMatch['path']): ConditionInput[] {
   return value === '/' ? [] : [{ on: 'path', compare: 'elements', values: [value] }]
 }
 
-/** With defaults, and without the slash that a prefix may end with: it does not count. */
+/** The path with defaults, and without a prefix's trailing slash, which has no meaning. */
 export function pathOf(path: HttpRouteMatch['path']): {
   readonly type: 'Exact' | 'PathPrefix' | 'RegularExpression'
   readonly value: string
@@ -46,7 +46,7 @@ const namedCondition = (on: 'header' | 'query', { type = 'Exact', name, value }:
     ? { on, name, compare: 'exact', values: [value] }
     : { on, name, compare: 'regex', values: [`^(?:${value})$`] }
 
-/** Of several entries with one name only the first counts. */
+/** Only the first of several entries with the same name counts. */
 function firstOfEach(all: readonly NamedMatch[], keyOf: (name: string) => string): readonly NamedMatch[] {
   const first = new Map<string, NamedMatch>()
   for (const one of all) if (!first.has(keyOf(one.name))) first.set(keyOf(one.name), one)

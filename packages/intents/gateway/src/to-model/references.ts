@@ -1,13 +1,13 @@
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 
-/** Who refers, by group, kind and namespace. */
+/** Where a reference is: group, kind and namespace. */
 export interface Referrer {
   readonly group: string
   readonly kind: string
   readonly namespace: string
 }
 
-/** What is referred to. */
+/** The object that a reference names. */
 export interface Referred extends Referrer {
   readonly name: string
 }

@@ -11,8 +11,8 @@ export interface RouteAtListener {
 }
 
 /**
- * Which of a listener's routes it does not take: of an HTTPRoute and a GRPCRoute with a common name exactly one is
- * accepted, the older one, then the first by `namespace/name` (GRPCRouteSpec.hostnames).
+ * The routes that a listener refuses because of a rival. If an HTTPRoute and a GRPCRoute have a host name in common,
+ * only one of them is accepted: the older one, then the first by `namespace/name` (GRPCRouteSpec.hostnames).
  * @param attached all routes that attach to the listener
  * @returns by UID
  */

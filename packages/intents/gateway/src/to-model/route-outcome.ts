@@ -13,10 +13,10 @@ import { rivalsRefused } from './rivals.ts'
 import { type Objection, objection } from './verdict.ts'
 
 /**
- * What a route's references to our Gateways and their ListenerSets come to. Pure.
+ * The outcome of a route at each of our Gateways and ListenerSets that it names. Pure.
  * @param gatewayAt a Gateway of ours by `namespace/name`
- * @param routesAt those that name a Gateway
- * @param besideRivals the same if one of them is of the rival kind; else none
+ * @param routesAt the routes that name a Gateway
+ * @param besideRivals the same, if one of them is of the rival kind; else none
  */
 export function routeOutcomes(
   route: RouteObject,
@@ -56,7 +56,7 @@ export function routeOutcomes(
   })
 }
 
-/** Hosts that routes of the project may not name. A route without any other is not accepted. */
+/** Hosts that routes of the project may not name. A route that names only such hosts is not accepted. */
 function refusedHostsOf(
   hosts: readonly RefusedHost[],
   listeners: readonly AttachedListener[],
@@ -101,8 +101,8 @@ function droppedRules(
 }
 
 /**
- * Such a route is accepted, but gets nothing: the API gives a listener of whole connections to its oldest route.
- * @returns who has each of its listeners; empty for none
+ * A listener that takes whole connections belongs to its oldest route. Other routes are accepted, but get nothing.
+ * @returns a sentence for each listener that belongs to an older route; empty when there is none
  */
 function idleAt(
   listeners: readonly AttachedListener[],

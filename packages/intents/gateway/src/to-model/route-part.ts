@@ -8,7 +8,7 @@ import { usesExpressions } from './expressions.ts'
 import { isUsable, type JudgedListener } from './listeners.ts'
 import { sharedPoolNameOf } from './shared-pool.ts'
 
-/** What a route brings to the load balancer of a Gateway. */
+/** One route, converted: its part of a Gateway's load balancer. */
 export interface RoutePart {
   /** `kind/namespace/name` */
   readonly id: string
@@ -16,7 +16,7 @@ export interface RoutePart {
   readonly usesExpressions: boolean
   /** Listeners that it is attached to, usable or not. */
   readonly attached: readonly JudgedListener[]
-  /** Of the usable ones. */
+  /** The attachments to usable listeners. */
   readonly placed: readonly PlacedPart[]
   readonly names: NamesOfRoute
 }
@@ -25,7 +25,7 @@ export interface RoutePart {
 export interface PlacedPart {
   readonly listener: JudgedListener
   readonly routes: readonly PlacedRoute[]
-  /** Of a route that has its listener for itself. */
+  /** Backends of a route that takes the whole listener. */
   readonly shares: { readonly pool: string; readonly shares: readonly BackendShare[] } | null
   readonly backends: ReadonlyMap<string, Backend>
   /** Names of pools that the routes send to. */

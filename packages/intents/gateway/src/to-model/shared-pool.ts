@@ -43,7 +43,7 @@ export function sharedPool(
   return { ...first.pool, members }
 }
 
-/** Numbers in about the same proportion: exact when small ones have it, else the closest up to 256. */
+/** Whole numbers in about the same proportion: exact if small numbers allow it, else the closest up to 256. */
 function wholeNumbers(parts: readonly number[]): readonly number[] {
   const most = Math.max(...parts, 0)
   if (most === 0) return parts.map(() => 0)

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FilterInput } from './filters.ts'
 import { type Objection, objection } from './verdict.ts'
 
-/** What one reference to a backend of a rule asks for. */
+/** One backend reference of a rule, resolved. */
 interface Backed {
-  /** Null for one that does not resolve. */
+  /** Null when it does not resolve. */
   readonly pool: string | null
   readonly weight: number
 }

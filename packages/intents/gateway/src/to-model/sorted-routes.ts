@@ -7,12 +7,12 @@ export interface OwnedRoute extends PlacedRoute {
   readonly owner: string
 }
 
-/** More than these at once are sorted together with the others. */
+/** More new routes than this are sorted together with the existing ones. */
 const FEW = 64
 
 /**
- * The routes of a listener in their order, without those of some owners and with others. Few that come are compared
- * with few of those that are there. Of equal precedence are only routes of one owner, which keep their order.
+ * Replaces some owners' routes in a sorted list. A few new routes are inserted one by one. Only routes of one owner
+ * have equal precedence; they keep their order.
  */
 export function withChanged(
   sorted: readonly OwnedRoute[],
@@ -25,7 +25,7 @@ export function withChanged(
   return all
 }
 
-/** Behind all that do not stand after it. */
+/** The position behind all routes with the same or higher precedence. */
 function placeOf({ precedence }: OwnedRoute, sorted: readonly OwnedRoute[]): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

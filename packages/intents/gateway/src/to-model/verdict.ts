@@ -1,4 +1,4 @@
-/** What a condition of the API says about something: True for null, else False with this reason. */
+/** Why a condition is False. A condition without an objection is True. */
 export interface Objection {
   /** CamelCase, of the API's list where it has one. */
   readonly reason: string

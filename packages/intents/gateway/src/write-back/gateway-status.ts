@@ -9,14 +9,14 @@ import { type Objection, objection } from '../to-model/verdict.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 import { acceptedFor, listenerStatuses } from './listener-status.ts'
 
-/** What happened to the load balancer of a Gateway. */
+/** The outcome for the load balancer of a Gateway. */
 export interface GatewayOutcome {
   readonly progress: Progress
-  /** Of the load balancer. */
+  /** Addresses of the load balancer. */
   readonly addresses: readonly string[]
-  /** What is wrong with its names. */
+  /** Problems with its DNS names. */
   readonly nameNotices?: readonly Refusal[]
-  /** Whether somebody answers behind it; null or absent where nobody knows. */
+  /** Whether members answer; null or absent while unknown. */
   readonly serving?: Serving | null
 }
 
@@ -53,7 +53,7 @@ export function gatewayStatus(
   }
 }
 
-/** There is no such condition otherwise. */
+/** The condition exists only in this mode. */
 const INSECURE_MODE: ConditionState = {
   ...{ type: INSECURE, status: 'True', reason: 'ConfigurationChanged' },
   message: 'Clients without a valid certificate are let in.',
@@ -67,7 +67,7 @@ function unresolvedListeners(listeners: readonly CompiledListener[]): Objection 
   return names.length === 0 ? null : objection('ListenersNotResolved', `Not resolved: ${names.join(', ')}.`)
 }
 
-/** There is no such condition while all names can be published. */
+/** The condition exists only while some names cannot be published. */
 function namesNotPublished(notices: readonly Refusal[]): readonly ConditionState[] {
   const [first] = notices
   if (first === undefined) return []
@@ -75,7 +75,7 @@ function namesNotPublished(notices: readonly Refusal[]): readonly ConditionState
   return [{ type: CONDITION_DNS_NAMES, status: 'False', reason: first.reason, message }]
 }
 
-/** True only once the nodes have said so. */
+/** Null once the nodes have confirmed the load balancer. */
 export function programmedObjection(progress: Progress, { spec }: Pick<Gateway, 'spec'>): Objection | null {
   const isStatic = (spec.addresses ?? []).some(({ value }) => Boolean(value))
   switch (progress.type) {

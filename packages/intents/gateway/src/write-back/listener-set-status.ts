@@ -52,7 +52,8 @@ function refusalOf({ isAllowed, listeners }: CompiledSet, compiled: CompiledGate
 }
 
 /**
- * What the API gives a new ListenerSet: nobody serves it. A status that is shown so stays as it is.
+ * The status that the API gives a new ListenerSet: it waits for a controller. If it is shown already, it stays as it
+ * is.
  * @param now RFC 3339, in seconds
  */
 export function unservedStatus(

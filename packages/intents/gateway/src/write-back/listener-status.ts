@@ -7,15 +7,15 @@ import { mergedConditions, trueUnless } from './conditions.ts'
 
 const TYPES = ['Accepted', 'Conflicted', 'ResolvedRefs', 'Programmed']
 
-/** What statuses of listeners are made with. */
+/** The facts that statuses of listeners are made of. */
 export interface ListenerContext {
   readonly before: readonly ListenerStatus[] | undefined
   readonly notProgrammed: Objection | null
-  /** Of the object that has them. */
+  /** Generation of the Gateway or ListenerSet. */
   readonly generation: number
   /** RFC 3339, in seconds. */
   readonly now: string
-  /** The reason of `Programmed` for listeners that are not valid; of their conflict where it is left out. */
+  /** The reason of `Programmed` for listeners that are not valid. Left out: the reason of their conflict. */
   readonly invalid?: string
 }
 
@@ -58,8 +58,8 @@ export const pendingOf = (notProgrammed: Objection | null): Objection | null =>
   notProgrammed === null ? null : objection('Pending', notProgrammed.message)
 
 /**
- * Whether an object is accepted for its listeners: with some that are not valid it is, and says so; without any valid
- * one it is not.
+ * Whether an object is accepted with these listeners. With some valid listeners it is, and names the others; without
+ * any it is not.
  */
 export function acceptedFor(listeners: readonly CompiledListener[]): ConditionState {
   const invalid = listeners.filter(({ judged }) => !isUsable(judged))

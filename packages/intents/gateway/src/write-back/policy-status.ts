@@ -5,15 +5,16 @@ import type { JudgedPolicy } from '../to-model/backend-tls.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
 const TYPES = ['Accepted', 'ResolvedRefs']
-/** Those that the API takes. */
+/** The API takes at most this many. */
 const MOST_ANCESTORS = 16
 
 /**
- * The entries of a policy's status: ours for our Gateways that send to its Services, and those of other controllers as
- * they are.
+ * The entries of a policy's status. We write those for our Gateways that send to its Services; entries of other
+ * controllers stay.
  * @param gateways `namespace/name`, sorted
  * @param now RFC 3339, in seconds
- * @param isElsewhere whether a Gateway, by `namespace/name`, is of another project: its entry is not ours to write
+ * @param isElsewhere whether a Gateway, by `namespace/name`, belongs to another project, whose controller writes its
+ * entry
  */
 export function policyAncestors(
   { metadata, status }: Pick<BackendTlsPolicyObject, 'metadata' | 'status'>,

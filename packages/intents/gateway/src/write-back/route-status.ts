@@ -6,7 +6,7 @@ import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 import type { Objection } from '../to-model/verdict.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
-/** What a route's attachment to one of our Gateways came to. */
+/** The outcome of a route's attachment to one of our Gateways. */
 export interface ParentOutcome {
   readonly ref: ParentRef
   /** Why it is not attached. */
@@ -14,17 +14,16 @@ export interface ParentOutcome {
   /** Why some of its rules are dropped. */
   readonly partly: Objection | null
   readonly unresolved: Objection | null
-  /** Why it gets nothing although it is accepted; empty otherwise. */
+  /** Why it gets nothing although it is accepted; empty when it does. */
   readonly idle: string
 }
 
 const TYPES = ['Accepted', 'ResolvedRefs', 'PartiallyInvalid']
 
 /**
- * The entries of a route's status: ours for the parents that are our Gateways, and those of other controllers as they
- * are.
+ * The entries of a route's status. We write those for our Gateways; entries of other controllers stay.
  * @param now RFC 3339, in seconds
- * @param isElsewhere whether a reference leads to a Gateway of another project: its entry is not ours to write
+ * @param isElsewhere whether a reference names a Gateway of another project, whose controller writes its entry
  */
 export function routeParents(
   { metadata, status }: Pick<RouteObject, 'metadata' | 'status'>,
