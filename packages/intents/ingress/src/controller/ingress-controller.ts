@@ -23,7 +23,7 @@ import { UnitBalancer } from './unit-balancer.ts'
 export interface IngressControllerCounters {
   readonly ingresses: number
   readonly loadBalancers: number
-  /** Load balancers that are not as wanted. */
+  /** Units whose load balancer differs from the wanted one. */
   readonly refused: number
   readonly queued: number
   readonly statusWrites: number
@@ -166,14 +166,14 @@ export class IngressController {
     this.#context.certificates.complete('ingress')
   }
 
-  /** An Ingress is gone, or is of another class: so is what it leaves behind. */
+  /** An Ingress is gone, or belongs to another class: deletes what it leaves behind. */
   async #leave(key: string): Promise<Outcome> {
     const { cluster, settings } = this.#context
     await this.#takeAddressesBack(key)
     return takeDown({ ...this.#context, objects: cluster, namespaces: settings.namespaces }, key)
   }
 
-  /** Only what we wrote: its new controller may have written its own address by now. */
+  /** Removes only addresses that we wrote: the new controller may have written its own by now. */
   async #takeAddressesBack(key: string): Promise<void> {
     const { cluster, index, known, statuses } = this.#context
     const ingress = cluster.ingress(key)

@@ -25,7 +25,7 @@ export const inOwnWords = ({ code, field, message }: Refused): Refusal => ({
   message: reasonOf(message),
 })
 
-/** Names of routes tell where the host stands. */
+/** The name of a route says which rule has the host. */
 export const hostRefusal = ({ host, reason, route }: RefusedHost): Refusal => {
   const rule = /spec\.rules\[\d+\]/.exec(route)?.[0]
   const field = route.includes(' alias ') || rule === undefined ? ALIAS_FIELD : `${rule}.host`

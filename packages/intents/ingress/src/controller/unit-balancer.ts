@@ -44,7 +44,7 @@ export class UnitBalancer {
     this.leftOut = new LeftOut(context.clock, REFUSED_RETRY_MS)
   }
 
-  /** Units whose load balancer is not as wanted. */
+  /** Units whose load balancer differs from the wanted one. */
   get refusedUnits(): readonly string[] {
     return [...this.#refused]
   }
@@ -68,7 +68,7 @@ export class UnitBalancer {
     const ids = held.map(({ document }) => document.id)
     return alone(busy, ids, unit, async () => {
       const outcome = await this.#bring(unit, ingresses, held[0] ?? null)
-      // An Ingress that came from another class has left its load balancer to this one.
+      // An Ingress that came from another class has left its old load balancer to that class.
       for (const id of ids.slice(1)) {
         await service.delete(id)
         this.#context.known.forget(id)
@@ -77,7 +77,7 @@ export class UnitBalancer {
     })
   }
 
-  /** Says what all units name. */
+  /** Registers the Secrets that all units name. */
   nameAllSecrets(): void {
     const { cluster, index } = this.#context
     for (const unit of index.units())
@@ -91,7 +91,7 @@ export class UnitBalancer {
     this.#context.certificates.name(`ingress/${unit}`, secretsOf(ingresses))
   }
 
-  /** Load balancers that name an Ingress of the unit, and no living Ingress of another: the one to keep is first. */
+  /** Load balancers that name an Ingress of the unit, and no living Ingress of another unit. The first one is kept. */
   #heldBy(unit: string, ingresses: readonly Ingress[]): readonly ShownLoadBalancer[] {
     const { known, index } = this.#context
     const found = new Map(
@@ -187,8 +187,8 @@ export class UnitBalancer {
   }
 
   /**
-   * The address is shown once the nodes serve it; then it stays while they take over changes.
-   * @returns why they cannot, or that nobody answers behind it
+   * Shows the address once the nodes serve it. It stays while they apply changes.
+   * @returns why they cannot, or that no member answers
    */
   async #show(ingress: Ingress, shown: ShownLoadBalancer | null): Promise<Refusal | null> {
     if (shown === null) return null
@@ -204,7 +204,7 @@ export class UnitBalancer {
     return nobodyAnswers(shown)
   }
 
-  /** A name that another load balancer has. */
+  /** A host name that another load balancer has. */
   #nameRefusal(id: string, ingress: Ingress): Refusal | null {
     const refused = this.leftOut.name(id, dnsNamesOf(ingress, this.#context.domains.all).dnsNames)
     return refused === null ? null : nameRefused(refused.name, NAMES_FIELD, refused.reason)

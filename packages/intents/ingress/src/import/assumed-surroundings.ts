@@ -23,7 +23,7 @@ export function assumedSurroundings(ingresses: readonly Ingress[], services: rea
   return {
     cluster: 'import',
     loadBalancerClass: null,
-    // What nobody names in a rule, such as a default backend, exists with port 80.
+    // A Service that no rule names, such as a default backend, is assumed to have port 80.
     service: (key) => read.get(key) ?? assumed.get(key) ?? { metadata: { name: key }, spec: { ports: [{ port: 80 }] } },
     slices: () => [],
     certificate: () => ({

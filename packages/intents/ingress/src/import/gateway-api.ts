@@ -14,7 +14,7 @@ export interface GatewayApiObject {
 
 export interface GatewayApiConversion {
   readonly objects: readonly GatewayApiObject[]
-  /** What the objects do not say, each with its Ingress. */
+  /** What the objects cannot express, each with its Ingress. */
   readonly notes: readonly string[]
 }
 
@@ -24,14 +24,13 @@ type Note = (text: string) => void
 const API = 'gateway.networking.k8s.io/v1'
 const CLASS = 'spout'
 const GATEWAY = 'ingress'
-/** Of an HTTPRoute. */
+/** The API's limit for an HTTPRoute. */
 const MOST_RULES = 16
 const MOST_CERTIFICATES = 64
 
 /**
- * Writes Gateways and HTTPRoutes for what these can say: a Gateway for each namespace and class, and HTTPRoutes for
- * each Ingress and host. An Ingress with something that protects it, and that an HTTPRoute cannot say, is not written,
- * since its paths would be open. Pure.
+ * Writes a Gateway for each namespace and class, and HTTPRoutes for each Ingress and host. An Ingress with a protection
+ * that no HTTPRoute can express is not written, since its paths would be open. Pure.
  */
 export function gatewayApiOf(units: readonly UnitReport[]): GatewayApiConversion {
   const notes: string[] = []
@@ -80,7 +79,7 @@ const keyOf = ({ metadata }: Ingress): string => `${metadata.namespace ?? ''}/${
 
 type Listeners = UnitReport['compiled']['content']['listeners']
 
-/** The same routes at both listeners are written once. */
+/** Routes that are equal at both listeners are written once. */
 function routesOf(ingress: Ingress, gateway: string, listeners: Listeners, note: Note): GatewayApiObject[] {
   const toldOf: Note = (text) => note(`${keyOf(ingress)}: ${text}`)
   const bySection = listeners.map(({ name, routes = [] }) => {
@@ -126,7 +125,7 @@ interface Match {
   }
 }
 
-/** Null, and a note, when an HTTPRoute cannot say it. */
+/** Null, with a note, when an HTTPRoute cannot express it. */
 function matchOf(conditions: readonly RouteCondition[], note: Note): Match | null {
   let host = ''
   let path: Match['match']['path']

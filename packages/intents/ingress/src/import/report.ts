@@ -5,7 +5,10 @@ import { LEGACY_CLASS_ANNOTATION } from '../names.ts'
 import { type Compiled, compile } from '../to-model/compile.ts'
 import { assumedSurroundings } from './assumed-surroundings.ts'
 
-/** `taken` as before; `differs` as its note says; `lost`: served without it; `refused`: paths are answered with 503. */
+/**
+ * `taken`: as before. `differs`: in the way that its note says. `lost`: served without it. `refused`: paths are
+ * answered with 503.
+ */
 export type Outcome = 'taken' | 'differs' | 'lost' | 'refused'
 
 export interface Finding {
@@ -28,19 +31,19 @@ export interface UnitReport {
   readonly compiled: Compiled
 }
 
-/** What was read of a cluster, or of files. */
+/** The objects that were read from a cluster or from files. */
 export interface ReadObjects {
   readonly ingresses: readonly Ingress[]
   readonly classes: readonly IngressClass[]
-  /** Those that are not among them are assumed. */
+  /** Services that are missing here are assumed to exist. */
   readonly services: readonly Service[]
 }
 
 const NGINX_CONTROLLER = 'k8s.io/ingress-nginx'
 
 /**
- * What the Ingresses of ingress-nginx would be here: they are compiled as the connector compiles them, with endpoints
- * and certificates assumed. Ingresses whose IngressClass is of another controller are left out. Pure.
+ * What would become of Ingresses of ingress-nginx here. They are compiled as the connector compiles them, with assumed
+ * endpoints and certificates. Ingresses of other controllers' classes are left out. Pure.
  */
 export function reportOf({ ingresses, classes, services }: ReadObjects): readonly UnitReport[] {
   const foreign = new Set(
@@ -98,7 +101,7 @@ const REFUSING: ReadonlySet<string> = new Set([
   'BackendPortNotFound',
 ])
 
-/** ingress-nginx redirects hosts with TLS unless it is told not to. */
+/** Unless told otherwise, ingress-nginx redirects hosts with TLS to HTTPS. */
 function redirectNote({ metadata, spec }: Ingress): readonly Finding[] {
   const names = ['ssl-redirect', 'force-ssl-redirect'].map((name) => `${NGINX_PREFIX}${name}`)
   const hasTls = (spec?.tls ?? []).some(({ hosts = [] }) => hosts.length > 0)

@@ -1,7 +1,7 @@
 import { looseCidrText } from '@spout/model'
 import type { AnnotationReader } from './annotation-reader.ts'
 
-/** Which clients may ask, by their address. */
+/** The clients that may send requests, by address. */
 export interface Access {
   /** Networks in canonical text; null: all but those of `deny`. */
   readonly allow: readonly string[] | null

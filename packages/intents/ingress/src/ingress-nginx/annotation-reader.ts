@@ -1,7 +1,7 @@
 import { type Refusal, shown } from '@spout/connector'
 import { NGINX_PREFIX } from './registry.ts'
 
-/** What schemas of the model offer. */
+/** The part of a schema of the model that is used here. */
 interface Schema<T> {
   safeParse(
     value: unknown,
@@ -59,7 +59,7 @@ export class AnnotationReader {
     return undefined
   }
 
-  /** Between commas; undefined when it is missing. */
+  /** The values between commas; undefined when it is missing. */
   list(name: string): readonly string[] | undefined {
     const parts = this.text(name)
       ?.split(',')

@@ -1,12 +1,12 @@
 import { headerName } from '@spout/model'
 import type { AnnotationReader } from './annotation-reader.ts'
 
-/** Which requests of another Ingress's path this one's Service gets: by header, then by cookie, then by chance. */
+/** The requests that this Service takes over from another Ingress's path: by header, then by cookie, then by chance. */
 export interface Canary {
   readonly header: { readonly name: string; readonly by: HeaderMatch } | null
   /** Name of a cookie with the value `always` or `never`. */
   readonly cookie: string | null
-  /** Of `total`. */
+  /** Out of `total`. */
   readonly weight: number
   readonly total: number
 }
@@ -19,7 +19,7 @@ export type HeaderMatch =
 const COOKIE_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 const MOST_WEIGHT = 1_000_000
 
-/** Null: it is no canary. */
+/** Null when it is not a canary. */
 export function canaryOf(read: AnnotationReader): Canary | null {
   if (!read.flag('canary')) return null
   const header = read.text('canary-by-header')

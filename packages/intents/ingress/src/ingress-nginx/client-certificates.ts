@@ -5,7 +5,7 @@ import { AnnotationReader } from './annotation-reader.ts'
 import { redirectTo } from './redirects.ts'
 import { NGINX_PREFIX } from './registry.ts'
 
-/** Which clients may ask, by their certificates. */
+/** The clients that may send requests, by certificate. */
 export interface ClientCertificates {
   /** The Secret with the authorities, `namespace/name`. */
   readonly secret: string
@@ -13,7 +13,7 @@ export interface ClientCertificates {
   readonly isRequired: boolean
   /** Where these are sent; null: they get 400. */
   readonly errorPage: RedirectAction | null
-  /** An expression for the common name: clients with another one get 403. Null: any. */
+  /** An expression for the common name. Clients with another name get 403. Null: any name. */
   readonly commonName: string | null
 }
 
@@ -22,8 +22,8 @@ const NAME = /^(?<namespace>[a-z0-9-]{1,63})\/(?<name>[a-z0-9][a-z0-9.-]{0,252})
 const COMMON_NAME = /^CN=(?<expression>.+)$/
 
 /**
- * Without a Secret the others mean nothing, as with ingress-nginx.
- * @param namespace of the Ingress: authorities of others are theirs
+ * As with ingress-nginx, the other annotations have no effect without a Secret.
+ * @param namespace of the Ingress: it may not name authorities of another one
  */
 export function clientCertificatesOf(read: AnnotationReader, namespace: string): ClientCertificates | null {
   const text = read.text(SECRET)
@@ -51,10 +51,10 @@ export function clientCertificatesOf(read: AnnotationReader, namespace: string):
   }
 }
 
-/** From the begin of the name on. */
+/** An expression that matches from the start of the name. */
 export const nameExpression = (commonName: string): string => `^(?:${commonName})`
 
-/** Of clients whose common name is another one, or that have none. */
+/** Clients without a common name, or with one that does not match. */
 export const otherName = (commonName: string) => ({
   ...{ on: 'client-name' as const, name: 'CN' as const, compare: 'regex' as const, not: true },
   values: [nameExpression(commonName)],

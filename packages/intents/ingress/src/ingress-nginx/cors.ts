@@ -1,14 +1,14 @@
 import { type RouteFilter, routeFilter } from '@spout/model'
 import type { AnnotationReader } from './annotation-reader.ts'
 
-/** What ingress-nginx allows unless annotations say otherwise. */
+/** The defaults of ingress-nginx. */
 const USUAL_METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS']
 const USUAL_HEADERS = [
   ...['DNT', 'Keep-Alive', 'User-Agent', 'X-Requested-With', 'If-Modified-Since'],
   ...['Cache-Control', 'Content-Type', 'Range', 'Authorization'],
 ]
 const USUAL_MAX_AGE_S = 1_728_000
-/** More than any browser keeps it. */
+/** No browser keeps an answer longer. */
 const MOST_MAX_AGE_S = 86_400
 
 /** @returns undefined without CORS, and where a value is wrong: then browsers refuse requests of other origins */

@@ -93,7 +93,7 @@ const MOST_REQUESTS = 100_000
 const MOST_UNLIMITED = 32
 const USUAL_BURST_MULTIPLIER = 5
 
-/** Both limits would have buckets of their own; a route has one. */
+/** The two limits would need a bucket each; a route has one. */
 function clientRateOf(read: AnnotationReader): RouteClientRate | undefined {
   const perSecond = read.whole('limit-rps', 0, MOST_REQUESTS)
   const perMinute = read.whole('limit-rpm', 0, MOST_REQUESTS)
@@ -105,7 +105,7 @@ function clientRateOf(read: AnnotationReader): RouteClientRate | undefined {
   return routeClientRate.parse({ requests, perSeconds: perSecond ? 1 : 60, burst: requests * multiplier })
 }
 
-/** Without a list that is not understood, more clients are limited. */
+/** A list that cannot be read exempts nobody, so more clients are limited. */
 function unlimitedOf(read: AnnotationReader, name: string): readonly string[] {
   const parsed = (read.list(name) ?? []).map((text) => looseCidrText.safeParse(text))
   if (parsed.length > MOST_UNLIMITED) read.invalid(name, `names more than ${MOST_UNLIMITED} networks`)
@@ -114,7 +114,7 @@ function unlimitedOf(read: AnnotationReader, name: string): readonly string[] {
   return []
 }
 
-/** As nginx reads sizes: powers of 1024. */
+/** Sizes as nginx reads them: with powers of 1024. */
 const SIZE = /^(?<number>\d{1,12})(?<unit>[bkmg]?)$/i
 const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 }
 

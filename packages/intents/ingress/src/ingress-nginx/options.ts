@@ -10,7 +10,7 @@ import { type PoolOptions, poolOptionsOf } from './pool-options.ts'
 import { type Redirects, redirectsOf } from './redirects.ts'
 import { NGINX_ANNOTATIONS } from './registry.ts'
 
-/** What the annotations of ingress-nginx of an Ingress say, as typed data. */
+/** The annotations of ingress-nginx on an Ingress, as typed data. */
 export interface NginxOptions {
   /** Something protects its paths that is not known here: they are answered with 503. */
   readonly isRefused: boolean
@@ -25,7 +25,7 @@ export interface NginxOptions {
 
 export interface ReadAnnotations {
   readonly options: NginxOptions
-  /** What is not taken, each with its annotation. */
+  /** The annotations that are not taken, each with the reason. */
   readonly problems: readonly Refusal[]
 }
 

@@ -3,9 +3,9 @@ import { REDIRECT_CODES } from '@spout/model/route-words'
 import type { AnnotationReader } from './annotation-reader.ts'
 
 export interface Redirects {
-  /** Which requests in plain HTTP are sent to HTTPS. */
+  /** The plain HTTP requests that are redirected to HTTPS. */
   readonly ssl: 'none' | 'hosts-with-tls' | 'all'
-  /** Of all requests. */
+  /** A redirect for all requests. */
   readonly all: RedirectAction | null
   /** Where requests for `/` are sent, such as `/app`. */
   readonly appRoot: string | null
@@ -14,7 +14,7 @@ export interface Redirects {
 }
 
 export function redirectsOf(read: AnnotationReader): Redirects {
-  // Both are read, so that a wrong value of either is said.
+  // Both are read, so that a wrong value in either is reported.
   const [forced, wanted] = [read.flag('force-ssl-redirect'), read.flag('ssl-redirect')]
   const [temporal, permanent] = [
     redirectTo(read, 'temporal-redirect', 302),

@@ -1,4 +1,4 @@
-/** Of all annotations of ingress-nginx. */
+/** The prefix of all annotations of ingress-nginx. */
 export const NGINX_PREFIX = 'nginx.ingress.kubernetes.io/'
 
 /**

@@ -3,9 +3,9 @@ import type { Ingress } from '@spout/kube'
 import { type NginxOptions, nginxOptionsOf } from '../ingress-nginx/options.ts'
 import type { Redirects } from '../ingress-nginx/redirects.ts'
 
-/** What the annotations of an Ingress say, as typed data. */
+/** The annotations of an Ingress, as typed data. */
 export interface IngressOptions extends NginxOptions {
-  /** Which requests in plain HTTP are sent to HTTPS. */
+  /** The plain HTTP requests that are redirected to HTTPS. */
   readonly sslRedirect: Redirects['ssl']
 }
 

@@ -7,7 +7,7 @@ import type { Surroundings } from './surroundings.ts'
 export interface NamedBackend {
   /** `namespace/name`. */
   readonly service: string
-  /** Null: the first one. */
+  /** Null: the first port of the Service. */
   readonly port: PortReference | null
   readonly field: string
 }
@@ -41,7 +41,7 @@ export class Backends {
     return this.#pools.get(pool)?.members.length === 0
   }
 
-  /** @returns the name of its pool; null, and a refusal is told, when it cannot be served */
+  /** @returns the name of its pool; null when it cannot be served, after the refusal was reported */
   poolOf({ service: key, port, field }: NamedBackend, options: PoolOptions, tell: Tell): string | null {
     this.#services.add(key)
     const service = this.#around.service(key)

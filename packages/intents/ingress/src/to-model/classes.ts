@@ -8,9 +8,9 @@ const isDefault = ({ metadata }: IngressClass): boolean => metadata.annotations?
 export const isOurs = ({ spec }: IngressClass): boolean => spec?.controller === CONTROLLER_NAME
 
 /**
- * The class of ours that an Ingress is of: the one that it names, or without a name the default class. Null: it is of
- * another controller, of none, or of a class that does not exist; then nothing of it is touched. Without a name and with
- * default classes of several controllers it is nobody's.
+ * The class of ours that an Ingress belongs to: the class it names, else the default class. Null when it belongs to
+ * another controller, or names a class that does not exist; then it is left alone. If several controllers have a
+ * default class, an Ingress without a class belongs to nobody.
  */
 export function classOf({ metadata, spec }: Ingress, classes: readonly IngressClass[]): IngressClass | null {
   const named = spec?.ingressClassName ?? metadata.annotations?.[LEGACY_CLASS_ANNOTATION]

@@ -12,8 +12,8 @@ export interface ClientAuthorities {
 }
 
 /**
- * One listener asks clients for certificates of one Secret's authorities, which is that of the oldest Ingress:
- * authorities of another one would let in clients that the first does not know.
+ * A listener can verify clients by the authorities of one Secret only. The oldest Ingress decides which: another one's
+ * authorities would accept clients that the oldest does not know.
  * @param ordered the oldest first
  */
 export function clientAuthoritiesOf(
@@ -33,7 +33,7 @@ export function clientAuthoritiesOf(
   }
   const hasTls = ordered.some(({ ingress }) => (ingress.spec?.tls ?? []).some(({ secretName }) => secretName))
   const sight = around.certificate(authoritiesKey(first.secret))
-  // Clients are not let in by what the Secret held before.
+  // Clients are not accepted by the previous content of the Secret.
   const id = hasTls && sight.type === 'ready' && sight.notice === null ? sight.certificate.id : null
   const problem = sight.type === 'refused' ? sight.refusal : sight.type === 'ready' ? sight.notice : null
   for (const { ingress, secret } of wanting) {

@@ -37,7 +37,7 @@ export interface Compiled {
   readonly content: LoadBalancerContent
   /** The Services that its rules name, whether they exist or not. */
   readonly services: ReadonlySet<string>
-  /** What of an Ingress is not served as it says, by its UID. The rest of it is served. */
+  /** Parts of each Ingress, by UID, that are not served as it says. The rest is served. */
   readonly problems: ReadonlyMap<string, readonly Refusal[]>
 }
 
@@ -148,10 +148,12 @@ type Tell = (ingress: Ingress, refusal: Refusal) => void
 const listener = (protocol: 'http' | 'https', port: number) =>
   ({ name: protocol, protocol, port, defaultPool: '', allowedCidrs: null, insertHeaders: FORWARDED }) as const
 
-/** What no rule takes, without a default backend, as ingress-controller-conformance has it. */
+/**
+ * Answers requests that no rule matches where there is no default backend, as ingress-controller-conformance expects.
+ */
 const NOT_FOUND: RouteContent = { name: 'not-found', conditions: [], action: { type: 'respond', code: 404 } }
 
-/** Of rules that take the same requests the first wins, which is of the oldest Ingress; both are told. */
+/** If several rules match the same requests, that of the oldest Ingress wins. Both Ingresses are told. */
 function winners(rules: readonly Rule[], tell: Tell): readonly Rule[] {
   const byText = new Map<string, Rule>()
   for (const rule of rules) {
@@ -200,7 +202,7 @@ function canariesOf(
   return found
 }
 
-/** The pools of a rule. A backend that cannot be served is told. */
+/** The pools of a rule. A backend that cannot be served is reported. */
 function backendsOf(
   rule: Rule,
   other: Rule | undefined,
@@ -237,7 +239,7 @@ function backendsOf(
   }
 }
 
-/** Of a canary, affinity counts and nothing else of its own pool. */
+/** A canary's own pool has only its affinity from the canary. */
 const persistenceOf = ({ pool }: IngressOptions) => ({ persistence: pool.persistence })
 
 const poolNamesOf = (routes: readonly RouteContent[]): ReadonlySet<string> =>

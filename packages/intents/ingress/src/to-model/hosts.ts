@@ -68,7 +68,7 @@ export function wwwRoutes(
       },
       field,
     )
-    // A host that no listener takes is told of its own rule.
+    // A host that no listener takes is reported at its own rule.
     return 'refusal' in route ? [] : [{ rule, route: route.value }]
   })
 }

@@ -2,14 +2,14 @@ import { MOST_REGEXES, whyUnusable } from '@spout/model/regex'
 
 const LONGEST = 512
 const PRINTABLE = /^[ -~]+$/
-/** Of expressions for paths: neither a space, nor what paths have as %XX alone. */
+/** The characters of expressions for paths: no space, and none that a path can only contain as %XX. */
 const OF_PATHS = /^[!$-;=?-_a-~]+$/
 
 /** The expressions of one load balancer, whose number is bounded. */
 export class Regexes {
   readonly #used = new Set<string>()
 
-  /** As `refusalOf`, of an expression for paths. */
+  /** Like `refusalOf`, for an expression for paths. */
   refusalOfPath(pattern: string): string | null {
     return OF_PATHS.test(pattern) ? this.refusalOf(pattern) : 'The expression has characters that no path has.'
   }
@@ -32,6 +32,6 @@ export function literalBegin(pattern: string): string {
   if (pattern.includes('|')) return '/'
   const literal = /^\/[A-Za-z0-9/_-]{0,99}/.exec(pattern)?.[0] ?? '/'
   const next = pattern[literal.length] ?? ''
-  // What is repeated may be missing.
+  // A repeated part may be absent.
   return '?*{'.includes(next) && next !== '' && literal.length > 1 ? literal.slice(0, -1) : literal
 }

@@ -1,13 +1,13 @@
-/** What `rewrite-target` does with the requests of a path that is an expression. */
+/** How `rewrite-target` rewrites requests for a path that is an expression. */
 export type Rewriting =
   | { readonly type: 'none' }
-  /** All get this path. */
+  /** All requests get this path. */
   | { readonly type: 'whole'; readonly path: string }
   /** Elements are replaced: `takes` says which requests. */
   | { readonly type: 'elements'; readonly takes: PathMatch; readonly from: string; readonly to: string }
   | { readonly type: 'unknown' }
 
-/** Null takes every path. */
+/** Null matches every path. */
 type PathMatch = { readonly compare: 'elements' | 'prefix'; readonly value: string } | null
 
 /** Characters of a path that stand for themselves; a dot is taken as one. */

@@ -88,7 +88,7 @@ export function routesOfRule(
   return [...guards, ...root, ...before, ...sharedRoutes(shares, (pools) => forward(pools), regexes, tell), ...rest]
 }
 
-/** Of each client. */
+/** Limits for each client. */
 const limitsOf = ({ forwarding: { clientRate, clientConcurrency } }: IngressOptions): Partial<Forward> => ({
   ...(clientRate && { clientRate }),
   ...(clientConcurrency !== undefined && { clientConcurrency }),
@@ -137,7 +137,7 @@ function rootRoutes(name: string, rule: Rule, { redirects }: IngressOptions): re
 }
 
 interface Rewritten {
-  /** Which requests are rewritten; null: it is not known how. */
+  /** The requests that are rewritten; null when that cannot be determined. */
   readonly takes: Conditions | null
   readonly rewrite: Partial<Extract<RouteFilter, { readonly type: 'rewrite' }>>
   /** Whether these are all requests of the rule. */
@@ -172,7 +172,8 @@ function rewriteOf(
 }
 
 /**
- * What ingress-nginx tells pods of a client's certificate. A client must not say it itself, also not with underscores.
+ * Headers in which ingress-nginx passes a client's certificate to pods. A client must not set them itself, not even
+ * with underscores.
  */
 const TOLD_BY_NGINX = ['verify', 'subject-dn', 'issuer-dn', 'cert'].map((name) => `ssl-client-${name}`)
 const FORGED = TOLD_BY_NGINX.flatMap((name) => [name, name.replaceAll('-', '_')])

@@ -13,11 +13,11 @@ export interface Rule {
   readonly ingress: Ingress
   /** Where it stands, such as `spec.rules[0].http.paths[1]`. */
   readonly field: string
-  /** In lower case; empty for all hosts. A wildcard begins with `*.`. */
+  /** Host in lower case; empty for all hosts. A wildcard begins with `*.`. */
   readonly host: string
   /** `regex`: as ingress-nginx has all paths of a host where one of them is an expression. */
   readonly match: 'exact' | 'prefix' | 'regex' | 'default'
-  /** Of a prefix without the last slash; empty takes every path. */
+  /** A prefix has no trailing slash; an empty path matches every request. */
   readonly path: string
   readonly backend: RuleBackend | { readonly refusal: Refusal }
 }
@@ -94,7 +94,7 @@ export function byPrecedence(a: Rule, b: Rule): number {
 
 const rankOfMatch = ({ match }: Rule): number => (match === 'default' ? 1 : 0)
 const rankOfHost = ({ host }: Rule): number => (host === '' ? 2 : host.startsWith('*.') ? 1 : 0)
-/** More labels first. Only wildcards differ by it in what they take. */
+/** Hosts with more labels come first. Only wildcards overlap in this way. */
 const labelsOf = ({ host }: Rule): number => (host.startsWith('*.') ? -host.split('.').length : 0)
 const rankOfPath = ({ match }: Rule): number => (match === 'exact' ? 0 : 1)
 const lengthOf = ({ match, path }: Rule): number => (match === 'exact' ? 0 : -path.length)
@@ -125,7 +125,7 @@ export function conditionsOf(rule: Rule): Conditions {
   return [...hosts, { on: 'path', compare: match === 'exact' ? 'exact' : 'elements', values: [path] }]
 }
 
-/** As ingress-nginx writes it: from the begin of the path on, without regard to case. */
+/** The expression that ingress-nginx makes of a path: from its start, ignoring case. */
 export const regexOf = (path: string): string => `(?i)^${path}`
 
 /** Unique in a load balancer. */

@@ -1,7 +1,7 @@
 import type { CertificateSight, Family } from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
 
-/** What Ingresses are compiled with. */
+/** The facts by which Ingresses are compiled. */
 export interface Surroundings {
   readonly cluster: string
   /** Class of load balancers; null: none is named. */
@@ -10,8 +10,8 @@ export interface Surroundings {
   readonly service: (key: string) => Service | undefined
   readonly slices: (serviceKey: string) => readonly EndpointSlice[]
   readonly certificate: (secretKey: string) => CertificateSight
-  /** That members can have. */
+  /** The address families that members can have. */
   readonly families: readonly Family[]
-  /** Of the project, below which it may have names. */
+  /** The domains of the project: its host names must be below one of them. */
   readonly domains: readonly string[]
 }
