@@ -31,7 +31,7 @@ const FIELDS: AddressFields = {
 export interface BringContext extends AddressContext {
   readonly service: LoadBalancerService
   readonly documents: DocumentService
-  /** What was written last, by id of the load balancer. Whoever changes it since is overruled. */
+  /** The document that was written last, by id of the load balancer. Later changes by others are overwritten. */
   readonly written: Map<string, string>
 }
 

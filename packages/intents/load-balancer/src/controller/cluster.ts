@@ -15,7 +15,7 @@ export interface Cluster {
   /** `namespace/name`; undefined when there is none. */
   object(key: string): LoadBalancerObject | undefined
   objects(): Iterable<LoadBalancerObject>
-  /** Whether the object is there, and of another project. */
+  /** Whether the object exists but belongs to another project. */
   isElsewhere(key: string): boolean
   service(key: string): Service | undefined
   services(namespace: string): Iterable<Service>

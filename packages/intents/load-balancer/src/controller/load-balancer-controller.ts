@@ -148,7 +148,7 @@ export class LoadBalancerController {
     return done
   }
 
-  /** In one turn, so that none is taken as unnamed. */
+  /** Registers all Secrets in one turn, so that none counts as unnamed meanwhile. */
   #nameAllSecrets(): void {
     const { cluster, certificates } = this.#options
     for (const object of cluster.objects()) {
@@ -163,7 +163,7 @@ export class LoadBalancerController {
     this.#options.certificates.name(`load-balancer/${key}`, secrets)
   }
 
-  /** The object went to another project before it showed an address of this one. */
+  /** The object moved to another project before it showed an address of this one. */
   async #leave(key: string): Promise<void> {
     for (const { document } of this.#known.ofKey(key)) {
       await this.#options.service.delete(document.id)
@@ -223,7 +223,7 @@ export class LoadBalancerController {
     return this.#show(key, object, newest, refusal === null ? compiled.problems : [refusal, ...compiled.problems])
   }
 
-  /** The object as it is cannot be served; what was served before stays. */
+  /** The object cannot be served as it is; what was served before stays. */
   #refuse(key: string, object: LoadBalancerObject, refusal: Refusal): Promise<Outcome> {
     const [held] = this.#known.ofUid(uidOf(object))
     return this.#show(key, object, held ?? null, [refusal])

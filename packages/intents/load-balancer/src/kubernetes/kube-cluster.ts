@@ -73,7 +73,7 @@ export class KubeCluster implements Cluster {
     return this.#objects.all()
   }
 
-  /** Here are the objects of all projects. */
+  /** Never: this cluster has the objects of all projects. */
   isElsewhere(): boolean {
     return false
   }

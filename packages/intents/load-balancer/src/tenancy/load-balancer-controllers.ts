@@ -10,7 +10,7 @@ import { ProjectCluster } from './project-cluster.ts'
 import { tenantLoadBalancers } from './tenant-objects.ts'
 
 export interface LoadBalancerTenant extends ProjectTenant {
-  /** With a credential for that project alone. */
+  /** Client with a credential for that project alone. */
   readonly documents: DocumentService
 }
 

@@ -21,7 +21,7 @@ import { canonicalIp, isIp, parseIp } from '@spout/net'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 import { type Endpoints, membersOf } from './members.ts'
 
-/** What an object is compiled with. */
+/** The facts by which an object is compiled. */
 export interface Surroundings extends Endpoints {
   /** Id of the cluster. */
   readonly cluster: string
@@ -31,11 +31,11 @@ export interface Surroundings extends Endpoints {
 export interface Compiled {
   readonly document: LoadBalancerDocument
   readonly request: AddressRequest
-  /** What must change before the result can, such as `secret namespace/name`. */
+  /** The objects that the result depends on, such as `secret namespace/name`. */
   readonly dependencies: ReadonlySet<string>
-  /** What of it is not served as it says. The rest of it is. */
+  /** Parts of the object that are not served as it says. The rest is served. */
   readonly problems: readonly Refusal[]
-  /** A Secret that it names is being read: nothing is written until then. */
+  /** Whether a Secret that it names has yet to be read: then nothing is written. */
   readonly waits: boolean
 }
 
@@ -93,7 +93,7 @@ export function secretsOf({ metadata }: LoadBalancerObject, { listeners }: LoadB
   return new Set(names.map((name) => `${metadata.namespace ?? ''}/${name}`))
 }
 
-/** The spec with its defaults. A refusal of what the schema would not have let in. */
+/** The spec with its defaults; a refusal when the schema would not have admitted it. */
 export function specOf({ spec }: LoadBalancerObject): OrRefusal<LoadBalancerSpec> {
   try {
     return { value: parseAs(loadBalancerSpec, spec, 'spec') }
@@ -151,7 +151,7 @@ function poolOf(
   }
 }
 
-/** A listener without any certificate that can be used is left out: it would have to answer without TLS. */
+/** A listener without a usable certificate is left out: it would have to answer without TLS. */
 function listenerOf(
   { tls, routes, ...others }: ListenerSpec,
   namespace: string,

@@ -18,13 +18,13 @@ export interface Endpoints {
   readonly services: (namespace: string) => Iterable<Service>
   readonly slicesOf: (serviceKey: string) => readonly EndpointSlice[]
   readonly slice: (key: string) => EndpointSlice | undefined
-  /** That members can have. */
+  /** The address families that members can have. */
   readonly families: readonly Family[]
 }
 
 export interface FoundMembers {
   readonly members: readonly MemberDraft[]
-  /** What must change before the answer can: `service namespace/name`, `services namespace`, `slice namespace/name`. */
+  /** The objects that the result depends on: `service namespace/name`, `services namespace`, `slice namespace/name`. */
   readonly dependencies: readonly string[]
   readonly problems: readonly Refusal[]
 }

@@ -46,7 +46,7 @@ function programmed(progress: Progress): ConditionState {
   }
 }
 
-/** Nothing is said while it is not known. */
+/** There is no such condition while the state is unknown. */
 function serving(shown: ShownLoadBalancer | null): readonly ConditionState[] {
   const now = shown?.status.serving
   if (now === undefined) return []
