@@ -22,7 +22,7 @@ export interface Brought {
   readonly shown: ShownLoadBalancer | null
   /** Why it is not as requested; what is there stays in force. */
   readonly refusal: Refusal | null
-  /** It is not refused, but waits for what the refusal names as missing. */
+  /** Whether it waits for a missing object that the refusal names, and is not refused for good. */
   readonly waits?: boolean
   /** External addresses that were refused, and why. */
   readonly refusedExternals?: ReadonlyMap<string, Refusal>

@@ -29,7 +29,7 @@ export interface ServiceControllerSettings extends IntentSettings, OwnershipSett
 
 export interface ServiceControllerOptions
   extends Omit<IntentOptions<Cluster, ServiceControllerSettings>, 'certificates'> {
-  /** Left out: Services that name Secrets are refused. No other Service waits for them. */
+  /** Left out: Services that name Secrets are refused. Other Services do not need it. */
   readonly certificates?: Pick<TlsCertificates, 'of' | 'name' | 'complete' | 'onChange'>
   /** Keys that are processed concurrently. */
   readonly workers?: number

@@ -57,6 +57,6 @@ export async function bringExternals(
   return { shown: now, refused }
 }
 
-/** Without the field, which is one of the control plane's own call. */
+/** The message without the field, which is a field of the native API. */
 const messageOf = ({ code, message }: Refused): string =>
   code === 'AddressTaken' ? 'it is already in use' : reasonOf(message)

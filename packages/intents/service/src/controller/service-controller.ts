@@ -104,7 +104,7 @@ export class ServiceController {
       ...{ name: this.name, workers, clock, log },
       isRead: () => cluster.ready,
       follows: [known, pools, networks],
-      // All Secrets that are named are known: the certificates of others may go.
+      // Called when all named Secrets are known: certificates of others may be deleted.
       begin: () => options.certificates?.complete('service'),
       beforeEach: () => this.#context.restoration.beginIfLost(() => this.#claimed()),
       looks: {
@@ -238,7 +238,7 @@ export class ServiceController {
     for (const unit of this.#units.refusedUnits) this.#addUnit(unit)
   }
 
-  /** Those that may show addresses of ours. */
+  /** The Services whose statuses may show our addresses. */
   #claimed(): readonly Service[] {
     const { cluster } = this.#context
     return [...cluster.services()].filter((service) => cluster.isClaimed(service))

@@ -82,7 +82,7 @@ export class UnitBalancer {
       this.#settled.forget(unit)
       return done
     }
-    // Once its Secret has been read and stored, the unit is queued again.
+    // The unit is queued again when its Secret has been read and stored.
     if (services.some((service) => this.#certificateOf(service)?.type === 'waits')) return done
     if (this.#waitsForOthers(services)) {
       for (const service of services) this.#context.addLeaving(keyOf(service))
@@ -168,7 +168,7 @@ export class UnitBalancer {
     })
   }
 
-  /** Null: it names no Secret. */
+  /** Null when it names no Secret. */
   #certificateOf(service: Service): CertificateSight | null {
     const key = secretOf(service)
     return key === null ? null : (this.#context.certificates?.of(key) ?? null)

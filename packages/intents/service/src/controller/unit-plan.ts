@@ -246,7 +246,7 @@ function withKept(
   }
 }
 
-/** Which Service has which port and address, according to a document. */
+/** The Service that has each port and address, according to a document. */
 export function heldGroup(document: LoadBalancer): HeldGroup {
   const listeners = listenersOf(document)
   return {

@@ -34,7 +34,7 @@ const SPEC = [
   ...(['externalIPs', 'selector', 'sessionAffinity', 'sessionAffinityConfig'] as const),
 ] as const
 
-/** Of a Service that is not a load balancer, and was none of ours, only its existence is kept. */
+/** A Service that is no load balancer, and never was one of ours, is reduced to its existence. */
 export function trimService({ metadata, spec, status }: Service): Service {
   const named = picked(metadata, NAMED)
   if (spec?.type !== 'LoadBalancer' && metadata.annotations?.[MANAGED_BY] === undefined)

@@ -42,7 +42,7 @@ import { sourceRangesOf } from './source-ranges.ts'
 import { tlsOf } from './tls.ts'
 import { unknownAnnotation } from './unknown-annotation.ts'
 
-/** What a Service is converted with. */
+/** The facts by which a Service is converted. */
 export interface Surroundings {
   /** Its own EndpointSlices. */
   readonly slices: readonly EndpointSlice[]
@@ -135,7 +135,7 @@ export function draftOf(
           port: port.port,
           defaultPool: poolName,
           allowedCidrs: allowed.value,
-          // What the members speak is not known, so none is offered (ALPN).
+          // The protocol of the members is unknown, so none is offered (ALPN).
           ...(endsTls && { tls: listenerTls.parse({ certificateIds: [tls.value?.certificateId], alpn: [] }) }),
         },
         pool: {
@@ -143,7 +143,7 @@ export function draftOf(
           protocol: protocols.pool,
           persistence: persistenceOf(service),
           panicThreshold: panicPercent(mode.value === 'node-ports' && isLocal(service), members.length),
-          // A UDP client does not notice that its endpoint is gone: its next packet goes to another one.
+          // A UDP client does not notice that its endpoint is gone: its next packet goes to another endpoint.
           drainSeconds: port.transport === 'udp' ? 0 : drainSeconds(drain.value),
           members,
           monitor: check === null ? null : { ...withoutPort(check) },

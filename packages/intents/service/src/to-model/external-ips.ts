@@ -14,7 +14,7 @@ export interface ExternalIpRequest {
 }
 
 export interface RefusedExternal {
-  /** For messages: canonical if it can be read. */
+  /** The address for messages: in canonical form if it can be parsed. */
   readonly address: string
   readonly refusal: Refusal
 }
@@ -60,7 +60,10 @@ export function externalIpsOf(service: Service, ranges: readonly Cidr[]): Extern
  */
 export const externalRanges = (texts: readonly string[]): readonly Cidr[] => texts.map((text) => parseCidr(text))
 
-/** Names the external addresses of a document: nothing else tells them from a second family's or a floating one. */
+/**
+ * Lists the external addresses of a document: nothing else distinguishes them from addresses of a second family or
+ * floating IPs.
+ */
 export const EXTERNAL_ANNOTATION = 'kubernetes.external-ips'
 
 interface Addressed {

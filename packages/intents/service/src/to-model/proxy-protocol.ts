@@ -9,7 +9,7 @@ export type ProxyVersion = 'v1' | 'v2' | null
 export const proxyVersionOf = (service: Service): OrRefusal<ProxyVersion> =>
   choiceAnnotation(service, 'proxyProtocol', ['v1', 'v2'])
 
-/** A TCP port whose members are told, or that ends TLS, is carried by the L7 proxy; any other by the kernel. */
+/** The L7 proxy carries a TCP port that uses the PROXY protocol or ends TLS; the kernel carries any other port. */
 export function protocolsOf(
   { transport }: BalancedPort,
   version: ProxyVersion,

@@ -141,7 +141,7 @@ const member = (sharer: Sharer, ports: ReadonlyMap<PortKey, Service>): GroupMemb
   ),
 })
 
-/** Both requests combined, or null when no address can satisfy both. */
+/** Both requests combined; null when no address can satisfy both. */
 function joined(a: AddressRequest | null, b: AddressRequest): AddressRequest | null {
   if (a === null) return b
   if (a.loadBalancerClass !== b.loadBalancerClass) return null

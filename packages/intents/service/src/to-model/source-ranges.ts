@@ -5,7 +5,9 @@ import { fieldOf, listAnnotation } from './annotations.ts'
 
 const MOST = 200
 
-/** Who may connect: null for everybody, else canonical prefixes, sorted. An unreadable range refuses the Service. */
+/**
+ * The clients that may connect: null for all, else canonical prefixes, sorted. An unreadable range refuses the Service.
+ */
 export function sourceRangesOf(service: Service): OrRefusal<readonly string[] | null> {
   const own = service.spec.loadBalancerSourceRanges ?? []
   let field = 'spec.loadBalancerSourceRanges'

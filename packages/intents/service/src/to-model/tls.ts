@@ -7,7 +7,7 @@ import type { BalancedPort } from './ports.ts'
 export interface TlsOfService {
   readonly certificateId: string
   readonly endsTls: (port: BalancedPort) => boolean
-  /** What its user should know, though it is served. */
+  /** A notice for the user, although it is served. */
   readonly notice: Refusal | null
 }
 

@@ -7,9 +7,7 @@ export interface Answering {
   readonly message: string
 }
 
-/**
- * @param shared whether other Services have parts of the load balancer: nothing is told of their members
- */
+/** @param shared whether other Services have parts of the load balancer: then its members' state is not shown */
 export function answeringOf({ state, reason, message }: Serving, shared: boolean): Answering {
   const answers = state !== 'no'
   switch (reason) {

@@ -14,7 +14,7 @@ export interface WrittenStatus {
 
 export interface StatusInput {
   readonly service: Service
-  /** Null while the request itself cannot be read: then what is shown stays, as the load balancer does. */
+  /** Null while the request cannot be parsed: then the load balancer and the shown addresses stay. */
   readonly request: AddressRequest | null
   /** The load balancer's addresses that are this Service's; empty when there are none. */
   readonly addresses: readonly string[]
