@@ -17,7 +17,7 @@ export interface NamedSecretsOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly log: Logger
-  /** Called with the key of a Secret that was read for the first time, or that is another one now. */
+  /** Called with the key of a Secret that was read for the first time, or has changed. */
   readonly onChange: (key: string) => void
 }
 
@@ -44,7 +44,7 @@ const AUTHORITIES = 'Authorities/'
 /** The key of a Secret of which the authorities are wanted, and no key. */
 export const authoritiesKey = (key: string): string => `${AUTHORITIES}${key}`
 
-/** What a key names. */
+/** The namespace and name of a key. */
 const placeOf = (key: string) => {
   const isConfigMap = key.startsWith(CONFIG_MAP)
   const path = isConfigMap
@@ -90,7 +90,7 @@ export class NamedSecrets {
     void followed.done.then(() => this.#ending.delete(followed.done))
   }
 
-  /** Null until it was read once. */
+  /** Null until the Secret was read for the first time. */
   of(key: string): OrRefusal<TlsContent> | null {
     return this.#contents.get(key) ?? null
   }
@@ -138,13 +138,13 @@ export class NamedSecrets {
     }
   }
 
-  /** Until the watch ends. @returns false when we may not watch it */
+  /** Follows a Secret until the watch ends. @returns false when we may not watch it */
   async #watch(key: string, signal: AbortSignal): Promise<boolean> {
     const { namespace, name, resource } = placeOf(key)
     try {
       const lines = this.#options.transport.lines({
         path: collectionPath(resource, namespace),
-        // Without a version the first event is the Secret as it is.
+        // A watch without a version starts with the present Secret.
         query: { watch: true, fieldSelector: `metadata.name=${name}`, timeoutSeconds: WATCH_SECONDS },
         signal,
         silenceMs: SILENCE_MS,

@@ -7,11 +7,11 @@ import { type Refusal, reasonOf } from '../refusal.ts'
 import { hasContent, isOfOwner, labelsOf, secretTag, tagOfSecret } from './certificate-tags.ts'
 import { NamedSecrets } from './named-secrets.ts'
 
-/** What a listener can show for a Secret. */
+/** The certificate that a listener can use for a Secret, or why there is none. */
 export type CertificateSight =
   /** `notice`: why the Secret as it is now cannot be used. The certificate that it had before stays. */
   | { readonly type: 'ready'; readonly certificate: StoredCertificate; readonly notice: Refusal | null }
-  /** It is being read or stored. */
+  /** The Secret has yet to be read or stored. */
   | { readonly type: 'waits' }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
@@ -128,7 +128,7 @@ export class TlsCertificates {
     }
   }
 
-  /** All objects of this kind have said what they name: what nothing names may go. */
+  /** All objects of this kind have registered what they name: certificates that nothing names may be deleted. */
   complete(kind: string): void {
     if (this.#waitingFor.delete(kind)) this.#sweep()
   }
@@ -137,7 +137,7 @@ export class TlsCertificates {
   of(key: string): CertificateSight {
     const content = this.#secrets.of(key)
     const [certificate] = this.#madeOf(key)
-    // What an earlier process stored is shown until the Secret was read.
+    // The certificate that an earlier process stored is used until the Secret was read.
     if (content === null && certificate !== undefined) return { type: 'ready', certificate, notice: null }
     if (!this.#listed || content === null) return { type: 'waits' }
     const refusal = 'refusal' in content ? content.refusal : this.#refusalOf(key, content.value.hash)
@@ -215,7 +215,7 @@ export class TlsCertificates {
     if (certificate === undefined || this.#isNamed(certificate)) return done
     try {
       await this.#options.service.delete(id)
-      // Who has named the Secret meanwhile gets another.
+      // An object that named the Secret meanwhile gets a new certificate.
       this.#gone(id)
       return done
     } catch (error) {

@@ -7,7 +7,7 @@ import { type OrRefusal, refuse, shown } from '../refusal.ts'
 export interface TlsContent {
   /** PEM blocks, the leaf first. */
   readonly chain: string
-  /** Null for authorities. */
+  /** Null for a list of authorities. */
   readonly key: Secret<string> | null
   /** Names this content: a SHA-256 over both, hex. */
   readonly hash: string

@@ -50,7 +50,7 @@ export class BackendServices {
     return this.#services.get(key)
   }
 
-  /** All of a namespace. */
+  /** All Services of a namespace. */
   ofNamespace(namespace: string): readonly Service[] {
     return this.#services.keysBy(BY_NAMESPACE, namespace).flatMap((key) => this.#services.get(key) ?? [])
   }

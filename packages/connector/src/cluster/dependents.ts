@@ -1,4 +1,4 @@
-/** Which objects depend on what, each by a text such as `service namespace/name`. */
+/** Which objects depend on which others. Each is a text such as `service namespace/name`. */
 export class Dependents {
   readonly #keysOf = new Map<string, Set<string>>()
   readonly #namesOf = new Map<string, ReadonlySet<string>>()
@@ -8,7 +8,7 @@ export class Dependents {
     return [...(this.#keysOf.get(name) ?? [])]
   }
 
-  /** All that depend on anything. */
+  /** All objects that depend on another. */
   keys(): readonly string[] {
     return [...this.#namesOf.keys()]
   }

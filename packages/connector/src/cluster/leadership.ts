@@ -4,7 +4,7 @@ import type { Component, Logger } from '@spout/runtime'
 export interface LeadershipOptions {
   /** Starts once this process leads. */
   readonly work: { start(): void; stop(): Promise<void> }
-  /** Null leads at once, without a lease. */
+  /** Null: this process leads at once, without a lease. */
   readonly lease: {
     readonly transport: Transport
     readonly namespace: string

@@ -27,7 +27,7 @@ const BY_SERVICE = 'service'
 export class ServiceSlices {
   readonly reflector: Reflector<EndpointSlice, EndpointSlice>
   readonly #listeners = new Set<(serviceKey: string) => void>()
-  /** The Service of each slice: once a slice is deleted, it no longer tells. */
+  /** The Service of each slice, since a deleted slice does not name it. */
   readonly #serviceOfSlice = new Map<string, string>()
 
   constructor({ transport, clock, log, namespace, slicesBy, deletionGuard }: ServiceSlicesOptions) {

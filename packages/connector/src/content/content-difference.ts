@@ -52,7 +52,7 @@ export const says = (document: LoadBalancer, wanted: LoadBalancerContent): boole
   differenceTo(document, wanted) === 'same'
 
 function changeOf(poolId: string, members: readonly Member[], wanted: readonly MemberContent[]): PoolChange | null {
-  // Both are sorted by address, so most begin alike.
+  // Both lists are sorted by address, so they mostly have a common start.
   let first = 0
   const isSameAt = (at: number) => at < members.length && at < wanted.length && isAsWanted(members[at]!, wanted[at]!)
   while (isSameAt(first)) first++

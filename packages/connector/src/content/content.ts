@@ -23,9 +23,9 @@ export interface ListenerContent {
   /** Name of a pool of this document; empty for none. */
   readonly defaultPool: string
   readonly allowedCidrs: readonly string[] | null
-  /** Of listeners of protocols `http`, `https`, `tls` and `tls-passthrough`, in order. Absent: none. */
+  /** For listeners of protocols `http`, `https`, `tls` and `tls-passthrough`, in order. Absent: none. */
   readonly routes?: readonly RouteContent[]
-  /** Of listeners of protocols `https` and `tls`, with all its defaults: `listenerTls` gives them. */
+  /** For listeners of protocols `https` and `tls`, with all its defaults: `listenerTls` sets them. */
   readonly tls?: NonNullable<Listener['tls']>
   /** Absent: none. */
   readonly insertHeaders?: Listener['insertHeaders']
@@ -109,7 +109,10 @@ function namesOf({
   return { dnsNames, ...(typeof dnsTtlSeconds === 'number' && { dnsTtlSeconds }) }
 }
 
-/** The same listeners as `contentOf`, computed without the rest. Earlier control planes tell none of those with defaults. */
+/**
+ * The listeners that `contentOf` gives, without computing the rest. Earlier control planes leave out fields with
+ * default values.
+ */
 export function listenersOf(document: LoadBalancer): readonly ListenerContent[] {
   const poolNames = new Map(document.pools.map(({ id, name }) => [id, name]))
   return document.listeners.map(

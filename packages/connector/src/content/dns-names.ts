@@ -8,7 +8,7 @@ export const DNS_ANNOTATIONS = {
   hostname: ['external-dns.kubernetes.io/hostname', 'external-dns.alpha.kubernetes.io/hostname'],
   /** How long resolvers may keep the answer. */
   ttl: ['external-dns.kubernetes.io/ttl', 'external-dns.alpha.kubernetes.io/ttl'],
-  /** Who publishes: the object is left to others unless it says `dns-controller`. */
+  /** Who publishes the names. Unless it is `dns-controller`, we leave the object to others. */
   controller: ['external-dns.kubernetes.io/controller', 'external-dns.alpha.kubernetes.io/controller'],
 } as const
 
@@ -24,7 +24,7 @@ export interface ServedHost {
 export interface AskedNames {
   readonly dnsNames: readonly string[]
   readonly dnsTtlSeconds: number | null
-  /** What is wrong with them. It keeps no object from being served. */
+  /** Problems with the names. They do not keep the object from being served. */
   readonly notices: readonly Refusal[]
 }
 

@@ -41,7 +41,7 @@ export interface RouteContent {
   readonly name: string
   readonly conditions: readonly RouteCondition[]
   readonly action: z.output<typeof forwardContent> | Exclude<RouteAction, { readonly type: 'forward' }>
-  /** Only of a route that somebody else switched off. */
+  /** Present only on a route that somebody else has switched off. */
   readonly enabled?: false
 }
 

@@ -17,8 +17,9 @@ export type AlikeRoutes = WeakMap<HttpRoute, RouteContent>
 const MOST_CHANGES = 500
 
 /**
- * How the routes of a listener differ from the wanted ones. Called often and with thousands of routes, of which few differ.
- * @returns null: not at all; `whole` when their order differs or their names do not tell them apart, or for too many changes
+ * How the routes of a listener differ from the wanted ones. It is called often, with thousands of routes of which few
+ * differ.
+ * @returns null when they are equal; `whole` when their order differs, their names are not unique, or too many differ
  */
 export function routeChange(
   listenerId: string,

@@ -9,10 +9,10 @@ import type { AnsweredLoadBalancer } from './native-bodies.ts'
 export class AnsweredDocuments {
   /** Created load balancers that the watch has not shown yet; null until the call is answered. */
   readonly #made = new Map<string, LoadBalancer | null>()
-  /** Those with routes, as a call left them last. */
+  /** Documents with routes, as the last call returned them. */
   readonly #changed = new Map<string, LoadBalancer>()
 
-  /** It is about to be created. */
+  /** The load balancer is about to be created. */
   begin(id: string): void {
     this.#made.set(id, null)
   }
@@ -26,7 +26,7 @@ export class AnsweredDocuments {
     else this.#changed.delete(document.id)
   }
 
-  /** It was not created, or is gone. */
+  /** The load balancer was not created, or is gone. */
   forget(id: string): void {
     this.#made.delete(id)
     this.#changed.delete(id)

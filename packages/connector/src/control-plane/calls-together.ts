@@ -23,7 +23,7 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void
 }
 
-/** More would only wait in the control plane. */
+/** Further calls would only wait in the control plane. */
 const MOST_CALLS = 2
 
 /**

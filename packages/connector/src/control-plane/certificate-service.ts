@@ -9,7 +9,7 @@ export interface StoredCertificate {
   readonly names: readonly string[]
 }
 
-/** What people and we read of a certificate beside its content. */
+/** The fields of a certificate that describe it to people and to us, beside its content. */
 export type CertificateLabels = Pick<StoredCertificate, 'name' | 'tags'>
 
 /** `listed` ends the first part of a watch: everything that exists has been sent. */

@@ -7,7 +7,7 @@ import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../content/owners.
 import type { AlikeRoutes } from '../content/route-difference.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from './load-balancer-service.ts'
 
-/** What has changed of the load balancers that are known. */
+/** A change among the known load balancers. */
 export type LoadBalancerChange =
   /** The list is complete. */
   | { readonly type: 'listed' }
@@ -26,7 +26,7 @@ export class KnownLoadBalancers {
   readonly #idsOfUid = new Map<string, Set<string>>()
   readonly #idsOfKey = new Map<string, Set<string>>()
   readonly #listeners = new Set<(change: LoadBalancerChange) => void>()
-  /** For comparisons with what is wanted. */
+  /** Cache for comparisons with the wanted content. */
   readonly alike: AlikeRoutes = new WeakMap()
   /** The content that a document was last found to say: both are the same objects until they change. */
   readonly says = new WeakMap<LoadBalancer, LoadBalancerContent>()
@@ -105,7 +105,7 @@ export class KnownLoadBalancers {
     const isKnown = before !== undefined && isSameDocument(document, before.document)
     if (isKnown && isDeepStrictEqual(shown.status, before.status)) return
     if (before !== undefined) this.#unindex(before.document)
-    // The same document object as before: code that remembers it need not process it again.
+    // The document is the same object as before, so code that has processed it can skip it.
     this.#byId.set(document.id, isKnown ? { document: before.document, status: shown.status } : shown)
     for (const [uid, key] of ownersOf(document, this.#kind)) {
       put(this.#idsOfUid, uid, document.id)

@@ -26,7 +26,7 @@ export class KnownNetworks {
     return this.#known !== null
   }
 
-  /** The same array until subnets come or go. */
+  /** It stays the same array until subnets come or go. */
   get all(): readonly KnownNetwork[] {
     return this.#known?.networks ?? NONE
   }

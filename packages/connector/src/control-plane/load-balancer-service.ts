@@ -16,7 +16,7 @@ export interface ShownLoadBalancer {
 /** How far the nodes have withdrawn a deleted load balancer. */
 export interface ShownWithdrawal {
   readonly withdrawn: boolean
-  /** It has taken longer than anybody should wait. */
+  /** Whether it has taken longer than a user should wait. */
   readonly overdue: boolean
   /** Names of the nodes that have not confirmed, as far as our credential may see them. */
   readonly waitingFor: readonly string[]
@@ -48,8 +48,8 @@ export interface RoutedNetwork {
 }
 
 /**
- * What load balancers of one project are made of. All methods throw `Refused` when the control plane refuses, and other
- * errors when a later attempt may work.
+ * Access to the other objects of a project that its load balancers need. All methods throw `Refused` when the control
+ * plane refuses, and other errors when a later attempt may work.
  */
 export interface ProjectService {
   /** The project of the credential. */
@@ -77,7 +77,7 @@ export interface ProjectService {
 /** The load balancers of one project, as the controllers of intents need them. Errors are as for `ProjectService`. */
 export interface LoadBalancerService extends ProjectService {
   list(): Promise<readonly ShownLoadBalancer[]>
-  /** Null when there is none with that id. */
+  /** Null when there is no load balancer with that id. */
   get(id: string): Promise<ShownLoadBalancer | null>
   /**
    * Creates one with its primary address. The field of a refusal is relative to this request, such as

@@ -3,7 +3,7 @@ import type { AddressCandidate } from '../addresses/address-choice.ts'
 import type { LoadBalancerContent } from '../content/content.ts'
 import type { ShownLoadBalancer } from './load-balancer-service.ts'
 
-/** What the API answers: the document with its status inside. */
+/** The API's answer: the document with its status inside. */
 export type AnsweredLoadBalancer = LoadBalancer & { readonly status: ShownLoadBalancer['status'] }
 
 /** Document and status of an answer. */

@@ -16,7 +16,7 @@ export interface TargetPort {
 export interface MemberDraft {
   readonly address: string
   readonly port: number
-  /** For people to read. */
+  /** A name for people. */
   readonly name: string
   readonly weight: number
 }
@@ -116,7 +116,7 @@ function addressOf(endpoint: Endpoint, family: Family): Ip | null {
   return ip.version === family && forbiddenRange(ip) === null ? ip : null
 }
 
-/** By its hints if it has any, else by its own zone. */
+/** The hints of an endpoint decide; without hints, its own zone. */
 function isFor(endpoint: Endpoint, zone: string): boolean {
   const hints = endpoint.hints?.forZones ?? []
   return hints.length > 0 ? hints.some(({ name }) => name === zone) : endpoint.zone === zone

@@ -37,7 +37,7 @@ export const bringContent = (
   kept: ShownLoadBalancer | null,
 ): Promise<ShownLoadBalancer> => (kept === null ? create(context, wanted) : replace(context, wanted.content, kept))
 
-/** An object can name another class when it was of another type in between. */
+/** An object can name another class after it had another type for a while. */
 const isOfAnotherClass = ({ request }: WantedAddresses, { document }: ShownLoadBalancer): boolean =>
   request.families.length > 0 && document.annotations[CLASS_ANNOTATION] !== request.loadBalancerClass
 

@@ -62,7 +62,7 @@ export class LeftOut {
     return true
   }
 
-  /** What was refused of one Service: the number of members, and one reason. */
+  /** The members of one Service that were refused: their number, and one reason. */
   of(id: string, serviceUid: string): { readonly count: number; readonly reason: string } | null {
     const own = [...(this.#ofDocument.get(id) ?? [])].filter(([key]) => key.startsWith(`${serviceUid}/`))
     return own[0] === undefined ? null : { count: own.length, reason: own[0][1] }
@@ -115,7 +115,7 @@ export class LeftOut {
 
 /** A host that routes of the project may not name. */
 export interface RefusedHost {
-  /** Of the object that the route is made of: names of routes begin with it. */
+  /** UID of the object that the route was made of: names of routes begin with it. */
   readonly uid: string
   /** A wildcard begins with `*.`. */
   readonly host: string

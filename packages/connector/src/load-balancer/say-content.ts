@@ -5,7 +5,7 @@ import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.t
 import type { LoadBalancerService, ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
 import type { LeftOut } from './left-out.ts'
 
-/** What writing a content needs. */
+/** What is needed to write a content. */
 export interface SayContext {
   readonly service: LoadBalancerService
   readonly known: KnownLoadBalancers
@@ -59,8 +59,8 @@ async function say(
     const made = await ('listenerId' in change
       ? service.changeRoutes(now, change).catch(nullIfRefused)
       : service.changeMembers(now, change).catch(nullUnlessMember(now, content, change)))
-    // What the change was about is another now, nothing of it is at fault, or an earlier control plane has no such call:
-    // replacing the whole tells what is wrong.
+    // The part that the call changes has changed meanwhile, the fault is elsewhere, or an earlier control plane has no
+    // such call. Replacing the whole document shows what is wrong.
     if (made === null) return service.replace(id, content)
     now = made
     known.answered(now)

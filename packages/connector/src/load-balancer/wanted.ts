@@ -29,7 +29,7 @@ export interface WantedLoadBalancer extends WantedAddresses {
   readonly content: LoadBalancerContent
 }
 
-/** What reconciling addresses needs. */
+/** What is needed to reconcile addresses. */
 export interface AddressContext {
   readonly service: Pick<LoadBalancerService, 'classId' | 'delete' | 'addVip' | 'removeVip'>
   readonly known: KnownLoadBalancers
@@ -42,7 +42,7 @@ export interface AddressContext {
   readonly awaitsPools: boolean
 }
 
-/** What reconciling load balancers needs. */
+/** What is needed to reconcile load balancers. */
 export interface BringContext extends AddressContext {
   readonly service: LoadBalancerService
   readonly leftOut: LeftOut

@@ -1,7 +1,7 @@
 import { type Outcome, retryAfter } from '@spout/runtime'
 import { SHORTLY_MS } from './retries.ts'
 
-/** Who is changing a load balancer now, by load balancer id. */
+/** The holder of each load balancer that is being changed, by load balancer id. */
 export type Busy = Map<string, string>
 
 /**

@@ -18,7 +18,7 @@ export interface IntentLoopOptions<Kind extends string> {
   readonly name: string
   /** Whether the cluster was read. */
   readonly isRead: () => boolean
-  /** What is read of the project. */
+  /** The parts of the project that must be read before the loop starts. */
   readonly follows: readonly Followed[]
   /** How a key of each kind is reconciled. @param name what was added, such as `namespace/name` */
   readonly looks: Readonly<Record<Kind, (name: string) => Promise<Outcome> | Outcome>>

@@ -12,12 +12,12 @@ export interface IntentSettings {
   readonly defaultPools: readonly string[]
 }
 
-/** What every intent's controller is made with. */
+/** What every intent's controller needs. */
 export interface IntentOptions<Cluster, Settings = IntentSettings> {
   readonly cluster: Cluster
-  /** With a credential for one project. */
+  /** Client with a credential for one project. */
   readonly service: LoadBalancerService
-  /** Of the project. Started and stopped by who made it. */
+  /** Certificates of the project. The caller starts and stops them. */
   readonly certificates: Pick<TlsCertificates, 'ready' | 'of' | 'name' | 'complete' | 'onChange'>
   readonly settings: Settings
   readonly clock: Clock

@@ -2,7 +2,7 @@ import { type OwnerKind, ownersOf } from '../content/owners.ts'
 import { documentsOf, type KnownLoadBalancers, type LoadBalancerChange } from '../control-plane/known-load-balancers.ts'
 import type { IndexedObject } from '../take-down/absence.ts'
 
-/** What is known of the objects of one kind and of their load balancers. */
+/** The known objects of one kind and their load balancers. */
 export interface OwnersContext {
   readonly known: KnownLoadBalancers
   readonly kind: OwnerKind

@@ -13,7 +13,7 @@ interface PendingReason {
   readonly sinceMs: number
   /** When it began to wait, for any reason. */
   readonly begunMs: number
-  /** For `BEGINS_MS`, then for `STAYS_AFTER_MS`; null once the reason was reported. */
+  /** Runs for `BEGINS_MS`, then for `STAYS_AFTER_MS`; null once the reason was reported. */
   readonly timer: Timer | null
 }
 
@@ -68,7 +68,7 @@ export class PendingReasons {
     return begins ? 'begins' : stays ? 'stays' : 'passing'
   }
 
-  /** It no longer waits. */
+  /** The object no longer waits. */
   forget(uid: string): void {
     this.#byUid.get(uid)?.timer?.clear()
     this.#byUid.delete(uid)

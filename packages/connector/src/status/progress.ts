@@ -8,7 +8,10 @@ export type Progress =
   | { readonly type: 'refused'; readonly refusal: Refusal }
   /** The nodes have not confirmed it. */
   | { readonly type: 'pending'; readonly reason: string; readonly message: string }
-  /** It was confirmed. What nodes still have to confirm does not change which addresses and ports answer. */
+  /**
+   * The nodes have confirmed it. A change that they have yet to confirm does not affect which addresses and ports
+   * answer.
+   */
   | { readonly type: 'programmed'; readonly notice: Refusal | null }
   /** The nodes or the planner report that it is impossible. */
   | { readonly type: 'failed'; readonly reason: string; readonly message: string }

@@ -4,8 +4,8 @@ import type { Condition, ConditionState } from '@spout/kube'
 export const CONDITION_SERVING = 'spout.dev/Serving'
 
 /**
- * The condition that tells whether somebody answers. Its message is that of the moment when the reason came: members go
- * down and up in numbers all the time, and each new message would be a write.
+ * The condition that says whether members answer. It keeps the message of the moment when the reason changed: numbers
+ * of members change all the time, and each new message would cause a write.
  */
 export function servingCondition(
   { answers, reason, message }: { readonly answers: boolean; readonly reason: string; readonly message: string },

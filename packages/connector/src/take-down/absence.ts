@@ -1,4 +1,4 @@
-/** What is remembered of an object that the watch shows. */
+/** The facts about an object that are kept after the watch shows it. */
 export interface IndexedObject {
   readonly uid: string
   /** The unit that it is decided with; null when it is not ours. */

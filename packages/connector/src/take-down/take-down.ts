@@ -12,7 +12,7 @@ const HELD_RETRY_MS = 5000
 /** The watch has not shown yet what the API server says exists. */
 const UNSEEN_RETRY_MS = 1000
 
-/** What deletion needs. */
+/** What is needed to delete what an object leaves behind. */
 export interface TakeDownContext {
   readonly service: LoadBalancerService
   readonly known: KnownLoadBalancers

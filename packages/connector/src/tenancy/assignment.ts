@@ -13,7 +13,7 @@ export interface TenantProject {
   readonly ofUid: ((uid: string) => readonly ShownLoadBalancer[]) | null
 }
 
-/** Which project balances an object. */
+/** The project that balances an object. */
 export type Assignment =
   /** `kept`: its load balancer is there, although its namespace now belongs to another project or to none. */
   | { readonly type: 'project'; readonly project: string; readonly kept: 'moved' | 'unruled' | null }

@@ -12,13 +12,13 @@ export interface ProjectTenant {
   /** Its name in the rules; empty for the one project that all namespaces are of. */
   readonly project: string
   readonly projectId: string
-  /** With a credential for that project alone. */
+  /** Client with a credential for that project alone. */
   readonly service: LoadBalancerService
   readonly certificates: TlsCertificates
   readonly defaultPools: readonly string[]
 }
 
-/** What brings the load balancers of one project together with a cluster. */
+/** Reconciles the load balancers of one project with a cluster. */
 export interface ProjectController<Counters> {
   /** Whether both sides were read. */
   readonly ready: boolean
@@ -29,14 +29,14 @@ export interface ProjectController<Counters> {
   stop(): Promise<void>
 }
 
-/** Who the projects are, and what decides which objects are whose. */
+/** The projects, and the rules that assign objects to them. */
 export interface ProjectsOptions<Tenant extends ProjectTenant = ProjectTenant> {
   readonly namespaces: NamespaceLabels
-  /** None: all namespaces are of the one tenant. */
+  /** Without rules all namespaces belong to the one tenant. */
   readonly rules: readonly ProjectRule[]
   /** Projects of the rules that are missing here are not ready: their objects stay as they are. */
   readonly tenants: readonly Tenant[]
-  /** Of objects of no project. Left out: nobody is told. */
+  /** Called for objects of no project. Left out: their users are not told. */
   readonly tellUnowned?: TellUnowned
   readonly log: Logger
 }
@@ -45,9 +45,9 @@ export interface ProjectControllersOptions<Tenant extends ProjectTenant, Counter
   readonly objects: TenantObjects
   /** @param tenancy null when all namespaces are of the tenant */
   readonly controllerOf: (tenant: Tenant, tenancy: Tenancy | null, log: Logger) => ProjectController<Counters>
-  /** Left out: objects without a project are left alone. */
+  /** Left out: objects of no project are left alone. */
   readonly controllerOfNobody?: (tenancy: Tenancy, log: Logger) => ProjectController<Counters>
-  /** What no project counts. */
+  /** The counters of a controller that has counted nothing. */
   readonly zero: Counters
   /** Counters of what the projects share: each controller counts the same. */
   readonly shared?: readonly (keyof Counters)[]

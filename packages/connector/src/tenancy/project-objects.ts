@@ -61,12 +61,12 @@ export class ProjectObjects<O extends Named> {
     return this.has(key) ? this.#at(key) : undefined
   }
 
-  /** Whether it is there, and of another project. */
+  /** Whether it exists but belongs to another project. */
   isOfAnother(key: string): boolean {
     return this.#tenancy.isOfAnother(key, this.#project)
   }
 
-  /** Whether it cannot be told now whether it is there, or whose it is: then its absence deletes nothing. */
+  /** Whether its existence or its project cannot be determined now: then its absence deletes nothing. */
   isWithheld(key: string): boolean {
     return this.#tenancy.isWithheld(key)
   }
@@ -78,7 +78,7 @@ export class ProjectObjects<O extends Named> {
     }
   }
 
-  /** An object of another project counts as gone. @param isGone whether one that is not there now is */
+  /** An object of another project counts as gone. @param isGone decides for an object that is not in the cluster now */
   async isGone(key: string, uid: string, isGone: () => Promise<boolean>): Promise<boolean> {
     const object = this.#at(key)
     if (object === undefined || uidOf(object) !== uid) return isGone()

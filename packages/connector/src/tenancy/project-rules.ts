@@ -1,4 +1,4 @@
-/** Which namespaces belong to a project. */
+/** The namespaces that belong to a project. */
 export interface ProjectRule {
   /** The name of the project in the connector's settings; unique. */
   readonly project: string
@@ -14,7 +14,7 @@ export type Ruling =
   | { readonly type: 'project'; readonly project: string }
   /** No rule matches. */
   | { readonly type: 'none' }
-  /** It depends on labels that are not known yet. */
+  /** It depends on labels that have yet to be read. */
   | { readonly type: 'unknown' }
 
 /**

@@ -6,7 +6,7 @@ import { type Assignment, assign, type TenantProject } from './assignment.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
 import { type ProjectRule, projectOfNamespace, type Ruling } from './project-rules.ts'
 
-/** What assigning an object to a project needs to know of it. */
+/** The facts by which an object is assigned to a project. */
 export interface TenantObject {
   readonly object: AddressedObject
   /** Other namespaces whose objects may share its address. */
@@ -89,7 +89,7 @@ export class Tenancy {
     return projectOf(this.assignmentOf(key)) === project
   }
 
-  /** Whether the object is there, and of another project than this one. */
+  /** Whether the object exists but belongs to another project than this one. */
   isOfAnother(key: string, project: string | null): boolean {
     const assigned = this.assignmentOf(key)
     return assigned?.type === 'project' && assigned.project !== project

@@ -2,15 +2,15 @@ import { type AddressedObject, uidOf } from '../objects.ts'
 import type { Refusal } from '../refusal.ts'
 import type { Tenancy, TenantObjects } from './tenancy.ts'
 
-/** Says why nobody balances an object. */
+/** Called with an object that nobody balances, and the reason. */
 export type TellUnowned = (object: AddressedObject, refusal: Refusal) => void
 
-/** What is said of one object: its UID and the reason. */
+/** A text for comparing what was told about an object: its UID and the reason. */
 const sayingOf = (object: AddressedObject, { reason }: Refusal): string => `${uidOf(object)} ${reason}`
 
 /**
- * Tells of objects of no project why nobody balances them, once for each object and reason. Objects of foreign classes,
- * and those that are being deleted, want nothing and are told nothing.
+ * Tells the users of objects of no project why nobody balances them, once for each object and reason. Objects of
+ * foreign classes, and objects that are being deleted, need no load balancer and are skipped.
  */
 export class UnownedObjects {
   readonly #tenancy: Tenancy
