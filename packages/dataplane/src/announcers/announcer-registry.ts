@@ -33,7 +33,7 @@ export class AnnouncerRegistry implements Announcer, GroupFollower {
   readonly #wanted = new Map<Announcer, Map<string, Announcement>>()
   /** Wanted announcements that follow a shard. */
   readonly #following = new Map<string, Announcement>()
-  /** Those that are announced now. */
+  /** The keys that are announced now. */
   #followed: ReadonlySet<string> = new Set()
   readonly #mutex = new Mutex()
   readonly #unfollow: () => void

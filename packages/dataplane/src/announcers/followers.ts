@@ -3,14 +3,17 @@ import type { GroupFollower, GroupReport } from '../contracts/group-follower.ts'
 
 type Followers = readonly Partial<Pick<GroupFollower, 'follow' | 'report' | 'onReport'>>[]
 
-/** All at once; one that refuses stops no other. @throws AggregateError of what was refused */
+/**
+ * Applies to all followers at once. One that refuses its settings stops no other.
+ * @throws AggregateError of the refusals
+ */
 export async function followAll(followers: Followers, entry: GroupEntry | null, signal: AbortSignal): Promise<void> {
   const outcomes = await Promise.allSettled(followers.map(async (follower) => follower.follow?.(entry, signal)))
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
   if (refused.length > 0) throw new AggregateError(refused, refused.map(({ message }) => message).join('; '))
 }
 
-/** What they have to tell, together. */
+/** The reports of all followers, merged. */
 export async function reportOf(followers: Followers): Promise<GroupReport> {
   const reports = await Promise.all(followers.map((follower) => follower.report?.()))
   return Object.fromEntries(reports.flatMap((report) => Object.entries(report ?? {})))

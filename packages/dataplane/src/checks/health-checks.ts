@@ -9,7 +9,7 @@ import { tcpCheck } from './tcp.ts'
 import { tlsHelloCheck } from './tls-hello.ts'
 import { udpCheck } from './udp.ts'
 
-/** What probes need of the native helper. */
+/** The operations of the native helper that probes use. */
 export interface ProbeHelper extends TcpConnector, Pinger, UdpProber, SctpProber {}
 
 /** How members are probed, by kind of check: one for each kind of the model. */

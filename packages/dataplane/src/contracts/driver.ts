@@ -55,7 +55,9 @@ export interface PoolFigures extends TrafficFigures {
   readonly members: ReadonlyMap<string, TrafficFigures>
 }
 
-/** What the proxy tells of a request that is done, or of a proxied connection that ended. Clients' texts are bytes, and cut. */
+/**
+ * A finished request, or a proxied connection that ended, as the proxy logged it. Texts of clients are bytes, and cut.
+ */
 export interface CarriedRequest {
   readonly listenerId: string
   /** `NodePool.number`; null if no pool got it. */
@@ -64,9 +66,15 @@ export interface CarriedRequest {
   readonly routeId: string | null
   /** Microseconds since 1970. */
   readonly endedAtUs: number
-  /** From the end of the request's header to the end of the response, or of the connection. Null if it was never read. */
+  /**
+   * From the end of the request's header to the end of the response, or of the connection. Null if the header was never
+   * read.
+   */
   readonly durationUs: number | null
-  /** Until the header of the member's response came, or the connection to the member. Null if neither did. */
+  /**
+   * Until the header of the member's response arrived, or the connection to the member was made. Null if neither
+   * happened.
+   */
   readonly waitedMs: number | null
   readonly client: Endpoint
   readonly vip: Endpoint
@@ -82,7 +90,7 @@ export interface CarriedRequest {
   readonly tlsVersion: string | null
   /** The name that the client asked for (SNI); null for none. */
   readonly serverName: string | null
-  /** Null for a connection, and for what was no request. */
+  /** Null for a connection, and for data that was not a request. */
   readonly http: {
     readonly method: string
     readonly uri: string
@@ -166,7 +174,7 @@ export interface DataPlaneDriver<Rendered = unknown> extends EntryFollower {
   /** By listener id: where this driver's proxy accepts connections after `apply`. Drivers later in the list use it. */
   proxyPorts?(entry: LoadBalancerEntry): ReadonlyMap<string, ProxyPort>
   stats(): Promise<readonly ServiceStats[]>
-  /** What was counted at the pools of one entry, if the driver sees it. Costs work for each pool. */
+  /** The counters of the pools of one entry, if the driver has them. Costs work for each pool. */
   poolFigures?(entry: LoadBalancerEntry): Promise<readonly PoolFigures[]>
   /** Counts traffic to the members of watched pools, if the driver sees it. */
   traffic?(): Promise<readonly MemberTraffic[]>

@@ -127,7 +127,7 @@ export async function makeTunnels(run: Run, layout: DomainLayout): Promise<void>
     const family = version === 4 ? '' : ' local ::'
     return [
       `link add name ${name} type vxlan id ${layout.vni}${family} dstport ${TUNNEL_PORT} nolearning`,
-      // It is no network: no address of its own, no router solicitations.
+      // The tunnel device must have no address of its own, and send no router solicitations.
       `link set dev ${name} addrgenmode none`,
       `link set dev ${name} up`,
     ]

@@ -299,7 +299,7 @@ export class DomainSet {
     if (changes.length > 0) await this.#change(this.#helper.route({ netns, changes }))
   }
 
-  /** Both tunnels or none. */
+  /** Whether both tunnels exist. */
   async #hasTunnels({ names }: DomainLayout): Promise<boolean> {
     for (const dev of Object.values(TUNNELS)) if ((await this.#addresses(names.netns, dev)) === null) return false
     return true

@@ -58,7 +58,7 @@ export function renderGuard(
   protectedCidrs: readonly string[] = [],
 ): WholeTable {
   return wholeTable('inet', GUARD_TABLE, [
-    // It is part of the mark, so that a domain with an older guard gets its sysctls again.
+    // The version is part of the mark, so that a domain with an older guard gets its sysctls again.
     '  # relies on tcp_loose, tcp_be_liberal, tcp_ignore_invalid_rst, tcp_max_tw_buckets',
     ...chain('claimed', 'type filter hook prerouting priority raw; policy accept;', claimRules(domain)),
     ...chain('departing', 'type filter hook output priority raw; policy accept;', [
@@ -100,7 +100,7 @@ const trackedChains = (
  */
 function claimRules(domain: DomainEntry): readonly string[] {
   const tunnelled = domain.tunnel?.subnets ?? []
-  // Each subnet with the node's addresses, which its members answer probes to.
+  // Each subnet, with the node's addresses to which its members answer probes.
   const sources = domain.subnets.flatMap(({ cidr, nodeAddress }) => {
     const own = familyOf(cidr)
     return [cidr, ...tunnelled.flatMap((each) => (familyOf(each.cidr) === own ? [each.cidr] : []))].map((source) => ({
@@ -140,7 +140,7 @@ const familyOf = (cidr: string): 'ip' | 'ip6' => (parseCidr(cidr).version === 4 
 
 function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): readonly string[] {
   const outwards = `iifname "${SEGMENT}" oifname "${UPLINK}"`
-  // One rule each, since a set rejects overlapping prefixes.
+  // One rule for each prefix, since a set rejects overlapping prefixes.
   const protectedRules = protectedCidrs.map((cidr) => {
     return `${outwards} ${familyOf(cidr)} daddr ${cidr} drop`
   })

@@ -9,13 +9,13 @@ import type { Run } from './run.ts'
 const STEERING_PREFERENCE = 10
 const LOCAL_PREFERENCE = 100
 
-/** By number, as protocols. Names depend on files in /etc, which a small system may not have. */
+/** Tables and protocols are given by number. Names depend on files in /etc, which a small system may lack. */
 const LOCAL_TABLE = '255'
 
 /** Never a rule without a protocol: it would catch the ARP request for the VIP, which then gets no answer. */
 const STEERED = { 4: ['tcp', 'udp', 'sctp', 'icmp'], 6: ['tcp', 'udp', 'sctp'] } as const
 
-/** As `ip -N -j` shows it. */
+/** A rule as `ip -N -j` shows it. */
 interface Rule {
   readonly priority: number
   readonly iif?: string

@@ -3,7 +3,7 @@ import type { Transport } from '@spout/model/protocols'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { FlowEnd } from '@spout/sys'
 
-/** A pool and the health of its members. Two of them tell what to do with flows. */
+/** A pool and the health of its members. The difference of two decides what happens to flows. */
 export interface PoolHealth {
   readonly pool: NodePool
   /** Ids of members that are down. */

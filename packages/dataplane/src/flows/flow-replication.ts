@@ -48,7 +48,7 @@ export class FlowReplication {
   readonly #mutex = new Mutex()
   readonly #supervisor: Supervisor
   readonly #domains = new Map<number, SharedDomain>()
-  /** Undefined until `configure`: what an earlier agent started continues. */
+  /** Undefined until `configure`: what an earlier agent started keeps running. */
   #settings: FlowSettings | null | undefined
   #text: string | null = null
   #running: ProcessIdentity | null = null
@@ -158,7 +158,7 @@ export class FlowReplication {
       this.#text = text
       this.#changes++
     }
-    // Also when it does not start: it is tried again.
+    // Also when the daemon does not start: the start is tried again.
     this.#supervisor.watch()
     // Its flows stay in the kernel, and peers keep theirs for minutes.
     if (this.#outdated) await this.#end()
@@ -170,7 +170,7 @@ export class FlowReplication {
     this.#supervisor.stop()
     if (this.#running !== null) this.#changes++
     await this.#end()
-    // It contains the key.
+    // The file contains the key.
     if (this.#text !== null) await rm(this.#configFile, { force: true })
     this.#text = null
   }

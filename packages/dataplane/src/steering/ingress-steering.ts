@@ -69,7 +69,7 @@ export class IngressSteering {
   readonly #links = new Map<number, number>()
   #generation = 0n
   #stale = true
-  /** Without VIPs the table is removed, so that no packet passes it. */
+  /** Whether the table exists. Without VIPs it is removed, so that no packet passes it. */
   #exists = false
   /** The kernel does not support this. */
   #refused = false

@@ -14,7 +14,7 @@ export interface SyslogSenderOptions {
   readonly executable: string
   /** Path of the namespace that it sends from. */
   readonly netns: string
-  /** It runs as this user and group. */
+  /** User and group of the process. */
   readonly uid: number
   readonly target: NodeSyslog
   readonly count: (what: keyof SyslogCounts, messages: number) => void
@@ -25,7 +25,7 @@ export interface SyslogSenderOptions {
 /** Messages of one receiver that wait in the agent. The pipe has room for 64 kB more, and the process as much. */
 const MOST_WAITING_BYTES = 256 * 1024
 const PAUSE_MS = 1_000
-/** For what a process has still to send. */
+/** Time to send what is queued when it ends. */
 const END_WITHIN_MS = 2_000
 
 type Sending = ChildProcessByStdio<Writable, Readable, Readable>
@@ -35,7 +35,7 @@ export class SyslogSender {
   readonly #options: SyslogSenderOptions
   #process: Sending | null = null
   #ended: Promise<void> = Promise.resolve()
-  /** What the process was given, and what it told of. */
+  /** Messages that were given to the process, and those that it reported. */
   #given = 0
   #told = { sent: 0, lost: 0 }
   /** A process that ended is not started again before. */
@@ -95,7 +95,7 @@ export class SyslogSender {
     return process
   }
 
-  /** @param line how many messages the process sent and lost since it started */
+  /** @param line counts of messages that the process has sent and lost since it started */
   #tell(line: string): void {
     const [sent, lost] = line.split(' ').map(Number)
     if (sent === undefined || lost === undefined || !(sent >= this.#told.sent) || !(lost >= this.#told.lost)) return
@@ -104,7 +104,7 @@ export class SyslogSender {
     this.#told = { sent, lost }
   }
 
-  /** What it was given and did not send is lost. */
+  /** Messages that were given to the process and not sent are lost. */
   #end(): void {
     this.#options.count('lost', Math.max(0, this.#given - this.#told.sent - this.#told.lost))
     this.#process = null

@@ -27,7 +27,7 @@ export class SyslogSenders {
   readonly #counts = { sent: 0, lost: 0 }
   /** By domain, and then by receiver. */
   readonly #domains = new Map<number, Map<string, Sender>>()
-  /** Those that send what they still have. */
+  /** Senders that are ending, and send what is queued. */
   readonly #ending = new Set<{ readonly domain: number; readonly sender: Sender }>()
 
   constructor(options: SyslogSendersOptions) {

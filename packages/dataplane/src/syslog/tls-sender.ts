@@ -15,14 +15,17 @@ export interface TlsSenderOptions extends SyslogSenderOptions {
 
 /** Messages that wait, with those that are on their way. The pipes have room for 64 kB more. */
 const MOST_WAITING_BYTES = 256 * 1024
-/** Of one write. What was on its way when a connection broke is sent again from the start of its first message. */
+/**
+ * Most bytes of one write. After a broken connection, what was in flight is sent again from the start of its first
+ * message.
+ */
 const BATCH_BYTES = 32 * 1024
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 8_000
 /** With TLS 1.3 the receiver refuses our certificate after the handshake has ended for us. */
 const SETTLED_AFTER_MS = 300
 const HANDSHAKE_WITHIN_MS = 10_000
-/** For what is still to be sent. */
+/** Time to send what is queued when it ends. */
 const END_WITHIN_MS = 2_000
 
 type Relay = ChildProcessByStdio<Writable, Readable, Readable>
@@ -30,7 +33,7 @@ type Relay = ChildProcessByStdio<Writable, Readable, Readable>
 interface Connection {
   readonly relay: Relay
   readonly socket: tls.TLSSocket
-  /** It takes messages. */
+  /** Whether the connection accepts messages. */
   settled: boolean
   /** How many bytes and messages of the queue are on their way. */
   flying: number
@@ -92,7 +95,7 @@ export class TlsSender {
     await this.#leave(0)
   }
 
-  /** What was not sent is lost. */
+  /** Ends the connection. What was not sent is lost. */
   async #leave(withinMs: number): Promise<void> {
     this.#again?.clear()
     await this.#opening
@@ -148,7 +151,7 @@ export class TlsSender {
       late.clear()
       this.#options.clock.setTimer(settle, SETTLED_AFTER_MS)
     })
-    // Nothing is expected of a receiver, and its end is seen only when it is read.
+    // A receiver sends nothing, but the end of the connection is noticed only by reading.
     socket.resume()
     for (const stream of [relay.stdin, relay.stdout, wire]) stream.on('error', () => undefined)
     socket.on('error', (error) => {

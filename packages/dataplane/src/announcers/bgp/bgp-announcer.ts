@@ -31,7 +31,7 @@ export class BgpAnnouncer implements Announcer {
   readonly #watch: SessionWatch
   #daemons: BgpDaemons | null = null
   #settings: BgpSettings | null = null
-  /** What the group's settings tell routers; null without settings. */
+  /** How the group's settings drain routers; null without settings. */
   #drain: BgpSettings['drain'] | null = null
   /** The addresses that were announced when the kernel had this mark. */
   #seen: { readonly mark: string; present: readonly Announcement[] | null } | null = null

@@ -25,9 +25,9 @@ export interface BgpSession extends BgpSessionReport {
 
 /** Segments that the kernel dropped for their TCP MD5 signature, over all sessions of the node. */
 export interface DroppedSegments {
-  /** With a wrong signature, or without one where it is required. */
+  /** Segments with a wrong signature, or without one where it is required. */
   readonly wrong: number
-  /** With a signature where none is expected. */
+  /** Segments with a signature where none is expected. */
   readonly unexpected: number
 }
 
@@ -144,7 +144,7 @@ function explain(words: string, peer: BgpPeerSettings): string {
   return words
 }
 
-/** Without the zone: `fe80::1%fab0`. */
+/** The address without its zone: `fe80::1` for `fe80::1%fab0`. */
 const plainAddress = (text: string | null | undefined): string | null => {
   const address = text?.replace(/%.*$/, '') ?? null
   return address === null || address.includes('/') ? null : address

@@ -131,7 +131,7 @@ export class BirdDaemon {
       await this.#attach(process)
       return true
     } catch {
-      // It runs but does not answer, and its ports are needed.
+      // The daemon runs but does not answer, and its ports are needed.
       await killBird(process, this.#options.clock)
       return false
     }
@@ -173,7 +173,7 @@ export class BirdDaemon {
     this.#socket = socket
     this.#process = process
     this.#supervisor.started()
-    // It may have died before it was watched.
+    // The daemon may have died before it was watched.
     if (!socket.open) this.#lost(socket)
   }
 

@@ -37,7 +37,7 @@ export class BirdFiles {
   async propose(text: string): Promise<string> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
     await chmod(this.directory, 0o700)
-    // It contains the secrets of the sessions.
+    // The file contains the secrets of the sessions.
     await writeFile(this.#candidate, text, { mode: 0o600 })
     if (this.#owner !== null) {
       await chown(this.directory, this.#owner.uid, this.#owner.gid)

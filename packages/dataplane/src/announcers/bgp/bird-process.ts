@@ -80,7 +80,10 @@ export async function runningBird(files: BirdFiles): Promise<ProcessIdentity | n
 /** On SIGTERM the daemon notifies its peers, which forget its routes. */
 export const endBird = (process: ProcessIdentity): Promise<void> => endProcess(process, END_WITHIN_MS)
 
-/** Without a notification: its peers take it for dead and, with graceful restart, wait for the next one. */
+/**
+ * Kills the daemon without a BGP notification: its peers see a crash and, with graceful restart, wait for the next
+ * daemon.
+ */
 export async function killBird(process: ProcessIdentity, clock: Clock): Promise<void> {
   await signalProcess(process, 'SIGKILL')
   while (await isRunning(process)) await pause(clock, LOOK_EVERY_MS)

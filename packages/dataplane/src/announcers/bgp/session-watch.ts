@@ -41,7 +41,7 @@ export class SessionWatch {
   }
 
   #next(): void {
-    // One may have been added while the last read was in progress.
+    // A waiter may have been added while the last read was in progress.
     this.#timer?.clear()
     if (this.#running) this.#timer = this.#clock.setTimer(() => void this.#turn(), LOOK_EVERY_MS)
   }

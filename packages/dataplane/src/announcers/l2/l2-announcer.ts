@@ -25,7 +25,7 @@ interface Place {
   readonly dev: string
 }
 
-/** Of addresses that somebody else claims: more say no more. */
+/** At most this many addresses that another host claims are reported; more would add no information. */
 const MOST_REPORTED = 100
 
 /**
@@ -170,7 +170,7 @@ export class L2Announcer implements Announcer {
       : { netns: domainNames(this.#config, domain).netns, dev: SEGMENT }
   }
 
-  /** None for a takeover from another node of the group: detection would find that node, and delay the move. */
+  /** Empty for a takeover from another node of the group: detection would find that node, and delay the move. */
   #candidate(announcement: Announcement): readonly Candidate[] {
     const { address, takeover } = announcement
     return takeover ? [] : [{ key: keyOf(announcement), address, ...this.#placeOf(announcement) }]

@@ -16,7 +16,7 @@ const NOBODY = { 4: '192.0.2.1', 6: '100::1' } as const
  */
 const MARKER_BASE = { 4: 0xa9fe_7300n, 6: (0xfe80n << 112n) | 0x7370_6f75_7400n } as const
 
-/** What the node's configuration decides. */
+/** The parts of the configuration that depend on the node. */
 export interface KeepalivedPlace {
   readonly fabricInterface: string
   readonly files: VrrpFiles

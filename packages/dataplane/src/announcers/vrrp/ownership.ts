@@ -1,7 +1,7 @@
 import type { ShardOwnership } from '../announcer-registry.ts'
 import type { VrrpAnnouncer } from './vrrp-announcer.ts'
 
-/** What the elections of this node's shards say of who owns them. */
+/** The owners of this node's shards, according to its elections. */
 export const shardOwnership = (vrrp: Pick<VrrpAnnouncer, 'shards' | 'onShardChange'>): ShardOwnership => ({
   mastered: () => new Set(vrrp.shards().flatMap(({ shard, state }) => (state === 'master' ? [shard] : []))),
   hasReleased: (number) => {

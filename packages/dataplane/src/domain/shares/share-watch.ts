@@ -12,7 +12,7 @@ export interface ShareUse {
   readonly used: number | null
   /** Refusals since counting began; null if `isOver` is set. */
   readonly refused: number | null
-  /** Whether it wants more than its limit now. If absent, new refusals tell it. */
+  /** Whether it wants more than its limit now. Absent: it does when there are new refusals. */
   readonly isOver?: boolean
 }
 

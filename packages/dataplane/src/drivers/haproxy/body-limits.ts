@@ -5,9 +5,9 @@ import type { MapName } from './maps.ts'
 const REFUSED = '    http-request use-service lua.too_large'
 
 /**
- * Rules for routes that limit bodies, behind those that set `txn.limits`. A body whose length is told is refused by it,
- * and one that is here as a whole by what is here. One of which neither is known (chunked, or HTTP/2 without a length)
- * goes through a relay that counts it. `hdr_val` would not do: it has 32 bits.
+ * Rules for routes that limit bodies, after the rules that set `txn.limits`. A body with a declared length is refused
+ * by that length, and one that has arrived as a whole by its size. Any other (chunked, or HTTP/2 without a length) goes
+ * through a relay that counts it. `hdr_val` would not do: it has 32 bits.
  */
 export const bodyLimitRules = (mapPath: (map: MapName) => string): readonly string[] => [
   `    http-request set-var(txn.body) fe_name,concat(/,txn.limits,/body),map(${mapPath('limits')}) if ${isSet('limits')}`,
@@ -24,8 +24,8 @@ export const bodyLimitRules = (mapPath: (map: MapName) => string): readonly stri
 export const isCounted = isSet('counted')
 
 /**
- * Of the frontend that counts, in which `txn.body` is the limit. Its filter makes HAProxy's own answer, 400, of a
- * request whose body is too long.
+ * Rules of the frontend that counts; its limit is in `txn.body`. When a body is too long, the filter makes HAProxy
+ * answer 400.
  */
 export const countedRules: readonly string[] = [
   '    filter lua.count_body',

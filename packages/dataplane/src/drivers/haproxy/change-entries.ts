@@ -109,7 +109,7 @@ async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<
   }
 }
 
-/** From now on the counters of frontend slots that entries got count for these entries. */
+/** Counters of frontend slots that entries took over count for these entries from now on. */
 async function countFromHere({ counters }: CurrentProxy, proxy: RunningProxy, moves: readonly Move[]): Promise<void> {
   const given = moves.flatMap(({ placedBefore, placedAfter }) => {
     const had = new Set(placedBefore.frontends.map(({ slot }) => slot))

@@ -7,7 +7,7 @@ export type ClientHeader = Exclude<InsertHeader, `x-forwarded-${string}`>
 /** Names in certificates can hold anything, since authorities are the tenant's. A control character would end a header. */
 const printable = (name: string): string => `${name},regsub([[:cntrl:]],?,g)`
 
-/** What HAProxy is asked for it, which is nothing where the client has shown no certificate. */
+/** The HAProxy sample for each header. It is empty when the client sent no certificate. */
 const SAMPLES: Readonly<Record<ClientHeader, string>> = {
   'x-real-ip': 'src',
   'x-ssl-client-verify': 'ssl_c_verify',

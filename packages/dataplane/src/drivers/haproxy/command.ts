@@ -92,7 +92,7 @@ export function commandText(command: PlainCommand, files: KnownFiles): string {
         `state ${command.ready ? 'ready' : 'maint'}`,
       )
     case 'set-drain':
-      // It is known, and gets no connections.
+      // The server exists, but gets no connections.
       return line('set server', serverPath(command.backend, command.server), 'state drain')
     case 'del-server':
       return line('del server', serverPath(command.backend, command.server))

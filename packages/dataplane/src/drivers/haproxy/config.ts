@@ -50,7 +50,7 @@ export interface ProcessSettings extends SourceBounds {
   readonly bufferBytes: number
   /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
-  /** Those that it loads; none for a build without Lua. */
+  /** The Lua programs to load; none for a build without Lua. */
   readonly luaPrograms: readonly string[]
   readonly mapPath: (map: MapName) => string
   readonly certificatePath: (contentId: string) => string
@@ -105,7 +105,7 @@ function mapLines({ slot, values, rows }: PlacedFrontend, map: MapName): string 
   return text
 }
 
-/** What the programs look up. */
+/** The maps that the Lua programs look up. */
 const LUA_MAPS: readonly MapName[] = [
   'tests',
   'filters',
@@ -131,7 +131,7 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   `    chroot ${settings.chroot}`,
   `    hard-stop-after ${settings.leaveAfterMs}ms`,
   `    stats socket ${settings.statsSocket} mode 600 level admin expose-fd listeners`,
-  // The agent keeps a connection open. Its end tells that the process died.
+  // The agent keeps a connection open. When it closes, the process has died.
   '    stats timeout 24d',
   // Forward secrecy and AEAD alone (RFC 9325). TLS 1.3 has no others.
   '    ssl-default-bind-ciphers ECDHE+AESGCM:ECDHE+CHACHA20',
@@ -172,7 +172,10 @@ const hstsRule = ({ mapPath }: ProcessSettings): string => {
   return `    http-after-response set-header Strict-Transport-Security %[${value},ub64dec] if { ${value} -m found }`
 }
 
-/** At the first retry. Otherwise a client that is hashed to a dead member would wait two seconds for another one. */
+/**
+ * Another server is tried at the first retry. Otherwise a client that is hashed to a dead member would wait two seconds
+ * for another member.
+ */
 const REDISPATCH = '    option redispatch 1'
 
 /**
@@ -205,7 +208,7 @@ function defaultsSections({
       ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaPrograms.length > 0) : []),
       ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
     ]),
-    // For answers of our own.
+    // For answers of the proxy itself.
     'defaults http-backend',
     '    mode http',
     ...relayDefaults(),
@@ -220,13 +223,13 @@ function defaultsSections({
 }
 
 /**
- * What is done with a connection once it may stay. 2.6 evaluates no such rules of a defaults section unless the
- * frontend has one of the same kind, so they are in each frontend.
+ * Rules for a connection that is admitted. 2.6 evaluates no such rules of a defaults section unless the frontend has
+ * one of the same kind, so they are in each frontend.
  */
 const connectionRules = ({ mode, tls }: FrontendShape, settings: ProcessSettings): readonly string[] => [
   // For `source-port`, which has no balance keyword of its own.
   '    tcp-request connection set-var(sess.port) src_port',
-  // For members that are asked for the name that the client asked for, also behind a relay.
+  // For members whose SNI is the name that the client requested, also behind a relay.
   ...(tls === undefined ? [] : ['    tcp-request session set-var(sess.sni) ssl_fc_sni']),
   // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
   ...(mode === 'tcp'
@@ -248,7 +251,7 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     ...serverNameRules(shape, settings),
     `    timeout client ${timeoutText(shape.clientMs)}`,
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
-    // Without an answer no backend exists, which gives 503.
+    // Without a member's answer there is no backend, which gives 503.
     `    use_backend %[${shape.mode === 'http' || goesByName(shape) ? 'var(txn.target)' : target(settings)}]`,
   ]
 }
@@ -269,7 +272,7 @@ function tlsWords(
     ...(unknownNames === 'refuse' ? ['strict-sni'] : []),
     // HAProxy checks no certificate when a session is resumed, and its tickets outlive new authorities and lists.
     ...(clients === undefined ? [] : [verifyWords(clients), `ca-file ${clientsPath(id)}`, 'no-tls-tickets']),
-    // It looks up the whole chain: each authority needs a list.
+    // OpenSSL checks the whole chain: each authority needs a list.
     ...(revocations === undefined ? [] : [`crl-file ${revocationsPath(id)}`]),
   ].join(' ')
 }

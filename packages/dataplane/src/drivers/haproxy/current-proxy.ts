@@ -31,12 +31,12 @@ export class CurrentProxy {
   readonly #supervisor: Supervisor
   #assignments: SlotAssignments
   #counters = new ServiceCounters()
-  /** By backend slot: what was counted for the owners that it had before. */
+  /** Counters of earlier owners, by backend slot. */
   #inherited = new Map<number, TrafficCounters>()
   #running: RunningProxy | null = null
   #closed = false
 
-  /** @param supervisor is told when the process starts and dies; its owner closes it */
+  /** @param supervisor is notified when the process starts and dies; its owner closes it */
   constructor(given: CurrentProxyOptions, supervisor: Supervisor) {
     this.#given = given
     this.#supervisor = supervisor
@@ -58,7 +58,7 @@ export class CurrentProxy {
     return this.#running
   }
 
-  /** It was closed. */
+  /** Whether `close` was called. */
   get closed(): boolean {
     return this.#closed
   }
@@ -132,7 +132,7 @@ export class CurrentProxy {
     }
   }
 
-  /** What backends counted for their present owners, by slot; empty if it does not run. */
+  /** Counters of backends for their present owners, by slot; empty if the process does not run. */
   async traffic(slots: readonly number[]): Promise<ReadonlyMap<number, BackendTraffic>> {
     try {
       const counted = (await this.#running?.traffic(slots)) ?? new Map<number, BackendTraffic>()
@@ -168,7 +168,7 @@ export class CurrentProxy {
 
   #watch(proxy: RunningProxy): void {
     this.#supervisor.started()
-    // It may have died before we connected to it.
+    // The process may have died before we connected to it.
     if (!proxy.attached) this.#lost(proxy)
   }
 

@@ -19,8 +19,8 @@ export const MOST_SEATS = 62
 const NAME = /^(?<domain>.+)-p(?<seat>\d{1,2})-(?<owner>[0-9a-f]{12})$/
 
 /**
- * Which ports the dedicated proxies of each domain have. The name of a proxy says its seat, so the next agent learns
- * the seats of running proxies from their directories.
+ * The ports of the dedicated proxies of each domain. A proxy's name contains its seat, so the next agent learns the
+ * seats of running proxies from their directories.
  */
 export class DedicatedSeats {
   /** Name of the domain's shared proxy -> owner -> seat. */
@@ -33,7 +33,7 @@ export class DedicatedSeats {
       (names) => {
         for (const name of names) this.#note(name)
       },
-      // It does not exist before the first proxy.
+      // The directory does not exist before the first proxy.
       () => {},
     )
     return this.#learned

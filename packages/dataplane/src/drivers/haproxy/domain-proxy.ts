@@ -25,7 +25,7 @@ export interface DomainProxyOptions extends SlotUpkeepOptions {
   readonly after?: Promise<void>
   /** Figures of load balancers, by a listener that answers with them. Default: none has. */
   readonly metricsOf?: MetricsOf
-  /** Default: nobody is told of requests. */
+  /** Called with each finished request of listeners that log. Default: requests are not read. */
   readonly onRequest?: OnRequest
   readonly countLines: ToldRequestsOptions['count']
 }
@@ -152,7 +152,7 @@ export class DomainProxy {
     })
   }
 
-  /** What the proxy counted at the pools of an entry; empty for entries of others. */
+  /** Counters of the pools of an entry; empty for entries of other proxies. */
   poolFigures(entry: LoadBalancerEntry): Promise<readonly PoolFigures[]> {
     return this.#mutex.run(async () => {
       const backends = this.#current.assignments.backendsOf(entry.key)
@@ -287,7 +287,9 @@ export class DomainProxy {
       }
   }
 
-  /** Listens to the processes while a listener tells of its requests. Nobody waits for it: what has no room is dropped. */
+  /**
+   * Reads the log lines of the processes while a listener wants them. Never waits: lines that have no room are dropped.
+   */
   async #followRequests(put: readonly RenderedEntry[]): Promise<void> {
     const { onRequest, countLines: count, clock, options, log, place } = this.#given
     const { assignments, launcher } = this.#current

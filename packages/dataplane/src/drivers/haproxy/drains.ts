@@ -30,7 +30,7 @@ export class Drains {
     return this.#drains.values().reduce((sum, { untilMs }) => (untilMs === Number.POSITIVE_INFINITY ? sum : sum + 1), 0)
   }
 
-  /** Until the first deadline: 0 if one has passed, infinity if nothing drains. */
+  /** Milliseconds until the first deadline: 0 if one has passed, infinity if nothing drains. */
   get endsInMs(): number {
     const now = this.#clock.monotonicMs()
     return this.#drains

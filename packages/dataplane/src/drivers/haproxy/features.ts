@@ -36,7 +36,7 @@ const WITH_LUA: readonly Feature[] = [
   'l7.tls-passthrough',
 ]
 
-/** What proxies can do with an executable and with what the agent connects to them. */
+/** The features of proxies with this executable and the parts that the agent connects to them. */
 export const featuresOf = (has: {
   readonly lua: boolean
   readonly metrics: boolean

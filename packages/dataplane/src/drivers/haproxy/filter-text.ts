@@ -51,5 +51,5 @@ const headerSteps = (of: 'request' | 'response', { set, add, remove }: HeaderEdi
   ...add.map(({ name, value }) => `${of}-add:${hex(name)}:${hex(value)}`),
 ]
 
-/** Without slashes at its end, so that what follows begins with one: `/` is the empty prefix. */
+/** The prefix without trailing slashes, so that the rest of the path begins with one: `/` becomes the empty prefix. */
 const trimmed = (prefix: string): string => prefix.replace(/\/+$/, '')

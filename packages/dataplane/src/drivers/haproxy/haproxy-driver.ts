@@ -38,9 +38,9 @@ export interface HaproxyDriverOptions {
   readonly log: Log
   /** Figures of load balancers, by a listener that answers with them. Default: no listener does. */
   readonly metricsOf?: MetricsOf
-  /** Is told of the requests of listeners that count how long these take. Default: none can. */
+  /** Called with each finished request of listeners that log or measure. Default: no listener can. */
   readonly onRequest?: OnRequest
-  /** Whether who is told of requests writes access logs to files. Default: not. */
+  /** Whether the agent writes access logs to files. Default: no. */
   readonly accessLogs?: boolean
   /** Whether it sends them to syslog receivers. Default: not. */
   readonly syslog?: boolean
@@ -48,7 +48,7 @@ export interface HaproxyDriverOptions {
   readonly options?: Partial<HaproxyOptions>
 }
 
-/** What an `apply` changes in one proxy. */
+/** The changes of one `apply` to one proxy. */
 interface Work {
   /** An entry that it carries; null if it only loses some. */
   wanted: WantedEntry | null
@@ -305,7 +305,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 }
 
-/** What was counted of a listener's requests; nothing of one that reads none. */
+/** The counters of a listener's requests; nothing for a listener that does not parse requests. */
 function httpOf(
   { frontends }: RenderedEntry,
   listenerId: string,

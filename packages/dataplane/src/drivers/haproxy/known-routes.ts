@@ -6,7 +6,7 @@ interface Known {
   readonly rendered: RenderedRoutes
   /** The backends that it was rendered with, by pool number. */
   readonly owners: ReadonlyMap<number, string | null>
-  /** As `renderRoutes` takes it. */
+  /** Whether rows name their routes, as in `renderRoutes`. */
   readonly named: boolean
 }
 

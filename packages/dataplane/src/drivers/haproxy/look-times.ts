@@ -1,6 +1,9 @@
 /** A request that a leaving server has ends soon after it left, as a rule. Then each look comes after twice the time. */
 const FIRST_LOOK_MS = 25
-/** Most sweep periods between two looks at servers whose connections go on, while nothing waits for their slots. */
+/**
+ * At most this many sweep periods pass between two looks at servers whose connections continue while nothing waits for
+ * their slots.
+ */
 const MOST_SWEEPS = 8
 
 /** When the next look at servers and slots that leave is due. */
@@ -37,9 +40,9 @@ export class LookTimes {
   }
 }
 
-/** What a look is for. */
+/** The reason for a look. */
 export interface Left {
-  /** Until connections of a server are ended; 0 if they are being ended (see `Drains`). */
+  /** Milliseconds until connections of a server are ended; 0 if they are being ended (see `Drains`). */
   readonly endsInMs: number
   /** Released slots that are not free yet, which the next change may need. */
   readonly slots: number

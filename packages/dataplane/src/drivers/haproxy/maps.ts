@@ -1,7 +1,7 @@
 /**
- * Maps in which a frontend has one value, under its own name: its backend; with routes, that of what none takes; its
- * HSTS header; the listener whose load balancer's figures it answers with; the listener whose requests are told of; the
- * hosts that it keeps apart.
+ * Maps with one value for a frontend, under the frontend's name: its backend; with routes, the backend of unmatched
+ * requests; its HSTS header; the listener whose load balancer's metrics it serves; the listener whose requests it logs;
+ * the hosts that it separates.
  */
 export const VALUE_MAPS = ['backend', 'defaults', 'hsts', 'metrics', 'logs', 'hosts'] as const
 /** Maps in which a frontend has rows, under its own name and a key. Rows lead to rows of maps before theirs. */

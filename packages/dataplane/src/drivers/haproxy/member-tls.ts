@@ -21,7 +21,7 @@ export interface MemberTls {
   /** The certificate that is shown to servers which ask for one; null: none. */
   readonly certificate: string | null
   readonly minVersion: TlsVersion
-  /** In order of preference. Absent: the usual ones. */
+  /** Ciphers in order of preference. Absent: the defaults. */
   readonly ciphers?: readonly Cipher[]
   readonly alpn: readonly Protocol[]
 }
@@ -64,7 +64,7 @@ export const memberTlsWords = (
   ...(alpn.length > 0 ? [`alpn ${alpn.join()}`] : []),
 ]
 
-/** What cannot be changed of a server at run time. */
+/** A key for the settings that run time cannot change for a server. */
 export const memberTlsKey = ({
   authorities,
   revocations,

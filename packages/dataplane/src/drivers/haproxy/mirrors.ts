@@ -10,15 +10,15 @@ const MIRRORS = 'mirrors'
 /** The backend of a copy. */
 const BACKEND = 'x-spout-mirror'
 
-/** In milliseconds. No copy takes longer than `mirrors.lua` waits for it. */
+/** In milliseconds. `mirrors.lua` waits this long for a copy. */
 const MOST_MS = 10_000
 
 const found = (name: string): string => `{ var(txn.${name}) -m found }`
 
 /**
- * Rules of a frontend that clients reach, behind those that change requests: a mirror gets what a member gets. HAProxy has
- * no rule that sends a body twice, so one that is copied is waited for: a request goes on once the client has sent all of
- * it, or is silent for its own time-out. Others never wait.
+ * Rules of a frontend that clients reach, after the rules that change requests: a mirror gets what a member gets. No
+ * rule of HAProxy sends a body twice, so a request that is copied is buffered: it continues once the client has sent
+ * all of it, or has been silent for its time-out. Other requests never wait.
  */
 export const mirrorRules = (mapPath: (map: MapName) => string): readonly string[] => [
   '    http-request set-var(txn.mirrors) var(txn.target) if { var(txn.target) -m beg k }',

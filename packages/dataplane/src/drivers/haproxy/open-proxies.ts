@@ -27,12 +27,12 @@ export interface OpenProxiesOptions<Proxy extends OpenableProxy> {
   readonly log: Log
 }
 
-/** Which proxy is meant, and where it runs if it must be opened. */
+/** Names a proxy, and where it runs if it must be opened. */
 export interface ProxyWish {
   /** `proxyNameOf`. */
   readonly name: string
   readonly domain: DomainEntry
-  /** Of a load balancer with a proxy of its own. */
+  /** Set for a load balancer with a proxy of its own. */
   readonly dedicated?: Pick<RenderedEntry, 'loadBalancerId' | 'dedicatedProxy'>
 }
 
@@ -45,7 +45,7 @@ export class OpenProxies<Proxy extends OpenableProxy> {
   readonly #given: OpenProxiesOptions<Proxy>
   readonly #open = new Map<string, { readonly domain: number; readonly proxy: Proxy }>()
   readonly #seats = new DedicatedSeats()
-  /** Of proxies without entries. */
+  /** Timers of proxies without entries. */
   readonly #idle = new Map<string, Timer>()
   readonly #stopping = new Map<string, Promise<void>>()
 
@@ -65,7 +65,10 @@ export class OpenProxies<Proxy extends OpenableProxy> {
     return this.#seats.take(shared, dedicated.loadBalancerId, dedicated.dedicatedProxy)
   }
 
-  /** The proxy of that name, opened if it is not. It is not idle until `stopIfIdle`. @throws SlotsExhausted */
+  /**
+   * The proxy of that name; opens it if necessary. It does not count as idle until `stopIfIdle`.
+   * @throws SlotsExhausted
+   */
   open(wish: ProxyWish): Proxy {
     const { name, domain } = wish
     this.#keep(name)

@@ -37,7 +37,8 @@ export function planTlsChanges(
       if (!have.listed.get(slot)?.has(contentId)) raise.push({ do: 'list-certificate', slot, contentId })
     }
     const { fallback, authorities, revocations } = certificates
-    // Before anything leads clients to the frontend. Lists first: no client is let in by authorities alone.
+    // These come before anything leads clients to the frontend. Revocation lists come first: no client is admitted by
+    // authorities alone.
     if (revocations !== undefined && have.revocations.get(slot) !== revocations)
       raise.push(...setRevocations(slot, revocations))
     if (authorities !== undefined && have.clients.get(slot) !== authorities)

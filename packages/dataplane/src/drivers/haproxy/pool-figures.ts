@@ -8,13 +8,13 @@ const FIELDS = Object.keys(TRAFFIC_COLUMNS) as readonly (keyof TrafficCounters)[
 const AVERAGES: ReadonlySet<keyof TrafficCounters> = new Set(['queueMs', 'connectMs', 'responseMs', 'totalMs'])
 const NOW: ReadonlySet<keyof TrafficCounters> = new Set(['current', 'queued', ...AVERAGES])
 
-/** What one backend counted for its present pool, and its servers. */
+/** Counters of a backend for its present pool, and of its servers. */
 export interface OwnedTraffic extends BackendTraffic {
   /** `RenderedBackend.owner`: listeners with other time-outs have other backends for the same pool. */
   readonly owner: string
 }
 
-/** What the proxy counted at the pools of an entry that it balances. Pure. */
+/** The counters of the pools of an entry that the proxy balances. Pure. */
 export const poolFigures = (
   { pools }: Pick<LoadBalancerEntry, 'pools'>,
   backends: readonly OwnedTraffic[],
@@ -47,7 +47,7 @@ function figuresOf(counted: readonly TrafficCounters[]): TrafficFigures {
   return { ...figures, responses: responses as TrafficFigures['responses'] }
 }
 
-/** What a backend counted since its slot has this owner. @param before what it had counted until then */
+/** The counters of a backend since its slot has this owner. @param before the counters at that time */
 export const since = (counted: TrafficCounters, before: TrafficCounters | undefined): TrafficCounters =>
   before === undefined
     ? counted

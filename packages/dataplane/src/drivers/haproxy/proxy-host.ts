@@ -42,7 +42,7 @@ export const TIME_SLICE_US = 100
 
 type SetTimeSlice = (request: TimeSlice) => Promise<void>
 
-/** This machine. Without control groups, processes have no limits. */
+/** The real machine. Without control groups, processes have no limits. */
 export class SystemHost implements ProxyHost {
   readonly #layout: CgroupLayout | null
   readonly #parent: string

@@ -146,7 +146,7 @@ export class ProxyLauncher {
     try {
       return { saved, proxy: await this.#attach(saved.process, saved.generation, unreadable) }
     } catch {
-      // It runs but does not answer, and its ports are needed.
+      // The process runs but does not answer, and its ports are needed.
       await this.#terminate()
       return { saved, proxy: null }
     }

@@ -34,7 +34,7 @@ export interface ProxyPlace {
   /** Addresses that it listens on; null if the family is not available. */
   readonly address4: string | null
   readonly address6: string | null
-  /** Of a proxy that carries one load balancer alone: whose, which of the domain's ranges of ports it has, its limits. */
+  /** For a proxy that carries one load balancer alone: its id, its range of the domain's ports, its limits. */
   readonly dedicated?: {
     readonly loadBalancerId: string
     readonly seat: number
@@ -42,7 +42,7 @@ export interface ProxyPlace {
   }
 }
 
-/** Whose use of a share it is (`ShareUse`): a dedicated proxy's load balancer. */
+/** The owner of its use of a share (`ShareUse`): the load balancer of a dedicated proxy. */
 export const ownerIn = ({ dedicated }: ProxyPlace): { readonly loadBalancerId?: string } =>
   dedicated === undefined ? {} : { loadBalancerId: dedicated.loadBalancerId }
 

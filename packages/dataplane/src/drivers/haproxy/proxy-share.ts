@@ -8,7 +8,7 @@ export type ProxyPlaces = (domain: number) => readonly ProxyPlace[]
 export type ProxyUse = Omit<ShareUse, 'loadBalancerId'>
 
 /**
- * A share that each proxy of a domain has for itself.
+ * A share that each proxy of a domain has separately.
  * @param useOf null for a proxy that does not run, or has no limit
  */
 export const proxyShare = (

@@ -35,7 +35,7 @@ const set = (name: string, expression: string, condition = ''): string =>
   `    http-request set-var(txn.${name}) ${expression}${condition}`
 const passed = (field: number): string => `fc_pp_unique_id,field(${field},/)`
 
-/** In a frontend: what a relay says of a request. */
+/** In a frontend: the result of a relay for a request. */
 export const PASSED_ON = '    unique-id-format %[var(txn.passed)]'
 
 /** The last rules of a frontend that clients reach. They turn `txn.target` to a relay. */
@@ -53,7 +53,7 @@ export function relayRules(mapPath: (map: MapName) => string): readonly string[]
     set('relay', `str(${retryName('')}),concat(,txn.retries)`, ` if ${isSet('retries')}`),
     set('relay', `str(${DEADLINE})`, ` if ${isSet('deadline')}`),
     set('relay', `str(${COUNTED})`, ` if ${isCounted}`),
-    // Only what a member gets is relayed.
+    // Only requests that reach a member are relayed.
     `    http-request allow unless ${isSet('relay')} { var(txn.target) -m beg b }`,
     set('secure', 'str(tls)', ' if { ssl_fc }'),
     `    http-request set-var-fmt(txn.passed) ${['target', 'attempt', 'secure', 'retries', 'codes', 'back_off']
@@ -70,7 +70,7 @@ export const attemptLimit = (tunnel: string): readonly string[] => [
 ]
 
 interface RelayPlace {
-  /** Has the sockets: nobody else comes into this directory. */
+  /** The directory of the sockets: no other user can enter it. */
   readonly chroot: string
   /** The user of the process, which alone connects. */
   readonly uid: number
@@ -139,7 +139,7 @@ export const attemptTable = (requests: number): readonly string[] => [
   `    stick-table type string len 127 size ${requests} expire 10s store http_req_cnt,conn_cur`,
 ]
 
-/** What the relays have in common. The limits of clients and members are set before and behind them. */
+/** The settings that all relays share. The limits of clients and members are set before and behind them. */
 export const relayDefaults = (): readonly string[] => [
   'defaults relay-backend',
   '    mode http',

@@ -26,12 +26,15 @@ import {
 import type { FrontendCertificates } from './tls-content.ts'
 import { checkedContentId, knownCiphers, knownProtocols, knownVersion } from './tls-values.ts'
 
-/** What one load balancer needs of the proxy, before slots are assigned. Contains only ids, numbers and addresses. */
+/**
+ * The parts of the proxy that one load balancer needs, before slots are assigned. Contains only ids, numbers and
+ * addresses.
+ */
 export interface RenderedEntry {
   readonly key: string
   readonly loadBalancerId: string
   readonly domain: number
-  /** It has a proxy of its own. Absent: it shares its domain's. */
+  /** Limits of its own proxy. Absent: it shares its domain's proxy. */
   readonly dedicatedProxy?: ProxyLimits
   readonly frontends: readonly RenderedFrontend[]
   readonly backends: readonly RenderedBackend[]
@@ -45,13 +48,13 @@ export interface RenderedFrontend {
   readonly backend: string | null
   /** Absent: it has none. */
   readonly routes?: RenderedRoutes
-  /** Of a frontend that ends TLS. */
+  /** Certificates of a frontend that ends TLS. */
   readonly certificates?: FrontendCertificates
   /** The header `Strict-Transport-Security`, in base64. Absent: none is added. */
   readonly hsts?: string
-  /** It answers with the figures of the load balancer that this listener belongs to. Absent: it does not. */
+  /** The listener whose load balancer's metrics this frontend serves. Absent: it serves none. */
   readonly metrics?: string
-  /** Its requests are told of as this listener's. Absent: they are not. */
+  /** The listener under which its requests are logged. Absent: they are not. */
   readonly logs?: string
   /** The hosts that it keeps apart, with commas between. Absent: none. */
   readonly hosts?: string
@@ -83,7 +86,7 @@ export interface RenderedServer {
   /** 0 to 256. */
   readonly weight: number
   readonly proxyProtocol: NodePool['proxyProtocol']
-  /** It is spoken to in HTTP/2 without TLS. Absent: in HTTP/1.1. */
+  /** Members speak HTTP/2 without TLS. Absent: HTTP/1.1. */
   readonly http2?: true
   /** Whether it gets new connections. */
   readonly ready: boolean
@@ -91,7 +94,7 @@ export interface RenderedServer {
   readonly slowStartMs?: number
   /** How long its connections may last when it is removed. Absent: as in the driver's options. */
   readonly drainMs?: number
-  /** It is down, and its connections should end with that. */
+  /** The server is down, and its connections should end. */
   readonly reset?: true
 }
 
@@ -156,7 +159,7 @@ export function renderEntry(
 export const answersMetrics = ({ frontends }: RenderedEntry): boolean =>
   frontends.some(({ metrics }) => metrics !== undefined)
 
-/** Whether requests or connections of a listener are told of. */
+/** Whether requests or connections of a listener are logged. */
 export const tellsRequests = ({ frontends }: RenderedEntry): boolean => frontends.some(({ logs }) => logs !== undefined)
 
 /** The mode of the backend is the listener's: a pool with the PROXY protocol may carry HTTP. */
@@ -287,7 +290,7 @@ const hexOf = (text: string): string => Buffer.from(text, 'latin1').toString('he
 
 const SAME_SITE: ReadonlySet<string> = new Set(['strict', 'lax', 'none'])
 
-/** Of a cookie as it is in an entry. @throws RangeError */
+/** Attributes of a cookie, as an entry has them. @throws RangeError */
 function attributesOf({ name, path, sameSite, secure, maxAgeSeconds }: SessionCookie): CookieAttributes {
   if (sameSite !== undefined && !SAME_SITE.has(sameSite)) throw new RangeError('no such sameSite')
   return {

@@ -3,9 +3,9 @@ import type { MapName } from './maps.ts'
 import type { ProxyMode } from './shape.ts'
 
 /**
- * What the proxy tells of each request, or each proxied connection, of listeners that have a row in the map `logs`. A
- * line has the same fields in the same order, with a space between. What a client wrote is in base64 and cut, so a line is
- * one write of the pipe (`PIPE_BUF`, pipe(7)) whatever it is.
+ * The log line of each request, or each proxied connection, of listeners that have a row in the map `logs`. Each line has
+ * the same fields in the same order, separated by spaces. Texts of clients are in base64 and cut, so that a line always
+ * fits one write to the pipe (`PIPE_BUF`, pipe(7)).
  */
 
 /** The descriptor that a process has the pipe as. */
@@ -17,7 +17,7 @@ const MOST_HEADER_BYTES = 256
 
 const header = (name: string): string => `%[req.fhdr(${name}),bytes(0,${MOST_HEADER_BYTES}),base64]`
 
-/** What is known only while the request is there. */
+/** Samples that exist only while the request does. */
 const OF_REQUEST = [
   '%[date(0,us)]',
   '%[method,base64]',
@@ -38,7 +38,7 @@ export const requestRules = (mapPath: (map: MapName) => string): readonly string
 export const connectionLineRule = (mapPath: (map: MapName) => string): string =>
   `    tcp-request content set-log-level silent unless { fe_name,map(${mapPath('logs')}) -m found }`
 
-/** In the defaults of frontends. A write that the pipe has no room for is dropped and counted (`DroppedLogs`). */
+/** For the defaults of frontends. A line for which the pipe has no room is dropped and counted (`DroppedLogs`). */
 export const lineFormat = (mode: ProxyMode, mapPath: (map: MapName) => string): readonly string[] => [
   `    log fd@${PIPE_FD} len ${MOST_LINE_BYTES} format raw local0`,
   `    log-format "${[
@@ -57,10 +57,10 @@ export const lineFormat = (mode: ProxyMode, mapPath: (map: MapName) => string): 
   ].join(' ')}"`,
 ]
 
-/** As the proxy tells it: it knows slots. */
+/** A request as the proxy logs it: it knows slots, no pools. */
 export type RequestLine = Omit<CarriedRequest, 'pool'> & { readonly backendSlot: number | null }
 
-/** Reads a line, without its end. Null for one that is none: of another listener, or cut. */
+/** Parses a line without its end. Null for a line that is cut, or belongs to another listener. */
 export function parseRequestLine(line: string): RequestLine | null {
   const [listenerId = '-', ended, client, clientPort, vip, port, backend = '', passed = '', route, ...rest] =
     line.split(' ')
@@ -105,11 +105,11 @@ export function parseRequestLine(line: string): RequestLine | null {
 const textOf = (field: string | undefined): string | null =>
   field === undefined || field === '' || field === '-' ? null : field
 
-/** Null for `-1` and `-`, which stand for what did not happen. */
+/** Null for `-1` and `-`, which mean that something did not happen. */
 const numberOf = (field: string | undefined): number | null =>
   field !== undefined && /^\+?[0-9]{1,16}$/.test(field) ? Number(field) : null
 
-/** What clients write is bytes: one character each. */
+/** Clients write bytes: each becomes one character. */
 const decoded = (field: string | undefined): string | null => {
   const text = textOf(field)
   return text === null ? null : Buffer.from(text, 'base64').toString('latin1')

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '@spout/runtime'
 import { execOk } from '@spout/sys'
 
 export interface RequestPipeOptions {
-  /** More wait in the pipe. When that is full, the proxy drops and counts them. */
+  /** Further lines wait in the pipe. When it is full, the proxy drops and counts them. */
   readonly linesPerSecond: number
   readonly clock: Clock
   readonly onLine: (line: string) => void

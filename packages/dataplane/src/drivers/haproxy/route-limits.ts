@@ -1,11 +1,11 @@
 import type { NodeForward } from '@spout/model'
 import { MOST_RETRIES } from '@spout/model/route-words'
 
-/** What the rows of a route's limits say. Times are in milliseconds. */
+/** The values in the rows of a route's limits. Times are in milliseconds. */
 export interface RouteLimits {
-  /** Until a member that has the request begins its response. Absent: the listener's. */
+  /** From when a member has the request until its response begins. Absent: the listener's time-out. */
   readonly attempt?: number
-  /** Until the response begins, with connecting and all attempts. Absent: none. */
+  /** Until the response begins, connecting and all attempts included. Absent: no limit. */
   readonly deadline?: number
   /** Attempts after the first. Absent: none. */
   readonly retries?: number
@@ -24,7 +24,7 @@ export interface RouteLimits {
 /** HAProxy has no word for no limit; its longest is 24 days. */
 const UNLIMITED_MS = 2_073_600_000
 
-/** Null for a route that leaves all to its listener. @throws RangeError */
+/** Null for a route without limits of its own. @throws RangeError */
 export function limitsOf({
   timeouts,
   retry,
@@ -46,7 +46,7 @@ const MOST = 1_000_000
 const rateText = ({ requests, perSeconds, burst }: NonNullable<NodeForward['clientRate']>): string =>
   [within(1, requests, MOST), within(1, perSeconds, MOST), within(0, burst, MOST)].join('/')
 
-/** What ends a request ends its attempts. */
+/** The end of a request ends its attempts. */
 function timesOf({ requestMs, backendRequestMs }: NonNullable<NodeForward['timeouts']>): RouteLimits {
   const attempt = within(1, Math.min(requestMs || UNLIMITED_MS, backendRequestMs || UNLIMITED_MS), UNLIMITED_MS)
   return requestMs ? { attempt, deadline: within(1, requestMs, UNLIMITED_MS) } : { attempt }

@@ -29,32 +29,32 @@ export interface RouteRow {
 /** Rows that come and go together: those of one class of hosts, or of one thing that has a name. */
 export interface RowGroup {
   readonly rows: readonly RouteRow[]
-  /** Of a class of hosts. */
+  /** The class of hosts of these rows. */
   readonly of?: HostGroup
 }
 
 interface HostGroup {
   readonly paths: CompiledHost<NodeRoute>['paths']
-  /** What its rows lead to, by name. */
+  /** Groups of rows that its rows refer to, by name. */
   readonly leadsTo: ReadonlyMap<string, RowGroup>
 }
 
 export interface RenderedRoutes {
   /** How many classes of hosts are found only by looking up their last labels. */
   readonly wildcards: number
-  /** By class of hosts, and by name. A group that is the same object as before has the same rows. */
+  /** Groups by class of hosts, and by name. A group that is the same object as before has the same rows. */
   readonly groups: SharedMap<RowGroup>
   /** How many classes of hosts lead to what has this name. */
   readonly users: SharedMap<number>
   readonly compiled: CompiledRoutes<NodeRoute>
 }
 
-/** All rows, in no order. */
+/** All rows, in any order. */
 export function* rowsOfGroups({ groups }: Pick<RenderedRoutes, 'groups'>): Generator<RouteRow> {
   for (const { rows } of groups.values()) yield* rows
 }
 
-/** What stands before the name of a host class in keys. `:` is in no host name. */
+/** The prefix of keys for a host class. No host name contains `:`. */
 export const KIND_PREFIXES: Readonly<Record<HostClass['is'], string>> = {
   exact: '',
   'one-label': '1:',
@@ -139,7 +139,7 @@ function renderHost(
 /** Adds the rows of what has this name. */
 type Writer = (name: string, add: (map: RowMap, key: string, to: RowTarget | string) => void) => void
 
-/** What rows lead to, with the rows of what has a name. */
+/** Collects what rows refer to, and the rows of named targets. */
 class Targets {
   readonly named = new Map<string, RowGroup>()
   readonly #backendOf: (pool: number) => string | null
@@ -292,7 +292,7 @@ class Targets {
   }
 }
 
-/** It is a value of a map, where a space or a newline would end it. */
+/** The id is a value of a map, where a space or a newline would end it. */
 function checkedRouteId(id: string): string {
   if (/^[\w-]{1,64}$/.test(id)) return id
   throw new RangeError(`${JSON.stringify(id)} is not the id of a route`)

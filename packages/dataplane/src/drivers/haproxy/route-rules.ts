@@ -32,19 +32,19 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
   return [
     set('target', `fe_name,map(${mapPath('backend')})`),
     `    http-request allow unless { var(txn.target) -m beg ${ROUTED.named} }`,
-    // Without port and last dot. A comma does not end it, as it does for `hdr`.
+    // The host without port and trailing dot. Unlike with `hdr`, a comma does not end it.
     set('host', 'req.fhdr(host,1),field(1,:/),rtrim(.),lower'),
-    // Behind the first label. A name without a dot has nothing there.
+    // The host without its first label. A name without a dot gives nothing.
     set('domain', 'var(txn.host),field(2,.,0)', ` if { var(txn.target) -m str ${ROUTED.wildcards} }`),
     '    http-request unset-var(txn.target)',
     // `OPTIONS *` has none, and so no end mark.
     set('path', 'path,hex,concat(2F.)'),
     set('target', inPaths('', 'host')),
-    // Most requests are for a host that is named, and go to one pool. The rules that follow concern others.
+    // Most requests have a named host and go to one pool. The following rules serve the others.
     '    http-request allow if { var(txn.target) -m beg b }',
     set('target', inPaths(KIND_PREFIXES['one-label'], 'domain'), tried),
     ...Array.from({ length: MOST_WILDCARD_LABELS }, (_, at) => MOST_WILDCARD_LABELS - at).flatMap((labels) => [
-      // All of it where it has fewer labels.
+      // The whole name if it has fewer labels.
       set('suffix', `var(txn.domain),field(-1,.,${labels})`, tried),
       set('target', inPaths(KIND_PREFIXES['any-labels'], 'suffix'), tried),
     ]),
@@ -58,7 +58,7 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
       ` if ${isSet('option')}`,
     ),
     set('target', `fe_name,concat(/,txn.choice,/any),map(${mapPath('choices')})`, begins('target', 'm')),
-    // Of listeners that count by route.
+    // For listeners that count by route.
     set('named', 'var(txn.target)', begins('target', 'i')),
     set('target', `fe_name,concat(/,txn.named,/to),map(${mapPath('routes')})`, ` if ${isSet('named')}`),
     set('route', `fe_name,concat(/,txn.named,/id),map(${mapPath('routes')})`, ` if ${isSet('named')}`),

@@ -1,2 +1,2 @@
-/** What the map `backend` says of a frontend that has routes, and of one whose hosts need looking up by label, too. */
+/** Values of the map `backend` for a frontend with routes, and for one whose hosts must also be looked up by label. */
 export const ROUTED = { named: 'routes', wildcards: 'routes-wildcards' } as const

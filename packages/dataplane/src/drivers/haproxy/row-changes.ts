@@ -4,10 +4,10 @@ import { ROW_MAPS, type RowMap } from './maps.ts'
 import { KIND_PREFIXES } from './route-rows.ts'
 
 /**
- * The commands that bring a frontend's rows to what is wanted, so that each request in between is answered by its old
- * row or its new one. What rows lead to is put before them and removed after them. Where a request without its row gets
- * another one, of a shorter path or of a wider class of hosts, its own is put first and removed last.
- * @param settled the rows that it is known to have, so that groups that both have need no look; absent: not known
+ * The commands that change a frontend's rows to the wanted ones. Meanwhile each request meets its old row or its new
+ * one: targets of rows are added before the rows and removed after them, and a row that hides another one (of a shorter
+ * path, or of a wider class of hosts) is added first and removed last.
+ * @param settled the rows that the frontend is known to have: groups that both sides share are skipped; absent: unknown
  */
 export function rowChanges(
   have: ProxyContent,

@@ -30,7 +30,7 @@ import {
 } from './tls-show.ts'
 
 const LOOK_EVERY_MS = 2
-/** Each costs the process a walk over all its sections. */
+/** Each single query costs the process a walk over all its sections. */
 const MOST_ASKED_ALONE = 8
 
 /** A connected proxy process, and its content. */
@@ -87,12 +87,12 @@ export class RunningProxy {
     return this.#settled
   }
 
-  /** It has the rows of this entry, all of them and no others. */
+  /** The process has exactly the rows of this entry. */
   settle({ frontends }: PlacedEntry): void {
     for (const { slot, rows } of frontends) if (rows !== undefined) this.#settled.set(slot, rows)
   }
 
-  /** It may have other rows than those of this entry. */
+  /** The process may have other rows than those of this entry. */
   unsettle({ frontends }: PlacedEntry): void {
     for (const { slot } of frontends) this.#settled.delete(slot)
   }
@@ -131,7 +131,7 @@ export class RunningProxy {
     })
   }
 
-  /** Null if the command needs a file that is not there. */
+  /** Null if the command needs a file that does not exist. */
   async #textOf(command: Command): Promise<string | null> {
     if (!isTlsCommand(command)) return commandText(command, this.#files)
     const payload = payloadOf(command)
@@ -164,7 +164,7 @@ export class RunningProxy {
     return new Map(slots.map((slot, index) => [slot, parseServerStats(replies[index] ?? '')]))
   }
 
-  /** What backends and their servers counted, by slot. Costs a walk over all sections for each. @throws ProxyLost */
+  /** Counters of backends and their servers, by slot. Each query costs a walk over all sections. @throws ProxyLost */
   async traffic(slots: readonly number[]): Promise<ReadonlyMap<number, BackendTraffic>> {
     const replies = await this.#socket.execute(slots.map((slot) => `show stat ${backendName(slot)} 6 -1\n`))
     return new Map(

@@ -18,7 +18,7 @@ export type Forwarded = (typeof FORWARDED)[number]
 /** How a frontend ends TLS. */
 export interface TlsShape {
   readonly minVersion: '1.2' | '1.3'
-  /** In order of preference. Absent: the usual ones. */
+  /** Ciphers in order of preference. Absent: the defaults. */
   readonly ciphers?: readonly Cipher[]
   /** In order of preference. */
   readonly alpn: readonly ('h2' | 'http/1.1')[]
@@ -42,7 +42,7 @@ export interface FrontendShape {
    * In the order of `FORWARDED`. Part of the shape, since rules that look up a map cost every request a few per cent.
    */
   readonly forwarded: readonly Forwarded[]
-  /** Other headers that requests get. Absent: none. */
+  /** Other headers for members. Absent: none. */
   readonly told?: readonly ClientHeader[]
   /** Absent: it does not speak TLS. */
   readonly tls?: TlsShape
@@ -55,9 +55,12 @@ export interface FrontendShape {
   readonly sizes?: SizeShape
 }
 
-/** Of an HTTP frontend. Part of the shape for the same reason as headers; an administrator makes few of them. */
+/**
+ * Limits of an HTTP frontend. They are part of the shape for the same reason as headers; an administrator makes few of
+ * them.
+ */
 export interface SizeShape {
-  /** Of the target and the header lines. Absent: as many as the process takes. */
+  /** Bytes of the target and the header lines. Absent: as many as the process accepts. */
   readonly headerBytes?: number
   /** Absent: as many as there are. */
   readonly bodyBytes?: number
@@ -75,7 +78,7 @@ export interface BackendShape {
 export interface SessionShape {
   /** The name of our cookie, `SPOUT-<digits>`, which differs by pool: one site may have several. */
   readonly cookie: string
-  /** What else the cookie is. Absent: nothing. */
+  /** Attributes of the cookie. Absent: none. */
   readonly attributes?: CookieAttributes
   /** The name of the members' cookie that sessions begin and end with, in hexadecimal. Absent: all clients have one. */
   readonly application?: string

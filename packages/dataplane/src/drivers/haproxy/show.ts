@@ -44,7 +44,7 @@ export const TRAFFIC_COLUMNS = {
   responseMs: 'rtime',
   totalMs: 'ttime',
 } as const satisfies Columns
-/** What was counted at a backend or a server since the process started, or the server was added. */
+/** Counters of a backend or a server since the process started, or the server was added. */
 export type TrafficCounters = Figures<typeof TRAFFIC_COLUMNS>
 
 const slotOf = (prefix: 'f' | 'b', name: string | undefined): number | null => {
@@ -62,7 +62,7 @@ export function parseFrontendStats(csv: string): ReadonlyMap<number, FrontendCou
   return stats
 }
 
-/** What a backend counted in all and of each of its servers, by name. */
+/** Counters of a backend, and of each of its servers by name. */
 export interface BackendTraffic {
   readonly all: TrafficCounters
   readonly servers: ReadonlyMap<string, TrafficCounters>

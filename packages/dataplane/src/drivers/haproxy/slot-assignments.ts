@@ -96,7 +96,7 @@ export class SlotAssignments {
     return this.#held.values().some(({ rendered }) => answersMetrics(rendered))
   }
 
-  /** Whether requests of a listener are told of. */
+  /** Whether requests of a listener are logged. */
   get hasLines(): boolean {
     return this.#held.values().some(({ rendered }) => tellsRequests(rendered))
   }

@@ -18,7 +18,7 @@ export class SlotsExhausted extends Error {
 
 /** Number of slots of a shape that is used for the first time. */
 const FIRST_SLOTS = 2
-/** From so many slots on, smaller parts are kept free and added: a free backend takes 10 KB. */
+/** From this number of slots on, smaller parts are kept free and added: a free backend takes 10 KB. */
 const MANY = 1024
 const [FREE, FREE_OF_MANY] = [1 / 4, 1 / 8]
 const [GROWTH, GROWTH_OF_MANY] = [1, 1 / 4]
@@ -64,7 +64,7 @@ export class SlotTable<Shape> {
     return id === undefined ? undefined : this.#slots.get(id)
   }
 
-  /** Null for a free slot, and where there is none. */
+  /** Null for a free slot, and for a number without a slot. */
   ownerOf(id: number): string | null {
     return this.#slots.get(id)?.owner ?? null
   }

@@ -17,7 +17,7 @@ export class SlotUpkeep {
   readonly #mutex: Mutex
   readonly #given: SlotUpkeepOptions
   #timer: Timer | null = null
-  /** Once for each change: growth that failed is not tried again and again. */
+  /** Set once for each change: failed growth is not repeated again and again. */
   #mayGrow = false
   readonly #times: LookTimes
   #sampledAtMs = 0

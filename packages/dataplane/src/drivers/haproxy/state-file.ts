@@ -29,7 +29,7 @@ export interface SavedState {
   readonly revocations?: readonly (readonly [slot: number, contentId: string])[]
   /** Counters of a slot when its owner got it. */
   readonly baselines: readonly (readonly [slot: number, counters: FrontendCounters])[]
-  /** By backend slot: what was counted for the owners that it had before. Absent in older files, and if there is none. */
+  /** By backend slot: counters of earlier owners. Absent in older files, and if there is none. */
   readonly inherited?: readonly (readonly [slot: number, counters: TrafficCounters])[]
 }
 
@@ -42,7 +42,10 @@ export function writeState(path: string, state: Omit<SavedState, 'version'>): Pr
   return writeFileAtomically(path, `${body},"checksum":"${checksum(body)}"}`)
 }
 
-/** Null if there is no file, or none that this version can read, as after damage. The proxy is started anew then. */
+/**
+ * Null if there is no file, or none that this version can read, for example after damage. Then the proxy is started
+ * anew.
+ */
 export async function readState(path: string): Promise<SavedState | null> {
   const text = (await readFileOrNull(path))?.toString('utf8') ?? null
   if (text === null) return null

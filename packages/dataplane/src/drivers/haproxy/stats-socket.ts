@@ -93,7 +93,7 @@ export class StatsSocket {
     this.#searched = Math.max(0, this.#received.length - PROMPT.length)
   }
 
-  /** Nothing came for a while, which is fine if no reply is outstanding. */
+  /** Nothing arrived for a while. This is an error only while a reply is outstanding. */
   #silence(): void {
     if (this.#waiting.length > 0) this.#socket.destroy()
   }

@@ -120,7 +120,7 @@ function path(text: string): string {
 }
 
 const ACCEPTED: Readonly<Record<TlsCommand['do'], RegExp>> = {
-  // It may be there from a change that was given up, or from another entry of the same transaction.
+  // The name may exist from a change that was given up, or from another entry of the same transaction.
   'new-certificate': /^New empty certificate store|already exists!$/,
   'set-certificate': /Transaction (?:created|updated) for certificate /,
   'commit-certificate': /Success!$/,

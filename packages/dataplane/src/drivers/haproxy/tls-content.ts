@@ -2,7 +2,7 @@ import type { MemberTls } from './member-tls.ts'
 
 /** The certificates of a process, which it holds at run time. They are named by content id. */
 
-/** What a TLS frontend serves. */
+/** The certificates that a TLS frontend serves. */
 export interface FrontendCertificates {
   /** Served to clients that name no host, or one that no certificate has. Null: these clients are refused. */
   readonly fallback: string | null
@@ -21,7 +21,7 @@ export interface TlsContent {
   readonly authorities: Set<string>
   /** Files of lists of revoked certificates that the process has, for servers. */
   readonly revocationLists: Set<string>
-  /** By frontend slot: what is in its list. */
+  /** By frontend slot: the certificates in its list. */
   readonly listed: Map<number, Set<string>>
   /** By frontend slot: the content of its fallback certificate. Absent: the placeholder. */
   readonly fallbacks: Map<number, string>
@@ -31,7 +31,7 @@ export interface TlsContent {
   readonly revocations: Map<number, string>
 }
 
-/** What cannot be read back from the process: it shows what is in these files, but not their content ids. */
+/** The content that the process cannot show: it lists files, but not the content ids of what is in them. */
 export type UnreadableContent = Pick<TlsContent, 'fallbacks' | 'clients' | 'revocations'>
 
 export const emptyTlsContent = (): TlsContent => ({

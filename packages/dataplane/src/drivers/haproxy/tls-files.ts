@@ -9,7 +9,10 @@ import type { FrontendShape } from './shape.ts'
 import type { Slot } from './slot-table.ts'
 import type { FrontendCertificates } from './tls-content.ts'
 
-/** The files of certificates. The process knows certificates and lists by these paths, also those told at run time. */
+/**
+ * The files of certificates. The process knows certificates and lists by these paths, also those that are added at run
+ * time.
+ */
 export interface TlsFiles {
   /** Chain and key. The agent writes and removes it. */
   readonly certificate: (contentId: string) => string

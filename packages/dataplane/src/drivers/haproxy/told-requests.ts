@@ -23,7 +23,7 @@ export interface ToldRequestsOptions extends Pick<RequestPipeOptions, 'linesPerS
 export class ToldRequests {
   readonly #pipe: RequestPipe
   readonly #count: ToldRequestsOptions['count']
-  /** What the running process dropped. */
+  /** Lines that the running process dropped. */
   #dropped: { readonly generation: number; readonly lines: number } | null = null
 
   private constructor(pipe: number, { onRequest, poolOf, count, ...options }: ToldRequestsOptions) {
@@ -45,7 +45,7 @@ export class ToldRequests {
     return new ToldRequests(await openPipe(path), options)
   }
 
-  /** What a process has dropped since it started. */
+  /** Adds the lines that a process has dropped since it started. */
   dropped(generation: number, lines: number): void {
     const before = this.#dropped?.generation === generation ? this.#dropped.lines : 0
     if (this.#dropped !== null) this.#count('dropped', Math.max(0, lines - before))

@@ -108,7 +108,7 @@ export class DomainTables {
     for (const table of this.#all) if (table.isInUse && table.entries.size === 0) await table.drop()
   }
 
-  /** Leaves out entries whose members could not be told from those of other entries. */
+  /** Leaves out entries whose members are indistinguishable from those of other entries. */
   #distinct(all: Wanted, stay: readonly Rendered[], failures: Map<string, Error>): Wanted {
     const ends = new EndsOfTunnels()
     for (const { remotes } of stay) ends.take(remotes)

@@ -19,7 +19,7 @@ export interface NftablesDriverOptions {
   readonly leftoversGraceMs?: number
 }
 
-/** What the planner may ask for. */
+/** The features that the planner may require. */
 const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'dsr']
 
 /**
