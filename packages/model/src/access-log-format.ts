@@ -1,6 +1,6 @@
 /**
- * What a line of an access log is made of: text with fields in braces, `{client} {status}`. `{{` and `}}` are braces.
- * `json`, `common` and `combined` stand for formats of their own.
+ * The format of a line of an access log: text with fields in braces, such as `{client} {status}`. `{{` and `}}` are
+ * braces. `json`, `common` and `combined` are predefined formats.
  */
 
 export const ACCESS_LOG_FIELDS = [

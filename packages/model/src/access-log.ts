@@ -26,7 +26,7 @@ export const syslogTarget = z
     address: endpointIpText,
     port: port.default(514),
     transport: z.enum(SYSLOG_TRANSPORTS).default('udp'),
-    /** With transport `tls`, and with no other. */
+    /** With transport `tls` only. */
     tls: syslogTls.optional(),
   })
   .superRefine(({ transport, tls }, context) => {

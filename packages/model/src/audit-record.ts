@@ -26,7 +26,7 @@ export const auditRecord = z.strictObject({
   method: z.string().nullable(),
   /** Id of the application credential. */
   credentialId: z.string().nullable(),
-  /** The first 12 digits of the token's hash. They tell logins apart and reveal no token. */
+  /** The first 12 digits of the token's hash. They distinguish logins and reveal no token. */
   token: z.string().nullable(),
   /** Names and ids from the route, such as `load-balancers/ID/pools/ID`; null without any. */
   object: z.string().nullable(),

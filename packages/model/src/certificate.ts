@@ -39,8 +39,8 @@ export const certificate = z.strictObject({
 export type Certificate = z.infer<typeof certificate>
 
 /**
- * What a certificate can be used for: a `keyed` one is shown to peers, `authorities` check those of peers, `revocations`
- * say which of those count no more.
+ * The uses of a certificate: a `keyed` one is presented to peers, `authorities` verify those of peers, `revocations`
+ * list those that are revoked.
  */
 export const CERTIFICATE_USES = ['keyed', 'authorities', 'revocations'] as const
 export type CertificateUse = (typeof CERTIFICATE_USES)[number]
@@ -48,7 +48,7 @@ export type CertificateUse = (typeof CERTIFICATE_USES)[number]
 /** The label of a list of revoked certificates in PEM (RFC 7468 section 6). */
 export const REVOCATION_LIST_LABEL = 'X509 CRL'
 
-/** What a certificate is for, by its key and by the label of its PEM. */
+/** The use of a certificate, by its key and by the label of its PEM. */
 export function certificateUse({ sealedKey, chain }: Pick<Certificate, 'sealedKey' | 'chain'>): CertificateUse {
   if (sealedKey !== null) return 'keyed'
   return chain.startsWith(`-----BEGIN ${REVOCATION_LIST_LABEL}-----`) ? 'revocations' : 'authorities'
@@ -56,7 +56,7 @@ export function certificateUse({ sealedKey, chain }: Pick<Certificate, 'sealedKe
 
 /** How long before its end a certificate is `expiring`. */
 export const EXPIRING_DAYS = 30
-/** The same for a list of revoked certificates, of which authorities issue new ones every few days. */
+/** The same limit for a list of revoked certificates, since authorities issue new lists every few days. */
 const LIST_EXPIRING_DAYS = 1
 const DAY_MS = 86_400_000
 

@@ -1,8 +1,8 @@
 import type { PROTOCOL_NUMBERS } from './protocols.ts'
 
-/** What is to be known of a kind of health check wherever no probe is made. */
+/** The facts about a kind of health check that code needs which makes no probe. */
 interface CheckKind {
-  /** What carries the probe: which pools a kind is for, and whether it asks a port, follow from it. */
+  /** The transport that carries the probe. It decides which pools the kind fits, and whether it needs a port. */
   readonly over: keyof typeof PROTOCOL_NUMBERS
   /** Whether the probe sends an HTTP request, as its monitor's `http` says. */
   readonly sendsRequest: boolean

@@ -40,7 +40,7 @@ export const TLS12_CIPHERS = [
 export const CIPHERS = [...TLS13_CIPHERS, ...TLS12_CIPHERS] as const
 export type Cipher = (typeof CIPHERS)[number]
 
-/** Those of a listener or pool that names none, by preference. */
+/** The ciphers of a listener or pool that names none, in order of preference. */
 export const DEFAULT_CIPHERS: readonly Cipher[] = [...TLS13_CIPHERS, ...USUAL_TLS12_CIPHERS]
 
 const KNOWN: ReadonlySet<string> = new Set(CIPHERS)

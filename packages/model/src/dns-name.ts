@@ -36,14 +36,14 @@ export const dnsName = z
   })
 
 const distinct = (names: readonly string[]): boolean => new Set(names).size === names.length
-/** Of one load balancer. */
+/** For one load balancer. */
 export const MOST_DNS_NAMES = 16
 const MOST_DOMAINS = 100
 
 /** The names of a load balancer. */
 export const dnsNames = z.array(dnsName).max(MOST_DNS_NAMES).refine(distinct, { message: 'has a name twice' })
 
-/** What names a project may give its load balancers: exact ones, and all below others (`*.example.org`). */
+/** The DNS names that a project may use: exact names, and wildcards (`*.example.org`) for all names below. */
 export const domains = z.array(dnsName).max(MOST_DOMAINS).refine(distinct, { message: 'has a domain twice' })
 
 /** Seconds for which resolvers may keep an answer. */

@@ -36,7 +36,7 @@ export const domainClaim = z.strictObject({
   ...metaShape,
   projectId: uuid,
   domain: claimableDomain,
-  /** What the record has to hold. It is no secret: whoever resolves the name reads it. */
+  /** The text that the record must contain. It is no secret: anybody can resolve the name. */
   token: z.string().regex(/^[A-Za-z0-9_-]{20,64}$/),
   state: z.enum(DOMAIN_CLAIM_STATES),
   /** When it came into the state. */

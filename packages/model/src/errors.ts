@@ -3,7 +3,7 @@
  * reads alike in the native API, the Octavia API, a Kubernetes condition and the command line.
  */
 
-/** What a surface maps to its status. */
+/** The class of an error, which each surface maps to its own status. */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
@@ -99,7 +99,7 @@ export class SpoutError extends Error {
   override readonly name = 'SpoutError'
   readonly code: ErrorCode
   readonly params: ErrorParams
-  /** All fields that are wrong in the same way, where it is known; `field` is the first. */
+  /** All fields with the same fault, where known; `field` is the first. */
   readonly fields: readonly string[]
 
   constructor(

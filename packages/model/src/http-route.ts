@@ -28,7 +28,7 @@ const codeOf = (codes: readonly number[]) =>
 export const poolShare = z.strictObject({
   poolId: uuid,
   weight: z.number().int().min(0).max(1_000_000).default(1),
-  /** Of what this pool gets alone, behind those of the action. Absent: none. */
+  /** Filters for this pool's share alone, after those of the action. Absent: none. */
   filters: shareFilters.optional(),
 })
 
@@ -59,7 +59,7 @@ export const forwardAction = z.strictObject({
   retry: routeRetry.optional(),
   /** Absent: clients may ask as often as they like. */
   clientRate: routeClientRate.optional(),
-  /** Requests of each client that may be under way at once; another one gets 503. Absent: any number. */
+  /** Requests that each client may have in flight; another one gets 503. Absent: any number. */
   clientConcurrency: clientConcurrency.optional(),
   /** Bytes of a request's body; a longer one gets 413. Absent: any number. */
   maxBodyBytes: maxBodyBytes.optional(),
@@ -105,10 +105,10 @@ export type ForwardAction = z.infer<typeof forwardAction>
 export type RedirectAction = z.infer<typeof redirectAction>
 export type RespondAction = z.infer<typeof respondAction>
 
-/** What a route says besides its name: when it takes a request, and what happens to it. */
+/** The settings of a route besides its name: which requests it takes, and what happens to them. */
 export const routeOptions = {
   enabled: z.boolean().default(true),
-  /** All must hold. None: takes every request. */
+  /** All must hold. An empty list takes every request. */
   conditions: z.array(routeCondition).max(100).default([]),
   action: routeAction,
 }

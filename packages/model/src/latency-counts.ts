@@ -46,7 +46,7 @@ export function latencyQuantile(counts: LatencyCounts, part: number): number | n
 
 export const plusLatencies = (a: LatencyCounts, b: LatencyCounts): LatencyCounts => combined(a, b, 1)
 
-/** What was counted since `before`. */
+/** The counts since `before`. */
 export const latenciesSince = (now: LatencyCounts, before: LatencyCounts): LatencyCounts => combined(now, before, -1)
 
 function combined(a: LatencyCounts, b: LatencyCounts, sign: 1 | -1): LatencyCounts {

@@ -47,9 +47,9 @@ function outOfOrder<T>(a: readonly T[], b: readonly T[]): readonly T[] {
   if (a.every((item, at) => item === b[at])) return []
   const placeOf = new Map(b.map((item, at) => [item, at]))
   const places = a.map((item) => placeOf.get(item)!)
-  /** By length, less one: where the subsequence of that length ends that ends in the lowest place. */
+  /** By length, less one: the lowest place in which a subsequence of that length ends. */
   const ends: number[] = []
-  /** By index: the one before it in its subsequence; -1 if it is the first. */
+  /** By index: the previous item of its subsequence; -1 if it is the first. */
   const previous: number[] = []
   for (const [at, place] of places.entries()) {
     let [low, high] = [0, ends.length]

@@ -8,7 +8,10 @@ import { looseCidrText, metaShape, port, tags, uuid } from './scalars.ts'
 import { separateHosts } from './separate-hosts.ts'
 
 export const FORWARDED_HEADERS = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'] as const
-/** What members are told of the client's certificate, by listeners of protocol `https`. Empty without a certificate. */
+/**
+ * Headers in which members get the client's certificate from listeners of protocol `https`. They are empty without a
+ * certificate.
+ */
 export const CLIENT_CERTIFICATE_HEADERS = [
   'x-ssl-client-verify',
   'x-ssl-client-has-cert',
@@ -41,7 +44,7 @@ export const listenerOptions = {
   latencies: z.boolean().default(false),
   /** Whether that, and responses, are counted for each route, too. With `latencies` alone. */
   routeFigures: z.boolean().default(false),
-  /** Null: no line is written. For protocols `http`, `https`, `tcp-proxy`, `tls` and `tls-passthrough`. */
+  /** Null: no lines are written. For protocols `http`, `https`, `tcp-proxy`, `tls` and `tls-passthrough`. */
   accessLog: accessLog.nullable().default(null),
   /** Sources that may connect. Null admits all, an empty list none. */
   allowedCidrs: z.array(looseCidrText).max(200).nullable().default(null),
@@ -74,7 +77,7 @@ export const listenerTls = z.strictObject({
   /** Clients whose name no certificate has get the first certificate, or the alert `unrecognized_name`. */
   unknownNames: z.enum(['default', 'refuse']).default('default'),
   minVersion: z.enum(['1.2', '1.3']).default('1.2'),
-  /** Null: the usual ones. */
+  /** Null: the defaults. */
   ciphers: cipherList.nullable().default(null),
   /** Application protocols that are negotiated (ALPN, RFC 7301), by preference. Empty: none. */
   alpn: z
@@ -103,14 +106,14 @@ export const listenerTls = z.strictObject({
       /** Whether a client without a certificate is refused. */
       required: z.boolean().default(true),
       /**
-       * Whether a client whose certificate does not fit is let in, as if it had none. Members can be told what is wrong
-       * with it. Absent: it is refused; earlier versions do not know the field.
+       * Whether a client whose certificate is not valid is accepted as if it had none. Headers can tell members what is
+       * wrong with it. Absent: it is refused; earlier versions do not know the field.
        */
       acceptInvalid: z.boolean().optional(),
     })
     .nullable()
     .default(null),
-  /** Of protocol `https`. Absent: no request is refused for its host; earlier versions do not know the field. */
+  /** For protocol `https`. Absent: no request is refused for its host; earlier versions do not know the field. */
   separateHosts: separateHosts.optional(),
 })
 export type ListenerTls = z.infer<typeof listenerTls>
@@ -128,7 +131,7 @@ export const listener = z.strictObject({
   defaultPoolId: uuid.nullable(),
   /** For protocols `http` and `https`; for `tls` and `tls-passthrough` with conditions on the host alone. */
   routes: httpRoutes.default([]),
-  /** For protocols `https` and `tls`, which need it, and for no other. */
+  /** Required for protocols `https` and `tls`, and refused for others. */
   tls: listenerTls.nullable().default(null),
   ...listenerOptions,
 })

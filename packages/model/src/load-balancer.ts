@@ -60,7 +60,7 @@ export const loadBalancer = z.strictObject({
   /** The `LoadBalancerClass` and the `AvailabilityZone` that it was created with; absent: none. */
   classId: uuid.optional(),
   zoneId: uuid.optional(),
-  /** What may connect to its listeners. Absent or empty: every source that the listener admits. */
+  /** The groups whose rules admit clients to its listeners. Absent or empty: every source that the listener admits. */
   securityGroupIds: z
     .array(uuid)
     .max(MOST_SECURITY_GROUPS)
@@ -70,7 +70,7 @@ export const loadBalancer = z.strictObject({
   dnsNames: dnsNames.optional(),
   /** How long resolvers may keep the answer, in seconds. Absent or null: what the control plane's configuration says. */
   dnsTtlSeconds: dnsTtlSeconds.nullable().optional(),
-  /** The node that it was last told to leave. It stays away from it while another one can carry it. */
+  /** The node that an operator last moved it away from. It stays away while another node can carry it. */
   leftNodeId: uuid.optional(),
   /** Texts that only one intent understands, keyed by its name. Planner and nodes ignore them. */
   annotations,

@@ -79,7 +79,7 @@ export interface OverShareReport {
 export interface LogTroubleReport {
   readonly loadBalancerId: string
   readonly listenerId: string
-  /** In our own words: nothing that the other side wrote. */
+  /** In our own words: never a text that the other side wrote. */
   readonly reason: string
 }
 export const MOST_LOG_TROUBLES = 1000
@@ -159,7 +159,7 @@ export interface FlowsReport {
     readonly lost: number
     readonly refused: number
   }
-  /** Other nodes of the group, and how many of them were silent for 10 s. */
+  /** The number of other nodes in the group, and of those that were silent for 10 s. */
   readonly peers: number
   readonly silent: number
   /** At most 16 silent peers, by fabric address. `lastHeard` is RFC 3339, the node's clock; null for never. */
@@ -218,7 +218,7 @@ export interface ServiceStats {
   readonly activeConnections: number
   readonly totalConnections: number
   readonly requestErrors: number
-  /** Of listeners whose requests the proxy reads. Absent from others, and from older agents. */
+  /** For listeners whose requests the proxy parses. Absent for others, and in reports of older agents. */
   readonly http?: HttpStats
 }
 
@@ -232,7 +232,7 @@ export interface HttpStats {
   readonly responses: ResponseCounts
   /** How long requests took, since the agent started. Absent where it is not counted. */
   readonly latencies?: LatencyCounts
-  /** What became of the same requests. Absent where `latencies` is, and from older agents. */
+  /** Results of the same requests. Absent where `latencies` is, and in reports of older agents. */
   readonly parts?: RequestParts
 }
 

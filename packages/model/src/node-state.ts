@@ -66,8 +66,8 @@ export interface DomainEntry {
    */
   readonly nodeAddresses?: Readonly<Record<string, readonly string[]>>
   /**
-   * All listeners are proxied, have no connection limit and no allow list. So nothing is translated, and the kernel
-   * need not track connections. Absent: it does.
+   * Set when all listeners are proxied and have no connection limit and no allow list: then nothing is translated, and
+   * the kernel need not track connections. Absent: it does.
    */
   readonly untracked?: true
 }
@@ -168,7 +168,7 @@ export interface SecondChance {
   readonly seconds: number
 }
 
-/** With which nodes a node replicates flows that are translated to a shared address. */
+/** The nodes with which a node replicates flows that are translated to a shared address. */
 export interface FlowSettings {
   /** Fabric addresses of this node and of the group's other nodes, of one family. */
   readonly source: string
@@ -204,7 +204,7 @@ export interface Service {
     readonly clientMs: number
     readonly connectMs: number
     readonly memberMs: number
-    /** For the ClientHello; with protocol `tls-passthrough` alone. Absent: as long as the node gives it. */
+    /** Time-out for the ClientHello, with protocol `tls-passthrough` alone. Absent: the node's default. */
     readonly inspectMs?: number
   }
   readonly insertHeaders: readonly (typeof INSERT_HEADERS)[number][]
@@ -217,7 +217,7 @@ export interface Service {
   readonly tls?: ServiceTls
   /** How long its requests take is counted. Absent: it is not. */
   readonly latencies?: true
-  /** That, and responses, are counted for each route. Absent: they are not. */
+  /** Whether requests and responses are counted for each route. Absent: they are not. */
   readonly routeFigures?: true
   /**
    * A line of this format for each request or connection. `syslog` gets it, if it is there, else the project's log.
@@ -233,9 +233,9 @@ export interface NodeSyslog extends Omit<SyslogTarget, 'tls'> {
 
 export interface NodeSyslogTls {
   readonly authorities: NodeCertificate
-  /** Null: its address. */
+  /** Null: the member's address. */
   readonly serverName: string | null
-  /** Null: none is shown. */
+  /** Null: none is presented. */
   readonly certificate: NodeCertificate | null
 }
 
@@ -252,7 +252,7 @@ export interface NodeForward {
   readonly pools: readonly {
     readonly pool: number | null
     readonly weight: number
-    /** Of its share alone. Absent: none. */
+    /** Filters for this share alone. Absent: none. */
     readonly filters?: readonly RouteFilter[]
   }[]
   /** A share that is answered with this code. Absent: none. */
@@ -290,12 +290,15 @@ export interface ServiceTls {
   readonly clients?: {
     readonly authorities: NodeCertificate
     readonly required: boolean
-    /** Clients whose certificate does not fit are let in. Absent: they are refused. */
+    /** Whether clients with an invalid certificate are accepted. Absent: they are refused. */
     readonly acceptInvalid?: true
     /** The lists of what these authorities revoked. Absent: nothing is looked up. */
     readonly revocations?: NodeCertificate
   }
-  /** A request whose host is of another of these names than what its connection asked for gets 421. Absent: none does. */
+  /**
+   * Names that separate requests: a request whose host belongs to another of these names than the name of its
+   * connection (SNI) gets 421. Absent: none does.
+   */
   readonly separateHosts?: readonly string[]
 }
 
@@ -358,7 +361,7 @@ export interface NodeCertificate {
   readonly contentId: string
 }
 
-/** All certificates that a load balancer's node needs. */
+/** All certificates that a node needs for a load balancer. */
 export const certificatesOfEntry = ({
   services,
   pools,

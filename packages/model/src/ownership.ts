@@ -1,4 +1,4 @@
-/** Who announces what now, as the nodes report it. Soft state. */
+/** The node that announces each address now, as the nodes report it. Soft state. */
 import type { ShardState } from './node-report.ts'
 
 /** The state of a shard over all nodes of its group. */

@@ -55,7 +55,7 @@ export function parseStored<S extends z.ZodType>(schema: S, value: unknown): z.o
 
 type Issue = z.core.$ZodIssue
 
-/** Of a union's alternatives, the issue of the one that the value is nearest to. */
+/** The issue of the alternative of a union that the value resembles most. */
 function likelyMeant(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue
   const [nearest] = issue.errors.toSorted((a, b) => distance(a) - distance(b))
@@ -63,7 +63,7 @@ function likelyMeant(issue: Issue): Issue {
   return inner === undefined ? issue : likelyMeant({ ...inner, path: [...issue.path, ...inner.path] })
 }
 
-/** A value of another type is the farthest. Next are unknown fields. */
+/** A value of another type is the least similar; unknown fields come next. */
 const distance = (issues: readonly Issue[]): number =>
   issues.reduce((sum, { code, path, ...issue }) => {
     if (path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')) return sum + 1_000_000

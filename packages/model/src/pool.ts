@@ -32,8 +32,8 @@ export const member = z.strictObject({
 export type Member = z.infer<typeof member>
 
 /**
- * Which clients keep their member, and how they are recognised: by their address, by a cookie that responses get, or by
- * one that the members set themselves (RFC 6265). Cookies are for pools behind HTTP listeners.
+ * Which clients stay with their member, and how they are recognised: by their address, by a cookie that the proxy adds
+ * to responses, or by a cookie that the members set (RFC 6265). Cookies are for pools behind HTTP listeners.
  */
 export const sessionPersistence = z.discriminatedUnion(
   'type',
@@ -85,7 +85,7 @@ export const poolTls = z.strictObject({
   /** Shown to members that ask for a certificate. */
   clientCertificateId: uuid.nullable().default(null),
   minVersion: listenerTls.shape.minVersion,
-  /** As of listeners. Absent: the usual ones; earlier versions do not know the field. */
+  /** As for listeners. Absent: the defaults; earlier versions do not know the field. */
   ciphers: cipherList.optional(),
   /** Application protocols that are offered (ALPN, RFC 7301), by preference; to pools that carry HTTP alone. */
   alpn: listenerTls.shape.alpn,

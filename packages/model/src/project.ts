@@ -9,14 +9,14 @@ export const MOST_PROJECT_NAME = 64
 export const project = z.strictObject({
   ...metaShape,
   enabled: z.boolean(),
-  /** Those that the administrator gave. Absent or empty: none. */
+  /** Domains that the administrator assigned. Absent or empty: none. */
   domains: domains.optional(),
-  /** Those of its domain claims that are proven now. */
+  /** Domains of its claims that are proven now. */
   provenDomains: domains.optional(),
 })
 export type Project = z.infer<typeof project>
 
-/** What names a project may give its load balancers. */
+/** The DNS names that a project may use. */
 export const domainsOf = (of: Pick<Project, 'domains' | 'provenDomains'>): readonly string[] => [
   ...(of.domains ?? []),
   ...(of.provenDomains ?? []),
@@ -62,7 +62,7 @@ export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaR
 export const classLimits = z.record(uuid, count)
 export type ClassLimits = z.infer<typeof classLimits>
 
-/** What a project may have of a class, and has. `limit` null: as many as it may have load balancers. */
+/** A project's limit for a class, and its use of it. `limit` null: as many as its limit for load balancers. */
 export const classQuota = z.strictObject({
   id: uuid,
   name: z.string(),

@@ -55,7 +55,7 @@ export type Transport = Exclude<keyof typeof PROTOCOL_NUMBERS, 'icmp'>
 export const transportOf = (protocol: ListenerProtocol): Transport =>
   protocol === 'udp' || protocol === 'sctp' ? protocol : 'tcp'
 
-/** What a node must offer for an access log. @param syslog its receiver */
+/** The feature that a node must have for an access log. @param syslog its receiver */
 export const accessLogFeature = (
   syslog: { readonly tls?: object | undefined } | null | undefined,
 ): 'l7.access-log' | 'l7.access-log.syslog' | 'l7.access-log.syslog-tls' =>

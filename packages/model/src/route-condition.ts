@@ -81,7 +81,7 @@ const printable = z
   .max(1024)
   .regex(/^[ -~]*$/, 'must hold printable ASCII only')
 
-/** Of the values of one condition that requests are compared with one by one. */
+/** For the values of a condition that are compared one by one. */
 const MOST_CHARACTERS = 4_000
 
 const valuesOf = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(64)
@@ -153,7 +153,7 @@ const namedCondition = <On extends 'header' | 'cookie' | 'query' | 'client-name'
 /** A line of the header, or one of its elements between commas. */
 const headerCondition = namedCondition('header', headerName)
 const cookieCondition = namedCondition('cookie', cookieName)
-/** As it was sent, not decoded. */
+/** Compared with the query as it was sent, not decoded. */
 const queryCondition = namedCondition('query', queryName)
 
 /** A part of the subject of the client's certificate, such as `CN` or `OU` (RFC 4514 section 3), in any case. */

@@ -33,7 +33,7 @@ const headerValue = z
 
 const header = z.strictObject({ name: changeableHeader, value: headerValue })
 
-/** What is removed goes first; what is set replaces all lines of that name; what is added is one line more. */
+/** Removals come first; a set header replaces all lines of that name; an added header is one more line. */
 const headerEdits = {
   set: z.array(header).max(16).default([]),
   add: z.array(header).max(16).default([]),
@@ -42,7 +42,7 @@ const headerEdits = {
 const requestHeaders = z.strictObject({ type: z.literal('request-headers'), ...headerEdits })
 const responseHeaders = z.strictObject({ type: z.literal('response-headers'), ...headerEdits })
 
-/** What is null stays as the client sent it, and so does the query. */
+/** Null leaves that part as the client sent it. The query is never changed. */
 const rewrite = z
   .strictObject({
     type: z.literal('rewrite'),
@@ -102,10 +102,10 @@ export const routeFilter = z.discriminatedUnion('type', [requestHeaders, respons
 })
 export type RouteFilter = z.infer<typeof routeFilter>
 
-/** Of the texts in the filters of one route: nodes have them in one row of a map. */
+/** Most characters of all texts in the filters of one route: nodes keep them in one row of a map. */
 const MOST_CHARACTERS = 3_000
 
-/** What happens to requests, and to their responses, on the way to the pools. One of a type at most. */
+/** The filters for requests and responses between client and pools. At most one of each type. */
 export const routeFilters = z
   .array(routeFilter)
   .max(4)
@@ -116,7 +116,7 @@ export const routeFilters = z
     message: `have more than ${MOST_CHARACTERS} characters together`,
   })
 
-/** Of one pool among several. Who may read an answer is a matter of the route. */
+/** Filters for one of several pools. Only the route as a whole decides who may read an answer (CORS). */
 export const shareFilters = routeFilters.refine((filters) => filters.every(({ type }) => type !== 'cors'), {
   message: 'must be of types request-headers, response-headers and rewrite',
 })

@@ -10,9 +10,9 @@ const timeoutMs = z.number().int().min(0).max(MOST_MS).nullable().default(null)
  */
 export const routeTimeouts = z
   .strictObject({
-    /** From the request until the response begins, with connecting and all attempts. */
+    /** From the request until the response begins, connecting and all attempts included. */
     requestMs: timeoutMs,
-    /** From the moment a member has the request until its response begins. */
+    /** From when a member has the request until its response begins. */
     backendRequestMs: timeoutMs,
   })
   .refine(({ requestMs, backendRequestMs }) => requestMs !== null || backendRequestMs !== null, {

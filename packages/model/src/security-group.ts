@@ -6,12 +6,12 @@ export const MOST_SECURITY_RULES = 200
 /** Groups of one load balancer. */
 export const MOST_SECURITY_GROUPS = 10
 
-/** What a rule lets in. There are no rules that keep out: what no rule lets in stays out. */
+/** The traffic that a rule admits. No rule excludes traffic: what no rule admits is dropped. */
 export const securityRule = z.strictObject({
   id: uuid,
   description: z.string().max(255),
   createdAt: timestamp,
-  /** Of the sources. */
+  /** IP version of the sources. */
   ipVersion: z.union([z.literal(4), z.literal(6)]),
   /** Null: every transport. */
   transport: z.enum(['tcp', 'udp', 'sctp']).nullable(),

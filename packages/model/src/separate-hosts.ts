@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { hostText } from './route-condition.ts'
 
 const WILDCARD = '*.'
-/** All of them, with a separator each: nodes keep them in one line. */
+/** For all of them together, with separators: nodes keep them in one line. */
 const MOST_CHARACTERS = 8000
 
 /** A host name, or `*.` and a domain for all names below it. */

@@ -77,7 +77,7 @@ export interface NodeStatus {
   /** RFC 3339. */
   readonly lastReportAt: string | null
   readonly features: readonly string[]
-  /** As last reported; empty for a node that takes part in none. */
+  /** Its shards as last reported; empty for a node without shards. */
   readonly shards: readonly ShardReport[]
   readonly bgpSessions: readonly BgpSessionReport[]
   /** Flow replication; null where there is none, or before a report. */
@@ -109,7 +109,7 @@ export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
   problems: [],
 }
 
-/** What became of a name of a load balancer. */
+/** The publication of a DNS name of a load balancer. */
 export interface DnsNameStatus {
   readonly name: string
   /**
@@ -127,7 +127,7 @@ export interface DnsNameStatus {
     | 'DomainLost'
   /** A full sentence for the object's user. */
   readonly message: string
-  /** That the name has now, as far as is known. */
+  /** The addresses that the name has now, as far as is known. */
   readonly addresses: readonly string[]
 }
 

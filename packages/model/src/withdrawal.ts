@@ -6,7 +6,7 @@ export interface Withdrawal {
   readonly projectId: string | null
   /** Every connected node confirmed that it has removed every address and listener. */
   readonly withdrawn: boolean
-  /** It takes longer than it should. */
+  /** Whether it takes longer than it should. */
   readonly overdue: boolean
   /** The nodes that have not confirmed yet. */
   readonly waitingFor: readonly NodeToWithdraw[]

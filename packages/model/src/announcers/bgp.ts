@@ -51,7 +51,7 @@ export interface BgpAnnounce {
   readonly shard: number | null
 }
 
-/** What a node of the group is told. Null: no BGP. */
+/** The BGP settings that a node of the group is sent. Null: no BGP. */
 export interface BgpPart {
   readonly bgp: BgpSettings | null
 }

@@ -17,7 +17,7 @@ type Descriptor = AnnouncerDescriptor & { readonly name: AnnouncerName; readonly
 export const ANNOUNCERS: readonly Descriptor[] = DESCRIPTORS
 export const ANNOUNCER_NAMES: readonly AnnouncerName[] = DESCRIPTORS.map(({ name }) => name)
 
-/** Of a group whose maker names none. */
+/** The announcer of a group that is created without one. */
 export const DEFAULT_ANNOUNCER: AnnouncerName = vrrp.name
 /** Where there is no group. */
 export const ANNOUNCER_WITHOUT_GROUP: AnnouncerName = l2.name
@@ -26,7 +26,7 @@ const BY_NAME: ReadonlyMap<string, Descriptor> = new Map(ANNOUNCERS.map((one) =>
 
 export const announcerNamed = (name: AnnouncerName): Descriptor => BY_NAME.get(name)!
 
-/** The same of a name that may come from a server of another version. */
+/** Looks up a name that may come from a server of another version. */
 export const findAnnouncer = (name: string): Descriptor | undefined => BY_NAME.get(name)
 
 type Group = { readonly announcer: AnnouncerName }

@@ -4,9 +4,9 @@ import { z } from 'zod'
 export interface SettingWords {
   /** A sentence for references: what it decides. */
   readonly description: string
-  /** Of `spout node-group create` and `set`: its flags as Commander reads them, and its line of the help. */
+  /** For `spout node-group create` and `set`: the flags as Commander reads them, and the line of the help. */
   readonly option: { readonly flags: string; readonly help: string }
-  /** Of `spout node-group list` and `show`. `wide`: in `show` and a wide list only. */
+  /** For `spout node-group list` and `show`. `wide`: in `show` and a wide list only. */
   readonly column: { readonly title: string; readonly wide?: true }
 }
 

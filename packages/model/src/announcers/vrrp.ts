@@ -64,7 +64,7 @@ export interface VrrpAnnounce {
   readonly shard: number
 }
 
-/** What a node of the group is told. Null: it takes part in no shard. */
+/** The VRRP settings that a node of the group is sent. Null: it takes part in no shard. */
 export interface VrrpPart {
   readonly vrrp: VrrpSettings | null
 }

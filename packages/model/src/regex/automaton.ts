@@ -23,7 +23,10 @@ const MOST_STEPS = 300_000
 
 export const [DEAD, MATCHED, START] = [0, 1, 2] as const
 
-/** One position of the expression. Where `on` is a set, a byte leads on; otherwise nothing is read. */
+/**
+ * One position of the expression. With `on`, a byte of that set leads to the next position; without it, nothing is
+ * read.
+ */
 interface Position {
   readonly on: ReadonlySet<number> | 'begin' | 'end' | null
   readonly to: number[]
@@ -80,7 +83,7 @@ export function matchesRegex({ classes, classCount, next, ends }: Automaton, tex
   return ends[state]!
 }
 
-/** Adds the positions of a node that goes on at `to`. @returns where it begins */
+/** Adds the positions of a node that continues at `to`. @returns where it begins */
 function addTo(positions: Position[], node: RegexNode, to: number): number {
   switch (node.is) {
     case 'byte':
@@ -138,7 +141,7 @@ function closure(
   return [...reached].filter((at) => at === FINAL || positions[at]!.on !== null).sort((a, b) => a - b)
 }
 
-/** Bytes that no position tells apart are one class. */
+/** Groups bytes that every position treats alike. */
 function byteClasses(positions: readonly Position[]): {
   readonly classes: readonly number[]
   readonly samples: readonly number[]

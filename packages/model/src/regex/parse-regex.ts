@@ -97,7 +97,7 @@ class Parser {
     const counts = this.#counts()
     if (counts === null) return part
     if (this.#take('+')) throw this.#error('has a possessive repetition, which is not supported')
-    // Which of several matches is taken makes no difference here.
+    // It makes no difference here which of several matches is taken.
     this.#take('?')
     if (this.#counts() !== null) throw this.#error('repeats a repetition')
     return { is: 'repeat', part, ...counts }
@@ -136,7 +136,7 @@ class Parser {
     return node
   }
 
-  /** What a backslash begins; null without one. */
+  /** Parses what follows a backslash; null when there is no backslash. */
   #escape(): ReadonlySet<number> | null {
     if (!this.#take('\\')) return null
     const byte = this.#match(/x([0-9A-Fa-f]{2})/y)

@@ -1,6 +1,6 @@
 /** A part of a regular expression over bytes. */
 export type RegexNode =
-  /** One byte of these: a set of byte values. */
+  /** One byte out of a set of byte values. */
   | { readonly is: 'byte'; readonly of: ReadonlySet<number> }
   | { readonly is: 'sequence'; readonly parts: readonly RegexNode[] }
   | { readonly is: 'choice'; readonly of: readonly RegexNode[] }

@@ -2,7 +2,7 @@ import { compileRegex } from './automaton.ts'
 import { parseRegex } from './parse-regex.ts'
 import { RegexError } from './regex-node.ts'
 
-/** Most different expressions of a listener. Each takes some 10 KB of a proxy, and up to 10 ms here when it is new. */
+/** Most different expressions of a listener. Each takes some 10 KB in a proxy, and up to 10 ms here to compile. */
 export const MOST_REGEXES = 50
 
 /** A load balancer is checked at each of its changes, so what was found is kept for the expressions used last. */
