@@ -8,9 +8,9 @@ export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'sc
   readonly connection: PlannedNode['connection']
   /** Whether its proxies have no client left since its last drain. Absent: not known. */
   readonly departed?: boolean
-  /** When it was last told to hand over a shard and stay in service (`NodeGroup.rebalance`). Absent: never. */
+  /** Time of the last order to hand over a shard and stay in service (`NodeGroup.rebalance`). Absent: never. */
   readonly movedSince?: string | null
-  /** The shards that it was told to hand over then. Absent: none. */
+  /** The shards of that order. Absent: none. */
   readonly movedShards?: readonly number[]
 }
 

@@ -1,7 +1,7 @@
 import type { BgpAdvertisementIntent, BgpPeer, NodeGroup, PlannedMove, WatchedNode } from '@spout/model'
 import type { GroupNode } from './group-node.ts'
 
-/** All that the nodes' parts in a group are made of. */
+/** The input for the nodes' parts in a group. */
 export interface GroupPlanInput {
   readonly group: NodeGroup
   /** The existing nodes of the group, silent ones too, by id. */

@@ -21,10 +21,10 @@ const BY_NAME = { l2: l2Planner, vrrp: vrrpPlanner, bgp: bgpPlanner }
 type TermsOf = { readonly [N in AnnouncerName]: ReturnType<(typeof BY_NAME)[N]['terms']> }
 const PLANNERS: { readonly [N in AnnouncerName]: AnnouncerPlanner<TermsOf[N]> } = BY_NAME
 
-/** What every announcement of a group is made of; `via` names the announcer. Plain data. */
+/** The facts that all announcements of a group share; `via` names the announcer. Plain data. */
 export type AnnounceTerms = TermsOf[AnnouncerName]
 
-/** Of the group that carries a load balancer; null where there is none. */
+/** The terms of the group that carries a load balancer; null without a group. */
 export function announceTerms(
   group: NodeGroup | null,
   advertisements: readonly BgpAdvertisementIntent[],

@@ -11,7 +11,7 @@ export interface CarryingGroup {
   readonly announcing: GroupAnnouncing
 }
 
-/** What announcements are made of and, where the group's nodes elect, how many shards it has. */
+/** The terms of announcements and, where the group's nodes elect, the number of shards. */
 export type GroupAnnouncing = AnnounceTerms | Sharded
 export type Sharded = AnnounceTerms & { readonly shards: number }
 

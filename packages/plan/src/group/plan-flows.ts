@@ -4,8 +4,8 @@ import type { FlowSettings, NodeGroup, VrrpSettings } from '@spout/model'
 const FLOWS_PORT = 7300
 
 /**
- * With which nodes a node replicates its flows: those that can take over its shards. Null for a single node, and for a
- * group from before it had a key.
+ * The nodes with which a node replicates its flows: those that can take over its shards. Null for a single node, and
+ * for a group from before it had a key.
  */
 export const planFlows = (
   { flowsKey }: Pick<NodeGroup, 'flowsKey'>,

@@ -20,7 +20,7 @@ export const balancedNodes = (
       return { id, name, scheduling, connection, inSync }
     })
 
-/** What is known of a shard. */
+/** The facts about a shard that balancing needs. */
 export type BalancedShard = Pick<ShardStatus, 'number' | 'ownerNodeId' | 'state' | 'nodes'>
 
 export interface MoveStep extends PlannedMove {

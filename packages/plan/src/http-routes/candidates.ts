@@ -15,7 +15,7 @@ export class Candidates<Route> {
     }
   }
 
-  /** In the order in which they were added. */
+  /** The routes of these keys, in the order in which they were added. */
   of(keys: Iterable<string>): readonly Route[] {
     const lists: (readonly Route[])[] = []
     for (const key of keys) {

@@ -17,7 +17,7 @@ export { type HostClass, lookupText }
 /** The route that takes a request; null: none does. */
 export type Choice<Route> = Route | null
 
-/** What a request is tested for once its host and path are known. */
+/** The remaining tests of a request once its host and path are known. */
 export type Test = MethodCondition | TestedCondition
 
 /**
@@ -37,14 +37,14 @@ export interface RouteTests<Route> {
 
 /** Requests whose host is in one class, by path. */
 export interface CompiledHost<Route> extends HostCandidates<Route> {
-  /** Those of the candidates that can take a request, in their order. */
+  /** The candidates that can take a request, in their order. */
   readonly routes: readonly Route[]
   /**
    * The one whose `lookupText` is the longest counts; the first is for all paths. The same object as before where no
    * route of the class differs.
    */
   readonly paths: readonly PathRow<Route>[]
-  /** What `paths` took. */
+  /** The steps that `paths` took. */
   readonly steps: number
 }
 
@@ -57,7 +57,7 @@ export interface CompiledRoutes<Route> {
   readonly routes: readonly Route[]
   /** By `hostClassKey`. */
   readonly hosts: SharedMap<CompiledHost<Route>>
-  /** What compiling all of it takes. */
+  /** The steps that compiling everything takes. */
   readonly steps: number
 }
 
@@ -155,7 +155,7 @@ function compilePaths<Route extends ConditionalRoute>(
     const outcome = outcomeOf(
       candidates.filter(({ conditions }) => conditions.every((each) => !isPathKey(each) || pathHolds(each, path))),
     )
-    // Without its row the requests of this class are found in the class around it.
+    // Without a row of its own, a request of this class is looked up in the class around it.
     if (path.text !== '' && sameOutcome(outcome, outcomeAround(prefixes, path))) continue
     if (path.is === 'prefix') prefixes.set(path.text, outcome)
     rows.push({ path, outcome })
@@ -223,6 +223,6 @@ function sameOutcome<Route>(a: Outcome<Route>, b: Outcome<Route> | undefined): b
   )
 }
 
-/** What is tested follows from the route. */
+/** The tests follow from the route, so equal routes have equal tests. */
 const sameTests = <Route>(a: readonly RouteTests<Route>[], b: readonly RouteTests<Route>[]): boolean =>
   a.length === b.length && a.every(({ route }, at) => b[at]!.route === route)

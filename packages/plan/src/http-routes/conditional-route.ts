@@ -1,6 +1,6 @@
 import type { RouteCondition } from '@spout/model'
 
-/** What the compiler reads of a route. */
+/** The part of a route that the compiler reads. */
 export interface ConditionalRoute {
   readonly conditions: readonly RouteCondition[]
 }

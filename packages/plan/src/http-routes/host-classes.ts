@@ -17,7 +17,7 @@ const ANY: HostClass = { is: 'any', name: '' }
 
 export const hostClassKey = ({ is, name }: HostClass): string => `${is} ${name}`
 
-/** What the compiler is told of a class. */
+/** A class of hosts, as the compiler gets it. */
 export interface HostCandidates<Route> {
   readonly host: HostClass
   /** How often conditions name it. A class that none names is not there, other than `any`. */
@@ -92,7 +92,7 @@ export function changedClasses<Route extends ConditionalRoute>(
     const named = (before.get(key)?.named ?? 0) + (names.get(key) ?? 0)
     const able = new Set<Route>(before.get(hostClassKey(ANY))?.candidates)
     const covering = [...namesCovering(host)].map((name) => hostClassKey(name))
-    // What can hold in a class that covers this one can hold in this one.
+    // Routes of a class that covers this one can match here, too.
     for (const name of covering) for (const route of before.get(name)?.candidates ?? []) able.add(route)
     for (const route of gone) able.delete(route)
     for (const route of come) if (namingOf(route) === undefined || isNamed(route, covering)) able.add(route)

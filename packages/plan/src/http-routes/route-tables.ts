@@ -10,7 +10,7 @@ const MOST_KEPT = 50
 export class RouteTables {
   readonly #known = new Map<string, CompiledRoutes<HttpRoute>>()
 
-  /** As `compileRoutes`. */
+  /** Like `compileRoutes`. */
   of({ id, routes }: Pick<Listener, 'id' | 'routes'>): CompiledRoutes<HttpRoute> | null {
     const known = this.#known.get(id) ?? null
     const compiled = compileRoutes(routes, known)

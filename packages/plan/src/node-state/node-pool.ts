@@ -69,7 +69,7 @@ function sessionOf({ persistence }: Pool): Pick<NodePool, 'session'> {
   return { session: { by: 'application-cookie', cookieName: persistence.cookieName } }
 }
 
-/** Only settings that differ from the defaults, so that other entries do not change. */
+/** Only settings that differ from the defaults, so that entries without them stay the same. */
 const failureSettings = ({
   slowStartSeconds,
   drainSeconds,

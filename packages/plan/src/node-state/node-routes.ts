@@ -5,12 +5,12 @@ import { changedPart } from '@spout/model/list-difference'
 type PoolNumbers = ReadonlyMap<string, number>
 
 /**
- * What nodes got for routes. Routes and lists of them are reused as the same objects, so that what they are compared
- * with costs nothing.
+ * The routes that nodes got before. Equal routes and lists are reused as the same objects, which makes comparing them
+ * cheap.
  */
 export interface KnownNodeRoutes {
   readonly ofRoutes: WeakMap<HttpRoute, NodeRoute>
-  /** What the lists that nodes have were made of. */
+  /** The sources of the lists that nodes have. */
   readonly sources: WeakMap<
     readonly NodeRoute[],
     { readonly routes: readonly HttpRoute[]; readonly numbers: PoolNumbers }

@@ -9,7 +9,7 @@ import {
 } from '@spout/model'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
 
-/** What else determines a network's domain, the same on all nodes that carry it. */
+/** The other facts about a network's domain, the same on all nodes that carry it. */
 export interface DomainUse {
   /** With return path `snat`: the addresses that members see, by subnet id. Absent where each node uses its own. */
   readonly sharedAddresses?: ReadonlyMap<string, string>

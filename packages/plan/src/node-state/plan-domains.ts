@@ -9,9 +9,11 @@ import { planDomain } from './plan-domain.ts'
 export interface NetworkUse {
   /** Groups that carry load balancers of it, sorted: their nodes have the domain. */
   readonly groupIds: readonly string[]
-  /** Who answers for addresses that nodes share: a shard's master, or with return path `gateway` one node; null: nobody. */
+  /**
+   * The holder of addresses that nodes share: a shard's master, or with return path `gateway` one node; null: nobody.
+   */
   readonly holder: AddressHolder | null
-  /** Whether clients inside the network come to a proxy. */
+  /** Whether clients inside the network use a proxy. */
   readonly hasInnerProxy: boolean
   /** Whether they leave the kernel nothing to track. */
   readonly untracked: boolean

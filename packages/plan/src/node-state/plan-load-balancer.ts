@@ -43,7 +43,7 @@ export interface LoadBalancerPlanInput {
    * The nodes' last entry. Its unchanged members and routes are reused as the same objects. Nothing else depends on it.
    */
   readonly entryBefore?: LoadBalancerEntry | null
-  /** What nodes got for routes before; added to. Nothing else depends on it. Default: none. */
+  /** The routes that nodes got before; new ones are added. It only saves work. Default: none. */
   readonly nodeRoutes?: KnownNodeRoutes
   /**
    * `PlacementIndex.gatewayOwners(networkId)`. With return path `gateway` one node has the members' gateway address, so
@@ -60,7 +60,7 @@ export interface LoadBalancerPlanInput {
   readonly dedicatedProxy?: DedicatedProxy | undefined
   /** Larger requests are refused, as its class says. Absent: as large as the proxy takes. */
   readonly requestSizes?: RequestSizes | undefined
-  /** Of the project's certificates. */
+  /** Content ids of the project's certificates. */
   readonly contentIdOf: ContentIdOf
   /** RFC 3339: the time of the placement, if it differs from the previous one. */
   readonly now: string
@@ -134,7 +134,7 @@ export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan
     : byOwner(input, network, placed, entry)
 }
 
-/** One node announces. The others have the same entry and are silent. */
+/** One node announces. The others have the same entry and do not announce. */
 function byOwner(
   input: LoadBalancerPlanInput,
   network: Network,
@@ -332,7 +332,7 @@ function accessLogOf(
   return planned === null ? {} : { accessLog: { format, projectId, syslog: planned } }
 }
 
-/** What a listener's service depends on besides the listener. */
+/** The facts about a listener's service that the listener does not contain. */
 type ListenerSurroundings = Pick<
   LoadBalancerPlanInput,
   'contentIdOf' | 'connectionLimit' | 'nodeRoutes' | 'entryBefore' | 'securityRules'

@@ -22,7 +22,7 @@ export interface PlacementRequest {
   readonly previousOwnerIds: readonly string[]
   /** Features that the carrying node must have. */
   readonly needs: readonly string[]
-  /** The node that it was told to leave; absent: none. */
+  /** The node that an operator moved it away from; absent: none. */
   readonly leftNodeId?: string | undefined
   /** The previous placement; null without one. Its reason holds until a node says what it can do. */
   readonly previous: Pick<Placement, 'ownerNodeId' | 'reason'> | null
@@ -97,7 +97,7 @@ const placed = (owner: PlannedNode): Owner => ({
   reason: { code: 'Placed', message: `Node \`${owner.name}\` announces it.` },
 })
 
-/** It carried them before, and what it can do now it has not said yet. */
+/** The node carried them before, and has yet to report what it can do now. */
 const mayOffer = ({ connection, features }: PlannedNode): boolean =>
   (connection === 'connected' || connection === 'disconnected') && features.length === 0
 
@@ -137,7 +137,7 @@ function whyNobody(
   return { code: 'NoNodeAvailable', message }
 }
 
-/** The owner could carry it, but was told to hand it over. */
+/** The owner could carry it, but must hand it over. */
 const noOther = (groupName: string): Reason => ({
   code: 'NoNodeAvailable',
   message: `No other node of group \`${groupName}\` can carry it.`,

@@ -4,7 +4,7 @@ import { endsOf } from '../ipam/address-space.ts'
 import { type Problem, problem } from '../reason.ts'
 import { RouteIndex } from './route-index.ts'
 
-/** What the check of a document needs to know. */
+/** The facts by which a document is checked. */
 export interface MemberContext {
   /** The project's networks, in a stable order. */
   readonly networks: readonly Network[]
@@ -27,7 +27,7 @@ interface Endpoint {
   readonly subnetId: string | null
 }
 
-/** What names addresses that nodes send to: members, and who gets access logs. */
+/** The parts of a document that name addresses to which nodes send: members, and receivers of access logs. */
 export interface EndpointNames {
   readonly pools: readonly Pool[]
   readonly listeners: readonly Pick<Listener, 'accessLog'>[]

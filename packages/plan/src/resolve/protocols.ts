@@ -33,7 +33,7 @@ const modeOf = ({ protocol }: Listener): NodePool['mode'] => {
 
 /** How a pool is balanced: as its listeners require, or without one as its protocol says. */
 export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool): NodePool['mode'] {
-  // Only listeners of that protocol may use it.
+  // Only HTTP listeners may use such a pool.
   if (pool.protocol === 'http') return 'http'
   const listener = loadBalancer.listeners.find((one) => usedPoolIds([one]).has(pool.id))
   if (listener !== undefined) return modeOf(listener)
@@ -49,7 +49,7 @@ export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listene
     pool !== undefined && POOLS_OF[listener.protocol].includes(pool.protocol)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     const used = usedPoolIds([listener])
-    // The first in the listener's order is told. Finding that order costs a look at all routes.
+    // Only the first fault in the listener's order is reported. Finding that order costs a look at all routes.
     for (const id of used.values().every((one) => fits(listener, pools.get(one))) ? used : poolIdsOf(listener)) {
       const pool = pools.get(id)
       const place = (): { readonly field: string } => ({ field: `listeners[${index}].${placeOf(listener, id)}` })

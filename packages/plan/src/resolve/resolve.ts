@@ -68,7 +68,7 @@ export function documentProblem(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
   context: DocumentContext,
 ): Problem | null {
-  // All rules are about these, and most load balancers are created without.
+  // All rules are about listeners and pools, and most load balancers are created without.
   if (loadBalancer.listeners.length === 0 && loadBalancer.pools.length === 0) return null
   for (const found of documentProblems(loadBalancer, context)) return found
   return null

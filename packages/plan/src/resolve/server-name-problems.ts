@@ -2,7 +2,7 @@ import { goesByServerName, type HttpRoute, type Listener } from '@spout/model'
 import { isHostKey } from '@spout/model/route-keys'
 import { type Problem, problem } from '../reason.ts'
 
-/** What routes say that a listener which goes by the server's name alone cannot see or do. */
+/** The conditions and actions of routes that a listener cannot support which sees only the server's name (SNI). */
 export function* serverNameProblems(
   protocol: Listener['protocol'],
   routes: readonly HttpRoute[],

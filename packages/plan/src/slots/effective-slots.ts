@@ -72,7 +72,7 @@ function servedByHealthy(
   const healthy = base.map((index, slot) => (up[index] === true && !withheld?.has(slot) ? index : NO_MEMBER))
   const served = healthy.filter((index) => index !== NO_MEMBER)
   if (served.length === base.length) return healthy
-  // All healthy members may have too little weight for a slot beside the others. Then they share the table.
+  // The weights of all healthy members may be too small for a slot beside the others. Then they share the table.
   if (served.length === 0)
     return dealt(
       base.length,

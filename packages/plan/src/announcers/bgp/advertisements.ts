@@ -1,6 +1,6 @@
 import { type BgpAdvertisementIntent, PLAIN_ADVERTISEMENT } from '@spout/model'
 
-/** Which advertisement applies to an address, by the address's pool. */
+/** The advertisement that applies to an address, by its pool. */
 export interface AdvertisementsByPool {
   readonly byPool: Readonly<Record<string, number>>
   /** For pools that no advertisement names. */

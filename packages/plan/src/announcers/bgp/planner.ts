@@ -10,7 +10,7 @@ export interface BgpTerms {
   readonly advertisements: AdvertisementsByPool
 }
 
-/** Every node tells its routers of the fabric's addresses; no router knows those inside tenant networks. */
+/** Every node advertises the fabric's addresses to its routers; no router knows addresses inside tenant networks. */
 export const bgpPlanner: AnnouncerPlanner<BgpTerms> = {
   terms: (group, advertisements) => ({
     via: 'bgp',
