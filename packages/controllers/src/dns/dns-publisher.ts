@@ -22,9 +22,9 @@ export interface DnsZone {
 
 export interface DnsPublisherOptions {
   readonly zones: readonly DnsZone[]
-  /** What ownership records call this control plane. */
+  /** The name of this control plane in ownership records. */
   readonly owner: string
-  /** Of names whose load balancer says nothing else. */
+  /** For names whose load balancer sets no other. */
   readonly ttlSeconds: number
   readonly sweepMs: number
   readonly view: ModelView

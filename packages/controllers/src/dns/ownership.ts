@@ -1,6 +1,6 @@
 /**
- * Whose a record is, said by a TXT record beside it in the words of external-dns's TXT registry
- * (sigs.k8s.io/external-dns, registry/txt), so that neither touches what is the other's.
+ * The owner of a record is named by a TXT record beside it, in the format of external-dns's TXT registry
+ * (sigs.k8s.io/external-dns, registry/txt). So neither of us changes records of the other.
  */
 
 export type AddressType = 'A' | 'AAAA'
@@ -15,7 +15,7 @@ export const ownershipName = (name: string, type: AddressType): string => `${typ
 export const ownershipText = (owner: string, resource: string): string =>
   [HERITAGE, `${OWNER}${owner}`, `external-dns/resource=${resource}`].join(',')
 
-/** Who owns what the text stands beside; null when it says nothing of it. external-dns may put it in quotes. */
+/** The owner that a TXT record names; null when it names none. external-dns may quote the text. */
 export function ownerOf(text: string): string | null {
   const words = text.replace(/^"(.*)"$/, '$1').split(',')
   if (!words.includes(HERITAGE)) return null

@@ -18,7 +18,7 @@ export interface Wish {
   readonly name: string
   readonly type: AddressType
   readonly ttlSeconds: number
-  /** What the ownership record says that it is for. */
+  /** The resource that the ownership record names. */
   readonly resource: string
   /** @param published addresses of ours that it has now */
   readonly addresses: (published: ReadonlySet<string>) => readonly string[]
@@ -27,7 +27,7 @@ export interface Wish {
 export interface Place {
   readonly server: Pick<NameServer, 'query' | 'update'>
   readonly zone: string
-  /** In ownership records. */
+  /** The owner that ownership records name. */
   readonly owner: string
 }
 

@@ -4,14 +4,14 @@ import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryA
 import { type AddressType, ownedBy, ownerOf } from './ownership.ts'
 import { NotOurs, publishAddresses } from './publish-addresses.ts'
 
-/** What a name should have. */
+/** The wanted records of a name. */
 export interface WantedName {
   readonly loadBalancerId: string
   readonly projectId: string
   readonly ttlSeconds: number
   /** Its public addresses. */
   readonly addresses: readonly string[]
-  /** Those of them that some node announces. */
+  /** The addresses that some node announces. */
   readonly announced: ReadonlySet<string>
 }
 

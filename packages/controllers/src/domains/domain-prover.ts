@@ -16,13 +16,13 @@ import { ProjectTurns } from './project-turns.ts'
 export interface DomainProverOptions {
   readonly view: ModelView
   readonly admission: Pick<DomainAdmission, 'concludeDomainCheck'>
-  /** Null: nothing is checked, and what is proven stays. */
+  /** Null: no claim is checked, and proven domains stay. */
   readonly resolver: Pick<TextResolver, 'texts' | 'cancel'> | null
-  /** Between checks of a proven domain. */
+  /** Time between checks of a proven domain. */
   readonly recheckMs: number
-  /** For how long a proven domain may miss its record. */
+  /** A proven domain may lack its record for this long. */
   readonly graceMs: number
-  /** Between two checks of one project. */
+  /** Time between two checks of one project. */
   readonly gapMs: number
   readonly clock: Clock
   readonly log: Logger

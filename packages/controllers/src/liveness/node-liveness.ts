@@ -107,7 +107,7 @@ export class NodeLiveness {
     if (watched === undefined || !this.#doubtful.has(nodeId) || watched.peerSight === peerSight) return
     watched.peerSight = peerSight
     if (watched.liveness === 'lost' && peerSight !== null && peerSight !== 'silent') {
-      // As if it had only just been overdue, so that the other nodes have time to report.
+      // The node counts as overdue since now, so that the other nodes have time to report.
       watched.lastHeardMs = this.#awake.ms() - this.#options.moveAfterMs
       this.#become(nodeId, watched, 'disconnected')
     }
@@ -156,7 +156,7 @@ export class NodeLiveness {
     watched.isMissed = true
     this.#doubtful.add(nodeId)
     if (watched.liveness === 'connected') this.#become(nodeId, watched, 'disconnected')
-    // People are not told of a `new` node, but other nodes are asked about it.
+    // A `new` node is not shown as missing, but other nodes are asked about it.
     else this.#tell(nodeId)
   }
 

@@ -58,7 +58,7 @@ export class PeerWatch {
     this.#options = options
   }
 
-  /** Which nodes to probe, by id of the probing node. */
+  /** The nodes to probe, by id of the probing node. */
   watches(groupId: string): ReadonlyMap<string, readonly WatchedNode[]> {
     return this.#watches.get(groupId) ?? NOBODY
   }

@@ -170,7 +170,7 @@ export class ChangeRouter {
     try {
       await admission.seeFabricAddress(nodeId, address)
     } catch (error) {
-      // Nothing was stored, so the next report need not wait.
+      // Nothing was stored, so the next report is handled at once.
       timer.clear()
       this.#seeing.delete(nodeId)
       const reason = error instanceof Error ? error.message : String(error)

@@ -7,7 +7,7 @@ import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { PlanQueue } from './plan-queue.ts'
 
 export interface DomainPublisherOptions {
-  /** Of load balancers a domain's plan may read only `NetworkUse`. Anything else read here would become stale. */
+  /** From load balancers, a domain's plan may read only `NetworkUse`. Anything else that it read would become stale. */
   readonly view: ViewOf<'network'>
   readonly cluster: Pick<
     ClusterIndex,

@@ -51,7 +51,7 @@ export class GroupPublisher {
   readonly #waiting = new Set<string>()
   /** Drains that have begun: node id and time of the request. They never wait again. */
   readonly #begun = new Set<string>()
-  /** Moves of shards that were published: group, time of the request, shard. */
+  /** Moves of shards that were published: group, time of the order, shard. */
   readonly #told = new Set<string>()
   /** Drains whose node reported that no client is left: node id and time of the request. */
   readonly #departed = new Set<string>()

@@ -19,7 +19,7 @@ import type { PlanQueue } from './plan-queue.ts'
 import { connectionOf } from './planned-connection.ts'
 
 export interface LoadBalancerPublisherOptions {
-  /** Of a group a plan may read only `CarryingGroups`. Anything else read here would become stale. */
+  /** From a group, a plan may read only `CarryingGroups`. Anything else that it read would become stale. */
   readonly view: ViewOf<'loadBalancer' | 'network' | 'certificate' | 'securityGroup'>
   readonly cluster: Pick<ClusterIndex, 'classOf' | 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
   readonly carryingGroups: Pick<CarryingGroups, 'of'>
@@ -75,7 +75,7 @@ export class LoadBalancerPublisher {
       contentIdOf: (certificateId) => view.get('certificate', certificateId)?.value.contentId ?? null,
       now: clock.now().toISOString(),
     })
-    // It was never on a node, and nobody is told.
+    // The load balancer was never on a node, so no node is told.
     if (network === null && index.get(id) === null) return placements.put(plan.placement, loadBalancer.projectId)
     const [gatewayBefore] = this.#gatewayOwners(network)
     await placements.put(plan.placement, loadBalancer.projectId)
@@ -103,7 +103,7 @@ export class LoadBalancerPublisher {
     return network?.returnPath === 'gateway' ? this.#options.placements.index.gatewayOwners(network.id) : []
   }
 
-  /** Of all its groups; null when it names none. */
+  /** The rules of all its security groups; null when it names none. */
   #securityRulesOf({ securityGroupIds = [] }: LoadBalancer): readonly SecurityRule[] | null {
     if (securityGroupIds.length === 0) return null
     return securityGroupIds.flatMap((id) => this.#options.view.get('securityGroup', id)?.value.rules ?? [])

@@ -13,7 +13,7 @@ import type {
   Sight,
 } from '@spout/model'
 
-/** What one report changed. */
+/** The changes by one report. */
 export interface ReportDifference {
   /** The session was unknown: the agent must report everything again. */
   readonly resend: boolean
@@ -61,7 +61,7 @@ interface NodeView {
   sights: readonly Sight[]
   overShares: readonly OverShareReport[]
   logTroubles: readonly LogTroubleReport[]
-  /** It reported to have none. */
+  /** Whether the node reported that it has none. */
   lacksFabricAddress: boolean
   /** Its shards and sessions are from an earlier session of the agent. */
   staleAnnouncer: boolean

@@ -39,7 +39,7 @@ type Part =
   | 'logTroubles'
 
 /**
- * Until this process knows everything that a node was given, the node may name deleted load balancers, for their
+ * Until this process knows everything that a node was sent, the node may report deleted load balancers, for their
  * withdrawals: at most this many.
  */
 const MOST_LEFT_OVER = 10_000
@@ -178,7 +178,7 @@ export class ReportScope {
 
   #isOfGroup(nodeId: string, { nodeGroupId }: Pick<LoadBalancer, 'nodeGroupId'>): boolean {
     const { view } = this.#options
-    // Null is the default group, which may have been another one then.
+    // Null is the default group, which may have been another group then.
     return nodeGroupId === null || view.get('node', nodeId)?.value.nodeGroupId === nodeGroupId
   }
 
@@ -204,7 +204,7 @@ export class ReportScope {
     return child?.kind === 'listener' && child.loadBalancerId === loadBalancerId
   }
 
-  /** Without requests of pools and routes that are not the load balancer's. */
+  /** The statistics without pools and routes that the load balancer no longer has. */
   #ofOwnParts(stats: ServiceStats): ServiceStats {
     const { http, loadBalancerId } = stats
     if (http?.parts === undefined) return stats

@@ -4,7 +4,9 @@ import type { LoadBalancer, LoadBalancerStatus, LoadBalancerSummary, Placement }
 export interface WorkedOut {
   readonly summary: LoadBalancerSummary
   readonly status: LoadBalancerStatus
-  /** False if it follows from the time as well, so that nothing tells of its end. */
+  /**
+   * Whether it stays until a report or a change. Otherwise it also depends on the time, and nothing signals its end.
+   */
   readonly holds: boolean
 }
 

@@ -34,7 +34,7 @@ export interface ProvisioningInput {
   readonly groupName: string
   /** The shard's owner has just changed, and this generation was confirmed before. */
   readonly moving: boolean
-  /** A requested move may still take the shard off the node that the load balancer was told to leave. */
+  /** Whether an ordered move may still take the shard off the node that the load balancer should leave. */
   readonly leaving: boolean
 }
 

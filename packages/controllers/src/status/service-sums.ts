@@ -25,7 +25,7 @@ export class ServiceSums {
     return this.#byListener(loadBalancerId, (stats) => stats.sum())
   }
 
-  /** What one node counted, by listener id. */
+  /** The counters of one node, by listener id. */
   onNode(nodeId: string, loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
     return this.#byListener(loadBalancerId, (stats) => stats.onNode(nodeId))
   }

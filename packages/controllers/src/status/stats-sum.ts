@@ -10,7 +10,7 @@ const ZERO: Totals = { bytesIn: 0, bytesOut: 0, totalConnections: 0, requestErro
 interface NodeShare {
   /** Totals from before the node's counters last restarted. */
   readonly before: Totals
-  /** From before the agent last restarted: the agent counts these. */
+  /** Counts from before the agent's last restart: the agent counts latencies itself. */
   readonly latencies: LatencyCounts
   readonly parts: RequestParts
   readonly last: ServiceStats
@@ -40,7 +40,7 @@ export class StatsSum {
     if (share !== undefined) this.#shares.set(nodeId, { ...share, last: { ...share.last, activeConnections: 0 } })
   }
 
-  /** What the node counted, over its restarts; null if it never carried it. */
+  /** The node's counters, across its restarts; null if it never carried the listener. */
   onNode(nodeId: string): ServiceStats | null {
     const share = this.#shares.get(nodeId)
     return share === undefined

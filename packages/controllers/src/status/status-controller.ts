@@ -68,7 +68,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #vips: VipHistory
   readonly #sums = new ServiceSums()
   readonly #confirmed = new Map<string, Confirmed>()
-  /** The status that listeners were last told of, as a text to compare. */
+  /** The last status that listeners were called with, as a text to compare. */
   readonly #meanings = new Map<string, string>()
   readonly #provisioning = new ProvisioningCounts()
   readonly #serving: ServingStatuses
@@ -76,7 +76,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #reviews = new ReviewQueue((id) => this.#reviewOne(id))
   readonly #listeners = new Set<Listener>()
   readonly #unsubscribe: readonly (() => void)[]
-  /** Of load balancers whose move to another node has had its time. */
+  /** Later reviews of load balancers whose move to another node may take some time. */
   readonly #laterReviews: LaterReviews
 
   constructor(options: StatusControllerOptions) {
@@ -281,7 +281,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return { status, holds: !hasMoved && !leaving }
   }
 
-  /** How long a requested move may take to get it off the node that it was told to leave; 0 without one. */
+  /** Milliseconds that an ordered move may take to get it off the node that it should leave; 0 without a move. */
   #leavesWithinMs({ id, leftNodeId }: LoadBalancer): number {
     const { view, clock } = this.#options
     const place = view.get('placement', id)?.value.shard
