@@ -17,12 +17,12 @@ import type { VipRequest } from './contract/load-balancer-admission.ts'
 
 export type NewAddressRequest = Exclude<VipRequest, { readonly from: 'port' }>
 
-/** What a new address is used for. */
+/** The use of a new address. */
 export interface AddressUse {
   readonly projectId: string
   readonly use: Address['use']
   readonly ownerId: string | null
-  /** One that was chosen; absent: a new one. */
+  /** An id chosen by an administrator; absent: a new one. */
   readonly portId?: string | undefined
   readonly name: string
   readonly description: string

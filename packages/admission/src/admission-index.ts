@@ -36,9 +36,9 @@ export const isInUse = (address: Address): boolean => address.quarantineUntil ==
 export class AdmissionIndex {
   /** The tables of routes that were checked last. */
   readonly routeTables = new RouteTables()
-  /** Whose the domains are. */
+  /** The owners of all domains. */
   readonly domainOwners = new DomainOwners()
-  /** Of these only those that the administrator gave. */
+  /** The owners of domains that the administrator assigned. */
   readonly givenDomains = new DomainOwners()
   readonly #view: ModelView
   readonly #unsubscribe: () => void

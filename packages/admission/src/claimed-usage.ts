@@ -10,7 +10,7 @@ export interface WantedUsage {
 interface Held {
   readonly projectId: string
   readonly usage: Usage
-  /** What it adds to the sum now. */
+  /** The claim's addition to the sum. */
   more: Usage
 }
 
@@ -47,7 +47,7 @@ export class ClaimedUsage {
     }
   }
 
-  /** What is counted for an object has changed. */
+  /** The counted value of an object has changed. */
   recount(key: string): void {
     for (const held of this.#held.get(key) ?? []) this.#update(held, moreThan(held.usage, this.#countedFor(key)))
   }

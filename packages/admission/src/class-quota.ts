@@ -20,7 +20,7 @@ export function claimOfClass({ view }: AdmissionContext, claim: Claim, created: 
   throw new SpoutError('OverQuota', { resource, limit, used: all.size, wanted: 1 })
 }
 
-/** What a project may have of the classes that its quota names or its load balancers are of, by name. */
+/** A project's limits and use, by class name, for the classes that its quota names or its load balancers have. */
 export function classQuotasOf({ view }: AdmissionContext, projectId: string): readonly ClassQuota[] {
   const limits = view.get('quota', projectId)?.value.classes ?? {}
   return view

@@ -30,11 +30,11 @@ export interface AdmissionContext {
   readonly claims: Claims
   readonly deny: DenyList
   /**
-   * What networks, subnets and certificates a load balancer may name: those of its project, or any, since none is ever
-   * carried.
+   * The networks, subnets and certificates that a load balancer may name: those of its project; or any, where no node
+   * ever carries it.
    */
   readonly references: 'known' | 'any'
-  /** Which hosts routes may name. */
+  /** The hosts that routes may name. */
   readonly hosts: HostRule
   /** Seals private keys; null: none can be stored. */
   readonly sealing: SealingKeys | null
@@ -74,7 +74,7 @@ export async function transact<T>(context: AdmissionContext, plan: (claim: Claim
 const projectOf = (writes: readonly Write[]): string =>
   writes.map((write) => (write.op === 'put' ? write.scope : null)).find((scope) => scope !== null) ?? ''
 
-/** As `transact`, without the turn: for whoever gives the answers itself. */
+/** Like `transact`, but without waiting for a turn: for code that orders its answers itself. */
 export async function planAndCommit<T>(
   context: AdmissionContext,
   plan: (claim: Claim) => Planned<T>,

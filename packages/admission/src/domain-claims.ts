@@ -78,7 +78,8 @@ export const concludeDomainCheck = (
   })
 
 /**
- * What other projects lose when the administrator gives one these domains: proven ones that are the same or below.
+ * The writes that take from other projects what the administrator assigns to one: proven domains that are the same or
+ * below.
  * @returns the writes
  */
 export function lossesTo(

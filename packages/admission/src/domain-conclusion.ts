@@ -17,8 +17,8 @@ export interface DomainCheck {
 const CONFLICT = 'Another project has this domain, or a wildcard above it.'
 
 /**
- * What a check makes of a claim. Who has a domain keeps it against later claims; what the administrator gives counts
- * before what is proven. A resolver that does not answer takes nothing away.
+ * The effect of a check on a claim. A project that has a domain keeps it against later claims; domains that the
+ * administrator assigned come before proven ones. A resolver that does not answer takes nothing away.
  */
 export function concludeCheck(claim: DomainClaim, check: DomainCheck): Conclusion {
   const { finding, isHeldByOthers, isGivenToOthers, nowMs, graceMs } = check

@@ -4,13 +4,13 @@ export interface ServedName {
   readonly compare: 'exact' | 'one-label' | 'any-labels'
 }
 
-/** Whose a host name is, as one project sees it. `partly`: another project's domain is among the names below it. */
+/** The owner of a host name, as one project sees it. `partly`: another project's domain is among the names below it. */
 export type HostOwner = 'own' | 'foreign' | 'partly' | 'nobody'
 
 /**
- * Which projects have which domains, so that the owner of a host name is found in a few lookups. A host belongs to
- * those whose domain covers it most specifically: an exact one before a wildcard, a longer wildcard before a shorter
- * one.
+ * The projects that have each domain, so that the owner of a host name is found in a few lookups. A host belongs to the
+ * projects whose domain covers it most specifically: an exact domain before a wildcard, a longer wildcard before a
+ * shorter one.
  */
 export class DomainOwners {
   readonly #domainsOf = new Map<string, readonly string[]>()

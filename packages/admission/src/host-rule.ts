@@ -1,6 +1,6 @@
 /**
- * Which host names routes of a project may name: any; all but those that are below the domain of another project; only
- * those below domains of its own.
+ * The host names that routes of a project may name: any; all but those below the domain of another project; only those
+ * below domains of its own.
  */
 export const HOST_RULES = ['any', 'unclaimed', 'own'] as const
 export type HostRule = (typeof HOST_RULES)[number]

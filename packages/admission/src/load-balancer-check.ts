@@ -80,7 +80,7 @@ function checkClassLimit({ listeners }: Pick<LoadBalancer, 'listeners'>, limit: 
   throw new SpoutError('InvalidField', { field: `listeners[${at}].connectionLimit`, reason })
 }
 
-/** What the check of this project's documents needs to know. */
+/** The facts by which documents of this project are checked. */
 export function resolveContextOf(
   { view, index, deny }: AdmissionContext,
   { projectId, networkId }: Pick<LoadBalancer, 'projectId' | 'networkId'>,

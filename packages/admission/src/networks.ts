@@ -40,7 +40,7 @@ export async function createNetwork(
 
 /** Two projects on one segment could impersonate each other, so a segment belongs to one project. */
 function refuseSharedSegment(context: AdmissionContext, claim: Claim, draft: z.output<typeof networkDraft>): void {
-  // Nothing is carried then, so nobody is on a segment.
+  // Then no node carries anything, so no node is on a segment.
   if (context.references === 'any') return
   const { physicalNetwork, vlan } = draft.segment
   const shared = context.view

@@ -33,7 +33,10 @@ import {
 } from './contract/offer-admission.ts'
 import { checkedProjects } from './projects-of.ts'
 
-/** What load balancers name an offer by, what people call it by, and the fields that may change while it is used. */
+/**
+ * For each kind of offer: the reference in load balancers, its name for people, and the fields that may change while it
+ * is used.
+ */
 const OFFERS = {
   loadBalancerClass: {
     what: 'load balancer class',

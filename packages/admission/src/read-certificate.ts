@@ -8,7 +8,7 @@ import { pemText } from './pem-blocks.ts'
 import { readPrivateKey } from './private-key.ts'
 import { isRevocationList, type RevocationList, readRevocationLists } from './revocation-list.ts'
 
-/** What a certificate's chain and key say of themselves. */
+/** The facts that a certificate's chain and key state. */
 export type CertificateContent = Pick<
   Certificate,
   'chain' | 'contentId' | 'names' | 'subject' | 'issuer' | 'notBefore' | 'notAfter' | 'keyType' | 'fingerprint'

@@ -14,7 +14,7 @@ export interface RevocationList {
   readonly signed: { readonly bytes: Buffer; readonly algorithm: string; readonly signature: Buffer }
 }
 
-/** Of signatures, by object identifier. SHA-1 and RSASSA-PSS are absent, as for certificates. */
+/** Digests of signatures, by object identifier. SHA-1 and RSASSA-PSS are absent, as for certificates. */
 const DIGESTS: Readonly<Record<string, string | null>> = {
   '1.2.840.113549.1.1.11': 'sha256',
   '1.2.840.113549.1.1.12': 'sha384',
@@ -24,7 +24,7 @@ const DIGESTS: Readonly<Record<string, string | null>> = {
   '1.2.840.10045.4.3.4': 'sha512',
   '1.3.101.112': null,
 }
-/** As many as there may be authorities. */
+/** One list for each possible authority. */
 const MOST_LISTS = 10
 const DELTA_INDICATOR = '2.5.29.27'
 /** With other critical extensions OpenSSL refuses every client (RFC 5280 section 5.2). */
@@ -51,7 +51,7 @@ export function readRevocationLists(text: string, nowMs: number): readonly Revoc
   if (blocks.length > MOST_LISTS) throw refuse(`has ${blocks.length} lists: at most ${MOST_LISTS} are taken`)
   const lists = blocks.map((block, index) => {
     const list = readList(block, `block ${index + 1}`)
-    // What OpenSSL does not read would keep a proxy from starting.
+    // A list that OpenSSL cannot read would keep a proxy from starting.
     if (!isReadByOpenssl(list.pem)) throw unreadable(`block ${index + 1}`)
     if (list.nextUpdate.getTime() <= nowMs)
       throw refuse(`block ${index + 1}: expired at ${list.nextUpdate.toISOString()}`)

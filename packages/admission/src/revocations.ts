@@ -26,7 +26,7 @@ export function checkRevocations(
   }
 }
 
-/** What certificates of clients or members are checked with. */
+/** The facts by which certificates of clients or members are checked. */
 interface Lookup {
   readonly at: string
   readonly peers: 'clients' | 'members'

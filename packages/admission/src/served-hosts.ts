@@ -8,10 +8,10 @@ type HostCondition = Extract<RouteCondition, { readonly on: 'host' }>
 /** A host that a route names, and where. */
 interface NamedHost {
   readonly field: string
-  /** As people write it. */
+  /** The host as people write it. */
   readonly text: string
   readonly names: readonly ServedName[]
-  /** Whether it stands for these names alone. Otherwise it stands for others, too, which cannot be told. */
+  /** Whether it covers these names alone. Otherwise it covers others, too, which cannot be listed. */
   readonly isWhole: boolean
 }
 

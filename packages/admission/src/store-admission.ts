@@ -54,7 +54,7 @@ export interface StoreAdmissionOptions {
   readonly sealing?: SealingKeys
   /** `any`: load balancers may name networks and certificates that do not exist, and no node carries them. */
   readonly references?: 'known' | 'any'
-  /** Which hosts routes may name; left out: all but those below another project's domain. */
+  /** The hosts that routes may name; left out: all but those below another project's domain. */
   readonly hosts?: HostRule
 }
 
@@ -71,7 +71,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   readonly #loadBalancers: LoadBalancers
   /** Two runs at once would each give a node an address. */
   readonly #ensuring = new Mutex()
-  /** Of changes that give or take domains: each is checked against what all projects have. */
+  /** Serializes changes that assign or remove domains: each is checked against those of all projects. */
   readonly #domains = new Mutex()
 
   constructor(options: StoreAdmissionOptions) {

@@ -17,7 +17,7 @@ export function readStored<K extends Kind>(kind: K, { id, value }: Stored): Obje
   return known as ObjectOf<K>
 }
 
-/** What a value must have, and what it may have. */
+/** The fields that a value must have, and those that it may have. */
 interface Fields {
   readonly required: readonly string[]
   readonly known: ReadonlySet<string>

@@ -9,7 +9,7 @@ export type AddressPoolDraft = z.input<typeof addressPoolDraft>
 export const addressPoolChange = z.strictObject({ draining: z.boolean().optional() })
 export type AddressPoolChange = z.input<typeof addressPoolChange>
 
-/** What a project writes on an address for itself. Nothing depends on it. */
+/** A project's own notes on an address. Nothing depends on them. */
 export const addressText = z
   .strictObject({ name: nameText, description: z.string().max(255), tags: addressTags })
   .partial()

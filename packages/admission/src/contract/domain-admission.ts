@@ -8,12 +8,12 @@ export const domainClaimDraft = z.strictObject({
 })
 export type DomainClaimDraft = z.input<typeof domainClaimDraft>
 
-/** What a look for a claim's record found. */
+/** The result of a lookup of a claim's record. */
 export type DomainFinding =
   | { readonly record: 'present' }
   /** `other`: there are such records, of other claims. */
   | { readonly record: 'absent' | 'other' }
-  /** Nobody can tell. @property why of the resolver, for people */
+  /** The lookup failed. @property why the resolver's reason, for people */
   | { readonly record: 'unknown'; readonly why: string }
 
 /** Writes of domains that projects claim and prove. */

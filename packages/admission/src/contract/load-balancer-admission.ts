@@ -21,7 +21,7 @@ export interface LoadBalancerDraft {
   readonly listeners: readonly Listener[]
   readonly pools: readonly Pool[]
   readonly nodeGroupId: string | null
-  /** They may name the node group, too. */
+  /** The class may decide the node group, too. */
   readonly classId?: string
   readonly zoneId?: string
   readonly securityGroupIds?: readonly string[]

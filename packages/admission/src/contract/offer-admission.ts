@@ -13,7 +13,7 @@ import {
 import { z } from 'zod'
 
 const meta = { id: true, createdAt: true, updatedAt: true } as const
-/** Of an object that was another system's before. */
+/** For an object that moves here from another system. */
 const chosenId = uuid.optional()
 
 export const loadBalancerClassDraft = loadBalancerClass.omit(meta).extend({
@@ -23,11 +23,11 @@ export const loadBalancerClassDraft = loadBalancerClass.omit(meta).extend({
   enabled: loadBalancerClass.shape.enabled.default(true),
   nodeGroupId: loadBalancerClass.shape.nodeGroupId.default(null),
   connectionLimit: loadBalancerClass.shape.connectionLimit.default(null),
-  /** What it leaves out is as usual. */
+  /** Settings that it leaves out have the usual defaults. */
   monitor: monitorDefaults.partial().nullable().default(null),
-  /** Null: they share a proxy. */
+  /** Null: its load balancers share a proxy. */
   dedicatedProxy: dedicatedProxy.nullable().default(null),
-  /** Null: as large as the proxy takes. */
+  /** Null: as large as the proxy accepts. */
   requestSizes: requestSizes.nullable().default(null),
   /** Null opens it to all projects. */
   projectIds: loadBalancerClass.shape.projectIds.unwrap().nullable().default(null),

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 
 export const securityGroupDraft = securityGroup
   .pick({ projectId: true, name: true, description: true, tags: true })
-  /** Of a group that was another system's before. */
+  /** For a group that moves here from another system. */
   .extend({ id: uuid.optional() })
 export type SecurityGroupDraft = z.input<typeof securityGroupDraft>
 
@@ -12,7 +12,7 @@ export type SecurityGroupChange = Partial<Pick<SecurityGroup, 'name' | 'descript
 
 /** Writes of security groups. A change of rules reaches the load balancers that name the group. */
 export interface SecurityGroupAdmission {
-  /** Without rules: it lets nothing in. */
+  /** The group starts without rules: it admits nothing. */
   createSecurityGroup(draft: SecurityGroupDraft): Promise<SecurityGroup>
   /** `change` gets the newest version and returns the fields to replace. It may run again, so it must be pure. */
   changeSecurityGroup(id: string, change: (current: SecurityGroup) => SecurityGroupChange): Promise<SecurityGroup>

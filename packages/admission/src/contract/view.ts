@@ -35,7 +35,7 @@ export interface ModelView {
   onChange(listener: (changed: readonly ChangedObject[]) => void): () => void
 }
 
-/** Of a view these kinds alone: whoever is given it can read nothing else. */
+/** A view of these kinds alone: code that gets it can read nothing else. */
 export interface ViewOf<K extends Kind> {
   get<T extends K>(kind: T, id: string): Versioned<ObjectOf<T>> | null
 }
