@@ -22,7 +22,7 @@ export function lineOf(format: string): LineOf {
   }
 }
 
-/** All fields that there are, those of a client escaped as JSON has it. */
+/** All fields; those of a client are escaped as JSON requires. */
 const jsonLine: LineOf = (request, poolId) => {
   const values = valuesOf(request, poolId)
   const fields = ACCESS_LOG_FIELDS.flatMap((field) => (values[field] === null ? [] : [[field, values[field]]]))

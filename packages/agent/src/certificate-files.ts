@@ -41,7 +41,7 @@ export class CertificateFiles {
   /** Content ids by key of the entry: those that drivers were given, and those that they confirmed. */
   readonly #wanted = new Map<string, ReadonlySet<string>>()
   readonly #applied = new Map<string, ReadonlySet<string>>()
-  /** By key of the entry and what is asked for. */
+  /** Requests in progress, by key of the entry and requested certificates. */
   readonly #fetching = new Map<string, Promise<void>>()
   /** Files whose content was what their name says, by content id: their state then. */
   readonly #read = new Map<string, string>()
@@ -158,7 +158,10 @@ export class CertificateFiles {
     return new Set(names.flatMap((name) => (name.endsWith(SUFFIX) ? [name.slice(0, -SUFFIX.length)] : [])))
   }
 
-  /** Those whose file is not there, or was damaged. One that was read and has not changed since is not read again. */
+  /**
+   * The certificates whose file is missing or damaged. A file that was read and has not changed since is not read
+   * again.
+   */
   async #missing(ids: ReadonlySet<string>): Promise<readonly string[]> {
     const unread = [...ids].flatMap((id) => {
       const stamp = stampOf(this.#fileOf(id))

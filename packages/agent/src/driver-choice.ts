@@ -14,7 +14,9 @@ export class DriverChoice {
   readonly drivers: readonly DataPlaneDriver[]
   /** Cache by needs, since entries have few different ones. */
   readonly #known = new Map<string, Choice>()
-  /** It is asked for several times while an entry is applied, which may have thousands of routes. */
+  /**
+   * Caches the needs of an entry: they are read several times while it is applied, and it may have thousands of routes.
+   */
   readonly #ofEntry = new WeakMap<LoadBalancerEntry, { readonly domain: DomainEntry; readonly choice: Choice }>()
 
   constructor(drivers: readonly DataPlaneDriver[]) {
@@ -90,7 +92,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   return [...needs].sort()
 }
 
-/** What the pools that a service sends to need for their sessions and for TLS with their members. */
+/** The features that the pools of a service need for sessions and for TLS with their members. */
 function poolFeatures(
   pools: readonly NodePool[],
   defaultPool: number | null,

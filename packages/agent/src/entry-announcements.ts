@@ -85,8 +85,8 @@ export class EntryAnnouncements {
   }
 
   /**
-   * What remains announced for these keys before their entries change. An address that another of them wants stays: it
-   * moves between the two.
+   * The announcements that remain for these keys before their entries change. An address that another of the keys wants
+   * stays: it moves between the two.
    */
   remaining(requested: RequestedAnnouncements): RequestedAnnouncements {
     const wanted = new Set([...requested.values()].flat().map(identity))

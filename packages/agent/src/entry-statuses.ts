@@ -23,7 +23,7 @@ export interface EntryStatusesOptions {
    * @param projectId the project of its tenant network; null if not known
    */
   readonly onApplied: (key: string, entry: LoadBalancerEntry | null, projectId: string | null) => void
-  /** These failed keys must be retried now. */
+  /** Called with failed keys that must be retried now. */
   readonly onDue: (keys: readonly string[]) => void
   readonly onHealth: (healthy: boolean, reason: string) => void
   readonly clock: Clock

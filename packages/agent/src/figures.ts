@@ -20,7 +20,7 @@ export interface AgentFigures {
   readonly shares: Readonly<Partial<Record<ShareName, ShareFigures>>>
 }
 
-/** Counts what the reporter knows. Never by tenant, so the number of figures is fixed. */
+/** The counters that the reporter knows. They never depend on the tenant, so their number is fixed. */
 export function countedOf(told: {
   readonly entries: Iterable<EntryReport>
   readonly members: Iterable<MemberHealth>

@@ -70,7 +70,7 @@ function histogram(name: string, help: string, series: readonly (readonly [strin
   return `# HELP ${name} ${help}\n# TYPE ${name} histogram\n${lines.join('\n')}\n`
 }
 
-/** Of the buckets' middles: within 1/16. */
+/** The sum of the buckets' middles: exact to 1/16. */
 const sumUs = (counts: LatencyCounts): number =>
   counts.reduce((sum, [bucket, count]) => {
     const { from, to } = latencyBucket(bucket)

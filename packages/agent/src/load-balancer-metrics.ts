@@ -69,7 +69,7 @@ export class LoadBalancerMetrics {
     const atMs = clock.monotonicMs()
     if (this.#read === null || atMs - this.#read.atMs >= FRESH_MS) {
       const stats = Promise.all(drivers.map((driver) => driver.stats())).then((all) => all.flat())
-      // Those who asked get the error. The next one reads anew.
+      // Those that wait now get the error. The next request reads anew.
       stats.catch(() => {
         if (this.#read?.stats === stats) this.#read = null
       })

@@ -5,12 +5,12 @@ import { isProxied } from '@spout/model/protocols'
 import { latencyFamilies } from './latency-text.ts'
 import type { ListenerLatencies } from './request-figures.ts'
 
-/** What this node knows of one load balancer. */
+/** The figures of this node for one load balancer. */
 export interface KnownFigures {
   readonly entry: LoadBalancerEntry
   /** By listener id. */
   readonly stats: ReadonlyMap<string, ServiceStats>
-  /** Of pools that the proxy balances. The packet path counts nothing by pool. */
+  /** Pools that the proxy balances. The packet path counts nothing by pool. */
   readonly pools: readonly PoolFigures[]
   /** Ids of members that are down. */
   readonly down: ReadonlySet<string>

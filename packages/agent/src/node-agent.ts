@@ -83,7 +83,7 @@ export class NodeAgent implements Component {
   #following: Promise<void> | null = null
   readonly #timers = new Map<string, Timer>()
   readonly #unsubscribe: (() => void)[] = []
-  /** The statistics that were last given to the reporter. */
+  /** The statistics that the reporter got last, by driver. */
   readonly #told = new Map<DataPlaneDriver, readonly ServiceStats[]>()
 
   constructor(options: NodeAgentOptions) {
@@ -185,7 +185,7 @@ export class NodeAgent implements Component {
     return { ...this.#reporter.figures(), ...this.counters, shares: this.#options.shares?.figures() ?? {} }
   }
 
-  /** A request was carried for a listener that tells of its requests. */
+  /** Called with a finished request of a listener that logs or measures. */
   carried(request: CarriedRequest): void {
     this.#requests.take(request)
     this.#accessLogs?.take(request)

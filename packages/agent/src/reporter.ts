@@ -36,7 +36,7 @@ const NEWS = [
 const MOST_ENTRIES = 500
 const MOST_MEMBERS = 5000
 const MOST_STATS = 1000
-/** Of durations by pool and route, which are many where a tenant has many: some 300 kB as JSON. */
+/** Most counts of durations by pool and route, which a tenant can have many of: some 300 kB as JSON. */
 const MOST_COUNTS = 20_000
 const HEARTBEAT_MS = 1000
 
@@ -50,7 +50,7 @@ export class Reporter {
   readonly #members = new Map<string, MemberHealth>()
   /** By listener id. */
   readonly #stats = new Map<string, ServiceStats>()
-  /** What the control plane has not acknowledged, by key of the maps above. */
+  /** Changes that the control plane has not acknowledged, by key of the maps above. */
   readonly #unreported = {
     entries: new Set<string>(),
     removed: new Set<string>(),
@@ -178,7 +178,7 @@ export class Reporter {
   async #sleep(delayMs: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController()
     this.#wake = () => {
-      // Once, since each further call would create an exception object.
+      // Checked once, since each further call would create an exception object.
       this.#wake = () => {}
       woken.abort()
     }
@@ -269,5 +269,5 @@ const sameStats = (a: ServiceStats | undefined, b: ServiceStats): boolean =>
   a.requestErrors === b.requestErrors &&
   // A response is counted in bytes, too.
   a.http?.requests === b.http?.requests &&
-  // The same counts are the same object.
+  // Equal counts stay the same object.
   a.http?.latencies === b.http?.latencies

@@ -57,7 +57,7 @@ export class RequestFigures {
   }
 }
 
-/** Without pools beyond the first: a report has to stay small. */
+/** Only the first pools: a report must stay small. */
 function reported({ pools, routes }: RequestParts): RequestParts {
   const first = Object.entries(pools).slice(0, MOST_COUNTED_POOLS)
   return { pools: Object.fromEntries(first), routes }
@@ -85,7 +85,7 @@ class Counted {
       if (!routeIds.has(id) && (id !== OTHER_ROUTES || routeIds.size === 0)) this.#routes.delete(id)
   }
 
-  /** @param request whose pool may be of another load balancer, which took over the slot of one that is gone */
+  /** @param request its pool may belong to another load balancer, which took over the slot of one that is gone */
   take(us: number, { pool, routeId, status }: CarriedRequest): void {
     this.#all.add(us)
     if (routeId !== null && this.#routeIds.has(routeId)) this.#routeOf(routeId).add(us, status)
@@ -140,7 +140,7 @@ class Histogram {
     this.#counts = null
   }
 
-  /** The same object until something is added. */
+  /** It stays the same object until something is added. */
   counts(): LatencyCounts {
     this.#counts ??= [...this.#buckets.entries()].filter(([, count]) => count > 0)
     return this.#counts

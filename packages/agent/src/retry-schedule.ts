@@ -53,7 +53,7 @@ export class RetrySchedule {
     for (const [key, entry] of this.#failed) {
       if (entry.dueMs <= now) {
         due.push(key)
-        // Not due again until it fails again.
+        // The key is not due again until it fails again.
         this.#failed.set(key, { ...entry, dueMs: NEVER })
       } else nextMs = Math.min(nextMs, entry.dueMs)
     }

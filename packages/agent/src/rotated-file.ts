@@ -62,7 +62,7 @@ export class RotatedFile {
     }
   }
 
-  /** As many lines as one write has, which is no more than a file may have. */
+  /** The lines of one write: at most as many as a file may have. */
   #takeOneWrite(): readonly string[] {
     let bytes = 0
     let count = 0

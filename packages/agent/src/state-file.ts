@@ -151,7 +151,7 @@ export class StateFile {
   }
 
   async #write(): Promise<void> {
-    // Other changes of the same event-loop turn are written with it.
+    // Changes of the same event-loop turn are written together.
     await new Promise((resolve) => setImmediate(resolve))
     try {
       // Edits are many lines and few bytes.
