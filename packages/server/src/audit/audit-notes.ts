@@ -11,7 +11,7 @@ export interface NotedCaller {
   readonly credentialId?: string
 }
 
-/** What a request's handler notes for the audit log. */
+/** Notes for the audit log by the handler of a request. */
 export interface AuditNotes {
   /** The session of the token that the request carried or created. */
   session?: Session

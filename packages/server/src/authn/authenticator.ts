@@ -66,7 +66,7 @@ export class Authenticator {
   readonly #limiter: LoginLimiter
   readonly #tokens: GrantTokens
   readonly #ttlMs: number
-  /** What follows from a token and its user alone. Either is another object once it changed. */
+  /** The parts that depend on a token and its user alone. A changed token or user is a new object. */
   readonly #principals = new WeakMap<Token, KnownPrincipal>()
   #sweep: { clear(): void } | null = null
 

@@ -1,7 +1,7 @@
 import { SpoutError } from '@spout/model'
 import { LOCAL_ADDRESS } from './login-source.ts'
 
-/** Who asks for work. */
+/** The user and the source of a request for work. */
 export interface Asker {
   readonly user: string
   /** The result of `sourceOf`. */

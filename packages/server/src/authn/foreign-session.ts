@@ -4,7 +4,7 @@ import type { Session } from './authenticator.ts'
 export interface ForeignSession {
   /** The session as it was confirmed last. @throws SpoutError once it has ended */
   current(): Session
-  /** Asks again whether the token is valid, for a request that goes on for long. It never rejects. */
+  /** Verifies the token again, for a request that lasts long. It never rejects. */
   renew(): Promise<void>
   /** How often it is to be asked again. */
   readonly renewEveryMs: number

@@ -4,7 +4,7 @@ import { LOCAL_ADDRESS, sourceOf } from './login-source.ts'
 import { Pace } from './pace.ts'
 
 const WINDOW_MS = 60_000
-/** For one user at one source. Then even the right password is refused. */
+/** Failures of one user at one source. After these even the right password is refused. */
 const MAX_FAILURES = 10
 /** Limits trying many names from one source. */
 const MAX_FAILURES_OF_SOURCE = 100

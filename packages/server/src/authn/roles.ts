@@ -3,7 +3,10 @@ import { ROLES, type Role, type User } from '@spout/model'
 /** Each role and the others that it includes, as Keystone's implied roles. */
 const INCLUDES: Readonly<Partial<Record<Role, readonly Role[]>>> = { admin: ['member', 'reader'], member: ['reader'] }
 
-/** What Octavia's own roles count as in the other APIs, where load balancers need networks, addresses and certificates. */
+/**
+ * The role in other APIs that corresponds to a role of Octavia, since load balancers need networks, addresses and
+ * certificates.
+ */
 const COUNTS_AS: Readonly<Partial<Record<Role, Role>>> = {
   'load-balancer_admin': 'reader',
   'load-balancer_member': 'member',

@@ -50,7 +50,7 @@ type Place = number | Name | null
  */
 export class JsonScanner {
   readonly #limits: JsonLimits
-  /** By hash, because making a text of each name takes as long as all the rest. */
+  /** Names by their hash, because making a string of each name takes as long as all the rest. */
   readonly #names = new Map<number, Name>()
   #differentNames = 0
   readonly #path: Place[] = []

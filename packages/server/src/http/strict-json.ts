@@ -52,7 +52,7 @@ function forEachPiece(body: Readable, take: (piece: Buffer) => void): Promise<vo
         take(piece)
       } catch (error) {
         stop()
-        // What becomes of the rest is nobody's concern.
+        // The remaining data is ignored.
         body.on('error', () => {}).pause()
         reject(error)
       }

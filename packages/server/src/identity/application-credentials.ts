@@ -122,7 +122,7 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
       expiresAt: wanted.expires_at == null ? null : expiry(wanted.expires_at, clock.now()),
       secretHash: await authenticator.passwords.hash(secret, asker),
     }
-    // Others of this user may have been created while this one was hashed.
+    // The user may have created other credentials while this one was hashed.
     await creations.run(async () => {
       requireRoom(principal.userId)
       await admission.putApplicationCredential(credential)

@@ -5,7 +5,7 @@ import type { BaseUrl } from '../http/base-url.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'
 import type { CatalogService } from './catalog.ts'
 
-/** What the identity facade needs. */
+/** The dependencies of the identity facade. */
 export interface IdentityContext {
   readonly admission: Admission
   readonly view: ModelView

@@ -36,7 +36,7 @@ const TARGETS: readonly Target[] = [
 type OfUser = { Params: { target: string; user: string } }
 type OfRole = { Params: { target: string; user: string; role: string } }
 
-/** Who has which role. */
+/** Lists, grants and revokes roles. */
 export function grantRoutes(scope: FastifyInstance, context: IdentityContext): void {
   for (const target of TARGETS) targetRoutes(scope, context, target)
   assignmentRoutes(scope, context)

@@ -20,7 +20,7 @@ import { versionRoutes } from './versions.ts'
 
 /** Patterns that need no token, or check it themselves. */
 const OPEN = ['', '/v3', '/v3/auth/tokens'] as const
-/** What a token with only role `balancer` may call: log in again, and discover the services. */
+/** The paths that a token with only role `balancer` may call: login, and discovery of the services. */
 const FOR_ALL: ReadonlySet<string> = new Set(['', '/', '/v3', '/v3/', '/v3/auth/tokens', '/v3/auth/catalog'])
 
 /** A Keystone v3 facade over our users and projects, as far as unmodified clients need it. */

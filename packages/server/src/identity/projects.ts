@@ -23,7 +23,7 @@ export const shownProject = (context: IdentityContext, request: FastifyRequest, 
 const fields = {
   name: z.string().min(1).max(MOST_PROJECT_NAME),
   description: z.string().max(255).nullish(),
-  /** It stays in its domain. */
+  /** A project stays in its domain. */
   domain_id: z.literal(DOMAIN.id).nullish(),
   parent_id: z.literal(DOMAIN.id).nullish(),
   is_domain: z.literal(false).optional(),

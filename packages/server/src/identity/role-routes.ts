@@ -50,7 +50,7 @@ export function roleRoutes(scope: FastifyInstance, context: IdentityContext): vo
     return reply.code(201).send({ role: shown(request, role) })
   })
 
-  /** One that access checks do not use. @throws SpoutError NotFound, Forbidden */
+  /** A role that access checks do not use. @throws SpoutError NotFound, Forbidden */
   const customRole = (id: string): ShownRole => {
     const found = roleById(context, id)
     if (NAMED_ROLES.some((role) => role.id === id))

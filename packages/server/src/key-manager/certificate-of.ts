@@ -19,7 +19,7 @@ interface Source {
 }
 
 export function certificateOf(source: Source): CertificateOf {
-  // One bundle of a project at a time: each takes a process.
+  // A project's bundles are read one at a time: each takes a process.
   const turns = new Map<string, Mutex>()
   return async (projectId, id) => {
     if (source.view.get('certificate', id)?.value.projectId === projectId) return

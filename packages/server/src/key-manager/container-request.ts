@@ -22,7 +22,7 @@ const NAMES = {
   ],
 } as const
 
-/** What a request says of a new container. @throws KeyManagerFault, SpoutError */
+/** Parses a request for a new container. @throws KeyManagerFault, SpoutError */
 export function readContainer(body: unknown): Pick<SecretContainer, 'name' | 'type' | 'secrets'> {
   const { name, type, secret_refs } = parseAs(containerRequest, body)
   const secrets = (secret_refs ?? []).map(readNamedSecret)

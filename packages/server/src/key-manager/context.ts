@@ -3,7 +3,7 @@ import type { Clock } from '@spout/runtime'
 import type { Authenticate } from '../authn/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 
-/** What the key-manager facade needs. */
+/** The dependencies of the key-manager facade. */
 export interface KeyManagerContext {
   readonly admission: Pick<
     Admission,

@@ -13,7 +13,7 @@ export class KeyManagerFault extends Error {
   }
 }
 
-/** As Barbican says that a body does not fit. @param schema such as `Secret` */
+/** Barbican's error for a body that does not fit the schema. @param schema such as `Secret` */
 export const mismatch = (schema: string, property: string, reason: string): KeyManagerFault =>
   new KeyManagerFault(
     400,

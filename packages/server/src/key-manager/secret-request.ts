@@ -18,7 +18,7 @@ const secretRequest = z.object({
   payload_content_encoding: z.literal('base64').nullish(),
 })
 
-/** What a request says of a new secret. @throws KeyManagerFault, SpoutError; none quotes the payload */
+/** Parses a request for a new secret. @throws KeyManagerFault, SpoutError; none quotes the payload */
 export function readSecret(body: unknown, now: Date) {
   const request = parseAs(secretRequest, body)
   return {

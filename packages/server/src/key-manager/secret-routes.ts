@@ -42,7 +42,7 @@ export function secretRoutes(scope: FastifyInstance, context: KeyManagerContext)
   })
 
   scope.get<ById>('/v1/secrets/:id', async (request, reply) => {
-    // What a client asks for by another type than JSON is the payload.
+    // A client that requests another type than JSON gets the payload.
     if (!/^$|application\/json|\*\/\*/.test(request.headers.accept ?? '')) return sendPayload(request, reply)
     const principal = await authenticate(request)
     requireRole(principal, 'reader')

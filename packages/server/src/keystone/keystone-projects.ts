@@ -17,7 +17,7 @@ export interface KeystoneProjectsOptions {
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
-/** Which of our projects a token of Keystone is for. */
+/** Maps the project of a Keystone token to one of ours. */
 export class KeystoneProjects {
   readonly #options: KeystoneProjectsOptions
   readonly #mapped: ReadonlyMap<string, string>

@@ -2,7 +2,9 @@ import { ROLES, type Role } from '@spout/model'
 import { withIncluded } from '../authn/roles.ts'
 import type { KeystoneToken } from './keystone-token.ts'
 
-/** What a role on Keystone's system counts as: its reader sees the load balancers of every project, and changes none. */
+/**
+ * The role here of a role on Keystone's system: its reader sees the load balancers of every project, and changes none.
+ */
 const ON_SYSTEM: Readonly<Record<string, Role>> = {
   admin: 'admin',
   member: 'load-balancer_global_observer',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 const named = z.object({ id: z.string().min(1).max(255), name: z.string().max(255) })
 const withDomain = named.extend({ domain: named })
 
-/** What we read of a token. There is more in it. */
+/** The fields of a token that we read. It has more. */
 const body = z.object({
   token: z.object({
     methods: z.array(z.string().max(64)).max(16),

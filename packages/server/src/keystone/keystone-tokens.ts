@@ -17,7 +17,7 @@ export interface KeystoneTokensOptions {
   readonly log: Logger
   /** How long an answer about a token counts, so how long a revoked one may go on working. 0: each request asks. */
   readonly cacheMs: number
-  /** How long after its last confirmation a token goes on working while Keystone does not answer. */
+  /** How long a token stays valid after its last confirmation while Keystone does not answer. */
   readonly outageMs: number
 }
 
@@ -27,11 +27,11 @@ interface Confirmed {
 }
 
 const MOST_TOKEN_LENGTH = 4096
-/** What may be in a header: Fernet and JWS tokens are base64url with dots. */
+/** The characters of tokens in headers: Fernet and JWS tokens are base64url with dots. */
 const TOKEN = /^[\x21-\x7e]+$/
 const MOST_CONFIRMED = 10_000
 const MOST_REFUSED = 10_000
-/** A client that goes on with a refused token asks Keystone this often at most. */
+/** A client that repeats a refused token causes a question to Keystone at most this often. */
 const REFUSED_FOR_MS = 5000
 const MOST_AT_ONCE = 16
 const MOST_WAITING = 1000

@@ -6,8 +6,8 @@ import type { Store } from '@spout/store'
 const ATTEMPTS = 5
 
 /**
- * Which certificate each node has. After a renewal the previous one stays valid until the new one is first used, so
- * that a lost answer locks no node out.
+ * The certificates of each node. After a renewal the previous one stays valid until the new one is first used, so that
+ * a lost answer locks no node out.
  */
 export class NodeCertificates {
   readonly #store: Store

@@ -11,7 +11,7 @@ export interface ServedCertificate {
   /** Keeps this server's certificate up to date from now on. */
   keep(app: FastifyInstance): void
   stop(): void
-  /** Of the certificate in force; null before there is one. */
+  /** Expiry of the certificate in use; null before there is one. */
   readonly expiresAt: Date | null
   /** Whether there is a newer certificate that cannot be used. */
   readonly isRefused: boolean

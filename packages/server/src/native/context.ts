@@ -7,7 +7,7 @@ import type { Authenticator } from '../authn/authenticator.ts'
 import type { OpenStreams } from '../limits/open-streams.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'
 
-/** What the native API needs. */
+/** The dependencies of the native API. */
 export interface NativeContext {
   readonly admission: Admission
   readonly view: ModelView

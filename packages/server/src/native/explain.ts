@@ -112,7 +112,7 @@ function ownerReason(
   return { code: 'NodeDisconnected', message }
 }
 
-/** Of all security groups that it names; null when it names none. */
+/** The rules of all its security groups; null when it names none. */
 function securityRulesOf({ view }: NativeContext, { securityGroupIds = [] }: LoadBalancer) {
   if (securityGroupIds.length === 0) return null
   return securityGroupIds.flatMap((id) => view.get('securityGroup', id)?.value.rules ?? [])
@@ -129,7 +129,7 @@ const explainListener = (
   protocol: listener.protocol,
   port: listener.port,
   poolId: listener.defaultPoolId,
-  /** The sources that its list and its load balancer's security groups let in; null: all. */
+  /** The sources that its list and its load balancer's security groups admit; null: all. */
   allowedCidrs: admittedSources(listener, rules),
   /** Whether clients need a certificate; null: they are not asked for one. */
   clientCertificates: clientCertificatesOf(listener),

@@ -7,7 +7,7 @@ import type { NativeContext } from './context.ts'
 import { readRoutes } from './read-routes.ts'
 import type { Route } from './route.ts'
 
-/** With the name of its node group. */
+/** The class with the name of its node group. */
 const shownClass = ({ view }: NativeContext, offered: LoadBalancerClass) => ({
   ...offered,
   nodeGroupName: view.get('nodeGroup', offered.nodeGroupId ?? '')?.value.name ?? null,

@@ -107,7 +107,7 @@ export const listenerDraft = z.strictObject({
   ...listenerOptions,
 })
 
-/** What is not set is absent in a pool. */
+/** Unset fields are absent in a pool. */
 const withoutNull = ({ ciphers, crlCertificateId, ...tls }: NonNullable<PoolDraft['tls']>): PoolTls => ({
   ...tls,
   ...(ciphers === null ? {} : { ciphers }),
@@ -230,7 +230,7 @@ export class Parts {
   #stamp<T extends Stamped>(known: T | undefined, own: Omit<T, keyof Stamped>): T {
     if (known === undefined) return { ...own, id: randomUUID(), createdAt: this.#now, updatedAt: null } as T
     const { id, createdAt, updatedAt } = known
-    // The same object where nothing changed: only new objects are checked, stored and sent.
+    // Unchanged parts stay the same object: only new objects are checked, stored and sent.
     if (isDeepStrictEqual(known, { ...own, id, createdAt, updatedAt })) return known
     return { ...own, id, createdAt, updatedAt: this.#now } as T
   }

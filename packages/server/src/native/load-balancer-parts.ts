@@ -218,7 +218,7 @@ export async function putPart<T extends { readonly id: string }, S extends z.Zod
   }
 }
 
-/** The same error, with the field as the caller named it. */
+/** The same error, with the field's name in the caller's request. */
 export function withoutPrefix(error: unknown, prefix: string): unknown {
   if (!(error instanceof SpoutError) || !error.field?.startsWith(prefix)) return error
   const inPart = (field: string) => (field.startsWith(prefix) ? field.slice(prefix.length) : field)

@@ -97,7 +97,7 @@ function named(members: readonly Member[], put: readonly (Endpoint & { readonly 
   for (const { address, port } of put) endpoints.get(address)?.add(port)
   const ids = new Set(put.flatMap(({ id }) => id ?? []))
   const found: Member[] = []
-  // There may be thousands, so nothing is allocated for the others.
+  // There may be thousands of members, so nothing is allocated for the others.
   for (const member of members) {
     const ports = endpoints.get(member.address)
     if (ports?.has(member.port) === true || (ids.size > 0 && ids.has(member.id))) found.push(member)

@@ -2,7 +2,7 @@ import type { LoadBalancer } from '@spout/model'
 import { OTHER_ROUTES, type RequestParts } from '@spout/model/node-report'
 import type { NativeContext } from './context.ts'
 
-/** What nodes counted of a load balancer's requests, by listener id, of pools and routes that it still has. */
+/** The nodes' counts of a load balancer's requests, by listener id, for pools and routes that it still has. */
 export function presentRequests(
   { status }: Pick<NativeContext, 'status'>,
   { id, listeners, pools }: LoadBalancer,

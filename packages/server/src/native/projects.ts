@@ -99,7 +99,7 @@ export const projectRoutes: readonly Route[] = [
     access: 'admin',
     body: z.strictObject({
       limits: limits.default({}),
-      /** Most load balancers of a class, by its id; 0: none, null: no limit of its own. */
+      /** Most load balancers of a class, by its id. 0: none; null: no limit of its own. */
       classes: z.record(uuid, classLimits.valueType.nullable()).default({}),
     }),
     answer: { status: 200, schema: usage },

@@ -15,7 +15,7 @@ import { LISTENERS, partOf, putPart } from './load-balancer-parts.ts'
 import { type Route, route } from './route.ts'
 
 const body = z.strictObject({
-  /** One with the id or the name of another replaces it and keeps its place; others are new. In this order. */
+  /** In this order. A route with the id or the name of an existing one replaces it in its place; others are new. */
   put: z.array(placedRoute).max(MOST_ROUTES).default([]),
   /** Ids. Those that are not there are no error. */
   remove: z.array(uuid).max(MOST_ROUTES).default([]),
@@ -63,7 +63,7 @@ interface Changed {
   readonly put: readonly string[]
 }
 
-/** The same error, with the field as the caller named it. */
+/** The same error, with the field's name in the caller's request. */
 function ofPut(error: unknown, { routes, put }: Changed): unknown {
   const [prefix = '', place = ''] = /^routes\[(\d+)\]/.exec((error instanceof SpoutError && error.field) || '') ?? []
   const at = put.indexOf(routes[Number(place)]?.id ?? '')

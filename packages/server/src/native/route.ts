@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { NativeContext } from './context.ts'
 
-/** Who may call: anyone, any valid token, or a role in the token's project. */
+/** The callers of an operation: anyone, any valid token, or a role in the token's project. */
 export type Access = 'anyone' | 'user' | Role
 
 export interface Call<Body> {

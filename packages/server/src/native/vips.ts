@@ -37,7 +37,7 @@ const byAddress = {
   project: 'The project that has it, where projects use one address twice',
 } as const
 
-/** Who announces which VIP. Tenants see their own VIPs. */
+/** The node that announces each VIP. Tenants see their own VIPs. */
 export const vipRoutes: readonly Route[] = [
   route({
     method: 'GET',

@@ -123,7 +123,7 @@ async function writeChange<K extends Kind>(
   await context.view.caughtUp(await context.store.revision())
   return write(() => {
     const object = context.view.get(kind, change.object.id)?.value
-    // It was deleted meanwhile. The line about that follows.
+    // The object was deleted meanwhile. A line about that follows.
     if (object === undefined || !visible(principal, object)) return null
     sent?.add(object.id)
     return lines.of(object, object.updatedAt === null ? 'ADDED' : 'MODIFIED', change.object.revision)

@@ -5,7 +5,7 @@ import type { BaseUrl } from '../http/base-url.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'
 import type { NetworkDefaults } from '../native/context.ts'
 
-/** What the network facade needs. */
+/** The dependencies of the network facade. */
 export interface NetworkContext {
   readonly admission: Admission
   readonly view: ModelView

@@ -32,7 +32,7 @@ const subnetDraft = z.strictObject({
     network_id: uuid,
     cidr: z.string().max(64),
     ip_version: z.union([z.literal(4), z.literal(6)]).optional(),
-    /** Null is no gateway. Absent: the first host. */
+    /** Null: no gateway. Absent: the first host. */
     gateway_ip: z.string().max(64).nullable().optional(),
     /** Both values mean the same, because there is no DHCP. */
     enable_dhcp: z.boolean().optional(),

@@ -45,8 +45,8 @@ const TRANSPORTS: Readonly<Record<string, SecurityRule['transport']>> = {
 }
 
 /**
- * What a rule of Neutron lets in.
- * @throws SpoutError for one without meaning, and for one that would be without effect here
+ * The traffic that a rule of Neutron admits.
+ * @throws SpoutError for a rule without meaning, and for one that would have no effect here
  */
 export function ruleOf(wanted: RuleDraft): Pick<SecurityRule, 'ipVersion' | 'transport' | 'ports' | 'cidr'> {
   const { direction, remote_group_id: group, remote_address_group_id: addresses } = wanted
