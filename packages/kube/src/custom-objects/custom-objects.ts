@@ -11,7 +11,7 @@ export interface CustomObjectsOptions<T extends CustomObject> {
   readonly resource: Resource<T>
   /** Owner of the fields that we write. */
   readonly fieldManager: string
-  /** Only this namespace; null or left out: all. */
+  /** Only this namespace; null or left out: all namespaces. */
   readonly namespace?: string | null
   readonly clock: Clock
   readonly log: Logger

@@ -1,4 +1,4 @@
-/** So many at once, then one in a while. */
+/** A limit that allows a burst at once, then one event per interval. */
 export class TokenBucket {
   readonly #size: number
   readonly #refillMs: number

@@ -176,7 +176,7 @@ export class LeaderElector implements Component {
       const now = await this.#read()
       if (this.#term === null || signal.aborted) return
       if (now?.spec?.holderIdentity !== this.holderIdentity) this.#lose('taken')
-      // Not a renewal: nobody knows when it was written.
+      // Not counted as a renewal: nobody knows when it was written.
       else this.#term.lease = now
     }
   }

@@ -42,7 +42,7 @@ export class ClusterGuard {
     return this.#uid
   }
 
-  /** Not null while another cluster answers. */
+  /** Set while another cluster answers; null otherwise. */
   get deletionGuard(): DeletionGuard | null {
     return this.#deletionGuard
   }

@@ -6,11 +6,11 @@ export type DeletionGuardReason =
   | 'history'
   /** The list is empty. */
   | 'empty'
-  /** More objects went at once than is likely. */
+  /** Implausibly many objects went missing at once. */
   | 'shrunk'
 
 export interface DeletionGuardPolicy {
-  /** With fewer objects before, any list is plausible. */
+  /** Below this number of objects, any list is plausible. */
   readonly fromObjects: number
   /** A list that lacks more than this share of the objects is implausible. */
   readonly maxGoneShare: number
@@ -44,7 +44,7 @@ export interface DeletionGuard {
 export interface ListSight {
   /** Keys known before. */
   readonly known: number
-  /** Those of them that the list lacks. */
+  /** The known objects that the list lacks. */
   readonly gone: ReadonlySet<string>
   readonly historyWentBack: boolean
 }

@@ -32,7 +32,7 @@ export async function checkHistory(
   if (isOlder(now, version)) throw new HistoryWentBack(`the server is at ${now}, but told ${version} before`)
 }
 
-/** What a broken watch means for resuming it. */
+/** How to continue after a broken watch. */
 export type Break = { readonly list: ListCause } | { readonly list: null; readonly nonsense: boolean }
 
 /** @param disordered whether events came out of order before the break */

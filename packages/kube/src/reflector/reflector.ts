@@ -116,7 +116,7 @@ export class Reflector<Raw extends KubeObject, T> {
     return this.#lastError
   }
 
-  /** Not null while missing objects are kept. An operator should look: `confirm` takes them as deleted. */
+  /** Set while missing objects are kept, else null. An operator should look: `confirm` accepts them as deleted. */
   get deletionGuard(): DeletionGuard | null {
     return this.#cluster.deletionGuard ?? this.#objects.deletionGuard
   }
@@ -236,7 +236,7 @@ export class Reflector<Raw extends KubeObject, T> {
       onStart: (begun) => {
         listed.clear()
         wentBack ||= this.#newest !== '' && isOlder(begun, this.#newest)
-        // In another history the same version may stand for something else.
+        // In another history the same version may mean another state.
         if (wentBack || cause === 'confirmed') this.#objects.cache.forgetVersions()
       },
       onObject: (raw) => listed.set(objectKey(raw.metadata), this.#objects.read(raw)),

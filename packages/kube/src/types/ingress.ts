@@ -20,7 +20,7 @@ export interface IngressTls {
 }
 
 export interface IngressRule {
-  /** A name, or `*.` before one, which stands for one label. Left out: all hosts. */
+  /** A host name, or a wildcard such as `*.example.com`, which matches one label. Left out: all hosts. */
   readonly host?: string
   readonly http?: { readonly paths?: readonly IngressPath[] }
 }
@@ -31,11 +31,11 @@ export interface IngressPath {
   readonly backend: IngressBackend
 }
 
-/** One of both. */
+/** One of the two is set. */
 export interface IngressBackend {
   readonly service?: {
     readonly name: string
-    /** One of both. */
+    /** One of the two is set. */
     readonly port?: { readonly name?: string; readonly number?: number }
   }
   readonly resource?: { readonly apiGroup?: string; readonly kind: string; readonly name: string }
