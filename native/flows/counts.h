@@ -6,7 +6,7 @@
 #pragma once
 #include "flows.h"
 
-/* Once a second: advertises, requests what is missing, and evaluates a takeover that is due. */
+/* Runs once a second: advertises, requests what is missing, and evaluates a takeover that is due. */
 void counts_tick(struct flows *flows, struct domain *domain);
 /* A peer's count. Always true: an unknown domain is no fault of the peer. */
 bool counts_receive(struct flows *flows, struct peer *peer, const struct flow_record *record);

@@ -34,7 +34,7 @@ struct neighbour_probe {
 
 /*
  * One socket of each kind for a namespace, kept open (closing one waits for an RCU grace period). A filter in the
- * kernel lets through packets that can be an answer, and nothing while no probe is in flight.
+ * kernel passes packets that can be an answer, and nothing while no probe is in flight.
  */
 static const struct sock_filter NOTHING[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
 static const struct sock_filter EVERYTHING[] = {BPF_STMT(BPF_RET | BPF_K, UINT32_MAX)};

@@ -19,6 +19,6 @@ struct defended_list {
 
 /* NULL when it is not there. */
 struct defended *defended_find(const struct defended_list *list, const struct address *address);
-/* One that is not there yet. */
+/* Adds an address that is not in the list. */
 void defended_add(struct defended_list *list, const struct address *address);
 void defended_remove(struct defended_list *list, struct defended *item);

@@ -13,7 +13,7 @@ struct request {
 	struct failure failure;
 };
 
-/* Both return false. The second adds the text of the errno. */
+/* Both return false. The second adds the text of errno. */
 __attribute__((format(printf, 2, 3))) bool fail(struct request *request, const char *format, ...);
 __attribute__((format(printf, 3, 4))) bool fail_errno(struct request *request, int err, const char *format, ...);
 

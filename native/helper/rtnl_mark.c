@@ -77,7 +77,7 @@ static void note(const struct nlmsghdr *message, void *arg)
 	*(bool *)arg = true;
 }
 
-/* Whether a notification came since the last call. An overflow counts as one. */
+/* Whether a notification arrived since the last call. An overflow counts as one. */
 static bool heard(int fd)
 {
 	bool any = false;

@@ -37,7 +37,7 @@ void keepalived_parent(struct keepalived *out)
 	if (out->pid <= 1)
 		return;
 	out->fd = (int)syscall(SYS_pidfd_open, out->pid, 0);
-	/* It may have died meanwhile, and another process may have its number. */
+	/* The process may have died meanwhile, and another one may have its number. */
 	if (getppid() != out->pid && out->fd >= 0) {
 		close(out->fd);
 		out->fd = -1;

@@ -37,7 +37,7 @@ void links_watch(struct place *place)
 
 void links_forget(struct place *place)
 {
-	/* It is closed later by another thread. Until then it must cause no events. */
+	/* Another thread closes it later. Until then it must cause no events. */
 	if (place->link_fd >= 0)
 		epoll_ctl(watch, EPOLL_CTL_DEL, place->link_fd, NULL);
 	close_aside(place->link_fd);

@@ -65,7 +65,7 @@ static bool read_call(int argc, char **argv, struct call *call)
 	*call = (struct call){.mode = START, .keepalived_fd = -1, .paths = argv + 1};
 	if (argc == 3)
 		return true;
-	/* As the guard calls. */
+	/* With the arguments that the guard passes. */
 	if (argc != 6 || (strcmp(argv[1], "--resume") != 0 && strcmp(argv[1], "--sweep") != 0))
 		return false;
 	*call = (struct call){.mode = argv[1][2] == 'r' ? RESUME : SWEEP,
@@ -117,7 +117,7 @@ static void begin(struct mover *mover, const struct sources *sources)
 	state_inherit(mover);
 	if (table_read(mover, &table))
 		reconcile_table(mover, &table);
-	/* What keepalived said meanwhile decides whether the addresses stay. */
+	/* Notifications that keepalived sent meanwhile decide whether the addresses stay. */
 	if (sources != NULL)
 		read_notifications(mover, sources);
 	else

@@ -2,7 +2,7 @@
 #pragma once
 #include <stddef.h>
 
-/* Of one message. */
+/* Most bytes of one message. */
 #define MESSAGE_MOST 32768
 
 struct frame {

@@ -54,7 +54,7 @@ static long number(const char *text, long least, long most)
 	return value;
 }
 
-/* In the namespace for good, and without the rights of root. */
+/* Enters the namespace for good, and drops the rights of root. */
 static void confine(const char *netns, uid_t uid)
 {
 	dev_t fs;
@@ -77,7 +77,10 @@ static bool read_more(void)
 	return got != 0;
 }
 
-/* Writes what changed, if there is room for it: the next line has the same counts and more. */
+/*
+ * Writes the counts if they have changed and there is room. If there is none, the next line has the same counts and
+ * more.
+ */
 static void tell(const struct receiver *receiver)
 {
 	static uint64_t told;

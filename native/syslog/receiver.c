@@ -87,7 +87,7 @@ static bool send_stream(struct receiver *receiver, const char *data, const struc
 	return true;
 }
 
-/* What came back for a datagram before, which counts as sent, is told once, and this one is sent then. */
+/* An ICMP error for an earlier datagram, which counts as sent, is reported once; then this one is sent. */
 static void send_datagram(struct receiver *receiver, const struct frame *frame)
 {
 	ssize_t took = send(receiver->fd, frame->message, frame->length, MSG_NOSIGNAL);

@@ -1,4 +1,4 @@
-/* Who gets the messages. */
+/* The receiver of the messages. */
 #pragma once
 #include <poll.h>
 #include <stdbool.h>

@@ -16,7 +16,7 @@
 /* A connection whose data nobody acknowledges for so long has ended (RFC 5482). */
 #define UNACKNOWLEDGED_MS 10000
 #define ROOM 65536
-/* For what the other side still says, so that what was sent is not reset. */
+/* Time for the other side to finish, so that what was sent is not reset. */
 #define FAREWELL_MS 1000
 
 /* Bytes on their way from one descriptor to another. */
