@@ -72,7 +72,7 @@ export const agentConfig = z.strictObject({
     memoryMegabytes: z.number().int().min(32).max(1_000_000).default(256),
     /** Processor time of the same processes, in processors: 0.5 is half of one. */
     processors: z.number().min(0.05).max(1_024).default(1),
-    /** Requests in a second that one tenant network's proxy tells the agent of, by listeners that count how long they take. */
+    /** Log lines per second that the agent reads of one tenant network's proxy, for listeners that log or measure. */
     linesPerSecond: z.number().int().min(1).max(1_000_000).default(2_000),
     /** Parent of the domains' control groups. */
     cgroup: z
@@ -82,7 +82,7 @@ export const agentConfig = z.strictObject({
   }).prefault({}),
   /** Lines of requests, of listeners that want them. */
   accessLogs: section({
-    /** Has a file for each project, `<project id>.log`. Empty: this node writes none. */
+    /** Directory with a file for each project, `<project id>.log`. Empty: this node writes none. */
     directory: z
       .string()
       .regex(/^(|\/.+)$/, 'is not an absolute path')

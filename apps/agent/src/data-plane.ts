@@ -80,13 +80,13 @@ export interface DataPlane extends Component {
 export interface ProxyFigures {
   readonly metricsOf: MetricsOf
   readonly onRequest: OnRequest
-  /** Whether requests that are told of are written to access logs. */
+  /** Whether logged requests are written to access logs. */
   readonly accessLogs: boolean
   /** Whether they are sent to syslog receivers. */
   readonly syslog: boolean
 }
 
-/** What every part on this machine is given. */
+/** The dependencies of every part on this machine. */
 interface Machine {
   /** Where the machine meets the fabric and the tenants' networks. */
   readonly config: DomainConfig
@@ -152,7 +152,7 @@ export async function openDataPlane(
   }
 }
 
-/** Others may traverse them, since some daemons run in directories below without root rights. */
+/** Other users may traverse them, since some daemons run in directories below without root rights. */
 async function makeRunDirectories({ haproxy, vrrp, bgp, flows }: AgentConfig): Promise<void> {
   for (const directory of [haproxy.runDirectory, vrrp.directory, bgp.directory, flows.directory])
     await mkdir(dirname(directory), { recursive: true, mode: 0o755 })

@@ -19,7 +19,7 @@ export interface Counts {
   /** Requests that could not be read, and responses with status 4xx and 5xx. */
   readonly errors: number
   readonly responses: Readonly<Record<(typeof RESPONSE_CLASSES)[number], number>>
-  /** Of the listeners that count how long requests take. */
+  /** For listeners that measure requests. */
   readonly latencies: LatencyCounts
 }
 
@@ -46,7 +46,7 @@ export function countsOf(stats: readonly ServiceStats[]): Counts {
   }
 }
 
-/** Of requests that are counted by pool or by route: nothing else is. */
+/** The counts of requests by pool or by route, which count nothing else. */
 export function requestCounts(counted: readonly RequestCounts[]): Counts {
   const latencies = counted.reduce<LatencyCounts>((total, one) => plusLatencies(total, one.latencies), [])
   const responses = Object.fromEntries(
@@ -56,7 +56,7 @@ export function requestCounts(counted: readonly RequestCounts[]): Counts {
   return { ...NOTHING, requests: countedLatencies(latencies), errors, responses, latencies }
 }
 
-/** Of what had no request yet. */
+/** The counts of something without requests so far. */
 export const NOTHING: Counts = {
   ...{ open: 0, connections: 0, requests: 0, bytesIn: 0, bytesOut: 0, errors: 0, latencies: [] },
   responses: { '1xx': 0, '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 },
@@ -87,7 +87,7 @@ export function ratesOf(id: string, before: Sample, after: Sample, absent?: Coun
   }
 }
 
-/** `0`, `0.2`, `17`, `1234`: a tenth where it tells something. */
+/** `0`, `0.2`, `17`, `1234`: with a tenth only where it matters. */
 export const rateText = (rate: number): string => (rate >= 10 || rate === 0 ? rate.toFixed(0) : rate.toFixed(1))
 
 /** `870 us`, `4.2 ms`, `130 ms`, `2.4 s`: the duration that this part of the requests did not exceed. */

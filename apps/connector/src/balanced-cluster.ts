@@ -25,9 +25,9 @@ import { type BalancedKind, onlyNamespace, tenantsOf } from './balanced-kind.ts'
 import { balancedLoadBalancers } from './balanced-load-balancers.ts'
 import type { OpenedProject } from './opened-project.ts'
 
-/** What the projects of a cluster have in common. */
+/** The settings that the projects of a cluster share. */
 type ClusterSettings = Omit<ServiceControllerSettings, keyof OwnSettings> & {
-  /** Whose EndpointSlices count; empty takes all. */
+  /** The managers whose EndpointSlices count; empty for all. */
   readonly slicesBy: readonly string[]
 }
 
@@ -35,9 +35,12 @@ export interface BalancedClusterOptions {
   readonly transport: Transport
   readonly events: EventRecorder
   readonly settings: ClusterSettings
-  /** Those that answered. */
+  /** The projects whose control plane answered. */
   readonly projects: readonly OpenedProject[]
-  /** Of all projects, also of those that did not; none when all namespaces are of one project. */
+  /**
+   * The rules of all projects, also of those whose control plane did not answer; empty when all namespaces belong to
+   * one project.
+   */
   readonly rules: readonly ProjectRule[]
   readonly clock: Clock
   readonly log: Logger
@@ -52,7 +55,10 @@ interface Sources {
 /** The cluster in memory, and who brings the projects' load balancers together with it. */
 export class BalancedCluster {
   readonly #cluster: KubeCluster
-  /** What routes send requests to, once for all kinds that have any. Gateways may name Services of any namespace. */
+  /**
+   * Services and EndpointSlices for all kinds whose routes send requests to them. Gateways may name Services of any
+   * namespace.
+   */
   readonly #sources: Sources
   readonly #sourcesOfGateways: Sources
   readonly #namespaces: NamespaceReflector
@@ -60,7 +66,7 @@ export class BalancedCluster {
   readonly #gateways: BalancedKind<GatewayControllerCounters>
   readonly #ingresses: BalancedKind<IngressControllerCounters>
   readonly #loadBalancers: BalancedKind<LoadBalancerControllerCounters>
-  /** Those that begin once the cluster has the kind. */
+  /** The kinds that start once the cluster has them. */
   readonly #later: readonly BalancedKind<unknown>[]
 
   constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {

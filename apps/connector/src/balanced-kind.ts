@@ -14,7 +14,7 @@ import type { EventRecorder, Resource, Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import type { OpenedProject } from './opened-project.ts'
 
-/** What every kind is balanced with. */
+/** The dependencies of every balanced kind. */
 export interface BalancedKindOptions {
   readonly transport: Transport
   readonly events: EventRecorder
@@ -22,12 +22,12 @@ export interface BalancedKindOptions {
   readonly cluster: string
   /** Only these namespaces; null for all. */
   readonly namespaces: readonly string[] | null
-  /** Both are stopped by who made them. */
+  /** The caller stops both. */
   readonly slices: ServiceSlices
   readonly backends: BackendServices
-  /** Those that answered. */
+  /** The projects whose control plane answered. */
   readonly projects: readonly OpenedProject[]
-  /** None when all namespaces are of one project. */
+  /** Empty when all namespaces belong to one project. */
   readonly rules: readonly ProjectRule[]
   readonly labels: NamespaceLabels
   readonly clock: Clock
@@ -52,7 +52,7 @@ interface KindControllers<Counters> {
 export interface KindParts<Counters> {
   /** Name of the API, for the log. */
   readonly api: string
-  /** What must be readable first. */
+  /** The kinds that must be readable first. */
   readonly needs: readonly Resource[]
   readonly cluster: KindCluster
   readonly controllers: KindControllers<Counters>
@@ -79,7 +79,7 @@ export class BalancedKind<Counters> {
     })
   }
 
-  /** Those that run. */
+  /** The reflectors that run. */
   get reflectors(): readonly KindReflector[] {
     return this.#whenReadable.begun ? this.#parts.cluster.reflectors : []
   }

@@ -89,7 +89,7 @@ export class Balancing {
       await this.#each(unnamed, (project) => this.#name(project), onFailure)
       if (this.#named.size > this.#balanced.size) {
         const opened = await this.#each([...this.#named.keys()], (project) => this.#open(project), onFailure)
-        // One that is worked in stays: who joins waits until all of them answer.
+        // A project that has started keeps running: new ones wait until all of them answer.
         const joins = opened.length > this.#balanced.size
         if (joins && [...this.#balanced].every((known) => opened.some(({ project }) => project === known)))
           await this.#balance(opened, signal)
@@ -98,7 +98,7 @@ export class Balancing {
     }, options)
   }
 
-  /** What comes of it for those with whom it goes well; the others' failures are told. */
+  /** The results for those that succeed; failures of the others are logged. */
   async #each<T>(
     projects: readonly ConfiguredProject[],
     work: (project: ConfiguredProject) => Promise<T>,

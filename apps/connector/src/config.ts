@@ -16,7 +16,7 @@ const credential = {
 
 /** The way to all pods where it is not by way of each one's node. */
 const podWay = {
-  /** One address of a family by way of which all pods are reached; empty: each by the address of its node. */
+  /** One address for each family by which all pods are reached; empty: each by the address of its node. */
   routers: z.array(z.string().max(45)).max(2).default([]),
   /** Where pods have their addresses from, when the nodes do not say it truly; empty: what the nodes say. */
   podCidrs: z.array(z.string().max(49)).max(64).default([]),
@@ -25,9 +25,9 @@ const podWay = {
 const labelKey = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 
-/** Which namespaces are a project's, and who we are in it. */
+/** The namespaces of a project, and the credentials for it. */
 const projectRule = z.strictObject({
-  /** What it is called here: in the log and in messages of ours. */
+  /** Its name in the log and in our messages. */
   name: z.string().min(1).max(63),
   /** Namespaces by name. */
   namespaces: z.array(z.string().min(1).max(63)).default([]),
@@ -42,14 +42,14 @@ const projectRule = z.strictObject({
   addressPools: z.array(z.string().min(1)).default([]),
   /** Instead of `network.name`. */
   network: z.string().default(''),
-  /** Each instead of the same of `network`. */
+  /** Each replaces the same setting of `network`. */
   ...podWay,
 })
 export type ProjectSettings = z.output<typeof projectRule>
 
 /** Every setting of the connector with its default. */
 export const connectorConfig = z.strictObject({
-  /** What this process does: balance Services, or bring configuration objects to the control plane. */
+  /** The work of this process: balance Services, or apply configuration objects to the control plane. */
   work: z.enum(['services', 'configuration']).default('services'),
   /** The control plane, and who we are there: a token of role `balancer` of one project; an administrator's to configure. */
   spout: section({
@@ -59,14 +59,17 @@ export const connectorConfig = z.strictObject({
       .default('http://127.0.0.1:9130'),
     ...credential,
   }).prefault({}),
-  /** Whose the namespaces are, by the first rule that fits; with none, all are of the project that `spout` logs in to. */
+  /**
+   * The project of each namespace, by the first rule that matches; without rules, all namespaces belong to the project
+   * of `spout`.
+   */
   projects: z.array(projectRule).default([]),
   kubernetes: section({
     /** A kubeconfig file; empty uses the service account of the pod that we are. */
     kubeconfig: z.string().default(''),
-    /** Of the kubeconfig; empty takes its current one. */
+    /** Context of the kubeconfig; empty for the current one. */
     context: z.string().default(''),
-    /** What tells this cluster from others in the project and never changes; empty takes the UID of kube-system. */
+    /** Distinguishes this cluster from others in the project, and never changes; empty for the UID of kube-system. */
     clusterName: z.string().max(253).default(''),
   }).prefault({}),
   services: section({
@@ -84,8 +87,8 @@ export const connectorConfig = z.strictObject({
     /** Names of address pools for Services that name none, the first that has an address; empty takes any. */
     addressPools: z.array(z.string().min(1)).default([]),
     /**
-     * Whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty takes all. Who may write some by
-     * hand can name any pod of the cluster there.
+     * Managers whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty for all. Whoever
+     * may write EndpointSlices by hand can name any pod of the cluster in them.
      */
     endpointSlicesBy: z.array(z.string().min(1).max(63)).default([]),
     /** Prefixes that `spec.externalIPs` of Services may come from; empty leaves external IPs alone. */
@@ -96,18 +99,18 @@ export const connectorConfig = z.strictObject({
     name: z.string().default(''),
     ...podWay,
   }).prefault({}),
-  /** With work `configuration`. */
+  /** For work `configuration`. */
   configuration: section({
     /** Name of the project whose load balancers are shown as objects; empty shows none. */
     project: z.string().default(''),
   }).prefault({}),
-  /** One of several connectors works, the others wait. */
+  /** One of several connectors works, and the others wait. */
   leader: section({
     elect: z.boolean().default(true),
     /** Where the Lease is; empty takes the namespace that we are in. */
     namespace: z.string().default(''),
     lease: z.string().min(1).max(63).default('spout-connector'),
-    /** So long after the last renewal of one that is gone another takes over; longer rides out a slower API server. */
+    /** This long after its last renewal a leader is replaced. A longer time tolerates a slower API server. */
     leaseSeconds: z.number().int().min(1).max(60).default(5),
   }).prefault({}),
   http: section({

@@ -45,6 +45,6 @@ export async function startConfiguration(
     .add(configuration)
   await lifecycle.start()
   log.info({ event: 'listening', httpPort: http.port }, 'the connector is up')
-  // Here nothing is deleted because it is missing: there is nothing to confirm.
+  // This process deletes nothing because it is missing, so there is nothing to confirm.
   return { stop: () => lifecycle.stop(), confirm: () => {} }
 }

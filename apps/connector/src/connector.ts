@@ -48,7 +48,7 @@ export async function startConnector(
     name: 'http',
     ...config.http,
     metrics: connectorMetrics(balancing, () => leadership.leads),
-    // One that waits for its turn is ready to.
+    // A connector that waits for its turn is ready.
     readiness: () => (!leadership.leads || balancing.ready ? null : 'not both sides have been read yet'),
   })
   const lifecycle = new Lifecycle({ log })

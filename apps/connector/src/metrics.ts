@@ -3,7 +3,7 @@ import type { Balancing } from './balancing.ts'
 
 const one = (value: number) => [{ labels: {}, value }]
 
-/** What the connector tells of itself; none of it grows with the number of Services. */
+/** The connector's own metrics; their number does not grow with the number of Services. */
 export function connectorMetrics(balancing: Balancing, leads: () => boolean): Metrics {
   const metrics = new Metrics()
   const counters = () => balancing.counters

@@ -7,11 +7,11 @@ import type { ConnectorConfig, ProjectSettings } from './config.ts'
 
 /** A project that is worked in, and who we are there. */
 export interface ConfiguredProject {
-  /** Null for the one project that all namespaces are of. */
+  /** Null for the one project that all namespaces belong to. */
   readonly rule: ProjectRule | null
   readonly sessions: Sessions
   readonly addressPools: readonly string[]
-  /** Null leaves routes alone. */
+  /** Null: routes are not changed. */
   readonly routesOfNetwork: string | null
   readonly podWay: PodWay
 }

@@ -79,7 +79,10 @@ export const controlPlaneConfig = z.strictObject({
       error: 'is false, and api.certificateFile is set: nobody would see the certificate',
     })
     .prefault({}),
-  /** What one project, one address or all together may use of the API. More is answered with 429 and Retry-After. */
+  /**
+   * Limits of the API for one project, for one address, and for all together. Requests beyond them get 429 with
+   * Retry-After.
+   */
   limits: section({
     /** Requests of a project, over all surfaces. Every 16 KiB sent or received count as one more. */
     requestsPerSecond: z.number().int().min(10).max(1_000_000).default(1000),
@@ -141,12 +144,12 @@ export const controlPlaneConfig = z.strictObject({
      * changes are applied in order, however fast they come.
      */
     strictLocking: z.boolean().default(false),
-    /** Which roles may do what: one of Octavia's policy sets. */
+    /** The roles that may perform each operation: one of Octavia's policy sets. */
     policySet: z.enum(POLICY_SET_NAMES).default(DEFAULT_POLICY_SET),
   }).prefault({}),
   /** A real Keystone, whose tokens are accepted beside those of our own users. */
   keystone: section({
-    /** Such as `https://keystone.example:5000/v3`; empty: there is none. */
+    /** Such as `https://keystone.example:5000/v3`; empty: no Keystone. */
     url: z
       .string()
       .refine((url) => url === '' || /^https?:$/.test(URL.parse(url)?.protocol ?? ''), 'is not an http or https URL')
@@ -167,7 +170,7 @@ export const controlPlaneConfig = z.strictObject({
     applicationCredentialSecret: secret.optional(),
     /** How long an answer about a token counts. A revoked token works for as long at most; 0: each request asks. */
     cacheSeconds: z.number().int().min(0).max(3600).default(60),
-    /** How long after it was last confirmed a token goes on working while Keystone does not answer. */
+    /** How long a token stays valid after its last confirmation while Keystone does not answer. */
     outageSeconds: z.number().int().min(0).max(86_400).default(3600),
     timeoutMs: z.number().int().min(100).max(60_000).default(5000),
     /** Whether a project of Keystone becomes one here, with its id, when it is first used. */
@@ -215,11 +218,11 @@ export const controlPlaneConfig = z.strictObject({
     /** The announcers' settings that have no default, for that group. */
     ...requiredSettingsShape,
   }).prefault({}),
-  /** Of projects. */
+  /** Domains of projects. */
   domains: section({
     /**
-     * Which hosts routes of a project may name: `any`; `unclaimed`: all but those below the domain of another project;
-     * `own`: only those below its own.
+     * The hosts that routes of a project may name: `any`; `unclaimed`: all but those below the domain of another
+     * project; `own`: only those below its own.
      */
     hosts: z.enum(HOST_RULES).default('unclaimed'),
     /** Resolvers that are asked for the records which prove domains, with ports if not 53. None: nobody proves any. */
@@ -228,7 +231,7 @@ export const controlPlaneConfig = z.strictObject({
     recheckSeconds: z.number().int().min(1).max(604_800).default(3600),
     /** How long a proven domain may miss its record before it is lost. */
     graceSeconds: z.number().int().min(0).max(7_776_000).default(259_200),
-    /** Of one project, the tenant's own included. */
+    /** Checks of one project, those that the tenant asks for included. */
     checksPerMinute: z.number().int().min(1).max(6000).default(30),
   }).prefault({}),
   /** The cluster that this control plane runs in. */
@@ -285,7 +288,10 @@ export const controlPlaneConfig = z.strictObject({
       .max(100)
       .refine((zones) => new Set(zones.map(({ name }) => name)).size === zones.length, 'names a zone twice')
       .default([]),
-    /** What this control plane is called in ownership records. Each that publishes into a zone needs another. */
+    /**
+     * The name of this control plane in ownership records. Each control plane that publishes into a zone needs another
+     * one.
+     */
     owner: z
       .string()
       .regex(/^[A-Za-z0-9._-]{1,63}$/, 'is not 1 to 63 letters, digits, dots, hyphens and underscores')
@@ -299,7 +305,7 @@ export const controlPlaneConfig = z.strictObject({
     lifetimeSeconds: z.number().int().min(60).max(2_592_000).default(28_800),
     /** Tokens of one user by password, and of each application credential. Issuing one more deletes the oldest. */
     perGrant: z.number().int().min(1).max(100_000).default(250),
-    /** Of one user in all; the oldest goes of the grant that has most. */
+    /** Most tokens of one user. Beyond them the oldest token of the grant with the most tokens is deleted. */
     perUser: z.number().int().min(1).max(1_000_000).default(1000),
     /** Application credentials of one user. */
     credentialsPerUser: z.number().int().min(0).max(10_000).default(100),

@@ -30,7 +30,7 @@ import { type ModelStore, openModelStore } from './model-store.ts'
 import { readinessChecks } from './readiness.ts'
 import { mountSurfaces } from './surfaces.ts'
 
-/** What every part needs. */
+/** The dependencies of every part. */
 interface Surroundings {
   readonly clock: Clock
   readonly log: Logger

@@ -57,7 +57,7 @@ function textOf(file: string): string {
   }
 }
 
-/** One of both is set: the settings were checked. */
+/** One of the two is set: the settings were checked. */
 function credentialOf(config: ControlPlaneConfig['keystone']): ServiceCredential {
   const { applicationCredentialId, applicationCredentialSecret, password } = config
   if (applicationCredentialSecret !== undefined) return { applicationCredentialId, secret: applicationCredentialSecret }

@@ -2,7 +2,7 @@ import { ApiProblem } from '@spout/client/api'
 import { SpoutError } from '@spout/model/errors'
 import { UsageError } from './context.ts'
 
-/** Which cluster, and with which credentials. */
+/** The cluster, and the credentials for it. */
 export interface ClusterChoice {
   readonly kubeconfig?: string
   /** Context of the kubeconfig; left out: its current one. */

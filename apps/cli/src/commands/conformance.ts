@@ -66,7 +66,7 @@ async function conformance(options: Options, context: CommandContext): Promise<v
   const unknown = options.only?.find((part) => !(PARTS as readonly string[]).includes(part))
   if (unknown !== undefined) throw new UsageError(`--only: there is no part ${unknown}: ${PARTS.join(', ')}`)
   const client = await cloudClient(options, context)
-  // What was made is taken away also after an interruption.
+  // Created objects are deleted also after an interruption.
   const cleaner = await cloudClient(options, context, AbortSignal.any([]))
   const stranger = otherOsCloud === undefined ? null : await cloudClient({ ...options, osCloud: otherOsCloud }, context)
   const seed = options.seed ?? randomInt(MOST_SEEDS)

@@ -1,6 +1,6 @@
 import type { Session } from '@spout/client/api'
 
-/** What every command gets from outside. */
+/** The dependencies of every command. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly colour: boolean

@@ -14,7 +14,7 @@ interface Options {
 const recordOf = (claim: Row): string =>
   `${String(at(claim, 'record.name'))}. 300 IN TXT "${String(at(claim, 'record.value'))}"`
 
-/** What a claim came to, for people. */
+/** The state of a claim, for people. */
 const outcomeOf = (claim: Row): string =>
   `${String(claim.domain)} is ${String(claim.state)} (${String(claim.reason)}): ${String(claim.message)}`
 

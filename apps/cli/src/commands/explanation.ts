@@ -18,7 +18,7 @@ export interface Explanation {
     /** The address pool of the address. */
     readonly pool?: { readonly name: string; readonly draining: boolean } | null
   }[]
-  /** What became of its names. Left out by older control planes. */
+  /** The publication of its DNS names. Left out by older control planes. */
   readonly dns?: readonly { readonly name: string; readonly state: string; readonly message: string }[]
   readonly returnPath: string | null
   /** The process of its proxied listeners; null without. Left out by older control planes. */

@@ -12,7 +12,7 @@ interface Options {
   readonly dryRun: boolean
 }
 
-/** Other writers of these objects are not overruled. */
+/** Fields of other managers are not taken over. */
 const FIELD_MANAGER = 'spout-import'
 const USER_AGENT = 'spout-import'
 

@@ -44,7 +44,7 @@ export function ingressObjects(texts: readonly ManifestText[]): ReadObjects {
   }
 }
 
-/** As the API server has it: times are texts, and what is null is missing. */
+/** As the API server returns it: times are texts, and null fields are missing. */
 function plainOf(where: string, read: () => unknown): unknown {
   try {
     const value = read()
@@ -57,7 +57,7 @@ function plainOf(where: string, read: () => unknown): unknown {
 const withoutNull = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_, one: unknown) => (one === null ? undefined : one))
 
-/** What the API server makes sure of, and a file does not. `?` after the name: it may be missing. */
+/** The shape that the API server guarantees, and a file does not. `?` after a name: the field may be missing. */
 type Shape = 'text' | readonly [Shape] | { readonly [field: string]: Shape } | { readonly '*': Shape }
 
 const METADATA: Shape = {

@@ -24,7 +24,7 @@ export interface Listed {
   readonly certificates: readonly Pick<Certificate, 'id' | 'name' | 'projectId'>[]
 }
 
-/** What nothing uses. Addresses of nodes and gateways are the system's, and those in quarantine go by themselves. */
+/** Objects that nothing uses. Addresses of nodes and gateways belong to the system, and those in quarantine expire. */
 export function leftoversOf({ loadBalancers, addresses, certificates }: Listed): readonly Leftover[] {
   const owners = new Set(loadBalancers.map(({ id }) => id))
   const used = addresses.filter(({ quarantineUntil }) => quarantineUntil === null)

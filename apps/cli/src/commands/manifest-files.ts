@@ -5,7 +5,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { UsageError } from './context.ts'
 
 export interface ManifestText {
-  /** For messages. */
+  /** The file's name, for messages. */
   readonly file: string
   readonly text: string
 }

@@ -42,7 +42,7 @@ interface CloudOptions {
 
 interface CloudClients {
   readonly octavia: OctaviaClientType
-  /** Null where the cloud names no Neutron. */
+  /** Null when the cloud has no Neutron. */
   readonly neutron: NeutronClientType | null
 }
 

@@ -96,7 +96,8 @@ async function readSurroundings(
           loadBalancers: 0,
         })),
     },
-    // As the control plane sees it, but for the shards of others: the first one stands for the freest.
+    // As the control plane sees it, except for other projects' shards: the first shard stands for the one with most
+    // room.
     announcing: announcingIn(carryingGroup(group.id, group, advertisements), new PlacementIndex(), networkId),
   }
 }
@@ -117,7 +118,7 @@ function plan(
     connectionLimit,
     dedicatedProxy,
     requestSizes,
-    // A plan shows no content of certificates, so each stands for its own.
+    // A plan shows no contents of certificates, so each id stands for its own.
     contentIdOf: (certificateId) => certificateId.replaceAll('-', ''),
     now: loadBalancer.updatedAt ?? loadBalancer.createdAt,
   })

@@ -4,7 +4,7 @@ import { OTHER_ROUTES, type RequestParts } from '@spout/model/node-report'
 import { type Counts, requestCounts } from '../rates.ts'
 import { type Column, column, type Row } from '../resources/resource.ts'
 
-/** What requests of a listener are told apart by. */
+/** The parts by which requests of a listener are counted. */
 export const PARTS = ['pool', 'route'] as const
 export type Part = (typeof PARTS)[number]
 
@@ -29,7 +29,7 @@ const counts = (listener: Row, by: Part): boolean =>
   listener.latencies === true && (by === 'pool' || listener.routeFigures === true)
 
 /**
- * What was counted by pool or by route: a row for each that had requests.
+ * The counts by pool or by route: a row for each that had requests.
  * @throws SpoutError InvalidField when no listener counts this, or too many load balancers do
  */
 export async function partRows(session: Session, loadBalancers: readonly Row[], by: Part): Promise<readonly Row[]> {
@@ -82,6 +82,6 @@ function routeRows(loadBalancer: Row, byListener: ByListener): readonly Row[] {
   })
 }
 
-/** By id, for rates. */
+/** Counts by id, for rates. */
 export const countsById = (rows: readonly Row[]): ReadonlyMap<string, Counts> =>
   new Map(rows.map((row) => [String(row.id), row.counts as Counts]))

@@ -23,7 +23,7 @@ const LATENCIES = [
   figure('P99', ({ latencies }) => quantileText(latencies, 0.99)),
 ]
 
-/** What is done per second. */
+/** Columns of rates per second. */
 export const RATES: readonly Column[] = [
   ...REQUEST_RATES,
   figure('CONNECTIONS/S', ({ connections }) => rateText(connections)),
@@ -31,7 +31,7 @@ export const RATES: readonly Column[] = [
   figure('IN/S', ({ bytesIn }) => bytesText(bytesIn)),
   figure('OUT/S', ({ bytesOut }) => bytesText(bytesOut)),
 ]
-/** What was done in all. */
+/** Columns of totals. */
 export const TOTALS: readonly Column[] = [
   ...REQUEST_TOTALS,
   figure('CONNECTIONS', ({ connections }) => String(connections)),
@@ -39,7 +39,7 @@ export const TOTALS: readonly Column[] = [
   figure('IN', ({ bytesIn }) => bytesText(bytesIn)),
   figure('OUT', ({ bytesOut }) => bytesText(bytesOut)),
 ]
-/** Of pools and routes, whose requests alone are counted. */
+/** Columns of pools and routes, which count requests only. */
 export const PART_RATES: readonly Column[] = [...REQUEST_RATES, ...LATENCIES]
 export const PART_TOTALS: readonly Column[] = [...REQUEST_TOTALS, ...LATENCIES]
 

@@ -24,7 +24,7 @@ export const announcerFields: readonly Field[] = ALL.map(({ setting, path }) => 
   parse: parserOf(setting),
 }))
 
-/** What the server refuses is left as it is. */
+/** Values that cannot be parsed are passed on, and the server refuses them. */
 function parserOf(setting: Setting): Field['parse'] {
   const { type, items } = jsonSchemaOf(setting)
   if (type === 'integer') return wholeNumber

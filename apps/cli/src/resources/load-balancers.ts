@@ -38,7 +38,7 @@ const ownerName = (row: Row): unknown => {
   return nodes.find(({ nodeId }) => nodeId === owner)?.nodeName ?? owner
 }
 
-/** Each name with what became of it. */
+/** Each name with its state. */
 const namesShown = (row: Row): unknown => {
   const states = (at(row, 'status.dns') ?? []) as readonly { name: string; state: string }[]
   return states.map(({ name, state }) => `${name} ${state}`)
@@ -281,7 +281,7 @@ function syslogTarget(text: string): object {
   }
 }
 
-/** Of syslog over TLS (RFC 5425 section 4.1). The server knows the others. */
+/** The usual port of syslog over TLS (RFC 5425 section 4.1). The server knows the others. */
 const usualPort = (transport: string): { readonly port?: number } => (transport === 'tls' ? { port: 6514 } : {})
 
 /** @throws SpoutError InvalidField */

@@ -14,9 +14,9 @@ export interface Field {
   /** Commander's flags, such as `--port <port>`. */
   readonly flags: string
   readonly description: string
-  /** By `create`; `set` needs no flag. */
+  /** Required by `create`; `set` requires no flag. */
   readonly required?: boolean
-  /** Only for this verb. */
+  /** For this verb alone. */
   readonly only?: 'create' | 'set'
   /** Where the value goes in the body: a field name, or a path such as `monitor.type`. */
   readonly field: string
@@ -89,7 +89,7 @@ export const projectsColumn: Column = {
   wide: true,
   value: ({ projectIds }) => (!Array.isArray(projectIds) ? 'all' : projectIds.length === 0 ? 'none' : projectIds),
 }
-/** As OpenSSL writes a list of ciphers. */
+/** A list of ciphers as OpenSSL writes it. */
 export const cipherNames = (text: string): unknown => (text === 'default' ? null : text.split(':'))
 /** `all` is null, `none` is empty. */
 export const projectList = (text: string): unknown => (text === 'all' ? null : text === 'none' ? [] : commaList(text))
