@@ -37,6 +37,9 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     // The host without its first label. A name without a dot gives nothing.
     set('domain', 'var(txn.host),field(2,.,0)', ` if { var(txn.target) -m str ${ROUTED.wildcards} }`),
     '    http-request unset-var(txn.target)',
+    // `GET http://host` is for `/`, and so does a member read it (RFC 9112, 3.2.2). Others without a path get that one,
+    // too, such as `GET *`, which over HTTP/2 becomes it behind these rules.
+    '    http-request set-path / if !{ path -m found } !METH_OPTIONS !METH_CONNECT',
     // `OPTIONS *` has none, and so no end mark.
     set('path', 'path,hex,concat(2F.)'),
     set('target', inPaths('', 'host')),

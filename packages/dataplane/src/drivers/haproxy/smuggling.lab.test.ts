@@ -11,6 +11,7 @@ import {
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
+import { readRequests } from '../../testing/haproxy/strict-reader.ts'
 
 /**
  * Requests that two parsers read differently (RFC 9112 section 11.2). What the proxy sends to a member is read without
@@ -31,7 +32,7 @@ const member = createServer((socket) => {
   socket.on('close', () => sockets.delete(socket))
   socket.on('data', (data: Buffer) => {
     connections[index] = Buffer.concat([connections[index]!, data])
-    const { whole } = read(connections[index]!)
+    const { whole } = readRequests(connections[index]!)
     for (; answered < whole.length; answered++) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
   })
 })
@@ -59,69 +60,6 @@ afterAll(async () => {
   member.close()
   await lab.down()
 })
-
-interface Read {
-  /** Request lines of whole messages. */
-  readonly whole: readonly string[]
-  /** What stands in the way of reading it one way only; null when nothing does. */
-  readonly doubt: string | null
-}
-
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-
-/** Reads requests as RFC 9112 has a sender write them. */
-function read(bytes: Buffer): Read {
-  const text = bytes.toString('latin1')
-  const whole: string[] = []
-  let at = 0
-  const doubt = (why: string): Read => ({ whole, doubt: why })
-  for (;;) {
-    const end = text.indexOf('\r\n\r\n', at)
-    if (end < 0) return { whole, doubt: null }
-    const [line = '', ...fields] = text.slice(at, end).split('\r\n')
-    if (/[\r\n\0]/.test(text.slice(at, end).replaceAll('\r\n', ''))) return doubt('a line end or NUL inside a line')
-    if (!/^[A-Z]+ [\x21-\x7e]+ HTTP\/1\.[01]$/.test(line)) return doubt(`request line ${JSON.stringify(line)}`)
-    const lengths: string[] = []
-    const codings: string[] = []
-    for (const field of fields) {
-      const colon = field.indexOf(':')
-      const name = field.slice(0, colon)
-      if (colon < 1 || !TOKEN.test(name)) return doubt(`field ${JSON.stringify(field)}`)
-      const value = field.slice(colon + 1).trim()
-      if (name.toLowerCase() === 'content-length') lengths.push(value)
-      if (name.toLowerCase() === 'transfer-encoding') codings.push(value)
-    }
-    if (lengths.length + codings.length > 1) return doubt(`framed by ${[...lengths, ...codings].join(' and ')}`)
-    let next = end + 4
-    if (lengths.length === 1) {
-      if (!/^\d{1,9}$/.test(lengths[0]!)) return doubt(`length ${lengths[0]}`)
-      next += Number(lengths[0])
-    }
-    if (codings.length === 1) {
-      if (codings[0]!.toLowerCase() !== 'chunked') return doubt(`coding ${codings[0]}`)
-      for (let size = -1; size !== 0; ) {
-        const eol = text.indexOf('\r\n', next)
-        if (eol < 0) return { whole, doubt: null }
-        const word = text.slice(next, eol)
-        if (!/^[0-9a-fA-F]{1,8}$/.test(word)) return doubt(`chunk size ${JSON.stringify(word)}`)
-        size = Number.parseInt(word, 16)
-        next = eol + 2 + size
-        if (size === 0) {
-          // Fields of a trailer frame nothing (RFC 9110 section 6.5.1).
-          const trailerEnd = text.indexOf('\r\n\r\n', eol)
-          if (trailerEnd < 0) return { whole, doubt: null }
-          next = trailerEnd + 2
-        }
-        if (next + 2 > text.length) return { whole, doubt: null }
-        if (text.slice(next, next + 2) !== '\r\n') return doubt('a chunk that does not end where it says')
-        next += 2
-      }
-    }
-    if (next > text.length) return { whole, doubt: null }
-    whole.push(line)
-    at = next
-  }
-}
 
 /** Sends bytes on one connection, says that no more come, and waits until the proxy closes. */
 async function send(bytes: string): Promise<string> {
@@ -245,7 +183,7 @@ it('a member sees the requests that were sent and no other, whatever a client ma
     connections.length = 0
     for (const socket of sockets) socket.destroy()
     const answer = await send(bytes)
-    const reads = connections.map(read)
+    const reads = connections.map(readRequests)
     const seen = reads.flatMap(({ whole }) => whole.map((line) => line.split(' ')[1]!))
     const doubts = reads.flatMap(({ doubt }) => doubt ?? [])
     const good = answer.split('HTTP/1.1 200 ').length - 1
@@ -255,7 +193,7 @@ it('a member sees the requests that were sent and no other, whatever a client ma
     if (seen.length !== good) wrong.push(`${name}: ${seen.length} seen, ${good} answered`)
   }
   expect(wrong).toEqual([])
-  const paths = () => connections.flatMap((each) => read(each).whole.map((line) => line.split(' ')[1]))
+  const paths = () => connections.flatMap((each) => readRequests(each).whole.map((line) => line.split(' ')[1]))
   // The member may close a connection that the proxy is about to use again: a client sends its request once more then.
   for (const [name, bytes, seen] of CORPUS.slice(0, 3))
     await expect
@@ -305,7 +243,7 @@ it('a route and a member see the same path, which nobody normalises in between',
     connections.length = 0
     for (const socket of sockets) socket.destroy()
     const answer = await send(head(`GET ${target} HTTP/1.1`, 'Connection: close'))
-    const paths = connections.flatMap((each) => read(each).whole.map((line) => line.split(' ')[1]!))
+    const paths = connections.flatMap((each) => readRequests(each).whole.map((line) => line.split(' ')[1]!))
     return { status: answer.slice(9, 12), paths }
   }
   for (const target of ADMIN) expect([target, await seen(target)]).toEqual([target, { status: '403', paths: [] }])
@@ -323,4 +261,24 @@ it('a route and a member see the same path, which nobody normalises in between',
     outcome: 'route and member see the same bytes, or the request is refused',
     figure: `${passed} passed on as sent, ${ALIASES.length - passed} refused, 0 changed`,
   })
+})
+
+/** What a member may read as the root, which a route shuts. */
+const ROOTS = ['/', '/?', 'http://a/', 'http://a', 'http://', '*', 'a']
+
+it('a route that shuts the root shuts everything that a member may read as the root', async () => {
+  await serve([
+    sampleRoute(1, { type: 'respond', code: 403 }, [{ on: 'path', compare: 'exact', values: ['/'], not: false }]),
+  ])
+  const seen = async (line: string) => {
+    connections.length = 0
+    for (const socket of sockets) socket.destroy()
+    const answer = await send(head(`${line} HTTP/1.1`, 'Connection: close'))
+    return [line, answer.slice(9, 12), ...connections.flatMap((each) => readRequests(each).whole)]
+  }
+  for (const target of ROOTS) expect(await seen(`GET ${target}`)).toEqual([`GET ${target}`, '403'])
+  // It asks for the server itself, and has no path.
+  expect(await seen('OPTIONS *')).toEqual(['OPTIONS *', '200', 'OPTIONS * HTTP/1.1'])
+  // Routes go by the field `Host`, and a member by the target.
+  expect(await seen('GET http://other/x')).toEqual(['GET http://other/x', '400'])
 })
