@@ -42,6 +42,27 @@ const filter = z.strictObject({
   maxAgeSeconds: z.int().min(0).max(86_400).optional(),
 })
 
+const signIn = z.strictObject({
+  scheme: z.enum(['http', 'https']).optional(),
+  host: z.string().max(253).optional(),
+  port: z.int().min(1).max(65_535).optional(),
+  path: z.string().max(1024),
+  returnTo: z.strictObject({ parameter: z.string().max(64), as: z.enum(['url', 'path']).default('url') }).optional(),
+})
+
+const authorizer = z.strictObject({
+  pool: apiName,
+  method: z.string().max(16).optional(),
+  host: z.string().max(253).optional(),
+  path: z.string().max(1024).optional(),
+  pathPrefix: z.string().max(1024).optional(),
+  sendHeaders: texts,
+  setHeaders: headers,
+  takeHeaders: texts,
+  cookies: z.enum(['never', 'successes', 'always']).optional(),
+  signIn: signIn.optional(),
+})
+
 const action = z.strictObject({
   type: z.enum(['forward', 'redirect', 'respond']),
   pools: z
@@ -57,6 +78,7 @@ const action = z.strictObject({
       backoffMs: z.int().min(0).max(60_000).default(0),
     })
     .optional(),
+  authorizer: authorizer.optional().describe('Asked whether a request may go on; with any answer but 2xx it does not.'),
   mirrors: z
     .array(z.strictObject({ pool: apiName, percent: routeMirror.shape.percent }))
     .max(MOST_MIRRORS)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { routeAuthorizer } from './route-authorizer.ts'
 import { routeClientRate } from './route-client-rate.ts'
 import { hostText, pathAndQueryText, pathText, routeCondition } from './route-condition.ts'
 import { routeFilters, shareFilters } from './route-filter.ts'
@@ -63,6 +64,8 @@ export const forwardAction = z.strictObject({
   clientConcurrency: clientConcurrency.optional(),
   /** Bytes of a request's body; a longer one gets 413. Absent: any number. */
   maxBodyBytes: maxBodyBytes.optional(),
+  /** Decides whether a request may go on. Absent: all may. */
+  authorizer: routeAuthorizer.optional(),
   /** Absent: requests are copied to no other pool. */
   mirrors: routeMirrors.optional(),
 })

@@ -150,8 +150,9 @@ type Sender = Pick<Listener, 'defaultPoolId' | 'routes'>
 const answeringPools = ({ action }: HttpRoute): readonly string[] =>
   action.type === 'forward' ? action.pools.map(({ poolId }) => poolId) : []
 const poolsOf = (route: HttpRoute): readonly string[] => {
-  const mirrors = route.action.type === 'forward' ? (route.action.mirrors ?? []) : []
-  return [...answeringPools(route), ...mirrors.map(({ poolId }) => poolId)]
+  const { mirrors = [], authorizer = undefined } = route.action.type === 'forward' ? route.action : {}
+  const asked = authorizer === undefined ? [] : [authorizer.poolId]
+  return [...answeringPools(route), ...asked, ...mirrors.map(({ poolId }) => poolId)]
 }
 
 /** The cost depends on the difference to lists of routes that were asked for before. */

@@ -16,6 +16,7 @@ import type { RedirectAction, RespondAction } from './http-route.ts'
 import type { INSERT_HEADERS } from './listener.ts'
 import type { DedicatedProxy, RequestSizes } from './offer.ts'
 import type { ListenerProtocol } from './protocols.ts'
+import type { RouteAuthorizer } from './route-authorizer.ts'
 import type { RouteClientRate } from './route-client-rate.ts'
 import type { RouteCondition } from './route-condition.ts'
 import type { RouteFilter } from './route-filter.ts'
@@ -269,8 +270,15 @@ export interface NodeForward {
   readonly clientConcurrency?: number
   /** Absent: any number. */
   readonly maxBodyBytes?: number
+  /** Decides whether a request may go on; a null pool lets none. Absent: all may. */
+  readonly authorizer?: NodeAuthorizer
   /** Pools that get copies of this share of the requests; null: one that is not there. Absent: none. */
   readonly mirrors?: readonly { readonly pool: number | null; readonly percent: number }[]
+}
+
+/** `pool` is asked. */
+export interface NodeAuthorizer extends Omit<RouteAuthorizer, 'poolId'> {
+  readonly pool: number | null
 }
 
 /** The certificates' content is not in the entry: the node asks for what it lacks. */

@@ -21,7 +21,7 @@ const FIXED_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-const changeableHeader = headerName.refine((name) => !FIXED_HEADERS.has(name), {
+export const changeableHeader = headerName.refine((name) => !FIXED_HEADERS.has(name), {
   message: 'is a header that says how messages are transferred; use rewrite for the host',
 })
 
@@ -31,7 +31,7 @@ const headerValue = z
   .max(1024)
   .regex(/^(?:[!-~](?:[ !-~]*[!-~])?)?$/, 'must hold printable ASCII only, with no space around it')
 
-const header = z.strictObject({ name: changeableHeader, value: headerValue })
+export const header = z.strictObject({ name: changeableHeader, value: headerValue })
 
 /** Removals come first; a set header replaces all lines of that name; an added header is one more line. */
 const headerEdits = {
@@ -60,7 +60,7 @@ const rewrite = z
     message: 'must name a host, a path or a prefix',
   })
 
-const ANY = '*'
+export const ANY = '*'
 const origin = z
   .string()
   .max(253)

@@ -39,6 +39,7 @@ interface FeaturedRoute {
     readonly timeouts?: object | undefined
     readonly retry?: object | undefined
     readonly mirrors?: object | undefined
+    readonly authorizer?: object | undefined
     readonly answered?: object | undefined
     readonly clientRate?: object | undefined
     readonly clientConcurrency?: number | undefined
@@ -52,6 +53,7 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(conditions.some(isOfClient) ? ['l7.client-certificates'] : []),
   ...(conditions.some(isTested) ? ['l7.routes.tests'] : []),
   ...(action.answered === undefined ? [] : ['l7.routes.answered-shares']),
+  ...(action.authorizer === undefined ? [] : ['l7.routes.authorizers']),
   ...(action.maxBodyBytes === undefined ? [] : ['l7.routes.body-limits']),
   ...(action.clientConcurrency === undefined ? [] : ['l7.routes.client-concurrency']),
   ...(action.clientRate === undefined ? [] : ['l7.routes.client-rates']),
@@ -69,7 +71,11 @@ export const featuresOfRoutes = (routes: readonly FeaturedRoute[]): readonly str
 
 const nodePools = new ListTally<NodeRoute>(({ action }) =>
   action.type === 'forward'
-    ? [...action.pools, ...(action.mirrors ?? [])].flatMap(({ pool }) => (pool === null ? [] : [String(pool)]))
+    ? [
+        ...action.pools,
+        ...(action.mirrors ?? []),
+        ...(action.authorizer === undefined ? [] : [action.authorizer]),
+      ].flatMap(({ pool }) => (pool === null ? [] : [String(pool)]))
     : [],
 )
 

@@ -39,6 +39,9 @@ test('a route says how long its requests may take, and how often they are tried 
   expect(textOf({ clientConcurrency: 5, maxBodyBytes: 1_048_576 })).toBe(
     '    route  every request -> pool web; each client up to 5 at once; bodies up to 1048576 bytes',
   )
+  expect(textOf({ authorizer: { poolId: 'id-web' } })).toBe(
+    '    route  every request -> pool web; if pool web allows it',
+  )
   expect(textOf({ retry: { attempts: 1, codes: [], backoffMs: 0 } })).toBe(
     '    route  every request -> pool web; tried again up to 1 time, without a response',
   )

@@ -47,6 +47,7 @@ function actionText(action: ExplainedRoute['action'], pools: readonly ExplainedP
   const pooled = shares.map(({ poolId, weight }) => `pool ${called(poolId)}${weightOf(weight)}`).join(', ')
   return [
     pooled,
+    ...(action.authorizer === undefined ? [] : [`; if pool ${called(action.authorizer.poolId)} allows it`]),
     ...mirrors,
     ...timeoutTexts(action),
     ...retryTexts(action),

@@ -83,7 +83,7 @@ const poolsOf = ({ poolId, routes }: ExplainedListener): ReadonlySet<string | nu
   new Set([
     poolId,
     ...routes.flatMap(({ action }) =>
-      [...(action.pools ?? []), ...(action.mirrors ?? [])].map((share) => share.poolId),
+      [...(action.pools ?? []), ...(action.mirrors ?? []), action.authorizer ?? []].flat().map(({ poolId }) => poolId),
     ),
   ])
 

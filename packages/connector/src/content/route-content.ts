@@ -4,9 +4,11 @@ import {
   parseAs,
   poolShare,
   type RouteAction,
+  type RouteAuthorizer,
   type RouteCondition,
   redirectAction,
   respondAction,
+  routeAuthorizer,
   routeMirror,
   routeOptions,
   SpoutError,
@@ -16,6 +18,8 @@ import { type OrRefusal, reasonOf, refuse } from '../refusal.ts'
 
 const name = z.string().min(1).max(255)
 
+const { poolId: _, ...authorizerOptions } = routeAuthorizer.shape
+
 const forwardContent = z.strictObject({
   ...forwardAction.shape,
   pools: z
@@ -23,6 +27,7 @@ const forwardContent = z.strictObject({
     .min(1)
     .max(16)
     .refine((pools) => pools.some(({ weight }) => weight > 0), { message: 'must have a weight above 0' }),
+  authorizer: z.strictObject({ ...authorizerOptions, pool: name }).optional(),
   mirrors: z
     .array(z.strictObject({ pool: name, percent: routeMirror.shape.percent }))
     .min(1)
@@ -68,13 +73,14 @@ export function routeContentOf(
 ): RouteContent {
   const off = enabled ? {} : { enabled: false as const }
   if (action.type !== 'forward') return { name, conditions, action, ...off }
-  const { pools, mirrors, ...others } = action
+  const { pools, authorizer, mirrors, ...others } = action
   return {
     name,
     conditions,
     action: {
       ...others,
       pools: pools.map(({ poolId, ...share }) => ({ pool: poolNames.get(poolId) ?? '', ...share })),
+      ...(authorizer !== undefined && { authorizer: authorizerContentOf(authorizer, poolNames) }),
       ...(mirrors !== undefined && {
         mirrors: mirrors.map(({ poolId, percent }) => ({ pool: poolNames.get(poolId) ?? '', percent })),
       }),
@@ -82,3 +88,8 @@ export function routeContentOf(
     ...off,
   }
 }
+
+const authorizerContentOf = ({ poolId, ...options }: RouteAuthorizer, poolNames: ReadonlyMap<string, string>) => ({
+  ...options,
+  pool: poolNames.get(poolId) ?? '',
+})

@@ -4,17 +4,24 @@ import { expect, it } from 'vitest'
 import { knownNodeRoutes, planRoutes } from './node-routes.ts'
 
 const poolId = fc.constantFrom('a', 'b', 'c')
-const route = fc.record({ enabled: fc.boolean(), pool: poolId, mirror: fc.option(poolId) }).map(
-  ({ enabled, pool, mirror }): HttpRoute => ({
-    ...{ id: pool, name: '', description: '', tags: [], createdAt: '', updatedAt: null },
-    enabled,
-    conditions: [],
-    action: {
-      ...{ type: 'forward', pools: [{ poolId: pool, weight: 1 }] },
-      ...(mirror !== null && { mirrors: [{ poolId: mirror, percent: 10 }] }),
-    },
-  }),
-)
+const AUTHORIZER = {
+  ...{ method: null, host: null, path: '/check', pathPrefix: null, sendHeaders: ['*'], setHeaders: [] },
+  ...{ takeHeaders: [], cookies: 'never' as const, signIn: null },
+}
+const route = fc
+  .record({ enabled: fc.boolean(), pool: poolId, mirror: fc.option(poolId), judge: fc.option(poolId) })
+  .map(
+    ({ enabled, pool, mirror, judge }): HttpRoute => ({
+      ...{ id: pool, name: '', description: '', tags: [], createdAt: '', updatedAt: null },
+      enabled,
+      conditions: [],
+      action: {
+        ...{ type: 'forward', pools: [{ poolId: pool, weight: 1 }] },
+        ...(judge !== null && { authorizer: { ...AUTHORIZER, poolId: judge } }),
+        ...(mirror !== null && { mirrors: [{ poolId: mirror, percent: 10 }] }),
+      },
+    }),
+  )
 const numbers = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(2)).map((all) => new Map(Object.entries(all)))
 
 it('plans a changed list as it plans a new one', () => {
@@ -62,6 +69,7 @@ it('names pools that get copies by their numbers; one that nodes do not have is 
       enabled: true,
       action: {
         ...{ type: 'forward', pools: [{ poolId: 'a', weight: 1 }] },
+        authorizer: { ...AUTHORIZER, poolId: 'b' },
         mirrors: [
           { poolId: 'b', percent: 0.5 },
           { poolId: 'gone', percent: 100 },
@@ -80,6 +88,7 @@ it('names pools that get copies by their numbers; one that nodes do not have is 
   ).toMatchObject([
     {
       action: {
+        authorizer: { ...AUTHORIZER, pool: 2 },
         mirrors: [
           { pool: 2, percent: 0.5 },
           { pool: null, percent: 100 },

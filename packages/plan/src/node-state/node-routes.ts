@@ -1,4 +1,11 @@
-import { type HttpRoute, isFiltered, type NodeRoute, type Service } from '@spout/model'
+import {
+  type HttpRoute,
+  isFiltered,
+  type NodeAuthorizer,
+  type NodeRoute,
+  type RouteAuthorizer,
+  type Service,
+} from '@spout/model'
 import { changedPart } from '@spout/model/list-difference'
 
 /** The numbers of the pools that nodes have, by id. */
@@ -59,10 +66,17 @@ function hasNumbers(planned: NodeRoute, { action }: HttpRoute, numbers: Readonly
   if (action.type !== 'forward' || planned.action.type !== 'forward') return true
   for (let at = 0; at < action.pools.length; at++)
     if ((numbers.get(action.pools[at]!.poolId) ?? null) !== planned.action.pools[at]!.pool) return false
+  const { authorizer } = action
+  if (authorizer && (numbers.get(authorizer.poolId) ?? null) !== planned.action.authorizer?.pool) return false
   for (const [at, { poolId }] of (action.mirrors ?? []).entries())
     if ((numbers.get(poolId) ?? null) !== planned.action.mirrors?.[at]?.pool) return false
   return true
 }
+
+const nodeAuthorizer = ({ poolId, ...others }: RouteAuthorizer, numbers: PoolNumbers): NodeAuthorizer => ({
+  ...others,
+  pool: numbers.get(poolId) ?? null,
+})
 
 const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<string, number>): NodeRoute => ({
   id,
@@ -82,6 +96,7 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
           ...(action.clientRate !== undefined && { clientRate: action.clientRate }),
           ...(action.clientConcurrency !== undefined && { clientConcurrency: action.clientConcurrency }),
           ...(action.maxBodyBytes !== undefined && { maxBodyBytes: action.maxBodyBytes }),
+          ...(action.authorizer !== undefined && { authorizer: nodeAuthorizer(action.authorizer, numbers) }),
           ...(action.mirrors !== undefined && {
             mirrors: action.mirrors.map(({ poolId, percent }) => ({ pool: numbers.get(poolId) ?? null, percent })),
           }),

@@ -8,6 +8,7 @@ import {
   type LoadBalancerEntry,
   listenerTls,
   poolTls,
+  routeAuthorizer,
 } from '@spout/model'
 import { accessLog } from '@spout/model/access-log'
 import { byLength } from '@spout/testkit/long-tests'
@@ -465,6 +466,8 @@ describe('neededFeatures', () => {
     ])
     const mirrors = [{ poolId: pools[0]!.id, percent: 50 }]
     expect(routed({ ...action, mirrors })).toEqual(['l7.http', 'l7.routes', 'l7.routes.mirrors'])
+    const authorizer = routeAuthorizer.parse({ poolId: pools[0]!.id })
+    expect(routed({ ...action, authorizer })).toEqual(['l7.http', 'l7.routes', 'l7.routes.authorizers'])
   })
 })
 

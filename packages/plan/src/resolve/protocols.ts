@@ -87,6 +87,7 @@ function placeOf({ defaultPoolId, routes }: Listener, id: string): string {
     if (place >= 0) return `routes[${at}].action.pools[${place}].poolId`
     const mirror = action.type === 'forward' ? (action.mirrors ?? []).findIndex(({ poolId }) => poolId === id) : -1
     if (mirror >= 0) return `routes[${at}].action.mirrors[${mirror}].poolId`
+    if (action.type === 'forward' && action.authorizer?.poolId === id) return `routes[${at}].action.authorizer.poolId`
   }
   return 'routes'
 }

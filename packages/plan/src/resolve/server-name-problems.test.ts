@@ -7,6 +7,7 @@ import {
   poolTls,
   type RouteAction,
   type RouteCondition,
+  routeAuthorizer,
   routeCondition,
 } from '@spout/model'
 import { listenerOf, metaOf, poolOf } from '@spout/testkit/model'
@@ -65,6 +66,7 @@ describe('a listener that passes TLS on', () => {
     [httpRedirect(), 'type', /^redirect: answers are within TLS/],
     [forward({ filters: [{ type: 'rewrite', host: 'a', path: null, prefix: null }] }), 'filters', /within TLS/],
     [forward({ timeouts: { requestMs: 1, backendRequestMs: null } }), 'timeouts', /within TLS/],
+    [forward({ authorizer: routeAuthorizer.parse({ poolId: id(2) }) }), 'authorizer', /within TLS/],
     [forward({ retry: { attempts: 1, codes: [], backoffMs: 0 } }), 'retry', /within TLS/],
   ])('cannot have the action %j', (action, field, reason) => {
     expect(problemOf({ routes: [routeOf(action)] })).toEqual([

@@ -25,9 +25,12 @@ export function* serverNameProblems(
       yield refusal(`${done}.type`, `${action.type}: answers are within TLS, so a route can only forward`)
       continue
     }
-    for (const option of ['filters', 'timeouts', 'retry'] as const)
+    for (const option of ['filters', 'timeouts', 'retry', 'authorizer'] as const)
       if (action[option] !== undefined)
-        yield refusal(`${done}.${option}`, 'requests are within TLS, so they are neither changed nor counted')
+        yield refusal(
+          `${done}.${option}`,
+          'requests are within TLS, so they are neither changed, counted nor asked about',
+        )
   }
 }
 

@@ -4,8 +4,10 @@ import {
   type Pool,
   poolShare,
   type RouteAction,
+  type RouteAuthorizer,
   redirectAction,
   respondAction,
+  routeAuthorizer,
   routeMirror,
   routeOptions,
   SpoutError,
@@ -25,6 +27,7 @@ const forwardDraft = z.strictObject({
     .array(z.strictObject({ ...poolShare.shape, ...namedPool }))
     .min(1)
     .max(16),
+  authorizer: z.strictObject({ ...routeAuthorizer.shape, ...namedPool }).optional(),
   mirrors: z
     .array(z.strictObject({ ...namedPool, percent: routeMirror.shape.percent }))
     .min(1)
@@ -56,18 +59,25 @@ export function actionOf(draft: RouteDraft['action'], pools: readonly Pool[], pa
     if (poolId === undefined) throw new SpoutError('MissingField', { field: `${field}.poolId` })
     return poolId
   }
-  const { mirrors, ...others } = draft
+  const { mirrors, authorizer, ...others } = draft
   return {
     ...others,
     pools: draft.pools.map(({ pool, poolId, ...one }, at) => ({
       ...one,
       poolId: idOf({ pool, poolId }, `${path}.pools[${at}]`),
     })),
+    ...(authorizer !== undefined && { authorizer: authorizerOf(authorizer, idOf, `${path}.authorizer`) }),
     ...(mirrors !== undefined && {
       mirrors: mirrors.map((one, at) => ({ poolId: idOf(one, `${path}.mirrors[${at}]`), percent: one.percent })),
     }),
   }
 }
+
+const authorizerOf = (
+  { pool, poolId, ...options }: NonNullable<z.output<typeof forwardDraft>['authorizer']>,
+  idOf: (named: NamedPool, field: string) => string,
+  field: string,
+): RouteAuthorizer => ({ ...options, poolId: idOf({ pool, poolId }, field) })
 
 interface NamedPool {
   readonly poolId?: string | undefined

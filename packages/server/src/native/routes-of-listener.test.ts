@@ -168,6 +168,35 @@ describe('mirrors of a route', () => {
   })
 })
 
+describe('the authorizer of a route', () => {
+  const asked = (authorizer: unknown) => [{ ...CART, action: { ...CART.action, authorizer } }]
+
+  test('names a pool by name or id, and keeps it from removal', async () => {
+    const { status, body, listener, path } = await create(asked({ pool: 'rest', path: '/check' }))
+    expect(status).toBe(201)
+    const rest = body.pools[1].id
+    expect(body.listeners[0].routes[0].action.authorizer).toMatchObject({ poolId: rest, path: '/check', method: null })
+    await call('PATCH', listener, { defaultPoolId: null })
+    expect((await call('DELETE', `${path}/pools/${rest}`)).body).toMatchObject({ status: 409 })
+    const other = await call('PATCH', listener, { routes: asked({ poolId: rest, host: 'auth.example' }) })
+    expect(other.body.routes[0].action.authorizer).toMatchObject({ poolId: rest, path: null, host: 'auth.example' })
+    expect((await call('PATCH', listener, { routes: [CART] })).body.routes[0].action).not.toHaveProperty('authorizer')
+    expect((await call('DELETE', `${path}/pools/${rest}`)).status).toBe(204)
+  })
+
+  test.each([
+    [{ pool: 'none' }, 'authorizer.pool'],
+    [{ path: '/check' }, 'authorizer.poolId'],
+    [{ pool: 'l4' }, 'authorizer.poolId'],
+    [{ pool: 'rest', path: '/a', pathPrefix: '/b' }, 'authorizer.pathPrefix'],
+    [{ pool: 'rest', address: '169.254.169.254' }, 'authorizer.address'],
+    [{ poolId: '11111111-1111-4111-8111-111111111111' }, 'authorizer.poolId'],
+  ])('%j is refused at %s', async (authorizer, field) => {
+    const { status, body } = await create(asked(authorizer))
+    expect([status, body.field]).toEqual([400, `listeners[0].routes[0].action.${field}`])
+  })
+})
+
 describe('one route', () => {
   test('is added last or before another, moved, replaced and removed; the others stay as they are', async () => {
     const { body, listener } = await create([CART, HTTPS])
