@@ -111,6 +111,7 @@ const LUA_MAPS: readonly MapName[] = [
   'filters',
   'share-filters',
   'mirrors',
+  'authorizers',
   'backend',
   'defaults',
   'shares',

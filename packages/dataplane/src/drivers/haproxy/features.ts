@@ -23,6 +23,7 @@ const WITH_LUA: readonly Feature[] = [
   'l7.application-cookies',
   'l7.cookies.attributes',
   'l7.request-sizes',
+  'l7.routes.authorizers',
   'l7.routes.body-limits',
   'l7.routes.client-rates',
   'l7.routes.filters',

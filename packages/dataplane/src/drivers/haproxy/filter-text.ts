@@ -1,7 +1,7 @@
 import type { RouteFilter } from '@spout/model'
 
-const hex = (text: string): string => Buffer.from(text, 'latin1').toString('hex')
-const list = (texts: readonly string[]): string => texts.map((text) => `.${hex(text)}`).join('')
+export const hex = (text: string): string => Buffer.from(text, 'latin1').toString('hex')
+export const list = (texts: readonly string[]): string => texts.map((text) => `.${hex(text)}`).join('')
 
 /**
  * The filters of a route as a row's value, which `http-requests.lua` reads: steps behind slashes, each a word and its

@@ -13,6 +13,7 @@ export const ROW_MAPS = [
   'limits',
   'mirrors',
   'filters',
+  'authorizers',
   'routes',
   'choices',
   'paths',

@@ -11,15 +11,6 @@ local WITHIN_S, MOST_READ = 10, 1000000
 
 local under_way, to_backend, not_made = 0, {}, 0
 
--- What belongs to the connection (RFC 9110 section 7.6.1), or is said anew.
-local LEFT_OUT = {}
-for _, name in ipairs({
-  "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
-  "upgrade", "x-spout-mirror", "x-spout-sni",
-}) do LEFT_OUT[name] = true end
--- Methods of requests that have no body where they do not tell its length.
-local WITHOUT_BODY = { GET = true, HEAD = true, DELETE = true, OPTIONS = true, TRACE = true }
-
 -- Which backends get a copy of the request: `txn.copies`, names behind spaces. Unset for none.
 core.register_action("choose_mirrors", { "http-req" }, function(txn)
   local f = txn.f
@@ -39,7 +30,7 @@ core.register_action("choose_mirrors", { "http-req" }, function(txn)
   if chosen == "" then return end
   local length = f:req_fhdr("content-length")
   local is_whole = length ~= nil and tonumber(length) <= MOST_BYTES
-    or length == nil and f:req_fhdr("transfer-encoding") == nil and (f:req_ver() ~= "2.0" or WITHOUT_BODY[f:method()])
+    or length == nil and f:req_fhdr("transfer-encoding") == nil and (f:req_ver() ~= "2.0" or own_requests.has_no_body(f:method()))
   if not is_whole or f:req_fhdr("upgrade") ~= nil or f:method() == "CONNECT" then
     not_made = not_made + 1
     return
@@ -51,7 +42,7 @@ local function send(text)
   local socket = core.tcp()
   socket:settimeout(WITHIN_S)
   local until_s, left = core.now().sec + WITHIN_S, MOST_READ
-  if socket:connect("unix@/mirrors") and socket:send(text) then
+  if socket:connect(own_requests.socket) and socket:send(text) then
     while left > 0 and core.now().sec < until_s do
       if socket:receive(4096) == nil then break end
       left = left - 4096
@@ -67,18 +58,10 @@ local function copy_to(backend, head, rest)
   end
   under_way, to_backend[backend] = under_way + 1, (to_backend[backend] or 0) + 1
   core.register_task(function()
-    pcall(send, head .. "x-spout-mirror: " .. backend .. "\r\n" .. rest)
+    pcall(send, head .. own_requests.backend_line(backend) .. "\r\n" .. rest)
     local others = to_backend[backend] - 1
     under_way, to_backend[backend] = under_way - 1, others > 0 and others or nil
   end)
-end
-
--- Begins with a PROXY header, so that the backend knows the client's address.
-local function proxy_line(f)
-  local source, destination = f:src(), f:dst()
-  if source == nil or destination == nil then return "PROXY UNKNOWN\r\n" end
-  local family = source:find(":", 1, true) == nil and "TCP4" or "TCP6"
-  return ("PROXY %s %s %s %d %d\r\n"):format(family, source, destination, f:src_port(), f:dst_port())
 end
 
 core.register_action("copy_request", { "http-req" }, function(txn)
@@ -89,15 +72,14 @@ core.register_action("copy_request", { "http-req" }, function(txn)
     not_made = not_made + 1
     return
   end
-  local lines = { proxy_line(f) .. f:method() .. " " .. (f:pathq() or "*") .. " HTTP/1.1" }
+  local lines = { own_requests.proxy_line(f) .. f:method() .. " " .. (f:pathq() or "*") .. " HTTP/1.1" }
   for name, values in pairs(txn.http:req_get_headers()) do
-    if not LEFT_OUT[name] then
+    if not own_requests.is_left_out(name) then
       for at = 0, #values do lines[#lines + 1] = name .. ": " .. values[at] end
     end
   end
   lines[#lines + 1] = "x-spout-mirrored: 1\r\nconnection: close"
-  local name = txn:get_var("sess.sni")
-  if name ~= nil then lines[#lines + 1] = "x-spout-sni: " .. name end
+  lines[#lines + 1] = own_requests.name_line(txn)
   if length ~= nil then lines[#lines + 1] = "content-length: " .. #body end
   local head, rest = table.concat(lines, "\r\n") .. "\r\n", "\r\n" .. body
   for backend in txn:get_var("txn.copies"):gmatch("%S+") do copy_to(backend, head, rest) end

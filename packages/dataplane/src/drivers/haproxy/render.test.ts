@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { ServiceTls } from '@spout/model'
+import type { NodeForward, ServiceTls } from '@spout/model'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -37,6 +37,12 @@ const MIRRORS = [
   { pool: 7, percent: 100 },
   { pool: 1, percent: 0 },
 ]
+const AUTHORIZER: NonNullable<NodeForward['authorizer']> = {
+  ...{ pool: 1, method: 'GET', host: 'auth.example.com', path: '/check?a=b;c', pathPrefix: null },
+  ...{ sendHeaders: ['*'], setHeaders: [{ name: 'x-from', value: 'a; "b" #{c}' }], takeHeaders: ['x-user'] },
+  cookies: 'always',
+  signIn: { scheme: 'https', host: null, port: 8443, path: '/in?x=y', returnTo: { parameter: 'rd', as: 'path' } },
+}
 const RETRY = { attempts: 2, codes: [502, 503], backoffMs: 25 }
 
 /** No character of it may be in a configuration. */
@@ -263,6 +269,9 @@ const CASES = {
         [
           sampleService('shop-80', {
             routes: [
+              sampleRoute(7, { type: 'forward', pools: [{ pool: 1, weight: 1 }], authorizer: AUTHORIZER }, [
+                { on: 'path', compare: 'elements', values: ['/private'], not: false },
+              ]),
               sampleRoute(6, { type: 'forward', pools: [{ pool: 1, weight: 1 }], mirrors: MIRRORS }, [
                 { on: 'path', compare: 'elements', values: ['/copied'], not: false },
               ]),
@@ -342,9 +351,10 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     sourceShare: 0.5,
     requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
-    luaPrograms: ['http-requests.lua', 'body-limits.lua', 'mirrors.lua', 'request-sizes.lua', 'tls-names.lua'].map(
-      (program) => `${base}/${program}`,
-    ),
+    luaPrograms: [
+      ...['own-requests.lua', 'http-requests.lua', 'authorizers.lua', 'body-limits.lua', 'mirrors.lua'],
+      ...['request-sizes.lua', 'tls-names.lua'],
+    ].map((program) => `${base}/${program}`),
     mapPath: (map) => `${base}/${map}.map`,
     certificatePath: (contentId) => `${base}/${contentId}.pem`,
     clientsPath: (slot) => `${base}/f${slot}.ca`,

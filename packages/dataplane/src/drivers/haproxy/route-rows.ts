@@ -10,6 +10,7 @@ import {
   type Outcome,
   type Test,
 } from '@spout/plan/http-routes'
+import { authorizerText } from './authorizers.ts'
 import { filterText, prefixText } from './filter-text.ts'
 import type { RowMap } from './maps.ts'
 import { limitsOf } from './route-limits.ts'
@@ -198,6 +199,19 @@ class Targets {
   }
 
   #forward(action: NodeForward): RowTarget {
+    const to = this.#filtered(action)
+    const { authorizer } = action
+    if (authorizer === undefined) return to
+    const by = this.#pool(authorizer.pool)
+    const text = authorizerText(authorizer, action.filters?.some(({ type }) => type === 'cors') ?? false)
+    return this.#name('q', [to, by, text], (name, add) => {
+      add('authorizers', `${name}/by`, by)
+      add('authorizers', `${name}/ask`, text)
+      add('authorizers', `${name}/to`, to)
+    })
+  }
+
+  #filtered(action: NodeForward): RowTarget {
     const to = this.#mirrored(action)
     if (!isFiltered(action)) return to
     const text = filterText(action.filters ?? [])

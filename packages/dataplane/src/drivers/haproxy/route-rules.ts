@@ -1,4 +1,5 @@
 import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
+import { askRules, authorizerRules } from './authorizers.ts'
 import { bodyLimitRules } from './body-limits.ts'
 import { clientConcurrencyRules } from './client-concurrency.ts'
 import { clientRateRules } from './client-rate-rules.ts'
@@ -67,6 +68,7 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     set('route', `fe_name,concat(/,txn.named,/id),map(${mapPath('routes')})`, ` if ${isSet('named')}`),
     ...(canTest
       ? [
+          ...authorizerRules(mapPath),
           set('filter', 'var(txn.target)', begins('target', 'f')),
           set('target', `fe_name,concat(/,txn.filter,/to),map(${mapPath('filters')})`, ` if ${isSet('filter')}`),
           ...mirrorRules(mapPath),
@@ -100,6 +102,7 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     set('target', `fe_name,map(${mapPath('defaults')})`, ` unless ${isSet('target')}`),
     ...(canTest
       ? [
+          ...askRules,
           `    http-request lua.filter_request if ${isSet('filter')}`,
           `    http-request lua.filter_request_of_share if ${isSet('ownfilter')}`,
           `    http-response lua.filter_response_of_share if ${isSet('ownfilter')}`,
