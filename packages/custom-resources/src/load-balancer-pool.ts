@@ -1,4 +1,4 @@
-import { healthMonitor, httpProbe, member, passiveCheck, pool, poolTls } from '@spout/model'
+import { healthMonitor, httpProbe, member, passiveCheck, pool, poolTls, sessionCookie } from '@spout/model'
 import { z } from 'zod'
 import { addressText, apiName } from './words.ts'
 
@@ -59,6 +59,7 @@ const monitor = z.strictObject({
 const persistence = z.strictObject({
   type: z.enum(['source-ip', 'cookie', 'application-cookie']),
   timeoutSeconds: z.int().min(1).max(86_400).optional().describe('Of source-ip.'),
+  cookie: sessionCookie.optional().describe('How the cookie of type cookie looks.'),
   cookieName: z.string().min(1).max(64).optional().describe('Of application-cookie, which needs it.'),
 })
 
@@ -85,6 +86,7 @@ export const loadBalancerPool = z.strictObject({
   resetOnDown: pool.shape.resetOnDown,
   passiveCheck: failuresInTraffic.optional(),
   tls: poolTls.optional().describe('Members are spoken to with TLS.'),
+  http2: z.boolean().default(false).describe('Members are spoken to in HTTP/2 without TLS, as gRPC needs.'),
 })
 export type LoadBalancerPool = z.output<typeof loadBalancerPool>
 export type MemberSource = z.output<typeof memberSource>

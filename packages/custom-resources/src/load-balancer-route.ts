@@ -1,4 +1,13 @@
-import { MOST_MIRRORS, poolShare, routeMirror } from '@spout/model'
+import {
+  clientConcurrency,
+  forwardAction,
+  MOST_MIRRORS,
+  maxBodyBytes,
+  poolShare,
+  redirectAction,
+  routeClientRate,
+  routeMirror,
+} from '@spout/model'
 import { MOST_RETRIES, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
 import { z } from 'zod'
 import { apiName } from './words.ts'
@@ -62,14 +71,16 @@ const authorizer = z.strictObject({
   cookies: z.enum(['never', 'successes', 'always']).optional(),
   signIn: signIn.optional(),
 })
+const filters = z.array(filter).max(4)
 
 const action = z.strictObject({
   type: z.enum(['forward', 'redirect', 'respond']),
   pools: z
-    .array(z.strictObject({ pool: apiName, weight: poolShare.shape.weight }))
+    .array(z.strictObject({ pool: apiName, weight: poolShare.shape.weight, filters: filters.optional() }))
     .max(16)
     .optional(),
-  filters: z.array(filter).max(4).optional().describe('One of a type at most.'),
+  answered: forwardAction.shape.answered.describe('The share that is answered with a code instead.'),
+  filters: filters.optional().describe('One of a type at most.'),
   timeouts: z.strictObject({ requestMs: milliseconds, backendRequestMs: milliseconds }).optional(),
   retry: z
     .strictObject({
@@ -79,6 +90,9 @@ const action = z.strictObject({
     })
     .optional(),
   authorizer: authorizer.optional().describe('Asked whether a request may go on; with any answer but 2xx it does not.'),
+  clientRate: routeClientRate.optional().describe('Clients that ask more often get 429.'),
+  clientConcurrency: clientConcurrency.optional().describe('Requests of a client that may be under way at once.'),
+  maxBodyBytes: maxBodyBytes.optional().describe('Requests with a longer body get 413.'),
   mirrors: z
     .array(z.strictObject({ pool: apiName, percent: routeMirror.shape.percent }))
     .max(MOST_MIRRORS)
@@ -94,6 +108,7 @@ const action = z.strictObject({
   port: z.int().min(1).max(65_535).optional(),
   path: z.string().max(1024).optional(),
   pathPrefix: z.string().max(1024).optional(),
+  prefix: redirectAction.shape.prefix.describe('The elements that the path begins with, and what replaces them.'),
 })
 
 export const loadBalancerRoute = z.strictObject({

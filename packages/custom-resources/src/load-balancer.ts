@@ -5,6 +5,7 @@ import {
   listener,
   listenerOptions,
   listenerTls,
+  loadBalancer,
   MOST_LISTENER_CERTIFICATES,
 } from '@spout/model'
 import { z } from 'zod'
@@ -44,11 +45,12 @@ const listenerSpec = z.strictObject({
   port: listener.shape.port,
   defaultPool: apiName.optional().describe('The name of a pool: gets what no route takes.'),
   routes: z.array(loadBalancerRoute).max(MOST_ROUTES).default([]).describe('Tried in order.'),
-  tls: tls.optional().describe('For protocol https, which needs it.'),
+  tls: tls.optional().describe('For protocols https and tls, which need it.'),
   ...listenerOptions,
 })
 
 export const loadBalancerSpec = z.strictObject({
+  enabled: z.boolean().default(true).describe('False: it keeps its addresses and serves nothing.'),
   class: apiName.optional().describe('The name of a LoadBalancerClass that the project may use.'),
   addressPools: z.array(apiName).min(1).max(16).optional().describe('Pools that the addresses may come from.'),
   addresses: z
@@ -64,6 +66,7 @@ export const loadBalancerSpec = z.strictObject({
     .max(MOST_POOLS)
     .default([])
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+  securityGroupIds: loadBalancer.shape.securityGroupIds.describe('Security groups of the project: who may connect.'),
   dnsNames: dnsNames.optional(),
   dnsTtlSeconds: dnsTtlSeconds.optional(),
 })
@@ -110,9 +113,33 @@ export const loadBalancerCrd: CrdDraft = {
         spec: [POOL_NAMES],
         'spec.listeners[]': [
           {
-            rule: "has(self.tls) == (self.protocol == 'https')",
-            message: 'tls is for protocol https, which needs it',
+            rule: "has(self.tls) == (self.protocol in ['https', 'tls'])",
+            message: 'tls is for protocols https and tls, which need it',
             fieldPath: '.tls',
+          },
+          {
+            rule: "!has(self.tls) || !has(self.tls.separateHosts) || self.protocol == 'https'",
+            message: 'separateHosts is for protocol https',
+            fieldPath: '.tls.separateHosts',
+          },
+        ],
+        'spec.pools[]': [
+          {
+            rule: '!has(self.tls) || !self.http2',
+            message: 'http2 is for members that are spoken to without tls; with it, alpn chooses',
+            fieldPath: '.http2',
+          },
+        ],
+        'spec.pools[].persistence': [
+          {
+            rule: "!has(self.cookie) || self.type == 'cookie'",
+            message: 'cookie is for type cookie',
+            fieldPath: '.cookie',
+          },
+          {
+            rule: "has(self.cookieName) == (self.type == 'application-cookie')",
+            message: 'cookieName is for type application-cookie, which needs it',
+            fieldPath: '.cookieName',
           },
         ],
         'spec.pools[].membersFrom[]': [

@@ -6,9 +6,12 @@ import { type AnsweredLoadBalancer, splitAnswer } from './native-bodies.ts'
 /** A load balancer as the native API takes it: everything but addresses and class. Pools are referred to by name. */
 export interface LoadBalancerDocument {
   readonly name: string
+  readonly enabled: boolean
   readonly annotations: Readonly<Record<string, string>>
   readonly listeners: readonly object[]
   readonly pools: readonly object[]
+  /** Absent: they stay as they are. */
+  readonly securityGroupIds?: readonly string[]
   readonly dnsNames: readonly string[]
   readonly dnsTtlSeconds: number | null
 }

@@ -614,6 +614,8 @@ describe('against a real API server with Gateway API v1.6', () => {
       await idle()
       return { calls: [...running.calls], writes: [...running.writes] }
     }
+    // More than the broken ones and the good ones together.
+    await bed.spout.admission.setQuota(bed.project.id, { routes: 4000 }, {})
     await forEach(count, (number) => bed.createRoute(`good-${number}`, good(number)))
     await bed.until('the good ones', () => served().length === count, patience)
     const before = await costOfAChange('/before')

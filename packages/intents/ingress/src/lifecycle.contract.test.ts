@@ -153,6 +153,8 @@ test('broken Ingresses beside good ones: these are served, each broken one is to
   }
   const goodHost = (number: number) => `good-${number}.example`
   const goodHosts = Array.from({ length: count }, (_, number) => goodHost(number)).sort()
+  // More than the broken ones and the good ones together.
+  await bed.spout.admission.setQuota(bed.project.id, { routes: 4000 }, {})
   await forEach(count, (number) => bed.create(`good-${number}`, { rules: [rule(`${goodHost(number)} / Prefix web`)] }))
   await until('the good ones', () => served().length === count)
   const before = await costOfAChange('before.example')

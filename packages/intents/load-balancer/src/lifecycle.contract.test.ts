@@ -195,12 +195,100 @@ describe('LoadBalancer objects on a real API server', () => {
     await bed.remove('refused')
   })
 
+  test('what routes, pools and listeners learnt last can be said, too', async () => {
+    const forward = (more: object) => ({ type: 'forward', pools: [{ pool: 'web' }], ...more })
+    const path = (text: string) => [{ type: 'path', compare: 'elements', values: [text] }]
+    const cookie = { name: 'shop', path: '/cart', sameSite: 'none', secure: true, maxAgeSeconds: 60 }
+    const edits = { type: 'request-headers', set: [{ name: 'x-from', value: 'canary' }] }
+    const routes = [
+      { name: 'body', conditions: path('/body'), action: forward({ maxBodyBytes: 0 }) },
+      {
+        ...{ name: 'clients', conditions: path('/clients') },
+        action: forward({ clientRate: { requests: 5 }, clientConcurrency: 3, retry: { attempts: 2 } }),
+      },
+      {
+        ...{ name: 'shares', conditions: path('/shares') },
+        action: {
+          ...forward({ answered: { code: 500, weight: 2 } }),
+          pools: [
+            { pool: 'web', weight: 7 },
+            { pool: 'grpc', filters: [edits] },
+          ],
+        },
+      },
+      { name: 'moved', action: { type: 'redirect', code: 308, prefix: { from: '/old', to: '/new' } } },
+    ]
+    const limits = { allowedCidrs: ['203.0.113.0/24'], latencies: true, routeFigures: true, connectionLimit: 9 }
+    await bed.secret('known', 'known.example.org')
+    await bed.create('newest', {
+      enabled: false,
+      listeners: [
+        { protocol: 'http', port: 80, defaultPool: 'web', routes, ...limits, accessLog: { format: 'combined' } },
+        {
+          ...{ protocol: 'https', port: 443, defaultPool: 'web' },
+          tls: {
+            secretNames: ['known'],
+            separateHosts: ['*.example.org', 'known.example.org'],
+            unknownNames: 'refuse',
+          },
+        },
+        { protocol: 'tls', port: 8443, defaultPool: 'raw', tls: { secretNames: ['known'] } },
+      ],
+      pools: [
+        { name: 'web', protocol: 'http', persistence: { type: 'cookie', cookie } },
+        { name: 'grpc', protocol: 'http', http2: true },
+        { name: 'raw', protocol: 'tcp-proxy' },
+      ],
+    })
+    await bed.when('newest', 'accepted', accepted)
+    const { enabled, listeners, pools } = bed.documentOf('newest')!
+    expect(enabled).toBe(false)
+    expect(pools).toMatchObject([
+      { persistence: { type: 'cookie', cookie } },
+      { http2: true },
+      { protocol: 'tcp-proxy' },
+    ])
+    expect(pools[0]).not.toHaveProperty('http2')
+    const [body, clients, shares, moved] = listeners[0]?.routes ?? []
+    expect(body?.action).toMatchObject({ maxBodyBytes: 0 })
+    expect(clients?.action).toMatchObject({
+      clientRate: { requests: 5, perSeconds: 1, burst: 0 },
+      ...{ clientConcurrency: 3, retry: { attempts: 2, codes: [], backoffMs: 0 } },
+    })
+    expect(shares?.action).toMatchObject({
+      answered: { code: 500, weight: 2 },
+      pools: [{ weight: 7 }, { weight: 1, filters: [edits] }],
+    })
+    expect(moved?.action).toMatchObject({ prefix: { from: '/old', to: '/new' } })
+    expect(listeners[0]).toMatchObject({ ...limits, accessLog: { format: 'combined' } })
+    expect(listeners[1]?.tls).toMatchObject({ separateHosts: ['*.example.org', 'known.example.org'] })
+    expect(listeners[2]).toMatchObject({ protocol: 'tls', tls: { unknownNames: 'default' } })
+    await bed.change('newest', { enabled: null })
+    await bed.until('enabled', () => bed.documentOf('newest')?.enabled === true)
+    await bed.remove('newest')
+  })
+
+  test('security groups come and go with the object', async () => {
+    const group = await bed.createSecurityGroup('office')
+    await bed.create('guarded', { securityGroupIds: [group] })
+    await bed.when('guarded', 'accepted', accepted)
+    expect(bed.documentOf('guarded')?.securityGroupIds).toEqual([group])
+    await bed.change('guarded', { securityGroupIds: null })
+    await bed.until('none', () => bed.documentOf('guarded')?.securityGroupIds?.length === 0)
+    await bed.change('guarded', { securityGroupIds: ['00000000-0000-4000-8000-000000000000'] })
+    const refused = await bed.when('guarded', 'said', (said) => said['Accepted']?.startsWith('False') === true)
+    expect(refused.status?.conditions?.[0]?.message).toContain('spec.securityGroupIds[0]: ')
+    await bed.remove('guarded')
+  })
+
   test('the server itself refuses what contradicts itself', async () => {
     const refusal = (spec: object) => bed.create('never', spec).then(String, (error: Error) => error.message)
     expect(await refusal({ listeners: [{ protocol: 'tcp', port: 80, defaultPool: 'none' }] })).toContain(
       'defaultPool of a listener is not the name of a pool',
     )
-    expect(await refusal({ listeners: [{ protocol: 'https', port: 443 }] })).toContain('tls is for protocol https')
+    expect(await refusal({ listeners: [{ protocol: 'https', port: 443 }] })).toContain(
+      'tls is for protocols https and tls',
+    )
     expect(await refusal({ listeners: [{ protocol: 'https', port: 443, tls: {} }] })).toContain('names neither')
     expect(await refusal({ listeners: [{ protocol: 'quic', port: 443 }] })).toContain('Unsupported value')
     expect(
@@ -212,6 +300,20 @@ describe('LoadBalancer objects on a real API server', () => {
       }),
     ).toContain('Duplicate')
     expect(await refusal({ pools: [{ name: 'a', protocol: 'tcp', membersFrom: [{}] }] })).toContain('names one of')
+    const tls = { secretNames: ['cert'], separateHosts: ['a.example'] }
+    expect(await refusal({ listeners: [{ protocol: 'tls', port: 443, tls }] })).toContain(
+      'separateHosts is for protocol',
+    )
+    const pool = (more: object) => refusal({ pools: [{ name: 'a', protocol: 'http', ...more }] })
+    expect(await pool({ http2: true, tls: {} })).toContain('http2 is for members')
+    expect(await pool({ persistence: { type: 'source-ip', cookie: { name: 'a' } } })).toContain('cookie is for type')
+    expect(await pool({ persistence: { type: 'cookie', cookieName: 'a' } })).toContain('cookieName is for type')
+    expect(await pool({ persistence: { type: 'application-cookie' } })).toContain('cookieName is for type')
+    expect(await pool({ persistence: { type: 'cookie', cookie: { path: 'a;b' } } })).toContain('cookie.path')
+    const route = (action: object) =>
+      refusal({ listeners: [{ protocol: 'http', port: 80, routes: [{ name: 'a', action }] }] })
+    expect(await route({ type: 'forward', maxBodyBytes: -1 })).toContain('maxBodyBytes')
+    expect(await route({ type: 'forward', answered: { code: 418, weight: 1 } })).toContain('answered.code')
   })
 
   test('a change by others is undone; what is as wanted is not written, also after a restart', async () => {

@@ -117,9 +117,13 @@ export const loadBalancerRoutes: readonly Route[] = [
         const pools = parts.pools(body.pools)
         const { name, description, tags, enabled, annotations } = body
         const listeners = parts.listeners(body.listeners, pools)
-        const { dnsNames, dnsTtlSeconds } = body
-        const dns = { ...(dnsNames && { dnsNames }), ...(dnsTtlSeconds !== undefined && { dnsTtlSeconds }) }
-        return { name, description, tags, enabled, annotations, pools, listeners, ...dns }
+        const { securityGroupIds, dnsNames, dnsTtlSeconds } = body
+        const said = {
+          ...(securityGroupIds && { securityGroupIds }),
+          ...(dnsNames && { dnsNames }),
+          ...(dnsTtlSeconds !== undefined && { dnsTtlSeconds }),
+        }
+        return { name, description, tags, enabled, annotations, pools, listeners, ...said }
       })
       call.reply.header('etag', etagOf(changed))
       return shownLoadBalancer(context, changed)

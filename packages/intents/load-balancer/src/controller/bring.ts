@@ -72,8 +72,9 @@ async function create(context: BringContext, wanted: WantedAddresses, { document
     throw new Unsatisfiable({ reason: 'NoAddressPool', field: FIELDS.families, message: 'There is no address for it.' })
   for (const id of loadBalancerIds(await service.projectId(), wanted.founder ?? '')) {
     try {
-      const made = await firstGranted(primary, (vip) => documents.create(id, document, vip, classId))
-      return noted(context, made, document)
+      const first = withoutNoGroups(document)
+      const made = await firstGranted(primary, (vip) => documents.create(id, first, vip, classId))
+      return noted(context, made, first)
     } catch (error) {
       if (!(error instanceof Refused) || error.code !== 'AlreadyExists') throw error
       // Created before an interruption, or by a previous leader.
@@ -88,10 +89,17 @@ async function create(context: BringContext, wanted: WantedAddresses, { document
 }
 
 /** Writes the document unless the last write said the same and nobody has changed it since. */
-async function replace(context: BringContext, shown: ShownLoadBalancer, { document }: Pick<Compiled, 'document'>) {
-  const { id } = shown.document
+async function replace(context: BringContext, shown: ShownLoadBalancer, compiled: Pick<Compiled, 'document'>) {
+  const { id, securityGroupIds = [] } = shown.document
+  const document = securityGroupIds.length === 0 ? withoutNoGroups(compiled.document) : compiled.document
   if (context.written.get(id) === markOf(shown, document)) return shown
   return noted(context, await context.documents.replace(id, document), document)
+}
+
+/** Where there are no security groups, none are taken away: that would be another version. */
+function withoutNoGroups(document: Compiled['document']): Compiled['document'] {
+  const { securityGroupIds = [], ...others } = document
+  return securityGroupIds.length === 0 ? others : document
 }
 
 function noted(context: BringContext, shown: ShownLoadBalancer, document: Compiled['document']): ShownLoadBalancer {

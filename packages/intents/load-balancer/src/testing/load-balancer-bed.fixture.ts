@@ -75,6 +75,16 @@ export async function openLoadBalancerBed() {
       } as never),
     slice: (name: string, addresses: readonly string[], service: string | null) =>
       bed.slice(name, service, endpointsOf(addresses)),
+    /** A security group of the project. @returns its id */
+    createSecurityGroup: async (name: string) => {
+      const { id } = await spout.admission.createSecurityGroup({
+        projectId: bed.project.id,
+        name,
+        description: '',
+        tags: [],
+      })
+      return id
+    },
     /** Somebody changes a load balancer through the native API. */
     tamper: (id: string, change: object) => spout.admission.changeLoadBalancer(id, () => change),
   }

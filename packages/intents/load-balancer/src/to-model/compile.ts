@@ -46,7 +46,7 @@ type ListenerSpec = LoadBalancerSpec['listeners'][number]
  * @param spec of the object, as `specOf` reads it
  */
 export function compile(object: LoadBalancerObject, spec: LoadBalancerSpec, around: Surroundings): OrRefusal<Compiled> {
-  const { listeners, pools, addresses, dnsNames = [], dnsTtlSeconds = null } = spec
+  const { enabled, listeners, pools, addresses, securityGroupIds = [], dnsNames = [], dnsTtlSeconds = null } = spec
   const wrong = addresses.findIndex(({ family, address }) => address !== undefined && !isOf(family, address))
   if (wrong >= 0)
     return refuse(
@@ -61,6 +61,7 @@ export function compile(object: LoadBalancerObject, spec: LoadBalancerSpec, arou
     value: {
       document: {
         name: keyOf(object).slice(0, LONGEST_NAME),
+        enabled,
         annotations: sorted({
           [CLUSTER_ANNOTATION]: around.cluster,
           ...(spec.class === undefined ? {} : { [CLASS_ANNOTATION]: spec.class }),
@@ -68,6 +69,7 @@ export function compile(object: LoadBalancerObject, spec: LoadBalancerSpec, arou
         }),
         listeners: shownListeners.flatMap(({ listener }) => listener ?? []),
         pools: found.map(({ pool }) => pool),
+        securityGroupIds,
         dnsNames,
         dnsTtlSeconds,
       },
