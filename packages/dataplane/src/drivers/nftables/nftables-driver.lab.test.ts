@@ -498,8 +498,13 @@ describe('takeover', () => {
     await other.domains.apply({ put: [idle], remove: [] }, signal)
     await put(node, entry)
     await other.driver.apply({ put: [entry], remove: [] }, signal)
+    // Fixed ports, outside the client's ephemeral range. node1 still tracks connections of earlier tests; a port that
+    // another VIP's connection to the same member had would be translated there, which node2 cannot know.
+    const ports = first === 'request' ? [20_001, 20_002] : [20_003, 20_004]
     const connections = await Promise.all(
-      ['10.9.0.140', 'fd09::140'].flatMap((address) => [client.open(address, 80), client.open(address, 80)]),
+      ['10.9.0.140', 'fd09::140'].flatMap((address) =>
+        ports.map((sourcePort) => client.open(address, 80, { sourcePort })),
+      ),
     )
     for (const { line } of connections) expect(line).toMatch(/^red/)
 
