@@ -149,7 +149,7 @@ describe("at Debian's octavia-api", () => {
   const some = LONG_TESTS ? [] : ['--only', 'pools', 'projects', 'traffic']
   let octavia: OctaviaServer
   beforeAll(async () => {
-    octavia = await startOctaviaServer(lab)
+    octavia = await startOctaviaServer(lab, { processes: 1 })
   }, 5 * MINUTES)
 
   test(

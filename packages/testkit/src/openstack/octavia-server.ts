@@ -53,8 +53,14 @@ const CONFIRM = [
   ),
 ].join('; ')
 
-/** Takes half a minute, and half a minute more the first time in a checkout. */
-export async function startOctaviaServer(lab: Lab): Promise<OctaviaServer> {
+/**
+ * Takes a quarter of a minute, and half a minute more the first time in a checkout.
+ * @param processes that answer requests. Each loads the program for itself, which takes several seconds of a processor
+ */
+export async function startOctaviaServer(
+  lab: Lab,
+  { processes = PROCESSES }: { readonly processes?: number } = {},
+): Promise<OctaviaServer> {
   const root = await octaviaPackages()
   const directory = path.join(lab.directory, 'octavia')
   const [data, socket] = [path.join(directory, 'database'), path.join(lab.runDirectory, 'octavia-database.sock')]
@@ -82,10 +88,10 @@ export async function startOctaviaServer(lab: Lab): Promise<OctaviaServer> {
 
   const port = FIRST_PORT + lab.number
   const ini = path.join(directory, 'uwsgi.ini')
-  writeFileSync(ini, uwsgiSettings({ root, settings, port }))
+  writeFileSync(ini, uwsgiSettings({ root, settings, port, processes }))
   const { logFile } = await lab.start('host', API, [inRoot('bin/uwsgi-core'), '--ini', ini], { env })
   // Each process loads the program for itself, and the first answers while the others still do.
-  await waitFor(() => readFileSync(logFile, 'utf8').match(/^WSGI app 0 .* ready/gm)?.length === PROCESSES, {
+  await waitFor(() => readFileSync(logFile, 'utf8').match(/^WSGI app 0 .* ready/gm)?.length === processes, {
     what: `octavia-api to be up (log ${logFile})`,
     timeoutMs: START_MS,
     everyMs: 100,
@@ -126,7 +132,12 @@ default_health_monitor_quota = -1
  * ("dictionary changed size during iteration"). Clients are told that a connection ends, which they would else count as
  * an error.
  */
-const uwsgiSettings = (given: { readonly root: string; readonly settings: string; readonly port: number }): string => `
+const uwsgiSettings = (given: {
+  readonly root: string
+  readonly settings: string
+  readonly port: number
+  readonly processes: number
+}): string => `
 [uwsgi]
 plugins-dir = ${given.root}/usr/lib/uwsgi/plugins
 plugins = python311
@@ -137,7 +148,7 @@ lazy-apps = true
 no-orphans = true
 die-on-term = true
 enable-threads = true
-processes = ${PROCESSES}
+processes = ${given.processes}
 listen = 100
 disable-logging = true
 add-header = Connection: close
