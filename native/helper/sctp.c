@@ -136,11 +136,11 @@ static void take(struct attempt *attempt, const uint8_t *packet, size_t len)
 {
 	/* A raw IPv4 socket gives the IP header too. */
 	size_t header = attempt->family == AF_INET ? (packet[0] & 15u) * 4u : 0;
-	struct sctp_answer answer = {.verdict = SCTP_SPOILT};
+	struct sctp_answer answer = {.result = SCTP_SPOILT};
 
 	if (len <= MAX_PACKET && header <= len)
 		answer = sctp_read_answer(packet + header, len - header, &attempt->init);
-	switch (answer.verdict) {
+	switch (answer.result) {
 	case SCTP_ACCEPTED:
 		reply_accepted(attempt, answer.peer_tag);
 		break;

@@ -104,7 +104,7 @@ static bool has_cookie(const uint8_t *at, size_t left)
 
 static struct sctp_answer read_init_ack(const uint8_t *chunk, size_t len, size_t room)
 {
-	struct sctp_answer answer = {.verdict = SCTP_MALFORMED, .cause = -1};
+	struct sctp_answer answer = {.result = SCTP_MALFORMED, .cause = -1};
 
 	/* An INIT ACK is the only chunk of its packet (section 6.10), padded to four bytes. */
 	if (len < INIT_CHUNK_LEN || room > ((len + 3) & ~(size_t)3))
@@ -114,7 +114,7 @@ static struct sctp_answer read_init_ack(const uint8_t *chunk, size_t len, size_t
 	if (answer.peer_tag == 0 || get16(chunk + 12) == 0 || get16(chunk + 14) == 0)
 		return answer;
 	if (has_cookie(chunk + INIT_CHUNK_LEN, len - INIT_CHUNK_LEN))
-		answer.verdict = SCTP_ACCEPTED;
+		answer.result = SCTP_ACCEPTED;
 	return answer;
 }
 
@@ -122,12 +122,12 @@ static struct sctp_answer read_abort(const uint8_t *chunk, size_t len)
 {
 	bool says_why = len >= CHUNK_HEADER_LEN + 4;
 
-	return (struct sctp_answer){.verdict = SCTP_ABORTED, .cause = says_why ? get16(chunk + CHUNK_HEADER_LEN) : -1};
+	return (struct sctp_answer){.result = SCTP_ABORTED, .cause = says_why ? get16(chunk + CHUNK_HEADER_LEN) : -1};
 }
 
 struct sctp_answer sctp_read_answer(const uint8_t *packet, size_t len, const struct sctp_init *init)
 {
-	struct sctp_answer answer = {.verdict = SCTP_OTHER, .cause = -1};
+	struct sctp_answer answer = {.result = SCTP_OTHER, .cause = -1};
 	const uint8_t *chunk = packet + SCTP_HEADER_LEN;
 	size_t room, chunk_len;
 	uint8_t sum[4];
@@ -138,7 +138,7 @@ struct sctp_answer sctp_read_answer(const uint8_t *packet, size_t len, const str
 		return answer;
 	checksum(sum, packet, len);
 	if (memcmp(sum, packet + 8, sizeof(sum)) != 0) {
-		answer.verdict = SCTP_SPOILT;
+		answer.result = SCTP_SPOILT;
 		return answer;
 	}
 	room = len - SCTP_HEADER_LEN;

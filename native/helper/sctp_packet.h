@@ -20,7 +20,7 @@ void sctp_put_init(uint8_t *packet, const struct sctp_init *init);
 /* Writes SCTP_ABORT_LEN bytes, which end the association of an INIT ACK. */
 void sctp_put_abort(uint8_t *packet, const struct sctp_init *init, uint32_t peer_tag);
 
-enum sctp_verdict {
+enum sctp_result {
 	SCTP_OTHER,    /* no answer to this INIT; ignored */
 	SCTP_SPOILT,   /* an answer with a wrong checksum; ignored */
 	SCTP_ACCEPTED, /* an INIT ACK */
@@ -29,7 +29,7 @@ enum sctp_verdict {
 };
 
 struct sctp_answer {
-	enum sctp_verdict verdict;
+	enum sctp_result result;
 	uint32_t peer_tag; /* of SCTP_ACCEPTED */
 	int cause;	   /* of SCTP_ABORTED: the first (section 3.3.10); -1 for none */
 };

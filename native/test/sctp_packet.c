@@ -50,14 +50,14 @@ static struct sctp_answer read_exactly(const uint8_t *packet, size_t len)
 }
 
 /* The INIT ACK with one byte replaced, and a checksum that is right again. */
-static enum sctp_verdict with_byte(size_t at, uint8_t value)
+static enum sctp_result with_byte(size_t at, uint8_t value)
 {
 	uint8_t packet[INIT_ACK_LEN];
 
 	memcpy(packet, INIT_ACK, sizeof(packet));
 	packet[at] = value;
 	sign(packet, sizeof(packet));
-	return read_exactly(packet, sizeof(packet)).verdict;
+	return read_exactly(packet, sizeof(packet)).result;
 }
 
 /* RFC 3720 appendix B.4. */
@@ -92,12 +92,12 @@ static void init_acks(void)
 
 	memcpy(packet, INIT_ACK, INIT_ACK_LEN);
 	sign(packet, INIT_ACK_LEN);
-	expect(read_exactly(packet, INIT_ACK_LEN).verdict == SCTP_ACCEPTED);
+	expect(read_exactly(packet, INIT_ACK_LEN).result == SCTP_ACCEPTED);
 	expect(read_exactly(packet, INIT_ACK_LEN).peer_tag == 0x5eed);
 	/* Any changed byte: a packet of somebody else, or a corrupted one. */
 	for (size_t at = 0; at < INIT_ACK_LEN; at++) {
 		packet[at] ^= 0x10;
-		expect(read_exactly(packet, INIT_ACK_LEN).verdict == (at < 8 ? SCTP_OTHER : SCTP_SPOILT));
+		expect(read_exactly(packet, INIT_ACK_LEN).result == (at < 8 ? SCTP_OTHER : SCTP_SPOILT));
 		packet[at] ^= 0x10;
 	}
 	/* Truncated anywhere, with a valid checksum: without the padding at its end it is still complete. */
@@ -105,13 +105,13 @@ static void init_acks(void)
 		memcpy(packet, INIT_ACK, INIT_ACK_LEN);
 		if (len >= 12)
 			sign(packet, len);
-		expect((read_exactly(packet, len).verdict == SCTP_ACCEPTED) == (len >= 12 + 37));
+		expect((read_exactly(packet, len).result == SCTP_ACCEPTED) == (len >= 12 + 37));
 	}
 	/* A second chunk. */
 	memcpy(packet, INIT_ACK, INIT_ACK_LEN);
 	memcpy(packet + INIT_ACK_LEN, (uint8_t[]){11, 0, 0, 4}, 4);
 	sign(packet, INIT_ACK_LEN + 4);
-	expect(read_exactly(packet, INIT_ACK_LEN + 4).verdict == SCTP_MALFORMED);
+	expect(read_exactly(packet, INIT_ACK_LEN + 4).result == SCTP_MALFORMED);
 }
 
 static void malformed(void)
@@ -135,7 +135,7 @@ static void malformed(void)
 		memcpy(packet, INIT_ACK, sizeof(packet));
 		memset(packet + 16, 0, 4);
 		sign(packet, sizeof(packet));
-		expect(read_exactly(packet, sizeof(packet)).verdict == SCTP_MALFORMED);
+		expect(read_exactly(packet, sizeof(packet)).result == SCTP_MALFORMED);
 	}
 }
 
@@ -144,11 +144,11 @@ static void aborts(void)
 	uint8_t packet[20] = {0x0f, 0x1c, 0x9c, 0x40, 0xa1, 0xb2, 0xc3, 0xd4, 0, 0, 0, 0, 6, 0, 0, 8, 0, 4, 0, 4};
 
 	sign(packet, sizeof(packet));
-	expect(read_exactly(packet, sizeof(packet)).verdict == SCTP_ABORTED);
+	expect(read_exactly(packet, sizeof(packet)).result == SCTP_ABORTED);
 	expect(read_exactly(packet, sizeof(packet)).cause == 4);
 	packet[15] = 4;
 	sign(packet, 16);
-	expect(read_exactly(packet, 16).verdict == SCTP_ABORTED);
+	expect(read_exactly(packet, 16).result == SCTP_ABORTED);
 	expect(read_exactly(packet, 16).cause == -1);
 }
 
@@ -192,8 +192,8 @@ static void anything(void)
 		}
 		sign(packet, len);
 		answer = read_exactly(packet, len);
-		expect(answer.verdict != SCTP_SPOILT);
-		if (answer.verdict != SCTP_ACCEPTED)
+		expect(answer.result != SCTP_SPOILT);
+		if (answer.result != SCTP_ACCEPTED)
 			continue;
 		accepted++;
 		expect(packet[12] == 2 && answer.peer_tag != 0 && len >= 12 + 20 + 5);

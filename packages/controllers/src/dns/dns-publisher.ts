@@ -108,7 +108,7 @@ export class DnsPublisher implements Component, DnsReader {
   #changed(id: string): void {
     const before = this.#names.get(id) ?? []
     const after = this.#learn(id)
-    const meaning = after.length === 0 ? '' : JSON.stringify([after, this.#wishOf(id)])
+    const meaning = after.length === 0 ? '' : JSON.stringify([after, this.#wantedOf(id)])
     if ((this.#meanings.get(id) ?? '') === meaning) return
     if (meaning === '') this.#meanings.delete(id)
     else this.#meanings.set(id, meaning)
@@ -148,7 +148,7 @@ export class DnsPublisher implements Component, DnsReader {
     }
   }
 
-  #wishOf(id: string): unknown {
+  #wantedOf(id: string): unknown {
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     return loadBalancer && [this.#addressesOf(loadBalancer), loadBalancer.dnsTtlSeconds]
   }

@@ -14,7 +14,7 @@ import {
 import { type AddressType, ownerOf, ownershipName, ownershipText } from './ownership.ts'
 
 /** The addresses of one type that a name is to have. */
-export interface Wish {
+export interface RecordRequest {
   readonly name: string
   readonly type: AddressType
   readonly ttlSeconds: number
@@ -42,15 +42,15 @@ export class NotOurs extends Error {
  * @returns the addresses that the name has now
  * @throws DnsFailure, NotOurs
  */
-export async function publishAddresses(place: Place, wish: Wish): Promise<readonly string[]> {
+export async function publishAddresses(place: Place, request: RecordRequest): Promise<readonly string[]> {
   const { server, owner } = place
-  const { name, type } = wish
+  const { name, type } = request
   const marks = await server.query(ownershipName(name, type), 'TXT')
   const own = marks.find((mark) => ownerOf(textOf(mark)) === owner)
   if (own !== undefined) {
     const records = await server.query(name, type)
-    const addresses = wish.addresses(new Set(records.map(addressOf))).toSorted()
-    const wanted = recordsOf(place, wish, addresses)
+    const addresses = request.addresses(new Set(records.map(addressOf))).toSorted()
+    const wanted = recordsOf(place, request, addresses)
     const isPublished =
       sameRecords(records, wanted.addresses) && wanted.marks.some((mark) => textOf(mark) === textOf(own))
     if (isPublished) return addresses
@@ -58,12 +58,12 @@ export async function publishAddresses(place: Place, wish: Wish): Promise<readon
     // The text may be that of a wildcard: then the name itself has nothing of ours.
     if (await isApplied(place, marks.map(same), changes)) return addresses
   }
-  const addresses = wish.addresses(new Set()).toSorted()
+  const addresses = request.addresses(new Set()).toSorted()
   if (addresses.length === 0) return []
-  const wanted = recordsOf(place, wish, addresses)
+  const wanted = recordsOf(place, request, addresses)
   const nothing = [absent(name, type), absent(name, 'CNAME'), absent(ownershipName(name, type), 'TXT')]
   if (await isApplied(place, nothing, [...wanted.addresses, ...wanted.marks])) return addresses
-  throw new NotOurs(whyNotOurs(wish, marks))
+  throw new NotOurs(whyNotOurs(request, marks))
 }
 
 /** @returns false when the prerequisites do not hold */
@@ -81,7 +81,11 @@ async function isApplied(
   }
 }
 
-const recordsOf = ({ owner }: Place, { name, type, ttlSeconds, resource }: Wish, addresses: readonly string[]) => ({
+const recordsOf = (
+  { owner }: Place,
+  { name, type, ttlSeconds, resource }: RecordRequest,
+  addresses: readonly string[],
+) => ({
   addresses: addresses.map((address) => addressRecord(name, address, ttlSeconds)),
   marks:
     addresses.length === 0 ? [] : [textRecord(ownershipName(name, type), ownershipText(owner, resource), ttlSeconds)],
@@ -96,7 +100,7 @@ function sameRecords(before: readonly DnsRecord[], after: readonly DnsRecord[]):
   return words(before) === words(after)
 }
 
-function whyNotOurs({ name, type }: Wish, marks: readonly DnsRecord[]): string {
+function whyNotOurs({ name, type }: RecordRequest, marks: readonly DnsRecord[]): string {
   const other = marks.map((mark) => ownerOf(textOf(mark))).find((owner) => owner !== null)
   const whose = other === undefined ? 'that are not ours' : `whose owner is ${other}`
   return `${name} has ${type} records, or an alias or a text beside them, ${whose}`

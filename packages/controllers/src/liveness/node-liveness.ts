@@ -49,7 +49,7 @@ const MOST_TIMES = 12
 export class NodeLiveness {
   readonly #options: LivenessOptions
   readonly #nodes = new Map<string, Watched>()
-  readonly #doubtful = new Set<string>()
+  readonly #suspected = new Set<string>()
   readonly #listeners = new Set<(nodeId: string) => void>()
   readonly #awake: AwakeTime
   #lastArrivalMs = Number.NEGATIVE_INFINITY
@@ -80,7 +80,7 @@ export class NodeLiveness {
   forget(nodeId: string): void {
     this.#nodes.get(nodeId)?.timer?.clear()
     this.#nodes.delete(nodeId)
-    this.#doubtful.delete(nodeId)
+    this.#suspected.delete(nodeId)
   }
 
   heardOf(nodeId: string): void {
@@ -89,7 +89,7 @@ export class NodeLiveness {
     if (watched === undefined) return
     watched.lastHeardMs = this.#awake.ms()
     Object.assign(watched, HEARD)
-    this.#doubtful.delete(nodeId)
+    this.#suspected.delete(nodeId)
     if (watched.liveness === 'connected') return
     if (watched.liveness === 'new') this.#lastArrivalMs = watched.lastHeardMs
     this.#become(nodeId, watched, 'connected')
@@ -97,14 +97,14 @@ export class NodeLiveness {
   }
 
   /** Ids of silent nodes that other nodes should be asked about. */
-  get doubtful(): ReadonlySet<string> {
-    return this.#doubtful
+  get suspected(): ReadonlySet<string> {
+    return this.#suspected
   }
 
-  /** Sets what other nodes see of a doubtful node; null when none can be asked. */
+  /** Sets what other nodes see of a suspected node; null when none can be asked. */
   setPeerSight(nodeId: string, peerSight: PeerSight | null): void {
     const watched = this.#nodes.get(nodeId)
-    if (watched === undefined || !this.#doubtful.has(nodeId) || watched.peerSight === peerSight) return
+    if (watched === undefined || !this.#suspected.has(nodeId) || watched.peerSight === peerSight) return
     watched.peerSight = peerSight
     if (watched.liveness === 'lost' && peerSight !== null && peerSight !== 'silent') {
       // The node counts as overdue since now, so that the other nodes have time to report.
@@ -136,7 +136,7 @@ export class NodeLiveness {
     // A listener may have called `setPeerSight`.
     if (watched.timer !== null) return
     if (silentMs >= moveAfterMs && this.#isDead(watched, silentMs)) {
-      if (watched.peerSight !== null) this.#doubtful.delete(nodeId)
+      if (watched.peerSight !== null) this.#suspected.delete(nodeId)
       this.#become(nodeId, watched, 'lost')
     } else if (silentMs >= moveAfterMs && watched.liveness === 'new') this.#become(nodeId, watched, 'disconnected')
     if (watched.liveness === 'lost' || watched.timer !== null) return
@@ -154,7 +154,7 @@ export class NodeLiveness {
   #miss(nodeId: string, watched: Watched): void {
     if (watched.isMissed) return
     watched.isMissed = true
-    this.#doubtful.add(nodeId)
+    this.#suspected.add(nodeId)
     if (watched.liveness === 'connected') this.#become(nodeId, watched, 'disconnected')
     // A `new` node is not shown as missing, but other nodes are asked about it.
     else this.#tell(nodeId)

@@ -66,7 +66,7 @@ export class PeerWatch {
   /** Updates which nodes are silent and which nodes probe them, and passes results to liveness. */
   update(group: NodeGroup): void {
     const before = this.#missed.get(group.id)
-    if (before === undefined && (hasShards(group) || this.#options.liveness.doubtful.size === 0)) return
+    if (before === undefined && (hasShards(group) || this.#options.liveness.suspected.size === 0)) return
     if (hasShards(group)) {
       this.#missed.delete(group.id)
       this.#watches.delete(group.id)
@@ -77,7 +77,7 @@ export class PeerWatch {
     const loads = new Map<string, WatchedNode[]>()
     const missed = new Map<string, Missed>()
     for (const [index, node] of nodes.entries()) {
-      if (!this.#options.liveness.doubtful.has(node.id)) continue
+      if (!this.#options.liveness.suspected.has(node.id)) continue
       const watched = before?.get(node.id)?.watched ?? this.#watched(node)
       if (watched === null) continue
       const probers = this.#probers(nodes, index, loads)

@@ -24,12 +24,12 @@ export function nextHealth(
   result: Pick<CheckResult, 'ok' | 'reason'>,
   spec: Pick<CheckSpec, 'rise' | 'fall'>,
 ): HealthState {
-  const verdict = result.ok ? 'up' : 'down'
+  const probed = result.ok ? 'up' : 'down'
   const reason = result.ok ? null : (result.reason ?? 'check failed')
-  if (state.health === verdict) {
-    return state.against === 0 && state.reason === reason ? state : { health: verdict, against: 0, reason }
+  if (state.health === probed) {
+    return state.against === 0 && state.reason === reason ? state : { health: probed, against: 0, reason }
   }
   const against = state.against + 1
   const needed = state.health === 'unknown' ? 1 : result.ok ? spec.rise : spec.fall
-  return against >= needed ? { health: verdict, against: 0, reason } : { ...state, against }
+  return against >= needed ? { health: probed, against: 0, reason } : { ...state, against }
 }

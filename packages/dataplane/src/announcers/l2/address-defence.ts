@@ -51,7 +51,7 @@ export class AddressDefence {
   readonly #held = new Map<string, Held>()
   readonly #seen = new Map<string, Seen>()
   /** Claims right after a takeover that are being verified, by place and address. */
-  readonly #doubts = new Map<string, AbortController>()
+  readonly #rechecks = new Map<string, AbortController>()
   readonly #listeners = new Set<(conflicts: readonly AddressConflict[]) => void>()
   readonly #unsubscribe: readonly (() => void)[]
   #timer: Timer | null = null
@@ -110,8 +110,8 @@ export class AddressDefence {
   close(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.#timer?.clear()
-    for (const doubt of this.#doubts.values()) doubt.abort()
-    this.#doubts.clear()
+    for (const recheck of this.#rechecks.values()) recheck.abort()
+    this.#rechecks.clear()
     this.#listeners.clear()
   }
 
@@ -159,17 +159,17 @@ export class AddressDefence {
    */
   async #lookInto(place: Place, claim: AddressConflict, settledAtMs: number): Promise<void> {
     const key = `${nameOf(place)} ${claim.address}`
-    if (this.#doubts.has(key)) return
-    const doubt = new AbortController()
-    this.#doubts.set(key, doubt)
+    if (this.#rechecks.has(key)) return
+    const recheck = new AbortController()
+    this.#rechecks.set(key, recheck)
     const { clock } = this.#options
     let mac: string | null
     do {
-      await pause(clock, LOOK_EVERY_MS, doubt.signal)
-      mac = doubt.signal.aborted ? null : await this.#holder(place, claim.address)
-      if (doubt.signal.aborted) return
+      await pause(clock, LOOK_EVERY_MS, recheck.signal)
+      mac = recheck.signal.aborted ? null : await this.#holder(place, claim.address)
+      if (recheck.signal.aborted) return
     } while (mac !== null && clock.monotonicMs() < settledAtMs)
-    this.#doubts.delete(key)
+    this.#rechecks.delete(key)
     if (mac === null) this.#dismissed++
     else this.#note(place, { ...claim, mac }, 1)
   }
@@ -199,8 +199,8 @@ export class AddressDefence {
   }
 
   #forget(key: string): void {
-    this.#doubts.get(key)?.abort()
-    this.#doubts.delete(key)
+    this.#rechecks.get(key)?.abort()
+    this.#rechecks.delete(key)
     if (this.#seen.delete(key)) this.#changed()
   }
 

@@ -20,7 +20,7 @@ import { featuresOf } from './features.ts'
 import { endLeftProxies } from './left-proxies.ts'
 import type { MetricsOf } from './metrics-socket.ts'
 import type { ProxyMirrors } from './mirror-share.ts'
-import { OpenProxies, type ProxyWish } from './open-proxies.ts'
+import { OpenProxies, type WantedProxy } from './open-proxies.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { ProxyHost } from './proxy-host.ts'
@@ -186,13 +186,13 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     for (const wanted of changes.put) {
       const { key } = wanted
       const held = this.#carried.proxyOfEntry(key)
-      const wish = wishOf(wanted)
-      const { name } = wish
+      const wantedProxy = wantedProxyOf(wanted)
+      const { name } = wantedProxy
       if (!hasProxied(wanted) || (held !== undefined && held !== name)) removeFrom(key, held)
       if (!hasProxied(wanted)) continue
       try {
         const rendered = this.render(wanted)
-        this.#proxies.placeOf(wish)
+        this.#proxies.placeOf(wantedProxy)
         const one = workOf(name)
         one.wanted = wanted
         one.put.push(rendered)
@@ -267,7 +267,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   async #applyTo(name: string, { wanted, put, remove }: Work): Promise<readonly Applied[]> {
-    const proxy = wanted === null ? this.#proxies.get(name) : this.#proxies.open(wishOf(wanted))
+    const proxy = wanted === null ? this.#proxies.get(name) : this.#proxies.open(wantedProxyOf(wanted))
     if (proxy === undefined) return []
     const outcomes = await proxy.apply(put, remove)
     for (const key of remove) if (this.#carried.proxyOfEntry(key) === name) this.#carried.delete(key)
@@ -316,7 +316,7 @@ function httpOf(
   return { http: { requests: counters.requests, responses } }
 }
 
-function wishOf({ domain, entry }: WantedEntry): ProxyWish {
+function wantedProxyOf({ domain, entry }: WantedEntry): WantedProxy {
   const dedicated = { loadBalancerId: entry.id, ...ownProxyOf(entry) }
   return { name: proxyNameOf({ domain: domain.number, ...dedicated }), domain, dedicated }
 }

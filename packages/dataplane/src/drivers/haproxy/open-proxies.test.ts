@@ -2,15 +2,15 @@ import { FakeClock } from '@spout/runtime/fake-clock'
 import { expect, it } from 'vitest'
 import { domainEntry } from '../../testing/entries.ts'
 import { proxyNameOf, sharedProxyName } from './dedicated-seats.ts'
-import { OpenProxies, type ProxyWish } from './open-proxies.ts'
+import { OpenProxies, type WantedProxy } from './open-proxies.ts'
 import { type ProxyPlace, proxyPlaceOf } from './proxy-place.ts'
 
 const GRACE_MS = 1_000
 const red = domainEntry(1)
 const blue = domainEntry(2)
 
-const sharedOf = (domain: typeof red): ProxyWish => ({ name: sharedProxyName(domain.number), domain })
-function ownOf(loadBalancerId: string): ProxyWish {
+const sharedOf = (domain: typeof red): WantedProxy => ({ name: sharedProxyName(domain.number), domain })
+function ownOf(loadBalancerId: string): WantedProxy {
   const dedicated = { loadBalancerId, dedicatedProxy: {} }
   return { name: proxyNameOf({ domain: red.number, ...dedicated }), domain: red, dedicated }
 }

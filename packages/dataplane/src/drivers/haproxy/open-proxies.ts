@@ -28,7 +28,7 @@ export interface OpenProxiesOptions<Proxy extends OpenableProxy> {
 }
 
 /** Names a proxy, and where it runs if it must be opened. */
-export interface ProxyWish {
+export interface WantedProxy {
   /** `proxyNameOf`. */
   readonly name: string
   readonly domain: DomainEntry
@@ -59,7 +59,7 @@ export class OpenProxies<Proxy extends OpenableProxy> {
   }
 
   /** Reserves the seat of a dedicated proxy. @throws SlotsExhausted if the domain has none left */
-  placeOf({ domain, dedicated }: ProxyWish): ProxyPlace {
+  placeOf({ domain, dedicated }: WantedProxy): ProxyPlace {
     const shared = this.#given.place(domain)
     if (dedicated?.dedicatedProxy === undefined) return shared
     return this.#seats.take(shared, dedicated.loadBalancerId, dedicated.dedicatedProxy)
@@ -69,10 +69,10 @@ export class OpenProxies<Proxy extends OpenableProxy> {
    * The proxy of that name; opens it if necessary. It does not count as idle until `stopIfIdle`.
    * @throws SlotsExhausted
    */
-  open(wish: ProxyWish): Proxy {
-    const { name, domain } = wish
+  open(wantedProxy: WantedProxy): Proxy {
+    const { name, domain } = wantedProxy
     this.#keep(name)
-    const proxy = this.get(name) ?? this.#given.make(this.placeOf(wish), domain.number, this.#stopping.get(name))
+    const proxy = this.get(name) ?? this.#given.make(this.placeOf(wantedProxy), domain.number, this.#stopping.get(name))
     this.#open.set(name, { domain: domain.number, proxy })
     return proxy
   }
