@@ -196,3 +196,13 @@ test('load balancers of the network whose class says nothing are as before', asy
   })
   expect(await curl(driver, announced, Buffer.alloc(11))).toMatchObject({ code: '413' })
 })
+
+test('load balancers of two classes have each its own limit', async () => {
+  const driver = await listener({ bodyBytes: 1_000 })
+  const other = webEntry([memberAt(member)], {}, { id: 'other-80' })
+  await put(driver, { ...other, ...{ key: 'lb/other', id: 'other' }, requestSizes: { headerBytes: null, bodyBytes: 10 } })
+  const sent = async (bytes: number, service: string) =>
+    (await curl(driver, unannounced, Buffer.alloc(bytes), service)).code
+  expect([await sent(1_000, 'web-80'), await sent(1_001, 'web-80')]).toEqual(['200', '413'])
+  expect([await sent(10, 'other-80'), await sent(11, 'other-80')]).toEqual(['200', '413'])
+})

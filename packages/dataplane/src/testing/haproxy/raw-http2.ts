@@ -55,8 +55,8 @@ export interface RawHttp2 {
   write(...frames: readonly Uint8Array[]): void
   /** Resolves when the stream ended, was reset, or the connection closed. */
   ended(stream: number): Promise<StreamEnd>
-  /** Bytes that are not on their way yet. */
-  readonly waiting: () => number
+  /** Resolves when what was written is on its way, or the connection is closed. */
+  sent(): Promise<void>
   /** Frames that came, by type. */
   readonly came: (type: number) => number
   /** Resolves when the server has closed the connection. */
@@ -143,7 +143,12 @@ export async function openHttp2(
         waiters.add(look)
         look()
       }),
-    waiting: () => socket.writableLength,
+    sent: () =>
+      new Promise((resolve) => {
+        if (isClosed || socket.writableLength === 0) return resolve()
+        socket.once('drain', () => resolve())
+        socket.once('close', () => resolve())
+      }),
     came: (type) => counts.get(type) ?? 0,
     closed,
     end: () => socket.destroy(),
