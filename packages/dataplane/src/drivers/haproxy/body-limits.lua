@@ -1,4 +1,4 @@
--- Bodies that are longer than a route allows: see body-limits.ts.
+-- Bodies that are longer than a route or a class allows: see body-limits.ts and request-sizes.ts.
 
 -- A client that sends looks for an answer late, or never if its connection is cut: so much more is read and thrown away.
 local MOST_DRAINED = 16777216
@@ -25,19 +25,20 @@ core.register_service("too_large", "http", function(applet)
   if is_at_once then drain(applet) end
 end)
 
--- Counts what comes. From the limit on nothing more is passed on, and the message never ends for the member.
+-- Counts what comes. From the limit on nothing more is passed on, and the message never ends for the member. The limit is
+-- an argument, or a variable of the request; a body whose length is told was looked at by a rule.
 local Count = { id = "spout-count-body", flags = filter.FLT_CFG_FL_HTX }
 Count.__index = Count
-function Count:new() return setmetatable({}, Count) end
-function Count:start_analyze(_, channel)
-  if not channel:is_resp() then filter.register_data_filter(self, channel) end
-end
+function Count:new() return setmetatable({}, { __index = self }) end
 function Count:http_headers(txn, message)
-  if not message:is_resp() then self.left = tonumber(txn:get_var("txn.body")) end
+  if message:is_resp() or txn:get_var("txn.told") then return end
+  self.left = self.most or tonumber(txn:get_var("txn.body"))
+  filter.register_data_filter(self, message.channel)
 end
 function Count:http_payload(txn, message)
-  -- What is called input has trailers in it, and the mark of their end.
-  local length = #(message:body() or "")
+  local length = message:input()
+  -- What is called input has trailers in it, and the mark of their end, so what seems to be too much is looked at.
+  if length > self.left then length = #(message:body() or "") end
   self.left = self.left - length
   if self.left >= 0 then return end
   txn:set_var("txn.over", true)
@@ -46,6 +47,9 @@ function Count:http_payload(txn, message)
   if message:input() > 0 then message:remove() end
 end
 function Count:http_end(_, message)
-  if not message:is_resp() and self.left < 0 then return filter.ERROR end
+  if not message:is_resp() and self.left and self.left < 0 then return filter.ERROR end
 end
-core.register_filter("count_body", Count, function(class) return class end)
+core.register_filter("count_body", Count, function(class, arguments)
+  class.most = tonumber(arguments[1])
+  return class
+end)

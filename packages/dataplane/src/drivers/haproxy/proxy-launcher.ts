@@ -30,7 +30,6 @@ const LUA_PROGRAMS = [
   new URL('./authorizers.lua', import.meta.url),
   new URL('./body-limits.lua', import.meta.url),
   new URL('./mirrors.lua', import.meta.url),
-  new URL('./request-sizes.lua', import.meta.url),
   new URL('./tls-names.lua', import.meta.url),
 ].map((url) => fileURLToPath(url))
 

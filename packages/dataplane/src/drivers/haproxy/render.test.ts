@@ -353,7 +353,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     leaveAfterMs: 60_000,
     luaPrograms: [
       ...['own-requests.lua', 'http-requests.lua', 'authorizers.lua', 'body-limits.lua', 'mirrors.lua'],
-      ...['request-sizes.lua', 'tls-names.lua'],
+      'tls-names.lua',
     ].map((program) => `${base}/${program}`),
     mapPath: (map) => `${base}/${map}.map`,
     certificatePath: (contentId) => `${base}/${contentId}.pem`,

@@ -30,12 +30,12 @@ export const sizeRules = ({ headerBytes, bodyBytes }: SizeShape = {}): readonly 
     : [
         // HAProxy takes it for the length of the body, or removes it if the body is chunked. `hdr_val` would read 32
         // bits.
-        '    http-request set-var(txn.announced) bool(true) if { req.hdr(content-length) -m found }',
+        '    http-request set-var(txn.told) bool(true) if { req.hdr(content-length) -m found }',
         `    http-request deny deny_status 413 if { req.fhdr(content-length),sub(${bodyBytes}) gt 0 }`,
-        '    http-after-response set-status 413 reason "Payload Too Large" if { var(txn.large) -m found }',
+        '    http-after-response set-status 413 reason "Payload Too Large" if { var(txn.over) -m found }',
       ]),
 ]
 
-/** Counts bodies that are not announced. 2.6 takes no filter in a defaults section. */
+/** Counts bodies that are not announced, as routes do (`body-limits.lua`). 2.6 takes no filter in a defaults section. */
 export const bodyFilter = ({ bodyBytes }: SizeShape = {}): readonly string[] =>
-  bodyBytes === undefined ? [] : [`    filter lua.spout-body ${bodyBytes}`]
+  bodyBytes === undefined ? [] : [`    filter lua.count_body ${bodyBytes}`]
