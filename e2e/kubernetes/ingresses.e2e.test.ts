@@ -59,6 +59,13 @@ const nginxIngress = (name: string, annotations: Readonly<Record<string, string>
     },
   } as object)
 
+const AUTHORIZER_PORT = 9090
+/** Lets whoever has the right token in, and only asks those who have none to sign in. */
+const AUTHORIZER = `require('node:http').createServer(({ url, headers }, response) => {
+  const codes = { 'Bearer open': 200, 'Bearer shut': 403 }
+  response.writeHead(url === '/check' ? (codes[headers.authorization] ?? 401) : 404).end()
+}).listen(${AUTHORIZER_PORT}, () => console.log('ready'))`
+
 /** Of ingress-controller-conformance; its other scenarios are in the tests of the compiler. */
 const DEFAULT_BACKEND = [
   ['GET', 'my-host/'],
@@ -160,6 +167,34 @@ describe('Ingresses on a real Kubernetes', () => {
       redirect: 'http://outside.example.org/start',
     })
     expect(await appOf('http://outside.example.org/start')).toBe('web')
+  })
+
+  it('ask an authorizer of the cluster, send clients to sign in, and open nothing when it is gone', async () => {
+    const { system, cluster } = lab
+    const authorizer = await system.lab.start('worker1', 'authorizer', [process.execPath, '-e', AUTHORIZER], {
+      readyText: 'ready',
+    })
+    const [own = ''] = cluster.node('worker1').addresses
+    await cluster.api.create(servicesIn('default'), {
+      metadata: { name: 'auth' },
+      spec: { ports: [{ name: 'http', port: 80, targetPort: AUTHORIZER_PORT }] },
+    } as object)
+    await cluster.api.create('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
+      metadata: { name: 'auth-1', labels: { 'kubernetes.io/service-name': 'auth' } },
+      ...{ addressType: 'IPv4', ports: [{ name: 'http', port: AUTHORIZER_PORT, protocol: 'TCP' }] },
+      endpoints: [{ addresses: [own], conditions: { ready: true } }],
+    } as object)
+    const signIn = 'https://login.example.org/start?rd=$escaped_request_uri'
+    await nginxIngress('private', { 'auth-url': 'http://auth.default.svc/check', 'auth-signin': signIn }, '/')
+    const url = 'http://private.example.org/account?a=b'
+    await until('a client to be sent to sign in', async () => (await curl(url)).status === 302)
+    expect((await curl(url)).redirect).toBe('https://login.example.org/start?rd=%2Faccount%3Fa%3Db')
+    const { body, status } = await curl(url, '--header', 'Authorization: Bearer open')
+    expect(status).toBe(200)
+    expect(JSON.parse(body)).toMatchObject({ pod: expect.stringMatching(/^web-/), path: '/account?a=b' })
+    expect((await curl(url, '--header', 'Authorization: Bearer shut')).status).toBe(403)
+    await system.lab.stop(authorizer)
+    await until('500', async () => (await curl(url, '--header', 'Authorization: Bearer open')).status === 500)
   })
 
   it('spread requests over all pods of a default backend, whatever host, path and method', async () => {

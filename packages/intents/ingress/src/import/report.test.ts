@@ -134,7 +134,11 @@ describe('Gateway API', () => {
     ])
   })
 
-  test.each([{ 'auth-url': 'http://auth' }, { 'whitelist-source-range': '10.0.0.0/8' }])(
+  test.each([
+    { 'auth-url': 'http://auth' },
+    { 'auth-url': 'http://next.shop.svc' },
+    { 'whitelist-source-range': '10.0.0.0/8' },
+  ])(
     'what would be open with %j is not written, and said',
     (annotations: Readonly<Record<string, string | undefined>>) => {
       const made = objects(given('one', annotations as Readonly<Record<string, string>>))

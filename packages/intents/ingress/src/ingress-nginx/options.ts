@@ -4,6 +4,7 @@ import { type Access, accessOf } from './access.ts'
 import { AnnotationReader } from './annotation-reader.ts'
 import { type Canary, canaryOf } from './canary.ts'
 import { type ClientCertificates, clientCertificatesOf } from './client-certificates.ts'
+import { type ExternalAuth, externalAuthOf } from './external-auth.ts'
 import { type Forwarding, forwardingOf } from './forwarding.ts'
 import { type Paths, pathsOf } from './paths.ts'
 import { type PoolOptions, poolOptionsOf } from './pool-options.ts'
@@ -17,6 +18,7 @@ export interface NginxOptions {
   readonly redirects: Redirects
   readonly access: Access
   readonly clients: ClientCertificates | null
+  readonly auth: ExternalAuth | null
   readonly forwarding: Forwarding
   readonly pool: PoolOptions
   readonly paths: Paths
@@ -40,6 +42,7 @@ export function nginxOptionsOf({ metadata }: Ingress): ReadAnnotations {
     redirects: redirectsOf(own),
     access: accessOf(own),
     clients: clientCertificatesOf(own, metadata.namespace ?? ''),
+    auth: externalAuthOf(own, metadata.namespace ?? ''),
     forwarding: forwardingOf(own, metadata.namespace ?? ''),
     pool: poolOptionsOf(read),
     paths: pathsOf(own),

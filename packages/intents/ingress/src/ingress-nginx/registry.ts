@@ -54,6 +54,9 @@ const TAKEN: Rows = {
   'session-cookie-path': '',
   'session-cookie-samesite': '',
   'session-cookie-max-age': 'a year at most',
+  'auth-signin-redirect-param': '',
+  'auth-response-headers': 'what clients send under these names is removed',
+  'auth-always-set-cookie': '',
   'proxy-ssl-name': '',
   'proxy-ssl-protocols': 'TLS 1.2 and 1.3',
 }
@@ -90,6 +93,12 @@ const DIFFERS: Rows = {
   'auth-tls-verify-client': '`on` (400 without a certificate), `optional`, `off`; another one closes the paths',
   'auth-tls-error-page': '302; as `temporal-redirect`',
   'auth-tls-match-cn': '`CN=` and an expression for the common name from its begin; the subset of RE2',
+  'auth-url':
+    'of the namespace: a Service (`http://NAME.NAMESPACE.svc:PORT/PATH`), or `$host` or a host and a path that one of its Ingresses has a rule for; each request is asked; another URL closes the paths',
+  'auth-method': '`GET` without it; what is no method closes the paths',
+  'auth-signin':
+    '302; of variables `$scheme`, `$host`, `$http_host` and at the end of a parameter `$request_uri`; another one is not taken, and clients get 401',
+  'auth-request-redirect': 'a text without variables, or `$request_uri`',
   'proxy-body-size':
     'larger ones get 413, also chunked ones, of which pods may get the begin; without it there is no limit',
   'default-backend': 'while its Service has no endpoint; errors of pods are passed on',
@@ -101,20 +110,7 @@ const REFUSED: Rows = {
   'auth-secret': PROTECTS,
   'auth-secret-type': PROTECTS,
   'auth-realm': PROTECTS,
-  'auth-url': PROTECTS,
-  'auth-signin': PROTECTS,
-  'auth-signin-redirect-param': PROTECTS,
-  'auth-method': PROTECTS,
-  'auth-response-headers': PROTECTS,
-  'auth-request-redirect': PROTECTS,
-  'auth-proxy-set-headers': PROTECTS,
-  'auth-cache-key': PROTECTS,
-  'auth-cache-duration': PROTECTS,
-  'auth-always-set-cookie': PROTECTS,
-  'auth-keepalive': PROTECTS,
-  'auth-keepalive-requests': PROTECTS,
-  'auth-keepalive-share-vars': PROTECTS,
-  'auth-keepalive-timeout': PROTECTS,
+  'auth-proxy-set-headers': 'it names a ConfigMap, which is not read',
   'auth-snippet': 'text of a configuration is never taken',
   'enable-global-auth': PROTECTS,
   'enable-modsecurity': PROTECTS,
@@ -128,6 +124,12 @@ const REFUSED: Rows = {
 }
 
 const NOT_TAKEN: Rows = {
+  'auth-cache-key': 'each request is asked about',
+  'auth-cache-duration': 'each request is asked about',
+  'auth-keepalive': 'connections to pods are kept as for any request',
+  'auth-keepalive-requests': 'connections to pods are kept as for any request',
+  'auth-keepalive-share-vars': 'connections to pods are kept as for any request',
+  'auth-keepalive-timeout': 'connections to pods are kept as for any request',
   'auth-tls-verify-depth': 'chains of any length are taken, as their authorities allow',
   'auth-tls-pass-certificate-to-upstream':
     'pods are told of it by x-ssl-client-dn, x-ssl-client-cn, x-ssl-issuer and x-ssl-client-sha1',
@@ -150,7 +152,7 @@ const NOT_TAKEN: Rows = {
   'proxy-next-upstream-timeout': 'proxy-next-upstream-tries ends it',
   'limit-rate': 'bandwidth is not limited by response',
   'limit-rate-after': 'bandwidth is not limited by response',
-  satisfy: 'without authentication there is no choice',
+  satisfy: 'an address that is allowed and authentication are both needed, where both are asked for',
   'custom-headers': 'it names a ConfigMap, which is not read',
   'connection-proxy-header': 'how messages are transferred is not a choice',
   'proxy-cookie-domain': 'cookies are passed on as they are',

@@ -58,6 +58,13 @@ export const SERVED: Readonly<
   'auth-tls-verify-client': ['optional', { 'auth-tls-secret': 'shop/ca' }],
   'auth-tls-error-page': ['https://b.example/no', { 'auth-tls-secret': 'shop/ca' }],
   'auth-tls-match-cn': ['CN=alice', { 'auth-tls-secret': 'shop/ca' }],
+  'auth-url': 'http://next.shop.svc/check',
+  'auth-method': ['POST', { 'auth-url': 'http://next.shop.svc' }],
+  'auth-signin': ['https://$host/start', { 'auth-url': 'http://next.shop.svc' }],
+  'auth-signin-redirect-param': ['to', { 'auth-url': 'http://next.shop.svc', 'auth-signin': 'https://$host/start' }],
+  'auth-response-headers': ['X-User', { 'auth-url': 'http://next.shop.svc' }],
+  'auth-request-redirect': ['https://b.example/', { 'auth-url': 'http://next.shop.svc' }],
+  'auth-always-set-cookie': ['true', { 'auth-url': 'http://next.shop.svc' }],
   'proxy-body-size': '8m',
   'default-backend': 'none',
 }

@@ -22,8 +22,10 @@ import {
   MOST_LISTENER_CERTIFICATES,
   MOST_ROUTES,
 } from '@spout/model'
+import type { ExternalAuth } from '../ingress-nginx/external-auth.ts'
 import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { type IngressOptions, optionsOf } from './annotations.ts'
+import { ruleOfAuthorizer } from './authorizers.ts'
 import { Backends, PLAIN_POOL } from './backends.ts'
 import { clientAuthoritiesOf } from './client-authorities.ts'
 import { dnsNamesOf } from './dns-names.ts'
@@ -86,7 +88,7 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
   const routes: { readonly rule: Rule; readonly route: RouteContent }[] = wwwRoutes(rules, optionsFor)
   for (const rule of rules) {
     const toldOf = (refusal: Refusal) => tell(rule.ingress, refusal)
-    const used = backendsOf(rule, canaries.get(rule), backends, optionsFor, tell)
+    const used = backendsOf(rule, canaries.get(rule), rules, backends, optionsFor, tell)
     for (const input of routesOfRule(rule, optionsFor(rule.ingress), used, regexes, toldOf)) {
       const route = routeOf(input, rule.field)
       // Where only what happens to requests is at fault, no less specific rule gets them.
@@ -206,11 +208,12 @@ function canariesOf(
 function backendsOf(
   rule: Rule,
   other: Rule | undefined,
+  rules: readonly Rule[],
   backends: Backends,
   optionsFor: (ingress: Ingress) => IngressOptions,
   tell: Tell,
 ): RuleBackends {
-  const { forwarding, pool: how } = optionsFor(rule.ingress)
+  const { forwarding, auth, pool: how } = optionsFor(rule.ingress)
   const poolOf = ({ backend, field, ingress }: Rule, options: typeof how) => {
     if ('service' in backend)
       return backends.poolOf({ ...backend, field: `${field}.backend` }, options, (refusal) => tell(ingress, refusal))
@@ -227,6 +230,13 @@ function backendsOf(
       field === 'default-backend' ? how : PLAIN_POOL,
       (refusal) => tell(rule.ingress, refusal),
     )
+  const authorizerPool = (wanted: ExternalAuth): string | null => {
+    if ('service' in wanted.asks) return inNamespace(wanted.asks.service, wanted.asks.port, 'auth-url')
+    const found = ruleOfAuthorizer(rule, wanted, rules, optionsFor)
+    if ('match' in found) return poolOf(found, optionsFor(found.ingress).pool)
+    tell(rule.ingress, found)
+    return null
+  }
   const { mirror, fallback } = forwarding
   const pool = poolOf(rule, how)
   const second = fallback === null ? null : inNamespace(fallback, null, 'default-backend')
@@ -235,6 +245,7 @@ function backendsOf(
   return {
     pool: second !== null && (pool === null || backends.isEmpty(pool)) ? second : pool,
     canary: canary === null || canaryPool === null ? null : { canary, pool: canaryPool },
+    authorizer: auth === null ? null : authorizerPool(auth),
     mirror: mirror === null ? null : inNamespace(mirror.service, mirror.port, 'mirror-target'),
   }
 }
@@ -245,7 +256,9 @@ const persistenceOf = ({ pool }: IngressOptions) => ({ persistence: pool.persist
 const poolNamesOf = (routes: readonly RouteContent[]): ReadonlySet<string> =>
   new Set(
     routes.flatMap(({ action }) =>
-      action.type === 'forward' ? [...action.pools, ...(action.mirrors ?? [])].map(({ pool }) => pool) : [],
+      action.type === 'forward'
+        ? [...action.pools, ...(action.mirrors ?? []), action.authorizer ?? []].flat().map(({ pool }) => pool)
+        : [],
     ),
   )
 

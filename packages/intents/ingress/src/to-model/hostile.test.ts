@@ -85,7 +85,9 @@ describe('hostile text is refused or harmless, and nobody else changes', () => {
       ? { 'enable-cors': 'true' }
       : name.startsWith('canary-')
         ? { canary: 'true' }
-        : {}
+        : name.startsWith('auth-') && name !== 'auth-url'
+          ? { 'auth-url': 'http://next.shop.svc/check' }
+          : {}
     for (const text of HOSTILE) expectHarmless(withAnnotations({ ...beside, [name]: text }))
   })
 

@@ -170,7 +170,7 @@ describe('access', () => {
     { 'allowlist-source-range': '10.0.0.0/8;deny all' },
     { 'denylist-source-range': 'nobody' },
     { 'auth-type': 'basic', 'auth-secret': 'users' },
-    { 'auth-url': 'http://auth.shop.svc' },
+    { 'auth-url': 'http://auth.other.svc' },
     { 'auth-tls-secret': 'shop/ca' },
     { 'auth-of-a-later-version': 'x' },
     { 'configuration-snippet': 'deny all;' },

@@ -22,6 +22,8 @@ export interface RuleBackends {
   /** Name of its pool; null: its backend cannot be served. */
   readonly pool: string | null
   readonly canary: RuleCanary | null
+  /** Name of the pool that is asked whether requests may go on; null: none is, or it cannot be. */
+  readonly authorizer: string | null
   /** Name of the pool that gets copies. */
   readonly mirror: string | null
 }
@@ -63,6 +65,9 @@ export function routesOfRule(
   const root = rootRoutes(name, rule, options)
   if (options.redirects.all !== null) return [...guards, { name, conditions, action: options.redirects.all }]
   if (backends.pool === null) return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
+  // Whoever cannot be asked lets nobody in.
+  if (options.auth !== null && backends.authorizer === null)
+    return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
   const { takes, rewrite, isWhole } = rewriteOf(rule, options, conditions, tell)
   if (takes === null) return [...guards, { name, conditions, action: NOT_SERVED }]
   const rest: RouteContentInput[] = isWhole ? [] : [{ name: `${name}#rest`, conditions, action: NOT_SERVED }]
@@ -75,6 +80,7 @@ export function routesOfRule(
     ...(options.forwarding.retry && { retry: options.forwarding.retry }),
     ...(isLimited && limits),
     ...(options.forwarding.maxBodyBytes !== undefined && { maxBodyBytes: options.forwarding.maxBodyBytes }),
+    ...(options.auth !== null && { authorizer: { ...options.auth.authorizer, pool: backends.authorizer ?? '' } }),
     ...(backends.mirror !== null && { mirrors: [{ pool: backends.mirror }] }),
   })
   const shares = { name, pool: backends.pool, canary: backends.canary, conditions: takes, field: rule.field }

@@ -1,0 +1,49 @@
+import { type Refusal, shown } from '@spout/connector'
+import type { Ingress } from '@spout/kube'
+import type { ExternalAuth } from '../ingress-nginx/external-auth.ts'
+import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
+import type { IngressOptions } from './annotations.ts'
+import { literalBegin } from './regexes.ts'
+import type { Rule } from './rules.ts'
+
+const AUTH_URL_FIELD = `metadata.annotations[${NGINX_PREFIX}auth-url]`
+
+/**
+ * The rule that serves the URL of an authorizer which is named by a host. Where it is not certain which one does there is
+ * none: whoever asks the wrong Service may let everybody in.
+ * @param rules in the order in which they are tried
+ * @returns a refusal without one
+ */
+export function ruleOfAuthorizer(
+  rule: Rule,
+  { asks, path }: ExternalAuth,
+  rules: readonly Rule[],
+  optionsFor: (ingress: Ingress) => IngressOptions,
+): Rule | Refusal {
+  const host = ('host' in asks ? asks.host : null) ?? rule.host
+  const [asked = '/'] = path.split('?')
+  const refused = (why: string): Refusal => ({
+    reason: 'AnnotationRefused',
+    field: AUTH_URL_FIELD,
+    message: `not taken: ${why}; paths of ${shown(host === '' ? 'all hosts' : rule.host)} are answered with 503.`,
+  })
+  const found = rules.find((one) => one.host === host && one.match !== 'default' && canTake(one, asked))
+  // At the same host whoever has all other paths is no authorizer, and says 200 to much.
+  if (found === undefined || (found.host === rule.host && found.path === ''))
+    return refused(`no Ingress of this namespace has a rule for ${shown(`${host}${asked}`)}`)
+  if (found.match === 'regex' && literalBegin(found.path) !== found.path)
+    return refused(`an expression, ${shown(found.path)}, takes its path`)
+  const { auth, isRefused, access, clients, redirects, paths } = optionsFor(found.ingress)
+  if (auth !== null || isRefused || clients !== null || access.allow !== null || access.deny.length > 0)
+    return refused('its path is protected itself')
+  if (redirects.all !== null || paths.rewriteTarget !== null)
+    return refused('requests for its path are redirected or rewritten')
+  return found
+}
+
+/** Whether a rule may take a path; an expression may if its begin does. */
+function canTake({ match, path }: Rule, asked: string): boolean {
+  if (match === 'exact') return asked === path
+  if (match === 'regex') return asked.toLowerCase().startsWith(literalBegin(path).toLowerCase())
+  return path === '' || asked === path || asked.startsWith(`${path}/`)
+}
