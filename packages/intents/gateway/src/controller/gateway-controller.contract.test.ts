@@ -4,10 +4,10 @@ import { silentLogger, systemClock } from '@spout/runtime'
 import { waitFor } from '@spout/testkit'
 import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openTestBed } from '../../../../server/src/test-bed.ts'
 import type { Gateway } from '../objects/gateway.ts'
-import { routeIdOf } from '../objects/route.ts'
+import { type RouteObject, routeIdOf } from '../objects/route.ts'
 import { MemoryCluster } from '../testing/memory-cluster.fixture.ts'
 import { gatewayWith, grantOf, grpcRouteWith, http, routeWith, serviceOf, setWith, to } from '../testing/objects.ts'
 import { compileGateway } from '../to-model/compile-gateway.ts'
@@ -138,6 +138,47 @@ const whole = () =>
       ...(http2 && { http2 }),
     }),
   })
+
+const soon = (what: string, isSo: () => boolean) =>
+  waitFor(async () => isSo(), { what, timeoutMs: 60_000, everyMs: 10 })
+const attached = () => cluster.gateway(KEY)?.status?.listeners?.[0]?.attachedRoutes
+const routeTo = (name: string, number: number, path: string) =>
+  routeWith(
+    { rules: [{ matches: [{ path: { type: 'Exact', value: path } }], backendRefs: [to('a')] }] },
+    { name, number },
+  )
+
+test('a route is said to the control plane before its own status is written', async () => {
+  cluster.putService('shop/a', serviceOf('a'))
+  putGateway('')
+  const [first, second] = [routeTo('r8', 18, '/8'), routeTo('r9', 19, '/9')]
+  cluster.putRoute(routeIdOf(first), first)
+  await soon('the first route', () => attached() === 1)
+  const did: string[] = []
+  using _said = vi.spyOn(service, 'changeRoutes').mockImplementation((...given) => {
+    did.push('said')
+    return NativeLoadBalancers.prototype.changeRoutes.apply(service, given)
+  })
+  using _written = vi.spyOn(cluster, 'writeParents').mockImplementation((...given) => {
+    did.push('written')
+    return MemoryCluster.prototype.writeParents.apply(cluster, given)
+  })
+  cluster.putRoute(routeIdOf(second), second)
+  await soon('the second route', () => attached() === 2 && did.length > 1)
+  expect(did).toEqual(['said', 'written'])
+})
+
+test('routes say that a Service is gone which was there before them', async () => {
+  const isResolved = (route: RouteObject) =>
+    cluster.route(routeIdOf(route))?.status?.parents?.[0]?.conditions?.find(({ type }) => type === 'ResolvedRefs')
+      ?.status
+  const route = routeTo('r8', 18, '/8')
+  await soon('it to resolve', () => isResolved(route) === 'True')
+  cluster.putService('shop/a', null)
+  await soon('it to resolve no more', () => isResolved(route) === 'False')
+  for (const one of [route, routeTo('r9', 19, '/9')]) cluster.putRoute(routeIdOf(one), null)
+  await soon('the routes to go', () => attached() === 0)
+})
 
 test('after any changes the load balancer is what compiling the whole Gateway gives', async () => {
   const known = new KnownLoadBalancers({

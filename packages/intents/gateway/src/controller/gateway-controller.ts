@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   IntentLoop,
   KnownDomains,
@@ -244,7 +245,8 @@ export class GatewayController {
     const { cluster, routes } = this.#context
     const own = [...routes.ofService(key)]
     const service = cluster.service(key)
-    const isAnother = this.#services.get(key) !== service
+    // One that was there before its routes, and has not changed since, is not known.
+    const isAnother = !this.#services.has(key) || this.#services.get(key) !== service
     if (service === undefined || own.length === 0) this.#services.delete(key)
     else this.#services.set(key, service)
     for (const route of own) {
@@ -361,7 +363,11 @@ export class GatewayController {
       class: told((name) => statuses.tellClass(name)),
       gateway: (key) => this.#balancer.balance(key),
       'listener-set': told((key) => statuses.tellUnserved(key)),
-      route: told((id) => statuses.tellRoute(id, this.#context, surroundingsOf(this.#context))),
+      route: told(async (id) => {
+        // What serves a change goes first: Gateways that were queued with it are said to the control plane meanwhile.
+        await setImmediate()
+        await statuses.tellRoute(id, this.#context, surroundingsOf(this.#context))
+      }),
       policy: told((key) => this.#lookAtPolicy(key)),
       leave: (key) => this.#leave(key),
     }
