@@ -104,7 +104,7 @@ export async function routeStages(from: 'before' | 'scratch', routes: number, ch
           previous: null,
         },
         ...(from === 'before' ? { nodeRoutes, entryBefore: plannedBefore } : {}),
-        ...{ gatewayOwnerIds: [], freePoolNumber: () => 1, connectionLimit: null, contentIdOf: () => null, now: NOW },
+        ...{ gatewayOwnerIds: [], freePoolNumber: () => 1, connectionLimit: null, certificateOf: () => null, now: NOW },
       }),
     )
     const planned = entries.get(NODE.id)!

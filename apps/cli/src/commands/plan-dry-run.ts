@@ -119,7 +119,7 @@ function plan(
     dedicatedProxy,
     requestSizes,
     // A plan shows no contents of certificates, so each id stands for its own.
-    contentIdOf: (certificateId) => certificateId.replaceAll('-', ''),
+    certificateOf: (certificateId) => ({ contentId: certificateId.replaceAll('-', ''), names: [], keyType: '' }),
     now: loadBalancer.updatedAt ?? loadBalancer.createdAt,
   })
 }

@@ -72,7 +72,7 @@ export class LoadBalancerPublisher {
       dedicatedProxy: ofClass?.dedicatedProxy,
       requestSizes: ofClass?.requestSizes,
       securityRules: this.#securityRulesOf(loadBalancer),
-      contentIdOf: (certificateId) => view.get('certificate', certificateId)?.value.contentId ?? null,
+      certificateOf: (certificateId) => view.get('certificate', certificateId)?.value ?? null,
       now: clock.now().toISOString(),
     })
     // The load balancer was never on a node, so no node is told.

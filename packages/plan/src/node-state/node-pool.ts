@@ -12,7 +12,7 @@ import {
 } from '@spout/model'
 import { poolMode } from '../resolve/protocols.ts'
 import { placeMembers } from '../slots/edit-slots.ts'
-import { type ContentIdOf, planPoolTls } from './node-tls.ts'
+import { type CertificateOf, planPoolTls } from './node-tls.ts'
 
 export type PlacedPool = Placement['pools'][number]
 
@@ -26,14 +26,14 @@ export function planPool(
   pool: Pool,
   number: number,
   previous: PlacedPool | null,
-  contentIdOf: ContentIdOf,
+  certificateOf: CertificateOf,
   nodesHad: NodePool['members'] = [],
 ): { readonly placed: PlacedPool; readonly node: NodePool | null } {
   const mode = poolMode(loadBalancer, pool)
   const enabled = pool.members.filter((member) => member.enabled)
   const assignment = placeMembers(previous, enabled)
   const slots = mode === 'l4' ? assignment.slots : null
-  const tls = planPoolTls(pool, mode, contentIdOf)
+  const tls = planPoolTls(pool, mode, certificateOf)
   const members = assignment.members.map((member) => member?.id ?? null)
   const placed = { poolId: pool.id, number, members, slots }
   if (tls === null) return { placed, node: null }

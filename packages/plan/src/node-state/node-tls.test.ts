@@ -2,6 +2,9 @@ import type { ListenerTls, PoolTls } from '@spout/model'
 import { expect, test } from 'vitest'
 import { planPoolTls, planTls } from './node-tls.ts'
 
+/** A certificate for one name, and another one for each id. */
+const certificateOf = (id: string) => ({ contentId: `content of ${id}`, names: [id], keyType: 'rsa-2048' })
+
 const tls: ListenerTls = {
   certificateIds: ['a', 'b'],
   unknownNames: 'refuse',
@@ -13,7 +16,7 @@ const tls: ListenerTls = {
 }
 
 test('nodes get the certificates in order, each with its present content', () => {
-  expect(planTls({ tls }, (id) => `content of ${id}`)).toEqual({
+  expect(planTls({ tls }, certificateOf)).toEqual({
     tls: {
       certificates: [
         { id: 'a', contentId: 'content of a' },
@@ -27,10 +30,31 @@ test('nodes get the certificates in order, each with its present content', () =>
 })
 
 test('a certificate that is gone is left out; without any the listener cannot be served', () => {
-  expect(planTls({ tls }, (id) => (id === 'b' ? 'content' : null))?.tls?.certificates).toEqual([
-    { id: 'b', contentId: 'content' },
+  expect(planTls({ tls }, (id) => (id === 'b' ? certificateOf(id) : null))?.tls?.certificates).toEqual([
+    { id: 'b', contentId: 'content of b' },
   ])
   expect(planTls({ tls }, () => null)).toBeNull()
+})
+
+test('of certificates with the same names nodes get the first, whichever was renewed last', () => {
+  const names = new Map([
+    ['first', ['*.example.org', 'example.org']],
+    ['copy', ['*.EXAMPLE.org']],
+    ['more', ['example.org', 'more.example.org']],
+    ['ecdsa', ['*.example.org', 'example.org']],
+    ['below', ['a.example.org']],
+  ])
+  const found = (content: string) => (id: string) => ({
+    ...{ contentId: `${content} ${id}`, names: names.get(id) ?? [] },
+    keyType: id === 'ecdsa' ? 'ecdsa-p256' : 'rsa-2048',
+  })
+  const shown = (ids: string[], content = '') =>
+    planTls({ tls: { ...tls, certificateIds: ids } }, found(content))?.tls?.certificates.map(({ id }) => id)
+  const all = [...names.keys()]
+  expect(shown(all)).toEqual(['first', 'more', 'ecdsa', 'below'])
+  expect(shown(all, 'renewed')).toEqual(shown(all))
+  expect(shown(['copy', 'first'])).toEqual(['copy', 'first'])
+  expect(shown(['copy', 'copy'])).toEqual(['copy'])
 })
 
 test('other listeners have none', () => {
@@ -52,54 +76,55 @@ test('members are spoken to with the present content of certificates; applicatio
     certificate: { id: 'own', contentId: 'content of own' },
     minVersion: '1.2',
   }
-  const contentIdOf = (id: string) => `content of ${id}`
-  expect(planPoolTls({ tls: poolTls }, 'http', contentIdOf)).toEqual({ tls: { ...planned, alpn: ['h2', 'http/1.1'] } })
-  expect(planPoolTls({ tls: poolTls }, 'tcp-proxy', contentIdOf)).toEqual({ tls: { ...planned, alpn: [] } })
-  expect(planPoolTls({}, 'http', contentIdOf)).toEqual({})
+  expect(planPoolTls({ tls: poolTls }, 'http', certificateOf)).toEqual({
+    tls: { ...planned, alpn: ['h2', 'http/1.1'] },
+  })
+  expect(planPoolTls({ tls: poolTls }, 'tcp-proxy', certificateOf)).toEqual({ tls: { ...planned, alpn: [] } })
+  expect(planPoolTls({}, 'http', certificateOf)).toEqual({})
 })
 
 test('nodes are told of ciphers where some are chosen', () => {
   const ciphers: NonNullable<ListenerTls['ciphers']> = ['ECDHE-RSA-AES128-GCM-SHA256', 'TLS_AES_128_GCM_SHA256']
-  expect(planTls({ tls: { ...tls, ciphers } }, () => 'content')).toMatchObject({ tls: { ciphers } })
-  expect(planPoolTls({ tls: { ...poolTls, ciphers } }, 'http', () => 'content')).toMatchObject({ tls: { ciphers } })
+  expect(planTls({ tls: { ...tls, ciphers } }, certificateOf)).toMatchObject({ tls: { ciphers } })
+  expect(planPoolTls({ tls: { ...poolTls, ciphers } }, 'http', certificateOf)).toMatchObject({ tls: { ciphers } })
 })
 
 test('members are looked up in the lists that the pool names; without these they could be revoked ones', () => {
   const looking = { ...poolTls, crlCertificateId: 'crl' }
-  expect(planPoolTls({ tls: looking }, 'http', (id) => `content of ${id}`)).toMatchObject({
+  expect(planPoolTls({ tls: looking }, 'http', certificateOf)).toMatchObject({
     tls: { revocations: { id: 'crl', contentId: 'content of crl' } },
   })
-  expect(planPoolTls({ tls: looking }, 'http', (id) => (id === 'crl' ? null : 'content'))).toBeNull()
-  expect(planPoolTls({ tls: poolTls }, 'http', () => 'content')?.tls).not.toHaveProperty('revocations')
+  expect(planPoolTls({ tls: looking }, 'http', (id) => (id === 'crl' ? null : certificateOf(id)))).toBeNull()
+  expect(planPoolTls({ tls: poolTls }, 'http', certificateOf)?.tls).not.toHaveProperty('revocations')
 })
 
 test.each(['ca', 'own'])('a pool without its certificate %s is not served: members could be anybody', (gone) => {
-  expect(planPoolTls({ tls: poolTls }, 'http', (id) => (id === gone ? null : 'content'))).toBeNull()
+  expect(planPoolTls({ tls: poolTls }, 'http', (id) => (id === gone ? null : certificateOf(id)))).toBeNull()
 })
 
 test('clients are asked for certificates of the present authorities; without these the listener is not served', () => {
   const asking = { ...tls, clientCertificates: { caCertificateId: 'ca', required: false } }
-  expect(planTls({ tls: asking }, (id) => `content of ${id}`)?.tls?.clients).toEqual({
+  expect(planTls({ tls: asking }, certificateOf)?.tls?.clients).toEqual({
     authorities: { id: 'ca', contentId: 'content of ca' },
     required: false,
   })
   const lenient = { ...tls, clientCertificates: { ...asking.clientCertificates, acceptInvalid: true } }
-  expect(planTls({ tls: lenient }, () => 'content')?.tls?.clients?.acceptInvalid).toBe(true)
+  expect(planTls({ tls: lenient }, certificateOf)?.tls?.clients?.acceptInvalid).toBe(true)
   const separate = { ...tls, separateHosts: ['a.example'] }
-  expect(planTls({ tls: separate }, () => 'content')?.tls?.separateHosts).toEqual(['a.example'])
-  expect(planTls({ tls }, () => 'content')?.tls).not.toHaveProperty('separateHosts')
-  expect(planTls({ tls: asking }, (id) => (id === 'ca' ? null : 'content'))).toBeNull()
+  expect(planTls({ tls: separate }, certificateOf)?.tls?.separateHosts).toEqual(['a.example'])
+  expect(planTls({ tls }, certificateOf)?.tls).not.toHaveProperty('separateHosts')
+  expect(planTls({ tls: asking }, (id) => (id === 'ca' ? null : certificateOf(id)))).toBeNull()
 })
 
 test('they are looked up in the present lists of revoked ones; without these the listener is not served', () => {
   const clientCertificates = { caCertificateId: 'ca', required: true, crlCertificateId: 'crl' }
   const asking = { ...tls, clientCertificates }
-  expect(planTls({ tls: asking }, (id) => `content of ${id}`)?.tls?.clients).toEqual({
+  expect(planTls({ tls: asking }, certificateOf)?.tls?.clients).toEqual({
     authorities: { id: 'ca', contentId: 'content of ca' },
     required: true,
     revocations: { id: 'crl', contentId: 'content of crl' },
   })
-  expect(planTls({ tls: asking }, (id) => (id === 'crl' ? null : 'content'))).toBeNull()
+  expect(planTls({ tls: asking }, (id) => (id === 'crl' ? null : certificateOf(id)))).toBeNull()
   const none = { ...tls, clientCertificates: { ...clientCertificates, crlCertificateId: null } }
-  expect(planTls({ tls: none }, () => 'content')?.tls?.clients).not.toHaveProperty('revocations')
+  expect(planTls({ tls: none }, certificateOf)?.tls?.clients).not.toHaveProperty('revocations')
 })

@@ -1,20 +1,29 @@
-import type { Listener, ListenerTls, NodeCertificate, NodePool, Pool, Service, ServiceTls } from '@spout/model'
+import type {
+  Certificate,
+  Listener,
+  ListenerTls,
+  NodeCertificate,
+  NodePool,
+  Pool,
+  Service,
+  ServiceTls,
+} from '@spout/model'
 import type { AccessLog } from '@spout/model/access-log'
 
-/** The content that a certificate has now; null for one that is not there. */
-export type ContentIdOf = (certificateId: string) => string | null
+/** What a certificate is now; null for one that is not there. */
+export type CertificateOf = (id: string) => Pick<Certificate, 'contentId' | 'names' | 'keyType'> | null
 
 /**
  * How nodes end a listener's TLS.
  * @returns null for a listener that cannot be served: all its certificates are gone, or the authorities or revocation
  * lists of its clients
  */
-export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf): Pick<Service, 'tls'> | null {
+export function planTls({ tls }: Pick<Listener, 'tls'>, certificateOf: CertificateOf): Pick<Service, 'tls'> | null {
   if (tls === null) return {}
-  const certificates = tls.certificateIds.flatMap((id) => nodeCertificate(id, contentIdOf) ?? [])
+  const certificates = shownCertificates(tls.certificateIds, certificateOf)
   if (certificates.length === 0) return null
   const { unknownNames, minVersion, ciphers, alpn, hsts, separateHosts } = tls
-  const clients = planClients(tls, contentIdOf)
+  const clients = planClients(tls, certificateOf)
   if (clients === null) return null
   return {
     tls: {
@@ -27,17 +36,35 @@ export function planTls({ tls }: Pick<Listener, 'tls'>, contentIdOf: ContentIdOf
   }
 }
 
+/**
+ * The certificates of a listener without those of which an earlier one has every name, and a key of the same kind.
+ * Proxies tell certificates apart by these two, and forget the order when one is renewed: of two with the same names
+ * clients would get the other one from then on.
+ */
+function shownCertificates(ids: readonly string[], certificateOf: CertificateOf): readonly NodeCertificate[] {
+  const taken = new Set<string>()
+  return ids.flatMap((id) => {
+    const certificate = certificateOf(id)
+    if (certificate === null) return []
+    const [kindOfKey] = certificate.keyType.split('-')
+    const names = certificate.names.map((name) => `${kindOfKey} ${name.toLowerCase()}`)
+    if (names.length > 0 && names.every((name) => taken.has(name))) return []
+    for (const name of names) taken.add(name)
+    return [{ id, contentId: certificate.contentId }]
+  })
+}
+
 function planClients(
   { clientCertificates }: ListenerTls,
-  contentIdOf: ContentIdOf,
+  certificateOf: CertificateOf,
 ): Pick<ServiceTls, 'clients'> | null {
   if (clientCertificates === null) return {}
   const { caCertificateId, required, acceptInvalid, crlCertificateId = null } = clientCertificates
-  const authorities = nodeCertificate(caCertificateId, contentIdOf)
+  const authorities = nodeCertificate(caCertificateId, certificateOf)
   if (authorities === null) return null
   const clients = { authorities, required, ...(acceptInvalid && { acceptInvalid }) }
   if (crlCertificateId === null) return { clients }
-  const revocations = nodeCertificate(crlCertificateId, contentIdOf)
+  const revocations = nodeCertificate(crlCertificateId, certificateOf)
   return revocations === null ? null : { clients: { ...clients, revocations } }
 }
 
@@ -48,13 +75,13 @@ function planClients(
 export function planPoolTls(
   { tls }: Pick<Pool, 'tls'>,
   mode: NodePool['mode'],
-  contentIdOf: ContentIdOf,
+  certificateOf: CertificateOf,
 ): Pick<NodePool, 'tls'> | null {
   if (tls === undefined) return {}
   const { caCertificateId, crlCertificateId = null, clientCertificateId, serverName, minVersion, ciphers } = tls
-  const authorities = caCertificateId === null ? null : nodeCertificate(caCertificateId, contentIdOf)
-  const revocations = crlCertificateId === null ? null : nodeCertificate(crlCertificateId, contentIdOf)
-  const certificate = clientCertificateId === null ? null : nodeCertificate(clientCertificateId, contentIdOf)
+  const authorities = caCertificateId === null ? null : nodeCertificate(caCertificateId, certificateOf)
+  const revocations = crlCertificateId === null ? null : nodeCertificate(crlCertificateId, certificateOf)
+  const certificate = clientCertificateId === null ? null : nodeCertificate(clientCertificateId, certificateOf)
   if ((authorities === null) !== (caCertificateId === null)) return null
   if ((revocations === null) !== (crlCertificateId === null)) return null
   if ((certificate === null) !== (clientCertificateId === null)) return null
@@ -74,17 +101,17 @@ export function planPoolTls(
  */
 export function planSyslog(
   syslog: NonNullable<AccessLog['syslog']>,
-  contentIdOf: ContentIdOf,
+  certificateOf: CertificateOf,
 ): NonNullable<NonNullable<Service['accessLog']>['syslog']> | null {
   const { tls, ...target } = syslog
   if (tls === undefined) return target
-  const authorities = nodeCertificate(tls.caCertificateId, contentIdOf)
-  const certificate = tls.clientCertificateId === null ? null : nodeCertificate(tls.clientCertificateId, contentIdOf)
+  const authorities = nodeCertificate(tls.caCertificateId, certificateOf)
+  const certificate = tls.clientCertificateId === null ? null : nodeCertificate(tls.clientCertificateId, certificateOf)
   if (authorities === null || (certificate === null) !== (tls.clientCertificateId === null)) return null
   return { ...target, tls: { authorities, serverName: tls.serverName, certificate } }
 }
 
-function nodeCertificate(id: string, contentIdOf: ContentIdOf): NodeCertificate | null {
-  const contentId = contentIdOf(id)
-  return contentId === null ? null : { id, contentId }
+function nodeCertificate(id: string, certificateOf: CertificateOf): NodeCertificate | null {
+  const certificate = certificateOf(id)
+  return certificate === null ? null : { id, contentId: certificate.contentId }
 }

@@ -28,7 +28,7 @@ import type { Reason } from '../reason.ts'
 import { admittedSources } from './admitted-sources.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
 import { type KnownNodeRoutes, planRoutes } from './node-routes.ts'
-import { type ContentIdOf, planSyslog, planTls } from './node-tls.ts'
+import { type CertificateOf, planSyslog, planTls } from './node-tls.ts'
 import type { PlacementIndex } from './placement-index.ts'
 import { needsSymmetricPath } from './symmetric-path.ts'
 
@@ -60,8 +60,8 @@ export interface LoadBalancerPlanInput {
   readonly dedicatedProxy?: DedicatedProxy | undefined
   /** Larger requests are refused, as its class says. Absent: as large as the proxy takes. */
   readonly requestSizes?: RequestSizes | undefined
-  /** Content ids of the project's certificates. */
-  readonly contentIdOf: ContentIdOf
+  /** Certificates of the project. */
+  readonly certificateOf: CertificateOf
   /** RFC 3339: the time of the placement, if it differs from the previous one. */
   readonly now: string
 }
@@ -288,7 +288,7 @@ function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planPool>[] 
       last = number
     }
     planned.push(
-      planPool(loadBalancer, pool, number, before.get(pool.id) ?? null, input.contentIdOf, nodesHad.get(pool.id)),
+      planPool(loadBalancer, pool, number, before.get(pool.id) ?? null, input.certificateOf, nodesHad.get(pool.id)),
     )
   }
   return planned
@@ -325,26 +325,26 @@ function loadBalancerEntry(
 function accessLogOf(
   { format, syslog }: AccessLog,
   projectId: string,
-  contentIdOf: ContentIdOf,
+  certificateOf: CertificateOf,
 ): Pick<Service, 'accessLog'> {
   if (syslog === null) return { accessLog: { format, projectId } }
-  const planned = planSyslog(syslog, contentIdOf)
+  const planned = planSyslog(syslog, certificateOf)
   return planned === null ? {} : { accessLog: { format, projectId, syslog: planned } }
 }
 
 /** The facts about a listener's service that the listener does not contain. */
 type ListenerSurroundings = Pick<
   LoadBalancerPlanInput,
-  'contentIdOf' | 'connectionLimit' | 'nodeRoutes' | 'entryBefore' | 'securityRules'
+  'certificateOf' | 'connectionLimit' | 'nodeRoutes' | 'entryBefore' | 'securityRules'
 >
 
 function service(
   listener: LoadBalancer['listeners'][number],
   projectId: string,
   numbers: ReadonlyMap<string, number>,
-  { contentIdOf, connectionLimit: limit, nodeRoutes, entryBefore, securityRules = null }: ListenerSurroundings,
+  { certificateOf, connectionLimit: limit, nodeRoutes, entryBefore, securityRules = null }: ListenerSurroundings,
 ): readonly Service[] {
-  const tls = planTls(listener, contentIdOf)
+  const tls = planTls(listener, certificateOf)
   if (tls === null) return []
   const { clientMs, connectMs, memberMs, inspectMs } = listener.timeouts
   const inspected = listener.protocol === 'tls-passthrough' && inspectMs > 0
@@ -363,7 +363,7 @@ function service(
       ...tls,
       ...(listener.latencies ? { latencies: true as const } : {}),
       ...(listener.routeFigures ? { routeFigures: true as const } : {}),
-      ...(listener.accessLog ? accessLogOf(listener.accessLog, projectId, contentIdOf) : {}),
+      ...(listener.accessLog ? accessLogOf(listener.accessLog, projectId, certificateOf) : {}),
     },
   ]
 }

@@ -5,7 +5,7 @@ import { planSyslog } from './node-tls.ts'
 const target = { address: '10.0.0.9', port: 6514, transport: 'tls' } as const
 const tls = { caCertificateId: 'ca', serverName: 'logs.example', clientCertificateId: 'own' }
 const contents = (...known: readonly string[]) => {
-  return (id: string): string | null => (known.includes(id) ? `content-${id}` : null)
+  return (id: string) => (known.includes(id) ? { contentId: `content-${id}`, names: [], keyType: 'none' } : null)
 }
 
 test('nodes are told of the content of certificates', () => {

@@ -53,7 +53,7 @@ function plan(
   const planned = planLoadBalancer({
     loadBalancer: one,
     connectionLimit: null,
-    contentIdOf: () => null,
+    certificateOf: () => null,
     network: NETWORKS.find((known) => known.id === networkId) ?? null,
     group: { name: 'default', nodes: nodes.map((known) => ({ ...known, loadBalancers: index.ownedBy(known.id) })) },
     announcing: { via: 'l2' },
@@ -259,7 +259,7 @@ function planSharded(
   const planned = planLoadBalancer({
     loadBalancer: one,
     connectionLimit: null,
-    contentIdOf: () => null,
+    certificateOf: () => null,
     network: NETWORKS.find((known) => known.id === networkId) ?? null,
     group: { name: 'default', nodes },
     announcing: {
@@ -484,7 +484,7 @@ test('a class bounds the connections of listeners that allow more, or say nothin
     planLoadBalancer({
       loadBalancer: loadBalancer(0x1000, { networkId: NETWORKS[0]!.id, listeners }),
       connectionLimit,
-      contentIdOf: () => null,
+      certificateOf: () => null,
       network: NETWORKS[0]!,
       group: { name: 'default', nodes: THREE },
       announcing: { via: 'l2' },
@@ -509,7 +509,7 @@ test('nodes are told how long a ClientHello may take by the listeners that wait 
   const { entries } = planLoadBalancer({
     loadBalancer: loadBalancer(0x1000, { networkId: NETWORKS[0]!.id, listeners }),
     connectionLimit: null,
-    contentIdOf: () => null,
+    certificateOf: () => null,
     network: NETWORKS[0]!,
     group: {
       name: 'default',

@@ -19,7 +19,7 @@ const plan = (one: LoadBalancer, returnPath: Network['returnPath']) =>
   planLoadBalancer({
     loadBalancer: one,
     connectionLimit: null,
-    contentIdOf: () => null,
+    certificateOf: () => null,
     network: network(2, { returnPath }),
     group: {
       name: 'default',
