@@ -145,7 +145,7 @@ it.each(FLOODS)(
     const during = await proxy()
     if (end === 'cut') {
       await Promise.all(clients.map(({ closed }) => closed))
-      }
+    }
     for (const client of clients) client.end()
     expect((await ask(plain)).status).toBe(200)
     expect(during.pids).toBe(before.pids)

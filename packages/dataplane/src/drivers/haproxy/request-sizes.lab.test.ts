@@ -200,7 +200,11 @@ test('load balancers of the network whose class says nothing are as before', asy
 test('load balancers of two classes have each its own limit', async () => {
   const driver = await listener({ bodyBytes: 1_000 })
   const other = webEntry([memberAt(member)], {}, { id: 'other-80' })
-  await put(driver, { ...other, ...{ key: 'lb/other', id: 'other' }, requestSizes: { headerBytes: null, bodyBytes: 10 } })
+  await put(driver, {
+    ...other,
+    ...{ key: 'lb/other', id: 'other' },
+    requestSizes: { headerBytes: null, bodyBytes: 10 },
+  })
   const sent = async (bytes: number, service: string) =>
     (await curl(driver, unannounced, Buffer.alloc(bytes), service)).code
   expect([await sent(1_000, 'web-80'), await sent(1_001, 'web-80')]).toEqual(['200', '413'])
