@@ -1,5 +1,5 @@
 import type { Principal } from '@spout/admission/contract'
-import { POLICY_SETS, type PolicySetName, type Reach, type Rule, reachOf } from './policies.ts'
+import { POLICY_SET_NAMES, POLICY_SETS, type PolicySetName, type Reach, type Rule, reachOf } from './policies.ts'
 import { policyForbidden } from './wire/fault.ts'
 
 /** Who calls, and how far the policy set lets them reach. */
@@ -20,14 +20,15 @@ const RULE_OF: Readonly<Record<Persona, Rule>> = {
 
 const reach = (caller: Caller, persona: Persona): Reach => caller.reach[RULE_OF[persona]]
 
-/** By policy set and roles, of which there are few combinations. */
-const reaches = new Map<string, Caller['reach']>()
+/** Those of a policy set. A token's principal is the same object in each of its requests. */
+const callers = new Map<PolicySetName, WeakMap<Principal, Caller>>(POLICY_SET_NAMES.map((name) => [name, new WeakMap()]))
 
 export function callerOf(principal: Principal, set: PolicySetName): Caller {
-  const key = `${set} ${principal.roles.join(' ')}`
-  const known = reaches.get(key) ?? reachOf(POLICY_SETS[set], principal.roles)
-  reaches.set(key, known)
-  return { ...principal, reach: known }
+  const known = callers.get(set)!.get(principal)
+  if (known !== undefined) return known
+  const caller = { ...principal, reach: reachOf(POLICY_SETS[set], principal.roles) }
+  callers.get(set)!.set(principal, caller)
+  return caller
 }
 
 export const isAdmin = (caller: Caller): boolean => reach(caller, 'admin') === 'all'

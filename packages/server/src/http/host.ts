@@ -78,11 +78,8 @@ const noCompiler = (): never => {
  * knows none of them. Of a request it logs only the route, status and id.
  */
 export function createServer(options: HostOptions): FastifyInstance {
-  const log: FastifyBaseLogger = options.log
   const common = {
-    loggerInstance: log,
-    // A logger of each request would cost more than its route. What is logged of a request names it.
-    childLoggerFactory: (logger: FastifyBaseLogger) => logger,
+    loggerInstance: sharedByRequests(options.log),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimitBytes ?? NATIVE_BODY_LIMIT_BYTES,
     requestTimeout: options.requestTimeoutMs ?? 30_000,
@@ -118,6 +115,7 @@ export function createServer(options: HostOptions): FastifyInstance {
     for (const [name, value] of securityHeaders) if (!reply.hasHeader(name)) reply.header(name, value)
     done()
   })
+  const isDebugged = (): boolean => options.log.isLevelEnabled('debug')
   app.addHook('onResponse', (request, reply, done) => {
     const answer: Answer = {
       method: request.method,
@@ -126,10 +124,19 @@ export function createServer(options: HostOptions): FastifyInstance {
       durationMs: reply.elapsedTime,
     }
     options.onAnswer?.(answer)
-    request.log.debug({ event: 'answered', requestId: request.id, ...answer })
+    if (isDebugged()) request.log.debug({ event: 'answered', requestId: request.id, ...answer })
     done()
   })
   return app
+}
+
+/**
+ * A logger of each request would cost more than its route. What is logged of a request names it. A factory of loggers
+ * would do as well, but fastify checks what it returns for every request.
+ */
+function sharedByRequests(log: Logger): FastifyBaseLogger {
+  const shared: FastifyBaseLogger = Object.create(log, { child: { value: () => shared } })
+  return shared
 }
 
 /** Makes `request.ip` the client's address behind trusted proxies. */
@@ -162,8 +169,10 @@ const OPEN_BODY_LIMIT_BYTES = 32_768
 
 /** Mounts a surface. Its hooks, error handler and limits affect no other one. */
 export function mount(app: FastifyInstance, surface: Surface, gate: Gate | null = null): void {
-  const openPatterns = new Set(surface.open?.map((pattern) => patternOf(`${surface.prefix}${pattern}`)))
-  const isOpen = (pattern: string) => openPatterns.has(patternOf(pattern))
+  const paths = surface.open?.map((pattern) => patternOf(`${surface.prefix}${pattern}`)) ?? []
+  // With a slash at the end, too: the root of a surface is a route of that name.
+  const openPatterns = new Set(paths.flatMap((path) => [path, `${path}/`]))
+  const isOpen = (pattern: string) => openPatterns.has(pattern)
   void app.register(
     (scope, _options, done) => {
       scope.addHook('onRoute', (route) => {

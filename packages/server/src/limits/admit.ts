@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { SpoutError } from '@spout/model'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BodyBudget } from './body-budget.ts'
 import type { RequestShares, ShareLimits } from './request-shares.ts'
 
@@ -43,27 +43,50 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
   const { shares, bodies, askerOf, strangerOf, turn } = options
   const askers = new WeakMap<FastifyRequest, Asker>()
 
-  scope.addHook('onRequest', async (request, reply) => {
-    if (request.is404) {
-      await shares.turn(...shareOf(strangerOf(request)))
-      // No handler would read it.
-      if (bodyBytes(request) > 0) throw new SpoutError('NotFound', { what: 'Path', id: pathOf(request) })
-      return
-    }
-    let asker: Asker
+  const refuse = async (request: FastifyRequest, error: unknown): Promise<never> => {
+    await shares.turn(...shareOf(strangerOf(request)))
+    throw error
+  }
+  const nowhere = async (request: FastifyRequest): Promise<null> => {
+    await shares.turn(...shareOf(strangerOf(request)))
+    // No handler would read it.
+    if (bodyBytes(request) > 0) throw new SpoutError('NotFound', { what: 'Path', id: pathOf(request) })
+    return null
+  }
+  const inTurn = (asker: Asker): Asker | Promise<Asker> =>
+    shares.startsNow(...shareOf(asker)) ? asker : shares.turn(...shareOf(asker)).then(() => asker)
+  /** Null for a path that is none. */
+  const askerInTurn = (request: FastifyRequest): Asker | null | Promise<Asker | null> => {
+    if (request.is404) return nowhere(request)
     try {
-      asker = await askerOf(request)
+      const asker = askerOf(request)
+      return asker instanceof Promise ? asker.then(inTurn, (error) => refuse(request, error)) : inTurn(asker)
     } catch (error) {
-      await shares.turn(...shareOf(strangerOf(request)))
-      throw error
+      return refuse(request, error)
     }
-    await shares.turn(...shareOf(asker))
+  }
+  const admit = (request: FastifyRequest, reply: FastifyReply, asker: Asker | null): void => {
+    if (asker === null) return
     askers.set(request, asker)
     const bytes = bodyBytes(request)
     if (bytes === 0) return
     const release = bodies.hold(asker.who, bytes)
     shares.charge(asker.who, bytes / BYTES_OF_A_UNIT)
     reply.raw.once('close', release)
+  }
+
+  scope.addHook('onRequest', (request, reply, done) => {
+    const asker = askerInTurn(request)
+    if (asker instanceof Promise)
+      asker.then((known) => admit(request, reply, known)).then(() => done(), done)
+    else {
+      try {
+        admit(request, reply, asker)
+      } catch (error) {
+        return done(error as Error)
+      }
+      done()
+    }
   })
   scope.addHook('preParsing', (request, _reply, body, done) => {
     const asker = askers.get(request)
@@ -104,9 +127,14 @@ const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 const shareOf = ({ who, limits }: Asker): [string, ShareLimits?] => (limits === undefined ? [who] : [who, limits])
 
 /** The announced length. Without one, the limit of the route. */
-function bodyBytes({ headers, routeOptions }: FastifyRequest): number {
-  if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit ?? Number.MAX_SAFE_INTEGER
-  const announced = Number(headers['content-length'] ?? 0)
+function bodyBytes(request: FastifyRequest): number {
+  const { headers } = request.raw
+  const isChunked = headers['transfer-encoding'] !== undefined
+  if (!isChunked && headers['content-length'] === undefined) return 0
+  // Made for each reader of it, so most requests do without.
+  const { bodyLimit } = request.routeOptions
+  if (isChunked) return bodyLimit ?? Number.MAX_SAFE_INTEGER
+  const announced = Number(headers['content-length'])
   // The server refuses a longer body before reading it.
-  return Math.min(announced, routeOptions.bodyLimit ?? announced)
+  return Math.min(announced, bodyLimit ?? announced)
 }

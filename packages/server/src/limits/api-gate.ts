@@ -39,15 +39,19 @@ export function apiGate(options: ApiGateOptions): Gate {
     who: `address ${sourceOf(request.ip)}`,
     limits: stranger,
   })
-  const askElsewhere = async (request: FastifyRequest): Promise<void> => {
-    const secret = tokenOf(request)
-    if (foreign === null || secret === null || authenticator.issued(secret)) return
+  const askElsewhere = async (request: FastifyRequest, tokens: ForeignTokens, secret: string): Promise<Asker> => {
     // A stranger must not be able to make us ask about any number of invented tokens.
-    if (!foreign.isKnown(secret)) await shares.turn(`address ${sourceOf(request.ip)}`, stranger)
-    request.foreignSession = await foreign.open(secret)
+    if (!tokens.isKnown(secret)) await shares.turn(`address ${sourceOf(request.ip)}`, stranger)
+    request.foreignSession = await tokens.open(secret)
+    return askerBySession(request)
   }
-  const known = async (request: FastifyRequest): Promise<Asker> => {
-    await askElsewhere(request)
+  const known = (request: FastifyRequest): Asker | Promise<Asker> => {
+    const secret = foreign === null ? null : tokenOf(request)
+    return foreign === null || secret === null || authenticator.issued(secret)
+      ? askerBySession(request)
+      : askElsewhere(request, foreign, secret)
+  }
+  const askerBySession = (request: FastifyRequest): Asker => {
     const { principal } = sessionOf(authenticator, request)
     const who = shareOf(principal)
     if (isAdmin(principal)) return { who, limits: operator }

@@ -83,7 +83,7 @@ export function orderArrivals(server: Server, turns: ArrivalTurns, lineOf: (requ
     turns.begin(lineOf(request), (answered) => {
       // Nobody waits for the answer any more, and nothing was done yet.
       if (response.destroyed) return answered()
-      response.once('close', answered)
+      response.on('close', answered)
       for (const handle of handlers) handle.call(server, request, response)
     })
   })

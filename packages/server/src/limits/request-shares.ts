@@ -85,16 +85,24 @@ export class RequestShares {
   }
 
   /**
+   * As `turn`, for a request that need not wait. Most need not, and a promise for each would cost more than the rest.
+   * @returns false, having done nothing, for one that must
+   */
+  startsNow(who: string, limits: ShareLimits = this.#options): boolean {
+    const share = this.#shareOf(who, limits)
+    const waits = share.waiting.length > 0 || share.units <= 0 || this.#served.has(who) || this.#roomInRound <= 0
+    if (!waits) this.#serve(who, share)
+    return !waits
+  }
+
+  /**
    * Resolves when the request may start.
    * @param limits of this share, if they are not the default
    * @throws SpoutError TooManyRequests
    */
   turn(who: string, limits: ShareLimits = this.#options): Promise<void> {
+    if (this.startsNow(who, limits)) return Promise.resolve()
     const share = this.#shareOf(who, limits)
-    if (share.waiting.length === 0 && share.units > 0 && !this.#served.has(who) && this.#roomInRound > 0) {
-      this.#serve(who, share)
-      return Promise.resolve()
-    }
     if (share.waiting.length >= (this.#options.mostWaiting ?? 256)) return this.refuse(() => tooMany(share))
     return new Promise((go, refuse) => {
       share.waiting.push({ sinceMs: this.#nowMs(), go, refuse })

@@ -7,6 +7,8 @@ const COUNTS_MS = 1000
 /** The most time for which others can be held without a pause. */
 const MOST_SAVED_MS = 20
 
+const NONE: ReadonlySet<string> = new Set()
+
 interface UnderWay {
   readonly sinceMs: number
 }
@@ -65,9 +67,15 @@ export class RightOfWay {
     this.#lookedMs = nowMs
     this.#savedMs = Math.min(MOST_SAVED_MS, this.#savedMs + (this.#isHolding ? -sinceMs : sinceMs))
     this.#forgetOld(nowMs)
-    const held = this.#savedMs > 0 ? this.#linesBehind(waiting) : new Set<string>()
+    const held = this.#savedMs > 0 && !this.#isAlone(waiting) ? this.#linesBehind(waiting) : NONE
     this.#isHolding = held.size > 0
     return held
+  }
+
+  /** Whether one line waits, and no other has requests under way. */
+  #isAlone([line, ...others]: readonly string[]): boolean {
+    const own = line !== undefined && this.#underWay.has(line) ? 1 : 0
+    return others.length === 0 && this.#underWay.size === own
   }
 
   #linesBehind(waiting: readonly string[]): ReadonlySet<string> {

@@ -76,20 +76,56 @@ async function callOf(context: OctaviaContext, known: Known, request: FastifyReq
   const principal = callerOf(await context.authenticate(request), context.options.policySet ?? DEFAULT_POLICY_SET)
   const [pathname, query] = partsOfUrl(request.url)
   if (query.size > 0) refuseTwice(query, SINGLE)
-  return {
-    context,
-    known,
-    principal,
-    query,
-    body: request.body,
-    url: baseUrl(context, request) + pathname,
-    id: pathId(request, 'id'),
-    childId: pathId(request, 'childId'),
-    stamp: {
-      newId: context.newId,
-      now: context.clock.now().toISOString(),
-      byAdministrator: isAdmin(principal),
-    },
+  return new RequestCall(context, known, principal, { request, pathname, query })
+}
+
+/** Made for each request: what few routes need is worked out when it is asked for. */
+class RequestCall implements Call {
+  readonly context: OctaviaContext
+  readonly known: Known
+  readonly principal: Caller
+  readonly query: URLSearchParams
+  readonly #request: FastifyRequest
+  readonly #pathname: string
+  #stamp: Stamp | null = null
+
+  constructor(
+    context: OctaviaContext,
+    known: Known,
+    principal: Caller,
+    asked: { readonly request: FastifyRequest; readonly pathname: string; readonly query: URLSearchParams },
+  ) {
+    this.context = context
+    this.known = known
+    this.principal = principal
+    this.query = asked.query
+    this.#request = asked.request
+    this.#pathname = asked.pathname
+  }
+
+  get body(): unknown {
+    return this.#request.body
+  }
+
+  get url(): string {
+    return baseUrl(this.context, this.#request) + this.#pathname
+  }
+
+  get id(): string {
+    return pathId(this.#request, 'id')
+  }
+
+  get childId(): string {
+    return pathId(this.#request, 'childId')
+  }
+
+  get stamp(): Stamp {
+    this.#stamp ??= {
+      newId: this.context.newId,
+      now: this.context.clock.now().toISOString(),
+      byAdministrator: isAdmin(this.principal),
+    }
+    return this.#stamp
   }
 }
 
@@ -107,5 +143,6 @@ export const baseUrl = ({ options }: OctaviaContext, request: FastifyRequest): s
 
 function pathId({ params }: FastifyRequest, name: string): string {
   const value: unknown = params !== null && typeof params === 'object' ? Reflect.get(params, name) : undefined
-  return typeof value === 'string' ? value.replace(/\.json$/, '') : ''
+  if (typeof value !== 'string') return ''
+  return value.endsWith('.json') ? value.slice(0, -'.json'.length) : value
 }
