@@ -24,22 +24,31 @@ interface Child {
   readonly ref: ChildRef
 }
 
-/** The children that differ between two versions. A child that is the same object in both does not differ. */
+/**
+ * The children that differ between two versions. A child that is the same object in both does not differ, nor does a
+ * member or route that has the same id at the same place in a list of the same length.
+ */
 export function childDifference(
   before: Children | null,
   after: Children | null,
 ): { readonly gone: Iterable<Child>; readonly come: Iterable<Child> } {
   const listeners = versions(before?.listeners ?? [], after?.listeners ?? [], (listener, other) => {
-    return { ...listener, routes: [...listDifference(other.routes, listener.routes).come] }
+    return { ...listener, routes: missing(listener.routes, other.routes) }
   })
   const pools = versions(before?.pools ?? [], after?.pools ?? [], (pool, other) => {
-    return { ...pool, members: [...listDifference(other.members, pool.members).come] }
+    return { ...pool, members: missing(pool.members, other.members) }
   })
   return {
     gone: before === null ? [] : childrenOf({ id: before.id, listeners: listeners.gone, pools: pools.gone }),
     come: after === null ? [] : childrenOf({ id: after.id, listeners: listeners.come, pools: pools.come }),
   }
 }
+
+/** Those of a list that the other one lacks. Of a document of thousands usually each has its new version at its place. */
+const missing = <T extends { readonly id: string }>(own: readonly T[], others: readonly T[]): T[] =>
+  own.length === others.length
+    ? own.filter((item, at) => item.id !== others[at]!.id)
+    : [...listDifference(others, own).come]
 
 /**
  * The parts that differ.

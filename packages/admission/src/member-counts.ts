@@ -21,7 +21,7 @@ export class MemberCounts {
     for (const pool of is.pools) {
       const known = stays ? poolsBefore.get(pool.id) : undefined
       if (known !== undefined) poolsBefore.delete(pool.id)
-      const { gone, come } = listDifference<Addressed[number]>(known?.members ?? [], pool.members)
+      const { gone, come } = addressDifference(known?.members ?? [], pool.members)
       this.#count(is.networkId, come, 1)
       this.#count(is.networkId, gone, -1)
     }
@@ -41,6 +41,18 @@ export class MemberCounts {
     }
     if (counts.size === 0) this.#byNetwork.delete(networkId)
     else this.#byNetwork.set(networkId, counts)
+  }
+}
+
+/** The members whose addresses only one of two lists has; of lists of the same length, at the same place. */
+function addressDifference(
+  before: Addressed,
+  after: Addressed,
+): { readonly gone: Addressed; readonly come: Addressed } {
+  if (before.length !== after.length) return listDifference<Addressed[number]>(before, after)
+  return {
+    gone: before.filter(({ address }, at) => address !== after[at]!.address),
+    come: after.filter(({ address }, at) => address !== before[at]!.address),
   }
 }
 

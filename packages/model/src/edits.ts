@@ -86,10 +86,22 @@ function splicesOf(before: string, after: string): readonly Splice[] | null {
 
 function noteFields(before: Fields, after: Fields, path: Path, edits: Edit[]): boolean {
   if (Object.hasOwn(before, UNSAYABLE) || Object.hasOwn(after, UNSAYABLE)) return false
-  for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) edits.push([[...path, name], 'drop'])
-  for (const [name, value] of Object.entries(after)) {
-    if (!Object.hasOwn(before, name)) edits.push([[...path, name], 'set', value])
-    else if (before[name] !== value && !note(before[name], value, [...path, name], edits)) return false
+  // Without lists of names: a document has thousands of small objects.
+  let left = 0
+  for (const _ in before) left++
+  const drops = edits.length
+  for (const name in after) {
+    const value = after[name]
+    if (!Object.hasOwn(before, name)) {
+      edits.push([[...path, name], 'set', value])
+      continue
+    }
+    left--
+    if (before[name] !== value && !note(before[name], value, [...path, name], edits)) return false
+  }
+  if (left > 0) {
+    const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
+    edits.splice(drops, 0, ...gone.map((name): Edit => [[...path, name], 'drop']))
   }
   return true
 }

@@ -10,6 +10,9 @@ export function canonicalJson(value: unknown): string {
 }
 
 function listText(list: readonly unknown[]): string {
+  const flat = namesOfFlat(list)
+  // A list of names is the order of the fields, too. It is several times as fast as to write each.
+  if (flat !== null) return JSON.stringify(list, flat.sort())
   let text = ''
   // Items of a list usually have the same fields, so the names are sorted once for thousands of members.
   let [names, sorted]: [readonly string[], readonly string[]] = [[], []]
@@ -27,6 +30,23 @@ function listText(list: readonly unknown[]): string {
   return `[${text}]`
 }
 
+/** The fields of objects that all have the same ones, with single values alone; null for other lists. */
+function namesOfFlat(list: readonly unknown[]): string[] | null {
+  const [first] = list
+  if (list.length < 2 || first === null || typeof first !== 'object' || Array.isArray(first)) return null
+  const names = Object.keys(first)
+  for (const item of list) {
+    if (item === null || typeof item !== 'object' || Array.isArray(item)) return null
+    let count = 0
+    for (const name in item) {
+      const field = (item as Readonly<Record<string, unknown>>)[name]
+      if (name !== names[count++] || (typeof field === 'object' && field !== null)) return null
+    }
+    if (count !== names.length) return null
+  }
+  return names
+}
+
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name, at) => name === b[at])
 
@@ -35,11 +55,14 @@ function fieldsText(fields: Readonly<Record<string, unknown>>, sorted: readonly 
   for (const name of sorted) {
     const field = fields[name]
     if (field === undefined) continue
-    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:`
-    text += typeof field === 'number' && Number.isSafeInteger(field) ? String(field) : canonicalJson(field)
+    text += `${text === '' ? '' : ','}${nameText(name)}:`
+    text += typeof field === 'number' && Number.isSafeInteger(field) ? field : canonicalJson(field)
   }
   return `{${text}}`
 }
+
+const PLAIN = /^[A-Za-z0-9_]+$/
+const nameText = (name: string): string => (PLAIN.test(name) ? `"${name}"` : JSON.stringify(name))
 
 /** Members of a large pool are hashed in chunks of this size, so that one more member costs one chunk. */
 const CHUNK = 64

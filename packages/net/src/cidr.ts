@@ -7,7 +7,10 @@ export interface Cidr {
   readonly prefix: number
 }
 
-const hostMask = (version: 4 | 6, prefix: number): bigint => (1n << BigInt(ipBits(version) - prefix)) - 1n
+/** By number of bits. Made once: a document may have thousands of addresses, each compared with many prefixes. */
+const MASKS: readonly bigint[] = Array.from({ length: 129 }, (_, bits) => (1n << BigInt(bits)) - 1n)
+
+const hostMask = (version: 4 | 6, prefix: number): bigint => MASKS[ipBits(version) - prefix]!
 
 /**
  * Parses `address/prefix`. Host bits must be zero unless `hostBits` is `clear`, which zeroes them.

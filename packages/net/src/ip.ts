@@ -112,7 +112,7 @@ function formatIpv6(value: bigint): string {
 export function formatIp(ip: Ip): string {
   if (ip.version === 6) return formatIpv6(ip.value)
   const value = Number(ip.value)
-  return [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255].join('.')
+  return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`
 }
 
 /** The canonical text of an address given as text. @throws AddressSyntaxError */

@@ -1,13 +1,18 @@
-import { type Cidr, cidrContains, cidrsOverlap, firstIp, lastIp, parseCidr } from './cidr.ts'
+import { type Cidr, cidrsOverlap, firstIp, lastIp, parseCidr } from './cidr.ts'
 import type { Ip } from './ip.ts'
 import type { IpRange } from './ip-range.ts'
 
 interface SpecialRange {
   readonly cidr: Cidr
+  readonly first: bigint
+  readonly last: bigint
   readonly what: string
 }
 
-const special = (text: string, what: string): SpecialRange => ({ cidr: parseCidr(text), what })
+function special(text: string, what: string): SpecialRange {
+  const cidr = parseCidr(text)
+  return { cidr, first: firstIp(cidr).value, last: lastIp(cidr).value, what }
+}
 
 /** Ranges that no tenant may name as an endpoint, in any network (IANA special-purpose registries). */
 const FORBIDDEN: readonly SpecialRange[] = [
@@ -32,8 +37,11 @@ const FORBIDDEN: readonly SpecialRange[] = [
 ]
 
 /** Why the address may never be an endpoint (`loopback`, `link-local`, ...), or null when it may. */
-export const forbiddenRange = (ip: Ip): string | null =>
-  FORBIDDEN.find((range) => cidrContains(range.cidr, ip))?.what ?? null
+export function forbiddenRange({ version, value }: Ip): string | null {
+  for (const { cidr, first, last, what } of FORBIDDEN)
+    if (cidr.version === version && value >= first && value <= last) return what
+  return null
+}
 
 /** A forbidden range that overlaps the prefix; null when there is none. */
 export const forbiddenOverlap = (cidr: Cidr): string | null =>
@@ -41,5 +49,4 @@ export const forbiddenOverlap = (cidr: Cidr): string | null =>
 
 /** A forbidden range that overlaps the range; null when there is none. */
 export const forbiddenWithin = ({ version, first, last }: IpRange): string | null =>
-  FORBIDDEN.find(({ cidr }) => cidr.version === version && firstIp(cidr).value <= last && lastIp(cidr).value >= first)
-    ?.what ?? null
+  FORBIDDEN.find((range) => range.cidr.version === version && range.first <= last && range.last >= first)?.what ?? null

@@ -20,9 +20,10 @@ interface KnownSubnet {
   readonly cidr: Cidr
 }
 
-/** An address that a document names as an endpoint, and its path. */
+/** An address that a document names as an endpoint. */
 interface Endpoint {
-  readonly field: string
+  /** Its path, which only an error needs. */
+  readonly field: () => string
   readonly text: string
   readonly subnetId: string | null
 }
@@ -50,7 +51,7 @@ export function memberNetwork(
   const behind = new RoutesOf()
   let candidates: readonly Network[] | null = null
   const checked: { readonly endpoint: Endpoint; readonly ip: Ip }[] = []
-  for (const endpoint of endpoints(names)) {
+  for (const endpoint of distinct(endpoints(names))) {
     const ip = parseIp(endpoint.text)
     const why = context.forbidden(ip)
     if (why !== null) return { problem: forbiddenProblem(endpoint, why) }
@@ -58,7 +59,7 @@ export function memberNetwork(
     if (named === undefined)
       return {
         problem: problem('ReferenceNotFound', {
-          field: `${endpoint.field.slice(0, endpoint.field.lastIndexOf('.'))}.subnetId`,
+          field: `${endpoint.field().slice(0, endpoint.field().lastIndexOf('.'))}.subnetId`,
           what: 'subnet',
           id: String(endpoint.subnetId),
         }),
@@ -67,29 +68,52 @@ export function memberNetwork(
     const isOther = named !== null && named.cidr.version !== ip.version
     if (named !== null && !isOther && !cidrContains(named.cidr, ip) && !behind.isReached(named, ip))
       return { problem: outsideSubnet(endpoint, named) }
-    const holding = subnets.filter(({ cidr }) => cidrContains(cidr, ip)).map(({ network }) => network)
-    const having = new Set([...holding, ...context.networks.filter((network) => behind.route(network, ip) !== null)])
-    if (isOther && !having.has(named.network)) return { problem: outsideSubnet(endpoint, named) }
-    const networks = named === null ? having : new Set([named.network])
-    if (networks.size === 0)
-      return { problem: problem('MemberOutsideNetworks', { field: endpoint.field, address: endpoint.text }) }
-    const before: readonly Network[] = candidates ?? [...networks]
-    candidates = before.filter((network) => networks.has(network))
-    if (preferredId !== null) candidates = candidates.filter((network) => network.id === preferredId)
+    const having = named !== null && !isOther ? [named.network] : networksWith(ip)
+    if (isOther && !having.includes(named.network)) return { problem: outsideSubnet(endpoint, named) }
+    const networks = named === null ? having : [named.network]
+    if (networks.length === 0)
+      return { problem: problem('MemberOutsideNetworks', { field: endpoint.field(), address: endpoint.text }) }
+    const before: readonly Network[] = candidates ?? networks
+    candidates = before.filter(
+      (network) => networks.includes(network) && (preferredId === null || network.id === preferredId),
+    )
     if (candidates.length === 0) {
       const others = preferredId === null ? 'the other members' : 'the VIP'
       const reason = `${endpoint.text} is in another network than ${others}`
-      return { problem: problem('InvalidField', { field: endpoint.field, reason }) }
+      return { problem: problem('InvalidField', { field: endpoint.field(), reason }) }
     }
     checked.push({ endpoint, ip })
   }
   if (candidates === null) return null
   const network = candidates.find((one) => one.id === context.currentNetworkId) ?? candidates[0]!
+  const reserved = reservedIn(subnets.filter((known) => known.network === network))
   for (const { endpoint, ip } of checked) {
-    const why = reservedIn(network, subnets, ip) ?? context.occupant(network.id, endpoint.text)
+    const why = reserved(ip) ?? context.occupant(network.id, endpoint.text)
     if (why !== null) return { problem: forbiddenProblem(endpoint, `it is ${why}`) }
   }
   return { network }
+
+  function networksWith(ip: Ip): readonly Network[] {
+    const having: Network[] = []
+    for (const { cidr, network } of subnets)
+      if (cidrContains(cidr, ip) && !having.includes(network)) having.push(network)
+    for (const network of context.networks)
+      if (behind.route(network, ip) !== null && !having.includes(network)) having.push(network)
+    return having
+  }
+}
+
+/** The first endpoint of each address: what is found for one holds for all. A document may have thousands of members. */
+function* distinct(all: Iterable<Endpoint>): Generator<Endpoint> {
+  const seen = new Map<string | null, Set<string>>()
+  for (const endpoint of all) {
+    const { subnetId, text } = endpoint
+    const texts = seen.get(subnetId)
+    if (texts === undefined) seen.set(subnetId, new Set([text]))
+    else if (texts.has(text)) continue
+    else texts.add(text)
+    yield endpoint
+  }
 }
 
 /** By a network's routes, which are the same object for thousands of lookups. */
@@ -112,29 +136,38 @@ class RoutesOf {
 }
 
 const forbiddenProblem = (endpoint: Endpoint, reason: string): Problem =>
-  problem('AddressForbidden', { field: endpoint.field, address: endpoint.text, reason })
+  problem('AddressForbidden', { field: endpoint.field(), address: endpoint.text, reason })
 
 const outsideSubnet = ({ field, text }: Endpoint, { subnet }: KnownSubnet): Problem =>
-  problem('AddressOutsideSubnet', { field, address: text, cidr: subnet.cidr })
+  problem('AddressOutsideSubnet', { field: field(), address: text, cidr: subnet.cidr })
 
 function* endpoints({ pools, listeners }: EndpointNames): Generator<Endpoint> {
   for (const [at, pool] of pools.entries())
     for (const [index, { address, subnetId, monitorAddress }] of pool.members.entries()) {
-      const field = `pools[${at}].members[${index}]`
-      yield { field: `${field}.address`, text: address, subnetId }
-      if (monitorAddress !== null) yield { field: `${field}.monitorAddress`, text: monitorAddress, subnetId: null }
+      yield { field: () => `pools[${at}].members[${index}].address`, text: address, subnetId }
+      if (monitorAddress === null) continue
+      const field = () => `pools[${at}].members[${index}].monitorAddress`
+      yield { field, text: monitorAddress, subnetId: null }
     }
-  for (const [at, { accessLog }] of listeners.entries())
-    if (accessLog?.syslog)
-      yield { field: `listeners[${at}].accessLog.syslog.address`, text: accessLog.syslog.address, subnetId: null }
+  for (const [at, { accessLog }] of listeners.entries()) {
+    const field = () => `listeners[${at}].accessLog.syslog.address`
+    if (accessLog?.syslog) yield { field, text: accessLog.syslog.address, subnetId: null }
+  }
 }
 
-function reservedIn(network: Network, subnets: readonly KnownSubnet[], ip: Ip): string | null {
-  for (const known of subnets) {
-    if (known.network !== network || !cidrContains(known.cidr, ip)) continue
-    if (known.subnet.gatewayIp !== null && ipEquals(parseIp(known.subnet.gatewayIp), ip))
-      return 'the gateway of its subnet'
-    if (endsOf(known.cidr).some((end) => ipEquals(end, ip))) return 'the network or broadcast address of its subnet'
+/** Why no member of a network can have an address. Made once for thousands of members. */
+function reservedIn(subnets: readonly KnownSubnet[]): (ip: Ip) => string | null {
+  const reserved = subnets.map(({ subnet, cidr }) => ({
+    cidr,
+    gateway: subnet.gatewayIp === null ? null : parseIp(subnet.gatewayIp),
+    ends: endsOf(cidr),
+  }))
+  return (ip) => {
+    for (const { cidr, gateway, ends } of reserved) {
+      if (!cidrContains(cidr, ip)) continue
+      if (gateway !== null && ipEquals(gateway, ip)) return 'the gateway of its subnet'
+      if (ends.some((end) => ipEquals(end, ip))) return 'the network or broadcast address of its subnet'
+    }
+    return null
   }
-  return null
 }

@@ -30,9 +30,12 @@ function collect(value: unknown, like: unknown, made: object[]): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
   const fields = value as Readonly<Record<string, unknown>>
-  const known = typeof like === 'object' && like !== null ? (like as Readonly<Record<string, unknown>>) : {}
-  return Object.keys(fields).every((name) => collect(fields[name], known[name], made))
+  const known = typeof like === 'object' && like !== null ? (like as Readonly<Record<string, unknown>>) : NOTHING
+  for (const name in fields) if (!collect(fields[name], known[name], made)) return false
+  return true
 }
+
+const NOTHING: Readonly<Record<string, unknown>> = {}
 
 function collectList(value: readonly unknown[], like: readonly unknown[], made: object[]): boolean {
   let known: Set<unknown> | null = null
