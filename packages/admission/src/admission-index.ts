@@ -12,6 +12,7 @@ import {
   type Usage,
   usageOf,
 } from '@spout/plan'
+import type { Pieces } from '@spout/runtime'
 import type { ModelView, ObjectOf } from './contract/view.ts'
 import { DocumentSizes } from './document-sizes.ts'
 import { DomainOwners } from './domain-owners.ts'
@@ -197,6 +198,11 @@ export class AdmissionIndex {
   /** The quota that one object uses. `key` is `kind/id`. */
   countedFor(key: string): Usage {
     return this.#counted.get(key)?.usage ?? NO_USAGE
+  }
+
+  /** Measures a document with pauses, so that `usageOf` of it takes no time. */
+  measuring(next: LoadBalancer, before: LoadBalancer): Pieces<number> {
+    return this.#sizes.measuring(next, before)
   }
 
   /** The quota that a document uses. @param before the previous version; null for a new one */

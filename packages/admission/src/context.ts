@@ -74,16 +74,21 @@ export async function transact<T>(context: AdmissionContext, plan: (claim: Claim
 const projectOf = (writes: readonly Write[]): string =>
   writes.map((write) => (write.op === 'put' ? write.scope : null)).find((scope) => scope !== null) ?? ''
 
-/** Like `transact`, but without waiting for a turn: for code that orders its answers itself. */
+/**
+ * Like `transact`, but without waiting for a turn: for code that orders its answers itself.
+ * @param beforeCommit of a long plan: resolves when its writes may be encoded. Its claims are kept meanwhile
+ */
 export async function planAndCommit<T>(
   context: AdmissionContext,
   plan: (claim: Claim) => Planned<T>,
+  beforeCommit?: () => Promise<void>,
 ): Promise<Planned<T>> {
   for (let attempt = 1; ; attempt++) {
     const claim = context.claims.open()
     try {
       const planned = plan(claim)
       if (planned.writes.length === 0) return planned
+      await beforeCommit?.()
       const collision = await commit(context, planned.writes)
       if (collision === null) return planned
       if (attempt === MOST_ATTEMPTS) throw collision

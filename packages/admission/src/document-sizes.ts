@@ -1,4 +1,5 @@
 import { type Listener, type LoadBalancer, listDifference, type Pool } from '@spout/model'
+import { atOnce, type Pieces } from '@spout/runtime'
 
 /**
  * The size of load balancers as JSON, in bytes. For a changed document only the parts that are new objects are
@@ -9,21 +10,42 @@ export class DocumentSizes {
 
   /** @param before the previous version; null measures the whole document */
   of(document: LoadBalancer, before: LoadBalancer | null = null): number {
+    return atOnce(this.measuring(document, before))
+  }
+
+  /** As `of`, with pauses. Once it is done, `of` knows the size. */
+  *measuring(document: LoadBalancer, before: LoadBalancer | null): Pieces<number> {
     const known = this.#known.get(document)
     if (known !== undefined) return known
     const then = before === null ? undefined : this.#known.get(before)
-    const bytes = before === null || then === undefined ? measured(document) : then + difference(before, document)
+    const bytes =
+      before === null || then === undefined ? yield* measuring(document) : then + (yield* difference(before, document))
     this.#known.set(document, bytes)
     return bytes
   }
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
-const sumOf = (parts: readonly unknown[]): number => parts.reduce<number>((sum, part) => sum + bytesOf(part), 0)
+
+/** How many items are written at once. */
+const AT_ONCE = 100
+
+/** The sum without brackets and separators. One text of several items costs less than one of each. */
+function* sumOf(items: readonly unknown[]): Pieces<number> {
+  let bytes = 0
+  for (let from = 0; from < items.length; from += AT_ONCE) {
+    if (from > 0) yield
+    const some = items.slice(from, from + AT_ONCE)
+    bytes += bytesOf(some) - some.length - 1
+  }
+  return bytes
+}
 
 /** Parts are measured without separators, so the sum does not depend on their order. */
-const measured = (document: LoadBalancer): number =>
-  headOf(document) + sizeOf(document.listeners, LISTENERS) + sizeOf(document.pools, POOLS)
+function* measuring(document: LoadBalancer): Pieces<number> {
+  const listeners = yield* sizeOf(document.listeners, LISTENERS)
+  return headOf(document) + listeners + (yield* sizeOf(document.pools, POOLS))
+}
 
 const headOf = (document: LoadBalancer): number => bytesOf({ ...document, listeners: [], pools: [] })
 
@@ -35,31 +57,35 @@ interface Measured<T> {
 const LISTENERS: Measured<Listener> = { head: (one) => ({ ...one, routes: [] }), items: ({ routes }) => routes }
 const POOLS: Measured<Pool> = { head: (one) => ({ ...one, members: [] }), items: ({ members }) => members }
 
-const sizeOf = <T>(parts: readonly T[], { head, items }: Measured<T>): number =>
-  parts.reduce((sum, part) => sum + bytesOf(head(part)) + sumOf(items(part)), 0)
+function* sizeOf<T>(parts: readonly T[], { head, items }: Measured<T>): Pieces<number> {
+  let bytes = 0
+  for (const part of parts) bytes += bytesOf(head(part)) + (yield* sumOf(items(part)))
+  return bytes
+}
 
-const difference = (before: LoadBalancer, after: LoadBalancer): number =>
-  headOf(after) -
-  headOf(before) +
-  differenceOf(before.listeners, after.listeners, LISTENERS) +
-  differenceOf(before.pools, after.pools, POOLS)
+function* difference(before: LoadBalancer, after: LoadBalancer): Pieces<number> {
+  const heads = headOf(after) - headOf(before)
+  const listeners = yield* differenceOf(before.listeners, after.listeners, LISTENERS)
+  return heads + listeners + (yield* differenceOf(before.pools, after.pools, POOLS))
+}
 
-function differenceOf<T extends { readonly id: string }>(
+function* differenceOf<T extends { readonly id: string }>(
   before: readonly T[],
   after: readonly T[],
   how: Measured<T>,
-): number {
+): Pieces<number> {
   const { gone, come } = listDifference(before, after)
   const then = new Map(gone.map((part) => [part.id, part]))
   let bytes = 0
   for (const part of come) {
     const old = then.get(part.id)
     then.delete(part.id)
-    if (old === undefined) bytes += sizeOf([part], how)
+    if (old === undefined) bytes += yield* sizeOf([part], how)
     else {
       const items = listDifference(how.items(old), how.items(part))
-      bytes += bytesOf(how.head(part)) - bytesOf(how.head(old)) + sumOf(items.come) - sumOf(items.gone)
+      bytes += bytesOf(how.head(part)) - bytesOf(how.head(old))
+      bytes += (yield* sumOf(items.come)) - (yield* sumOf(items.gone))
     }
   }
-  return bytes - sizeOf([...then.values()], how)
+  return bytes - (yield* sizeOf([...then.values()], how))
 }

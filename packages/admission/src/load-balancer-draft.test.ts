@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { LoadBalancer, Pool } from '@spout/model'
+import { atOnce } from '@spout/runtime'
 import { memberOf, poolOf } from '@spout/testkit/model'
 import { expect, test } from 'vitest'
-import { parseChange } from './load-balancer-draft.ts'
+import { parsingChange } from './load-balancer-draft.ts'
 
 /** A pool as an earlier version took it: no new one may have so long a name. */
 const before = poolOf(randomUUID(), [memberOf(randomUUID(), '10.0.0.1')], { name: 'n'.repeat(1000) })
 const current = { listeners: [], pools: [before] } as unknown as LoadBalancer
-const changed = (pool: Pool) => parseChange(current, { pools: [pool] })
+const changed = (pool: Pool) => atOnce(parsingChange(current, { pools: [pool] }))
 
 test('a pool that differs only in its members is not validated again', () => {
   const [member] = before.members

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import {
   httpRoute,
   type Listener,
@@ -9,10 +8,13 @@ import {
   member,
   type Pool,
   parseAs,
+  parsingAs,
   pool,
   SpoutError,
+  sameJson,
   uuid,
 } from '@spout/model'
+import type { Pieces } from '@spout/runtime'
 import { z } from 'zod'
 import type { LoadBalancerChange, LoadBalancerDraft } from './contract/load-balancer-admission.ts'
 
@@ -50,6 +52,9 @@ const draft = z.strictObject({
 /** @throws SpoutError UnknownField, MissingField, InvalidField */
 export const parseDraft = (input: LoadBalancerDraft): z.output<typeof draft> => parseAs(draft, input)
 
+/** As `parseDraft`, in pieces. */
+export const parsingDraft = (input: LoadBalancerDraft): Pieces<z.output<typeof draft>> => parsingAs(draft, input)
+
 const plainFields = z
   .strictObject({
     ...{ name, description, tags, enabled, securityGroupIds, dnsNames, dnsTtlSeconds, leftNodeId, annotations },
@@ -59,21 +64,23 @@ const plainFields = z
 /**
  * The fields of a change that differ from the current document. Listeners, routes, pools and members that are the same
  * objects as in the current document were validated before, and so was a pool that differs only in its members, or a
- * listener in its routes. So adding a member costs one member's validation.
+ * listener in its routes. So adding a member costs one member's validation. It pauses before each member and route.
  * @throws SpoutError UnknownField, ImmutableField, MissingField, InvalidField
  */
-export function parseChange(current: LoadBalancer, change: LoadBalancerChange): LoadBalancerChange {
+export function* parsingChange(current: LoadBalancer, change: LoadBalancerChange): Pieces<LoadBalancerChange> {
   const { listeners: newListeners, pools: newPools, ...plain } = change
   for (const field of Object.keys(plain))
     if (Object.hasOwn(loadBalancer.shape, field) && !Object.hasOwn(plainFields.shape, field))
       throw new SpoutError('ImmutableField', { field })
   const parsed: LoadBalancerChange = {
     ...parseAs(plainFields, plain),
-    ...(newListeners === undefined ? {} : { listeners: parseParts(LISTENERS, current.listeners, newListeners) }),
-    ...(newPools === undefined ? {} : { pools: parseParts(POOLS, current.pools, newPools) }),
+    ...(newListeners === undefined
+      ? {}
+      : { listeners: yield* parsingParts(LISTENERS, current.listeners, newListeners) }),
+    ...(newPools === undefined ? {} : { pools: yield* parsingParts(POOLS, current.pools, newPools) }),
   }
   const differing = (Object.keys(parsed) as (keyof LoadBalancerChange)[]).filter(
-    (field) => !isDeepStrictEqual(parsed[field], current[field]),
+    (field) => !sameJson(parsed[field], current[field]),
   )
   return Object.fromEntries(differing.map((field) => [field, parsed[field]]))
 }
@@ -106,40 +113,40 @@ const LISTENERS: PartKind<Listener, 'routes'> = {
 }
 const POOLS: PartKind<Pool, 'members'> = { what: 'pools', schema: pool, list: 'members', item: member }
 
-function parseParts<Part extends { readonly id: string }, List extends keyof Part & keyof typeof LISTS>(
+function* parsingParts<Part extends { readonly id: string }, List extends keyof Part & keyof typeof LISTS>(
   kind: PartKind<Part, List>,
   current: readonly Part[],
   input: readonly Part[],
-): Part[] {
+): Pieces<Part[]> {
   const known = new Set<unknown>(current)
-  return listOf(input, kind.what, kind.what).map((one, index) =>
-    known.has(one)
-      ? one
-      : parsePart(
-          kind,
-          one,
-          `${kind.what}[${index}]`,
-          current.find(({ id }) => id === one?.id),
-        ),
-  )
+  const parts: Part[] = []
+  for (const [index, one] of listOf(input, kind.what, kind.what).entries()) {
+    const before = current.find(({ id }) => id === one?.id)
+    parts.push(known.has(one) ? one : yield* parsingPart(kind, one, `${kind.what}[${index}]`, before))
+  }
+  return parts
 }
 
 /** @param before the version before, whose items are known */
-function parsePart<Part extends { readonly id: string }, List extends keyof Part & keyof typeof LISTS>(
+function* parsingPart<Part extends { readonly id: string }, List extends keyof Part & keyof typeof LISTS>(
   { schema, list, item }: PartKind<Part, List>,
   input: Part,
   path: string,
   before: Part | undefined,
-): Part {
+): Pieces<Part> {
   const items: unknown = input?.[list]
   if (!Array.isArray(items)) return parseAs(schema, input, path)
+  const head = hasFieldsOf(input, before, list) ? before : parseAs(schema, { ...input, [list]: [] }, path)
   const known = new Set<unknown>(before?.[list] as readonly unknown[] | undefined)
-  return {
-    ...(hasFieldsOf(input, before, list) ? before : parseAs(schema, { ...input, [list]: [] }, path)),
-    [list]: listOf(items, list, `${path}.${list}`).map((one, index) =>
-      known.has(one) ? one : parseAs(item, one, `${path}.${list}[${index}]`),
-    ),
+  const parsed: unknown[] = []
+  for (const [index, one] of listOf(items, list, `${path}.${list}`).entries()) {
+    if (known.has(one)) parsed.push(one)
+    else {
+      yield
+      parsed.push(parseAs(item, one, `${path}.${list}[${index}]`))
+    }
   }
+  return { ...head, [list]: parsed }
 }
 
 /** Whether it is the known part with another list: all other fields are the same values and objects. */

@@ -1,12 +1,14 @@
 import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
+import { atOnce, inPieces, type Pieces } from '@spout/runtime'
 import { type NewAddressRequest, ownWrite, takeAddress } from './addresses.ts'
 import { claimCertificates } from './certificate-claims.ts'
+import type { Claim } from './claims.ts'
 import { claimOfClass } from './class-quota.ts'
 import { type AdmissionContext, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
-import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './contract/load-balancer-admission.ts'
+import type { LoadBalancerChange, LoadBalancerDraft, MemberChange, Turn } from './contract/load-balancer-admission.ts'
 import { claimDnsNames } from './dns-names.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
-import { parseChange, parseDraft } from './load-balancer-draft.ts'
+import { parseDraft, parsingChange, parsingDraft } from './load-balancer-draft.ts'
 import { checkZoneOfVip, placeOf } from './load-balancer-place.ts'
 import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
 import { claimRoom } from './load-balancer-room.ts'
@@ -15,6 +17,13 @@ import { withMembers } from './member-change.ts'
 import { requireProject } from './projects-of.ts'
 import { claimSecurityGroups } from './security-groups.ts'
 import { checkServedHosts } from './served-hosts.ts'
+
+interface LongChange {
+  readonly current: LoadBalancer
+  /** Those that differ. */
+  readonly fields: LoadBalancerChange
+  readonly next: LoadBalancer
+}
 
 /** Creates, changes and deletes load balancers, each in one commit with their addresses. */
 export class LoadBalancers {
@@ -26,9 +35,9 @@ export class LoadBalancers {
     this.#queue = new LoadBalancerQueue(context)
   }
 
-  async create(input: LoadBalancerDraft): Promise<LoadBalancer> {
+  async create(input: LoadBalancerDraft, turn?: Turn): Promise<LoadBalancer> {
     const context = this.#context
-    const draft = parseDraft(input)
+    const draft = turn === undefined ? parseDraft(input) : await inPieces(parsingDraft(input), turn)
     return transact(context, (claim) => {
       const { projectId } = draft
       requireProject(context, projectId)
@@ -60,17 +69,49 @@ export class LoadBalancers {
 
   async change(id: string, change: (current: LoadBalancer) => LoadBalancerChange): Promise<LoadBalancer> {
     const step: Step = (current, claim) => {
-      const fields = parseChange(current, change(current))
-      if (Object.keys(fields).length === 0) return { next: current, writes: [] }
-      const next = this.#next(current, fields)
-      claimRoom(this.#context, claim, current, next)
-      claimCertificates(claim, next)
-      if (fields.securityGroupIds !== undefined) claimSecurityGroups(this.#context, claim, next)
-      if (fields.dnsNames !== undefined) claimDnsNames(this.#context, claim, next, current.dnsNames)
-      if (fields.listeners !== undefined) checkServedHosts(this.#context, next, current.listeners)
-      return { next, writes: [] }
+      const fields = atOnce(parsingChange(current, change(current)))
+      return this.#changed(claim, current, fields, this.#renewed(current, fields))
     }
     return existing(id, await this.#queue.run(id, step, { alone: false }))
+  }
+
+  async changeLong(
+    id: string,
+    change: (current: LoadBalancer) => Pieces<LoadBalancerChange>,
+    turn: Turn,
+  ): Promise<LoadBalancer> {
+    let ready: LongChange | null = null
+    const prepare = async (current: LoadBalancer) => {
+      ready = await inPieces(this.#preparing(current, change), turn)
+    }
+    const step: Step = (current, claim) => {
+      const { fields, next } = ready?.current === current ? ready : atOnce(this.#preparing(current, change))
+      return this.#changed(claim, current, fields, next)
+    }
+    return existing(id, await this.#queue.run(id, step, { alone: true, long: { prepare, turn } }))
+  }
+
+  /** What depends on the load balancer alone. */
+  *#preparing(
+    current: LoadBalancer,
+    change: (current: LoadBalancer) => Pieces<LoadBalancerChange>,
+  ): Pieces<LongChange> {
+    const fields = yield* parsingChange(current, yield* change(current))
+    const next = this.#renewed(current, fields)
+    yield* this.#context.index.measuring(next, current)
+    return { current, fields, next }
+  }
+
+  /** What depends on other objects. @param renewed the current version with the fields of the change */
+  #changed(claim: Claim, current: LoadBalancer, fields: LoadBalancerChange, renewed: LoadBalancer): ReturnType<Step> {
+    if (Object.keys(fields).length === 0) return { next: current, writes: [] }
+    const next = this.#inItsNetwork(current, fields, renewed)
+    claimRoom(this.#context, claim, current, next)
+    claimCertificates(claim, next)
+    if (fields.securityGroupIds !== undefined) claimSecurityGroups(this.#context, claim, next)
+    if (fields.dnsNames !== undefined) claimDnsNames(this.#context, claim, next, current.dnsNames)
+    if (fields.listeners !== undefined) checkServedHosts(this.#context, next, current.listeners)
+    return { next, writes: [] }
   }
 
   async changeMembers(id: string, change: (current: LoadBalancer) => MemberChange): Promise<LoadBalancer> {
@@ -168,8 +209,7 @@ export class LoadBalancers {
     return this.#renewed(current, { vips: current.vips.filter((vip) => vip.addressId !== floating.portId) })
   }
 
-  #next(current: LoadBalancer, fields: LoadBalancerChange): LoadBalancer {
-    const next = this.#renewed(current, fields)
+  #inItsNetwork(current: LoadBalancer, fields: LoadBalancerChange, next: LoadBalancer): LoadBalancer {
     if (fields.listeners === undefined && fields.pools === undefined) return next
     const networkId = checkedNetworkId(this.#context, next)
     return networkId === current.networkId ? next : this.#renewed(current, { ...fields, networkId })

@@ -99,8 +99,10 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
     this.#context.index.close()
   }
 
-  createLoadBalancer: Admission['createLoadBalancer'] = (draft) => this.#loadBalancers.create(draft)
+  createLoadBalancer: Admission['createLoadBalancer'] = (draft, turn) => this.#loadBalancers.create(draft, turn)
   changeLoadBalancer: Admission['changeLoadBalancer'] = (id, change) => this.#loadBalancers.change(id, change)
+  changeLongLoadBalancer: Admission['changeLongLoadBalancer'] = (id, change, turn) =>
+    this.#loadBalancers.changeLong(id, change, turn)
   changeMembers: Admission['changeMembers'] = (id, change) => this.#loadBalancers.changeMembers(id, change)
   deleteLoadBalancer: Admission['deleteLoadBalancer'] = (id, options) => this.#loadBalancers.delete(id, options)
   addVip: Admission['addVip'] = (id, request) => this.#loadBalancers.addVip(id, request)

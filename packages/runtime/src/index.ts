@@ -8,6 +8,7 @@
 
 export * from './backoff.ts'
 export * from './clock.ts'
+export * from './in-pieces.ts'
 export * from './lifecycle.ts'
 export * from './logger.ts'
 export * from './long-list.ts'

@@ -1,4 +1,5 @@
 import type { Listener, LoadBalancer, Member, Pool } from '@spout/model'
+import type { Pieces } from '@spout/runtime'
 
 /** The source of a VIP. */
 export type VipRequest =
@@ -48,6 +49,9 @@ export type LoadBalancerChange = Partial<
   >
 >
 
+/** Resolves when the next piece of long work may be done. */
+export type Turn = () => Promise<void>
+
 /** A member's endpoint, unique within its pool. */
 export interface Endpoint {
   readonly address: string
@@ -68,9 +72,19 @@ export interface MemberChange {
  * a conflict because another client was busy.
  */
 export interface LoadBalancerAdmission {
-  createLoadBalancer(draft: LoadBalancerDraft): Promise<LoadBalancer>
+  /** @param turn given for a long draft: it is validated in pieces, with a turn before each */
+  createLoadBalancer(draft: LoadBalancerDraft, turn?: Turn): Promise<LoadBalancer>
   /** `change` gets the newest version and returns the fields to replace. It may run again, so it must be pure. */
   changeLoadBalancer(id: string, change: (current: LoadBalancer) => LoadBalancerChange): Promise<LoadBalancer>
+  /**
+   * As `changeLoadBalancer`, for changes that take long. They are made and validated in pieces, with a turn before each,
+   * and committed if the version is still the newest; else they are made again.
+   */
+  changeLongLoadBalancer(
+    id: string,
+    change: (current: LoadBalancer) => Pieces<LoadBalancerChange>,
+    turn: Turn,
+  ): Promise<LoadBalancer>
   /**
    * Changes members of a pool. The cost depends on the change, not on the pool. `change` may run again, so it must be
    * pure. Error fields are paths in the change, such as `put[0].address`. @throws SpoutError NotFound, also for the

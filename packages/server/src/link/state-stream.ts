@@ -89,6 +89,8 @@ export class StateStream {
 
   async #writeChanges(): Promise<void> {
     while (!this.#ended) {
+      // Not in the round in which it was planned: to write thousands of members takes as long as to plan them.
+      await new Promise<void>((resolve) => setImmediate(resolve))
       const text = this.#nextChanges()
       if (text === '') await this.#sleep()
       else await this.#writeText(text)

@@ -24,11 +24,11 @@ export const loadBalancerBatchRoutes: readonly Route[] = [
     access: 'member',
     body: z.strictObject({ loadBalancers: z.array(creation).min(1).max(MOST_TOGETHER) }),
     answer: { status: 200, schema: z.strictObject({ results: z.array(outcome) }) },
-    handle: async (context, { principal, body, request }) => {
+    handle: async (context, { principal, body, request, turn }) => {
       const results = await Promise.all(
         body.loadBalancers.map(async (one) => {
           try {
-            return { loadBalancer: shownLoadBalancer(context, await createOwn(context, principal, one)) }
+            return { loadBalancer: shownLoadBalancer(context, await createOwn(context, principal, one, turn)) }
           } catch (error) {
             return { error: problemIn(request, error) }
           }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import {
   cipherList,
   type HealthMonitor,
@@ -20,11 +19,13 @@ import {
   pool,
   poolTls,
   SpoutError,
+  sameJson,
   sendsRequest,
   transportOf,
   USUAL_MONITOR,
   uuid,
 } from '@spout/model'
+import type { Pieces } from '@spout/runtime'
 import { z } from 'zod'
 import { echoed, text } from './part-fields.ts'
 import { actionOf, poolNamed, type RouteDraft, routeDraft } from './route-draft.ts'
@@ -118,7 +119,10 @@ export type MemberDraft = z.output<typeof memberDraft>
 export type PoolDraft = z.output<typeof poolDraft>
 export type ListenerDraft = z.output<typeof listenerDraft>
 
-/** Turns drafts into parts of a document. Existing parts keep their ids and times. Pure except for new ids. */
+/**
+ * Turns drafts into parts of a document. Existing parts keep their ids and times. Pure except for new ids. It pauses
+ * after each member and route, of which there may be thousands.
+ */
 export class Parts {
   readonly #current: Pick<LoadBalancer, 'listeners' | 'pools'>
   readonly #now: string
@@ -135,22 +139,26 @@ export class Parts {
     this.#monitorDefaults = monitors ?? USUAL_MONITOR
   }
 
-  pools(drafts: readonly PoolDraft[]): Pool[] {
-    return drafts.map((draft, at) => this.pool(draft, `pools[${at}].`))
+  *pools(drafts: readonly PoolDraft[]): Pieces<Pool[]> {
+    const pools: Pool[] = []
+    for (const [at, draft] of drafts.entries()) pools.push(yield* this.pool(draft, `pools[${at}].`))
+    return pools
   }
 
-  listeners(drafts: readonly ListenerDraft[], pools: readonly Pool[]): Listener[] {
-    return drafts.map((draft, at) => this.listener(draft, pools, `listeners[${at}].`))
+  *listeners(drafts: readonly ListenerDraft[], pools: readonly Pool[]): Pieces<Listener[]> {
+    const listeners: Listener[] = []
+    for (const [at, draft] of drafts.entries()) listeners.push(yield* this.listener(draft, pools, `listeners[${at}].`))
+    return listeners
   }
 
   /** @param path of the draft's fields in the request, with a trailing dot */
-  pool(draft: PoolDraft, path: string): Pool {
+  *pool(draft: PoolDraft, path: string): Pieces<Pool> {
     const { pools } = this.#current
     const byName = (known: Pool) => draft.name !== '' && known.name === draft.name
     const known = match(pools, draft.id, byName, `${path}id`, 'Pool')
     const { createdAt: _created, updatedAt: _updated, id: _id, members, monitor, tls, http2, ...own } = draft
     const parts = {
-      members: this.members(members, known?.members ?? [], `${path}members`),
+      members: yield* this.members(members, known?.members ?? [], `${path}members`),
       monitor: monitor === null ? null : this.#monitor(monitor, known?.monitor ?? null, `${path}monitor.id`),
     }
     const said = {
@@ -161,24 +169,49 @@ export class Parts {
     return { ...this.#stamp<Omit<Pool, keyof typeof parts>>(known && ownFields(known), said), ...parts }
   }
 
-  members(drafts: readonly MemberDraft[], current: readonly Member[], path: string): Member[] {
-    const byId = new Map(current.map((known) => [known.id, known]))
-    const byEndpoint = new Map(current.map((known) => [`${known.address} ${known.port}`, known]))
-    return drafts.map((draft, at) => {
-      const { createdAt: _created, updatedAt: _updated, id, ...own } = draft
-      const known = id === undefined ? byEndpoint.get(`${draft.address} ${draft.port}`) : byId.get(id)
-      if (id !== undefined && known === undefined) throw unknown(`${path}[${at}].id`, 'Member', id)
-      return this.#stamp<Member>(known, own)
-    })
+  *members(drafts: readonly MemberDraft[], current: readonly Member[], path: string): Pieces<Member[]> {
+    const known = new KnownMembers(current)
+    const members: Member[] = []
+    for (const [at, draft] of drafts.entries()) {
+      const before = known.of(draft, at)
+      if (draft.id !== undefined && before === undefined) throw unknown(`${path}[${at}].id`, 'Member', draft.id)
+      members.push(this.#member(draft, before))
+      yield
+    }
+    return members
   }
 
-  listener(draft: ListenerDraft, pools: readonly Pool[], path: string): Listener {
+  /** Field by field: there may be thousands, and to copy all fields but some takes several times as long. */
+  #member(draft: MemberDraft, known: Member | undefined): Member {
+    const made: Member = {
+      id: known?.id ?? randomUUID(),
+      name: draft.name,
+      description: draft.description,
+      createdAt: known?.createdAt ?? this.#now,
+      updatedAt: known?.updatedAt ?? null,
+      tags: draft.tags,
+      enabled: draft.enabled,
+      address: draft.address,
+      port: draft.port,
+      subnetId: draft.subnetId,
+      weight: draft.weight,
+      backup: draft.backup,
+      monitorAddress: draft.monitorAddress,
+      monitorPort: draft.monitorPort,
+    }
+    if (known === undefined) return made
+    if (sameJson(known, made)) return known
+    made.updatedAt = this.#now
+    return made
+  }
+
+  *listener(draft: ListenerDraft, pools: readonly Pool[], path: string): Pieces<Listener> {
     const { listeners } = this.#current
     const sameEndpoint = (known: Listener) =>
       known.port === draft.port && transportOf(known.protocol) === transportOf(draft.protocol)
     const known = match(listeners, draft.id, sameEndpoint, `${path}id`, 'Listener')
     const { createdAt: _created, updatedAt: _updated, id: _id, defaultPool, routes: routeDrafts, ...own } = draft
-    const routes = this.#routes(routeDrafts, known?.routes ?? [], pools, `${path}routes`)
+    const routes = yield* this.#routes(routeDrafts, known?.routes ?? [], pools, `${path}routes`)
     if (defaultPool !== undefined && own.defaultPoolId !== null)
       throw new SpoutError('InvalidField', { field: `${path}defaultPool`, reason: 'stands beside defaultPoolId' })
     const defaultPoolId =
@@ -187,19 +220,22 @@ export class Parts {
     return { ...stamped, routes }
   }
 
-  #routes(
+  *#routes(
     drafts: readonly RouteDraft[],
     current: readonly HttpRoute[],
     pools: readonly Pool[],
     path: string,
-  ): HttpRoute[] {
+  ): Pieces<HttpRoute[]> {
     const byId = new Map(current.map((known) => [known.id, known]))
     const byName = new Map(current.map((known) => [known.name, known]))
-    return drafts.map((draft, at) => {
+    const routes: HttpRoute[] = []
+    for (const [at, draft] of drafts.entries()) {
       const { id, name } = draft
       const known = id !== undefined ? byId.get(id) : name === '' ? undefined : byName.get(name)
-      return this.route(draft, known, pools, `${path}[${at}].`)
-    })
+      routes.push(this.route(draft, known, pools, `${path}[${at}].`))
+      yield
+    }
+    return routes
   }
 
   /** @param known the version before; a draft that names an id needs one. @param path of its fields, with a trailing dot */
@@ -231,8 +267,32 @@ export class Parts {
     if (known === undefined) return { ...own, id: randomUUID(), createdAt: this.#now, updatedAt: null } as T
     const { id, createdAt, updatedAt } = known
     // Unchanged parts stay the same object: only new objects are checked, stored and sent.
-    if (isDeepStrictEqual(known, { ...own, id, createdAt, updatedAt })) return known
+    if (sameJson(known, { ...own, id, createdAt, updatedAt })) return known
     return { ...own, id, createdAt, updatedAt: this.#now } as T
+  }
+}
+
+/** The members that a pool has. What finds them is made when it is needed. */
+class KnownMembers {
+  readonly #members: readonly Member[]
+  #byId: ReadonlyMap<string, Member> | null = null
+  #byEndpoint: ReadonlyMap<string, Member> | null = null
+
+  constructor(members: readonly Member[]) {
+    this.#members = members
+  }
+
+  /** The one that a draft is about: by its id, else by address and port. Often it is at the same place. */
+  of({ id, address, port }: Pick<MemberDraft, 'id' | 'address' | 'port'>, at: number): Member | undefined {
+    const same = this.#members[at]
+    if (id !== undefined) {
+      if (same?.id === id) return same
+      this.#byId ??= new Map(this.#members.map((known) => [known.id, known]))
+      return this.#byId.get(id)
+    }
+    if (same?.port === port && same.address === address) return same
+    this.#byEndpoint ??= new Map(this.#members.map((known) => [`${known.address} ${known.port}`, known]))
+    return this.#byEndpoint.get(`${address} ${port}`)
   }
 }
 

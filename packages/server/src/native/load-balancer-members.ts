@@ -1,4 +1,5 @@
 import { type Member, member, parseAs, pool } from '@spout/model'
+import { atOnce } from '@spout/runtime'
 import { z } from 'zod'
 import { memberDraft, Parts } from './load-balancer-draft.ts'
 import { POOLS, partOf, putPart, withoutPrefix } from './load-balancer-parts.ts'
@@ -20,9 +21,9 @@ export const loadBalancerMemberRoutes: readonly Route[] = [
     answer: { status: 200, schema: pool },
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
-      const changed = await putPart(POOLS, context, call, (current) => {
+      const changed = await putPart(POOLS, context, call, function* (current) {
         const known = partOf(current.pools, call.params.part, 'Pool')
-        const members = new Parts(current, now).members(call.body.members, known.members, 'members')
+        const members = yield* new Parts(current, now).members(call.body.members, known.members, 'members')
         return { ...known, members }
       })
       return partOf(changed.pools, call.params.part, 'Pool')
@@ -46,7 +47,7 @@ export const loadBalancerMemberRoutes: readonly Route[] = [
           const stored = memberOf(known.members)
           at = known.members.indexOf(stored)
           const wanted = parseAs(memberDraft, { ...merged(stored, call.body), id: stored.id })
-          const [made = stored] = new Parts(current, now).members([wanted], known.members, 'members')
+          const [made = stored] = atOnce(new Parts(current, now).members([wanted], [stored], 'members'))
           return { ...known, members: known.members.with(at, made) }
         })
         return memberOf(partOf(changed.pools, call.params.part, 'Pool').members)

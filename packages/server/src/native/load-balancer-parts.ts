@@ -5,12 +5,13 @@ import {
   type LoadBalancer,
   listener,
   type Pool,
-  parseAs,
+  parsingAs,
   pool,
   SpoutError,
   sendsRequest,
   usedPoolIds,
 } from '@spout/model'
+import { type Pieces, piecesOf } from '@spout/runtime'
 import type { z } from 'zod'
 import { find } from './collection.ts'
 import type { NativeContext } from './context.ts'
@@ -29,7 +30,7 @@ interface PartKind<T extends { readonly id: string }, S extends z.ZodObject> {
   readonly schema: z.ZodType
   readonly draft: S
   readonly of: (loadBalancer: LoadBalancer) => readonly T[]
-  readonly make: (parts: Parts, draft: z.output<S>, current: LoadBalancer) => T
+  readonly make: (parts: Parts, draft: z.output<S>, current: LoadBalancer) => Pieces<T>
   readonly replace: (all: T[]) => LoadBalancerChange
   /** Stored fields that a change overrides implicitly, so that the result is consistent. */
   readonly givesWay: (stored: T, change: Fields) => Fields
@@ -124,10 +125,10 @@ const addRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
       let id = ''
-      const changed = await putPart(kind, context, call, (current) => {
+      const changed = await putPart(kind, context, call, function* (current) {
         // Without existing parts, so that a second one of the same port or name is new, and is refused as a duplicate.
         const parts = new Parts({ listeners: [], pools: [] }, now, monitorDefaultsOf(context, current))
-        const made = kind.make(parts, call.body as z.output<S>, current)
+        const made = yield* kind.make(parts, call.body as z.output<S>, current)
         id = made.id
         return made
       })
@@ -166,11 +167,11 @@ const changeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(k
     answer: { status: 200, schema: kind.schema },
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
-      const changed = await putPart(kind, context, call, (current) => {
+      const changed = await putPart(kind, context, call, function* (current) {
         const stored = partOf(kind.of(current), call.params.part, kind.what)
         const wanted = merged({ ...stored, ...kind.givesWay(stored, call.body) }, call.body)
         const parts = new Parts(current, now, monitorDefaultsOf(context, current))
-        return kind.make(parts, parseAs(kind.draft, { ...wanted, id: stored.id }), current)
+        return yield* kind.make(parts, yield* parsingAs(kind.draft, { ...wanted, id: stored.id }), current)
       })
       return partOf(kind.of(changed), call.params.part, kind.what)
     },
@@ -200,13 +201,13 @@ export async function putPart<T extends { readonly id: string }, S extends z.Zod
   kind: PartKind<T, S>,
   context: NativeContext,
   call: Call<unknown>,
-  make: (current: LoadBalancer) => T,
+  make: (current: LoadBalancer) => T | Pieces<T>,
 ): Promise<LoadBalancer> {
   let at = 0
   try {
-    return await changeOwn(context, call, (current) => {
+    return await changeOwn(context, call, function* (current) {
       requireVersion(call.request, current)
-      const made = make(current)
+      const made = yield* piecesOf(make(current))
       const parts = [...kind.of(current)]
       const known = parts.findIndex((part) => part.id === made.id)
       at = known === -1 ? parts.length : known

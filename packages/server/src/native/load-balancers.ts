@@ -1,5 +1,6 @@
-import type { LoadBalancerChange, Principal, VipRequest } from '@spout/admission/contract'
+import type { LoadBalancerChange, Principal, Turn, VipRequest } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, loadBalancer, SpoutError, uuid } from '@spout/model'
+import { atOnce, inPieces, type Pieces, piecesOf } from '@spout/runtime'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { mayKnow, projectForNew } from '../authn/access.ts'
@@ -93,8 +94,8 @@ export const loadBalancerRoutes: readonly Route[] = [
     access: 'member',
     body: creation,
     answer: { status: 201, schema: loadBalancer },
-    handle: async (context, { principal, body, reply }) => {
-      const created = await createOwn(context, principal, body)
+    handle: async (context, { principal, body, reply, turn }) => {
+      const created = await createOwn(context, principal, body, turn)
       reply.header('etag', etagOf(created)).header('location', `/api/v1/load-balancers/${created.id}`)
       return shownLoadBalancer(context, created)
     },
@@ -110,13 +111,13 @@ export const loadBalancerRoutes: readonly Route[] = [
     handle: async (context, call) => {
       const { body, request } = call
       const now = context.clock.now().toISOString()
-      const changed = await changeOwn(context, call, (current) => {
+      const changed = await changeOwn(context, call, function* (current) {
         requireVersion(request, current)
         refuseChangedIdentity(current, body)
         const parts = new Parts(current, now, monitorDefaultsOf(context, current))
-        const pools = parts.pools(body.pools)
+        const pools = yield* parts.pools(body.pools)
         const { name, description, tags, enabled, annotations } = body
-        const listeners = parts.listeners(body.listeners, pools)
+        const listeners = yield* parts.listeners(body.listeners, pools)
         const { securityGroupIds, dnsNames, dnsTtlSeconds } = body
         const said = {
           ...(securityGroupIds && { securityGroupIds }),
@@ -214,28 +215,35 @@ export const loadBalancerRoutes: readonly Route[] = [
 export const monitorDefaultsOf = ({ view }: NativeContext, { classId }: Pick<LoadBalancer, 'classId'>) =>
   view.get('loadBalancerClass', classId ?? '')?.value.monitor ?? null
 
-/** Creates a load balancer in the caller's project. An administrator may name another. */
-export function createOwn(
+/** Creates a load balancer in the caller's project. An administrator may name another. @param turn for a long body */
+export async function createOwn(
   context: NativeContext,
   principal: Principal,
   body: z.output<typeof creation>,
+  turn: Turn | null,
 ): Promise<LoadBalancer> {
   const projectId = projectForNew(principal, body.projectId, 'balancer')
   const now = context.clock.now().toISOString()
   const parts = new Parts({ listeners: [], pools: [] }, now, monitorDefaultsOf(context, body))
-  const pools = parts.pools(body.pools)
-  const listeners = parts.listeners(body.listeners, pools)
-  return context.admission.createLoadBalancer({ ...body, projectId, pools, listeners })
+  const inTurns = <T>(work: Pieces<T>) => (turn === null ? atOnce(work) : inPieces(work, turn))
+  const pools = await inTurns(parts.pools(body.pools))
+  const listeners = await inTurns(parts.listeners(body.listeners, pools))
+  return context.admission.createLoadBalancer({ ...body, projectId, pools, listeners }, turn ?? undefined)
 }
 
-/** Changes a load balancer that the caller may know of. */
+type Change = (current: LoadBalancer) => LoadBalancerChange | Pieces<LoadBalancerChange>
+
+/** Changes a load balancer that the caller may know of; in pieces for a request with a long body. */
 export function changeOwn(
   context: NativeContext,
-  { principal, params }: Pick<Call<unknown>, 'principal' | 'params'>,
-  change: Parameters<NativeContext['admission']['changeLoadBalancer']>[1],
+  { principal, params, turn }: Pick<Call<unknown>, 'principal' | 'params' | 'turn'>,
+  change: Change,
 ): Promise<LoadBalancer> {
   const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
-  return context.admission.changeLoadBalancer(id, change)
+  const making = (current: LoadBalancer) => piecesOf(change(current))
+  return turn === null
+    ? context.admission.changeLoadBalancer(id, (current) => atOnce(making(current)))
+    : context.admission.changeLongLoadBalancer(id, making, turn)
 }
 
 /** @throws SpoutError VersionMismatch when `If-Match` names another version */

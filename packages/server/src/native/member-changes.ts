@@ -1,5 +1,6 @@
 import type { Endpoint } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, type Member, member, pool, SpoutError, uuid } from '@spout/model'
+import { atOnce } from '@spout/runtime'
 import { z } from 'zod'
 import { problemIn, problemSchema } from '../http/problem.ts'
 import { find } from './collection.ts'
@@ -82,7 +83,7 @@ async function made(context: NativeContext, { principal, request }: Who, change:
 /** Members from drafts. Existing ones keep their ids and times. */
 function membersOf(current: LoadBalancer, { pool: name, put }: Change, now: string): readonly Member[] {
   const known = put.length === 0 ? [] : named(poolOf(current, name).members, put)
-  return new Parts(current, now).members(put, known, 'put')
+  return atOnce(new Parts(current, now).members(put, known, 'put'))
 }
 
 function poolOf({ pools }: LoadBalancer, idOrName: string): LoadBalancer['pools'][number] {

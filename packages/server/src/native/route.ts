@@ -1,5 +1,6 @@
-import type { Principal } from '@spout/admission/contract'
-import { parseAs, type Role } from '@spout/model'
+import type { Principal, Turn } from '@spout/admission/contract'
+import { parseAs, parsingAs, type Role } from '@spout/model'
+import { inPieces } from '@spout/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { NativeContext } from './context.ts'
@@ -14,6 +15,8 @@ export interface Call<Body> {
   readonly principal: Principal
   readonly params: Readonly<Record<string, string>>
   readonly body: Body
+  /** For requests with a long body: resolves when the next piece of the work may be done. */
+  readonly turn: Turn | null
   /** Checks access again, for answers that stay open. @throws SpoutError like the first check */
   readonly again: () => Principal
 }
@@ -53,8 +56,11 @@ export function route<S extends z.ZodType | null>(spec: RouteOf<S>): Route {
   return {
     ...spec,
     handle: async (context, call) => {
-      const body = (spec.body === null ? undefined : parseAs(spec.body, call.body ?? {})) as Body
+      const body = (spec.body === null ? undefined : await bodyOf(spec.body, call)) as Body
       return spec.handle(context, { ...call, body })
     },
   }
 }
+
+const bodyOf = async <S extends z.ZodType>(schema: S, { body = {}, turn }: Call<unknown>): Promise<z.output<S>> =>
+  turn === null ? parseAs(schema, body) : inPieces(parsingAs(schema, body), turn)
