@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './tools/dev/longest-first.ts'
 
 // Projects, fastest first. `unit` does no I/O beyond temporary files; `contract` runs each contract's suite over
 // every implementation with real engines; `lab` needs root and network namespaces; `e2e` starts the whole system.
@@ -38,6 +39,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // A report has the message alone: `[ Array(1) ]` would not say what was in it.
     chaiConfig: { truncateThreshold: 2000 },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
