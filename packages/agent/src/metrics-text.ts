@@ -25,8 +25,31 @@ type Sample = readonly [labels: Labels, value: number | undefined]
  * The figures of a load balancer on this node, in the Prometheus text format 0.0.4. Names and labels are those of
  * Octavia's PROMETHEUS listeners (user guide, "Monitoring Load Balancers"). What is not counted here is left out.
  */
-export function metricsText(known: KnownFigures): string {
-  const { entry, stats, pools, down } = known
+export function metricsText({ entry, stats, pools, down, latencies }: KnownFigures): string {
+  return [
+    ...listenerFamilies(entry, stats),
+    ...memberCounts(entry, down),
+    ...traffic(
+      'octavia_pool',
+      pools.map((pool) => ({ labels: { pool: pool.poolId }, figures: pool, isHttp: isHttp(entry, pool.poolId) })),
+    ),
+    ...memberStates(entry, down),
+    ...traffic(
+      'octavia_member',
+      pools.flatMap(({ poolId: pool, members }) =>
+        Array.from(members, ([member, figures]) => ({
+          labels: { pool, member },
+          figures,
+          isHttp: isHttp(entry, pool),
+        })),
+      ),
+    ),
+    ...latencyFamilies(latencies),
+  ].join('')
+}
+
+/** The families of the load balancer and of its listeners. */
+function listenerFamilies(entry: LoadBalancerEntry, stats: KnownFigures['stats']): readonly string[] {
   const listeners = entry.services.map((service) => ({
     labels: { listener: service.id },
     service,
@@ -111,24 +134,7 @@ export function metricsText(known: KnownFigures): string {
         listeners.map(({ labels, stats: of }): Sample => [{ ...labels, code }, of?.http?.responses[code]]),
       ),
     ),
-    ...memberCounts(entry, down),
-    ...traffic(
-      'octavia_pool',
-      pools.map((pool) => ({ labels: { pool: pool.poolId }, figures: pool, isHttp: isHttp(entry, pool.poolId) })),
-    ),
-    ...memberStates(entry, down),
-    ...traffic(
-      'octavia_member',
-      pools.flatMap(({ poolId: pool, members }) =>
-        Array.from(members, ([member, figures]) => ({
-          labels: { pool, member },
-          figures,
-          isHttp: isHttp(entry, pool),
-        })),
-      ),
-    ),
-    ...latencyFamilies(known.latencies),
-  ].join('')
+  ]
 }
 
 const isHttp = ({ pools }: LoadBalancerEntry, poolId: string): boolean =>
