@@ -27,14 +27,19 @@ import {
 import { modeOf } from '../to-model/mode.ts'
 import { type BalancedPort, portsOf, portTaken } from '../to-model/ports.ts'
 import { servicesOf } from '../to-model/services-of.ts'
-import { type HeldGroup, partition } from '../to-model/sharing.ts'
+import { type AddressGroup, type HeldGroup, partition } from '../to-model/sharing.ts'
 import type { ShownPort } from '../write-back/ingress.ts'
 
 /** The plan for one unit: Services that are decided together. */
 export interface UnitPlan {
   readonly groups: readonly PlannedGroup[]
   /** Services whose request cannot be read; what they had before stays. */
-  readonly refused: readonly { readonly service: Service; readonly refusal: Refusal }[]
+  readonly refused: readonly RefusedService[]
+}
+
+interface RefusedService {
+  readonly service: Service
+  readonly refusal: Refusal
 }
 
 /** A Service that is refused now keeps what it had. */
@@ -75,16 +80,10 @@ export interface UnitInput {
 }
 
 /** Computes the plan of a unit. Pure. */
-export function planUnit({
-  services,
-  documents,
-  cluster,
-  barred,
-  externalRanges = [],
-  surroundings,
-}: UnitInput): UnitPlan {
+export function planUnit(input: UnitInput): UnitPlan {
+  const { services, documents, barred, surroundings } = input
   const drafts = new Map<string, ServiceDraft>()
-  const refused: { service: Service; refusal: Refusal }[] = []
+  const refused: RefusedService[] = []
   for (const service of services) {
     const bar = barred?.(service) ?? null
     const draft = bar === null ? draftOf(service, surroundings(service)) : { refusal: bar }
@@ -97,70 +96,80 @@ export function planUnit({
     ports: ports.flatMap(({ port, parts }) => (parts === null ? [] : [port.key])),
   }))
   const byId = new Map(documents.map((document) => [document.id, document]))
-  const groups = partition(sharers, documents.map(heldGroup)).map((group): PlannedGroup => {
+  const groups = partition(sharers, documents.map(heldGroup)).map((group) => {
     const document = group.heldBy === null ? null : (byId.get(group.heldBy) ?? null)
-    const members = group.members.map(({ service, taken }) => ({
-      draft: drafts.get(uidOf(service))!,
-      taken,
-    }))
-    const unseen = members.flatMap(({ draft: { service } }) =>
-      document !== null && areUnseen(service, surroundings(service)) ? [service] : [],
-    )
-    const content = unseen.reduce(
-      (whole, service) => withMembersOf(whole, document!, service),
-      groupContent(
-        members.map(({ draft, taken }) => ({ draft, taken: new Set(taken.keys()) })),
-        cluster,
-      ),
-    )
-    const kept = document === null ? [] : refused.filter(({ service }) => servicesOf(document).has(uidOf(service)))
-    const externals = externalsOf(
-      [...members.map(({ draft }) => draft.service), ...kept.map(({ service }) => service)],
-      group.request,
-      document,
-      externalRanges,
-    )
-    const whole = kept.reduce((so, { service }) => withKept(so, document!, service, surroundings(service)), content)
-    return {
-      heldBy: group.heldBy,
-      request: group.request,
-      content: withExternals(kept.length === 0 ? whole : withNamesOf(whole, document), document, externals),
-      externals,
-      services: members.map(({ draft, taken }) => ({
-        service: draft.service,
-        request: draft.request,
-        unreachable: draft.unreachable,
-        ports: draft.ports.map(({ port }) => shownPort(draft.service, port, taken)),
-        notice: draft.notice,
-        externals: externalIpsOf(draft.service, externalRanges),
-      })),
-    }
+    return plannedGroup(input, group, document, drafts, refused)
   })
   const planned = new Set(groups.map(({ heldBy }) => heldBy))
+  const alone = documents.filter(({ id }) => !planned.has(id))
+  return { groups: [...groups, ...alone.map((document) => groupOfRefused(input, document, refused))], refused }
+}
+
+/** Those of the refused Services that a document is for. */
+const refusedIn = (document: LoadBalancer, refused: readonly RefusedService[]): readonly Service[] =>
+  refused.flatMap(({ service }) => (servicesOf(document).has(uidOf(service)) ? [service] : []))
+
+/** The plan for Services that share an address. Refused Services that have a part of it keep that part. */
+function plannedGroup(
+  { cluster, externalRanges = [], surroundings }: UnitInput,
+  group: AddressGroup,
+  document: LoadBalancer | null,
+  drafts: ReadonlyMap<string, ServiceDraft>,
+  refused: readonly RefusedService[],
+): PlannedGroup {
+  const members = group.members.map(({ service, taken }) => ({ draft: drafts.get(uidOf(service))!, taken }))
+  const unseen = members.flatMap(({ draft: { service } }) =>
+    document !== null && areUnseen(service, surroundings(service)) ? [service] : [],
+  )
+  const content = unseen.reduce(
+    (whole, service) => withMembersOf(whole, document!, service),
+    groupContent(
+      members.map(({ draft, taken }) => ({ draft, taken: new Set(taken.keys()) })),
+      cluster,
+    ),
+  )
+  const kept = document === null ? [] : refusedIn(document, refused)
+  const own = members.map(({ draft }) => draft.service)
+  const externals = externalsOf([...own, ...kept], group.request, document, externalRanges)
+  const whole = kept.reduce((so, service) => withKept(so, document!, service, surroundings(service)), content)
+  return {
+    heldBy: group.heldBy,
+    request: group.request,
+    content: withExternals(kept.length === 0 ? whole : withNamesOf(whole, document), document, externals),
+    externals,
+    services: members.map(({ draft, taken }) => ({
+      service: draft.service,
+      request: draft.request,
+      unreachable: draft.unreachable,
+      ports: draft.ports.map(({ port }) => shownPort(draft.service, port, taken)),
+      notice: draft.notice,
+      externals: externalIpsOf(draft.service, externalRanges),
+    })),
+  }
+}
+
+/** The plan for a load balancer whose Services are all refused: unchanged but for the endpoints. */
+function groupOfRefused(
+  { services, surroundings }: UnitInput,
+  document: LoadBalancer,
+  refused: readonly RefusedService[],
+): PlannedGroup {
   const living = new Set(services.map((service) => ownerAnnotation('service', uidOf(service))))
   const leaves = (annotation: string): boolean =>
     annotation.startsWith(ownerAnnotation('service', '')) && !living.has(annotation)
-  // Load balancers that only refused Services have left: unchanged but for the endpoints.
-  const alone = documents
-    .filter(({ id }) => !planned.has(id))
-    .map((document): PlannedGroup => {
-      const own = refused.filter(({ service }) => servicesOf(document).has(uidOf(service)))
-      const whole = contentOf(document)
-      // Services that leave the address are no longer named.
-      const annotations = Object.fromEntries(Object.entries(whole.annotations).filter(([name]) => !leaves(name)))
-      const bare: LoadBalancerContent = { ...whole, annotations, pools: [], listeners: [] }
-      return {
-        heldBy: document.id,
-        request: { families: [], pools: null },
-        content: own.reduce<LoadBalancerContent>(
-          (whole, { service }) => withKept(whole, document, service, surroundings(service)),
-          bare,
-        ),
-        externals: [],
-        services: [],
-      }
-    })
-  return { groups: [...groups, ...alone], refused }
+  const whole = contentOf(document)
+  // Services that leave the address are no longer named.
+  const annotations = Object.fromEntries(Object.entries(whole.annotations).filter(([name]) => !leaves(name)))
+  return {
+    heldBy: document.id,
+    request: { families: [], pools: null },
+    content: refusedIn(document, refused).reduce<LoadBalancerContent>(
+      (so, service) => withKept(so, document, service, surroundings(service)),
+      { ...whole, annotations, pools: [], listeners: [] },
+    ),
+    externals: [],
+    services: [],
+  }
 }
 
 /** Requested addresses that are not the Services' own. */

@@ -117,39 +117,29 @@ export function draftOf(
     }
     const monitor = monitorOf(service, port, mode.value)
     if ('refusal' in monitor) return monitor
-    const poolName = `${uidOf(service)}/${port.key}`
-    const check = monitor.value
     const endsTls = tls.value?.endsTls(port) ?? false
     const protocols = protocolsOf(port, proxy.value, endsTls)
-    const monitorPort = check?.port ?? null
+    const monitorPort = monitor.value?.port ?? null
     const members: readonly MemberContent[] =
       mode.value === 'direct'
         ? endpointMembers(slices, port, { families, preferZone: zone.value }).map((one) => ({ ...one, monitorPort }))
         : nodeMembers(nodes, families, port.nodePort ?? 0, monitorPort)
-    drafted.push({
-      port,
-      parts: {
-        listener: {
-          name: nameOf(service, port),
-          protocol: protocols.listener,
-          port: port.port,
-          defaultPool: poolName,
-          allowedCidrs: allowed.value,
-          // The protocol of the members is unknown, so none is offered (ALPN).
-          ...(endsTls && { tls: listenerTls.parse({ certificateIds: [tls.value?.certificateId], alpn: [] }) }),
-        },
-        pool: {
-          name: poolName,
-          protocol: protocols.pool,
-          persistence: persistenceOf(service),
-          panicThreshold: panicPercent(mode.value === 'node-ports' && isLocal(service), members.length),
-          // A UDP client does not notice that its endpoint is gone: its next packet goes to another endpoint.
-          drainSeconds: port.transport === 'udp' ? 0 : drainSeconds(drain.value),
-          members,
-          monitor: check === null ? null : { ...withoutPort(check) },
-        },
-      },
-    })
+    const listener = {
+      ...listenerOf(service, port, protocols.listener, allowed.value),
+      // The protocol of the members is unknown, so none is offered (ALPN).
+      ...(endsTls && { tls: listenerTls.parse({ certificateIds: [tls.value?.certificateId], alpn: [] }) }),
+    }
+    const pool: PoolContent = {
+      name: poolNameOf(service, port),
+      protocol: protocols.pool,
+      persistence: persistenceOf(service),
+      panicThreshold: panicPercent(mode.value === 'node-ports' && isLocal(service), members.length),
+      // A UDP client does not notice that its endpoint is gone: its next packet goes to another endpoint.
+      drainSeconds: port.transport === 'udp' ? 0 : drainSeconds(drain.value),
+      members,
+      monitor: monitor.value === null ? null : withoutPort(monitor.value),
+    }
+    drafted.push({ port, parts: { listener, pool } })
   }
   if (drafted.every(({ parts }) => parts === null))
     return refuse('NoServablePort', 'spec.ports', drafted.map(({ port }) => portMessage(port, port.error)).join('; '))
@@ -172,6 +162,17 @@ export function draftOf(
     },
   }
 }
+
+const poolNameOf = (service: Service, { key }: BalancedPort): string => `${uidOf(service)}/${key}`
+
+const listenerOf = (
+  service: Service,
+  port: BalancedPort,
+  protocol: ListenerContent['protocol'],
+  allowedCidrs: ListenerContent['allowedCidrs'],
+): ListenerContent => ({
+  ...{ name: nameOf(service, port), protocol, port: port.port, defaultPool: poolNameOf(service, port), allowedCidrs },
+})
 
 const unreadable = (): CertificateSight => ({
   type: 'refused',
