@@ -44,16 +44,21 @@ const askerOf = (user: string, request: FastifyRequest): Asker => ({ user, sourc
 
 type ById = { Params: { id: string } }
 
-export function userRoutes(scope: FastifyInstance, context: IdentityContext): void {
-  const { view, admission, authenticator, clock } = context
+/** Users may see themselves, administrators everybody. */
+function known({ view, authenticator }: IdentityContext, request: FastifyRequest, id: string): User {
+  const { principal } = sessionOf(authenticator, request)
+  const user = view.get('user', id)?.value
+  if (user === undefined || (!isAdmin(principal) && user.id !== principal.userId)) throw notFound('User', id)
+  return user
+}
 
-  /** Users may see themselves, administrators everybody. */
-  const known = (request: FastifyRequest, id: string): User => {
-    const { principal } = sessionOf(authenticator, request)
-    const user = view.get('user', id)?.value
-    if (user === undefined || (!isAdmin(principal) && user.id !== principal.userId)) throw notFound('User', id)
-    return user
-  }
+export function userRoutes(scope: FastifyInstance, context: IdentityContext): void {
+  readRoutes(scope, context)
+  writeRoutes(scope, context)
+}
+
+function readRoutes(scope: FastifyInstance, context: IdentityContext): void {
+  const { view, authenticator } = context
 
   scope.get('/v3/users', async (request) => {
     const { principal } = sessionOf(authenticator, request)
@@ -67,8 +72,28 @@ export function userRoutes(scope: FastifyInstance, context: IdentityContext): vo
   })
 
   scope.get<ById>('/v3/users/:id', async (request) => ({
-    user: shownUser(context, request, known(request, request.params.id)),
+    user: shownUser(context, request, known(context, request, request.params.id)),
   }))
+
+  scope.get<ById>('/v3/users/:id/projects', async (request) => {
+    const user = known(context, request, request.params.id)
+    const projects = view.list('project').filter((project) => isAssigned(user, project.id))
+    return listBody(
+      context,
+      request,
+      'projects',
+      projects.map((project) => shownProject(context, request, project)),
+    )
+  })
+
+  scope.get<ById>('/v3/users/:id/groups', async (request) => {
+    known(context, request, request.params.id)
+    return listBody(context, request, 'groups', [])
+  })
+}
+
+function writeRoutes(scope: FastifyInstance, context: IdentityContext): void {
+  const { admission, authenticator, clock } = context
 
   scope.post('/v3/users', async (request, reply) => {
     const { principal } = sessionOf(authenticator, request)
@@ -93,7 +118,7 @@ export function userRoutes(scope: FastifyInstance, context: IdentityContext): vo
       wanted.password == null
         ? undefined
         : await authenticator.passwords.hash(wanted.password, askerOf(principal.userId, request))
-    const user = known(request, request.params.id)
+    const user = known(context, request, request.params.id)
     const changed = await admission.putUser({
       ...user,
       name: wanted.name ?? user.name,
@@ -108,11 +133,11 @@ export function userRoutes(scope: FastifyInstance, context: IdentityContext): vo
 
   scope.post<ById>('/v3/users/:id/password', async (request, reply) => {
     const wanted = parseAs(passwordChange, request.body).user
-    const { id } = known(request, request.params.id)
+    const { id } = known(context, request, request.params.id)
     if (!(await authenticator.isPassword(id, wanted.original_password, request.ip)))
       throw new SpoutError('Unauthenticated', { reason: 'the original password is not right' })
     const hash = await authenticator.passwords.hash(wanted.password, askerOf(id, request))
-    const user = known(request, id)
+    const user = known(context, request, id)
     await admission.putUser({ ...user, passwordHash: hash, updatedAt: clock.now().toISOString() })
     await authenticator.revokeUser(id)
     return reply.code(204).send()
@@ -120,25 +145,9 @@ export function userRoutes(scope: FastifyInstance, context: IdentityContext): vo
 
   scope.delete<ById>('/v3/users/:id', async (request, reply) => {
     requireRole(sessionOf(authenticator, request).principal, 'admin')
-    const { id } = known(request, request.params.id)
+    const { id } = known(context, request, request.params.id)
     await admission.deleteUser(id)
     await authenticator.revokeUser(id)
     return reply.code(204).send()
-  })
-
-  scope.get<ById>('/v3/users/:id/projects', async (request) => {
-    const user = known(request, request.params.id)
-    const projects = view.list('project').filter((project) => isAssigned(user, project.id))
-    return listBody(
-      context,
-      request,
-      'projects',
-      projects.map((project) => shownProject(context, request, project)),
-    )
-  })
-
-  scope.get<ById>('/v3/users/:id/groups', async (request) => {
-    known(request, request.params.id)
-    return listBody(context, request, 'groups', [])
   })
 }

@@ -12,22 +12,33 @@ import { containersOf, ownContainer, secretsOf } from './scope.ts'
 import { shownConsumerOf, shownContainer } from './shown.ts'
 
 type ById = { Params: { id: string } }
+type ByIdRequest = FastifyRequest<ById>
 
 const consumerRequest = z.object({ name: secretConsumer.shape.name, URL: secretConsumer.shape.url })
 
+async function principalOf({ authenticate }: KeyManagerContext, request: FastifyRequest, role: 'reader' | 'member') {
+  const principal = await authenticate(request)
+  requireRole(principal, role)
+  return principal
+}
+
+/** The container that the path names. */
+const found = async (context: KeyManagerContext, request: ByIdRequest, role: 'reader' | 'member') =>
+  ownContainer(context, await principalOf(context, request, role), request.params.id)
+
 /** https://docs.openstack.org/api-guide/key-manager/containers.html */
 export function containerRoutes(scope: FastifyInstance, context: KeyManagerContext): void {
-  const { admission, authenticate, baseUrl } = context
-  const principalOf = async (request: FastifyRequest, role: 'reader' | 'member') => {
-    const principal = await authenticate(request)
-    requireRole(principal, role)
-    return principal
-  }
-  const found = async (request: FastifyRequest<ById>, role: 'reader' | 'member') =>
-    ownContainer(context, await principalOf(request, role), request.params.id)
+  wholeRoutes(scope, context)
+  secretRoutes(scope, context)
+  consumerRoutes(scope, context)
+}
+
+/** Lists, creates, shows and deletes containers. */
+function wholeRoutes(scope: FastifyInstance, context: KeyManagerContext): void {
+  const { admission, baseUrl } = context
 
   scope.get('/v1/containers', async (request) => {
-    const principal = await principalOf(request, 'reader')
+    const principal = await principalOf(context, request, 'reader')
     const query = listQuery(request, ['name', 'type'])
     const [name, type] = [query.get('name'), query.get('type')]
     const all = containersOf(context, principal).filter(
@@ -38,7 +49,7 @@ export function containerRoutes(scope: FastifyInstance, context: KeyManagerConte
   })
 
   scope.post('/v1/containers', async (request, reply) => {
-    const principal = await principalOf(request, 'member')
+    const principal = await principalOf(context, request, 'member')
     const draft = readContainer(request.body)
     const known = new Set(secretsOf(context, principal).map(({ id }) => id))
     const missing = draft.secrets.find(({ secretId }) => !known.has(secretId))
@@ -51,26 +62,32 @@ export function containerRoutes(scope: FastifyInstance, context: KeyManagerConte
   })
 
   scope.get<ById>('/v1/containers/:id', async (request) =>
-    shownContainer(await found(request, 'reader'), baseUrl(request)),
+    shownContainer(await found(context, request, 'reader'), baseUrl(request)),
   )
 
   scope.delete<ById>('/v1/containers/:id', async (request, reply) => {
-    await admission.deleteSecretContainer((await found(request, 'member')).id)
+    await admission.deleteSecretContainer((await found(context, request, 'member')).id)
     return reply.code(204).send()
   })
+}
 
-  /** The secret that a request names, for a container that may change. */
-  const namedIn = async (request: FastifyRequest<ById>) => {
-    const { id, type } = await found(request, 'member')
-    if (type !== 'generic') throw new KeyManagerFault(400, "Only 'generic' containers can be modified.")
-    return { id, named: readNamedSecret(parseAs(namedSecret, request.body)) }
-  }
-  type Named = ReturnType<typeof readNamedSecret>
-  const same = (a: Named) => (b: Named) => a.name === b.name && a.secretId === b.secretId
+type Named = ReturnType<typeof readNamedSecret>
+const same = (a: Named) => (b: Named) => a.name === b.name && a.secretId === b.secretId
+
+/** The secret that a request names, for a container that may change. */
+async function namedIn(context: KeyManagerContext, request: ByIdRequest) {
+  const { id, type } = await found(context, request, 'member')
+  if (type !== 'generic') throw new KeyManagerFault(400, "Only 'generic' containers can be modified.")
+  return { id, named: readNamedSecret(parseAs(namedSecret, request.body)) }
+}
+
+/** Adds secrets to a container, and removes them. */
+function secretRoutes(scope: FastifyInstance, context: KeyManagerContext): void {
+  const { admission, baseUrl } = context
 
   scope.post<ById>('/v1/containers/:id/secrets', async (request, reply) => {
-    const { id, named } = await namedIn(request)
-    const principal = await principalOf(request, 'member')
+    const { id, named } = await namedIn(context, request)
+    const principal = await principalOf(context, request, 'member')
     if (!secretsOf(context, principal).some((one) => one.id === named.secretId))
       throw new KeyManagerFault(404, "Secret provided doesn't exist.")
     await admission.changeSecretContainer(id, ({ secrets }) => {
@@ -83,22 +100,27 @@ export function containerRoutes(scope: FastifyInstance, context: KeyManagerConte
   })
 
   scope.delete<ById>('/v1/containers/:id/secrets', async (request, reply) => {
-    const { id, named } = await namedIn(request)
+    const { id, named } = await namedIn(context, request)
     await admission.changeSecretContainer(id, ({ secrets }) => {
       if (!secrets.some(same(named))) throw new KeyManagerFault(404, 'Secret provided is not in the container')
       return { secrets: secrets.filter((one) => !same(named)(one)) }
     })
     return reply.code(204).send()
   })
+}
+
+/** Lists, adds and removes consumers of a container. */
+function consumerRoutes(scope: FastifyInstance, context: KeyManagerContext): void {
+  const { admission, baseUrl } = context
 
   scope.get<ById>('/v1/containers/:id/consumers', async (request) => {
-    const container = await found(request, 'reader')
+    const container = await found(context, request, 'reader')
     const url = `${containerRef(baseUrl(request), container.id)}/consumers`
     return page('consumers', container.consumers, shownConsumerOf(container), listQuery(request, []), url)
   })
 
   scope.post<ById>('/v1/containers/:id/consumers', async (request) => {
-    const { id } = await found(request, 'member')
+    const { id } = await found(context, request, 'member')
     const { name, URL: url } = parseAs(consumerRequest, request.body)
     const changed = await admission.changeSecretContainer(id, ({ consumers }) => ({
       consumers: [...consumers.filter((one) => one.name !== name || one.url !== url), { name, url }],
@@ -107,7 +129,7 @@ export function containerRoutes(scope: FastifyInstance, context: KeyManagerConte
   })
 
   scope.delete<ById>('/v1/containers/:id/consumers', async (request) => {
-    const { id } = await found(request, 'member')
+    const { id } = await found(context, request, 'member')
     const { name, URL: url } = parseAs(consumerRequest, request.body)
     const changed = await admission.changeSecretContainer(id, ({ consumers }) => {
       const others = consumers.filter((one) => one.name !== name || one.url !== url)
