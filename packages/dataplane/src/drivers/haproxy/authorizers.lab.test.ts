@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { NodeForward, NodeRoute } from '@spout/model'
 import { waitFor } from '@spout/testkit'
@@ -261,6 +263,25 @@ describe('a request of a route with an authorizer', () => {
     judge.from(says(403))
     expect(await curl('/two', '--http2-prior-knowledge')).toMatch(/403$/)
   })
+})
+
+test.each([
+  ['HTTP/1.1', []],
+  ['HTTP/1.1 at once', ['-H', 'Expect:']],
+  ['HTTP/2', ['--http2-prior-knowledge']],
+] as const)('a client that is refused while it sends a large body gets its answer: %s', async (_, args) => {
+  const file = join(lab.runDirectory, 'large')
+  writeFileSync(file, Buffer.alloc(8_000_000))
+  const filters: NodeForward['filters'] = [
+    { type: 'response-headers', set: [{ name: 'x-member', value: 'yes' }], add: [], remove: [] },
+  ]
+  const answer = says(401, { 'WWW-Authenticate': 'Bearer', 'Content-Length': 5 }, 'no\n\na')
+  const { curl } = await asking({}, answer, { forward: { filters } })
+  const text = await curl('/upload', '-i', '--data-binary', `@${file}`, ...args)
+  expect(text).toMatch(/no\n\na 401$/)
+  expect(text).toMatch(/^www-authenticate: Bearer/im)
+  expect(text).not.toMatch(/x-member/i)
+  expect(member.seen()).toEqual([])
 })
 
 test('a changed authorizer needs no reload, and counts from the next request on', async () => {

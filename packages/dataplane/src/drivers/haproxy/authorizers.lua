@@ -218,24 +218,42 @@ local PASSED_ON = {
   "www-authenticate", "cache-control", "content-type", "content-language", "content-encoding", "retry-after",
 }
 
+-- Status, header lines, an empty line and the body, for the service behind this.
+local function refusal_text(status, headers, body)
+  local lines = { tostring(status) }
+  for _, header in ipairs(headers) do lines[#lines + 1] = header[1] .. ": " .. header[2] end
+  return table.concat(lines, "\n") .. "\n\n" .. body
+end
+
 local function refuse(txn, ask, answer)
   local location = answer.status == 401 and ask.sign_in ~= nil and location_of(txn, ask.sign_in) or nil
-  local reply = txn:reply({ status = location ~= nil and 302 or answer.status })
+  local status, headers, body = answer.status, {}, ""
   if location ~= nil then
-    reply:add_header("location", location)
+    status, headers = 302, { { "location", location } }
   else
     for _, name in ipairs(PASSED_ON) do
       for _, line in ipairs(answer.lines) do
-        if line[1] == name then reply:add_header(name, line[2]) end
+        if line[1] == name then headers[#headers + 1] = line end
       end
     end
-    if answer.body ~= nil and txn.f:method() ~= "HEAD" then reply:set_body(answer.body) end
+    if answer.body ~= nil and txn.f:method() ~= "HEAD" then body = answer.body end
   end
   if ask.cookies == "always" or ask.cookies == "successes" and location ~= nil then
-    for _, cookie in ipairs(cookies_of(answer)) do reply:add_header("set-cookie", cookie) end
+    for _, cookie in ipairs(cookies_of(answer)) do headers[#headers + 1] = { "set-cookie", cookie } end
   end
+  if txn:get_var("txn.unread") ~= nil then return txn:set_var("txn.refusal", refusal_text(status, headers, body)) end
+  local reply = txn:reply({ status = status })
+  for _, header in ipairs(headers) do reply:add_header(header[1], header[2]) end
+  reply:set_body(body)
   txn:done(reply)
 end
+
+core.register_service("refuse", "http", function(applet)
+  local head, body = applet:get_var("txn.refusal"):match("^(.-)\n\n(.*)$")
+  local headers = {}
+  for name, value in gmatch(head, "\n([^:\n]+): ([^\n]*)") do headers[#headers + 1] = { name, value } end
+  answer_unread(applet, tonumber(head:match("^%d+")), headers, body)
+end)
 
 local function is_preflight(f)
   return f:method() == "OPTIONS" and f:req_fhdr("origin") ~= nil

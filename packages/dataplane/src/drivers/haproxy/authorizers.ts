@@ -49,7 +49,13 @@ export const authorizerRules = (mapPath: (map: MapName) => string): readonly str
  * only what was expressly allowed goes further.
  */
 export const askRules: readonly string[] = [
+  `    http-request set-var(txn.unread) bool(true) if ${isSet('authorizer')} !{ internal.htx.has_eom }`,
   `    http-request lua.authorize if ${isSet('authorizer')}`,
+  // A client that still sends its body is answered in another way, and what it sends is read for a while. It is no answer
+  // of a member, which filters change.
+  `    http-request unset-var(txn.filter) if ${isSet('refusal')}`,
+  `    http-request unset-var(txn.ownfilter) if ${isSet('refusal')}`,
+  `    http-request use-service lua.refuse if ${isSet('refusal')}`,
   `    http-request return status 500 if ${isSet('authorizer')} !${isSet('authorized')}`,
   `    http-response lua.give_cookies if ${isSet('given_cookies')}`,
 ]

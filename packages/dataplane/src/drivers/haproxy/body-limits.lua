@@ -1,4 +1,5 @@
--- Bodies that are longer than a route or a class allows: see body-limits.ts and request-sizes.ts.
+-- Bodies that are longer than a route or a class allows: see body-limits.ts and request-sizes.ts. And answers to requests
+-- whose body is still to come.
 
 -- A client that sends looks for an answer late, or never if its connection is cut: so much more is read and thrown away.
 local MOST_DRAINED = 16777216
@@ -14,16 +15,20 @@ end
 
 -- Over HTTP/1 a client is told at once. A stream of HTTP/2 would be reset when it is left with a body to come, and its
 -- answer with it.
-core.register_service("too_large", "http", function(applet)
+-- Headers are pairs of name and value. A global, since authorizers refuse such requests, too.
+function answer_unread(applet, status, headers, body)
   local is_at_once = applet.f:fc_http_major() == 1
   if not is_at_once then drain(applet) end
-  applet:set_status(413)
-  applet:add_header("content-length", "0")
+  applet:set_status(status)
+  for _, header in ipairs(headers) do applet:add_header(header[1], header[2]) end
+  applet:add_header("content-length", tostring(#body))
   applet:add_header("connection", "close")
   applet:start_response()
-  applet:send("")
+  applet:send(body)
   if is_at_once then drain(applet) end
-end)
+end
+
+core.register_service("too_large", "http", function(applet) answer_unread(applet, 413, {}, "") end)
 
 -- Counts what comes. From the limit on nothing more is passed on, and the message never ends for the member. The limit is
 -- an argument, or a variable of the request; a body whose length is told was looked at by a rule.

@@ -27,8 +27,8 @@ const END_WITHIN_MS = 1_000
 const LUA_PROGRAMS = [
   new URL('./own-requests.lua', import.meta.url),
   new URL('./http-requests.lua', import.meta.url),
-  new URL('./authorizers.lua', import.meta.url),
   new URL('./body-limits.lua', import.meta.url),
+  new URL('./authorizers.lua', import.meta.url),
   new URL('./mirrors.lua', import.meta.url),
   new URL('./tls-names.lua', import.meta.url),
 ].map((url) => fileURLToPath(url))

@@ -352,7 +352,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
     luaPrograms: [
-      ...['own-requests.lua', 'http-requests.lua', 'authorizers.lua', 'body-limits.lua', 'mirrors.lua'],
+      ...['own-requests.lua', 'http-requests.lua', 'body-limits.lua', 'authorizers.lua', 'mirrors.lua'],
       'tls-names.lua',
     ].map((program) => `${base}/${program}`),
     mapPath: (map) => `${base}/${map}.map`,
