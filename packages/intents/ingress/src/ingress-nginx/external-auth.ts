@@ -11,6 +11,8 @@ export interface ExternalAuth {
   /** Path and query of the question. */
   readonly path: string
   readonly authorizer: Omit<RouteAuthorizer, 'poolId'>
+  /** Clients of an allow list are not asked about, and others are let in if the authorizer says so. */
+  readonly orAllowed: boolean
 }
 
 const URL_NAME = 'auth-url'
@@ -39,6 +41,7 @@ export function externalAuthOf(read: AnnotationReader, namespace: string): Exter
   const cookies = read.flag('auth-always-set-cookie') ? ('always' as const) : ('successes' as const)
   if (asks === null || read.isRefused) return null
   return {
+    orAllowed: satisfiesAny(read),
     asks,
     path,
     authorizer: {
@@ -49,6 +52,13 @@ export function externalAuthOf(read: AnnotationReader, namespace: string): Exter
       signIn: signInOf(read),
     },
   }
+}
+
+/** What is not understood asks for both. */
+function satisfiesAny(read: AnnotationReader): boolean {
+  const text = read.text('satisfy') ?? 'all'
+  if (text !== 'any' && text !== 'all') read.invalid('satisfy', 'is neither any nor all')
+  return text === 'any'
 }
 
 function unknownRedirect(read: AnnotationReader): [] {

@@ -99,6 +99,7 @@ const DIFFERS: Rows = {
   'auth-signin':
     '302; of variables `$scheme`, `$host`, `$http_host` and at the end of a parameter `$request_uri`; another one is not taken, and clients get 401',
   'auth-request-redirect': 'a text without variables, or `$request_uri`',
+  satisfy: '`any`: clients of the allow list are not asked about; the deny list, and client certificates, hold for all',
   'proxy-body-size':
     'larger ones get 413, also chunked ones, of which pods may get the begin; without it there is no limit',
   'default-backend': 'while its Service has no endpoint; errors of pods are passed on',
@@ -152,7 +153,6 @@ const NOT_TAKEN: Rows = {
   'proxy-next-upstream-timeout': 'proxy-next-upstream-tries ends it',
   'limit-rate': 'bandwidth is not limited by response',
   'limit-rate-after': 'bandwidth is not limited by response',
-  satisfy: 'an address that is allowed and authentication are both needed, where both are asked for',
   'custom-headers': 'it names a ConfigMap, which is not read',
   'connection-proxy-header': 'how messages are transferred is not a choice',
   'proxy-cookie-domain': 'cookies are passed on as they are',

@@ -65,9 +65,13 @@ export interface AskedRequest {
 type Route = ReturnType<typeof routesOf>[number]
 type Condition = Route['conditions'][number]
 
+/** The first route that takes a request. */
+export const routeOfRequest = (of: Compiled, request: AskedRequest, protocol = 'http'): Route | undefined =>
+  routesOf(of, protocol).find(({ conditions }) => conditions.every((one) => holds(one, request)))
+
 /** The action of the first route that takes a request, as text; `none` without one. */
 export function answer(of: Compiled, request: AskedRequest, protocol = 'http'): string {
-  const route = routesOf(of, protocol).find(({ conditions }) => conditions.every((one) => holds(one, request)))
+  const route = routeOfRequest(of, request, protocol)
   return route === undefined ? 'none' : actionText(route.action, request.path ?? '/')
 }
 

@@ -65,6 +65,7 @@ export const SERVED: Readonly<
   'auth-response-headers': ['X-User', { 'auth-url': 'http://next.shop.svc' }],
   'auth-request-redirect': ['https://b.example/', { 'auth-url': 'http://next.shop.svc' }],
   'auth-always-set-cookie': ['true', { 'auth-url': 'http://next.shop.svc' }],
+  satisfy: ['any', { 'auth-url': 'http://next.shop.svc', 'allowlist-source-range': '10.0.0.0/8' }],
   'proxy-body-size': '8m',
   'default-backend': 'none',
 }

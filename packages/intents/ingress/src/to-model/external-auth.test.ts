@@ -1,7 +1,7 @@
 import type { Ingress } from '@spout/kube'
 import { describe, expect, test } from 'vitest'
 import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
-import { answer, compiled, problemsOf, routesOf } from '../testing/compiled.ts'
+import { answer, compiled, problemsOf, routeOfRequest, routesOf } from '../testing/compiled.ts'
 import { ingress, rule } from '../testing/objects.ts'
 
 type Annotations = Readonly<Record<string, string>>
@@ -97,6 +97,24 @@ describe('auth-url', () => {
     expect(forwards.every(({ authorizer }) => authorizer?.pool === 'shop/next:80')).toBe(true)
     expect(actions.filter(({ type }) => type === 'redirect')).toHaveLength(1)
   })
+})
+
+test('satisfy: an allowed address is enough with any, and not without', () => {
+  const lists = { 'allowlist-source-range': '10.0.1.0/24', 'denylist-source-range': '10.0.2.0/24' }
+  const limits = { 'limit-rps': '5', 'limit-whitelist': '10.0.1.0/24' }
+  const made = (satisfy: string) => compiled(given(1, ROOT, { ...SERVICE, ...lists, ...limits, satisfy }))
+  const routeFrom = (of: ReturnType<typeof made>, source: string) =>
+    [answer(of, { source }), routeOfRequest(of, { source })?.action] as const
+  const any = made('any')
+  expect(routeFrom(any, '10.0.1.7')).toMatchObject(['web', { type: 'forward' }])
+  expect(routeFrom(any, '10.0.1.7')[1]).not.toHaveProperty('authorizer')
+  expect(routeFrom(any, '10.0.1.7')[1]).not.toHaveProperty('clientRate')
+  expect(routeFrom(any, '192.0.2.1')).toMatchObject(['web', { authorizer: { pool: 'shop/next:80' } }])
+  expect(routeFrom(any, '10.0.2.1')[0]).toBe('403')
+  for (const both of [made('all'), made('many')]) {
+    expect(routeFrom(both, '10.0.1.7')).toMatchObject(['web', { authorizer: { pool: 'shop/next:80' } }])
+    expect(routeFrom(both, '192.0.2.1')[0]).toBe('403')
+  }
 })
 
 describe('beside auth-url', () => {

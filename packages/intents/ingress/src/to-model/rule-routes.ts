@@ -61,7 +61,9 @@ export function routesOfRule(
     tell({ reason: 'AnnotationRefused', field: rule.field, message: `auth-tls-match-cn is not taken: ${unknown} 503.` })
     return [{ name, conditions, action: NOT_SERVED }]
   }
-  const guards = [...accessRoutes(name, conditions, options), ...clientRoutes(name, conditions, options)]
+  const allowed = options.auth?.orAllowed ? options.access.allow : null
+  const access = allowed === null ? options.access : { ...options.access, allow: null }
+  const guards = [...accessRoutes(name, conditions, access), ...clientRoutes(name, conditions, options)]
   const root = rootRoutes(name, rule, options)
   if (options.redirects.all !== null) return [...guards, { name, conditions, action: options.redirects.all }]
   if (backends.pool === null) return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
@@ -72,7 +74,7 @@ export function routesOfRule(
   if (takes === null) return [...guards, { name, conditions, action: NOT_SERVED }]
   const rest: RouteContentInput[] = isWhole ? [] : [{ name: `${name}#rest`, conditions, action: NOT_SERVED }]
   const limits = limitsOf(options)
-  const forward = (pools: Forward['pools'], isLimited = true): Action => ({
+  const forward = (pools: Forward['pools'], isLimited = true, isAsked = true): Action => ({
     type: 'forward',
     pools,
     ...filtersOf(options, rewrite),
@@ -80,18 +82,29 @@ export function routesOfRule(
     ...(options.forwarding.retry && { retry: options.forwarding.retry }),
     ...(isLimited && limits),
     ...(options.forwarding.maxBodyBytes !== undefined && { maxBodyBytes: options.forwarding.maxBodyBytes }),
-    ...(options.auth !== null && { authorizer: { ...options.auth.authorizer, pool: backends.authorizer ?? '' } }),
+    ...(isAsked &&
+      options.auth !== null && { authorizer: { ...options.auth.authorizer, pool: backends.authorizer ?? '' } }),
     ...(backends.mirror !== null && { mirrors: [{ pool: backends.mirror }] }),
   })
   const shares = { name, pool: backends.pool, canary: backends.canary, conditions: takes, field: rule.field }
   const { unlimited } = options.forwarding
   const areAllAlike = unlimited.length === 0 || Object.keys(limits).length === 0
-  const unlimitedShares = {
-    ...{ ...shares, name: `${name}#unlimited` },
-    conditions: [...takes, { on: 'source' as const, values: [...unlimited] }],
+  /** Requests from these networks that are not asked about; null: all others. */
+  const routesFor = (networks: readonly string[] | null, mark: string) => {
+    const from: Conditions = networks === null ? takes : [...takes, { on: 'source', values: [...networks] }]
+    const isAsked = networks === null
+    const own = { ...shares, name: `${name}${mark}`, conditions: from }
+    const unlimitedShares = {
+      ...{ ...own, name: `${own.name}#unlimited` },
+      conditions: [...from, { on: 'source' as const, values: [...unlimited] }],
+    }
+    const before = areAllAlike
+      ? []
+      : sharedRoutes(unlimitedShares, (pools) => forward(pools, false, isAsked), regexes, tell)
+    return [...before, ...sharedRoutes(own, (pools) => forward(pools, true, isAsked), regexes, tell)]
   }
-  const before = areAllAlike ? [] : sharedRoutes(unlimitedShares, (pools) => forward(pools, false), regexes, tell)
-  return [...guards, ...root, ...before, ...sharedRoutes(shares, (pools) => forward(pools), regexes, tell), ...rest]
+  const unasked = chunks(allowed ?? []).flatMap((networks, at) => routesFor(networks, `#allowed${at}`))
+  return [...guards, ...root, ...unasked, ...routesFor(null, ''), ...rest]
 }
 
 /** Limits for each client. */
@@ -113,7 +126,11 @@ function clientRoutes(name: string, conditions: Conditions, { clients }: Ingress
 }
 
 /** Clients that may not ask: those that are denied, and those that are not allowed. */
-function accessRoutes(name: string, conditions: Conditions, { access }: IngressOptions): readonly RouteContentInput[] {
+function accessRoutes(
+  name: string,
+  conditions: Conditions,
+  access: IngressOptions['access'],
+): readonly RouteContentInput[] {
   const denied = chunks(access.deny).map(
     (values, at): RouteContentInput => ({
       name: `${name}#deny${at}`,
