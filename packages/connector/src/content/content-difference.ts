@@ -81,8 +81,8 @@ const isAsWanted = (member: Member, wanted: MemberContent): boolean =>
   member.weight === wanted.weight &&
   member.monitorPort === wanted.monitorPort
 
-/** The content without its members and routes. */
-const frame = (content: LoadBalancerContent): LoadBalancerContent => ({
+/** The content without its members, routes and tags. */
+const frame = ({ tags: _, ...content }: LoadBalancerContent): LoadBalancerContent => ({
   ...content,
   pools: content.pools.map((pool) => ({ ...pool, members: [] })),
   listeners: content.listeners.map(({ routes: _, ...listener }) => listener),

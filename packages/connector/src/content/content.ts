@@ -8,6 +8,8 @@ import { type RouteContent, routeContentOf } from './route-content.ts'
 export interface LoadBalancerContent {
   readonly name: string
   readonly annotations: Readonly<Record<string, string>>
+  /** Written with the rest, but not compared: an annotation of the object's tells when they are others. Left out: none. */
+  readonly tags?: readonly string[]
   readonly pools: readonly PoolContent[]
   readonly listeners: readonly ListenerContent[]
   /** Names to publish; left out: none. An empty list takes those away that it has. */

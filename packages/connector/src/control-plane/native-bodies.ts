@@ -46,7 +46,7 @@ export const creationBody = ({ id, content, vip, classId }: Creation) => ({
 export const bodyOf = (content: LoadBalancerContent) => ({
   name: content.name,
   description: '',
-  tags: [],
+  tags: content.tags ?? [],
   enabled: true,
   annotations: content.annotations,
   // Older control planes know no names.

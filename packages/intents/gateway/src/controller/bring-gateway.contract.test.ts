@@ -2,6 +2,7 @@ import { KnownLoadBalancers, keyOf, LeftOut, NativeLoadBalancers } from '@spout/
 import { silentLogger, systemClock } from '@spout/runtime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed } from '../../../../server/src/test-bed.ts'
+import type { Gateway } from '../objects/gateway.ts'
 import { gatewayWith, http, routeWith, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
 import { compileGateway } from '../to-model/compile-gateway.ts'
 import { bringGateway } from './bring-gateway.ts'
@@ -17,7 +18,7 @@ const routeTo = (service: string, number: number, path = `/${number}`) =>
 
 let bed: Awaited<ReturnType<typeof openTestBed>>
 let projectId: string
-let bring: (routes: readonly ReturnType<typeof routeTo>[]) => ReturnType<typeof bringGateway>
+let bring: (routes: readonly ReturnType<typeof routeTo>[], gateway?: Gateway) => ReturnType<typeof bringGateway>
 const served = () =>
   bed.view
     .list('loadBalancer', { projectId })
@@ -44,14 +45,14 @@ beforeAll(async () => {
     ...{ service, cluster: CLUSTER, kind: 'gateway', clock: systemClock, log: silentLogger() },
   })
   const leftOut = new LeftOut(systemClock, 30_000)
-  bring = (routes) =>
+  bring = (routes, gateway = GATEWAY) =>
     bringGateway(
       {
         ...{ service, known, leftOut, kind: 'gateway', cluster: CLUSTER, defaultPools: [], projectId },
         ...{ pools: () => service.addressPools(), networks: [], awaitsPools: false, patienceMs: () => 0 },
       },
-      GATEWAY,
-      compileGateway(GATEWAY, routes, surroundings),
+      gateway,
+      compileGateway(gateway, routes, surroundings),
     )
 })
 afterAll(() => bed?.close())
@@ -71,4 +72,18 @@ describe(`routes of ${keyOf(GATEWAY)} beyond the quota of the project`, () => {
     expect((await bring([routeTo('b', 2, '/other'), routeTo('c', 3)])).notMade).toBeNull()
     expect(served()).toEqual(['/other', '/3'])
   })
+})
+
+test('labels of the infrastructure are tags of the load balancer, and follow when they change', async () => {
+  const tagsWith = async (labels: Readonly<Record<string, string>>) => {
+    const { notMade, shown } = await bring([], gatewayWith([http('web')], { infrastructure: { labels } }))
+    expect(notMade).toBeNull()
+    return [shown?.document.tags, bed.view.list('loadBalancer', { projectId })[0]?.tags]
+  }
+  for (const labels of [{ team: 'shop', 'example.com/cost': '7' }, { team: 'other' }, {}]) {
+    const tags = Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .sort()
+    expect(await tagsWith(labels)).toEqual([tags, tags])
+  }
 })

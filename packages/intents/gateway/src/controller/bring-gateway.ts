@@ -117,8 +117,9 @@ async function bringWithoutNewRoutes(
   }
 }
 
-const emptied = ({ document: { name, annotations } }: ShownLoadBalancer): WantedLoadBalancer['content'] => ({
+const emptied = ({ document: { name, annotations, tags } }: ShownLoadBalancer): WantedLoadBalancer['content'] => ({
   name,
+  tags,
   annotations,
   pools: [],
   listeners: [],

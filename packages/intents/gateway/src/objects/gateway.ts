@@ -14,7 +14,11 @@ export interface GatewaySpec {
   readonly addresses?: readonly { readonly type?: string; readonly value?: string }[]
   /** The namespaces that ListenerSets may come from; none by default. */
   readonly allowedListeners?: { readonly namespaces?: FromNamespaces }
-  readonly infrastructure?: { readonly parametersRef?: object }
+  readonly infrastructure?: {
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly parametersRef?: object
+  }
   readonly tls?: GatewayTls
 }
 

@@ -179,3 +179,19 @@ describe('addresses', () => {
     expect([made.refused?.reason, made.wanted]).toEqual([reason, null])
   })
 })
+
+test('labels of the infrastructure are tags, those that are too long are not, and annotations are left alone', () => {
+  const annotations = { 'kubernetes.cluster': 'theirs' }
+  const labels = { team: 'shop', [`${'a.'.repeat(120)}example.com/x`]: 'y'.repeat(63), 'kubernetes.cluster': 'theirs' }
+  const { wanted } = compileGateway(
+    gatewayWith([http('web')], { infrastructure: { labels, annotations } }),
+    [],
+    surroundings,
+  )
+  expect(wanted?.content.tags).toEqual(['kubernetes.cluster=theirs', 'team=shop'])
+  expect(wanted?.content.annotations).toMatchObject({ 'kubernetes.labels': 'kubernetes.cluster=theirs,team=shop' })
+  expect(Object.values(wanted?.content.annotations ?? {})).not.toContain('theirs')
+  const none = compileGateway(gatewayWith([http('web')], { infrastructure: { labels: {} } }), [], surroundings)
+  expect(none.wanted?.content).not.toHaveProperty('tags')
+  expect(none.wanted?.content.annotations).not.toHaveProperty('kubernetes.labels')
+})

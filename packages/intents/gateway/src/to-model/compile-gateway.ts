@@ -22,6 +22,7 @@ import type { CompileRoute } from './compiled-routes.ts'
 import { dnsNamesOf } from './dns-names.ts'
 import { GatewayParts } from './gateway-parts.ts'
 import { routesAtListeners } from './gateway-routes.ts'
+import { infrastructureOf } from './infrastructure.ts'
 import { closesConnections, listenerContents, type NamedShares } from './listener-contents.ts'
 import {
   allListeners,
@@ -142,9 +143,12 @@ export function compiledOf(
     return { listeners, sets, refused, wanted: null, unresolved, nameNotices: [] }
   const usable = allListeners(parents).filter(isUsable)
   const names = dnsNamesOf(gateway, usable, parts.names(), surroundings.domains)
+  const { tags, annotations } = infrastructureOf(gateway)
   const content: LoadBalancerContent = {
     name: keyOf(gateway).slice(0, LONGEST_NAME),
+    ...(tags && { tags }),
     annotations: sorted({
+      ...annotations,
       [CLUSTER_ANNOTATION]: surroundings.cluster,
       [ownerAnnotation('gateway', uidOf(gateway))]: keyOf(gateway),
     }),
