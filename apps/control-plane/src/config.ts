@@ -211,6 +211,8 @@ export const controlPlaneConfig = z.strictObject({
     defaultReturnPath: z.enum(['gateway', 'snat', 'dsr']).default('snat'),
     /** Networks whose addresses no tenant may name: management, storage, the nodes themselves. */
     managementCidrs: z.array(z.string()).max(64).default([]),
+    /** Networks of the nodes' own addresses; empty: a node's agent may claim any that is nobody else's. */
+    fabricCidrs: z.array(z.string()).max(64).default([]),
   }).prefault({}),
   nodes: section({
     /** The announcer of the default group, which the first start creates. Later the group's own setting counts. */

@@ -30,7 +30,8 @@ export async function openModelStore(config: ControlPlaneConfig, log: Logger): P
     onListenerError: (error) => log.error({ event: 'listener-failed', bug: true, err: error }),
   })
   const admission = new StoreAdmission({
-    ...{ store, view, sealing, managementCidrs: config.network.managementCidrs },
+    ...{ store, view, sealing },
+    ...{ managementCidrs: config.network.managementCidrs, fabricCidrs: config.network.fabricCidrs },
     references: config.octavia.noop ? 'any' : 'known',
     hosts: config.domains.hosts,
   })

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
+import { memberOf, poolOf } from '@spout/testkit/model'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { BgpAdvertisementDraft, BgpPeerDraft } from './contract/bgp-admission.ts'
 import type { NodeGroupDraft } from './contract/node-group-admission.ts'
-import { type Office, openOffice, refusal } from './testing/office.ts'
+import { draftOf, type Office, openOffice, refusal } from './testing/office.ts'
 
 let office: Office
 beforeEach(async () => {
@@ -116,6 +118,24 @@ describe('nodes', () => {
     await office.admission.createBgpPeer(peer)
     expect(await refusal(office.admission.deleteNode(two.id))).toMatchObject({ code: 'InUse' })
   })
+})
+
+it("a node's claim of an address that is not of the fabric is refused, and takes it from nobody", async () => {
+  await office.close()
+  office = await openOffice({ fabricCidrs: ['198.51.100.0/24', '2001:db8:f::/64'] })
+  const group = await office.admission.createNodeGroup({ name: 'a' })
+  const { id } = await enrol('n1', group.id)
+  for (const address of ['10.0.0.9', '198.51.101.1', '2001:db8::1', '::ffff:10.0.0.9']) {
+    const refused = await refusal(office.admission.seeFabricAddress(id, address))
+    expect(refused).toMatchObject({ code: 'AddressForbidden', field: 'fabricAddress' })
+  }
+  expect(office.view.get('node', id)?.value.seenFabricAddress).toBeNull()
+  // A tenant names it as before.
+  const vips = [{ from: 'pool', poolId: office.pool.id, address: null }] as const
+  const pools = [poolOf(randomUUID(), [memberOf(randomUUID(), '10.0.0.9')])]
+  await office.admission.createLoadBalancer({ ...draftOf(office.project.id, [...vips]), pools })
+  await office.admission.seeFabricAddress(id, '198.51.100.7')
+  expect(office.view.get('node', id)?.value.seenFabricAddress).toBe('198.51.100.7')
 })
 
 describe('BGP peers', () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Kind, type QuotaResource, SpoutError } from '@spout/model'
+import type { Cidr } from '@spout/net'
 import type { OneARound } from '@spout/runtime'
 import { randomSecret } from '@spout/runtime/random-secret'
 import type { SealingKeys } from '@spout/runtime/sealing-keys'
@@ -29,6 +30,8 @@ export interface AdmissionContext {
   readonly index: AdmissionIndex
   readonly claims: Claims
   readonly deny: DenyList
+  /** Where nodes may have their own addresses; empty: anywhere. */
+  readonly fabric: readonly Cidr[]
   /**
    * The networks, subnets and certificates that a load balancer may name: those of its project; or any, where no node
    * ever carries it.

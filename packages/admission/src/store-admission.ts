@@ -1,4 +1,5 @@
 import { DEFAULT_QUOTA, limitsOf, type QuotaResource } from '@spout/model'
+import { parseCidr } from '@spout/net'
 import { Mutex, OneARound } from '@spout/runtime'
 import type { SealingKeys } from '@spout/runtime/sealing-keys'
 import type { Store } from '@spout/store'
@@ -47,6 +48,8 @@ export interface StoreAdmissionOptions {
   readonly defaultQuota?: Readonly<Record<QuotaResource, number>>
   /** The provider's networks, whose addresses no tenant may name. */
   readonly managementCidrs?: readonly string[]
+  /** The nodes' networks: a node may see an address of these alone as its own. Empty, the default: any. */
+  readonly fabricCidrs?: readonly string[]
   /** Milliseconds since 1970. */
   readonly now?: () => number
   readonly random?: RandomSource
@@ -75,7 +78,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   readonly #domains = new Mutex()
 
   constructor(options: StoreAdmissionOptions) {
-    const { store, view, defaultQuota, managementCidrs, now, random, sealing, references, hosts } = options
+    const { store, view, defaultQuota, managementCidrs, fabricCidrs, now, random, sealing, references, hosts } = options
     const index = new AdmissionIndex(view)
     this.#context = {
       store,
@@ -83,6 +86,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
       index,
       claims: new Claims(index, (projectId) => this.quotaOf(projectId).limits),
       deny: new DenyList(index, managementCidrs ?? []),
+      fabric: (fabricCidrs ?? []).map((cidr) => parseCidr(cidr)),
       random: random ?? systemRandom,
       sealing: sealing ?? null,
       references: references ?? 'known',

@@ -89,12 +89,21 @@ export class StateStream {
 
   async #writeChanges(): Promise<void> {
     while (!this.#ended) {
-      // Not in the round in which it was planned: to write thousands of members takes as long as to plan them.
-      await new Promise<void>((resolve) => setImmediate(resolve))
       const text = this.#nextChanges()
-      if (text === '') await this.#sleep()
-      else await this.#writeText(text)
+      if (text !== '') await this.#writeText(text)
+      else {
+        await this.#sleep()
+        // To write thousands of members takes as long as to plan them, so others are served in between.
+        if (this.#isLargePending()) await nextRound()
+      }
     }
+  }
+
+  #isLargePending(): boolean {
+    return this.#pending.values().some((key) => {
+      const held = this.#states.get(this.#nodeId, key)
+      return held !== null && isLargeEntry(held.entry)
+    })
   }
 
   /** Changes that wait together are written together, so that the agent applies them in one pass. */
@@ -143,3 +152,5 @@ export class StateStream {
     this.#wake = null
   }
 }
+
+const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
