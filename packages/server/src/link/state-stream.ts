@@ -90,20 +90,9 @@ export class StateStream {
   async #writeChanges(): Promise<void> {
     while (!this.#ended) {
       const text = this.#nextChanges()
-      if (text !== '') await this.#writeText(text)
-      else {
-        await this.#sleep()
-        // To write thousands of members takes as long as to plan them, so others are served in between.
-        if (this.#isLargePending()) await nextRound()
-      }
+      if (text === '') await this.#sleep()
+      else await this.#writeText(text)
     }
-  }
-
-  #isLargePending(): boolean {
-    return this.#pending.values().some((key) => {
-      const held = this.#states.get(this.#nodeId, key)
-      return held !== null && isLargeEntry(held.entry)
-    })
   }
 
   /** Changes that wait together are written together, so that the agent applies them in one pass. */
@@ -152,5 +141,3 @@ export class StateStream {
     this.#wake = null
   }
 }
-
-const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
