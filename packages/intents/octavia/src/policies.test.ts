@@ -1,6 +1,7 @@
 import { ROLES, type Role } from '@spout/model'
+import { LONG_TESTS } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { POLICY_SET_NAMES, type PolicySetName, RULES, type Rule } from './policies.ts'
+import { DEFAULT_POLICY_SET, POLICY_SET_NAMES, type PolicySetName, RULES, type Rule } from './policies.ts'
 import { LBAAS_ROUTES, OCTAVIA_ROUTES } from './routes/every-route.ts'
 import { type OneRole, TestService } from './testing/service.ts'
 
@@ -166,6 +167,13 @@ test('every endpoint has a rule', () => {
   )
 })
 
+/** The endpoints that are tried: of a set that is not the default's, the first two of each rule, unless tests may be long. */
+function triedUnder(set: PolicySetName): readonly (readonly [endpoint: string, rule: Rule])[] {
+  const all = Object.entries(ENDPOINTS)
+  if (LONG_TESTS || set === DEFAULT_POLICY_SET) return all
+  return [...Map.groupBy(all, ([, rule]) => rule).values()].flatMap((some) => some.slice(0, 2))
+}
+
 /** Lists that span projects. */
 const LISTS = ['loadbalancers', 'listeners', 'pools', 'healthmonitors', 'l7policies']
 
@@ -195,7 +203,8 @@ describe.each(POLICY_SET_NAMES)('policy set %s', (set) => {
       ])
     }
     const answers: Record<string, boolean> = {}
-    for (const endpoint of Object.keys(ENDPOINTS)) {
+    const tried = triedUnder(set)
+    for (const [endpoint] of tried) {
       const [method = '', path = ''] = endpoint.split(' ')
       const filled = path.replaceAll(/:(\w+)/g, (_, name: keyof typeof ids) => ids[name])
       const url = path.startsWith('/amphorae') ? `/v2/octavia${filled}` : filled
@@ -212,7 +221,7 @@ describe.each(POLICY_SET_NAMES)('policy set %s', (set) => {
     const allowed = (endpoint: string, rule: Rule): boolean =>
       reach(rule) === 'a' || (reach(rule) === 'o' && (project === 'project' || OF_NOBODY.test(endpoint)))
     expect(answers).toEqual(
-      Object.fromEntries(Object.entries(ENDPOINTS).map(([endpoint, rule]) => [endpoint, allowed(endpoint, rule)])),
+      Object.fromEntries(tried.map(([endpoint, rule]) => [endpoint, allowed(endpoint, rule)])),
     )
     if (service.view.get('loadBalancer', ids.lb) !== null)
       await service.admission.deleteLoadBalancer(ids.lb, { cascade: true })
