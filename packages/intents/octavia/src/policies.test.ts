@@ -220,9 +220,7 @@ describe.each(POLICY_SET_NAMES)('policy set %s', (set) => {
     }
     const allowed = (endpoint: string, rule: Rule): boolean =>
       reach(rule) === 'a' || (reach(rule) === 'o' && (project === 'project' || OF_NOBODY.test(endpoint)))
-    expect(answers).toEqual(
-      Object.fromEntries(tried.map(([endpoint, rule]) => [endpoint, allowed(endpoint, rule)])),
-    )
+    expect(answers).toEqual(Object.fromEntries(tried.map(([endpoint, rule]) => [endpoint, allowed(endpoint, rule)])))
     if (service.view.get('loadBalancer', ids.lb) !== null)
       await service.admission.deleteLoadBalancer(ids.lb, { cascade: true })
   })
