@@ -31,7 +31,7 @@ export function concludeCheck(claim: DomainClaim, check: DomainCheck): Conclusio
   if (held ? isGivenToOthers : isHeldByOthers) return into(held ? 'lost' : claim.state, 'Conflict', CONFLICT)
   if (finding.record === 'present') return into('proven', 'Proven', `The record at ${name} was found.`)
   if (finding.record === 'unknown')
-    return into(claim.state, 'NameServer', `Nobody can tell whether there is a record at ${name}: ${finding.why}.`)
+    return into(claim.state, 'NameServer', `The record at ${name} could not be looked up: ${finding.why}.`)
   const [reason, what] =
     finding.record === 'absent'
       ? (['NoRecord', `There is no such TXT record at ${name}`] as const)

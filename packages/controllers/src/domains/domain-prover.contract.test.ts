@@ -115,7 +115,7 @@ test('while no resolver answers, nothing is lost', async () => {
   await bind.pause()
   try {
     const unknown = await comesTo(claim.id, { state: 'proven', reason: 'NameServer' }, GRACE_MS / 2)
-    expect(unknown.message).toMatch(/^Nobody can tell whether there is a record at _spout-challenge\.silent/)
+    expect(unknown.message).toMatch(/^The record at _spout-challenge\.silent/)
   } finally {
     await bind.resume()
   }

@@ -15,7 +15,7 @@ const BY_NAME: ReadonlyMap<string, RouteKind> = new Map(ROUTE_KINDS.map((one) =>
 /** @throws Error for a route of a kind that is not served: none is read */
 export function kindOf({ kind }: Pick<RouteObject, 'kind'>): RouteKind {
   const found = BY_NAME.get(kind)
-  if (found === undefined) throw new Error(`${kind} is no kind of routes here`)
+  if (found === undefined) throw new Error(`${kind} is not a kind of routes`)
   return found
 }
 

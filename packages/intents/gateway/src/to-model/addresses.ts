@@ -11,7 +11,7 @@ export function addressesOf({ spec }: Gateway): { readonly value: AddressRequest
   for (const { type = 'IPAddress', value = '' } of spec.addresses ?? []) {
     if (type !== 'IPAddress') return refuse('UnsupportedAddress', `addresses: type ${type} is not supported.`)
     if (value === '') continue
-    if (!isIp(value)) return refuse('UnsupportedAddress', 'addresses: a value is no IP address.')
+    if (!isIp(value)) return refuse('UnsupportedAddress', 'addresses: a value is not an IP address.')
     const ip = parseIp(value)
     if (families.some(({ family }) => family === ip.version))
       return refuse('UnsupportedAddress', `addresses: has two of IPv${ip.version}; one of a family is possible.`)

@@ -105,7 +105,9 @@ function trustOf(
   if (refs.length > 1)
     return none(objection('InvalidCACertificateRef', 'validation.caCertificateRefs: one ConfigMap is possible.'))
   if ((first.group ?? '') !== '' || first.kind !== 'ConfigMap')
-    return none(objection('InvalidKind', `validation.caCertificateRefs: ${first.kind} is no kind of authorities here.`))
+    return none(
+      objection('InvalidKind', `validation.caCertificateRefs: ${first.kind} is not a supported kind of authorities.`),
+    )
   const sight = certificateOf(configMapKey(`${metadata.namespace}/${first.name}`))
   if (sight.type === 'ready' && sight.notice === null)
     return {

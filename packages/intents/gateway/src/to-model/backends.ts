@@ -64,7 +64,8 @@ export function resolveBackend(
 ): Backend | { readonly unresolved: Objection } {
   const refuse = (reason: string, message: string) => ({ unresolved: objection(reason, message) })
   const key = serviceKeyOf(ref, own)
-  if (key === null) return refuse('InvalidKind', `backendRef: ${ref.kind} of group "${ref.group}" is no backend here.`)
+  if (key === null)
+    return refuse('InvalidKind', `backendRef: ${ref.kind} of group "${ref.group}" is not a supported backend.`)
   const namespace = ref.namespace ?? own
   const referred = { group: '', kind: 'Service', namespace, name: ref.name }
   if (!isPermitted({ group: GATEWAY_GROUP, kind, namespace: own }, referred, grants))

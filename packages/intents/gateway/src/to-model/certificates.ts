@@ -24,7 +24,10 @@ export function secretOf(
 ): { readonly key: string } | { readonly unresolved: Objection } {
   if ((ref.group ?? '') !== '' || (ref.kind ?? 'Secret') !== 'Secret')
     return {
-      unresolved: objection('InvalidCertificateRef', `certificateRefs: ${ref.kind} is no kind of certificates.`),
+      unresolved: objection(
+        'InvalidCertificateRef',
+        `certificateRefs: ${ref.kind} is not a supported kind of certificates.`,
+      ),
     }
   const from = { group: GATEWAY_GROUP, kind, namespace }
   const to = { group: '', kind: 'Secret', namespace: ref.namespace ?? namespace, name: ref.name }

@@ -40,7 +40,10 @@ type FoundAuthorities = { readonly key: string } | { readonly unresolved: Object
 function authorityOf(ref: ObjectRef, namespace: string, grants: readonly ReferenceGrant[]): FoundAuthorities {
   if ((ref.group ?? '') !== '' || ref.kind !== 'ConfigMap')
     return {
-      unresolved: objection('InvalidCACertificateKind', `${FIELD}: ${ref.kind} is no kind of authorities here.`),
+      unresolved: objection(
+        'InvalidCACertificateKind',
+        `${FIELD}: ${ref.kind} is not a supported kind of authorities.`,
+      ),
     }
   const from = { group: GATEWAY_GROUP, kind: 'Gateway', namespace }
   const to = { group: '', kind: 'ConfigMap', namespace: ref.namespace ?? namespace, name: ref.name }

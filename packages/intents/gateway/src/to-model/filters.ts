@@ -202,6 +202,6 @@ function timeoutsOf(
   const msOf = (text: string | undefined) => (text === undefined ? null : (durationMs(text) ?? Number.NaN))
   const [requestMs, backendRequestMs] = [msOf(timeouts.request), msOf(timeouts.backendRequest)]
   if (Number.isNaN(requestMs) || Number.isNaN(backendRequestMs))
-    return { invalid: unsupported('timeouts: is no duration such as 10s or 500ms.') }
+    return { invalid: unsupported('timeouts: is not a duration such as 10s or 500ms.') }
   return { timeouts: { requestMs, backendRequestMs } }
 }

@@ -129,7 +129,7 @@ function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection 
   if (protocol === 'HTTPS' && tls?.mode === 'Passthrough')
     return objection('UnsupportedValue', 'tls.mode: an HTTPS listener ends TLS; Passthrough is for protocol TLS.')
   if (host !== '' && !hostText.safeParse(isWildcard(host) ? parentDomain(host) : host).success)
-    return objection('UnsupportedValue', 'hostname: is no host name.')
+    return objection('UnsupportedValue', 'hostname: is not a host name.')
   if (isWildcard(host) && parentDomain(host).split('.').length > MOST_WILDCARD_LABELS)
     return objection('UnsupportedValue', `hostname: has more than ${MOST_WILDCARD_LABELS} labels behind the asterisk.`)
   return null

@@ -26,7 +26,7 @@ function networksOf(read: AnnotationReader, name: string): readonly string[] | u
     return undefined
   }
   const parsed = list.map((text) => looseCidrText.safeParse(text))
-  if (parsed.some(({ success }) => !success)) read.refuse(name, 'it names what is no network, such as 10.0.0.0/8')
+  if (parsed.some(({ success }) => !success)) read.refuse(name, 'an item is not a network such as 10.0.0.0/8')
   else if (list.length > MOST_NETWORKS) read.refuse(name, `it names more than ${MOST_NETWORKS} networks`)
   return parsed.flatMap(({ data }) => data ?? [])
 }

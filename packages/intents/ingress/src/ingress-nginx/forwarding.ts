@@ -110,7 +110,7 @@ function unlimitedOf(read: AnnotationReader, name: string): readonly string[] {
   const parsed = (read.list(name) ?? []).map((text) => looseCidrText.safeParse(text))
   if (parsed.length > MOST_UNLIMITED) read.invalid(name, `names more than ${MOST_UNLIMITED} networks`)
   else if (parsed.every(({ success }) => success)) return parsed.flatMap(({ data }) => data ?? [])
-  else read.invalid(name, 'names what is no network, such as 10.0.0.0/8')
+  else read.invalid(name, 'has an item that is not a network such as 10.0.0.0/8')
   return []
 }
 
@@ -123,7 +123,7 @@ function maxBodyBytesOf(read: AnnotationReader): number | undefined {
   const text = read.text(name)
   if (text === undefined) return undefined
   const { number, unit = '' } = SIZE.exec(text)?.groups ?? {}
-  if (number === undefined) read.invalid(name, 'is no size, such as 8m')
+  if (number === undefined) read.invalid(name, 'is not a size such as 8m')
   // 0 is no limit.
   const bytes = Number(number) * UNITS[unit.toLowerCase()]!
   return bytes > 0 ? read.parsed(name, maxBodyBytes, bytes) : undefined

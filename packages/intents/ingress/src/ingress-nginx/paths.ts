@@ -15,7 +15,7 @@ export function pathsOf(read: AnnotationReader): Paths {
   const target = read.text('rewrite-target')
   // A path of the pods that was not meant could show what nobody should see.
   const isPath = target === undefined || pathText.safeParse(target.replace(/^\$/, '/$')).success
-  if (!isPath) read.refuse('rewrite-target', 'it is no path')
+  if (!isPath) read.refuse('rewrite-target', 'it is not a path')
   return {
     useRegex: read.flag('use-regex') || target !== undefined,
     rewriteTarget: isPath ? (target ?? null) : null,
@@ -29,7 +29,7 @@ const MOST_ALIASES = 100
 function aliasesOf(read: AnnotationReader): readonly string[] {
   const all = (read.list('server-alias') ?? []).map((text) => text.toLowerCase())
   const names = all.filter((text) => ALIAS.test(text))
-  if (names.length < all.length) read.invalid('server-alias', 'has what is no name of a host')
+  if (names.length < all.length) read.invalid('server-alias', 'has an item that is not a host name')
   if (names.length > MOST_ALIASES) read.invalid('server-alias', `has more than ${MOST_ALIASES} names`)
   return names.slice(0, MOST_ALIASES)
 }

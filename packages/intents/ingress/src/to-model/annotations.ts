@@ -29,7 +29,7 @@ export function optionsOf(ingress: Ingress): {
     .map((name) => ({
       reason: 'UnknownAnnotation',
       field: field(name),
-      message: `Nothing here has an annotation ${shown(name)}.`,
+      message: `Annotation ${shown(name)} is not known.`,
     }))
   if (own !== undefined && own !== 'true' && own !== 'false') {
     const message = `"${shown(own)}" is neither true nor false.`

@@ -197,7 +197,10 @@ function canariesOf(
       const main = byText.get(textOf(rule))
       if (main !== undefined && !found.has(main)) found.set(main, rule)
       else {
-        const why = main === undefined ? 'no Ingress that is none has its host and path' : 'an older one is there'
+        const why =
+          main === undefined
+            ? 'no Ingress without canary annotations has its host and path'
+            : 'an older canary has them'
         tell(ingress, { reason: 'CanaryNotTaken', field: rule.field, message: `Not a canary of anything: ${why}.` })
       }
     }
