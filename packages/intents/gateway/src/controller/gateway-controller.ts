@@ -193,7 +193,7 @@ export class GatewayController {
     if (isSame) return
     for (const gateway of named) gateways.listenerSetsChanged(gateway)
     for (const route of routes.ofListenerSet(key)) this.#routeChanged(route)
-    // ListenerSets that conflicted with this one may now get the listeners.
+    // Listeners of other ListenerSets that conflicted with this one may now be accepted.
     for (const gateway of named) for (const route of routes.ofGateway(gateway)) this.#addRoute(route)
     if (before !== null && before !== after && gateways.isOurs(before)) this.#loop.add('listener-set', key)
   }

@@ -68,7 +68,7 @@ export class UnitBalancer {
     const ids = held.map(({ document }) => document.id)
     return alone(busy, ids, unit, async () => {
       const outcome = await this.#bring(unit, ingresses, held[0] ?? null)
-      // An Ingress that came from another class has left its old load balancer to that class.
+      // A unit has one load balancer: that which an Ingress brought along from another class is deleted.
       for (const id of ids.slice(1)) {
         await service.delete(id)
         this.#context.known.forget(id)

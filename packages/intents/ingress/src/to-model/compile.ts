@@ -253,7 +253,7 @@ function backendsOf(
   }
 }
 
-/** A canary's own pool has only its affinity from the canary. */
+/** Of a canary's options for pools only the affinity counts. */
 const persistenceOf = ({ pool }: IngressOptions) => ({ persistence: pool.persistence })
 
 const poolNamesOf = (routes: readonly RouteContent[]): ReadonlySet<string> =>
