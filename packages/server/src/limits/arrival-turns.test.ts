@@ -5,6 +5,7 @@ import { FakeClock } from '@spout/runtime/fake-clock'
 import { recordFault, waitFor } from '@spout/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ArrivalTurns, orderArrivals } from './arrival-turns.ts'
+import { RequestShares } from './request-shares.ts'
 
 /** One round of the event loop. An immediate that was set later runs later. */
 const round = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -38,6 +39,19 @@ describe('ArrivalTurns', () => {
     expect(started.slice(2)).toEqual(['other2'])
     for (let n = 0; n < 4; n++) await round()
     expect(started.slice(3)).toEqual(['busy2', 'busy3', 'busy4', 'busy5'])
+  })
+
+  test('what a start sets for the next round is done before the next of its line starts', async () => {
+    const shares = new RequestShares({ clock, perSecond: 1000, burst: 1000 })
+    const atOnce: boolean[] = []
+    for (let n = 0; n < 4; n++)
+      turns.begin('one', (answered) => {
+        atOnce.push(shares.startsNow('one'))
+        answered()
+      })
+    for (let n = 0; n < 4; n++) await round()
+    expect(atOnce).toEqual([true, true, true, true])
+    shares.close()
   })
 
   test('all lines that wait have their turn in each round', async () => {

@@ -1,5 +1,6 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Clock, Timer } from '@spout/runtime'
+import { aheadOfHandlers } from '../http/ahead-of-handlers.ts'
 import { RightOfWay } from './right-of-way.ts'
 
 /** Starts a request, which calls `answered` at its end. */
@@ -24,6 +25,8 @@ export class ArrivalTurns {
   readonly #lines = new Map<string, Start[]>()
   #round: NodeJS.Immediate | null = null
   #look: Timer | null = null
+  /** Whether a request was answered since lines were looked at. */
+  #hasAnswered = false
 
   /** @param goesAhead whether requests of this line may go ahead of busy lines. Default: all */
   constructor(clock: Clock, goesAhead: (line: string) => boolean = () => true) {
@@ -60,15 +63,29 @@ export class ArrivalTurns {
       if (waiting.length > 0) this.#lines.set(line, waiting)
       return { line, start }
     })
-    if ([...this.#lines.keys()].some((line) => !held.has(line))) this.#nextRound()
-    else if (this.#lines.size > 0) this.#look = this.#clock.setTimer(() => this.#nextRound(), LOOK_EVERY_MS)
-    for (const { line, start } of starting) {
-      const end = this.#ways.begin(line)
-      start(() => {
-        end()
-        if (this.#look !== null) this.#nextRound()
-      })
+    try {
+      for (const { line, start } of starting) this.#start(line, start)
+    } finally {
+      // Behind what the starts have set for the next round: a share that is served once a round (`RequestShares`) is
+      // ready again when its line's next request comes.
+      const isFree = this.#hasAnswered || [...this.#lines.keys()].some((line) => !held.has(line))
+      this.#hasAnswered = false
+      if (this.#lines.size > 0) this.#lookAgain(isFree)
     }
+  }
+
+  #start(line: string, start: Start): void {
+    const end = this.#ways.begin(line)
+    start(() => {
+      end()
+      this.#hasAnswered = true
+      if (this.#look !== null) this.#nextRound()
+    })
+  }
+
+  #lookAgain(isFree: boolean): void {
+    if (isFree) this.#nextRound()
+    else this.#look = this.#clock.setTimer(() => this.#nextRound(), LOOK_EVERY_MS)
   }
 }
 
@@ -77,14 +94,12 @@ export class ArrivalTurns {
  * @param lineOf the line of a request, by its headers and connection
  */
 export function orderArrivals(server: Server, turns: ArrivalTurns, lineOf: (request: IncomingMessage) => string): void {
-  const handlers = server.listeners('request') as RequestListener[]
-  server.removeAllListeners('request')
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  aheadOfHandlers(server, (request, response, handle) =>
     turns.begin(lineOf(request), (answered) => {
       // Nobody waits for the answer any more, and nothing was done yet.
       if (response.destroyed) return answered()
       response.on('close', answered)
-      for (const handle of handlers) handle.call(server, request, response)
-    })
-  })
+      handle()
+    }),
+  )
 }
