@@ -24,7 +24,7 @@ import { type ControlLoops, createControlLoops } from './control-loops.ts'
 import { describeDns } from './dns-metrics.ts'
 import { ensureFirstObjects } from './first-objects.ts'
 import { openKeystone } from './keystone.ts'
-import { openLimits } from './limits.ts'
+import { type Limits, openLimits } from './limits.ts'
 import { describeCertificate, describeObjects } from './metrics.ts'
 import { type ModelStore, openModelStore } from './model-store.ts'
 import { readinessChecks } from './readiness.ts'
@@ -65,7 +65,7 @@ export async function startControlPlane(
   const certificate = config.api.tls ? apiCertificate(config, { authority, ...around }) : null
   describeCertificate(metrics, certificate)
   const https = certificate && (await apiTls(certificate))
-  const app = createApiServer(config, { audit, model, metrics, https }, around)
+  const app = createApiServer(config, { audit, model, metrics, https, limits }, around)
   limits.watch(app.server)
   mountSurfaces(app, config, { model, loops, authenticator, audit, limits, clock, linkPin: authority.pin })
   const checks = readinessChecks({ store, nodeStates, view, status })
@@ -174,11 +174,13 @@ function createApiServer(
     model: { view },
     metrics,
     https,
+    limits,
   }: {
     readonly audit: AuditLog
     readonly model: ModelStore
     readonly metrics: Metrics
     readonly https: Awaited<ReturnType<typeof apiTls>> | null
+    readonly limits: Limits
   },
   { clock, log }: Surroundings,
 ): ReturnType<typeof createServer> {
@@ -196,6 +198,7 @@ function createApiServer(
       clientAddressFrom: config.api.clientAddressFrom,
     },
     ...(https && { https }),
+    known: limits.known.find,
     onAnswer: ({ method, route, status: code, durationMs }) =>
       answered.observe({ method, route, status: String(code) }, durationMs / 1000),
   })

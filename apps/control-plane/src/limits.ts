@@ -6,11 +6,13 @@ import {
   type Authenticator,
   apiGate,
   arrivalLine,
+  askerBy,
   BodyBudget,
   BYTES_OF_A_UNIT,
   type ForeignTokens,
   type Gate,
   isLineOfStranger,
+  KnownReads,
   limitConnections,
   OpenStreams,
   orderArrivals,
@@ -34,6 +36,8 @@ const MOST_OF_ROUND = 8
 
 export interface Limits {
   readonly gate: Gate
+  /** Reads that are answered ahead of the routes. */
+  readonly known: KnownReads
   readonly streams: OpenStreams
   /** Schedules the pieces of long bodies and long answers, over all surfaces. */
   readonly turns: RoundTurns
@@ -59,7 +63,9 @@ export function openLimits(
   const shares = new RequestShares({ clock, mostOfRound: MOST_OF_ROUND, ...project })
   const trustedProxies = api.trustedProxies.map((text) => parseCidr(text))
   const turns = new RoundTurns({ clock, othersAsk: (who) => shares.othersAsk(who) })
+  const known = new KnownReads({ authenticator, shares, askerOf: askerBy({ project, stranger }) })
   return {
+    known,
     gate: apiGate({ authenticator, foreign, shares, bodies: new BodyBudget(BODIES), turns, project, stranger }),
     streams: new OpenStreams({
       mostOfProject: config.watches,

@@ -18,6 +18,7 @@ import {
   noteError,
   OPENSTACK_BODY_LIMIT_BYTES,
   SERVICES,
+  type SurfaceReads,
   segmentChooser,
 } from '@spout/server'
 import type { ControlPlaneConfig } from './config.ts'
@@ -79,6 +80,7 @@ export function mountSurfaces(
     ...{ admission, view, status, ownership: status, authenticate, noteError, clock, newId: randomUUID },
     certificateOf: certificateOf({ admission, view, clock }),
     send: answerInPieces(limits.turns),
+    onReads: (reads: SurfaceReads) => limits.known.offer(reads),
     options: {
       ...{ providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
       noop: config.octavia.noop,

@@ -27,6 +27,7 @@ export {
   OPENSTACK_BODY_LIMIT_BYTES,
   type Surface,
 } from './http/host.ts'
+export type { FindKnown, KnownAnswer } from './http/known-answers.ts'
 export { LocalSocket } from './http/local-socket.ts'
 export { queryOf, queryValue } from './http/query.ts'
 export { type CatalogService, SERVICES } from './identity/catalog.ts'
@@ -38,11 +39,12 @@ export { KeystoneClient, type ServiceCredential } from './keystone/keystone-clie
 export { KeystoneProjects } from './keystone/keystone-projects.ts'
 export { KeystoneTokens } from './keystone/keystone-tokens.ts'
 export { BYTES_OF_A_UNIT } from './limits/admit.ts'
-export { type ApiGateOptions, apiGate } from './limits/api-gate.ts'
+export { type ApiGateOptions, apiGate, askerBy } from './limits/api-gate.ts'
 export { arrivalLine, isLineOfStranger } from './limits/arrival-line.ts'
 export { ArrivalTurns, orderArrivals } from './limits/arrival-turns.ts'
 export { BodyBudget, type BodyLimits } from './limits/body-budget.ts'
 export { type ConnectionLimits, limitConnections } from './limits/connection-limit.ts'
+export { KnownReads, type SurfaceReads } from './limits/known-reads.ts'
 export { OpenStreams, type StreamLimits } from './limits/open-streams.ts'
 export { RequestShares, type ShareLimits } from './limits/request-shares.ts'
 export { RoundTurns } from './limits/round-turns.ts'

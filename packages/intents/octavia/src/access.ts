@@ -21,7 +21,9 @@ const RULE_OF: Readonly<Record<Persona, Rule>> = {
 const reach = (caller: Caller, persona: Persona): Reach => caller.reach[RULE_OF[persona]]
 
 /** Those of a policy set. A token's principal is the same object in each of its requests. */
-const callers = new Map<PolicySetName, WeakMap<Principal, Caller>>(POLICY_SET_NAMES.map((name) => [name, new WeakMap()]))
+const callers = new Map<PolicySetName, WeakMap<Principal, Caller>>(
+  POLICY_SET_NAMES.map((name) => [name, new WeakMap()]),
+)
 
 export function callerOf(principal: Principal, set: PolicySetName): Caller {
   const known = callers.get(set)!.get(principal)

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { ModelView, NodeGroupAdmission, OfferAdmission, Principal } from '@spout/admission/contract'
 import type { OwnershipReader, SpoutError, StatusReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
@@ -30,9 +31,20 @@ export interface OctaviaContext {
   readonly options: OctaviaOptions
 }
 
+/**
+ * What a caller reads with these headers, and the route's pattern. Null unless the route would answer 200 with a text
+ * that was made before.
+ */
+export type ReadKnown = (
+  headers: IncomingHttpHeaders,
+  principal: Principal,
+) => { readonly route: string; readonly body: string } | null
+
 /** What its mounting app gives it: one admission for everything. */
 export interface GivenContext extends Omit<OctaviaContext, 'offers' | 'nodeGroups'> {
   readonly admission: OctaviaAdmission & OfferAdmission & OctaviaContext['nodeGroups']
+  /** Called once with the reads whose text is at hand, for who answers ahead of the routes. */
+  readonly onReads?: (match: (path: string) => ReadKnown | null) => void
 }
 
 export interface OctaviaOptions {

@@ -4,12 +4,14 @@ import type { GivenContext } from './context.ts'
 import { faultOf } from './fault-of.ts'
 import { KnownLists } from './known-lists.ts'
 import { KnownLoadBalancers } from './known-load-balancers.ts'
+import { knownReads } from './known-reads.ts'
 import { lockingAdmission } from './locking.ts'
 import { KnownPools } from './operating-status.ts'
 import { LBAAS_ROUTES, OCTAVIA_ROUTES } from './routes/every-route.ts'
 import { baseUrl, register } from './routes/route.ts'
 import { settleWithin, settlingAdmission } from './settling.ts'
 import { versionDocument } from './versions.ts'
+import { admitsJson } from './wire/accepts.ts'
 import { faultBody, invalidJson, OctaviaFault } from './wire/fault.ts'
 
 /**
@@ -50,18 +52,9 @@ export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) =
       return reply.type('application/json').send('"v2"')
     })
   const known = { pools: new KnownPools(), loadBalancers: new KnownLoadBalancers(), lists: new KnownLists() }
+  given.onReads?.(knownReads(context, known, app.prefix))
   register(app, context, known, LBAAS_ROUTES)
   register(app, context, known, OCTAVIA_ROUTES, ['/v2/octavia', '/v2.0/octavia'])
-}
-
-/** A missing header and an empty one (an old SDK sends it) accept everything. */
-function admitsJson(accept: string | undefined): boolean {
-  if (accept === undefined || accept.trim() === '') return true
-  return accept.split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    const refused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-    return !refused && ['application/json', 'application/*', '*/*'].includes(type)
-  })
 }
 
 function faultFor(error: unknown, request: FastifyRequest): OctaviaFault {

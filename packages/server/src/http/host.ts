@@ -6,6 +6,7 @@ import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, 
 import { type AuditOptions, auditRequests } from '../audit/audit-requests.ts'
 import { clientAddress, type ProxyTrust } from './client-address.ts'
 import type { JsonLimits } from './json-scanner.ts'
+import { answerKnown, type FindKnown } from './known-answers.ts'
 import { acceptProxyHeaders } from './proxy-protocol.ts'
 import { acceptStrictJson } from './strict-json.ts'
 import { wellFormedUrl } from './well-formed-url.ts'
@@ -26,6 +27,8 @@ export interface HostOptions {
   readonly audit?: AuditOptions
   /** TLS settings; absent: plain HTTP. */
   readonly https?: HttpsOptions
+  /** Finds answers that are known ahead of the routes. */
+  readonly known?: FindKnown
   /** Called after each answered request. */
   readonly onAnswer?: (answer: Answer) => void
 }
@@ -68,6 +71,8 @@ const HEADERS_TIMEOUT_MS = 10_000
 // closed.
 const KEEP_ALIVE_MS = 72_000
 
+const newRequestId = (): string => `req-${randomUUID()}`
+
 /** Surfaces validate with the model's schemas, so fastify need not load its own compilers, which take 3 MB. */
 const noCompiler = (): never => {
   throw new Error('routes have no fastify schemas here')
@@ -84,7 +89,7 @@ export function createServer(options: HostOptions): FastifyInstance {
     bodyLimit: options.bodyLimitBytes ?? NATIVE_BODY_LIMIT_BYTES,
     requestTimeout: options.requestTimeoutMs ?? 30_000,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    genReqId: () => `req-${randomUUID()}`,
+    genReqId: newRequestId,
     requestIdHeader: false,
     forceCloseConnections: 'idle',
     // A parameter longer than any id is not the router's error: its surface answers that the object does not exist.
@@ -115,18 +120,33 @@ export function createServer(options: HostOptions): FastifyInstance {
     for (const [name, value] of securityHeaders) if (!reply.hasHeader(name)) reply.header(name, value)
     done()
   })
-  const isDebugged = (): boolean => options.log.isLevelEnabled('debug')
+  const answered = (requestId: string, answer: Answer): void => {
+    options.onAnswer?.(answer)
+    if (options.log.isLevelEnabled('debug')) options.log.debug({ event: 'answered', requestId, ...answer })
+  }
   app.addHook('onResponse', (request, reply, done) => {
-    const answer: Answer = {
+    answered(request.id, {
       method: request.method,
       route: request.routeOptions.url ?? '(none)',
       status: reply.statusCode,
       durationMs: reply.elapsedTime,
-    }
-    options.onAnswer?.(answer)
-    if (isDebugged()) request.log.debug({ event: 'answered', requestId: request.id, ...answer })
+    })
     done()
   })
+  if (options.known !== undefined) {
+    let find = options.known
+    // From then on the routes answer, which tell the client to close its connection.
+    app.addHook('preClose', async () => {
+      find = () => null
+    })
+    answerKnown(app.server, {
+      find: (message) => find(message),
+      headers: { ...Object.fromEntries(securityHeaders) },
+      newId: newRequestId,
+      onAnswer: ({ route }, requestId, durationMs) =>
+        answered(requestId, { method: 'GET', route, status: 200, durationMs }),
+    })
+  }
   return app
 }
 

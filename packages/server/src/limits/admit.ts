@@ -77,8 +77,7 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
 
   scope.addHook('onRequest', (request, reply, done) => {
     const asker = askerInTurn(request)
-    if (asker instanceof Promise)
-      asker.then((known) => admit(request, reply, known)).then(() => done(), done)
+    if (asker instanceof Promise) asker.then((known) => admit(request, reply, known)).then(() => done(), done)
     else {
       try {
         admit(request, reply, asker)

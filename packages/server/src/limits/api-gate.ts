@@ -1,3 +1,4 @@
+import type { Principal } from '@spout/admission/contract'
 import type { FastifyRequest } from 'fastify'
 import { isAdmin } from '../authn/access.ts'
 import { sessionOf, tokenOf } from '../authn/authenticate.ts'
@@ -28,13 +29,23 @@ export interface ApiGateOptions {
 /** Operators get more: they must be able to repair what tenants cannot. */
 const OPERATORS_FACTOR = 10
 
-/** The gate of the surfaces that tenants reach. The token's project is the share of a request. */
-export function apiGate(options: ApiGateOptions): Gate {
-  const { authenticator, foreign = null, shares, bodies, turns, project, stranger } = options
+/** The share of a caller, and its limits. */
+export function askerBy({ project, stranger }: Pick<ApiGateOptions, 'project' | 'stranger'>) {
   const operator: ShareLimits = {
     perSecond: project.perSecond * OPERATORS_FACTOR,
     burst: project.burst * OPERATORS_FACTOR,
   }
+  return (principal: Principal): Asker => {
+    const who = shareOf(principal)
+    if (isAdmin(principal)) return { who, limits: operator }
+    return { who, limits: principal.projectId === null ? stranger : project }
+  }
+}
+
+/** The gate of the surfaces that tenants reach. The token's project is the share of a request. */
+export function apiGate(options: ApiGateOptions): Gate {
+  const { authenticator, foreign = null, shares, bodies, turns, project, stranger } = options
+  const askerOf = askerBy({ project, stranger })
   const strangerOf = (request: FastifyRequest): Asker => ({
     who: `address ${sourceOf(request.ip)}`,
     limits: stranger,
@@ -51,12 +62,7 @@ export function apiGate(options: ApiGateOptions): Gate {
       ? askerBySession(request)
       : askElsewhere(request, foreign, secret)
   }
-  const askerBySession = (request: FastifyRequest): Asker => {
-    const { principal } = sessionOf(authenticator, request)
-    const who = shareOf(principal)
-    if (isAdmin(principal)) return { who, limits: operator }
-    return { who, limits: principal.projectId === null ? stranger : project }
-  }
+  const askerBySession = (request: FastifyRequest): Asker => askerOf(sessionOf(authenticator, request).principal)
   return (scope, open) =>
     admitByHeaders(scope, {
       shares,

@@ -12,7 +12,7 @@ import type { Call } from './route.ts'
  */
 
 /** @throws OctaviaFault 404; 403 without the role, or for another project's load balancer */
-export function findLoadBalancer(call: Call, id: string, role: Persona): LoadBalancer {
+export function findLoadBalancer(call: Pick<Call, 'context' | 'principal'>, id: string, role: Persona): LoadBalancer {
   requireRole(call.principal, role)
   const lb = call.context.view.get('loadBalancer', id)?.value
   if (lb === undefined) throw notFound('Load Balancer', id)
@@ -52,7 +52,7 @@ export function findMember(call: Call, role: Persona): FoundChild {
   return found
 }
 
-export const snapshot = ({ context, known }: Call, lb: LoadBalancer): Snapshot =>
+export const snapshot = ({ context, known }: Pick<Call, 'context' | 'known'>, lb: LoadBalancer): Snapshot =>
   snapshotOf(lb, context.status.loadBalancer(lb.id), known.pools)
 
 /** The project that a list is limited to; null for all. @throws OctaviaFault 403 */
@@ -77,7 +77,7 @@ export function listed(call: Call): readonly Snapshot[] {
 }
 
 /** Without floating addresses, which the network service binds and shows. The first VIP is never one. */
-export function ownVips({ context }: Call, lb: LoadBalancer): readonly Vip[] {
+export function ownVips({ context }: Pick<Call, 'context'>, lb: LoadBalancer): readonly Vip[] {
   const vips = shownVips(lb)
   if (vips.length === 1) return vips
   return vips.filter(({ addressId }) => context.view.addressByPort(addressId)?.use !== 'floating')

@@ -29,8 +29,10 @@ function show(call: Call) {
 function whole(call: Call, reading: LoadBalancerReading) {
   const printed = call.known.loadBalancers.print(reading)
   if (!(printed instanceof WrittenJson)) return { [root]: printed }
-  return new WrittenAnswer(`{"${root}":${printed.text}}`, reading.snapshot.lb)
+  return new WrittenAnswer(wholeText(printed), reading.snapshot.lb)
 }
+
+export const wholeText = ({ text }: WrittenJson): string => `{"${root}":${text}}`
 
 async function create(call: Call) {
   requireRole(call.principal, 'member')

@@ -44,7 +44,7 @@ export interface Route {
 export const GRAPH_BODY_LIMIT_BYTES = 4 * 1024 * 1024
 
 /** The API answers under `/v2` and `/v2.0`, with `/lbaas` and without. */
-const MOUNTS = ['/v2/lbaas', '/v2.0/lbaas', '/v2', '/v2.0'] as const
+export const MOUNTS = ['/v2/lbaas', '/v2.0/lbaas', '/v2', '/v2.0'] as const
 
 /** Registers routes under each of the paths that clients use. */
 export function register(
