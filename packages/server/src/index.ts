@@ -27,7 +27,6 @@ export {
   OPENSTACK_BODY_LIMIT_BYTES,
   type Surface,
 } from './http/host.ts'
-export type { FindKnown, KnownAnswer } from './http/known-answers.ts'
 export { LocalSocket } from './http/local-socket.ts'
 export { queryOf, queryValue } from './http/query.ts'
 export { type CatalogService, SERVICES } from './identity/catalog.ts'
