@@ -40,16 +40,16 @@ it('server-sent events reach the client one by one, over HTTP/1.1 and HTTP/2', a
   const driver = lab.driver()
   await put(driver, webEntry([memberAt(member)]))
   const port = portOf(driver, 'web-80')
-  const received = ['', '']
+  const received = { one: '', two: '' }
   const request = http.get({ host, port, agent: false }, (response) => {
     response.on('data', (part) => {
-      received[0] += part
+      received.one += part
     })
   })
   const session = http2.connect(`http://${host}:${port}`)
   const stream = session.request({ ':path': '/' })
   stream.on('data', (part) => {
-    received[1] += part
+    received.two += part
   })
   await waitFor(() => member.readers() === 2, { what: 'both readers' })
   let expected = ''
@@ -57,7 +57,7 @@ it('server-sent events reach the client one by one, over HTTP/1.1 and HTTP/2', a
     member.tell(event)
     expected += `data: ${event}\n\n`
     // Each is there before the next one is sent.
-    await waitFor(() => received.every((text) => text === expected), { what: `event ${event}` })
+    await waitFor(() => Object.values(received).every((text) => text === expected), { what: `event ${event}` })
   }
   request.destroy()
   session.destroy()
