@@ -3,9 +3,11 @@ import path from 'node:path'
 import { ensureEnvoyGateway, type Lab, must } from '@spout/testkit'
 import { installDefinitions } from '../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
 import { ENVOY_VERSION, envoyProgram } from '../bed/envoy.ts'
+import type { LineProgram } from '../bed/native.ts'
 import { addPeerDomain } from '../bed/peer-domain.ts'
 import type { ConnectedCluster } from '../kubernetes/connected-cluster.ts'
-import type { Side } from './gateway-bed.ts'
+import { PORT, type Side } from './gateway-bed.ts'
+import { createBackend, createGateway, createRoute, HTTP_ROUTES, toService } from './objects.ts'
 
 const CONTROLLER = 'gateway.envoyproxy.io/gatewayclass-controller'
 const NAMESPACE = 'envoy-gateway-system'
@@ -18,7 +20,29 @@ const managementAddress = ({ number }: Lab): string => `198.18.${number}.10`
 
 /** Envoy Gateway with its Envoy in a namespace beside ours. */
 export const ENVOY: Side = { name: 'envoy', gatewayClass: 'envoy', agents: ['envoy-gateway'] }
-export const COMPARED_WITH = `Envoy Gateway 1.9.1 with Envoy ${ENVOY_VERSION}, same API server, member and hops, in turns`
+const PEER = `Envoy Gateway 1.9.1 with Envoy ${ENVOY_VERSION}, same API server, member and hops`
+export const COMPARED_WITH = `${PEER}, in turns`
+/** Both controllers look at all routes, so ours does not run while the peer is measured, nor the peer before. */
+export const COMPARED_AFTER = `${PEER}, after ours in the same run`
+
+/**
+ * Ends our connector, starts Envoy Gateway and makes a Gateway of its class.
+ * @returns the address at which clients reach that, once it carries a route
+ */
+export async function peerInstead(bed: ConnectedCluster, prober: LineProgram): Promise<string> {
+  const { cluster, connector } = bed
+  const { name, gatewayClass } = ENVOY
+  await connector.kill()
+  const address = await startEnvoyGateway(bed)
+  await createGateway(cluster.api, { name, namespace: 'default', gatewayClass, port: PORT })
+  const hostname = 'ready.example.com'
+  await createBackend(cluster.api, 'ready')
+  await createRoute(cluster.api, { name: 'ready', gateway: name, hostname, rules: toService('ready') })
+  const answered = async () => !(await prober.ask(`${address} ${PORT} ${hostname}`)).startsWith('-1')
+  if (!((await answered()) || (await answered()))) throw new Error(`${name} never answered`)
+  await cluster.api.delete(`${HTTP_ROUTES()}/ready`)
+  return address
+}
 
 /**
  * Starts Envoy Gateway as a process, with Envoy as its child: it takes its objects from the cluster (provider `Custom`,

@@ -80,7 +80,12 @@ test('labels of the infrastructure are tags of the load balancer, and follow whe
     expect(notMade).toBeNull()
     return [shown?.document.tags, bed.view.list('loadBalancer', { projectId })[0]?.tags]
   }
-  for (const labels of [{ team: 'shop', 'example.com/cost': '7' }, { team: 'other' }, {}]) {
+  const all: readonly Readonly<Record<string, string>>[] = [
+    { team: 'shop', 'example.com/cost': '7' },
+    { team: 'other' },
+    {},
+  ]
+  for (const labels of all) {
     const tags = Object.entries(labels)
       .map(([key, value]) => `${key}=${value}`)
       .sort()
