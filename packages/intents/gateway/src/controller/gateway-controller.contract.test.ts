@@ -160,12 +160,13 @@ test('a route is said to the control plane before its own status is written', as
     return NativeLoadBalancers.prototype.changeRoutes.apply(service, given)
   })
   using _written = vi.spyOn(cluster, 'writeParents').mockImplementation((...given) => {
-    did.push('written')
+    // That of the first route may come late.
+    if (given[0].metadata.name === 'r9') did.push('written')
     return MemoryCluster.prototype.writeParents.apply(cluster, given)
   })
   cluster.putRoute(routeIdOf(second), second)
   await soon('the second route', () => attached() === 2 && did.length > 1)
-  expect(did).toEqual(['said', 'written'])
+  expect(did.slice(0, 2)).toEqual(['said', 'written'])
 })
 
 test('routes say that a Service is gone which was there before them', async () => {
