@@ -578,6 +578,33 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.until('no load balancer', () => bed.documentOf(second) === undefined)
   })
 
+  test('a route beyond the quota says that it is not served, and is once there is room', async () => {
+    const gateway = await bed.createGateway('full')
+    const rules = (path: string) => ({
+      parentRefs: [{ name: 'full' }],
+      rules: [{ matches: [{ path: { value: path } }], ...to('web') }],
+    })
+    await bed.createRoute('fits', rules('/fits'))
+    await bed.until('the first', () => JSON.stringify(bed.documentOf(gateway)).includes('/fits'))
+    const count = bed.documents().flatMap(({ listeners }) => listeners.flatMap(({ routes }) => routes)).length
+    await bed.spout.admission.setQuota(bed.project.id, { routes: count }, {})
+    await bed.createRoute('more', rules('/more'))
+    await bed.until('the reason', async () =>
+      isMatch(parentOf(await bed.route('more')), { Accepted: 'False OverQuota' }),
+    )
+    expect(parentOf(await bed.route('fits'))['Accepted']).toBe('True Accepted')
+    // Those that are served go on to change, and to make room.
+    await bed.change('httproutes', 'fits', { spec: rules('/changed') })
+    await bed.until('the change', () => JSON.stringify(bed.documentOf(gateway)).includes('/changed'))
+    await bed.remove('httproutes', 'fits')
+    await bed.until('the other', () => JSON.stringify(bed.documentOf(gateway)).includes('/more'))
+    await bed.until('its status', async () => isMatch(parentOf(await bed.route('more')), { Accepted: 'True Accepted' }))
+    await bed.spout.admission.setQuota(bed.project.id, { routes: 1000 }, {})
+    await bed.remove('httproutes', 'more')
+    await bed.remove('gateways', 'full')
+    await bed.until('no load balancer', () => bed.documentOf(gateway) === undefined)
+  })
+
   // 1,000 of each with SPOUT_LONG_TESTS=1.
   test('broken routes and Gateways beside good ones: these are served, and a change of one costs what it did before', {
     timeout: byLength(60_000, 900_000),

@@ -103,6 +103,8 @@ test('Secrets become certificates of an HTTPS listener, are rotated, and go with
   expect(bed.certificates().map(({ id }) => id)).toContain(certificate?.id)
 })
 
+const idleNow = () => bed.until('an empty queue', () => running.controller.counters.queued === 0)
+
 test('the oldest wins a path that two want, and both are told; a broken Ingress stops no other', async () => {
   await bed.create('old', { rules: [rule('a.example /x Prefix web')] })
   await bed.until(
@@ -118,6 +120,26 @@ test('the oldest wins a path that two want, and both are told; a broken Ingress 
   const winner = listenerOf(document!, 'http')?.routes.find(({ conditions }) => conditions.length === 2)
   const pool = document?.pools.find(({ name }) => name === 'shop/web:80')
   expect(winner?.action).toMatchObject({ type: 'forward', pools: [{ poolId: pool?.id }] })
+})
+
+test('an Ingress beyond the quota is told, and those that are served go on to change and to go', async () => {
+  await bed.create('fits', { rules: [rule('fits.example / Prefix web')] })
+  const isServed = (host: string) => JSON.stringify(bed.documents()).includes(host)
+  await bed.until('the first', () => isServed('fits.example'))
+  await idleNow()
+  const count = bed.documents().flatMap(({ listeners }) => listeners.flatMap(({ routes }) => routes)).length
+  await bed.spout.admission.setQuota(bed.project.id, { routes: count }, {})
+  running.events.length = 0
+  await bed.create('more', { rules: [rule('more.example / Prefix web')] })
+  await bed.until('the reason', () => told('more').includes('Warning OverQuota'))
+  expect(told('fits')).toEqual([])
+  await bed.api.patch(bed.path('fits'), { spec: { rules: [rule('changed.example / Prefix web')] } })
+  await bed.until('the change', () => isServed('changed.example'))
+  expect(isServed('more.example')).toBe(false)
+  await bed.remove('fits')
+  await bed.until('room', () => isServed('more.example'))
+  await bed.remove('more')
+  await bed.spout.admission.setQuota(bed.project.id, { routes: 1000 }, {})
 })
 
 // 1,000 of each with SPOUT_LONG_TESTS=1.

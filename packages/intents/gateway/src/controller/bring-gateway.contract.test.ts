@@ -1,4 +1,4 @@
-import { KnownLoadBalancers, keyOf, LeftOut, NativeLoadBalancers } from '@spout/connector'
+import { KnownLoadBalancers, keyOf, LeftOut, NativeLoadBalancers, uidOf } from '@spout/connector'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed } from '../../../../server/src/test-bed.ts'
@@ -65,6 +65,7 @@ describe(`routes of ${keyOf(GATEWAY)} beyond the quota of the project`, () => {
     expect(served()).toEqual(['/1', '/2'])
     const more = await bring([routeTo('a', 1, '/edited'), routeTo('b', 2), routeTo('c', 3)])
     expect(more.notMade).toMatchObject({ type: 'refused', refusal: { reason: 'OverQuota', field: 'spec' } })
+    expect([...(more.tooMuch?.uids ?? [])]).toEqual([uidOf(routeTo('c', 3))])
     expect(served()).toEqual(['/edited', '/2'])
     const less = await bring([routeTo('b', 2, '/other'), routeTo('c', 3), routeTo('a', 4)])
     expect(less.notMade).toMatchObject({ type: 'refused' })

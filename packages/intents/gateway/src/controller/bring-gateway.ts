@@ -14,10 +14,10 @@ import {
   Unsatisfiable,
   uidOf,
   type WantedLoadBalancer,
+  withoutNewRoutes,
 } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
 import type { CompiledGateway } from '../to-model/compile-gateway.ts'
-import { withoutNewRoutes } from './without-new-routes.ts'
 
 const FIELDS: AddressFields = {
   addresses: 'spec.addresses',
@@ -30,6 +30,13 @@ const FIELDS: AddressFields = {
 export interface BroughtGateway {
   readonly shown: ShownLoadBalancer | null
   readonly notMade: Progress | null
+  /** UIDs of the routes that are not served because they are too much; absent: none. */
+  readonly tooMuch?: TooMuch
+}
+
+export interface TooMuch {
+  readonly uids: ReadonlySet<string>
+  readonly message: string
 }
 
 /**
@@ -94,9 +101,15 @@ async function bring(
     if (error instanceof PoolAwaited) return { shown, notMade: { type: 'pending', ...error.refusal } }
     if (error instanceof Unsatisfiable) return { shown, notMade: { type: 'refused', refusal: error.refusal } }
     if (!(error instanceof Refused) || isUnknownThere(error)) throw error
-    const refused: Progress = { type: 'refused', refusal: inOwnWords(error) }
+    const refused = { type: 'refused', refusal: inOwnWords(error) } as const
     if (error.code !== 'OverQuota' || shown === null) return { shown, notMade: refused }
-    return { shown: await bringWithoutNewRoutes(context, request, shown), notMade: refused }
+    const { content, owners: uids } = withoutNewRoutes(request.content, shown.document)
+    const { message } = refused.refusal
+    return {
+      shown: await unlessRefused(context, { ...request, content }, shown),
+      notMade: refused,
+      ...(uids.size > 0 && { tooMuch: { uids, message } }),
+    }
   }
 }
 
@@ -104,13 +117,13 @@ async function bring(
  * Writes the load balancer without its new routes, when all routes together exceed a limit. Routes that are served
  * stay.
  */
-async function bringWithoutNewRoutes(
+async function unlessRefused(
   context: BringContext,
   wanted: WantedLoadBalancer,
   shown: ShownLoadBalancer,
 ): Promise<ShownLoadBalancer> {
   try {
-    return await bringContent(context, { ...wanted, content: withoutNewRoutes(wanted.content, shown.document) }, shown)
+    return await bringContent(context, wanted, shown)
   } catch (error) {
     if (error instanceof Refused) return shown
     throw error

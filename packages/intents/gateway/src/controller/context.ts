@@ -8,6 +8,7 @@ import type {
   Restoration,
 } from '@spout/connector'
 import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
+import type { TooMuch } from './bring-gateway.ts'
 import type { GatewayIndex } from './gateway-index.ts'
 import type { ListenerSetIndex } from './listener-set-index.ts'
 import type { GatewayControllerOptions } from './options.ts'
@@ -39,6 +40,8 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly departed: Set<string>
   /** Hosts that the control plane refused, by Gateway. */
   readonly refusedHosts: Map<string, readonly RefusedHost[]>
+  /** Routes beyond the project's quota, by Gateway. */
+  readonly tooMuch: Map<string, TooMuch>
   /** Queues the routes of a Gateway. */
   readonly addRoutesOf: (gateway: string) => void
   /** Queues a Gateway if it is ours. */

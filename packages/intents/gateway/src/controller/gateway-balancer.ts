@@ -18,7 +18,7 @@ import { authoritiesOfPolicy } from '../to-model/backend-tls.ts'
 import type { CompiledGateway } from '../to-model/compile-gateway.ts'
 import { GatewayCompilation, type StaleParts } from '../to-model/gateway-compilation.ts'
 import { BackendPools } from './backend-pools.ts'
-import { bringGateway } from './bring-gateway.ts'
+import { type BroughtGateway, bringGateway } from './bring-gateway.ts'
 import type { ControllerContext } from './context.ts'
 import { surroundingsOf } from './options.ts'
 import { withAddresses } from './shown-addresses.ts'
@@ -112,7 +112,7 @@ export class GatewayBalancer {
 
   async #bring(key: string, gateway: Gateway, compiled: CompiledGateway): Promise<Outcome> {
     const { service, settings, known, pools, networks, restoration, statuses } = this.#context
-    const { shown: brought, notMade } = await bringGateway(
+    const outcome = await bringGateway(
       {
         ...{ service, known, leftOut: this.leftOut, kind: 'gateway', cluster: settings.cluster },
         ...{ defaultPools: settings.defaultPools, pools: () => pools.fresh(), networks: networks.all },
@@ -123,8 +123,10 @@ export class GatewayBalancer {
       gateway,
       compiled,
     )
+    const { shown: brought, notMade, tooMuch } = outcome
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
     this.#tellHosts(key, shown, compiled)
+    this.#tellTooMuch(key, tooMuch)
     const progress =
       notMade ??
       (shown === null
@@ -149,6 +151,15 @@ export class GatewayBalancer {
     if (isDeepStrictEqual(refusedHosts.get(key) ?? [], now)) return
     if (now.length === 0) refusedHosts.delete(key)
     else refusedHosts.set(key, now)
+    addRoutesOf(key)
+  }
+
+  /** Routes say that they are more than the project may have. */
+  #tellTooMuch(key: string, now: BroughtGateway['tooMuch']): void {
+    const { tooMuch, addRoutesOf } = this.#context
+    if (isDeepStrictEqual(tooMuch.get(key), now)) return
+    if (now === undefined) tooMuch.delete(key)
+    else tooMuch.set(key, now)
     addRoutesOf(key)
   }
 

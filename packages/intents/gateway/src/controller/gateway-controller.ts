@@ -76,6 +76,7 @@ export class GatewayController {
       withdrawing: new Map(),
       departed: new Set(),
       refusedHosts: new Map(),
+      tooMuch: new Map(),
       addRoutesOf: (key) => {
         for (const route of this.#context.routes.ofGateway(key)) this.#addRoute(route)
       },

@@ -2,6 +2,7 @@ import type { IntentOptions, IntentSettings, KnownDomains, RefusedHost } from '@
 import { judgePolicy, policyOfPort } from '../to-model/backend-tls.ts'
 import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
 import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
+import type { TooMuch } from './bring-gateway.ts'
 import type { Cluster } from './cluster.ts'
 
 /** Gateways of all namespaces are served: their routes may be in any. */
@@ -18,12 +19,18 @@ export const surroundingsOf = ({
   domains,
   compiled,
   refusedHosts,
+  tooMuch,
 }: GatewayControllerOptions & {
   readonly domains: Pick<KnownDomains, 'all'>
   readonly compiled: CompiledRoutes
   readonly refusedHosts: ReadonlyMap<string, readonly RefusedHost[]>
+  readonly tooMuch: ReadonlyMap<string, TooMuch>
 }): Surroundings => ({
   refusedHosts: (gateway, routeUid) => (refusedHosts.get(gateway) ?? []).filter(({ uid }) => uid === routeUid),
+  tooMuch: (gateway, routeUid) => {
+    const found = tooMuch.get(gateway)
+    return found?.uids.has(routeUid) ? found.message : null
+  },
   compile: compiled.compile,
   certificateOf: (secret) => certificates.of(secret),
   cluster: settings.cluster,

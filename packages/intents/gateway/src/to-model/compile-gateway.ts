@@ -51,6 +51,8 @@ export interface GatewaySurroundings extends BackendSurroundings, ListenerSurrou
   readonly domains: readonly string[]
   /** Hosts of a route that the control plane refused at a Gateway, by `namespace/name`. Absent: none. */
   readonly refusedHosts?: (gateway: string, routeUid: string) => readonly RefusedHost[]
+  /** Why a route is more than the project may have; null for one that is not. Left out: none is. */
+  readonly tooMuch?: (gateway: string, routeUid: string) => string | null
 }
 
 export interface CompiledListener {

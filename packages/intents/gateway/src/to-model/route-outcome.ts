@@ -23,7 +23,15 @@ export function routeOutcomes(
   gatewayAt: (key: string) => Gateway | null,
   surroundings: Pick<
     GatewaySurroundings,
-    'labelsOf' | 'service' | 'grants' | 'tlsOf' | 'compile' | 'refusedHosts' | 'listenerSet' | 'listenerSetsOf'
+    | 'labelsOf'
+    | 'service'
+    | 'grants'
+    | 'tlsOf'
+    | 'compile'
+    | 'refusedHosts'
+    | 'tooMuch'
+    | 'listenerSet'
+    | 'listenerSetsOf'
   >,
   routesAt: (key: string) => readonly RouteObject[],
   besideRivals: (gateway: string, rival: string) => readonly RouteObject[],
@@ -49,7 +57,9 @@ export function routeOutcomes(
     const partly = droppedRules(dropped, routes.length === 0)
     const idle = kindOf(route).isAlone ? idleAt(listeners, route, parents, routesAt(key), surroundings.labelsOf) : ''
     const ofHosts = refusedHostsOf(surroundings.refusedHosts?.(key, uidOf(route)) ?? [], listeners)
-    const whole = refused ?? partly.refused ?? ofHosts.refused
+    const tooMuch = surroundings.tooMuch?.(key, uidOf(route)) ?? null
+    const ofQuota = tooMuch === null ? null : objection('OverQuota', `not served: ${tooMuch}`)
+    const whole = refused ?? partly.refused ?? ofHosts.refused ?? ofQuota
     return [
       { ref, refused: whole, partly: whole === null ? (partly.partly ?? ofHosts.partly) : null, unresolved, idle },
     ]

@@ -2,6 +2,7 @@ import { Refused } from '@spout/client/native-api'
 import {
   type AddressRequest,
   alone,
+  type BringContext,
   bringContent,
   bringFamilies,
   Confirmations,
@@ -20,6 +21,7 @@ import {
   Unsatisfiable,
   uidOf,
   type WantedLoadBalancer,
+  withoutNewRoutes,
 } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
@@ -124,9 +126,9 @@ export class UnitBalancer {
         ...[...secretsOf(ingresses)].map((key) => `secret ${key}`),
       ]),
     )
-    const { shown, refusal } =
+    const { shown, refusal, tooMuch } =
       'refusal' in named
-        ? { shown: held, refusal: named.refusal }
+        ? { shown: held, refusal: named.refusal, tooMuch: null }
         : await this.#bringTo(ingresses, compiled, held, requestOf(families, named.value))
     const newest = shown === null ? null : (known.get(shown.document.id) ?? shown)
     const refusedHosts = newest === null ? [] : this.leftOut.hosts(newest.document.id, compiled.content)
@@ -137,7 +139,8 @@ export class UnitBalancer {
         ...refusedHosts
           .flatMap((one) => (one.uid === uidOf(ingress) ? hostRefusal(one) : []))
           .slice(0, MOST_HOSTS_TOLD),
-        ...[newest === null ? null : this.#nameRefusal(newest.document.id, ingress), refusal, failure],
+        ...[newest === null ? null : this.#nameRefusal(newest.document.id, ingress), failure],
+        tooMuch === null || tooMuch.has(uidOf(ingress)) ? refusal : null,
       ]
       statuses.tell(
         ingress,
@@ -155,7 +158,7 @@ export class UnitBalancer {
     { content }: Compiled,
     held: ShownLoadBalancer | null,
     request: AddressRequest,
-  ): Promise<{ readonly shown: ShownLoadBalancer | null; readonly refusal: Refusal | null }> {
+  ): Promise<BroughtUnit> {
     const { service, known, pools, networks, settings } = this.#context
     const [oldest] = ingresses.toSorted(byAge)
     const wanted: WantedLoadBalancer = {
@@ -178,11 +181,15 @@ export class UnitBalancer {
     try {
       shown = await keptLoadBalancer(context, wanted)
       shown = await bringContent(context, wanted, shown)
-      return await bringFamilies(context, wanted, shown, [])
+      return { ...(await bringFamilies(context, wanted, shown, [])), tooMuch: null }
     } catch (error) {
-      if (error instanceof Unsatisfiable) return { shown, refusal: error.refusal }
-      if (error instanceof Refused) return { shown, refusal: inOwnWords(error) }
-      throw error
+      if (error instanceof Unsatisfiable) return { shown, refusal: error.refusal, tooMuch: null }
+      if (!(error instanceof Refused)) throw error
+      const refusal = inOwnWords(error)
+      if (error.code !== 'OverQuota' || shown === null) return { shown, refusal, tooMuch: null }
+      const { content: less, owners } = withoutNewRoutes(content, shown.document)
+      const brought = owners.size === 0 ? null : await unlessRefused(context, { ...wanted, content: less }, shown)
+      return brought === null ? { shown, refusal, tooMuch: null } : { shown: brought, refusal, tooMuch: owners }
     }
   }
 
@@ -208,6 +215,28 @@ export class UnitBalancer {
   #nameRefusal(id: string, ingress: Ingress): Refusal | null {
     const refused = this.leftOut.name(id, dnsNamesOf(ingress, this.#context.domains.all).dnsNames)
     return refused === null ? null : nameRefused(refused.name, NAMES_FIELD, refused.reason)
+  }
+}
+
+interface BroughtUnit {
+  readonly shown: ShownLoadBalancer | null
+  /** Why it is not as wanted. */
+  readonly refusal: Refusal | null
+  /** UIDs of the Ingresses that the refusal is about; null: of all. */
+  readonly tooMuch: ReadonlySet<string> | null
+}
+
+/** What is too much as a whole keeps no Ingress that is served as it is. @returns null: less is refused, too */
+async function unlessRefused(
+  context: BringContext,
+  wanted: WantedLoadBalancer,
+  shown: ShownLoadBalancer,
+): Promise<ShownLoadBalancer | null> {
+  try {
+    return await bringContent(context, wanted, shown)
+  } catch (error) {
+    if (error instanceof Refused) return null
+    throw error
   }
 }
 

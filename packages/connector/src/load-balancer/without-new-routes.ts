@@ -1,5 +1,5 @@
-import type { LoadBalancerContent } from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
+import type { LoadBalancerContent } from '../content/content.ts'
 
 /**
  * The object that a route was made of: its id is the first part of the route's name. Routes that every listener has use
@@ -10,8 +10,13 @@ const ownerOf = ({ name }: { readonly name: string }): string => name.split('/',
 /**
  * The content without the routes of objects that have none in the document yet, and without pools that only those need.
  * When all routes together exceed the project's limit, existing routes can still change and go.
+ *
+ * @returns also the objects whose routes are left out
  */
-export function withoutNewRoutes(content: LoadBalancerContent, document: LoadBalancer): LoadBalancerContent {
+export function withoutNewRoutes(
+  content: LoadBalancerContent,
+  document: LoadBalancer,
+): { readonly content: LoadBalancerContent; readonly owners: ReadonlySet<string> } {
   const known = new Set(document.listeners.flatMap(({ routes }) => routes.map(ownerOf)))
   const listeners = content.listeners.map((listener) =>
     listener.routes === undefined
@@ -20,11 +25,14 @@ export function withoutNewRoutes(content: LoadBalancerContent, document: LoadBal
   )
   const left = content.listeners.flatMap(({ routes = [] }, at) => {
     const stays = new Set(listeners[at]?.routes)
-    return routes.filter((route) => !stays.has(route)).flatMap(poolsOf)
+    return routes.filter((route) => !stays.has(route))
   })
   const used = new Set(listeners.flatMap(({ routes = [] }) => routes.flatMap(poolsOf)))
-  const gone = new Set(left.filter((pool) => !used.has(pool)))
-  return { ...content, listeners, pools: content.pools.filter(({ name }) => !gone.has(name)) }
+  const gone = new Set(left.flatMap(poolsOf).filter((pool) => !used.has(pool)))
+  return {
+    content: { ...content, listeners, pools: content.pools.filter(({ name }) => !gone.has(name)) },
+    owners: new Set(left.map(ownerOf)),
+  }
 }
 
 const poolsOf = ({ action }: NonNullable<LoadBalancerContent['listeners'][number]['routes']>[number]) =>
