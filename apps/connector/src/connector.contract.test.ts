@@ -266,6 +266,118 @@ describe('the connector as a process', () => {
     expect(await running.ended).toBe(0)
   }, 300_000)
 
+  test('classes of load balancers by kind: those that the project may use, others, and foreign ones', async () => {
+    const { api } = bed
+    await api.create('/api/v1/namespaces', { metadata: { name: 'classes' } })
+    const { admission } = bed.spout
+    const ids = new Map<string, string>()
+    for (const [name, projectIds] of [
+      ['for-all', undefined],
+      ['for-us', [bed.project.id]],
+      ['for-others', [bed.stranger.id]],
+    ] as const) {
+      const draft = { name, ...(projectIds && { projectIds: [...projectIds] }) }
+      ids.set(name, (await admission.createLoadBalancerClass(draft)).id)
+    }
+    const parameters = (name: string) => ({ kind: 'LoadBalancerClass', name })
+    const classOf = async (name: string, controller: string, parameters: object | null) => {
+      await api.create('/apis/networking.k8s.io/v1/ingressclasses', {
+        ...{ metadata: { name: `classes-${name}` } },
+        spec: {
+          controller: `${controller}/ingress`,
+          ...(parameters && { parameters: { apiGroup: 'spout.dev', ...parameters } }),
+        },
+      } as never)
+      await api.create(`${GATEWAY_API}/gatewayclasses`, {
+        ...{ apiVersion: GATEWAY_VERSION, kind: 'GatewayClass', metadata: { name: `classes-${name}` } },
+        spec: {
+          controllerName: `${controller}/gateway`,
+          ...(parameters && { parametersRef: { group: 'spout.dev', ...parameters } }),
+        },
+      } as never)
+    }
+    for (const name of [...ids.keys(), 'unknown']) await classOf(name, 'spout.dev', parameters(name))
+    await classOf('foreign', 'example.org', parameters('for-us'))
+    const running = await start('classes', ['leader.elect=false'])
+    const kinds: Readonly<Record<string, readonly [at: string, make: (name: string) => object]>> = {
+      Service: [
+        '/api/v1/namespaces/classes/services',
+        (name) => ({
+          spec: {
+            ...{ type: 'LoadBalancer', ports: [{ port: 80 }] },
+            loadBalancerClass: `${name === 'foreign' ? 'example.org' : 'spout.dev'}/${name}`,
+          },
+        }),
+      ],
+      Ingress: [
+        '/apis/networking.k8s.io/v1/namespaces/classes/ingresses',
+        (name) => ({
+          spec: {
+            ingressClassName: `classes-${name}`,
+            defaultBackend: { service: { name: 'none', port: { number: 80 } } },
+          },
+        }),
+      ],
+      Gateway: [
+        `${GATEWAY_API}/namespaces/classes/gateways`,
+        (name) => ({
+          ...{ apiVersion: GATEWAY_VERSION, kind: 'Gateway' },
+          spec: { gatewayClassName: `classes-${name}`, listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
+        }),
+      ],
+      LoadBalancer: [
+        '/apis/spout.dev/v1/namespaces/classes/loadbalancers',
+        (name) => ({
+          ...{ apiVersion: 'spout.dev/v1', kind: 'LoadBalancer' },
+          spec: { class: name, listeners: [{ protocol: 'tcp', port: 80 }] },
+        }),
+      ],
+    }
+    const created = new Map<string, string>()
+    for (const [kind, [at, make]] of Object.entries(kinds))
+      for (const name of [...ids.keys(), 'unknown', 'foreign']) {
+        const one = await api.create<KubeObject>(at, {
+          ...make(name),
+          metadata: { name: `${kind.toLowerCase()}-${name}` },
+        } as never)
+        created.set(`${at}/${kind.toLowerCase()}-${name}`, one.metadata.resourceVersion ?? '')
+      }
+    /** The class of the load balancer of each object, by its annotations. */
+    const made = () =>
+      bed.spout.view.list('loadBalancer', { projectId: bed.project.id }).flatMap(({ annotations, classId }) => {
+        const [owner] = Object.values(annotations).filter((text) => text.startsWith('classes/'))
+        return owner === undefined ? [] : [[owner, classId] as const]
+      })
+    const usable = Object.keys(kinds).flatMap((kind) =>
+      ['for-all', 'for-us'].map((name) => [`classes/${kind.toLowerCase()}-${name}`, ids.get(name)] as const),
+    )
+    const sorted = (all: readonly (readonly [string, string | undefined])[]) =>
+      all.map((one) => one.join(' ')).toSorted()
+    await waitFor(() => made().length >= usable.length, { what: 'those that may be', timeoutMs: 100_000 })
+    // Each object of a class that it may not use says so.
+    const told = async () =>
+      JSON.stringify([
+        (await api.list('/apis/events.k8s.io/v1/namespaces/classes/events')).items,
+        ...(await Promise.all(Object.values(kinds).map(async ([at]) => (await api.list(at)).items))),
+      ])
+    await waitFor(
+      async () => {
+        const all = await told()
+        return ['for-others', 'unknown'].every(
+          (name) => all.split(`no class of load balancers named \\"${name}\\"`).length > Object.keys(kinds).length,
+        )
+      },
+      { what: 'refusals', timeoutMs: 100_000 },
+    )
+    expect(sorted(made())).toEqual(sorted(usable))
+    // Of other controllers nothing is written. A LoadBalancer object is always ours.
+    for (const [at, version] of created)
+      if (at.endsWith('-foreign') && !at.includes('/loadbalancers/'))
+        expect([at, (await api.get<KubeObject>(at)).metadata.resourceVersion]).toEqual([at, version])
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+  }, 300_000)
+
   test('two rules with credentials of one project: nothing is begun for the second, and why is told', async () => {
     const tokenFile = path.join(directory, 'same.token')
     writeFileSync(tokenFile, token, { mode: 0o600 })

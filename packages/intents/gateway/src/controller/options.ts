@@ -1,9 +1,19 @@
-import type { IntentOptions, IntentSettings, KnownDomains, RefusedHost } from '@spout/connector'
+import {
+  CLASS_ANNOTATION,
+  type IntentOptions,
+  type IntentSettings,
+  type KnownDomains,
+  type KnownLoadBalancers,
+  type RefusedHost,
+  uidOf,
+} from '@spout/connector'
 import { judgePolicy, policyOfPort } from '../to-model/backend-tls.ts'
+import { loadBalancerClassOf } from '../to-model/class-parameters.ts'
 import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
 import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
 import type { TooMuch } from './bring-gateway.ts'
 import type { Cluster } from './cluster.ts'
+import { isOurClass } from './ownership.ts'
 
 /** Gateways of all namespaces are served: their routes may be in any. */
 export type GatewayControllerSettings = Omit<IntentSettings, 'namespaces'>
@@ -20,16 +30,26 @@ export const surroundingsOf = ({
   compiled,
   refusedHosts,
   tooMuch,
+  known,
 }: GatewayControllerOptions & {
   readonly domains: Pick<KnownDomains, 'all'>
   readonly compiled: CompiledRoutes
   readonly refusedHosts: ReadonlyMap<string, readonly RefusedHost[]>
   readonly tooMuch: ReadonlyMap<string, TooMuch>
+  readonly known: Pick<KnownLoadBalancers, 'ofUid'>
 }): Surroundings => ({
   refusedHosts: (gateway, routeUid) => (refusedHosts.get(gateway) ?? []).filter(({ uid }) => uid === routeUid),
   tooMuch: (gateway, routeUid) => {
     const found = tooMuch.get(gateway)
     return found?.uids.has(routeUid) ? found.message : null
+  },
+  loadBalancerClassOf: (gateway) => {
+    const ofGateway = cluster.gatewayClass(gateway.spec.gatewayClassName)
+    const named = ofGateway && isOurClass(ofGateway) ? loadBalancerClassOf(ofGateway) : null
+    if (named !== null && 'value' in named) return named.value
+    // A class that is gone, or not valid any more, leaves what was made of it.
+    const [held] = known.ofUid(uidOf(gateway))
+    return held?.document.annotations[CLASS_ANNOTATION] ?? null
   },
   compile: compiled.compile,
   certificateOf: (secret) => certificates.of(secret),

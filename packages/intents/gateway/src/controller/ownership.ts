@@ -1,6 +1,7 @@
 import { CONTROLLER_NAME } from '../names.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
+import { loadBalancerClassOf } from '../to-model/class-parameters.ts'
 
 /**
  * `ours`: we serve it. `deleting`: we served it, and it is being deleted. `released`: we served it, and another
@@ -22,5 +23,5 @@ export function ownershipOf(
   if (metadata.deletionTimestamp !== undefined) return isClaimed ? 'deleting' : 'foreign'
   if (gatewayClass === undefined) return isClaimed ? 'ours' : 'foreign'
   if (!isOurClass(gatewayClass)) return isClaimed ? 'released' : 'foreign'
-  return isClaimed || gatewayClass.spec.parametersRef === undefined ? 'ours' : 'foreign'
+  return isClaimed || 'value' in loadBalancerClassOf(gatewayClass) ? 'ours' : 'foreign'
 }

@@ -1,6 +1,7 @@
 import {
   type AddressRequest,
   type CertificateSight,
+  CLASS_ANNOTATION,
   CLUSTER_ANNOTATION,
   keyOf,
   type LoadBalancerContent,
@@ -45,6 +46,8 @@ export interface GatewaySurroundings extends BackendSurroundings, ListenerSurrou
   /** The certificate of a Secret by `namespace/name`. */
   readonly certificateOf: (secret: string) => CertificateSight
   readonly cluster: string
+  /** The class of load balancers that a Gateway's class names; null: none. Left out: none does. */
+  readonly loadBalancerClassOf?: (gateway: Gateway) => string | null
   /** Absent: each route is compiled anew. */
   readonly compile?: CompileRoute
   /** The domains of the project: its host names must be below one of them. */
@@ -146,12 +149,14 @@ export function compiledOf(
   const usable = allListeners(parents).filter(isUsable)
   const names = dnsNamesOf(gateway, usable, parts.names(), surroundings.domains)
   const { tags, annotations } = infrastructureOf(gateway)
+  const loadBalancerClass = surroundings.loadBalancerClassOf?.(gateway) ?? null
   const content: LoadBalancerContent = {
     name: keyOf(gateway).slice(0, LONGEST_NAME),
     ...(tags && { tags }),
     annotations: sorted({
       ...annotations,
       [CLUSTER_ANNOTATION]: surroundings.cluster,
+      ...(loadBalancerClass !== null && { [CLASS_ANNOTATION]: loadBalancerClass }),
       [ownerAnnotation('gateway', uidOf(gateway))]: keyOf(gateway),
     }),
     pools: [...poolsOf(usable, parts, surroundings), ...sharedPools(parts.allShares(), surroundings)],
@@ -160,7 +165,7 @@ export function compiledOf(
   }
   return {
     ...{ listeners, sets, refused: null, unresolved },
-    wanted: { request: request.value, content },
+    wanted: { request: { ...request.value, ...(loadBalancerClass !== null && { loadBalancerClass }) }, content },
     nameNotices: names.notices,
   }
 }

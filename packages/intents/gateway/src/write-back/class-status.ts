@@ -1,14 +1,15 @@
 import { SUPPORTED_FEATURES } from '../names.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
+import { loadBalancerClassOf } from '../to-model/class-parameters.ts'
 import { objection } from '../to-model/verdict.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
 /** @param now RFC 3339, in seconds */
-export function classStatus({ metadata, spec, status }: GatewayClass, now: string): Required<GatewayClass>['status'] {
+export function classStatus(one: GatewayClass, now: string): Required<GatewayClass>['status'] {
+  const { metadata, status } = one
+  const named = loadBalancerClassOf(one)
   const parameters =
-    spec.parametersRef === undefined
-      ? null
-      : objection('InvalidParameters', 'parametersRef: no kind of parameters is known here.')
+    'refusal' in named ? objection(named.refusal.reason, `parametersRef: ${named.refusal.message}`) : null
   const wanted = [trueUnless('Accepted', parameters, 'Accepted')]
   return {
     conditions: mergedConditions(status?.conditions ?? [], wanted, [], metadata.generation ?? 0, now),

@@ -205,7 +205,7 @@ describe('routes', () => {
   })
 })
 
-test('a class is accepted with its features, sorted; parameters are refused', () => {
+test('a class is accepted with its features, sorted; of parameters a class of load balancers alone is taken', () => {
   const one = { metadata: { name: 'spout', generation: 2 }, spec: { controllerName: CONTROLLER_NAME } }
   const status = classStatus(one, NOW)
   expect(said(status?.conditions)).toEqual({ Accepted: 'True Accepted' })
@@ -214,4 +214,9 @@ test('a class is accepted with its features, sorted; parameters are refused', ()
   expect(names).toEqual(names.toSorted())
   const asked = { ...one, spec: { ...one.spec, parametersRef: { group: '', kind: 'ConfigMap', name: 'x' } } }
   expect(said(classStatus(asked, NOW)?.conditions)).toEqual({ Accepted: 'False InvalidParameters' })
+  const parametersRef = { group: 'spout.dev', kind: 'LoadBalancerClass', name: 'gold' }
+  const withParameters = (more: object) =>
+    said(classStatus({ ...one, spec: { ...one.spec, parametersRef: { ...parametersRef, ...more } } }, NOW)?.conditions)
+  expect(withParameters({})).toEqual({ Accepted: 'True Accepted' })
+  expect(withParameters({ namespace: 'shop' })).toEqual({ Accepted: 'False InvalidParameters' })
 })
