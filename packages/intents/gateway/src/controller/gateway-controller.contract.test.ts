@@ -110,7 +110,9 @@ function apply(one: Change): void {
   else if ('host' in one)
     cluster.putListenerSet(
       'red/set',
-      one.host === '' ? null : setWith('set', [http('s', { hostname: one.host })], { namespace: 'red' }),
+      one.host === ''
+        ? null
+        : setWith('set', [http('s', { hostname: one.host })], { namespace: 'red', generation: generation++ }),
     )
   else if ('isGiven' in one) cluster.setGrants(one.isGiven ? [grantOf('far', 'shop', { kind: 'Service' })] : [])
   else cluster.setLabels('red', one.isRed ? { team: 'red' } : {})

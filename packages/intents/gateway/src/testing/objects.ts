@@ -26,9 +26,9 @@ export const gatewayWith = (listeners: readonly GatewayListener[], spec: object 
 export const setWith = (
   name: string,
   listeners: readonly GatewayListener[],
-  { namespace = 'shop', number = 20, createdAt = '2026-01-01T00:00:00Z' } = {},
+  { namespace = 'shop', number = 20, generation = 1, createdAt = '2026-01-01T00:00:00Z' } = {},
 ): ListenerSet => ({
-  metadata: { name, namespace, uid: uid(number), generation: 1, creationTimestamp: createdAt },
+  metadata: { name, namespace, uid: uid(number), generation, creationTimestamp: createdAt },
   spec: { parentRef: { name: 'web', namespace: 'shop' }, listeners },
 })
 
