@@ -192,11 +192,15 @@ class RouteMonitor {
     return this.#lines.flatMap((line) => /^(?:Deleted )?\S+ via \S+/.exec(line)?.[0] ?? [])
   }
 
-  /** A route of our own in the stream, made until it is seen: all that came before it was seen as well. */
+  /**
+   * A route of our own in the stream, made and deleted until it is seen: all that came before it was seen as well. The
+   * kernel tells nothing of a route that is replaced by itself, so one made before `ip monitor` listens is never seen.
+   */
   async #mark(address: string): Promise<void> {
     await waitFor(
       async () => {
-        await run('ip', ['-n', this.#namespace, 'route', 'replace', 'blackhole', address, 'table', '999'])
+        for (const verb of ['add', 'del'])
+          await run('ip', ['-n', this.#namespace, 'route', verb, 'blackhole', address, 'table', '999'])
         return this.#lines.some((line) => line.includes(address))
       },
       { what: `${address} in ip monitor`, timeoutMs: 60_000 },

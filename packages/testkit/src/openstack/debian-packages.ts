@@ -35,7 +35,12 @@ export async function unpackedPackages(name: string, packages: readonly string[]
     }
     for (const file of globSync('*.deb', { cwd: archives }))
       await must(['dpkg-deb', '--extract', path.join(archives, file), unpacked])
-    renameSync(unpacked, root)
+    try {
+      renameSync(unpacked, root)
+    } catch (error) {
+      // Another process has unpacked them meanwhile.
+      if (!existsSync(root)) throw error
+    }
     return root
   } finally {
     rmSync(directory, { recursive: true, force: true })

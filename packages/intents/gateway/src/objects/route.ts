@@ -23,10 +23,14 @@ export interface RouteParentStatus {
 export const routeIdOf = ({ kind, metadata: { namespace, name } }: RouteObject): string =>
   `${kind}/${namespace}/${name}`
 
-/** Sorts the oldest first, then by `namespace/name`, as the API asks where only one can be served. */
-export function byAge(a: RouteObject, b: RouteObject): number {
-  const [own = '', other = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp]
-  return own === other ? compare(routeIdOf(a), routeIdOf(b)) : compare(own, other)
-}
+/**
+ * Sorts the oldest first, then by `namespace/name`, as the API asks where only one can be served. Routes of two kinds
+ * can have one name and one age; then the kind decides, so that every reader decides alike.
+ */
+export const byAge = (a: RouteObject, b: RouteObject): number =>
+  compare(createdAt(a), createdAt(b)) || compare(nameOf(a), nameOf(b)) || compare(a.kind, b.kind)
+
+const createdAt = ({ metadata }: RouteObject): string => metadata.creationTimestamp ?? ''
+const nameOf = ({ metadata: { namespace, name } }: RouteObject): string => `${namespace}/${name}`
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,5 +1,5 @@
 import { uidOf } from '@spout/connector'
-import type { RouteObject } from '../objects/route.ts'
+import { byAge, type RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
 import { intersection } from './hostnames.ts'
 import { type Objection, objection } from './verdict.ts'
@@ -12,7 +12,8 @@ export interface RouteAtListener {
 
 /**
  * The routes that a listener refuses because of a rival. If an HTTPRoute and a GRPCRoute have a host name in common,
- * only one of them is accepted: the older one, then the first by `namespace/name` (GRPCRouteSpec.hostnames).
+ * only one of them is accepted: the older one, then the first by `namespace/name` (GRPCRouteSpec.hostnames), whatever the
+ * order in which they are given.
  * @param attached all routes that attach to the listener
  * @returns by UID
  */
@@ -35,13 +36,3 @@ const refusalOf = ({ kind, metadata }: RouteObject): Objection =>
 
 const haveCommonName = (some: readonly string[], others: readonly string[]): boolean =>
   some.some((one) => others.some((other) => intersection(one, other) !== null))
-
-function byAge({ metadata: a }: RouteObject, { metadata: b }: RouteObject): number {
-  const [before, after] = [a, b].map(({ creationTimestamp = '', namespace = '', name }) => [
-    creationTimestamp,
-    `${namespace}/${name}`,
-  ]) as [string[], string[]]
-  return compare(before[0]!, after[0]!) || compare(before[1]!, after[1]!)
-}
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
