@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Condition, KubeObject } from '@spout/kube'
 import { bundled, waitFor } from '@spout/testkit'
+import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   installDefinitions,
@@ -49,6 +50,8 @@ afterAll(async () => {
 
 interface Running {
   readonly child: ChildProcess
+  /** What it wrote to both its outputs. */
+  readonly text: () => string
   readonly lines: () => readonly Record<string, unknown>[]
   readonly ended: Promise<number | null>
   readonly get: (path: string) => Promise<{ readonly status: number; readonly text: string }>
@@ -96,7 +99,7 @@ async function start(name: string, settings: readonly string[] = []): Promise<Ru
     const answer = await fetch(`http://127.0.0.1:${String(port)}${at}`)
     return { status: answer.status, text: await answer.text() }
   }
-  return { child, lines, ended, get }
+  return { child, text: () => text, lines, ended, get }
 }
 
 describe('the connector as a process', () => {
@@ -262,6 +265,102 @@ describe('the connector as a process', () => {
     await soon('the object to go', () => isGone(`${objects('side-b')}/written`))
     expect([sorted(bed.stranger.id), sorted(bed.project.id)]).toEqual(['', 'side-a/edge,side-a/written'])
     await soon('its entry to go', async () => (await accepted(2)) === 'side-a')
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+  }, 300_000)
+
+  test('no byte of a private key is in a log, a message, a status or an argument, also of Secrets that are broken', async () => {
+    const { api } = bed
+    await api.create('/api/v1/namespaces', { metadata: { name: 'keys' } })
+    const [good, other] = [issueCertificate({ names: ['keys.example'], days: 90 }), issueCertificate({ days: 90 })]
+    const [line] = /[A-Za-z0-9+/=]{40,}/.exec(good.key) ?? ['']
+    const type = 'kubernetes.io/tls'
+    /** Secrets by name: the certificate, the key, and what they are called. */
+    const secrets: Readonly<Record<string, readonly [crt: string, key: string, type?: string]>> = {
+      good: [good.certificate, good.key],
+      'key-of-another': [other.certificate, good.key],
+      'key-as-certificate': [good.key, good.key],
+      'key-and-certificate-exchanged': [good.key, good.certificate],
+      'two-keys': [good.certificate, good.key + other.key],
+      'cut-off': [good.certificate, good.key.slice(0, -60)],
+      'bare-key': [good.certificate, line],
+      'of-another-type': [good.certificate, good.key, 'Opaque'],
+      'key-in-the-chain': [`${good.certificate}${good.key}`, other.key],
+    }
+    const base64 = (text: string): string => Buffer.from(text).toString('base64')
+    for (const [name, [crt, key, as = type]] of Object.entries(secrets))
+      await api.create('/api/v1/namespaces/keys/secrets', {
+        ...{ metadata: { name }, type: as, data: { 'tls.crt': base64(crt), 'tls.key': base64(key) } },
+      } as never)
+    await api.create('/apis/networking.k8s.io/v1/ingressclasses', {
+      ...{ metadata: { name: 'keys' }, spec: { controller: 'spout.dev/ingress' } },
+    } as never)
+    const running = await start('keys', ['log.level=debug', 'leader.elect=false'])
+    const backend = { service: { name: 'none', port: { number: 80 } } }
+    const object = (apiVersion: string, kind: string, name: string, spec: object) =>
+      ({ apiVersion, kind, metadata: { name }, spec }) as KubeObject
+    for (const name of Object.keys(secrets)) {
+      const [host, tls] = [`${name}.keys.example`, { certificateRefs: [{ name }] }]
+      await api.create(
+        '/apis/networking.k8s.io/v1/namespaces/keys/ingresses',
+        object('networking.k8s.io/v1', 'Ingress', name, {
+          ...{ ingressClassName: 'keys', tls: [{ hosts: [host], secretName: name }] },
+          rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }],
+        }),
+      )
+      await api.create(
+        `${GATEWAY_API}/namespaces/keys/gateways`,
+        object(GATEWAY_VERSION, 'Gateway', name, {
+          ...{ gatewayClassName: 'spout', listeners: [{ name: 'https', port: 443, protocol: 'HTTPS', tls }] },
+        }),
+      )
+      await api.create(
+        '/apis/spout.dev/v1/namespaces/keys/loadbalancers',
+        object('spout.dev/v1', 'LoadBalancer', name, {
+          listeners: [{ protocol: 'https', port: 443, tls: { secretNames: [name] } }],
+        }),
+      )
+    }
+    const listed = async (at: string) => (await api.list<KubeObject>(at)).items
+    const statuses = async () => [
+      ...(await listed(`${GATEWAY_API}/namespaces/keys/gateways`)),
+      ...(await listed('/apis/spout.dev/v1/namespaces/keys/loadbalancers')),
+      ...(await listed('/apis/networking.k8s.io/v1/namespaces/keys/ingresses')),
+    ]
+    const events = () => listed('/apis/events.k8s.io/v1/namespaces/keys/events')
+    const isTold = async (words: readonly string[]) => {
+      const all = JSON.stringify([await statuses(), await events()])
+      return words.every((word) => all.includes(word))
+    }
+    await waitFor(
+      async () =>
+        (await isTold(['InvalidCertificateRef', 'InvalidCertificate'])) &&
+        bed.spout.view.list('certificate', { projectId: bed.project.id }).length > 0 &&
+        (await events()).length >= Object.keys(secrets).length,
+      { what: 'all to be told', timeoutMs: 100_000 },
+    )
+    const seen = [
+      running.text(),
+      JSON.stringify([await statuses(), await events()]),
+      JSON.stringify(['certificate', 'loadBalancer'].map((kind) => bed.spout.view.list(kind as 'certificate'))),
+      ...['cmdline', 'environ'].map((file) => readFileSync(`/proc/${running.child.pid}/${file}`, 'latin1')),
+      (await running.get('/metrics')).text,
+    ].join('\n')
+    // Each part of a key, as it stands in the file, and as it stands in a Secret.
+    const parts = [good.key, other.key].flatMap((key) =>
+      [key.replace(/-----[^-]+-----|\s/g, ''), base64(key)].flatMap((text) => text.match(/.{16}/g) ?? []),
+    )
+    expect(parts.length).toBeGreaterThan(20)
+    // What every key of its kind begins with is no secret, and neither is its public half, which certificates contain.
+    const withoutLines = (text: string) => text.replace(/\\n|\s/g, '')
+    const common = issueCertificate({ days: 1 }).key
+    const open = [common, base64(common), good.certificate, other.certificate].map(withoutLines)
+    const secret = parts.filter((part) => open.every((text) => !text.includes(part)))
+    expect(secret.length).toBeGreaterThan(10)
+    const all = withoutLines(seen)
+    expect(secret.filter((part) => all.includes(part))).toEqual([])
+    // The log was looked at, at a level that says something.
+    expect(running.lines().some(({ level }) => level === 'debug' || level === 20)).toBe(true)
     running.child.kill('SIGTERM')
     expect(await running.ended).toBe(0)
   }, 300_000)
