@@ -115,7 +115,7 @@ export class PlanController implements Component {
     this.#inHand++
     try {
       // A single plan does not yield: the other work may take longer than the plan.
-      if (this.#inHand + this.#queue.keys.waiting > 1) await this.#letOthersRun()
+      if (this.#inHand + this.#queue.keys.size > 1) await this.#letOthersRun()
       return await this.#planAndPublish(key)
     } finally {
       this.#inHand--
