@@ -1,8 +1,9 @@
 import type { Clock, Logger } from '@spout/runtime'
 import { Reflector } from '../reflector/reflector.ts'
 import type { Transport } from '../transport/transport.ts'
-import type { KubeObject, ObjectMeta, Resource } from '../types/index.ts'
+import type { KubeObject, Resource } from '../types/index.ts'
 import { type Applied, KubeClient } from '../write/kube-client.ts'
+import { UnseenWrites } from '../write/unseen-writes.ts'
 import type { CustomObject, CustomStatus } from './custom-object.ts'
 import { isSameStatus } from './status.ts'
 
@@ -25,23 +26,28 @@ export class CustomObjects<T extends CustomObject = CustomObject> {
   readonly reflector: Reflector<T, T>
   readonly #client: KubeClient
   readonly #options: CustomObjectsOptions<T>
-  /** The last write, until the reflector shows it. */
-  readonly #written = new Map<string, { readonly seenVersion: string; readonly status: CustomStatus }>()
+  readonly #written: UnseenWrites<CustomStatus>
 
   constructor(options: CustomObjectsOptions<T>) {
     const { transport, resource, namespace = null, clock, log } = options
     this.#options = options
     this.#client = new KubeClient(transport)
+    this.#written = new UnseenWrites(clock)
     const only = namespace === null ? {} : { namespace }
     this.reflector = new Reflector({ transport, clock, log, resource, trim: trim<T>, ...only })
   }
 
-  /** The object with the version that was seen. */
+  /**
+   * The object with the version that was seen, and with the status that we wrote last, even before the watch shows it:
+   * what is compared with an older one takes a change back for none.
+   */
   get(key: string): T | undefined {
     const object = this.reflector.get(key)
     const identity = this.reflector.identity(key)
     if (object === undefined || identity === undefined) return undefined
-    return { ...object, metadata: { ...object.metadata, resourceVersion: identity.resourceVersion } }
+    const seen = { ...object, metadata: { ...object.metadata, resourceVersion: identity.resourceVersion } }
+    const status = this.#written.of(seen)
+    return status === null ? seen : { ...seen, status }
   }
 
   *all(): Iterable<T> {
@@ -56,18 +62,16 @@ export class CustomObjects<T extends CustomObject = CustomObject> {
   /** @throws KubeError `Conflict` when it has changed since it was seen */
   async removeFinalizer({ metadata }: T, finalizer: string): Promise<void> {
     await this.#client.removeFinalizer(this.#options.resource, metadata, finalizer)
-    this.#written.delete(keyOf(metadata))
+    this.#written.forget(metadata.uid ?? '')
   }
 
-  async writeStatus({ metadata, status: seen }: T, status: CustomStatus): Promise<void> {
-    const { name, namespace, resourceVersion = '' } = metadata
-    const before = this.#written.get(keyOf(metadata))
-    const known = before?.seenVersion === resourceVersion ? before.status : seen
-    if (isSameStatus(known, status)) return
+  async writeStatus(object: T, status: CustomStatus): Promise<void> {
+    if (isSameStatus(this.#written.of(object) ?? object.status, status)) return
     const { resource, fieldManager } = this.#options
-    const object = { metadata: named(name, namespace), status } as Applied<T>
-    await this.#client.apply(resource, object, { fieldManager, subresource: 'status' })
-    this.#written.set(keyOf(metadata), { seenVersion: resourceVersion, status })
+    const { name, namespace } = object.metadata
+    const ours = { metadata: named(name, namespace), status } as Applied<T>
+    const written = await this.#client.apply(resource, ours, { fieldManager, subresource: 'status' })
+    if (written !== null) this.#written.add(object, status, written.metadata.resourceVersion ?? '')
   }
 
   /** Creates it, or sets the fields of the spec. */
@@ -77,8 +81,9 @@ export class CustomObjects<T extends CustomObject = CustomObject> {
   }
 
   async delete(name: string): Promise<void> {
+    const uid = this.reflector.get(name)?.metadata.uid
     await this.#client.delete(this.#options.resource, { name })
-    this.#written.delete(name)
+    if (uid !== undefined) this.#written.forget(uid)
   }
 }
 
@@ -86,8 +91,6 @@ const named = (name: string, namespace: string | undefined) => ({
   name,
   ...(namespace === undefined ? {} : { namespace }),
 })
-
-const keyOf = ({ namespace, name }: ObjectMeta): string => (namespace === undefined ? name : `${namespace}/${name}`)
 
 function trim<T extends CustomObject>({ metadata, spec, status }: T): T {
   const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, finalizers } = metadata

@@ -1,5 +1,5 @@
-import { keyOf, type Refusal, shownAddresses, UnseenWrites, uidOf } from '@spout/connector'
-import type { Ingress } from '@spout/kube'
+import { keyOf, type Refusal, shownAddresses, uidOf } from '@spout/connector'
+import { type Ingress, UnseenWrites } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
 import type { Cluster } from './cluster.ts'
 

@@ -1,5 +1,5 @@
-import { keyOf, PendingReasons, UnseenWrites, uidOf } from '@spout/connector'
-import { apiTime, type ObjectEvent, type Service } from '@spout/kube'
+import { keyOf, PendingReasons, uidOf } from '@spout/connector'
+import { apiTime, type ObjectEvent, type Service, UnseenWrites } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
 import { CONDITION_PROGRAMMED } from '../names.ts'
 import { eventsOf } from '../write-back/events.ts'

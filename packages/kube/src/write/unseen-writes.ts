@@ -1,6 +1,6 @@
-import { isOlder, type KubeObject } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
-import { uidOf } from '../objects.ts'
+import { isOlder } from '../reflector/resource-version.ts'
+import type { KubeObject } from '../types/index.ts'
 
 /** Longer than a watch lags. A server that was restored from a backup never shows the version that was written. */
 const LAG_MS = 30_000
@@ -40,3 +40,5 @@ export class UnseenWrites<Status> {
     this.#byUid.delete(uid)
   }
 }
+
+const uidOf = ({ metadata }: Pick<KubeObject, 'metadata'>): string => metadata.uid ?? ''
