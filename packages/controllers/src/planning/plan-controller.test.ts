@@ -36,6 +36,28 @@ test('a new load balancer is published to every node of its group with its domai
   await plane.stop()
 })
 
+test.each([1, 600])('two that one commit changes are published together, also with %s members', async (members) => {
+  const plane = await clusterOfTwo()
+  const pools = [
+    pool(
+      1,
+      Array.from({ length: members }, (_, n) => `10.0.${n >> 8}.${n & 255}`),
+    ),
+  ]
+  await plane.put(['loadBalancer', loadBalancer(1, { pools })], ['loadBalancer', loadBalancer(2)])
+  // As the stream to a node, which writes what waits once it is woken.
+  const waiting: string[] = []
+  const writes: string[][] = []
+  plane.nodeStates.onChange(N1, (keys) => {
+    if (waiting.length === 0) void Promise.resolve().then(() => writes.push(waiting.splice(0)))
+    waiting.push(...keys)
+  })
+  const changes = [loadBalancer(1, { pools, enabled: false }), loadBalancer(2, { enabled: false })]
+  await plane.put(...changes.map((one) => ['loadBalancer', one] as const))
+  expect(writes).toEqual([changes.map(({ id }) => `lb/${id}`)])
+  await plane.stop()
+})
+
 test('the second is placed on the node with fewer, and a deleted one leaves nothing behind', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])

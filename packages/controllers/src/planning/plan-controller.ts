@@ -55,7 +55,6 @@ export class PlanController implements Component {
   #unplanned: Set<string> | null = new Set()
   #yielding: Promise<void> | null = null
   #yieldedAtMs = Number.NEGATIVE_INFINITY
-  #inHand = 0
 
   constructor(options: PlanControllerOptions) {
     this.#options = options
@@ -112,17 +111,7 @@ export class PlanController implements Component {
   }
 
   async #reconcile(key: string): Promise<Outcome> {
-    this.#inHand++
-    try {
-      // A single plan does not yield: the other work may take longer than the plan.
-      if (this.#inHand + this.#queue.keys.size > 1) await this.#letOthersRun()
-      return await this.#planAndPublish(key)
-    } finally {
-      this.#inHand--
-    }
-  }
-
-  async #planAndPublish(key: string): Promise<Outcome> {
+    await this.#letOthersRun()
     const networkId = networkOfKey(key)
     const id = networkId ?? loadBalancerOfKey(key)!
     try {
@@ -138,6 +127,10 @@ export class PlanController implements Component {
     return done
   }
 
+  /**
+   * All plans that wait go on in the same round. So load balancers that one commit changes are published together, and an
+   * address that moves from one to another is never without an entry on a node.
+   */
   async #letOthersRun(): Promise<void> {
     const { clock } = this.#options
     if (this.#yielding === null && clock.monotonicMs() - this.#yieldedAtMs < YIELD_EVERY_MS) return

@@ -32,14 +32,6 @@ export interface LoadBalancerPublisherOptions {
   readonly clock: Clock
 }
 
-/** To plan one with more members, and to hash its entries, takes milliseconds each. */
-const MOST_AT_ONCE = 500
-
-const isLong = ({ pools }: LoadBalancer): boolean =>
-  pools.reduce((sum, { members }) => sum + members.length, 0) > MOST_AT_ONCE
-
-const othersRun = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 /**
  * Plans a load balancer and publishes its entries to all nodes. A plan that differs from the stored placement is stored
  * first.
@@ -87,7 +79,6 @@ export class LoadBalancerPublisher {
     if (network === null && index.get(id) === null) return placements.put(plan.placement, loadBalancer.projectId)
     const [gatewayBefore] = this.#gatewayOwners(network)
     await placements.put(plan.placement, loadBalancer.projectId)
-    if (isLong(loadBalancer)) await othersRun()
     const [gateway] = this.#gatewayOwners(network)
     // All load balancers that can follow the gateway are planned again.
     if (network !== null && gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
