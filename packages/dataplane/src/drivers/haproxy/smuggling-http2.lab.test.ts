@@ -1,4 +1,3 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { issueCertificate, recordFault } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { MEMBER_ADDRESS, ProxyLab } from '../../testing/haproxy/proxy-lab.ts'
@@ -10,7 +9,7 @@ import {
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
-import { readRequests } from '../../testing/haproxy/strict-reader.ts'
+import { StrictMember } from '../../testing/haproxy/strict-member.ts'
 
 /**
  * Requests of HTTP/2 that become others when they are written as HTTP/1 for a member (RFC 9113 section 10.3). Each
@@ -18,35 +17,20 @@ import { readRequests } from '../../testing/haproxy/strict-reader.ts'
  */
 
 const lab = await ProxyLab.create()
-const connections: Buffer[] = []
-const sockets = new Set<Socket>()
 const NAME = 'a.example'
 let port = 0
 let plainPort = 0
-
-/** Keeps what it is sent, and answers each request that the strict reader finds with the request's own path. */
-const member = createServer((socket) => {
-  const index = connections.push(Buffer.alloc(0)) - 1
-  let answered = 0
-  sockets.add(socket)
-  socket.on('error', () => {})
-  socket.on('close', () => sockets.delete(socket))
-  socket.on('data', (data: Buffer) => {
-    connections[index] = Buffer.concat([connections[index]!, data])
-    const { whole } = readRequests(connections[index]!)
-    for (; answered < whole.length; answered++) {
-      const [method, path = ''] = whole[answered]!.split(' ')
-      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${path.length}\r\n\r\n${method === 'HEAD' ? '' : path}`)
-    }
-  })
+/** It answers with the request's own path. */
+const member = await StrictMember.start((line) => {
+  const [method, path = ''] = line.split(' ')
+  return `HTTP/1.1 200 OK\r\nContent-Length: ${path.length}\r\n\r\n${method === 'HEAD' ? '' : path}`
 })
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => member.listen(0, MEMBER_ADDRESS, resolve))
   const { certificate, key } = issueCertificate({ names: [NAME] })
   const driver = lab.driver()
   const pool = samplePool(1, {
-    members: [sampleMember(1, { address: MEMBER_ADDRESS, port: (member.address() as AddressInfo).port })],
+    members: [sampleMember(1, { address: MEMBER_ADDRESS, port: member.port })],
   })
   const timeouts = { clientMs: 2_000, connectMs: 2_000, memberMs: 2_000 }
   const tls = {
@@ -62,7 +46,7 @@ beforeAll(async () => {
   plainPort = driver.proxyPort('plain')!.port
 })
 afterEach(() => {
-  for (const socket of sockets) socket.destroy()
+  member.forget()
 })
 afterAll(async () => {
   member.close()
@@ -199,19 +183,18 @@ it.each(['TLS', 'plain'] as const)(
     const wrong: string[] = []
     let [passed, refused] = [0, 0]
     for (const [name, hostile, mayBeSeen = ['/sent']] of CORPUS) {
-      for (const socket of sockets) socket.destroy()
-      connections.length = 0
+      member.forget()
       const to = { host: lab.place.address4!, port: way === 'TLS' ? port : plainPort }
       const client = await openHttp2(to, way === 'TLS' ? NAME : null)
       client.write(...framesOf(hostile))
       client.write(frame(FRAME.headers, FLAG.endHeaders | FLAG.endStream, 3, HONEST))
       const [answer, honest] = await Promise.all([client.ended(1), client.ended(3)])
       client.end()
-      const reads = connections.map(readRequests)
+      const reads = member.reads
       const paths = reads.flatMap(({ whole }) => whole.map((line) => line.split(' ')[1]!))
       const seen = paths.filter((path) => path !== '/honest')
       for (const { doubt } of reads) if (doubt !== null) wrong.push(`${name}: forwarded with ${doubt}`)
-      if (/^x-injected/im.test(Buffer.concat(connections).toString('latin1').replaceAll(SMUGGLED, '')))
+      if (/^x-injected/im.test(Buffer.concat(member.connections).toString('latin1').replaceAll(SMUGGLED, '')))
         wrong.push(`${name}: a field was injected`)
       if (seen.length > 1 || seen.some((path) => !mayBeSeen.includes(path)))
         wrong.push(`${name}: seen ${seen.join(' ')}`)

@@ -1,7 +1,7 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import type { NodeRoute } from '@spout/model'
 import { recordFault } from '@spout/testkit'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, expect, it } from 'vitest'
 import { MEMBER_ADDRESS, ProxyLab } from '../../testing/haproxy/proxy-lab.ts'
 import {
   sampleEntry,
@@ -11,7 +11,7 @@ import {
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
-import { readRequests } from '../../testing/haproxy/strict-reader.ts'
+import { StrictMember } from '../../testing/haproxy/strict-member.ts'
 
 /**
  * Requests that two parsers read differently (RFC 9112 section 11.2). What the proxy sends to a member is read without
@@ -19,31 +19,14 @@ import { readRequests } from '../../testing/haproxy/strict-reader.ts'
  */
 
 const lab = await ProxyLab.create()
-const connections: Buffer[] = []
-const sockets = new Set<Socket>()
 let port = 0
-
-/** Keeps what it is sent as it came, and answers each request that the strict reader finds. */
-const member = createServer((socket) => {
-  const index = connections.push(Buffer.alloc(0)) - 1
-  let answered = 0
-  sockets.add(socket)
-  socket.on('error', () => {})
-  socket.on('close', () => sockets.delete(socket))
-  socket.on('data', (data: Buffer) => {
-    connections[index] = Buffer.concat([connections[index]!, data])
-    const { whole } = readRequests(connections[index]!)
-    for (; answered < whole.length; answered++) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
-  })
-})
-
-beforeAll(() => new Promise<void>((resolve) => member.listen(0, MEMBER_ADDRESS, resolve)))
+const member = await StrictMember.start(() => 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
 
 /** Puts a proxied listener with one pool, the member above. */
 async function serve(routes: readonly NodeRoute[] = []): Promise<void> {
   const driver = lab.driver()
   const pool = samplePool(1, {
-    members: [sampleMember(1, { address: MEMBER_ADDRESS, port: (member.address() as AddressInfo).port })],
+    members: [sampleMember(1, { address: MEMBER_ADDRESS, port: member.port })],
   })
   const timeouts = { clientMs: 1_000, connectMs: 1_000, memberMs: 1_000 }
   const service = sampleService('web', { timeouts, ...(routes.length > 0 && { routes }) })
@@ -52,8 +35,7 @@ async function serve(routes: readonly NodeRoute[] = []): Promise<void> {
 }
 
 afterEach(async () => {
-  for (const socket of sockets) socket.destroy()
-  connections.length = 0
+  member.forget()
   await lab.clear()
 })
 afterAll(async () => {
@@ -180,10 +162,9 @@ it('a member sees the requests that were sent and no other, whatever a client ma
   const wrong: string[] = []
   let seenInAll = 0
   for (const [name, bytes, mayBeSeen] of CORPUS) {
-    connections.length = 0
-    for (const socket of sockets) socket.destroy()
+    member.forget()
     const answer = await send(bytes)
-    const reads = connections.map(readRequests)
+    const reads = member.reads
     const seen = reads.flatMap(({ whole }) => whole.map((line) => line.split(' ')[1]!))
     const doubts = reads.flatMap(({ doubt }) => doubt ?? [])
     const good = answer.split('HTTP/1.1 200 ').length - 1
@@ -193,14 +174,13 @@ it('a member sees the requests that were sent and no other, whatever a client ma
     if (seen.length !== good) wrong.push(`${name}: ${seen.length} seen, ${good} answered`)
   }
   expect(wrong).toEqual([])
-  const paths = () => connections.flatMap((each) => readRequests(each).whole.map((line) => line.split(' ')[1]))
+  const paths = () => member.reads.flatMap(({ whole }) => whole.map((line) => line.split(' ')[1]))
   // The member may close a connection that the proxy is about to use again: a client sends its request once more then.
   for (const [name, bytes, seen] of CORPUS.slice(0, 3))
     await expect
       .poll(
         async () => {
-          for (const socket of sockets) socket.destroy()
-          connections.length = 0
+          member.forget()
           await send(bytes)
           return paths()
         },
@@ -240,10 +220,9 @@ it('a route and a member see the same path, which nobody normalises in between',
   ])
   await serve([route])
   const seen = async (target: string) => {
-    connections.length = 0
-    for (const socket of sockets) socket.destroy()
+    member.forget()
     const answer = await send(head(`GET ${target} HTTP/1.1`, 'Connection: close'))
-    const paths = connections.flatMap((each) => readRequests(each).whole.map((line) => line.split(' ')[1]!))
+    const paths = member.reads.flatMap(({ whole }) => whole.map((line) => line.split(' ')[1]!))
     return { status: answer.slice(9, 12), paths }
   }
   for (const target of ADMIN) expect([target, await seen(target)]).toEqual([target, { status: '403', paths: [] }])
@@ -271,10 +250,9 @@ it('a route that shuts the root shuts everything that a member may read as the r
     sampleRoute(1, { type: 'respond', code: 403 }, [{ on: 'path', compare: 'exact', values: ['/'], not: false }]),
   ])
   const seen = async (line: string) => {
-    connections.length = 0
-    for (const socket of sockets) socket.destroy()
+    member.forget()
     const answer = await send(head(`${line} HTTP/1.1`, 'Connection: close'))
-    return [line, answer.slice(9, 12), ...connections.flatMap((each) => readRequests(each).whole)]
+    return [line, answer.slice(9, 12), ...member.reads.flatMap(({ whole }) => whole)]
   }
   for (const target of ROOTS) expect(await seen(`GET ${target}`)).toEqual([`GET ${target}`, '403'])
   // It asks for the server itself, and has no path.
