@@ -52,6 +52,14 @@ export interface RouteContent {
 
 export type RouteContentInput = z.input<typeof routeContent>
 
+/** The pools that a route names, by name: those that answer, are asked, or get copies. A pool may come twice. */
+export const poolNamesOf = ({ action }: Pick<RouteContent, 'action'>): readonly string[] =>
+  action.type === 'forward'
+    ? [...action.pools, ...(action.authorizer === undefined ? [] : [action.authorizer]), ...(action.mirrors ?? [])].map(
+        ({ pool }) => pool,
+      )
+    : []
+
 /**
  * A route with all its defaults, as documents have it, so that both can be compared.
  * @param field of the object that the route is made of, for a refusal

@@ -1,5 +1,6 @@
 import type { LoadBalancer } from '@spout/model'
 import type { LoadBalancerContent } from '../content/content.ts'
+import { poolNamesOf } from '../content/route-content.ts'
 
 /**
  * The object that a route was made of: its id is the first part of the route's name. Routes that every listener has use
@@ -27,13 +28,10 @@ export function withoutNewRoutes(
     const stays = new Set(listeners[at]?.routes)
     return routes.filter((route) => !stays.has(route))
   })
-  const used = new Set(listeners.flatMap(({ routes = [] }) => routes.flatMap(poolsOf)))
-  const gone = new Set(left.flatMap(poolsOf).filter((pool) => !used.has(pool)))
+  const used = new Set(listeners.flatMap(({ routes = [] }) => routes.flatMap(poolNamesOf)))
+  const gone = new Set(left.flatMap(poolNamesOf).filter((pool) => !used.has(pool)))
   return {
     content: { ...content, listeners, pools: content.pools.filter(({ name }) => !gone.has(name)) },
     owners: new Set(left.map(ownerOf)),
   }
 }
-
-const poolsOf = ({ action }: NonNullable<LoadBalancerContent['listeners'][number]['routes']>[number]) =>
-  action.type === 'forward' ? [...action.pools, ...(action.mirrors ?? [])].map(({ pool }) => pool) : []

@@ -67,6 +67,18 @@ describe('a listener that passes TLS on', () => {
     [forward({ filters: [{ type: 'rewrite', host: 'a', path: null, prefix: null }] }), 'filters', /within TLS/],
     [forward({ timeouts: { requestMs: 1, backendRequestMs: null } }), 'timeouts', /within TLS/],
     [forward({ authorizer: routeAuthorizer.parse({ poolId: id(2) }) }), 'authorizer', /within TLS/],
+    [forward({ answered: { code: 503, weight: 1 } }), 'answered', /within TLS/],
+    [forward({ clientRate: { requests: 1, perSeconds: 1, burst: 0 } }), 'clientRate', /within TLS/],
+    [forward({ clientConcurrency: 1 }), 'clientConcurrency', /within TLS/],
+    [forward({ maxBodyBytes: 1 }), 'maxBodyBytes', /within TLS/],
+    [forward({ mirrors: [{ poolId: id(2), percent: 100 }] }), 'mirrors', /within TLS/],
+    [
+      forward({
+        pools: [{ poolId: id(2), weight: 1, filters: [{ type: 'rewrite', host: 'a', path: null, prefix: null }] }],
+      }),
+      'pools[0].filters',
+      /within TLS/,
+    ],
     [forward({ retry: { attempts: 1, codes: [], backoffMs: 0 } }), 'retry', /within TLS/],
   ])('cannot have the action %j', (action, field, reason) => {
     expect(problemOf({ routes: [routeOf(action)] })).toEqual([

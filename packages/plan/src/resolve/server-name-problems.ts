@@ -25,12 +25,12 @@ export function* serverNameProblems(
       yield refusal(`${done}.type`, `${action.type}: answers are within TLS, so a route can only forward`)
       continue
     }
-    for (const option of ['filters', 'timeouts', 'retry', 'authorizer'] as const)
-      if (action[option] !== undefined)
-        yield refusal(
-          `${done}.${option}`,
-          'requests are within TLS, so they are neither changed, counted nor asked about',
-        )
+    const { type: _, pools, ...options } = action
+    const within = 'requests are within TLS, so they are neither read, changed, counted nor copied'
+    for (const [option, value] of Object.entries(options))
+      if (value !== undefined) yield refusal(`${done}.${option}`, within)
+    for (const [share, { filters }] of pools.entries())
+      if (filters !== undefined) yield refusal(`${done}.pools[${share}].filters`, within)
   }
 }
 

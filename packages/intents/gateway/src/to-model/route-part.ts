@@ -1,3 +1,4 @@
+import { poolNamesOf } from '@spout/connector'
 import { type RouteObject, routeIdOf } from '../objects/route.ts'
 import type { BackendShare, PlacedRoute } from '../route-kinds/route-kind.ts'
 import { backendResolver } from './backend-resolver.ts'
@@ -50,7 +51,7 @@ export function partOf(
   const placed = usable.map(([listener, hosts]): PlacedPart => {
     const { routes, shares, backends } = compile(route, hosts, { ...listener.listener, name: listener.id }, resolve)
     const named = shares === undefined ? null : { pool: sharedPoolNameOf(route), shares }
-    return { listener, routes, shares: named, backends, pools: poolsOf(routes) }
+    return { listener, routes, shares: named, backends, pools: routes.flatMap(({ content }) => poolNamesOf(content)) }
   })
   const hosts = usable.map(([, own]) => own)
   return {
@@ -58,8 +59,3 @@ export function partOf(
     ...{ attached: all.map(([listener]) => listener), placed, names: namesOfRoute(route, hosts, domains) },
   }
 }
-
-const poolsOf = (routes: readonly PlacedRoute[]): readonly string[] =>
-  routes.flatMap(({ content: { action } }) =>
-    action.type === 'forward' ? [...action.pools, ...(action.mirrors ?? [])].map(({ pool }) => pool) : [],
-  )

@@ -6,6 +6,7 @@ import {
   type LoadBalancerContent,
   namesOfAll,
   ownerAnnotation,
+  poolNamesOf,
   type Refusal,
   type RouteContent,
   routeOf,
@@ -136,7 +137,7 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
         ...(around.loadBalancerClass === null ? {} : { [CLASS_ANNOTATION]: around.loadBalancerClass }),
         ...Object.fromEntries(ordered.map((one) => [ownerAnnotation('ingress', uidOf(one)), keyOf(one)])),
       }),
-      pools: backends.pools(poolNamesOf(routes.map(({ route }) => route))),
+      pools: backends.pools(new Set(routes.flatMap(({ route }) => poolNamesOf(route)))),
       listeners,
       ...published,
     },
@@ -255,15 +256,6 @@ function backendsOf(
 
 /** Of a canary's options for pools only the affinity counts. */
 const persistenceOf = ({ pool }: IngressOptions) => ({ persistence: pool.persistence })
-
-const poolNamesOf = (routes: readonly RouteContent[]): ReadonlySet<string> =>
-  new Set(
-    routes.flatMap(({ action }) =>
-      action.type === 'forward'
-        ? [...action.pools, ...(action.mirrors ?? []), action.authorizer ?? []].flat().map(({ pool }) => pool)
-        : [],
-    ),
-  )
 
 /** Ids of the certificates that are shown, the first one to clients without a name. */
 function certificatesOf(ordered: readonly Ingress[], around: Surroundings, tell: Tell): readonly string[] {
