@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { NodeStateEntry } from './node-state.ts'
+import type { NodeStateEntry } from './node-state/index.ts'
 
 /** JSON with sorted object keys, so that equal values give equal text. */
 export function canonicalJson(value: unknown): string {

@@ -1,5 +1,5 @@
 import { ListTally } from './list-tally.ts'
-import type { NodeRoute } from './node-state.ts'
+import type { NodeRoute } from './node-state/index.ts'
 import type { RouteCondition } from './route-condition.ts'
 
 export type { RouteCondition }

@@ -1,0 +1,65 @@
+import type { Announce } from '../announcers/registry.ts'
+import type { NODE_STATE_VERSION } from './version.ts'
+
+/** A tenant network on one node. */
+export interface DomainEntry {
+  readonly kind: 'domain'
+  readonly version: typeof NODE_STATE_VERSION
+  /** `domain/<number>`. */
+  readonly key: string
+  readonly number: number
+  readonly networkId: string
+  /**
+   * The owner. A project's share of the node covers all of its networks together. Absent in entries of earlier control
+   * planes.
+   */
+  readonly projectId?: string
+  readonly segment: { readonly physicalNetwork: string; readonly vlan: number | null }
+  readonly returnPath: 'gateway' | 'snat' | 'dsr'
+  readonly subnets: readonly DomainSubnet[]
+  /**
+   * How this node announces the addresses that nodes share: gateways, or those that members see. Null: another node
+   * does.
+   */
+  readonly gateway: Announce | null
+  /** With return path `dsr`: how members behind routers are reached. Absent if all are on the segment. */
+  readonly tunnel?: DomainTunnel
+  /** Routes to members behind routers of the segment; `via` is in one of `subnets`. Absent if there are none. */
+  readonly routes?: readonly DomainRoute[]
+  /**
+   * Own addresses in `subnets` of all nodes that carry the network, by node id: a second chance reaches a node over the
+   * segment through them. Absent if no VIP of the network itself leads to a proxy.
+   */
+  readonly nodeAddresses?: Readonly<Record<string, readonly string[]>>
+  /**
+   * Set when all listeners are proxied and have no connection limit and no allow list: then nothing is translated, and
+   * the kernel need not track connections. Absent: it does.
+   */
+  readonly untracked?: true
+}
+
+export interface DomainRoute {
+  readonly to: string
+  readonly via: string
+}
+
+/** VXLAN (RFC 7348) from each node to each such member, at the member's own address. Nothing comes back through it. */
+export interface DomainTunnel {
+  /** 1 to 2^24-1, the same on every node. */
+  readonly vni: number
+  /** `via` is the router on the segment that leads to the subnet, of the same family. */
+  readonly subnets: readonly { readonly cidr: string; readonly via: string }[]
+}
+
+export interface DomainSubnet {
+  readonly cidr: string
+  /** This node's own address in the subnet. */
+  readonly nodeAddress: string
+  readonly gatewayIp: string | null
+  /**
+   * With return path `snat`: the address that members see in place of `nodeAddress`. The nodes of a group share it; the
+   * one that carries the network's shard has it. Null where each node uses its own address, and with other return
+   * paths.
+   */
+  readonly sharedAddress: string | null
+}

@@ -1,0 +1,64 @@
+import type { AnnouncerParts } from '../announcers/registry.ts'
+import type { NODE_STATE_VERSION } from './version.ts'
+
+/**
+ * The node's part in its group's announcements: one entry per node, with key `group`. Its size does not grow with
+ * tenants. An announcer that is null or absent is switched off.
+ */
+export interface GroupEntry extends AnnouncerParts {
+  readonly kind: 'group'
+  readonly version: typeof NODE_STATE_VERSION
+  readonly key: 'group'
+  readonly flows: FlowSettings | null
+  /** What happens to the proxies' connections after a planned move. Absent: no recent move. */
+  readonly secondChance?: SecondChance
+  /** Silent nodes of the group. This node probes them on the fabric and reports `sights`. Absent: none. */
+  readonly watch?: readonly WatchedNode[]
+}
+
+export interface WatchedNode {
+  readonly nodeId: string
+  /** The node is seen when one of these answers: VIPs that it announced last, or its own address if it has none. */
+  readonly addresses: readonly string[]
+}
+
+/** Limit of one `GroupEntry.watch`. */
+export const MOST_WATCHED = 256
+
+/**
+ * After a planned move the proxy's established connections stay on the node that gave up the addresses. For a limited
+ * time the other nodes forward packets of connections that they do not know to it.
+ */
+export interface SecondChance {
+  /** Fabric address of the node that gets a client's packet first; null for none. */
+  readonly first: string | null
+  /** Where this node forwards packets that it got from another node and does not know either; null for nowhere. */
+  readonly next: string | null
+  /** Ids of these two nodes (`DomainEntry.nodeAddresses`); absent where there is none. */
+  readonly firstNode?: string
+  readonly nextNode?: string
+  /** When this node began to give up addresses. From then on its proxies drain their clients. Null: not lately. */
+  readonly leavingSince: string | null
+  /**
+   * Shards that this node hands over while it stays in service, and when that was requested. Once another node has a
+   * shard, the proxies of its tenant networks drain their clients. Absent: none lately.
+   */
+  readonly handedOver?: { readonly shards: readonly number[]; readonly since: string }
+  /**
+   * When the newest of these moves was requested; identifies it. Both times are RFC 3339, the control plane's clock.
+   */
+  readonly since: string
+  /** How long connections are kept, from when the node learns of the move. */
+  readonly seconds: number
+}
+
+/** The nodes with which a node replicates flows that are translated to a shared address. */
+export interface FlowSettings {
+  /** Fabric addresses of this node and of the group's other nodes, of one family. */
+  readonly source: string
+  readonly peers: readonly string[]
+  /** UDP port, the same on all nodes. */
+  readonly port: number
+  /** The group's secret, 64 hex digits. It authenticates every datagram. */
+  readonly key: string
+}

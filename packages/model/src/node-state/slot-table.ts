@@ -1,0 +1,14 @@
+/**
+ * Which member serves which hash slot. `table` is base64 of `size` little-endian 16-bit member indexes; 0xffff is an
+ * empty slot. The planner edits the previous table, so a member that goes moves only its own flows.
+ */
+export interface SlotTable {
+  readonly size: SlotTableSize
+  readonly table: string
+}
+
+export const SLOT_TABLE_SIZES = [64, 256, 1024, 4096] as const
+
+export type SlotTableSize = (typeof SLOT_TABLE_SIZES)[number]
+
+export const NO_MEMBER = 0xffff
