@@ -98,7 +98,7 @@ export async function startControlPlane(
     .add({ name: 'view', start: () => {}, stop: () => model.closeView() })
     .add(audit)
     .add(planner)
-    .add({ name: 'authenticator', start: () => authenticator.start(), stop: () => authenticator.stop() })
+    .add({ name: 'authenticator', start: () => authenticator.tokens.start(), stop: () => authenticator.tokens.stop() })
     .add(loops.sweeper)
     .add(loops.rebalancer)
     .add(loops.dns)

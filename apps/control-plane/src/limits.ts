@@ -63,7 +63,7 @@ export function openLimits(
   const shares = new RequestShares({ clock, mostOfRound: MOST_OF_ROUND, ...project })
   const trustedProxies = api.trustedProxies.map((text) => parseCidr(text))
   const turns = new RoundTurns({ clock, othersAsk: (who) => shares.othersAsk(who) })
-  const known = new KnownReads({ authenticator, shares, askerOf: askerBy({ project, stranger }) })
+  const known = new KnownReads({ tokens: authenticator.tokens, shares, askerOf: askerBy({ project, stranger }) })
   return {
     known,
     gate: apiGate({ authenticator, foreign, shares, bodies: new BodyBudget(BODIES), turns, project, stranger }),
@@ -81,7 +81,7 @@ export function openLimits(
       })
       const arrivals = new ArrivalTurns(clock, (line) => !isLineOfStranger(line))
       const { clientAddressFrom } = api
-      orderArrivals(server, arrivals, arrivalLine(authenticator, { trustedProxies, clientAddressFrom }))
+      orderArrivals(server, arrivals, arrivalLine(authenticator.tokens, { trustedProxies, clientAddressFrom }))
     },
     close: () => shares.close(),
   }

@@ -288,7 +288,7 @@ export async function openTestBed(
     adminLogin,
     close: async () => {
       await app.close()
-      authenticator.stop()
+      authenticator.tokens.stop()
       await audit.stop()
       rmSync(directory, { recursive: true })
       admission.close()

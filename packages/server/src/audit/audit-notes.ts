@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
-import type { Session } from '../authn/authenticator.ts'
+import type { Session } from '../authn/issued-tokens.ts'
 
 /** The caller, where no token says so: of a login, or a node. */
 export interface NotedCaller {

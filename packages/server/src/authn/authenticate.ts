@@ -3,7 +3,8 @@ import type { Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 import { noteSession } from '../audit/audit-notes.ts'
-import type { Authenticator, Session } from './authenticator.ts'
+import type { Authenticator } from './authenticator.ts'
+import type { Session } from './issued-tokens.ts'
 import './foreign-session.ts'
 import { secretSha256 } from './token-secret.ts'
 
@@ -45,7 +46,7 @@ export function sessionOf(authenticator: Authenticator, request: FastifyRequest)
     return foreign
   }
   if (secret.length > MAX_TOKEN_LENGTH) throw new SpoutError('Unauthenticated', { reason: 'the token is not known' })
-  const session = authenticator.session(secret, tokenIdOf(request.raw, secret))
+  const session = authenticator.tokens.session(secret, tokenIdOf(request.raw, secret))
   noteSession(request, session)
   return session
 }

@@ -29,12 +29,12 @@ describe('tokens', () => {
   test('end after eight hours and are then swept', async () => {
     const { secret } = await admin()
     clock.jump(8 * HOUR - 1)
-    expect(code(() => bed.authenticator.session(secret))).toBe('accepted')
+    expect(code(() => bed.authenticator.tokens.session(secret))).toBe('accepted')
     clock.jump(1)
-    expect(code(() => bed.authenticator.session(secret))).toBe('TokenExpired')
-    await bed.authenticator.sweep()
+    expect(code(() => bed.authenticator.tokens.session(secret))).toBe('TokenExpired')
+    await bed.authenticator.tokens.sweep()
     expect(bed.view.list('token')).toEqual([])
-    expect(code(() => bed.authenticator.session(secret))).toBe('Unauthenticated')
+    expect(code(() => bed.authenticator.tokens.session(secret))).toBe('Unauthenticated')
   })
 
   test('the store holds no secret', async () => {
@@ -48,13 +48,13 @@ describe('tokens', () => {
     ['the user is disabled', async (id: string) => disable(id)],
     ['the role is taken away', async (id: string) => takeRoles(id)],
     ['the user is deleted', async (id: string) => bed.admission.deleteUser(id)],
-    ['the password changed', async (id: string) => bed.authenticator.revokeUser(id)],
+    ['the password changed', async (id: string) => bed.authenticator.tokens.revokeUser(id)],
   ])('are invalid once %s', async (_what, change) => {
     const { projectId } = bed.admin
     const { userId, token } = await bed.login('ann', projectId, 'member')
-    expect(bed.authenticator.session(token).principal).toMatchObject({ roles: ['member', 'reader'], projectId })
+    expect(bed.authenticator.tokens.session(token).principal).toMatchObject({ roles: ['member', 'reader'], projectId })
     await change(userId)
-    expect(code(() => bed.authenticator.session(token))).toBe('Unauthenticated')
+    expect(code(() => bed.authenticator.tokens.session(token))).toBe('Unauthenticated')
   })
 
   test('exchanged for another scope they end no later', async () => {
@@ -127,12 +127,12 @@ describe('bounds', () => {
     const later: string[] = []
     for (let time = 0; time < 3; time++)
       later.push((await bed.authenticator.loginWithPassword({ name: 'owner' }, 'pw', null, FROM)).secret)
-    expect(code(() => bed.authenticator.session(owner.token))).toBe('Unauthenticated')
+    expect(code(() => bed.authenticator.tokens.session(owner.token))).toBe('Unauthenticated')
     for (const token of [...later, byCredential, other])
-      expect(code(() => bed.authenticator.session(token))).toBe('accepted')
+      expect(code(() => bed.authenticator.tokens.session(token))).toBe('accepted')
     const traded = await bed.authenticator.loginWithToken(later[2] ?? '', null)
-    expect(code(() => bed.authenticator.session(traded.secret))).toBe('accepted')
-    expect(code(() => bed.authenticator.session(later[0] ?? ''))).toBe('Unauthenticated')
+    expect(code(() => bed.authenticator.tokens.session(traded.secret))).toBe('accepted')
+    expect(code(() => bed.authenticator.tokens.session(later[0] ?? ''))).toBe('Unauthenticated')
     expect(bed.view.list('token').filter(({ userId }) => userId === owner.userId)).toHaveLength(4)
   })
 
@@ -152,7 +152,7 @@ describe('bounds', () => {
     const busyTokens = [await busy(), await busy(), await busy()]
     const busierTokens = [await busier(), await busier()]
     const ended = (tokens: readonly string[]) =>
-      tokens.map((token) => code(() => bed.authenticator.session(token)) !== 'accepted')
+      tokens.map((token) => code(() => bed.authenticator.tokens.session(token)) !== 'accepted')
     expect(ended([...busyTokens, ...busierTokens])).toEqual([true, true, false, false, false])
     for (let time = 0; time < 10; time++) busierTokens.push(await busier())
     expect(ended(busierTokens.slice(-2))).toEqual([false, false])

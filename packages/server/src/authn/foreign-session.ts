@@ -1,4 +1,4 @@
-import type { Session } from './authenticator.ts'
+import type { Session } from './issued-tokens.ts'
 
 /** A session by a token that another identity service issued and confirmed. */
 export interface ForeignSession {

@@ -1,6 +1,6 @@
 import { parseAs, SpoutError } from '@spout/model'
 import { z } from 'zod'
-import type { Scope, UserName } from '../authn/authenticator.ts'
+import type { Scope, UserName } from '../authn/accounts.ts'
 
 const text = z.string().max(255)
 const named = z.object({ id: text.optional(), name: text.optional() })

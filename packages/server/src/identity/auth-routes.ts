@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { noteLogin, noteSession, notesOf } from '../audit/audit-notes.ts'
 import { isAdmin } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
-import type { IssuedToken, Session } from '../authn/authenticator.ts'
+import type { IssuedToken, Session } from '../authn/issued-tokens.ts'
 import { isAssigned } from '../authn/roles.ts'
 import { authRequest } from './auth-request.ts'
 import { catalog } from './catalog.ts'
@@ -33,7 +33,7 @@ export function authRoutes(scope: FastifyInstance, context: IdentityContext): vo
   })
 
   scope.delete('/v3/auth/tokens', async (request, reply) => {
-    await authenticator.revoke(subjectOf(context, request).session.token.id)
+    await authenticator.tokens.revoke(subjectOf(context, request).session.token.id)
     return reply.code(204).send()
   })
 
@@ -91,7 +91,7 @@ function subjectOf(context: IdentityContext, request: FastifyRequest): { secret:
   const secret = request.headers['x-subject-token']
   if (typeof secret !== 'string') throw new SpoutError('MissingField', { field: 'X-Subject-Token' })
   try {
-    const session = context.authenticator.session(secret)
+    const session = context.authenticator.tokens.session(secret)
     // Reading or ending another user's token is audited.
     if (session.principal.userId !== asker.principal.userId) notesOf(request).isSensitive = true
     if (isAdmin(asker.principal) || session.principal.userId === asker.principal.userId) return { secret, session }

@@ -41,10 +41,10 @@ describe('roles of the system', () => {
 
   test('none implies one of the Octavia API, and none of those implies another', async () => {
     const { userId, token } = await bed.login('quota', projectId, 'load-balancer_quota_admin')
-    expect(bed.authenticator.session(token).principal.roles).toEqual(['load-balancer_quota_admin'])
+    expect(bed.authenticator.tokens.session(token).principal.roles).toEqual(['load-balancer_quota_admin'])
     expect(bed.view.get('user', userId)?.value.roles).toEqual([{ projectId, role: 'load-balancer_quota_admin' }])
     const member = await bed.login('plain', projectId, 'member')
-    expect(bed.authenticator.session(member.token).principal.roles).toEqual(['member', 'reader'])
+    expect(bed.authenticator.tokens.session(member.token).principal.roles).toEqual(['member', 'reader'])
   })
 
   test('cannot be made again or deleted', async () => {
@@ -84,7 +84,7 @@ describe('roles that clients make', () => {
       [expect.objectContaining({ role: { id, name: 'watcher' } })],
     )
     expect((await ask('DELETE', `/roles/${id}`)).status).toBe(204)
-    expect(() => bed.authenticator.session(issued.secret)).toThrow('no longer valid')
+    expect(() => bed.authenticator.tokens.session(issued.secret)).toThrow('no longer valid')
     expect((await login('w')).status).toBe(401)
   })
 

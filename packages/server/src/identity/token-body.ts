@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Session } from '../authn/authenticator.ts'
 import { credentialOf, methodOf } from '../authn/grant.ts'
+import type { Session } from '../authn/issued-tokens.ts'
 import { queryOf } from '../http/query.ts'
 import { catalog } from './catalog.ts'
 import type { IdentityContext } from './context.ts'

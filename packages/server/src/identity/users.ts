@@ -127,7 +127,7 @@ function writeRoutes(scope: FastifyInstance, context: IdentityContext): void {
       passwordHash: hash ?? user.passwordHash,
       updatedAt: clock.now().toISOString(),
     })
-    if (hash !== undefined) await authenticator.revokeUser(user.id)
+    if (hash !== undefined) await authenticator.tokens.revokeUser(user.id)
     return { user: shownUser(context, request, changed) }
   })
 
@@ -139,7 +139,7 @@ function writeRoutes(scope: FastifyInstance, context: IdentityContext): void {
     const hash = await authenticator.passwords.hash(wanted.password, askerOf(id, request))
     const user = known(context, request, id)
     await admission.putUser({ ...user, passwordHash: hash, updatedAt: clock.now().toISOString() })
-    await authenticator.revokeUser(id)
+    await authenticator.tokens.revokeUser(id)
     return reply.code(204).send()
   })
 
@@ -147,7 +147,7 @@ function writeRoutes(scope: FastifyInstance, context: IdentityContext): void {
     requireRole(sessionOf(authenticator, request).principal, 'admin')
     const { id } = known(context, request, request.params.id)
     await admission.deleteUser(id)
-    await authenticator.revokeUser(id)
+    await authenticator.tokens.revokeUser(id)
     return reply.code(204).send()
   })
 }

@@ -58,7 +58,7 @@ export function apiGate(options: ApiGateOptions): Gate {
   }
   const known = (request: FastifyRequest): Asker | Promise<Asker> => {
     const secret = foreign === null ? null : tokenOf(request)
-    return foreign === null || secret === null || authenticator.issued(secret)
+    return foreign === null || secret === null || authenticator.tokens.issued(secret)
       ? askerBySession(request)
       : askElsewhere(request, foreign, secret)
   }

@@ -11,7 +11,7 @@ let lineOf: ReturnType<typeof arrivalLine>
 beforeAll(async () => {
   bed = await openTestBed(clock)
   const proxies = { trustedProxies: [parseCidr('192.0.2.1/32')], clientAddressFrom: 'x-forwarded-for' } as const
-  lineOf = arrivalLine(bed.authenticator, proxies)
+  lineOf = arrivalLine(bed.authenticator.tokens, proxies)
 })
 afterAll(() => bed.close())
 

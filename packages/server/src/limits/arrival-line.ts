@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { tokenIdOf, tokenOf } from '../authn/authenticate.ts'
-import type { Authenticator } from '../authn/authenticator.ts'
+import type { IssuedTokens } from '../authn/issued-tokens.ts'
 import { sourceOf } from '../authn/login-source.ts'
 import { clientAddress, type ProxyTrust } from '../http/client-address.ts'
 
@@ -15,11 +15,11 @@ export const isLineOfStranger = (line: string): boolean => line.startsWith(STRAN
  * would have as many turns. This admits nobody: whether the token is valid is checked in its turn.
  */
 export const arrivalLine =
-  (authenticator: Pick<Authenticator, 'holderOf'>, proxies: ProxyTrust) =>
+  (tokens: Pick<IssuedTokens, 'holderOf'>, proxies: ProxyTrust) =>
   (message: Pick<IncomingMessage, 'headers' | 'socket' | 'hashedToken'>): string => {
     const { headers, socket } = message
     const secret = tokenOf({ headers })
-    const holder = secret === null ? null : authenticator.holderOf(secret, tokenIdOf(message, secret))
+    const holder = secret === null ? null : tokens.holderOf(secret, tokenIdOf(message, secret))
     if (holder !== null) return holder
     const header = headers[proxies.clientAddressFrom]
     const named = Array.isArray(header) ? header.join(',') : header

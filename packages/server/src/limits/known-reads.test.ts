@@ -7,7 +7,7 @@ import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Session } from '../authn/authenticator.ts'
+import type { Session } from '../authn/issued-tokens.ts'
 import { type Answer, createServer } from '../http/host.ts'
 import { KnownReads } from './known-reads.ts'
 import { RequestShares } from './request-shares.ts'
@@ -25,7 +25,7 @@ beforeEach(async () => {
   body = '{"from":"memory"}'
   shares = new RequestShares({ clock: new FakeClock(), perSecond: 1, burst: 2 })
   const reads = new KnownReads({
-    authenticator: {
+    tokens: {
       session: (secret) => {
         if (secret !== 'good') throw new SpoutError('Unauthenticated', { reason: 'the token is not known' })
         return { principal } as Session

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
 import { tokenIdOf, tokenOf } from '../authn/authenticate.ts'
-import type { Authenticator } from '../authn/authenticator.ts'
+import type { IssuedTokens } from '../authn/issued-tokens.ts'
 import type { FindKnown, KnownAnswer } from '../http/known-answers.ts'
 import { type Asker, BYTES_OF_A_UNIT } from './admit.ts'
 import type { RequestShares } from './request-shares.ts'
@@ -17,7 +17,7 @@ export type SurfaceReads = (path: string) => Read | null
 const MOST_CHARACTERS = BYTES_OF_A_UNIT
 
 export interface KnownReadsOptions {
-  readonly authenticator: Pick<Authenticator, 'session'>
+  readonly tokens: Pick<IssuedTokens, 'session'>
   readonly shares: RequestShares
   /** The share of a caller, as at the gate. */
   readonly askerOf: (principal: Principal) => Asker
@@ -61,7 +61,7 @@ export class KnownReads {
     const secret = tokenOf(request)
     if (secret === null) return null
     try {
-      return this.#options.authenticator.session(secret, tokenIdOf(request, secret)).principal
+      return this.#options.tokens.session(secret, tokenIdOf(request, secret)).principal
     } catch (error) {
       if (error instanceof SpoutError) return null
       throw error

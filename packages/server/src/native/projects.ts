@@ -147,7 +147,7 @@ export const projectRoutes: readonly Route[] = [
         passwordHash: hash ?? known.passwordHash,
         updatedAt: context.clock.now().toISOString(),
       })
-      if (hash !== undefined) await context.authenticator.revokeUser(id)
+      if (hash !== undefined) await context.authenticator.tokens.revokeUser(id)
       return shownUser(context, changed)
     },
   }),
@@ -163,7 +163,7 @@ export const projectRoutes: readonly Route[] = [
       const { id } = find(USERS, context, principal, params.id ?? '')
       if (id === principal.userId) throw new SpoutError('Forbidden', { reason: 'you cannot delete yourself' })
       await context.admission.deleteUser(id)
-      await context.authenticator.revokeUser(id)
+      await context.authenticator.tokens.revokeUser(id)
     },
   }),
 ]

@@ -95,7 +95,7 @@ export const tokenRoutes: readonly Route[] = [
       const { token } = sessionOf(context.authenticator, request)
       if (request.foreignSession !== undefined)
         throw new SpoutError('Forbidden', { reason: 'this token is from Keystone: it is revoked there' })
-      return context.authenticator.revoke(token.id)
+      return context.authenticator.tokens.revoke(token.id)
     },
   }),
 ]

@@ -81,7 +81,7 @@ test("another tenant's changes are not sent", async () => {
   for (let line = await mine.next(); line?.object?.id !== made.id; line = await mine.next()) expect(line).not.toBeNull()
   await bed.admission.deleteNetwork(made.id)
   expect(await mine.next()).toMatchObject({ type: 'DELETED' })
-  await bed.authenticator.revokeUser(bed.view.list('user').find((user) => user.name === 's')?.id ?? '')
+  await bed.authenticator.tokens.revokeUser(bed.view.list('user').find((user) => user.name === 's')?.id ?? '')
   // The stranger's token is gone, which ends the stream: all it ever told is that.
   expect(await theirs.next()).toMatchObject({ type: 'ERROR', error: { code: 'Unauthenticated' } })
   expect(await theirs.next()).toBeNull()
@@ -103,7 +103,7 @@ describe('a reader who lost its access', () => {
     ['user is deleted', 'Unauthenticated', (id: string) => bed.admission.deleteUser(id)],
     ['role on the project is taken away', 'Unauthenticated', (id: string) => change(id, { roles: [] })],
     ['role becomes a lesser one', 'Forbidden', (id: string) => change(id, { roles: [{ projectId, role: 'reader' }] })],
-    ['tokens are revoked', 'Unauthenticated', (id: string) => bed.authenticator.revokeUser(id)],
+    ['tokens are revoked', 'Unauthenticated', (id: string) => bed.authenticator.tokens.revokeUser(id)],
   ])(
     "gets an error and nothing else, even without changes, once the reader's %s",
     { timeout },
