@@ -1,32 +1,23 @@
 import {
   alone,
   type CertificateSight,
-  Confirmations,
   type EligibleNode,
   keyOf,
   LeftOut,
   livingUnits,
-  NAMES_FIELD,
-  nameRefused,
   type Progress,
   REFUSED_RETRY_MS,
-  type Refusal,
-  reachableRequest,
   SHORTLY_MS,
   type ShownLoadBalancer,
-  shownAddresses,
   uidOf,
 } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { parseIp } from '@spout/net'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
-import { dnsNamesOf } from '../to-model/dns-names.ts'
-import { type ExternalIpRequest, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
+import { ownAddresses } from '../to-model/external-ips.ts'
 import { servicesOf } from '../to-model/services-of.ts'
 import { secretOf } from '../to-model/tls.ts'
-import { answeringOf } from '../write-back/answering.ts'
-import { programmedSince } from '../write-back/status.ts'
 import { bringTo } from './address-group.ts'
 import type { ControllerContext } from './context.ts'
 import {
@@ -37,14 +28,13 @@ import {
   type UnitSight,
 } from './settled-units.ts'
 import { type PlannedGroup, planUnit, type UnitPlan } from './unit-plan.ts'
-
-const NONE: ReadonlyMap<string, Refusal> = new Map()
+import { UnitStatuses } from './unit-statuses.ts'
 
 /** Reconciles the load balancers of a unit, which are decided together, and writes the statuses of its Services. */
 export class UnitBalancer {
   readonly leftOut: LeftOut
   readonly #context: ControllerContext
-  readonly #confirmations = new Confirmations()
+  readonly #statuses: UnitStatuses
   readonly #settled = new SettledUnits()
   /** How many Services of a unit do not have what they request. */
   readonly #refused = new Map<string, number>()
@@ -52,6 +42,7 @@ export class UnitBalancer {
   constructor(context: ControllerContext) {
     this.#context = context
     this.leftOut = new LeftOut(context.clock, REFUSED_RETRY_MS)
+    this.#statuses = new UnitStatuses(context, this.leftOut)
   }
 
   /** Units with a Service whose request is refused. */
@@ -70,7 +61,7 @@ export class UnitBalancer {
 
   /** A load balancer is gone. */
   forget(id: string): void {
-    this.#confirmations.forget(id)
+    this.#statuses.forget(id)
     this.leftOut.forget(id)
   }
 
@@ -117,7 +108,7 @@ export class UnitBalancer {
     const mayStay = services.every((service) => cluster.barred(service) === null && cluster.isClaimed(service))
     const settled = mayStay ? this.#settled.groupsOf(unit, sight) : null
     if (settled !== null) {
-      for (const group of settled) await this.#tell(group, this.#shownOf(group), null)
+      for (const group of settled) await this.#statuses.write(group, this.#shownOf(group), null)
       return done
     }
     let plan = this.#plan(sight)
@@ -137,7 +128,7 @@ export class UnitBalancer {
       refusals += refused
       if (asRequested !== null) brought.push([group, asRequested])
     }
-    for (const { service, refusal } of plan.refused) await this.#refuse(service, refusal)
+    for (const { service, refusal } of plan.refused) await this.#statuses.refuse(service, refusal)
     if (refusals === 0 && brought.length === plan.groups.length) this.#settle(unit, sight, brought)
     if (refusals > 0) this.#refused.set(unit, refusals)
     else this.#refused.delete(unit)
@@ -262,7 +253,7 @@ export class UnitBalancer {
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
     const notMade: Progress | null =
       refusal === null ? null : waits ? { type: 'pending', ...refusal } : { type: 'refused', refusal }
-    const notHad = await this.#tell(group, shown, notMade, refusedExternals)
+    const notHad = await this.#statuses.write(group, shown, notMade, refusedExternals)
     const leftOut = shown !== null && this.leftOut.has(shown.document.id)
     if (refusal !== null || leftOut || notHad > 0) return { refused: group.services.length, asRequested: null }
     const done = brought !== null && isDone(group, brought)
@@ -271,84 +262,7 @@ export class UnitBalancer {
       asRequested: !done ? null : isSameVersion(brought, shown) ? shown.document : brought.document,
     }
   }
-
-  /** Writes the statuses of a group's Services. @returns how many external addresses were refused */
-  async #tell(
-    group: SettledGroup,
-    shown: ShownLoadBalancer | null,
-    notMade: Progress | null,
-    refusedExternals: ReadonlyMap<string, Refusal> = NONE,
-  ): Promise<number> {
-    let refused = 0
-    for (const { service, request, unreachable, ports, notice, externals } of group.services) {
-      const notHad = [...externals.refused, ...ofWanted(externals, refusedExternals)]
-      refused += notHad.length
-      await this.#context.statuses.write({
-        service,
-        // An address without possible members is kept, but not shown.
-        request: reachableRequest(request, unreachable),
-        addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
-        ports,
-        refusedExternals: notHad,
-        answering:
-          shown?.status.serving === undefined ? null : answeringOf(shown.status.serving, group.services.length > 1),
-        progress:
-          notMade ??
-          (shown === null
-            ? { type: 'pending', reason: 'Allocating', message: 'It is being created.' }
-            : this.#confirmations.progressOf(
-                shown,
-                programmedSince(service),
-                this.#noticeOf(shown.document.id, service, notice),
-              )),
-      })
-    }
-    return refused
-  }
-
-  #noticeOf(id: string, service: Service, ofDraft: Refusal | null): Refusal | null {
-    return (
-      ofDraft ??
-      this.#leftOutNotice(id, service) ??
-      this.#nameNotice(id, service) ??
-      this.#context.cluster.notice(service)
-    )
-  }
-
-  #nameNotice(id: string, service: Service): Refusal | null {
-    const refused = this.leftOut.name(id, dnsNamesOf(service).dnsNames)
-    if (refused === null) return null
-    return nameRefused(refused.name, NAMES_FIELD, refused.reason)
-  }
-
-  #leftOutNotice(id: string, service: Service): Refusal | null {
-    const left = this.leftOut.of(id, uidOf(service))
-    if (left === null) return null
-    return { reason: 'EndpointsLeftOut', field: 'endpoints', message: `${left.count} left out: ${left.reason}` }
-  }
-
-  /** Addresses that a Service shows of a control plane that has lost its state. */
-  #awaitedAddresses(service: Service): readonly string[] {
-    return this.#context.restoration.awaits(service) ? shownAddresses(service) : []
-  }
-
-  async #refuse(service: Service, refusal: Refusal): Promise<void> {
-    const { cluster, known, statuses } = this.#context
-    const held = known.ofUid(uidOf(service)).flatMap(({ document }) => document.vips.map(({ address }) => address))
-    const addresses = cluster.barred(service)?.keepsAddresses
-      ? shownAddresses(service)
-      : held.length > 0
-        ? held
-        : this.#awaitedAddresses(service)
-    await statuses.write({ service, request: null, addresses, ports: [], progress: { type: 'refused', refusal } })
-  }
 }
-
-const ofWanted = ({ wanted }: ExternalIpRequest, refused: ReadonlyMap<string, Refusal>): readonly RefusedExternal[] =>
-  wanted.flatMap((address) => {
-    const refusal = refused.get(address)
-    return refusal === undefined ? [] : [{ address, refusal }]
-  })
 
 /** The watch may have shown the result of a call before the call was answered. */
 const isSameVersion = (made: ShownLoadBalancer, shown: ShownLoadBalancer | null): shown is ShownLoadBalancer =>

@@ -1,0 +1,115 @@
+import {
+  Confirmations,
+  type LeftOut,
+  NAMES_FIELD,
+  nameRefused,
+  type Progress,
+  type Refusal,
+  reachableRequest,
+  type ShownLoadBalancer,
+  shownAddresses,
+  uidOf,
+} from '@spout/connector'
+import type { Service } from '@spout/kube'
+import { dnsNamesOf } from '../to-model/dns-names.ts'
+import { type ExternalIpRequest, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
+import { answeringOf } from '../write-back/answering.ts'
+import { programmedSince } from '../write-back/status.ts'
+import type { ControllerContext } from './context.ts'
+import type { SettledGroup } from './settled-units.ts'
+
+const NONE: ReadonlyMap<string, Refusal> = new Map()
+
+/** Writes the statuses of a unit's Services: what they have, what they do not have and why. */
+export class UnitStatuses {
+  readonly #context: ControllerContext
+  readonly #leftOut: LeftOut
+  readonly #confirmations = new Confirmations()
+
+  constructor(context: ControllerContext, leftOut: LeftOut) {
+    this.#context = context
+    this.#leftOut = leftOut
+  }
+
+  /** A load balancer is gone. */
+  forget(id: string): void {
+    this.#confirmations.forget(id)
+  }
+
+  /** Writes the statuses of a group's Services. @returns how many external addresses were refused */
+  async write(
+    group: SettledGroup,
+    shown: ShownLoadBalancer | null,
+    notMade: Progress | null,
+    refusedExternals: ReadonlyMap<string, Refusal> = NONE,
+  ): Promise<number> {
+    let refused = 0
+    for (const { service, request, unreachable, ports, notice, externals } of group.services) {
+      const notHad = [...externals.refused, ...ofWanted(externals, refusedExternals)]
+      refused += notHad.length
+      await this.#context.statuses.write({
+        service,
+        // An address without possible members is kept, but not shown.
+        request: reachableRequest(request, unreachable),
+        addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
+        ports,
+        refusedExternals: notHad,
+        answering:
+          shown?.status.serving === undefined ? null : answeringOf(shown.status.serving, group.services.length > 1),
+        progress:
+          notMade ??
+          (shown === null
+            ? { type: 'pending', reason: 'Allocating', message: 'It is being created.' }
+            : this.#confirmations.progressOf(
+                shown,
+                programmedSince(service),
+                this.#noticeOf(shown.document.id, service, notice),
+              )),
+      })
+    }
+    return refused
+  }
+
+  #noticeOf(id: string, service: Service, ofDraft: Refusal | null): Refusal | null {
+    return (
+      ofDraft ??
+      this.#leftOutNotice(id, service) ??
+      this.#nameNotice(id, service) ??
+      this.#context.cluster.notice(service)
+    )
+  }
+
+  #nameNotice(id: string, service: Service): Refusal | null {
+    const refused = this.#leftOut.name(id, dnsNamesOf(service).dnsNames)
+    if (refused === null) return null
+    return nameRefused(refused.name, NAMES_FIELD, refused.reason)
+  }
+
+  #leftOutNotice(id: string, service: Service): Refusal | null {
+    const left = this.#leftOut.of(id, uidOf(service))
+    if (left === null) return null
+    return { reason: 'EndpointsLeftOut', field: 'endpoints', message: `${left.count} left out: ${left.reason}` }
+  }
+
+  /** Addresses that a Service shows of a control plane that has lost its state. */
+  #awaitedAddresses(service: Service): readonly string[] {
+    return this.#context.restoration.awaits(service) ? shownAddresses(service) : []
+  }
+
+  async refuse(service: Service, refusal: Refusal): Promise<void> {
+    const { cluster, known, statuses } = this.#context
+    const held = known.ofUid(uidOf(service)).flatMap(({ document }) => document.vips.map(({ address }) => address))
+    const addresses = cluster.barred(service)?.keepsAddresses
+      ? shownAddresses(service)
+      : held.length > 0
+        ? held
+        : this.#awaitedAddresses(service)
+    await statuses.write({ service, request: null, addresses, ports: [], progress: { type: 'refused', refusal } })
+  }
+}
+
+const ofWanted = ({ wanted }: ExternalIpRequest, refused: ReadonlyMap<string, Refusal>): readonly RefusedExternal[] =>
+  wanted.flatMap((address) => {
+    const refusal = refused.get(address)
+    return refusal === undefined ? [] : [{ address, refusal }]
+  })
