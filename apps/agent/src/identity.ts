@@ -48,7 +48,7 @@ export class NodeIdentity implements Component {
     const saved = await readFileOrNull(options.file)
     const known = saved === null ? null : (JSON.parse(saved.toString('utf8')) as Identity)
     const identity = known === null || (await isForeign(known, options)) ? await enrolNode(options) : known
-    options.log.info({ event: 'identity', nodeId: identity.nodeId }, 'this is the node')
+    options.log.info({ event: 'identity', nodeId: identity.nodeId }, 'the node has its identity')
     return new NodeIdentity(options, identity)
   }
 

@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   flushCompileCache()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
-      log.info({ event: 'stopping', signal }, 'everything stays in force')
+      log.info({ event: 'stopping', signal }, 'stopping; traffic goes on')
       void lifecycle.stop().then(() => process.exit(0))
     })
 }

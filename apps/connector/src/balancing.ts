@@ -64,7 +64,7 @@ export class Balancing {
 
   /** Somebody says that objects which are missing are deleted indeed: their load balancers go. */
   confirm(): void {
-    this.#options.log.warn({ event: 'confirmed' }, 'absences are believed')
+    this.#options.log.warn({ event: 'confirmed' }, 'missing objects are taken for deleted; their load balancers go')
     this.#cluster?.confirm()
   }
 
@@ -82,7 +82,11 @@ export class Balancing {
   async #begin(): Promise<void> {
     const { clock, log, projects } = this.#options
     const { signal } = this.#stopping
-    const onFailure = ({ message }: Error) => log.warn({ event: 'cannot-begin', reason: message }, 'will try again')
+    const onFailure = ({ message }: Error) =>
+      log.warn(
+        { event: 'cannot-begin', reason: message },
+        'the cluster or the control plane does not answer; will try again',
+      )
     const options = { clock, signal, firstPauseMs: RETRY_MS, longestPauseMs: RETRY_MS, onFailure }
     await retry(async () => {
       const unnamed = projects.filter((project) => !this.#named.has(project))
@@ -163,6 +167,6 @@ export class Balancing {
     this.#cluster = balanced
     this.#balanced = new Set(opened.map(({ project }) => project))
     balanced.start()
-    log.info({ event: 'balancing', cluster, projects: opened.length }, 'reading both sides')
+    log.info({ event: 'balancing', cluster, projects: opened.length }, 'reading the cluster and the control plane')
   }
 }

@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   process.on('SIGUSR2', () => connector.confirm())
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
-      log.info({ event: 'stopping', signal }, 'everything stays in force')
+      log.info({ event: 'stopping', signal }, 'stopping; what nodes carry goes on')
       void connector.stop().then(() => process.exit(0))
     })
 }

@@ -130,7 +130,9 @@ export class CertificateFiles {
     this.#fetching.set(request, fetching)
     let isLate = false
     const done = fetching
-      .catch((error: unknown) => log.warn({ event: 'certificates-failed', key, err: error }, 'no certificates came'))
+      .catch((error: unknown) =>
+        log.warn({ event: 'certificates-failed', key, err: error }, 'certificates could not be fetched'),
+      )
       .finally(() => {
         this.#fetching.delete(request)
         if (isLate && !this.#closing.signal.aborted) onArrived(key)

@@ -12,6 +12,10 @@ export async function lostKeys(parts: readonly Observable[], log: Logger): Promi
     if (outcome.status === 'fulfilled') lost.push(...outcome.value)
     else log.warn({ event: 'observe-failed', err: outcome.reason }, 'the data plane cannot be observed')
   }
-  if (lost.length > 0) log.warn({ event: 'state-lost', keys: lost.length, first: lost[0] }, 'repairing it')
+  if (lost.length > 0)
+    log.warn(
+      { event: 'state-lost', keys: lost.length, first: lost[0] },
+      'entries were lost from the kernel or a daemon; applying them again',
+    )
   return lost
 }

@@ -154,7 +154,10 @@ export class NodeReconciler {
     try {
       await part.adopt(previous)
     } catch (error) {
-      this.#options.log.error({ event: 'adopt-failed', part: part.name, err: error }, 'applying everything again')
+      this.#options.log.error(
+        { event: 'adopt-failed', part: part.name, err: error },
+        'the state of an earlier agent was not adopted; applying everything again',
+      )
       this.look(previous.map(({ key }) => key))
     }
   }

@@ -57,10 +57,16 @@ export class Reconciler {
     try {
       const outcome = await reconcile(key)
       if (outcome.type === 'failed')
-        log.warn({ event: 'reconcile-failed', reconciler: name, key, reason: outcome.reason }, 'will try again')
+        log.warn(
+          { event: 'reconcile-failed', reconciler: name, key, reason: outcome.reason },
+          'the object was not reconciled; will try again',
+        )
       return outcome
     } catch (error) {
-      log.error({ event: 'reconcile-threw', reconciler: name, key, err: error, bug: true }, 'will try again')
+      log.error(
+        { event: 'reconcile-threw', reconciler: name, key, err: error, bug: true },
+        'the object was not reconciled; will try again',
+      )
       return failed('unexpected error')
     }
   }

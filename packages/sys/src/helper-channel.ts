@@ -73,7 +73,7 @@ export class HelperChannel {
       this.#pump()
     })
     createInterface(this.#child.stdout).on('line', (line) => this.#receive(line))
-    createInterface(this.#child.stderr).on('line', (line) => log.warn({ line }, 'native helper'))
+    createInterface(this.#child.stderr).on('line', (line) => log.warn({ line }, 'the native helper wrote a line'))
   }
 
   /** @param onEvent called with each line that is not a reply; must not throw */

@@ -43,7 +43,11 @@ export class AuthorityPublisher implements Component {
     }
     this.#writing = retry(write, {
       ...{ clock, signal, firstPauseMs: FIRST_PAUSE_MS, longestPauseMs: LONGEST_PAUSE_MS },
-      onFailure: ({ message }) => log.warn({ event: 'authority-not-published', reason: message }, 'will try again'),
+      onFailure: ({ message }) =>
+        log.warn(
+          { event: 'authority-not-published', reason: message },
+          'the authority was not published to pods; will try again',
+        ),
     })
   }
 

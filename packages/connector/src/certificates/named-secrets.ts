@@ -110,7 +110,10 @@ export class NamedSecrets {
       } catch (error) {
         pauseMs = UNREACHABLE_MS
         if (!signal.aborted)
-          log.warn({ event: 'secret-unread', secret: key, reason: (error as Error).message }, 'will try again')
+          log.warn(
+            { event: 'secret-unread', secret: key, reason: (error as Error).message },
+            'a Secret could not be read; will try again',
+          )
       }
       if (pauseMs > 0) await pause(clock, pauseMs, signal)
     }

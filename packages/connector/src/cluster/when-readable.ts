@@ -54,18 +54,22 @@ export class WhenReadable {
     let told: string | null = null
     const look = async () => {
       const reason = await whyUnreadable(transport, resources, signal)
-      if (reason !== null && reason !== told) log.info({ event: 'api-left-alone', api, reason }, 'it cannot be read')
+      if (reason !== null && reason !== told)
+        log.info({ event: 'api-left-alone', api, reason }, 'this API is left alone: it cannot be read')
       told = reason
       this.#isUnreadable = reason !== null
       return reason === null ? ('done' as const) : ('again' as const)
     }
     const onFailure = ({ message }: Error) =>
-      log.debug({ event: 'api-unknown', api, reason: message }, 'will try again')
+      log.debug(
+        { event: 'api-unknown', api, reason: message },
+        'whether this API can be read is not known; will try again',
+      )
     await retry(look, { clock, signal, firstPauseMs: LOOK_MS, longestPauseMs: LOOK_MS, onFailure })
     if (signal.aborted) return
     this.#begun = true
     begin()
-    log.info({ event: 'api-balanced', api }, 'it can be read')
+    log.info({ event: 'api-balanced', api }, 'this API can be read: its objects are balanced')
   }
 }
 

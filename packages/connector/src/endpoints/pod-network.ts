@@ -48,7 +48,10 @@ export async function bringRoutes(
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     if (error.code === 'InUse') return { changed: false, retry: 'soon' }
-    log.warn({ event: 'routes-refused', network: name, field: error.field, reason: error.message }, 'will try again')
+    log.warn(
+      { event: 'routes-refused', network: name, field: error.field, reason: error.message },
+      'the routes of the pod network were refused; will try again',
+    )
     return { changed: false, retry: 'later' }
   }
 }

@@ -77,7 +77,7 @@ export class Sweeper implements Component {
       if (deleted > 0) log.info({ event: 'swept', deleted }, 'expired objects were deleted')
       this.#later(deleted === SWEEP ? 0 : everyMs)
     } catch (error) {
-      log.warn({ event: 'sweep-failed', err: error }, 'will try again')
+      log.warn({ event: 'sweep-failed', err: error }, 'expired objects were not deleted; will try again')
       this.#later(everyMs)
     }
   }

@@ -110,7 +110,10 @@ export class DomainProver implements Component, DomainChecks {
       this.#options.clock.setTimer(() => {
         this.#run(id).catch((error: unknown) => {
           if (error instanceof SpoutError && error.code === 'NotFound') return
-          this.#options.log.warn({ event: 'domain-check-failed', err: error }, 'will try again')
+          this.#options.log.warn(
+            { event: 'domain-check-failed', err: error },
+            'the proof of a domain could not be checked; will try again',
+          )
         })
       }, delayMs),
     )

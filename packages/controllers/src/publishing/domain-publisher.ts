@@ -136,7 +136,10 @@ export class DomainPublisher {
       })
     } catch (error) {
       if (!(error instanceof SpoutError)) throw error
-      log.warn({ event: 'node-addresses-missing', networkId: network.id, reason: error.message }, 'will try again')
+      log.warn(
+        { event: 'node-addresses-missing', networkId: network.id, reason: error.message },
+        'a network has no addresses for its nodes yet; will try again',
+      )
       queue.networkAfter(network.id, ADDRESS_RETRY_MS)
     }
   }

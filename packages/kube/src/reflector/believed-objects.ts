@@ -64,7 +64,10 @@ export class BelievedObjects<Raw extends KubeObject, T> {
     } catch (error) {
       this.#trimFailures++
       const key = objectKey(raw.metadata)
-      this.#options.log.error({ event: 'trim-failed', key, err: error, bug: true }, 'object kept as it was')
+      this.#options.log.error(
+        { event: 'trim-failed', key, err: error, bug: true },
+        'a changed object could not be read; its last state is kept',
+      )
       return 'unreadable'
     }
   }

@@ -338,7 +338,11 @@ export class Reflector<Raw extends KubeObject, T> {
         : this.#backoff.next(error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0)
     // Watches break now and then.
     const level = this.#backoff.failures > 2 || error instanceof HistoryWentBack ? 'warn' : 'debug'
-    this.#log(level, 'reflector-failed', 'will try again', { reason: error.message, waitMs, list: this.#listCause })
+    this.#log(level, 'reflector-failed', 'a list or watch failed; will try again', {
+      reason: error.message,
+      waitMs,
+      list: this.#listCause,
+    })
     return waitMs
   }
 

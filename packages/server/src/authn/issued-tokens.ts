@@ -141,7 +141,9 @@ export class IssuedTokens {
     const { clock, log } = this.#options
     const next = () => {
       this.#sweep = clock.setTimer(() => {
-        this.sweep().catch((error: unknown) => log.warn({ event: 'token-sweep-failed', err: error }, 'will try again'))
+        this.sweep().catch((error: unknown) =>
+          log.warn({ event: 'token-sweep-failed', err: error }, 'expired tokens were not deleted; will try again'),
+        )
         next()
       }, SWEEP_INTERVAL_MS)
     }

@@ -54,7 +54,10 @@ export class ServerCertificate implements ServedCertificate {
           this.#isRefused = false
         } catch (error) {
           this.#isRefused = true
-          log.error({ event: 'certificate-renewal-failed', err: error }, 'will try again')
+          log.error(
+            { event: 'certificate-renewal-failed', err: error },
+            'the certificate was not renewed; will try again',
+          )
         }
         this.keep(app)
       }

@@ -44,7 +44,8 @@ export class KubernetesConfiguration implements Component {
   async #begin(): Promise<void> {
     const { clock, log } = this.#options
     const { signal } = this.#stopping
-    const onFailure = ({ message }: Error) => log.warn({ event: 'cannot-begin', reason: message }, 'will try again')
+    const onFailure = ({ message }: Error) =>
+      log.warn({ event: 'cannot-begin', reason: message }, 'the configuration cannot be read yet; will try again')
     const options = { clock, signal, firstPauseMs: RETRY_MS, longestPauseMs: RETRY_MS, onFailure }
     await retry(async () => {
       await this.#open(signal)
