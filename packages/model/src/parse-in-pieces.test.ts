@@ -10,6 +10,7 @@ const schema = z.strictObject({
   title: z.string(),
   pools: z
     .array(z.strictObject({ name: z.string().default(''), members: z.array(item).max(200).default([]) }))
+    .min(1)
     .max(3)
     .default([]),
 })
@@ -54,6 +55,7 @@ describe('a document that is validated in pieces', () => {
     ['what is around the list', { pools: [{ members: members(100) }] }, 'title'],
     ['an item that is none', { title: 'a', pools: [{ members: [...members(99), null] }] }, 'pools[0].members[99]'],
     ['too many items', { title: 'a', pools: [{ members: members(201) }] }, 'pools[0].members'],
+    ['an empty list', { title: 'a', pools: [] }, 'pools'],
     ['too many lists', { title: 'a', pools: Array(4).fill({ members: members(64) }) }, 'pools'],
   ])('is refused as at once, and the field is named: %s', (_, value, field) => {
     const refused = refusalOf(() => inOne(value))

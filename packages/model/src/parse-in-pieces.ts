@@ -16,8 +16,7 @@ export function* parsingAs<S extends z.ZodType>(
 ): Generator<undefined, z.output<S>> {
   const lists = longListsOf(schema, value)
   if (lists.length === 0) return parseAs(schema, value, prefix)
-  const emptied = Object.fromEntries(lists.map(({ name }) => [name, []]))
-  const parsed = parseAs(schema, { ...(value as object), ...emptied }, prefix) as Record<string, unknown>
+  const parsed = parseAs(withAnyLists(schema as z.ZodObject, lists), emptied(value as object, lists), prefix)
   for (const { name, items, list } of lists) {
     const path = prefix === '' ? name : `${prefix}.${name}`
     parseAs(list.clone({ ...list.def, element: z.unknown() }), items, path)
@@ -36,6 +35,15 @@ interface LongList {
   readonly items: readonly unknown[]
   readonly list: z.ZodArray<z.ZodType>
 }
+
+const emptied = (value: object, lists: readonly LongList[]): object => ({
+  ...value,
+  ...Object.fromEntries(lists.map(({ name }) => [name, []])),
+})
+
+/** What else the object says, with the same fields in the same order. An empty list would be too short for some. */
+const withAnyLists = (schema: z.ZodObject, lists: readonly LongList[]): z.ZodType<Record<string, unknown>> =>
+  schema.extend(Object.fromEntries(lists.map(({ name }) => [name, z.array(z.unknown())])))
 
 /** The fields of an object that are long lists, or lists with an item that has one. */
 function longListsOf(schema: z.ZodType, value: unknown): readonly LongList[] {
