@@ -138,6 +138,60 @@ it("a node's claim of an address that is not of the fabric is refused, and takes
   expect(office.view.get('node', id)?.value.seenFabricAddress).toBe('198.51.100.7')
 })
 
+describe('without configured networks of the fabric', () => {
+  const seen = (id: string) => office.view.get('node', id)?.value.seenFabricAddress
+
+  it('a node has the first address that it claims, and later one only where nodes are: it takes none from tenants', async () => {
+    const { admission } = office
+    const group = await admission.createNodeGroup({ name: 'a' })
+    const [one, two, three] = [
+      await enrol('n1', group.id),
+      await enrol('n2', group.id),
+      await enrol('n3', group.id),
+    ] as const
+    await admission.seeFabricAddress(one.id, '198.51.100.1')
+    await admission.seeFabricAddress(two.id, '203.0.113.2')
+    await admission.changeNode(three.id, { fabricAddress: '2001:db8:f::3' })
+    // Compromised, it claims addresses that tenants' members may have.
+    for (const address of ['10.0.0.9', '198.51.101.1', '2001:db8:e::1', '::ffff:10.0.0.9']) {
+      const refused = await refusal(admission.seeFabricAddress(one.id, address))
+      expect(refused).toMatchObject({ code: 'AddressForbidden', field: 'fabricAddress' })
+      expect(refused.message).toContain('set network.fabricCidrs')
+    }
+    expect(seen(one.id)).toBe('198.51.100.1')
+    const vips = [{ from: 'pool', poolId: office.pool.id, address: null }] as const
+    const pools = [poolOf(randomUUID(), [memberOf(randomUUID(), '10.0.0.9')])]
+    await admission.createLoadBalancer({ ...draftOf(office.project.id, [...vips]), pools })
+    for (const address of ['198.51.100.7', '203.0.113.7', '2001:db8:f::7']) {
+      await admission.seeFabricAddress(one.id, address)
+      expect(seen(one.id)).toBe(address)
+    }
+  })
+
+  it('a node that is enrolled anew keeps its networks; removed and enrolled it may be anywhere', async () => {
+    const { admission } = office
+    const group = await admission.createNodeGroup({ name: 'a' })
+    const { id } = await enrol('n1', group.id)
+    await admission.seeFabricAddress(id, '198.51.100.1')
+    expect((await enrol('n1', group.id)).id).toBe(id)
+    expect(await refusal(admission.seeFabricAddress(id, '203.0.113.1'))).toMatchObject({ code: 'AddressForbidden' })
+    await admission.deleteNode(id)
+    const again = await enrol('n1', group.id)
+    await admission.seeFabricAddress(again.id, '203.0.113.1')
+    expect(seen(again.id)).toBe('203.0.113.1')
+  })
+
+  it("an administrator's address says where nodes are", async () => {
+    const { admission } = office
+    const group = await admission.createNodeGroup({ name: 'a' })
+    const { id } = await enrol('n1', group.id)
+    await admission.seeFabricAddress(id, '198.51.100.1')
+    await admission.changeNode(id, { fabricAddress: '203.0.113.9' })
+    await admission.seeFabricAddress(id, '203.0.113.1')
+    expect(seen(id)).toBe('203.0.113.1')
+  })
+})
+
 describe('BGP peers', () => {
   const peer = (fields: Partial<BgpPeerDraft> = {}): BgpPeerDraft => ({
     name: 'p',

@@ -10,13 +10,14 @@ import {
   parseAs,
   SpoutError,
 } from '@spout/model'
-import { cidrContains, forbiddenRange, parseIp } from '@spout/net'
+import { forbiddenRange, parseIp } from '@spout/net'
 import type { Write } from '@spout/store'
 import { z } from 'zod'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { Admission } from './contract/admission.ts'
 import { type NodeChange, nodeChange } from './contract/node-admission.ts'
 import type { Versioned } from './contract/view.ts'
+import { refuseForeignAddress } from './fabric-claims.ts'
 import { nodeAddressWrites } from './node-addresses.ts'
 
 const tokenDraft = enrolmentToken.pick({ nodeName: true, nodeGroupId: true }).extend({
@@ -186,28 +187,20 @@ export async function changeNode(context: AdmissionContext, id: string, input: N
 
 /**
  * Stores the fabric address that a node's agent sees. Refused if another node has it, because neighbours could not tell
- * the two apart, and outside the configured networks of the fabric: a node could claim the address of a tenant's member,
- * which the tenant could name no more.
+ * the two apart, and where it may be somebody else's.
  */
 export async function seeFabricAddress(context: AdmissionContext, id: string, address: string): Promise<Node> {
   const seen = parseAs(ipText, address, 'fabricAddress')
   return transact(context, (claim) => {
     const stored = find(context, 'node', id, 'node')
     if (stored.value.seenFabricAddress === seen) return { writes: [], result: stored.value }
-    refuseForeignAddress(context, seen)
+    refuseForeignAddress({ fabric: context.fabric, nodes: context.view.list('node') }, stored.value, seen)
     refuseTakenAddress(context, id, 'fabricAddress', seen)
     if (!claim.name(`fabricAddress/${seen}`))
       throw new SpoutError('AddressTaken', { field: 'fabricAddress', address: seen })
     const next: Node = { ...stored.value, seenFabricAddress: seen, updatedAt: timestampOf(context.now()) }
     return { writes: [putOver('node', stored, next)], result: next }
   })
-}
-
-function refuseForeignAddress({ fabric }: AdmissionContext, address: string): void {
-  const ip = parseIp(address)
-  if (fabric.length === 0 || fabric.some((cidr) => cidrContains(cidr, ip))) return
-  const reason = 'it is in none of network.fabricCidrs'
-  throw new SpoutError('AddressForbidden', { field: 'fabricAddress', address, reason })
 }
 
 function refuseTakenAddress({ view, index }: AdmissionContext, id: string, field: string, address: string): void {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressProblems, conflictsOf, fabricProblems } from './address-problems.ts'
+import { addressProblems, claimProblems, conflictsOf, fabricProblems } from './address-problems.ts'
 
 const conflict = (index: number) => ({
   address: `192.0.2.${index}`,
@@ -48,4 +48,21 @@ it('reports a lost fabric address, if there was one', () => {
   ])
   expect(fabricProblems('192.0.2.1', false)).toEqual([])
   expect(fabricProblems(null, true)).toEqual([])
+})
+
+it('says that an address is not taken for the node although it reports it', () => {
+  expect(claimProblems('192.0.2.1', '10.0.0.9')).toEqual([
+    {
+      code: 'FabricAddressRefused',
+      message:
+        "It reports 10.0.0.9 as its own address, but 192.0.2.1 is taken for it: 10.0.0.9 may be somebody else's. If it is the node's, set network.fabricCidrs, or fabricAddress of the node.",
+    },
+  ])
+  for (const [taken, reported] of [
+    ['192.0.2.1', '192.0.2.1'],
+    // The planner says so of a node whose address is not known.
+    [null, '192.0.2.1'],
+    ['192.0.2.1', null],
+  ] as const)
+    expect(claimProblems(taken, reported)).toEqual([])
 })

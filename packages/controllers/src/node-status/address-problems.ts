@@ -39,6 +39,18 @@ export function addressProblems(conflicts: readonly AddressConflictReport[]): No
 }
 
 /**
+ * The node reports another address than the one that was taken for it: the new one was refused, or was not stored yet.
+ * Its neighbours look for it at the earlier one.
+ * @param taken the address that was last stored of its reports; null if none was
+ * @param reported null if it reports none
+ */
+export function claimProblems(taken: string | null, reported: string | null): NodeStatus['problems'] {
+  if (taken === null || reported === null || reported === taken) return []
+  const message = `It reports ${reported} as its own address, but ${taken} is taken for it: ${reported} may be somebody else's. If it is the node's, set network.fabricCidrs, or fabricAddress of the node.`
+  return [{ code: 'FabricAddressRefused', message }]
+}
+
+/**
  * The node lost its address on the fabric, with or without the interface. So it can neither elect a master nor speak
  * BGP.
  * @param known the address that other nodes use for it; null if none was ever known, which the planner reports itself

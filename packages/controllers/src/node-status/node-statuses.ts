@@ -4,7 +4,7 @@ import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { NodeReports } from '../reports/node-reports.ts'
-import { addressProblems, conflictsOf, fabricProblems } from './address-problems.ts'
+import { addressProblems, claimProblems, conflictsOf, fabricProblems } from './address-problems.ts'
 import { AnnouncedVips } from './announced-vips.ts'
 import { flowProblems } from './flow-problems.ts'
 import { NodeAddresses } from './node-addresses.ts'
@@ -59,6 +59,8 @@ export class NodeStatuses {
       problems: [
         ...problems,
         ...fabricProblems(node === null ? null : fabricAddressOf(node), lacksFabricAddress),
+        // The administrator's address counts in place of the agent's.
+        ...(node?.fabricAddress === null ? claimProblems(node.seenFabricAddress, fabricAddress) : []),
         ...addressProblems(addressConflicts),
         ...flowProblems(flows, (address) => this.#connectedPeer(id, address)),
       ],

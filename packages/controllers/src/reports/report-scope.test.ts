@@ -147,6 +147,26 @@ test("a node's fabric address is stored at most once a second, however often it 
   await plane.stop()
 })
 
+test("a claim of an address that may be somebody else's is refused, and the node's status says so", async () => {
+  const plane = await twoGroups()
+  const codes = () => plane.status.node(N1).problems.map(({ code }) => code)
+  await plane.report(N1, { fabricAddress: '192.0.2.10' })
+  await plane.idle()
+  expect(codes()).toEqual([])
+  await plane.report(N1, { fabricAddress: '10.0.0.12' })
+  await plane.clock.advance(1100)
+  await plane.idle()
+  expect(plane.view.get('node', N1)!.value.seenFabricAddress).toBe('192.0.2.10')
+  expect(codes()).toEqual(['FabricAddressRefused'])
+  // The tenant of that address still names it.
+  await plane.put(['loadBalancer', loadBalancer(1, { pools: [pool(1, ['10.0.0.12'])] })])
+  await plane.report(N1, { fabricAddress: '192.0.2.11' })
+  await plane.clock.advance(1100)
+  await plane.idle()
+  expect(codes()).toEqual([])
+  await plane.stop()
+})
+
 test('invented reports are not kept, however many', async () => {
   const plane = await twoGroups()
   const made = (turn: number): Partial<NodeReport> => {

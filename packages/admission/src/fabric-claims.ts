@@ -1,0 +1,36 @@
+import { type Node, SpoutError } from '@spout/model'
+import { type Cidr, cidrContains, type Ip, parseCidr, parseIp } from '@spout/net'
+
+/** How much of an address tells the network of a node where no network of the fabric is configured. */
+const NETWORK_BITS = { 4: 24, 6: 64 } as const
+
+/**
+ * Refuses an address that a node's agent reports as its own and that may be somebody else's: a compromised node could
+ * take the address of a tenant's member, which the tenant could name no more.
+ *
+ * With configured networks of the fabric it must be in one of these. Without, a node's first address is taken as it is,
+ * because the node was enrolled just now. A later one must be in a network in which a node has an address.
+ * @throws SpoutError AddressForbidden, with what to set if it is the node's address
+ */
+export function refuseForeignAddress(
+  { fabric, nodes }: { readonly fabric: readonly Cidr[]; readonly nodes: readonly Node[] },
+  node: Pick<Node, 'seenFabricAddress'>,
+  address: string,
+): void {
+  const ip = parseIp(address)
+  const reason = fabric.length > 0 ? notConfigured(fabric, ip) : notKnown(nodes, node, ip)
+  if (reason !== null) throw new SpoutError('AddressForbidden', { field: 'fabricAddress', address, reason })
+}
+
+const notConfigured = (fabric: readonly Cidr[], ip: Ip): string | null =>
+  fabric.some((cidr) => cidrContains(cidr, ip)) ? null : 'it is in none of network.fabricCidrs'
+
+function notKnown(nodes: readonly Node[], { seenFabricAddress }: Pick<Node, 'seenFabricAddress'>, ip: Ip): string | null {
+  if (seenFabricAddress === null) return null
+  const known = nodes.flatMap(({ fabricAddress, seenFabricAddress: seen }) => [fabricAddress, seen])
+  if (known.some((address) => address !== null && cidrContains(networkOf(address), ip))) return null
+  return "no node has an address in its network: set network.fabricCidrs, or the node's fabricAddress"
+}
+
+const networkOf = (address: string): Cidr =>
+  parseCidr(`${address}/${NETWORK_BITS[parseIp(address).version]}`, 'clear')
