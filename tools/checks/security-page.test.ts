@@ -10,8 +10,8 @@ const rows = readFileSync(PAGE, 'utf8')
 const numbered = (letter: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${letter}${index + 1}`)
 
-/** A link, and what stands in quotes right behind it: names of tests in that file. */
-const CITED = /\]\(([^)]+)\)((?:,? "[^"]+")*)/g
+/** A link, what stands in quotes right behind it (names of tests in that file), and whether it prints a figure. */
+const CITED = /\]\(([^)]+)\)((?:,? "[^"]+")*)( \([^)]*\bfigures?\))?/g
 
 describe('docs/security.md', () => {
   test('has every row once, in order', () => {
@@ -20,11 +20,12 @@ describe('docs/security.md', () => {
   })
 
   test.each(rows)('names tests that are there: %s', (row) => {
-    for (const [, link = '', quoted = ''] of row.matchAll(CITED)) {
+    for (const [, link = '', quoted = '', figure] of row.matchAll(CITED)) {
       const file = path.resolve(path.dirname(PAGE), link.split('#')[0] ?? '')
       expect(existsSync(file), link).toBe(true)
       const text = readFileSync(file, 'utf8')
       for (const [, name = ''] of quoted.matchAll(/"([^"]+)"/g)) expect(text, `${link}: ${name}`).toContain(name)
+      if (figure !== undefined) expect(text, `${link} prints no figure`).toContain('recordFault(')
     }
   })
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { SpoutError } from '@spout/model'
 import { silentLogger } from '@spout/runtime'
+import { waitFor } from '@spout/testkit'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Answer, createServer, mount } from './host.ts'
@@ -135,6 +136,33 @@ test('a request that never ends does not keep the server from closing', async ()
   await ended
   expect(app.server.listening).toBe(false)
   expect(answers).toEqual([])
+})
+
+describe('a client that sends without end and without pause', () => {
+  const head = 'POST /slow/echo HTTP/1.1\r\nHost: x\r\n'
+  test.each([
+    ['its headers', `${head}X-Slow: `],
+    ['its body', `${head}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"`],
+  ])('is disconnected at the end of its time: %s', async (_, beginning) => {
+    await app.close()
+    app = createServer({ log: silentLogger(), closeGraceMs: 50, requestTimeoutMs: 200 })
+    const plugin = async (scope: FastifyInstance) => {
+      scope.post('/echo', async () => ({}))
+    }
+    mount(app, { prefix: '/slow', bodyLimitBytes: 1_000_000, plugin })
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const socket = await connected()
+    let isClosed = false
+    socket.resume().on('close', () => {
+      isClosed = true
+    })
+    socket.write(beginning)
+    const drips = () => {
+      socket.write('a')
+      return isClosed
+    }
+    await waitFor(drips, { what: 'the end of the connection', timeoutMs: 10_000, everyMs: 20 })
+  })
 })
 
 test('headers have a limit', async () => {

@@ -15,7 +15,7 @@ export interface HostOptions {
   readonly log: Logger
   /** Limit of a body where the surface sets none. */
   readonly bodyLimitBytes?: number
-  /** How long a client may take to send its whole request. */
+  /** How long a client may take to send its whole request. Default: 30 s. */
   readonly requestTimeoutMs?: number
   /** How long requests under way get when the server closes. Then they are cut off. */
   readonly closeGraceMs?: number
@@ -66,7 +66,9 @@ export const API_JSON_LIMITS: JsonLimits = {
 }
 
 const MAX_HEADER_BYTES = 16_384
+const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
+const LOOK_FOR_SLOW_MS = 2000
 // Longer than the idle time-outs of common proxies, so that they close a connection first and never reuse one that we
 // closed.
 const KEEP_ALIVE_MS = 72_000
@@ -83,11 +85,12 @@ const noCompiler = (): never => {
  * knows none of them. Of a request it logs only the route, status and id.
  */
 export function createServer(options: HostOptions): FastifyInstance {
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options
   const common = {
     loggerInstance: sharedByRequests(options.log),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimitBytes ?? NATIVE_BODY_LIMIT_BYTES,
-    requestTimeout: options.requestTimeoutMs ?? 30_000,
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     genReqId: newRequestId,
     requestIdHeader: false,
@@ -98,10 +101,10 @@ export function createServer(options: HostOptions): FastifyInstance {
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
   } as const
   const limits = {
-    headersTimeout: HEADERS_TIMEOUT_MS,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
     maxHeaderSize: MAX_HEADER_BYTES,
     // How often Node checks time-outs. Its default is 30 s.
-    connectionsCheckingInterval: 2000,
+    connectionsCheckingInterval: Math.min(LOOK_FOR_SLOW_MS, requestTimeoutMs),
   }
   // The type parameter for the kind of server would spread to every surface, and none needs it.
   const app: FastifyInstance = options.https

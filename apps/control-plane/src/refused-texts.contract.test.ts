@@ -56,3 +56,32 @@ describe('a text that is longer than any may be is refused by every surface, in 
     expect(await answer.json()).toMatchObject(expected)
   })
 })
+
+describe('a name with NUL is refused by every surface, by its field', () => {
+  test.each([
+    ['native', '/api/v1/load-balancers', {}],
+    ['Octavia', '/load-balancer/v2/lbaas/loadbalancers', { root: 'loadbalancer' }],
+    ['Neutron', '/network/v2.0/networks', { root: 'network' }],
+    ['Keystone', '/identity/v3/projects', { root: 'project' }],
+  ] as const)('%s', async (_, path, { root = '' }: { readonly root?: string }) => {
+    const named = { name: 'a\u0000b' }
+    const answer = await post(path, root === '' ? named : { [root]: named })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain('name: must not contain the character U+0000')
+  })
+})
+
+describe('an id of 300 characters is not found, in the form of its surface', () => {
+  const id = 'a'.repeat(300)
+  test.each<[string, string, object]>([
+    ['native', '/api/v1/load-balancers', { status: 404, code: 'NotFound' }],
+    ['Octavia', '/load-balancer/v2/lbaas/loadbalancers', { faultcode: 'Client', debuginfo: null }],
+    ['Octavia, of a pool', '/load-balancer/v2.0/lbaas/pools', { faultcode: 'Client', debuginfo: null }],
+    ['Neutron', '/network/v2.0/networks', { NeutronError: { detail: '' } }],
+    ['Keystone', '/identity/v3/projects', { error: { code: 404 } }],
+  ])('%s', async (_, path, expected) => {
+    const answer = await fetch(`${controlPlane.address}${path}/${id}`, { headers: { 'x-auth-token': token } })
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toMatchObject(expected)
+  })
+})
