@@ -14,6 +14,11 @@ export interface NodePool {
   readonly algorithm: 'round-robin' | 'least-connections' | 'source-ip' | 'source-ip-port'
   /** Hash only the source address, so that a client keeps its member. */
   readonly sourceAffinity: boolean
+  /**
+   * How long a client keeps its member after its last new connection, in seconds, also where the hash of its address
+   * leads elsewhere by then. With `sourceAffinity` alone. Absent: the hash decides each time.
+   */
+  readonly keepSeconds?: number
   /** The cookie by which a client keeps its member (pools of mode `http`). Absent: none. */
   readonly session?:
     | { readonly by: 'cookie'; readonly cookie?: SessionCookie }

@@ -43,6 +43,7 @@ export function planPool(
     mode,
     algorithm: pool.algorithm,
     sourceAffinity: pool.persistence?.type === 'source-ip' || pool.algorithm === 'source-ip',
+    ...keptFor(pool),
     ...sessionOf(pool),
     proxyProtocol: proxyProtocolOf(pool),
     members: assignment.members.map((member, at) => {
@@ -59,6 +60,11 @@ export function planPool(
   }
   return { placed, node }
 }
+
+const keptFor = ({ persistence }: Pool): Pick<NodePool, 'keepSeconds'> =>
+  persistence?.type === 'source-ip' && persistence.timeoutSeconds !== null
+    ? { keepSeconds: persistence.timeoutSeconds }
+    : {}
 
 function sessionOf({ persistence }: Pool): Pick<NodePool, 'session'> {
   if (persistence?.type === 'cookie')

@@ -15,11 +15,11 @@ export const CLASS_MASK = 0x0700_0000
 export const POOL_MASK = 0x07ff_ffff
 
 /** Flags in a service's mark, besides its pool's mark: further checks of a new flow. */
-export const SERVICE_FLAGS = { proxied: 1 << 27, limited: 1 << 28, restricted: 1 << 29 } as const
+export const SERVICE_FLAGS = { proxied: 1 << 27, limited: 1 << 28, restricted: 1 << 29, kept: 1 << 30 } as const
 /** Marks of packets to the proxy. It is not 0 where flows are tracked, so that the guard recognizes the responses. */
 export const REDIRECT_MARKS = { front: 0, checked: 1 } as const
 /** For most services all these bits are 0: 64 slots, hashed over address and port, no flags. */
-export const SPECIAL_MASK = 0x3f00_0000
+export const SPECIAL_MASK = 0x7f00_0000
 
 /** One hash rule of the table: pools of this size, hashed over the source address with or without its port. */
 export interface HashClass {

@@ -3,6 +3,7 @@ import type { Transport } from '@spout/model/protocols'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import { effectiveSlots } from '@spout/plan/effective-slots'
 import type { Shares, WantedEntry } from '../../contracts/driver.ts'
+import { keptMember, servingMember } from './kept-clients.ts'
 import { answerMark, poolMark } from './pool-mark.ts'
 import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
@@ -70,9 +71,36 @@ export class PoolInUse {
     })
   }
 
-  /** Renders the members that new flows are translated to, by slot. */
+  /** Whether a client's member is remembered, beside its hash. */
+  get keepsClients(): boolean {
+    return this.#pool.sourceAffinity && this.#pool.keepSeconds !== undefined
+  }
+
+  /** Renders the members that new flows are translated to, by slot or, if clients are remembered, by `keptMember`. */
   renderMembers(version: Family): void {
-    this.#renderSlots(setOf('member', version), version)
+    if (this.keepsClients) this.#renderKept(version)
+    else this.#renderSlots(setOf('member', version), version)
+  }
+
+  /** A member that has no slot serves nobody: who is remembered to be its client is led by the slots again. */
+  #renderKept(version: Family): void {
+    const dealt = setOf('dealt', version)
+    if (this.#rendered.has(dealt)) return
+    this.#rendered.add(dealt)
+    const kept = (index: number): number => keptMember(index, this.#pool.keepSeconds ?? 0)
+    const value = (index: number): Buffer => pack({ mark: servingMember(kept(index)) })
+    const serving = new Set<number>()
+    for (const [slot, index] of this.#slots(version).entries()) {
+      if (index === NO_MEMBER || this.#endpoints[index]?.ip.version !== version) continue
+      serving.add(index)
+      this.#records.add(dealt, pack({ mark: this.mark }, { mark: slot }), value(index))
+    }
+    for (const index of serving) {
+      const identity = pack({ mark: this.mark }, { mark: kept(index) })
+      this.#records.add(dealt, identity, value(index))
+      const { ip, port } = this.#endpoints[index]!
+      this.#records.add(setOf('member', version), identity, pack({ address: ip }, { port }))
+    }
   }
 
   /**

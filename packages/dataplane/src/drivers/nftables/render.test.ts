@@ -32,6 +32,14 @@ const cases: Record<string, WantedEntry> = {
     { services: [service('l1', 53, 5, { protocol: 'udp' })], pools: [pool(5, two, { sourceAffinity: true })] },
     ['m2'],
   ),
+  'clients-kept-one-down': lb(
+    {
+      vips: [vip('203.0.113.10'), vip('2001:db8::10')],
+      services: [service('l1', 53, 5, { protocol: 'udp' })],
+      pools: [pool(5, [...two, member('m3', 'fd01::13')], { sourceAffinity: true, keepSeconds: 100 })],
+    },
+    ['m2'],
+  ),
   'one-port-three-protocols': lb({
     vips: [vip('203.0.113.10'), vip('2001:db8::10')],
     services: (['tcp', 'udp', 'sctp'] as const).map((protocol, at) => service(`l${at}`, 3868, 5 + at, { protocol })),

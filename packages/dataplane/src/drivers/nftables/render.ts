@@ -36,7 +36,11 @@ export function render(wanted: WantedEntry): Rendered {
       const identity = pack({ address: ip }, { transport }, { port: service.port })
       if (front !== null) renderRedirect(records, service, ip.version, identity, front)
       if (table === 'proxying') continue
-      records.add(setOf('service', ip.version), identity, pack({ mark: flagsOf(service) | (pool?.mark ?? 0) }))
+      records.add(
+        setOf('service', ip.version),
+        identity,
+        pack({ mark: flagsOf(service, forwards ? null : pool) | (pool?.mark ?? 0) }),
+      )
       renderAdmission(records, service, ip.version, identity)
       // The proxy counts its own listeners.
       if (!isProxied(service.protocol)) records.add(setOf('opened', ip.version), identity)
@@ -119,7 +123,8 @@ const outermost = (cidrs: readonly Cidr[]): readonly Cidr[] =>
 const limitMark = (listenerId: string): number => createHash('sha256').update(listenerId).digest().readUInt32BE()
 
 /** The flags in a service's mark. */
-const flagsOf = (service: Service): number =>
+const flagsOf = (service: Service, pool: PoolInUse | null): number =>
   (isProxied(service.protocol) ? SERVICE_FLAGS.proxied : 0) |
   (service.connectionLimit === null ? 0 : SERVICE_FLAGS.limited) |
-  (service.allowedCidrs === null ? 0 : SERVICE_FLAGS.restricted)
+  (service.allowedCidrs === null ? 0 : SERVICE_FLAGS.restricted) |
+  (pool?.keepsClients ? SERVICE_FLAGS.kept : 0)

@@ -40,6 +40,11 @@ const family = <Version extends 4 | 6>(version: Version) => {
     service: shape('map', `${endpoint} : mark`, endpointBytes, 4),
     /** Pool mark . slot -> member. */
     member: shape('map', `mark . mark : ${address} . inet_service`, 8, bytes + 4),
+    /**
+     * Pool mark . slot -> `keptMember`, and pool mark . `keptMember` -> the same, of pools that remember their clients.
+     * Their members are in `member` by `keptMember`.
+     */
+    dealt: shape('map', 'mark . mark : mark', 8, 4),
     /** Pool mark . slot -> the member that packets are forwarded to unchanged. */
     nexthop: {
       ...shape('map', `mark . mark : ${address}`, 8, bytes),
@@ -87,6 +92,7 @@ export const INNER_SERVICE = '@th,160,32 . @th,136,8 . @th,224,16'
 export const SETS = {
   service4: v4.service,
   member4: v4.member,
+  dealt4: v4.dealt,
   nexthop4: v4.nexthop,
   remote4: v4.remote,
   proxied4: v4.proxied,
@@ -102,6 +108,7 @@ export const SETS = {
   sent4: v4.sent,
   service6: v6.service,
   member6: v6.member,
+  dealt6: v6.dealt,
   nexthop6: v6.nexthop,
   remote6: v6.remote,
   proxied6: v6.proxied,

@@ -2,6 +2,7 @@ import type { Transport } from '@spout/model/protocols'
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
 import { ANSWERED_MARK, ASK_BACK_MARK } from '../../domain/guard.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
+import { declareKept, keptChain, keptChains } from './kept-clients.ts'
 import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
 import { redirectChains } from './proxy-redirect.ts'
 import { TRANSLATING_SETS } from './sets.ts'
@@ -14,6 +15,7 @@ import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf } from './skeleton-te
 function body(): readonly string[] {
   return [
     ...declareSets(TRANSLATING_SETS),
+    ...declareKept(),
     `  ct timeout ${AT_ONCE} { protocol tcp; policy = { syn_sent : 0 }; }`,
     ...redirectChains('front', 'checked'),
     ...chain('prerouting', 'type nat hook prerouting priority dstnat; policy accept;', [
@@ -26,6 +28,8 @@ function body(): readonly string[] {
     ]),
     ...chain('special4', null, special(4)),
     ...chain('special6', null, special(6)),
+    ...keptChains(4),
+    ...keptChains(6),
     // The socket takes the packet anyway. A packet of a balanced flow is refused, since it was not translated.
     ...chain('full', null, [`${FLAGGED.proxied} reject with tcp reset`]),
     ...chain('postrouting', 'type nat hook postrouting priority srcnat; policy accept;', [
@@ -108,6 +112,7 @@ const FLAGGED = {
   proxied: hasFlag(SERVICE_FLAGS.proxied),
   limited: hasFlag(SERVICE_FLAGS.limited),
   restricted: hasFlag(SERVICE_FLAGS.restricted),
+  kept: hasFlag(SERVICE_FLAGS.kept),
 } as const
 
 /**
@@ -170,6 +175,7 @@ function special(version: 4 | 6): readonly string[] {
     `${FLAGGED.limited} ct mark set ${service} map @limited${version} ct mark @limits goto full`,
     `${FLAGGED.proxied} accept`,
     `${service} @opened${version}`,
+    `${FLAGGED.kept} goto ${keptChain(version)}`,
     `meta mark set meta mark & ${hex(POOL_MASK)}`,
     ...HASH_CLASSES.map((each) => `meta mark & ${hex(CLASS_MASK)} == ${hex(each.bits)} ${balance(version, each)}`),
   ]
