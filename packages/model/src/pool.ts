@@ -40,6 +40,10 @@ export const sessionPersistence = z.discriminatedUnion(
   [
     z.strictObject({
       type: z.literal('source-ip'),
+      /**
+       * How long a client keeps its member after its last new connection, also while others come. Null: as long as the
+       * hash of its address leads there.
+       */
       timeoutSeconds: z.number().int().min(1).max(86_400).nullable().default(null),
     }),
     z.strictObject({

@@ -52,7 +52,7 @@ export const pool: Resource = {
     {
       flags: '--persistence <how>',
       description:
-        'how clients keep their member: source-ip, cookie, cookie:KEY=VALUE,… (name, path, same-site, secure, max-age), application-cookie=NAME or none',
+        'how clients keep their member: source-ip, source-ip:SECONDS, cookie, cookie:KEY=VALUE,… (name, path, same-site, secure, max-age), application-cookie=NAME or none',
       field: 'persistence',
       parse: orNone(persistence),
     },
@@ -244,12 +244,14 @@ export const member: Resource = {
 
 const APPLICATION = 'application-cookie='
 const COOKIE = 'cookie:'
+const SOURCE = 'source-ip:'
 const YES_NO: ReadonlySet<string> = new Set(['yes', 'no'])
 
 /** The server says what is wrong with it. */
 function persistence(text: string): object {
   if (text.startsWith(APPLICATION)) return { type: 'application-cookie', cookieName: text.slice(APPLICATION.length) }
   if (text.startsWith(COOKIE)) return { type: 'cookie', cookie: cookieOf(text.slice(COOKIE.length)) }
+  if (text.startsWith(SOURCE)) return { type: 'source-ip', timeoutSeconds: Number(text.slice(SOURCE.length)) }
   return { type: text }
 }
 

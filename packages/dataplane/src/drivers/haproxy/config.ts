@@ -20,7 +20,7 @@ import { bodyFilter, sizeRules } from './request-sizes.ts'
 import { answerBackends, routeRules } from './route-rules.ts'
 import { separateHostsRules } from './separate-hosts-rules.ts'
 import { goesByName, serverNameRules } from './server-name-rules.ts'
-import { sessionRules } from './session-rules.ts'
+import { keptClientRules, sessionRules } from './session-rules.ts'
 import {
   type BackendShape,
   type Balance,
@@ -312,6 +312,7 @@ const backendSection = (
   `backend ${backendName(id)} from ${backendKind(shape)}-backend`,
   ...BALANCE[shape.balance],
   ...sessionRules(shape.session),
+  ...keptClientRules(shape.keepSeconds),
   `    timeout connect ${timeoutText(shape.connectMs)}`,
   `    timeout server ${timeoutText(shape.memberMs)}`,
   ...(placed?.servers ?? []).map((server) => {

@@ -232,6 +232,8 @@ function certificatesOf({ certificates, unknownNames, clients }: ServiceTls): Fr
   }
 }
 
+const MOST_KEEP_SECONDS = 86_400
+
 const BALANCE: Readonly<Record<NodePool['algorithm'], Balance>> = {
   'round-robin': 'roundrobin',
   'least-connections': 'leastconn',
@@ -252,6 +254,9 @@ function renderBackend(
     connectMs: within(0, connectMs, LONGEST_MS),
     memberMs: within(0, memberMs, LONGEST_MS),
     ...(pool.session === undefined || mode !== 'http' ? {} : { session: sessionShape(pool.id, pool.session) }),
+    ...(pool.sourceAffinity && pool.keepSeconds !== undefined
+      ? { keepSeconds: within(1, pool.keepSeconds, MOST_KEEP_SECONDS) }
+      : {}),
   }
   const effective = effectiveMembers(pool, down)
   const servers = pool.members

@@ -49,6 +49,18 @@ export function sessionRules(session: SessionShape | undefined): readonly string
   ]
 }
 
+/** Clients that a backend remembers, of about 150 bytes each. Beyond it the one that was seen first is forgotten. */
+const MOST_KEPT_CLIENTS = 8192
+
+/**
+ * The rules of a backend that remembers the server of a client's address. The first choice is the hash, which other
+ * nodes and later processes make alike. A server that is down is passed over.
+ */
+export const keptClientRules = (keepSeconds: number | undefined): readonly string[] =>
+  keepSeconds === undefined
+    ? []
+    : [`    stick-table type ipv6 size ${MOST_KEPT_CLIENTS} expire ${keepSeconds}s`, '    stick on src']
+
 const SAME_SITE = { strict: 'Strict', lax: 'Lax', none: 'None' } as const
 
 /** RFC 6265 section 4.1.2, and SameSite of its successor. */

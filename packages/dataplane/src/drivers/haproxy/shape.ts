@@ -73,6 +73,8 @@ export interface BackendShape {
   readonly memberMs: number
   /** How clients keep their server. Absent: they do not. */
   readonly session?: SessionShape
+  /** How long the server of a client's address is remembered after its last connection, in seconds. Absent: it is not. */
+  readonly keepSeconds?: number
 }
 
 export interface SessionShape {
@@ -133,9 +135,16 @@ const tlsWords = ({ minVersion, ciphers, alpn, unknownNames, clients, revocation
   ...(ciphers === undefined ? [] : [ciphers.join(':')]),
 ]
 
-/** `http/roundrobin/5000/50000`, `http/roundrobin/5000/50000/SPOUT-0a1b2c3d-`. */
-export const backendShapeKey = ({ mode, balance, connectMs, memberMs, session }: BackendShape): string =>
-  [mode, balance, connectMs, memberMs, ...(session === undefined ? [] : [sessionWord(session)])].join('/')
+/** `http/roundrobin/5000/50000`, `http/roundrobin/5000/50000/SPOUT-0a1b2c3d-`, `tcp/source/5000/50000/keep-300`. */
+export const backendShapeKey = ({ mode, balance, connectMs, memberMs, session, keepSeconds }: BackendShape): string =>
+  [
+    mode,
+    balance,
+    connectMs,
+    memberMs,
+    ...(session === undefined ? [] : [sessionWord(session)]),
+    ...(keepSeconds === undefined ? [] : [`keep-${keepSeconds}`]),
+  ].join('/')
 
 const sessionWord = ({ cookie, application = '', attributes }: SessionShape): string =>
   [`${cookie}-${application}`, ...(attributes === undefined ? [] : [attributesWord(attributes)])].join('-')
