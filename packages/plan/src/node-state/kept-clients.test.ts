@@ -4,7 +4,7 @@ import { listener, loadBalancer, member, pool } from '../testing/documents.ts'
 import { planPool } from './node-pool.ts'
 
 const planned = (persistence: Pool['persistence']) => {
-  const one = pool(0x2000, [member(0x3000, '10.0.0.11')], { persistence })
+  const one = pool(0x2000, [member(0x3000)], { persistence })
   const { node } = planPool(
     loadBalancer(0x1000, { listeners: [listener(0x1001, 80, { defaultPoolId: one.id })], pools: [one] }),
     one,
