@@ -1,0 +1,195 @@
+import type { ModelView } from '@spout/admission/contract'
+import {
+  type LoadBalancer,
+  type LoadBalancerStatus,
+  type LoadBalancerSummary,
+  loadBalancerKey,
+  type Placement,
+  type Serving,
+} from '@spout/model'
+import { mayLeaveUntilMs } from '@spout/plan'
+import type { Clock } from '@spout/runtime'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import { MOVE_GRACE_MS, type ShardTable } from '../shards/shard-table.ts'
+import type { Carriers } from './carriers.ts'
+import { KnownStatuses, type WorkedOut } from './known-statuses.ts'
+import { generationOf, type ProvisioningStatus, provisioningStatus } from './provisioning-status.ts'
+import type { ServiceSums } from './service-sums.ts'
+import { ServingStatuses } from './serving-statuses.ts'
+
+export interface LoadBalancerStatusesOptions {
+  readonly view: ModelView
+  readonly nodeStates: NodeStateTable
+  readonly clock: Clock
+  readonly carriers: Carriers
+  readonly shards: ShardTable
+  readonly sums: ServiceSums
+}
+
+interface Confirmed {
+  readonly generation: number
+  readonly at: string
+}
+
+/**
+ * The statuses of load balancers, worked out when somebody asks, and remembered until something that they follow from
+ * has changed.
+ */
+export class LoadBalancerStatuses {
+  readonly #options: LoadBalancerStatusesOptions
+  readonly #confirmed = new Map<string, Confirmed>()
+  readonly #serving: ServingStatuses
+  readonly #statuses = new KnownStatuses()
+
+  constructor(options: LoadBalancerStatusesOptions) {
+    this.#options = options
+    this.#serving = new ServingStatuses(options.carriers, (id) => this.ownerOf(id))
+  }
+
+  /** The status of a load balancer; that of an unknown one says so. */
+  of(id: string): WorkedOut {
+    const { view } = this.#options
+    const loadBalancer = view.get('loadBalancer', id)?.value
+    if (loadBalancer === undefined) return this.#workedOut(id, UNKNOWN, NOBODY_SERVES, false)
+    const placement = view.get('placement', id)?.value ?? null
+    return this.#statuses.of(loadBalancer, placement, () => {
+      const { status, holds } = this.#provisioningOf(loadBalancer, placement)
+      return this.#workedOut(id, status, this.#serving.of(loadBalancer), holds)
+    })
+  }
+
+  /** The node that the load balancer is on; null if nobody has it, or all of a group do. */
+  ownerOf(id: string): string | null {
+    const placement = this.#options.view.get('placement', id)?.value
+    if (placement?.shard == null) return placement?.ownerNodeId ?? null
+    if (!this.#options.carriers.isSharded(id)) return null
+    return this.#options.shards.shard(placement.shard.nodeGroupId, placement.shard.number)?.ownerNodeId ?? null
+  }
+
+  /** The newest generation that a node confirmed; undefined before the first. */
+  confirmedGeneration(id: string): number | undefined {
+    return this.#confirmed.get(id)?.generation
+  }
+
+  /** The node confirmed the generation that it was given. */
+  confirm(id: string, nodeId: string): void {
+    const held = this.#options.nodeStates.get(nodeId, loadBalancerKey(id))
+    if (held === null) return
+    const generation = generationOf(held.entry)
+    if (this.#confirmed.get(id)?.generation === generation) return
+    this.#confirmed.set(id, { generation, at: this.#options.clock.now().toISOString() })
+    this.#statuses.forget(id)
+  }
+
+  statusChanged(id: string): void {
+    this.#statuses.forget(id)
+  }
+
+  /** Whether its members serve may have changed, and so its status. */
+  servingChanged(id: string): void {
+    this.#serving.forget(id)
+    this.#statuses.forget(id)
+  }
+
+  deleted(id: string): void {
+    this.#confirmed.delete(id)
+    this.servingChanged(id)
+  }
+
+  forgetStatuses(): void {
+    this.#statuses.forgetAll()
+  }
+
+  forgetAll(): void {
+    this.#serving.forgetAll()
+    this.#statuses.forgetAll()
+  }
+
+  #workedOut(id: string, provisioning: ProvisioningStatus, serving: Serving, holds: boolean): WorkedOut {
+    const { confirmedBy: _, ...status } = provisioning
+    const confirmed = this.#confirmed.get(id)
+    const summary: LoadBalancerSummary = {
+      ...{ ...status, serving },
+      confirmedGeneration: confirmed?.generation ?? 0,
+      confirmedAt: confirmed?.at ?? null,
+      ownerNodeId: this.ownerOf(id),
+    }
+    const { carriers, sums } = this.#options
+    const members = () => this.#membersOf(id)
+    return {
+      summary,
+      // Lists mostly show the summary, so the rest is computed on access.
+      status: {
+        ...summary,
+        get nodes() {
+          return carriers.confirmations(id)
+        },
+        get members() {
+          return members()
+        },
+        get stats() {
+          return sums.of(id)
+        },
+      },
+      holds,
+    }
+  }
+
+  #membersOf(id: string): LoadBalancerStatus['members'] {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    return loadBalancer === undefined ? new Map() : this.#serving.membersOf(loadBalancer)
+  }
+
+  /** Worked out anew. */
+  provisioningOf(loadBalancer: LoadBalancer): ProvisioningStatus {
+    const placement = this.#options.view.get('placement', loadBalancer.id)?.value ?? null
+    return this.#provisioningOf(loadBalancer, placement).status
+  }
+
+  /** `holds`: until something changes; else it may end with the time. */
+  #provisioningOf(
+    loadBalancer: LoadBalancer,
+    placement: Placement | null,
+  ): { readonly status: ProvisioningStatus; readonly holds: boolean } {
+    const { view, shards, carriers } = this.#options
+    const place = placement?.shard ?? null
+    const changedForMs = place === null ? null : shards.changedForMs(place.nodeGroupId, place.number)
+    const hasMoved = changedForMs !== null && changedForMs < MOVE_GRACE_MS
+    const leaving = this.leavesWithinMs(loadBalancer) > 0
+    const status = provisioningStatus({
+      loadBalancer,
+      placement,
+      carriers: carriers.of(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
+      shard: place === null ? null : shards.shard(place.nodeGroupId, place.number),
+      groupName: place === null ? '' : (view.get('nodeGroup', place.nodeGroupId)?.value.name ?? place.nodeGroupId),
+      leaving,
+      moving: hasMoved && this.#confirmed.get(loadBalancer.id)?.generation === loadBalancer.generation,
+    })
+    return { status, holds: !hasMoved && !leaving }
+  }
+
+  /** Milliseconds that an ordered move may take to get it off the node that it should leave; 0 without a move. */
+  leavesWithinMs({ id, leftNodeId }: LoadBalancer): number {
+    const { view, clock } = this.#options
+    const place = view.get('placement', id)?.value.shard
+    if (leftNodeId === undefined || !place) return 0
+    const group = view.get('nodeGroup', place.nodeGroupId)?.value
+    const untilMs = group === undefined ? null : mayLeaveUntilMs(group, place.number, leftNodeId)
+    return untilMs === null ? 0 : Math.max(0, untilMs - clock.now().getTime())
+  }
+}
+
+const UNKNOWN: ProvisioningStatus = {
+  provisioning: 'pending',
+  reason: 'Unknown',
+  message: 'There is no such load balancer',
+  confirmedBy: null,
+}
+
+const NOBODY_SERVES: Serving = {
+  state: 'no',
+  reason: 'NoListeners',
+  message: 'There is no such load balancer.',
+  membersUp: 0,
+  members: 0,
+}
