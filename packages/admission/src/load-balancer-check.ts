@@ -27,7 +27,9 @@ export function checkedNetworkId(
     if (found !== null) throw new SpoutError(found.code, found.params)
     return null
   }
-  const resolution = resolveLoadBalancer(loadBalancer, resolveContextOf(context, loadBalancer))
+  const stored = view.get('loadBalancer', loadBalancer.id)?.value ?? null
+  const resolved = stored?.networkId === loadBalancer.networkId ? stored : null
+  const resolution = resolveLoadBalancer(loadBalancer, { ...resolveContextOf(context, loadBalancer), resolved })
   if ('problem' in resolution) throw new SpoutError(resolution.problem.code, resolution.problem.params)
   checkRevocations(loadBalancer, (id) => view.get('certificate', id)?.value ?? null)
   const { network } = resolution

@@ -2,6 +2,7 @@ import {
   featuresOfRoutes,
   type HealthMonitor,
   type LoadBalancer,
+  listDifference,
   type Network,
   type Pool,
   SLOT_TABLE_SIZES,
@@ -14,7 +15,7 @@ import { type Problem, problem } from '../reason.ts'
 import { failureProblems } from './failure-settings.ts'
 import { figureProblems } from './figure-problems.ts'
 import { filterProblems } from './filter-problems.ts'
-import { type MemberContext, memberNetwork } from './member-network.ts'
+import { type EndpointNames, type MemberContext, memberNetwork } from './member-network.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 import { routeProblems } from './route-problems.ts'
 import { serverNameHeaderProblems } from './server-name-problems.ts'
@@ -26,9 +27,14 @@ export interface ResolveContext extends MemberContext {
   readonly useOfCertificate: UseOfCertificate
   /** The tables of listeners that were checked before. Default: none. */
   readonly tables?: RouteTables
+  /**
+   * A version that was resolved to the present network. What it names is not looked up again, so a change of a pool of
+   * thousands costs what it changes. Default: none.
+   */
+  readonly resolved?: EndpointNames | null
 }
 
-type DocumentContext = Pick<ResolveContext, 'useOfCertificate' | 'tables'>
+type DocumentContext = Pick<ResolveContext, 'useOfCertificate' | 'tables' | 'resolved'>
 
 export type Resolution = { readonly network: Network | null } | { readonly problem: Problem }
 
@@ -54,13 +60,41 @@ export function resolveLoadBalancer(
       }),
     }
   const [vipNetworkId] = vipNetworks
-  const ofMembers = memberNetwork(loadBalancer, vipNetworkId ?? null, context)
+  const ofMembers = networkOfMembers(loadBalancer, vipNetworkId ?? null, context)
   if (ofMembers !== null && 'problem' in ofMembers) return ofMembers
   const network =
     ofMembers?.network ??
     context.networks.find((one) => one.id === (vipNetworkId ?? context.currentNetworkId)) ??
     (context.networks.length === 1 ? context.networks[0] : undefined)
   return { network: network ?? null }
+}
+
+/** As `memberNetwork`; of members that a resolved version has, it is known. */
+function networkOfMembers(
+  loadBalancer: EndpointNames,
+  vipNetworkId: string | null,
+  context: ResolveContext,
+): ReturnType<typeof memberNetwork> {
+  const { resolved, currentNetworkId } = context
+  if (resolved && currentNetworkId !== null && (vipNetworkId ?? currentNetworkId) === currentNetworkId) {
+    const ofNew = memberNetwork(endpointsSince(resolved, loadBalancer), currentNetworkId, context)
+    // Else all members count, and an error names the place in the document.
+    if (ofNew === null || 'network' in ofNew) return ofNew
+  }
+  return memberNetwork(loadBalancer, vipNetworkId, context)
+}
+
+/** What names addresses in one version and is not the same object in the other. */
+function endpointsSince(before: EndpointNames, after: EndpointNames): EndpointNames {
+  const pools = new Map(before.pools.map((pool) => [pool.id, pool.members]))
+  const logs = new Set(before.listeners.map(({ accessLog }) => accessLog))
+  return {
+    pools: after.pools.map((pool) => ({
+      ...pool,
+      members: [...listDifference(pools.get(pool.id) ?? [], pool.members).come],
+    })),
+    listeners: after.listeners.filter(({ accessLog }) => !logs.has(accessLog)),
+  }
 }
 
 /** The first problem that a document has whatever networks there are. */
@@ -76,8 +110,9 @@ export function documentProblem(
 
 function* documentProblems(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
-  { useOfCertificate, tables }: DocumentContext,
+  { useOfCertificate, tables, resolved }: DocumentContext,
 ): Generator<Problem> {
+  const known = new Set(resolved?.pools.map(({ members }) => members))
   yield* idProblems(loadBalancer)
   yield* portProblems(loadBalancer)
   yield* poolReferenceProblems(loadBalancer)
@@ -90,7 +125,10 @@ function* documentProblems(
     yield* figureProblems(listener, `listeners[${index}]`)
     yield* serverNameHeaderProblems(listener, `listeners[${index}]`)
   }
-  for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)
+  for (const [index, pool] of loadBalancer.pools.entries()) {
+    if (!known.has(pool.members)) yield* endpointProblems(pool, `pools[${index}]`)
+    yield* poolProblems(loadBalancer, pool, `pools[${index}]`)
+  }
   yield* certificateProblems(loadBalancer, useOfCertificate)
 }
 
@@ -160,7 +198,7 @@ function* portProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>): Generator
 
 const MOST_SLOTS = SLOT_TABLE_SIZES.at(-1)!
 
-function* poolProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool, field: string): Generator<Problem> {
+function* endpointProblems(pool: Pool, field: string): Generator<Problem> {
   const endpoints = new Set<string>()
   for (const [index, member] of pool.members.entries()) {
     const key = `${member.address} ${member.port}`
@@ -172,6 +210,9 @@ function* poolProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool
       })
     endpoints.add(key)
   }
+}
+
+function* poolProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool, field: string): Generator<Problem> {
   if (pool.members.length > MOST_SLOTS && poolMode(loadBalancer, pool) === 'l4')
     yield problem('Unsupported', {
       field: `${field}.members`,

@@ -145,3 +145,13 @@ test('an empty change changes nothing', () => {
   expect(merged(stored, {})).toEqual(stored)
   expect(merged(stored, { b: { c: [3] }, e: { f: 1 } })).toEqual({ a: 1, b: { c: [3], d: null }, e: { f: 1 } })
 })
+
+test('what a change of a pool does not name is not made anew: its members, and those of other pools', async () => {
+  const made = await create()
+  const poolsNow = () => bed.view.get('loadBalancer', made.before.id)!.value.pools
+  const [before] = poolsNow()
+  expect((await call('PATCH', made.pool, { panicThreshold: 5, monitor: { rise: 4 } })).status).toBe(200)
+  const [after] = poolsNow()
+  expect(after).toMatchObject({ panicThreshold: 5, monitor: { rise: 4 } })
+  expect(after!.members).toBe(before!.members)
+})

@@ -29,6 +29,8 @@ interface PartKind<T extends { readonly id: string }, S extends z.ZodObject> {
   readonly what: 'Listener' | 'Pool'
   readonly schema: z.ZodType
   readonly draft: S
+  /** Its list that may have thousands of items. */
+  readonly list: keyof T & string
   readonly of: (loadBalancer: LoadBalancer) => readonly T[]
   readonly make: (parts: Parts, draft: z.output<S>, current: LoadBalancer) => Pieces<T>
   readonly replace: (all: T[]) => LoadBalancerChange
@@ -43,6 +45,7 @@ export const LISTENERS: PartKind<Listener, typeof listenerDraft> = {
   what: 'Listener',
   schema: listener,
   draft: listenerDraft,
+  list: 'routes',
   of: (loadBalancer) => loadBalancer.listeners,
   make: (parts, draft, current) => parts.listener(draft, current.pools, ''),
   replace: (listeners) => ({ listeners }),
@@ -56,6 +59,7 @@ export const POOLS: PartKind<Pool, typeof poolDraft> = {
   what: 'Pool',
   schema: pool,
   draft: poolDraft,
+  list: 'members',
   of: (loadBalancer) => loadBalancer.pools,
   make: (parts, draft) => parts.pool(draft, ''),
   replace: (pools) => ({ pools }),
@@ -169,9 +173,14 @@ const changeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(k
       const now = context.clock.now().toISOString()
       const changed = await putPart(kind, context, call, function* (current) {
         const stored = partOf(kind.of(current), call.params.part, kind.what)
-        const wanted = merged({ ...stored, ...kind.givesWay(stored, call.body) }, call.body)
+        const { list } = kind
+        const keepsList = call.body[list] === undefined
+        const known = { ...stored, ...kind.givesWay(stored, call.body), ...(keepsList && { [list]: [] }) }
+        const wanted = { ...merged(known, call.body), id: stored.id }
         const parts = new Parts(current, now, monitorDefaultsOf(context, current))
-        return yield* kind.make(parts, yield* parsingAs(kind.draft, { ...wanted, id: stored.id }), current)
+        const made = yield* kind.make(parts, yield* parsingAs(kind.draft, wanted), current)
+        // What was validated before costs nothing.
+        return keepsList ? { ...made, [list]: stored[list] } : made
       })
       return partOf(kind.of(changed), call.params.part, kind.what)
     },
