@@ -202,8 +202,8 @@ export async function nextApplied(agent: LineProgram): Promise<AppliedLine> {
 }
 
 /**
- * The next apply that completed after a moment. The agent may apply an entry twice, so more earlier lines may be left
- * than were counted.
+ * The next apply that completed after a moment. Entries are applied again when their domain changes, so more earlier
+ * lines may be left than were counted.
  * @param sinceNs on CLOCK_MONOTONIC
  */
 export async function appliedSince(agent: LineProgram, sinceNs: bigint): Promise<AppliedLine> {

@@ -21,8 +21,8 @@ export interface OrderedChangesOptions {
   readonly statuses: EntryStatuses
   readonly slowStarts: SlowStarts
   readonly state: Pick<StateFile, 'handedOver'>
-  /** A domain changed, so the entries in it must be applied again. */
-  readonly onDomainChanged: (number: number) => void
+  /** A domain changed, so the entries in it must be applied again, except those that are applied after it anyway. */
+  readonly onDomainChanged: (number: number, underWay: ReadonlySet<string>) => void
 }
 
 type Put = readonly [string, Held]
@@ -69,7 +69,7 @@ export class OrderedChanges {
     const gone = held.flatMap(([key, one]) => (one === undefined ? [key] : []))
     if (keys.includes(GROUP_KEY)) await this.applyGroup(signal)
     const domains = put.filter(([, { entry }]) => entry.kind === 'domain')
-    await this.applyDomains(domains, signal)
+    await this.applyDomains(domains, signal, new Set(keys))
     await this.#announceGateways(domains, signal)
     await this.#changeLoadBalancers(put, gone.filter(isLoadBalancerKey), signal)
     await this.#removeDomains(
@@ -100,8 +100,11 @@ export class OrderedChanges {
     statuses.done(GROUP_KEY)
   }
 
-  /** Creates and changes domains, without the gateway addresses, which `#announceGateways` adds. */
-  async applyDomains(put: readonly Put[], signal: AbortSignal): Promise<void> {
+  /**
+   * Creates and changes domains, without the gateway addresses, which `#announceGateways` adds.
+   * @param underWay entries that are applied after them
+   */
+  async applyDomains(put: readonly Put[], signal: AbortSignal, underWay = NONE): Promise<void> {
     const { domains, statuses, onDomainChanged } = this.#options
     const entries: DomainEntry[] = []
     for (const [key, { entry }] of put) {
@@ -120,7 +123,7 @@ export class OrderedChanges {
       }
       const before = statuses.get(key)
       statuses.confirm(key, held, NONE)
-      if (before === undefined || before.hash !== held.hash) onDomainChanged(held.entry.number)
+      if (before === undefined || before.hash !== held.hash) onDomainChanged(held.entry.number, underWay)
     }
   }
 

@@ -109,6 +109,16 @@ describe('order', () => {
     await process.end()
   })
 
+  test('an entry that comes with its domain is applied once, and again when the domain changes alone', async () => {
+    const node = new RecordedNode()
+    const process = await Process.start(node)
+    await process.sync(loadBalancerEntry('a'), domainEntry(1), loadBalancerEntry('b'))
+    expect(node.handed.splice(0)).toEqual(['lb/a', 'lb/b'])
+    await process.take(putLine(domainEntry(1, { returnPath: 'snat' })))
+    expect(node.handed.splice(0)).toEqual(['lb/a', 'lb/b'])
+    await process.end()
+  })
+
   test('an address is announced after the state file has its owner, so that a killed agent leaves no unknown address', async () => {
     const node = new RecordedNode()
     const process = await Process.start(node)

@@ -89,8 +89,8 @@ export class NodeReconciler {
       announcements: this.#announcements,
       wanted: this.#wanted,
       statuses: this.#statuses,
-      onDomainChanged: (number) => {
-        for (const key of this.#wanted.inDomain(number)) this.#dirty.add(key)
+      onDomainChanged: (number, underWay) => {
+        for (const key of this.#wanted.inDomain(number)) if (!underWay.has(key)) this.#dirty.add(key)
       },
     })
   }

@@ -16,6 +16,8 @@ export class RecordedNode {
   /** Keys that the kernel refuses, and its words. */
   readonly refusals = new Map<string, string>()
   transactions = 0
+  /** Keys that the driver was handed, also those that it has already. */
+  readonly handed: string[] = []
   /** Awaited by every apply: lets a test hold a pass. */
   gate: Promise<void> = Promise.resolve()
   /** Called before an address is announced. */
@@ -113,6 +115,7 @@ export class RecordedDriver implements DataPlaneDriver<string> {
 
   #put(wanted: WantedEntry): Applied {
     const { key } = wanted
+    this.#node.handed.push(key)
     const refusal = this.#node.refusals.get(key)
     if (refusal !== undefined) return failed(key, refusal)
     if (!this.#node.domains.has(wanted.domain.number)) return failed(key, 'no such namespace')
