@@ -7,9 +7,10 @@
 export { isSelected } from './announcers/bgp/plan-bgp.ts'
 export type { GroupNode } from './announcers/group-node.ts'
 export type { GroupPlanInput } from './announcers/group-plan-input.ts'
+export { canTakeOver } from './announcers/registry.ts'
 export { type CarryingGroup, carryingGroup } from './group/carrying-group.ts'
+export { heldBack } from './group/held-drains.ts'
 export { type GroupPlan, planGroup } from './group/plan-group.ts'
-export { heldBack } from './group/plan-second-chance.ts'
 export {
   balancedNodes,
   type MoveStep,

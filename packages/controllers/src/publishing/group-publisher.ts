@@ -8,6 +8,7 @@ import {
   type StatusReader,
 } from '@spout/model'
 import {
+  canTakeOver,
   type GroupNode,
   type GroupPlan,
   type GroupPlanInput,
@@ -15,6 +16,7 @@ import {
   type MoveStep,
   moveUnderWay,
   planGroup,
+  type Reason,
 } from '@spout/plan'
 import type { Clock, Timer } from '@spout/runtime'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -144,20 +146,35 @@ export class GroupPublisher {
     return entry === undefined || this.#options.status.confirmedHash(id, 'group') === entryHash(entry)
   }
 
-  /** A drained node keeps its addresses until the others know where to forward packets of its connections. */
+  /**
+   * A drained node keeps its addresses until the others know where to forward packets of its connections, and until one
+   * of them could announce them.
+   */
   #planDrains(group: NodeGroup, input: GroupPlanInput): GroupPlan {
     const { nodes, nowMs } = input
-    if (!hasShards(group) || !nodes.some(({ scheduling }) => scheduling === 'draining')) return planGroup(input)
     const plan = planGroup(input)
     const candidates = nodes.filter((node) => !this.#begun.has(drainOf(node)))
-    const held = heldBack(nodes, (node) => this.#knows(plan, node), nowMs)
+    if (!hasShards(group) || !candidates.some(({ scheduling }) => scheduling === 'draining')) return plan
+    const judged = nodes.map((node) => ({ ...node, ...this.#judge(group, node) }))
+    const held = heldBack(judged, (node) => this.#knows(plan, node), nowMs)
     const waiting = candidates.filter(({ id }) => held.nodeIds.has(id))
     for (const node of candidates)
       if (node.scheduling === 'draining' && !waiting.includes(node)) this.#begun.add(drainOf(node))
     if (waiting.length === 0) return plan
     this.#waiting.add(group.id)
     const meanwhile = planGroup({ ...input, heldBack: new Set(waiting.map(({ id }) => id)) })
-    return { ...meanwhile, againAtMs: soonest(meanwhile.againAtMs, held.againAtMs) }
+    const problems = new Map(meanwhile.problems)
+    for (const { id } of waiting) {
+      const names = held.waitsFor.get(id)
+      if (names !== undefined) problems.set(id, [...(problems.get(id) ?? []), drainWaits(names)])
+    }
+    return { ...meanwhile, problems, againAtMs: soonest(meanwhile.againAtMs, held.againAtMs) }
+  }
+
+  /** Of a node that has not reported since the start nothing is known. */
+  #judge(group: NodeGroup, { id }: GroupNode): Pick<GroupNode, 'canTakeOver'> {
+    const { liveness, status } = this.#options
+    return liveness.of(id) === 'new' ? {} : { canTakeOver: canTakeOver(group, status.node(id)) }
   }
 
   /** @returns whether the node has just reported that no client is left */
@@ -204,6 +221,11 @@ const LOOK_AGAIN_MS = 100
 const KNOWN_WITHIN_MS = 2000
 
 const drainOf = ({ id, drainedSince }: Pick<GroupNode, 'id' | 'drainedSince'>): string => `${id} ${drainedSince}`
+
+const drainWaits = (names: readonly string[]): Reason => ({
+  code: 'DrainWaits',
+  message: `Its drain waits: ${names.map((name) => `node \`${name}\``).join(', ')} cannot announce its addresses yet.`,
+})
 
 const soonest = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)

@@ -56,6 +56,32 @@ test('a drain waits no longer than two seconds', async () => {
   await plane.stop()
 })
 
+test('a drain by BGP begins when another node has a session, and says so until then', async () => {
+  const plane = await cluster(nodeGroup(1, { announcer: 'bgp', bgp: { localAs: 64_512 } }))
+  await plane.put(['bgpPeer', ROUTER])
+  const heard = (state: BgpSessionReport['state']): Partial<NodeReport> => ({
+    shards: [1, 2, 3, 4].map((number) => ({ number, state: 'backup', since: NOW, takeovers: 0, lastMove: null })),
+    bgpSessions: [{ peerId: ROUTER.id, state, since: NOW, announced: 0, lastError: null, bfd: null }],
+  })
+  await plane.confirmAll(N1, heard('established'))
+  for (const id of [N2, N3]) await plane.confirmAll(id, heard('active'))
+  await schedule(plane, N1, 'draining')
+  for (const id of [N2, N3]) await plane.confirmAll(id)
+  await plane.clock.advance(2500)
+  for (const id of [N1, N2, N3]) await plane.confirmAll(id)
+  expect(groupOf(plane, N1)).toMatchObject({ vrrp: { yield: false }, bgp: { drain: 'none' } })
+  expect(plane.status.node(N1).problems).toMatchObject([
+    { code: 'DrainWaits', message: 'Its drain waits: node `n2`, node `n3` cannot announce its addresses yet.' },
+  ])
+  for (const id of [N2, N3]) await plane.report(id, heard('established'))
+  expect(groupOf(plane, N1)).toMatchObject({ vrrp: { yield: true }, bgp: { drain: 'prefer-others' } })
+  expect(plane.status.node(N1).problems).toEqual([])
+  // A session that ends later does not bring the drained node back.
+  for (const id of [N2, N3]) await plane.report(id, heard('idle'))
+  expect(yields(plane, N1)).toBe(true)
+  await plane.stop()
+})
+
 test('a second chance outlasts the drain and ends in time', async () => {
   const plane = await cluster(vrrpGroup(1, 2, { secondChanceSeconds: 60 }))
   await schedule(plane, N1, 'draining')

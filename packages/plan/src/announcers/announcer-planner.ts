@@ -1,4 +1,11 @@
-import type { Announce, AnnouncerParts, BgpAdvertisementIntent, GroupSettings, LoadBalancer } from '@spout/model'
+import type {
+  Announce,
+  AnnouncerParts,
+  BgpAdvertisementIntent,
+  GroupSettings,
+  LoadBalancer,
+  NodeStatus,
+} from '@spout/model'
 import type { Reason } from '../reason.ts'
 import type { GroupPlanInput } from './group-plan-input.ts'
 
@@ -33,4 +40,9 @@ export interface AnnouncerPlanner<Terms> {
   announceInside(shard: number | null): Announce
   /** Nodes' parts in the group, by id. Left out: it has none of its own. */
   parts?(input: GroupPlanInput): ReadonlyMap<string, AnnouncerPart>
+  /** Whether a node with this status could announce what another gives up. Left out: every connected node could. */
+  canTakeOver?(status: AnnouncerStatus): boolean
 }
+
+/** What a node last reported of its announcers. */
+export type AnnouncerStatus = Pick<NodeStatus, 'shards' | 'bgpSessions'>

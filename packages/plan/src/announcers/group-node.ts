@@ -6,6 +6,8 @@ export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'sc
   /** Its address on the fabric; null while unknown. */
   readonly fabricAddress: string | null
   readonly connection: PlannedNode['connection']
+  /** Whether it could announce what another gives up (`canTakeOver`). Absent: not known. */
+  readonly canTakeOver?: boolean
   /** Whether its proxies have no client left since its last drain. Absent: not known. */
   readonly departed?: boolean
   /** Time of the last order to hand over a shard and stay in service (`NodeGroup.rebalance`). Absent: never. */

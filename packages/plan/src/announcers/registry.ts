@@ -9,7 +9,7 @@ import {
   hasShards,
   type NodeGroup,
 } from '@spout/model'
-import type { AnnouncedVip, AnnouncerPart, AnnouncerPlanner } from './announcer-planner.ts'
+import type { AnnouncedVip, AnnouncerPart, AnnouncerPlanner, AnnouncerStatus } from './announcer-planner.ts'
 import { bgpPlanner } from './bgp/planner.ts'
 import type { GroupPlanInput } from './group-plan-input.ts'
 import { l2Planner } from './l2/planner.ts'
@@ -54,8 +54,15 @@ export function announceInside(announcer: AnnouncerName | undefined, shard: numb
 
 /** Nodes' parts in their group, by id, of every announcer that the group uses. */
 export function announcerParts(input: GroupPlanInput): readonly ReadonlyMap<string, AnnouncerPart>[] {
-  const name = announcerInUse(input.group)
+  return namesInUse(input.group).flatMap((one) => PLANNERS[one].parts?.(input) ?? [])
+}
+
+/** Whether a node with this status could announce what another node of the group gives up. */
+export const canTakeOver = (group: Pick<NodeGroup, 'announcer'>, status: AnnouncerStatus): boolean =>
+  namesInUse(group).every((one) => PLANNERS[one].canTakeOver?.(status) ?? true)
+
+function namesInUse(group: Pick<NodeGroup, 'announcer'>): readonly AnnouncerName[] {
+  const name = announcerInUse(group)
   const { electedBy } = announcerNamed(name)
-  const names = new Set(electedBy === null ? [name] : [electedBy, name])
-  return [...names].flatMap((one) => PLANNERS[one].parts?.(input) ?? [])
+  return [...new Set(electedBy === null ? [name] : [electedBy, name])]
 }

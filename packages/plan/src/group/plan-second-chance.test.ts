@@ -2,7 +2,7 @@ import type { NodeGroup } from '@spout/model'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { GroupNode } from '../announcers/group-node.ts'
-import { heldBack, planSecondChance } from './plan-second-chance.ts'
+import { planSecondChance } from './plan-second-chance.ts'
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z')
 const at = (seconds: number): string => new Date(T0 + 1000 * seconds).toISOString()
@@ -150,21 +150,4 @@ test('in any order of drains, a packet visits each node at most once more after 
       },
     ),
   )
-})
-
-describe('a drain', () => {
-  const never = () => false
-  it('waits until the nodes that take over know, and not for ever', () => {
-    const nodes = [drained(1, 0), node(2), node(3)]
-    const wait = (knows: (one: GroupNode) => boolean, nowS: number) => heldBack(nodes, knows, T0 + 1000 * nowS)
-    expect(wait(never, 0)).toEqual({ nodeIds: new Set(['node-1']), againAtMs: T0 + 2000 })
-    expect(wait(({ id }) => id === 'node-2', 1).nodeIds).toEqual(new Set(['node-1']))
-    expect(wait(() => true, 1)).toEqual({ nodeIds: new Set(), againAtMs: null })
-    expect(wait(never, 2)).toEqual({ nodeIds: new Set(), againAtMs: null })
-  })
-
-  it('does not wait for silent or drained nodes', () => {
-    const nodes = [drained(1, 0), drained(2, 0), node(3, { connection: 'disconnected' })]
-    expect(heldBack(nodes, never, T0).nodeIds.size).toBe(0)
-  })
 })

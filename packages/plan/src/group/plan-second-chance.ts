@@ -1,8 +1,6 @@
 import { isAnnouncedByEveryNode, type NodeGroup, type SecondChance } from '@spout/model'
 import { type GroupNode, hasSuccessor } from '../announcers/group-node.ts'
 
-/** How long a drain waits for the other nodes to confirm that they know of it. */
-const KNOWN_WITHIN_MS = 2000
 /** Limit of forwards for a packet that belongs to no connection. */
 const MOST_HOPS = 8
 
@@ -82,23 +80,3 @@ const isBack = ({ scheduling, drainedSince }: GroupNode): boolean => scheduling 
 
 const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b)
 const endsAtMs = (since: string, seconds: number): number => Date.parse(since) + 1000 * seconds
-
-/**
- * Draining nodes that keep their addresses for now: a node that would take over does not know yet where to forward
- * packets of their connections.
- * @param knows whether a node confirmed its present group entry
- */
-export function heldBack(
-  nodes: readonly GroupNode[],
-  knows: (node: GroupNode) => boolean,
-  nowMs: number,
-): { readonly nodeIds: ReadonlySet<string>; readonly againAtMs: number | null } {
-  const others = nodes.filter(({ scheduling, connection }) => scheduling !== 'draining' && connection === 'connected')
-  if (others.every(knows)) return { nodeIds: new Set(), againAtMs: null }
-  const fresh = nodes.filter(
-    ({ scheduling, drainedSince }) =>
-      scheduling === 'draining' && drainedSince !== null && nowMs < Date.parse(drainedSince) + KNOWN_WITHIN_MS,
-  )
-  const ends = fresh.map(({ drainedSince }) => Date.parse(drainedSince ?? '') + KNOWN_WITHIN_MS)
-  return { nodeIds: new Set(fresh.map(({ id }) => id)), againAtMs: ends.length === 0 ? null : Math.min(...ends) }
-}

@@ -35,4 +35,6 @@ export const bgpPlanner: AnnouncerPlanner<BgpTerms> = {
       }),
     )
   },
+  // No router sends anything to a node without a session. After a start one takes a second or two.
+  canTakeOver: ({ bgpSessions }) => bgpSessions.some(({ state }) => state === 'established'),
 }

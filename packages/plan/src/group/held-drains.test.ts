@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import type { GroupNode } from '../announcers/group-node.ts'
+import { heldBack } from './held-drains.ts'
+
+const T0 = Date.parse('2026-01-01T00:00:00.000Z')
+const SECOND = 1000
+
+const node = (number: number, fields: Partial<GroupNode> = {}): GroupNode => ({
+  id: `node-${number}`,
+  name: `n${number}`,
+  scheduling: 'enabled',
+  schedulingSince: null,
+  drainedSince: null,
+  fabricAddress: `192.0.2.${number}`,
+  connection: 'connected',
+  ...fields,
+})
+
+const drained = (number: number, fields: Partial<GroupNode> = {}): GroupNode => {
+  const since = new Date(T0).toISOString()
+  return node(number, { scheduling: 'draining', schedulingSince: since, drainedSince: since, ...fields })
+}
+
+const all = () => true
+const none = () => false
+
+describe('a drain', () => {
+  it('waits until the nodes that take over know, and not for ever', () => {
+    const nodes = [drained(1), node(2), node(3)]
+    const wait = (knows: (one: GroupNode) => boolean, nowS: number) => heldBack(nodes, knows, T0 + nowS * SECOND)
+    expect(wait(none, 0)).toMatchObject({ nodeIds: new Set(['node-1']), againAtMs: T0 + 2 * SECOND })
+    expect(wait(({ id }) => id === 'node-2', 1).nodeIds).toEqual(new Set(['node-1']))
+    expect(wait(all, 1)).toMatchObject({ nodeIds: new Set(), againAtMs: null })
+    expect(wait(none, 2)).toMatchObject({ nodeIds: new Set(), againAtMs: null })
+  })
+
+  it('does not wait for silent or drained nodes', () => {
+    const nodes = [drained(1), drained(2), node(3, { connection: 'disconnected', canTakeOver: false })]
+    expect(heldBack(nodes, none, T0).nodeIds.size).toBe(0)
+  })
+
+  it('waits for as long as it takes until another node can announce, and says for which', () => {
+    const nodes = (canTakeOver: boolean) => [drained(1, { canTakeOver: true }), node(2, { canTakeOver })]
+    expect(heldBack(nodes(false), all, T0 + 3600 * SECOND)).toEqual({
+      nodeIds: new Set(['node-1']),
+      waitsFor: new Map([['node-1', ['n2']]]),
+      againAtMs: null,
+    })
+    expect(heldBack(nodes(true), all, T0).nodeIds.size).toBe(0)
+  })
+
+  it('waits ten seconds for the last node that may take over, since a shard may go to any', () => {
+    const nodes = [drained(1, { canTakeOver: true }), node(2, { canTakeOver: true }), node(3, { canTakeOver: false })]
+    expect(heldBack(nodes, all, T0 + 9 * SECOND)).toEqual({
+      nodeIds: new Set(['node-1']),
+      waitsFor: new Map([['node-1', ['n3']]]),
+      againAtMs: T0 + 10 * SECOND,
+    })
+    expect(heldBack(nodes, all, T0 + 10 * SECOND).nodeIds.size).toBe(0)
+  })
+
+  it.each<[string, Partial<GroupNode>, Partial<GroupNode>]>([
+    ['announces nothing itself', { canTakeOver: false }, { canTakeOver: false }],
+    ['or the other has not reported since the start', { canTakeOver: true }, {}],
+    ['has not reported since the start', {}, { canTakeOver: false }],
+  ])('does not wait for that if the node %s', (_what, own, other) => {
+    expect(heldBack([drained(1, own), node(2, other)], all, T0).nodeIds.size).toBe(0)
+  })
+})
