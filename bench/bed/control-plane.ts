@@ -56,6 +56,7 @@ export class ControlPlane implements AsyncDisposable {
     const nodeStates = new NodeStateTable()
     const status = new StatusController({ view, nodeStates, liveness, clock })
     const planner = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
+    admission.placeBy(planner)
     const authority = await CertificateAuthority.open(path.join(lab.directory, 'authority'))
     const link = new AgentLink({
       ...{ authority, store, view, admission, clock, log, states: nodeStates, reports: status },

@@ -34,10 +34,12 @@ export function createControlLoops(
   const liveness = new NodeLiveness({ clock, ...config.liveness })
   const nodeStates = new NodeStateTable()
   const status = new StatusController({ view, nodeStates, liveness, clock, log })
+  const planner = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
+  admission.placeBy(planner)
   return {
     nodeStates,
     status,
-    planner: new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log }),
+    planner,
     sweeper: new Sweeper({ view, store, clock, log }),
     rebalancer: new Rebalancer({ view, status, admission, clock, log }),
     dns: new DnsPublisher({

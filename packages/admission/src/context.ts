@@ -4,9 +4,10 @@ import type { Cidr } from '@spout/net'
 import type { OneARound } from '@spout/runtime'
 import { randomSecret } from '@spout/runtime/random-secret'
 import type { SealingKeys } from '@spout/runtime/sealing-keys'
-import type { Store, Write } from '@spout/store'
+import type { Revision, Store, Write } from '@spout/store'
 import type { AdmissionIndex } from './admission-index.ts'
 import type { Claim, Claims } from './claims.ts'
+import type { Placing } from './contract/placing.ts'
 import type { ModelView, ObjectOf, Versioned } from './contract/view.ts'
 import type { DenyList } from './deny-list.ts'
 import type { HostRule } from './host-rule.ts'
@@ -42,6 +43,8 @@ export interface AdmissionContext {
   /** Seals private keys; null: none can be stored. */
   readonly sealing: SealingKeys | null
   readonly random: RandomSource
+  /** Places new load balancers. Null: they are placed once they are stored. */
+  readonly placing: () => Placing | null
   /**
    * Spreads the answers to a project's writes over rounds of the event loop: to render one takes as long as a request.
    */
@@ -54,6 +57,8 @@ export interface AdmissionContext {
 export interface Planned<T> {
   readonly writes: readonly Write[]
   readonly result: T
+  /** Called once the commit is over. @param revision null: it stored nothing */
+  readonly settle?: ((revision: Revision | null) => void) | undefined
 }
 
 /** How often a write that conflicted with another process's is planned again. */
@@ -92,7 +97,7 @@ export async function planAndCommit<T>(
       const planned = plan(claim)
       if (planned.writes.length === 0) return planned
       await beforeCommit?.()
-      const collision = await commit(context, planned.writes)
+      const collision = await commit(context, planned)
       if (collision === null) return planned
       if (attempt === MOST_ATTEMPTS) throw collision
     } finally {
@@ -103,16 +108,25 @@ export async function planAndCommit<T>(
 }
 
 /** @returns the error if the writes conflicted with another writer's */
-async function commit({ store, view }: AdmissionContext, writes: readonly Write[]): Promise<SpoutError | null> {
+async function commit({ store, view }: AdmissionContext, planned: Planned<unknown>): Promise<SpoutError | null> {
   try {
-    const { revision } = await store.commit(writes)
-    await view.caughtUp(revision)
+    await view.caughtUp(await storeAll(store, planned))
     return null
   } catch (error) {
     const collided =
       error instanceof SpoutError && ['RevisionConflict', 'AlreadyExists', 'NotFound'].includes(error.code)
     if (collided) return error
     throw error
+  }
+}
+
+async function storeAll(store: Store, { writes, settle }: Planned<unknown>): Promise<Revision> {
+  let stored: Revision | null = null
+  try {
+    stored = (await store.commit(writes)).revision
+    return stored
+  } finally {
+    settle?.(stored)
   }
 }
 
@@ -157,12 +171,15 @@ export function chosenMeta(
 
 type Scoped = { readonly id: string; readonly projectId?: string | null }
 
-/** Writes a new object, which the store takes over. It conflicts if there is one with that id. */
-export const putNew = (kind: Kind, value: Scoped): Write => ({
+/**
+ * Writes a new object, which the store takes over. It conflicts if there is one with that id.
+ * @param scope its project
+ */
+export const putNew = (kind: Kind, value: Scoped, scope = value.projectId ?? null): Write => ({
   op: 'put',
   kind,
   id: value.id,
-  scope: value.projectId ?? null,
+  scope,
   value,
   ifRevision: 'absent',
   over: null,

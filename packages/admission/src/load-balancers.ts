@@ -1,11 +1,13 @@
 import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
 import { atOnce, inPieces, type Pieces } from '@spout/runtime'
+import type { Write } from '@spout/store'
 import { type NewAddressRequest, ownWrite, takeAddress } from './addresses.ts'
 import { claimCertificates } from './certificate-claims.ts'
 import type { Claim } from './claims.ts'
 import { claimOfClass } from './class-quota.ts'
 import { type AdmissionContext, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { LoadBalancerChange, LoadBalancerDraft, MemberChange, Turn } from './contract/load-balancer-admission.ts'
+import type { NewPlacement } from './contract/placing.ts'
 import { claimDnsNames } from './dns-names.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
 import { parseDraft, parsingChange, parsingDraft } from './load-balancer-draft.ts'
@@ -63,7 +65,9 @@ export class LoadBalancers {
       claimSecurityGroups(context, claim, created)
       claimDnsNames(context, claim, created)
       checkServedHosts(context, created)
-      return { writes: [putNew('loadBalancer', created), ...writes], result: created }
+      const placed = context.placing()?.placeNew(created)
+      const all = [putNew('loadBalancer', created), ...(placed ? [placementOf(created, placed)] : []), ...writes]
+      return { writes: all, result: created, settle: placed?.settle }
     })
   }
 
@@ -220,6 +224,9 @@ export class LoadBalancers {
     return mattersToNodes(current, next) ? { ...next, generation: current.generation + 1 } : next
   }
 }
+
+const placementOf = ({ projectId }: LoadBalancer, { placement }: NewPlacement): Write =>
+  putNew('placement', placement, projectId)
 
 function existing(id: string, loadBalancer: LoadBalancer | null): LoadBalancer {
   if (loadBalancer === null) throw new SpoutError('NotFound', { what: 'load balancer', id })

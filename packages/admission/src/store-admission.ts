@@ -13,6 +13,7 @@ import { classQuotasOf } from './class-quota.ts'
 import { type AdmissionContext, type RandomSource, systemRandom } from './context.ts'
 import type { Admission } from './contract/admission.ts'
 import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
+import type { Placing } from './contract/placing.ts'
 import type { ModelView } from './contract/view.ts'
 import { changeCustomRole, createCustomRole, deleteCustomRole } from './custom-roles.ts'
 import { DenyList } from './deny-list.ts'
@@ -71,6 +72,7 @@ const MOST_ANSWERS_OF_ROUND = 4
  */
 export class StoreAdmission implements Admission, NodeAddressAdmission {
   readonly #context: AdmissionContext
+  #placing: Placing | null = null
   readonly #loadBalancers: LoadBalancers
   /** Two runs at once would each give a node an address. */
   readonly #ensuring = new Mutex()
@@ -88,6 +90,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
       deny: new DenyList(index, managementCidrs ?? []),
       fabric: (fabricCidrs ?? []).map((cidr) => parseCidr(cidr)),
       random: random ?? systemRandom,
+      placing: () => this.#placing,
       sealing: sealing ?? null,
       references: references ?? 'known',
       hosts: hosts ?? 'unclaimed',
@@ -96,6 +99,11 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
       defaultQuota: defaultQuota ?? DEFAULT_QUOTA,
     }
     this.#loadBalancers = new LoadBalancers(this.#context)
+  }
+
+  /** From now on new load balancers are stored in one commit with their placement. */
+  placeBy(placing: Placing): void {
+    this.#placing = placing
   }
 
   /** Unsubscribes from the view. */

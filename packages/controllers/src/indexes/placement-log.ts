@@ -61,6 +61,21 @@ export class PlacementLog {
     }
   }
 
+  /**
+   * Counts the placement of a new load balancer that somebody else stores.
+   * @returns to be called once its commit is over. @param revision null: it was not stored
+   */
+  expect(placement: Placement): (revision: Revision | null) => void {
+    const { id } = placement
+    this.#index(placement)
+    return (revision) => {
+      // What was stored over it meanwhile is newer.
+      if (this.index.get(id) !== placement) return
+      if (revision === null) this.#forget(id)
+      else this.#revisions.set(id, revision)
+    }
+  }
+
   async delete(id: string): Promise<void> {
     const revision = this.#revisions.get(id)
     this.#forget(id)

@@ -1,5 +1,5 @@
-import type { ModelView, NodeAddressAdmission } from '@spout/admission/contract'
-import { loadBalancerOfKey, type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
+import type { ModelView, NewPlacement, NodeAddressAdmission, Placing } from '@spout/admission/contract'
+import { type LoadBalancer, loadBalancerOfKey, type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
 import { type Clock, type Component, done, failed, type Logger, type Outcome, Reconciler } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { CarryingGroups } from '../indexes/carrying-groups.ts'
@@ -40,7 +40,7 @@ const YIELD_EVERY_MS = 1
  * stored placement is stored first and then published. So a restart plans the same bytes again, and nodes have nothing
  * to do.
  */
-export class PlanController implements Component {
+export class PlanController implements Component, Placing {
   readonly name = 'plan-controller'
   readonly #options: PlanControllerOptions
   readonly #cluster: ClusterIndex
@@ -53,6 +53,7 @@ export class PlanController implements Component {
   readonly #reconciler: Reconciler
   /** Load balancers that were not planned since the start; null once all were. */
   #unplanned: Set<string> | null = new Set()
+  #placesNew = false
   #yielding: Promise<void> | null = null
   #yieldedAtMs = Number.NEGATIVE_INFINITY
 
@@ -101,10 +102,24 @@ export class PlanController implements Component {
       if (view.get('loadBalancer', placement.id) === null) this.#queue.loadBalancer(placement.id)
     this.#queue.loadBalancers(loadBalancers.map(({ id }) => id))
     this.#reconciler.start()
+    this.#placesNew = true
     this.#settle()
   }
 
+  /** Before the start, and where planning fails, load balancers are placed after they were stored. */
+  placeNew(loadBalancer: LoadBalancer): NewPlacement | null {
+    if (!this.#placesNew) return null
+    try {
+      return this.#loadBalancers.placeNew(loadBalancer)
+    } catch (error) {
+      const what = { event: 'place-threw', loadBalancerId: loadBalancer.id, err: error, bug: true }
+      this.#options.log.error(what, 'it will be placed once it is stored')
+      return null
+    }
+  }
+
   async stop(): Promise<void> {
+    this.#placesNew = false
     this.#changes.close()
     this.#groups.close()
     await this.#reconciler.stop()

@@ -1,4 +1,4 @@
-import type { ViewOf } from '@spout/admission/contract'
+import type { NewPlacement, ViewOf } from '@spout/admission/contract'
 import {
   type LoadBalancer,
   type LoadBalancerEntry,
@@ -7,7 +7,7 @@ import {
   type SecurityRule,
   type StatusReader,
 } from '@spout/model'
-import { announcingIn, knownNodeRoutes, type PlannedNode, planLoadBalancer } from '@spout/plan'
+import { announcingIn, knownNodeRoutes, type LoadBalancerPlan, type PlannedNode, planLoadBalancer } from '@spout/plan'
 import type { Clock } from '@spout/runtime'
 import type { CarryingGroups } from '../indexes/carrying-groups.ts'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -32,6 +32,9 @@ export interface LoadBalancerPublisherOptions {
   readonly clock: Clock
 }
 
+/** Planning these takes less than a millisecond. */
+const MOST_MEMBERS_PLACED_AT_ONCE = 100
+
 /**
  * Plans a load balancer and publishes its entries to all nodes. A plan that differs from the stored placement is stored
  * first.
@@ -46,7 +49,7 @@ export class LoadBalancerPublisher {
 
   /** @throws SpoutError when the placement cannot be stored; nothing was published then */
   async publish(id: string): Promise<void> {
-    const { view, cluster, carryingGroups, placements, domains, queue, nodeStates, clock } = this.#options
+    const { view, cluster, placements, domains, queue, nodeStates } = this.#options
     const { index } = placements
     const networkBefore = index.get(id)?.networkId ?? null
     const loadBalancer = view.get('loadBalancer', id)?.value
@@ -56,9 +59,52 @@ export class LoadBalancerPublisher {
       return placements.delete(id)
     }
     const network = this.#networkOf(loadBalancer)
+    const plan = this.#plan(loadBalancer, network)
+    // The load balancer was never on a node, so no node is told.
+    if (network === null && index.get(id) === null) return placements.put(plan.placement, loadBalancer.projectId)
+    const [gatewayBefore] = this.#gatewayOwners(network)
+    await placements.put(plan.placement, loadBalancer.projectId)
+    const [gateway] = this.#gatewayOwners(network)
+    // All load balancers that can follow the gateway are planned again.
+    if (network !== null && gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
+    // A node must know the domain before it gets load balancers in it.
+    if (network !== null) await domains.bringUpToDate(network.id)
+    nodeStates.set(loadBalancerKey(id), plan.entries)
+    if (networkBefore !== network?.id) queue.network(networkBefore)
+  }
+
+  /**
+   * Decides where a load balancer that is not stored yet will be. When it is stored, and so is its placement, `publish`
+   * finds that nothing is left to decide.
+   * @returns null where `publish` decides: without a network nothing is stored, and a long document takes a turn of its own
+   */
+  placeNew(loadBalancer: LoadBalancer): NewPlacement | null {
+    const { cluster, placements, queue } = this.#options
+    const network = this.#networkOf(loadBalancer)
+    const members = loadBalancer.pools.reduce((sum, pool) => sum + pool.members.length, 0)
+    // An administrator chose the id of one that is there, or whose placement is not gone yet.
+    const isKnown = placements.index.get(loadBalancer.id) !== null
+    if (network === null || members > MOST_MEMBERS_PLACED_AT_ONCE || isKnown) return null
+    const { placement } = this.#plan(loadBalancer, network)
+    const [gatewayBefore] = this.#gatewayOwners(network)
+    const settle = placements.expect(placement)
+    return {
+      placement,
+      settle: (revision) => {
+        settle(revision)
+        const [gateway] = this.#gatewayOwners(network)
+        if (gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
+      },
+    }
+  }
+
+  #plan(loadBalancer: LoadBalancer, network: Network | null): LoadBalancerPlan {
+    const { view, cluster, carryingGroups, placements, clock } = this.#options
+    const { index } = placements
+    const { id } = loadBalancer
     const group = carryingGroups.of(cluster.groupIdOf(loadBalancer))
     const ofClass = cluster.classOf(loadBalancer)
-    const plan = planLoadBalancer({
+    return planLoadBalancer({
       loadBalancer,
       network,
       group: { name: group.name, nodes: this.#nodesOf(group.id) },
@@ -75,17 +121,6 @@ export class LoadBalancerPublisher {
       certificateOf: (certificateId) => view.get('certificate', certificateId)?.value ?? null,
       now: clock.now().toISOString(),
     })
-    // The load balancer was never on a node, so no node is told.
-    if (network === null && index.get(id) === null) return placements.put(plan.placement, loadBalancer.projectId)
-    const [gatewayBefore] = this.#gatewayOwners(network)
-    await placements.put(plan.placement, loadBalancer.projectId)
-    const [gateway] = this.#gatewayOwners(network)
-    // All load balancers that can follow the gateway are planned again.
-    if (network !== null && gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
-    // A node must know the domain before it gets load balancers in it.
-    if (network !== null) await domains.bringUpToDate(network.id)
-    nodeStates.set(loadBalancerKey(id), plan.entries)
-    if (networkBefore !== network?.id) queue.network(networkBefore)
   }
 
   /** From any node's entry, because its pools are the same on all nodes. */

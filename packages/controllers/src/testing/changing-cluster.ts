@@ -177,7 +177,8 @@ export class ChangingCluster {
       listeners: base.listeners.map((listener) => ({ ...listener, protocol, connectionLimit, tls: tlsOf(protocol) })),
       pools: [{ ...pool(change.number, change.members), protocol: poolProtocolFor(protocol) }],
     }
-    await this.plane.put(['loadBalancer', next])
+    if (stored === undefined && change.number % 2 === 1) await this.plane.create(next)
+    else await this.plane.put(['loadBalancer', next])
   }
 
   async #putNode({ number, scheduling, group: groupNumber }: ChangeTo<'put node'>): Promise<void> {

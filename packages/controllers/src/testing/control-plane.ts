@@ -1,5 +1,5 @@
 import { StoreAdmission, StoreView } from '@spout/admission'
-import type { Kind, NodeReport, NodeStateEntry } from '@spout/model'
+import type { Kind, LoadBalancer, NodeReport, NodeStateEntry } from '@spout/model'
 import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import type { Store } from '@spout/store'
@@ -66,6 +66,28 @@ export class ControlPlane {
     const { revision } = await this.store.commit(
       objects.map(([kind, value]) => ({ op: 'put' as const, kind, id: value.id, scope: null, value })),
     )
+    await this.view.caughtUp(revision)
+    await this.idle()
+  }
+
+  /** Stores a new load balancer as admission does: in one commit with its placement. */
+  async create(loadBalancer: LoadBalancer): Promise<void> {
+    const placed = this.plans.placeNew(loadBalancer)
+    const values = [
+      ['loadBalancer', loadBalancer] as const,
+      ...(placed ? [['placement', placed.placement] as const] : []),
+    ]
+    const { revision } = await this.store.commit(
+      values.map(([kind, value]) => ({
+        op: 'put' as const,
+        kind,
+        id: value.id,
+        scope: null,
+        value,
+        ifRevision: 'absent',
+      })),
+    )
+    placed?.settle(revision)
     await this.view.caughtUp(revision)
     await this.idle()
   }
