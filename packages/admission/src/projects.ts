@@ -119,9 +119,9 @@ export async function setQuota(
         throw new SpoutError('ReferenceNotFound', { field: `classes.${id}`, what: 'load balancer class', id })
     find(context, 'project', projectId, 'project')
     const stored = context.view.get('quota', projectId)
-    // Bytes that were not set keep following the other limits.
-    const { bytes: _, ...defaults } = context.defaultQuota
-    const merged = { ...defaults, ...stored?.value.limits, ...wanted.limits }
+    // Bytes and conditions that were not set keep following the other limits.
+    const { bytes: _, routeConditions, ...defaults } = context.defaultQuota
+    const { routeConditions: conditions, ...merged } = { ...defaults, ...stored?.value.limits, ...wanted.limits }
     const known = Object.entries({ ...stored?.value.classes, ...wanted.classes })
     const ofClasses = known.filter((each): each is [string, number] => each[1] !== null)
     const { classes: _known, ...meta }: Omit<Quota, 'limits'> = stored?.value ?? {
@@ -131,7 +131,7 @@ export async function setQuota(
     const next: Quota = {
       ...meta,
       updatedAt: stored === null ? null : timestampOf(context.now()),
-      limits: merged,
+      limits: { ...merged, ...(conditions === undefined || conditions === routeConditions ? {} : { routeConditions: conditions }) },
       ...(ofClasses.length === 0 ? {} : { classes: Object.fromEntries(ofClasses) }),
     }
     return { writes: [stored === null ? putNew('quota', next) : putOver('quota', stored, next)], result: next }

@@ -108,11 +108,14 @@ export type ForwardAction = z.infer<typeof forwardAction>
 export type RedirectAction = z.infer<typeof redirectAction>
 export type RespondAction = z.infer<typeof respondAction>
 
+/** Conditions of one route. */
+export const MOST_ROUTE_CONDITIONS = 100
+
 /** The settings of a route besides its name: which requests it takes, and what happens to them. */
 export const routeOptions = {
   enabled: z.boolean().default(true),
   /** All must hold. An empty list takes every request. */
-  conditions: z.array(routeCondition).max(100).default([]),
+  conditions: z.array(routeCondition).max(MOST_ROUTE_CONDITIONS).default([]),
   action: routeAction,
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { domains } from './dns-name.ts'
+import { MOST_ROUTE_CONDITIONS } from './http-route.ts'
 import { metaShape, timestamp, uuid } from './scalars.ts'
 
 /** Length of a project's name. */
@@ -22,7 +23,8 @@ export const domainsOf = (of: Pick<Project, 'domains' | 'provenDomains'>): reado
   ...(of.provenDomains ?? []),
 ]
 
-const count = z.number().int().min(0).max(1_000_000)
+const MOST_COUNT = 1_000_000
+const count = z.number().int().min(0).max(MOST_COUNT)
 /**
  * Limits the JSON size of load balancers and networks with everything in them, application credentials, certificates,
  * secrets and security groups.
@@ -42,6 +44,8 @@ export const quotaLimits = z.strictObject({
   healthMonitors: count,
   /** Routes of HTTP listeners. */
   routes: count,
+  /** Conditions of all these routes. */
+  routeConditions: count,
   networks: count,
   addresses: count,
   certificates: count,
@@ -72,12 +76,14 @@ export const classQuota = z.strictObject({
 export type ClassQuota = z.infer<typeof classQuota>
 
 /**
- * Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. Earlier
+ * Limits set for one project; `id` is the project's. Bytes and conditions that were not set follow from the other limits. Earlier
  * versions stored no limits of routes, certificates, secrets and security groups.
  */
 export const quota = z.strictObject({
   ...metaShape,
-  limits: quotaLimits.partial({ bytes: true, routes: true, certificates: true, secrets: true, securityGroups: true }),
+  limits: quotaLimits.partial({
+    ...{ bytes: true, routes: true, routeConditions: true, certificates: true, secrets: true, securityGroups: true },
+  }),
   /** Absent: none. */
   classes: classLimits.optional(),
 })
@@ -101,8 +107,12 @@ export const roomFor = (limits: Readonly<Record<keyof typeof COUNTS, number>>): 
   4096 * (limits.listeners + limits.pools + limits.healthMonitors) +
   8192 * (limits.loadBalancers + 1)
 
+/** All that this many routes can have. */
+const conditionsOf = (routes: number): number => Math.min(MOST_COUNT, MOST_ROUTE_CONDITIONS * routes)
+
 export const DEFAULT_QUOTA: QuotaLimits = {
   ...COUNTS,
+  routeConditions: conditionsOf(COUNTS.routes),
   networks: 20,
   addresses: 200,
   certificates: 100,
@@ -114,7 +124,11 @@ export const DEFAULT_QUOTA: QuotaLimits = {
 /** A project's limits. @param own those set for it */
 export const limitsOf = (own: Partial<QuotaLimits>, defaults: QuotaLimits = DEFAULT_QUOTA): QuotaLimits => {
   const limits = { ...defaults, ...own }
-  return { ...limits, bytes: own.bytes ?? Math.max(defaults.bytes, roomFor(limits)) }
+  return {
+    ...limits,
+    bytes: own.bytes ?? Math.max(defaults.bytes, roomFor(limits)),
+    routeConditions: own.routeConditions ?? Math.max(defaults.routeConditions, conditionsOf(limits.routes)),
+  }
 }
 
 /** Octavia's own roles. The policy set says what they may do in the Octavia API. */

@@ -98,7 +98,7 @@ export function offerOf(found: Found & { readonly kind: OfferKind }, options: Tr
   return { body: { ...copied(found), [field]: id }, notes: [] }
 }
 
-const LIMITS = ['loadbalancer', 'listener', 'pool', 'member', 'healthmonitor', 'l7policy'] as const
+const LIMITS = ['loadbalancer', 'listener', 'pool', 'member', 'healthmonitor', 'l7policy', 'l7rule'] as const
 /** Every limit is finite in Spout. */
 const LARGEST_LIMIT = 1_000_000
 
@@ -111,7 +111,6 @@ export function quotaOf(found: Found, options: TranslateOptions): Translated & {
       ? [[name, limit < 0 ? LARGEST_LIMIT : Math.min(limit, LARGEST_LIMIT)] as const]
       : []
   })
-  const rules = attributes['l7rule']
   return {
     projectId: projectOf(found, options),
     body: Object.fromEntries(limits),
@@ -119,16 +118,13 @@ export function quotaOf(found: Found, options: TranslateOptions): Translated & {
       ...limits.flatMap(([name, limit]) =>
         Number(attributes[name]) > limit ? [{ field: name, text: `is ${limit}, the largest limit of Spout` }] : [],
       ),
-      ...(typeof rules === 'number' && rules >= 0
-        ? [{ field: 'l7rule', text: `left out (${rules}): rules are limited to 100 of a policy in Spout` }]
-        : []),
     ],
   }
 }
 
 /** Whether a quota says anything: a project that used something has one without limits of its own. */
 export const hasLimits = ({ attributes }: Found): boolean =>
-  [...LIMITS, 'l7rule'].some((name) => typeof attributes[name] === 'number')
+  LIMITS.some((name) => typeof attributes[name] === 'number')
 
 /** Attributes that are as they were. */
 export const copied = ({ kind, attributes }: Found): Attributes =>

@@ -225,4 +225,25 @@ describe('is refused as a whole:', () => {
     expect(service.view.list('loadBalancer').length).toBe(before)
     expect((await service.call('DELETE', `/quotas/${service.ids.project}`, undefined, 'admin')).status).toBe(202)
   })
+
+  test('rules up to the quota, in a graph and one by one; a disabled one counts once it is enabled', async () => {
+    const rules = async (): Promise<number> => service.admission.quotaOf(service.ids.project).used.routeConditions
+    const used = await rules()
+    await service.call('PUT', `/quotas/${service.ids.project}`, { quota: { l7rule: used + 2 } }, 'admin')
+    const met = { status: 403, body: { faultstring: 'Quota has been met for resources: L7 Rule' } }
+    expect(
+      await post({ listeners: [web([{ action: 'REJECT', rules: [onPath('/a'), onPath('/b'), onPath('/c')] }])] }),
+    ).toMatchObject(met)
+    const { id } = await created({ listeners: [web([{ action: 'REJECT', rules: [onPath('/a')] }])] })
+    const path = `/l7policies/${stored(id).listeners[0]!.routes[0]!.id}/rules`
+    expect((await service.call('POST', path, { rule: onPath('/b') })).status).toBe(201)
+    expect(await rules()).toBe(used + 2)
+    expect(await service.call('POST', path, { rule: onPath('/c') })).toMatchObject(met)
+    const idle = await service.call('POST', path, { rule: { ...onPath('/c'), admin_state_up: false } })
+    const { rule } = idle.body as { rule: { id: string } }
+    const enable = () => service.call('PUT', `${path}/${rule.id}`, { rule: { admin_state_up: true } })
+    expect(await enable()).toMatchObject(met)
+    expect((await service.call('DELETE', `/quotas/${service.ids.project}`, undefined, 'admin')).status).toBe(202)
+    expect((await enable()).status).toBe(200)
+  })
 })

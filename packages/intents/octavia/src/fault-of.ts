@@ -143,6 +143,7 @@ const QUOTA_WORDS: Readonly<Record<QuotaResource, string>> = {
   members: 'Member',
   healthMonitors: 'Health Monitor',
   routes: 'L7 Policy',
+  routeConditions: 'L7 Rule',
   networks: 'Network',
   addresses: 'Address',
   certificates: 'Certificate',

@@ -1061,7 +1061,7 @@ describe('quotas', () => {
     member: 5000,
     health_monitor: 500,
     l7policy: 1000,
-    l7rule: -1,
+    l7rule: 100_000,
   }
 
   test('are shown in both spellings; `defaults` is a project of its own', async () => {
@@ -1095,6 +1095,30 @@ describe('quotas', () => {
     })
     await expect(service.call('GET', path, undefined, 'admin')).resolves.toMatchObject({
       body: { quota: { loadbalancer: 100 } },
+    })
+    await expect(service.call('GET', '/quotas', undefined, 'admin')).resolves.toMatchObject({ body: { quotas: [] } })
+  })
+
+  test('of L7 policies and rules alone are listed, follow each other, and are reset', async () => {
+    const path = `/quotas/${service.ids.otherProject}`
+    const set = (quota: object) => service.call('PUT', path, { quota }, 'admin')
+    await expect(set({ l7policy: 20 })).resolves.toMatchObject({ body: { quota: { l7policy: 20, l7rule: 100_000 } } })
+    await expect(set({ l7policy: 5000 })).resolves.toMatchObject({ body: { quota: { l7rule: 500_000 } } })
+    await expect(set({ l7rule: 3 })).resolves.toMatchObject({ body: { quota: { l7policy: 5000, l7rule: 3 } } })
+    await expect(set({ l7rule: -1 })).resolves.toMatchObject({ body: { quota: { l7rule: 1_000_000 } } })
+    await expect(set({ l7rule: -2 })).resolves.toMatchObject({
+      status: 400,
+      body: {
+        faultstring:
+          "Invalid input for field/attribute l7rule. Value: '-2'. Value should be greater or equal to -1",
+      },
+    })
+    await expect(service.call('GET', '/quotas', undefined, 'admin')).resolves.toMatchObject({
+      body: { quotas: [{ project_id: service.ids.otherProject, l7policy: 5000 }] },
+    })
+    await service.call('DELETE', path, undefined, 'admin')
+    await expect(service.call('GET', path, undefined, 'admin')).resolves.toMatchObject({
+      body: { quota: { l7policy: 1000, l7rule: 100_000 } },
     })
     await expect(service.call('GET', '/quotas', undefined, 'admin')).resolves.toMatchObject({ body: { quotas: [] } })
   })

@@ -10,6 +10,7 @@ export const NO_USAGE: Usage = Object.freeze({
   members: 0,
   healthMonitors: 0,
   routes: 0,
+  routeConditions: 0,
   networks: 0,
   addresses: 0,
   certificates: 0,
@@ -26,6 +27,11 @@ export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>)
     members += pool.members.length
     if (pool.monitor !== null) healthMonitors++
   }
+  let [routes, routeConditions] = [0, 0]
+  for (const listener of loadBalancer.listeners) {
+    routes += listener.routes.length
+    for (const { conditions } of listener.routes) routeConditions += conditions.length
+  }
   return {
     ...NO_USAGE,
     loadBalancers: 1,
@@ -33,7 +39,8 @@ export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>)
     pools: loadBalancer.pools.length,
     members,
     healthMonitors,
-    routes: loadBalancer.listeners.reduce((sum, { routes }) => sum + routes.length, 0),
+    routes,
+    routeConditions,
   }
 }
 
@@ -45,6 +52,7 @@ export const mapUsage = (a: Usage, b: Usage, each: (x: number, y: number) => num
   members: each(a.members, b.members),
   healthMonitors: each(a.healthMonitors, b.healthMonitors),
   routes: each(a.routes, b.routes),
+  routeConditions: each(a.routeConditions, b.routeConditions),
   networks: each(a.networks, b.networks),
   addresses: each(a.addresses, b.addresses),
   certificates: each(a.certificates, b.certificates),

@@ -3,7 +3,6 @@ import { type Field, rowsOf } from '../wire/field.ts'
 import { integer } from '../wire/wire-type.ts'
 import { projectId } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
-import { restingField } from './resting-field.ts'
 
 export type Limits = Readonly<Record<QuotaResource, number>>
 
@@ -31,8 +30,6 @@ const limitField = (name: string, resource: QuotaResource, since = 0): Field<Lim
   })
 }
 
-const why = 'rules are limited to 100 of a policy here'
-
 export const quotaResource: Resource<LimitEdits, QuotaReading> = {
   word: 'Quotas',
   root: 'quota',
@@ -50,6 +47,6 @@ export const quotaResource: Resource<LimitEdits, QuotaReading> = {
     limitField('healthmonitor', 'healthMonitors'),
     limitField('health_monitor', 'healthMonitors'),
     limitField('l7policy', 'routes', 19),
-    restingField('l7rule', integer(-1), { since: 19, rest: -1, why }),
+    limitField('l7rule', 'routeConditions', 19),
   ],
 }

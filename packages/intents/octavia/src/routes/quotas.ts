@@ -9,8 +9,11 @@ import type { Call, Route } from './route.ts'
 
 const { fields, plural, root } = quotaResource
 
-/** The five limits of this API; the others belong to the network service. */
-const OWN = ['loadBalancers', 'listeners', 'pools', 'members', 'healthMonitors'] as const
+/** The limits of this API; the others belong to other services. */
+const OWN = [
+  ...(['loadBalancers', 'listeners', 'pools', 'members', 'healthMonitors'] as const),
+  ...(['routes', 'routeConditions'] as const),
+]
 
 const print = (projectId: string, limits: Limits) => ({ [root]: printObject(fields, { projectId, limits }) })
 
