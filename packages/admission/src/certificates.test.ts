@@ -397,3 +397,42 @@ describe('a rotation of the sealing key', () => {
     without.close()
   })
 })
+
+describe('a list of users', () => {
+  const SHA = '{SHA}2jmj7l5rSw0yVb/vlWAYkK/YBwk='
+  const refused = async (work: Promise<unknown>) => (await refusal(work)).message
+  const list = (users: string) => ({ projectId: office.project.id, name: 'staff', users })
+
+  test('is stored sealed, and opened for nodes', async () => {
+    const { id, chain, sealedKey, contentId, subject } = await office.admission.createCertificate(list(`joe:${SHA}`))
+    expect({ chain, subject }).toEqual({ chain: '', subject: '1 user' })
+    expect(sealedKey).not.toBeNull()
+    const text = JSON.stringify(await stored())
+    for (const secret of [SHA, Buffer.from('joe').toString('hex')]) expect(text).not.toContain(secret)
+    const opened = office.admission.openCertificate(id)
+    expect(opened.contentId).toBe(contentId)
+    expect(opened.pem).toContain(`6a6f65:${SHA}\n`)
+  })
+
+  test('keeps its content when it is written again as it was, and gets another with other users', async () => {
+    const before = await office.admission.createCertificate(list(`joe:${SHA}`))
+    const same = await office.admission.changeCertificate(before.id, { users: `# staff\njoe:${SHA}\n`, tags: ['a'] })
+    expect(same).toMatchObject({ contentId: before.contentId, sealedKey: before.sealedKey, tags: ['a'] })
+    const other = await office.admission.changeCertificate(before.id, { users: `joe:${SHA}\nann:${SHA}\n` })
+    expect(other.contentId).not.toBe(before.contentId)
+    expect(other.subject).toBe('2 users')
+  })
+
+  test('is no certificate, and becomes none', async () => {
+    const { id } = await office.admission.createCertificate(list(`joe:${SHA}`))
+    const { id: shown } = await office.admission.createCertificate(draft())
+    const change = (of: string, to: object) => refused(office.admission.changeCertificate(of, to))
+    expect(await change(id, { chain: one.certificate, key: one.key })).toContain('users')
+    expect(await change(shown, { users: `joe:${SHA}` })).toContain('it is a certificate')
+    expect(await change(id, { chain: one.certificate, users: `joe:${SHA}` })).toContain('stands beside chain')
+    expect(await refused(office.admission.createCertificate({ ...list('joe:secret'), tags: [] }))).toContain('line 1')
+    expect(await refused(office.admission.createCertificate({ projectId: office.project.id, name: 'a' }))).toContain(
+      'chain',
+    )
+  })
+})

@@ -13,6 +13,7 @@ import {
 import { claimObjectRoom } from './object-room.ts'
 import { requireProject } from './projects-of.ts'
 import { readCertificate } from './read-certificate.ts'
+import { hasSameUsers, readUsers } from './read-users.ts'
 import { checkRevocations } from './revocations.ts'
 import { seal, unseal } from './sealing.ts'
 
@@ -22,8 +23,10 @@ export async function createCertificate(
   input: CertificateDraft,
   originId: string | null = null,
 ): Promise<Certificate> {
-  const { chain, key, ...draft } = parseAs(certificateDraft, input)
-  const { content, keyPem } = readCertificate({ chain, key }, context.now())
+  const { chain, key, users, ...draft } = parseAs(certificateDraft, input)
+  const read = readContent({ chain, key, users }, context.now())
+  if (read === null) throw new SpoutError('MissingField', { field: 'chain' })
+  const { content, keyPem } = read
   return transact(context, (claim) => {
     requireProject(context, draft.projectId)
     const made = originId === null ? null : fromOrigin(context, claim, originId, draft.projectId)
@@ -48,9 +51,8 @@ export async function changeCertificate(
   id: string,
   input: CertificateChange,
 ): Promise<Certificate> {
-  const { chain, key, ...change } = parseAs(certificateChange, input)
-  if (chain === undefined && key !== undefined) throw new SpoutError('MissingField', { field: 'chain' })
-  const fresh = chain === undefined ? null : readCertificate({ chain, key }, context.now())
+  const { chain, key, users, ...change } = parseAs(certificateChange, input)
+  const fresh = readContent({ chain, key, users }, context.now())
   return transact(context, (claim) => {
     const stored = find(context, 'certificate', id, 'certificate')
     if (fresh !== null && (context.view.get('secret', id) ?? context.view.get('secretContainer', id)) !== null)
@@ -72,6 +74,23 @@ export async function changeCertificate(
   })
 }
 
+/**
+ * @returns null where there is nothing to read
+ * @throws SpoutError MissingField, InvalidField
+ */
+function readContent(
+  { chain, key, users }: { readonly [Field in 'chain' | 'key' | 'users']?: string | undefined },
+  nowMs: number,
+): ReturnType<typeof readCertificate> | null {
+  if (users !== undefined) {
+    const other = chain === undefined ? (key === undefined ? null : 'key') : 'chain'
+    if (other !== null) throw new SpoutError('InvalidField', { field: 'users', reason: `stands beside ${other}` })
+    return readUsers(users, nowMs)
+  }
+  if (chain === undefined && key !== undefined) throw new SpoutError('MissingField', { field: 'chain' })
+  return chain === undefined ? null : readCertificate({ chain, key }, nowMs)
+}
+
 const WITHOUT_KEY = {
   authorities: 'certificates of authorities',
   revocations: 'lists of revoked certificates',
@@ -83,6 +102,11 @@ function replacement(
   { content, keyPem }: ReturnType<typeof readCertificate>,
 ): Partial<Certificate> {
   const use = certificateUse(stored)
+  const isOfUsers = certificateUse({ sealedKey: keyPem, chain: content.chain }) === 'users'
+  if (use === 'users' && !isOfUsers) throw new SpoutError('MissingField', { field: 'users' })
+  if (use === 'users') return replacedUsers(context, { id, sealedKey: stored.sealedKey }, { content, keyPem })
+  if (isOfUsers)
+    throw new SpoutError('InvalidField', { field: 'users', reason: 'must be left out: it is a certificate' })
   if (use === 'keyed' && keyPem === null) throw new SpoutError('MissingField', { field: 'key' })
   if (use !== 'keyed' && keyPem !== null)
     throw new SpoutError('InvalidField', { field: 'key', reason: `must be left out for ${WITHOUT_KEY[use]}` })
@@ -92,6 +116,17 @@ function replacement(
     checkRevocations(loadBalancer, (named) =>
       named === id ? content : (context.view.get('certificate', named)?.value ?? null),
     )
+  return { ...content, sealedKey: sealedFor(context, id, keyPem) }
+}
+
+/** Users that were there before keep their content's name, so that nothing is told to nodes. */
+function replacedUsers(
+  context: AdmissionContext,
+  { id, sealedKey }: Pick<Certificate, 'id' | 'sealedKey'>,
+  { content, keyPem }: ReturnType<typeof readCertificate>,
+): Partial<Certificate> {
+  const before = sealedKey === null ? '' : unseal(context, sealedKey, id, `The list of users ${id}`)
+  if (keyPem !== null && hasSameUsers(before, keyPem)) return {}
   return { ...content, sealedKey: sealedFor(context, id, keyPem) }
 }
 

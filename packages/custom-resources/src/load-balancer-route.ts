@@ -1,4 +1,5 @@
 import {
+  basicAuthentication,
   clientConcurrency,
   forwardAction,
   MOST_MIRRORS,
@@ -90,6 +91,9 @@ const action = z.strictObject({
     })
     .optional(),
   authorizer: authorizer.optional().describe('Asked whether a request may go on; with any answer but 2xx it does not.'),
+  basicAuthentication: basicAuthentication
+    .optional()
+    .describe('Users of a list go on with their password; others get 401.'),
   clientRate: routeClientRate.optional().describe('Clients that ask more often get 429.'),
   clientConcurrency: clientConcurrency.optional().describe('Requests of a client that may be under way at once.'),
   maxBodyBytes: maxBodyBytes.optional().describe('Requests with a longer body get 413.'),

@@ -10,7 +10,8 @@ export const MOST_CERTIFICATE_BYTES = 15_000
 /**
  * A certificate with its private key, which a listener shows to clients or the proxy to members: the chain in the open,
  * the key sealed. Or, without a key, what those of peers are checked with: the certificates of authorities, or their
- * lists of what they revoked (CRL, RFC 5280 section 5).
+ * lists of what they revoked (CRL, RFC 5280 section 5). Or a list of users with hashes of their passwords, without a chain,
+ * which is as secret as a key.
  */
 export const certificate = z.strictObject({
   ...metaShape,
@@ -18,12 +19,12 @@ export const certificate = z.strictObject({
   tags,
   /** PEM, from the leaf on; of authorities and lists as given. Encoded by us from what was parsed. */
   chain: z.string().max(MOST_CERTIFICATE_BYTES),
-  /** The private key as PKCS#8 PEM, sealed for this object's id. Never shown. Null: there is none. */
+  /** The private key as PKCS#8 PEM, or the list of users, sealed for this object's id. Never shown. Null: there is none. */
   sealedKey: z
     .string()
     .max(2 * MOST_CERTIFICATE_BYTES)
     .nullable(),
-  /** Names one version of chain and key: the start of a SHA-256 over both, hex. */
+  /** Names one version of chain and key, or of a list of users: the start of a SHA-256, hex. */
   contentId: z.string().regex(/^[0-9a-f]{32}$/),
   /** DNS names and addresses that it is for: its subject alternative names, else its common name. Authorities have none. */
   names: z.array(z.string().max(253)).max(1000),
@@ -40,9 +41,9 @@ export type Certificate = z.infer<typeof certificate>
 
 /**
  * The uses of a certificate: a `keyed` one is presented to peers, `authorities` verify those of peers, `revocations`
- * list those that are revoked.
+ * list those that are revoked, `users` lists users and the hashes of their passwords.
  */
-export const CERTIFICATE_USES = ['keyed', 'authorities', 'revocations'] as const
+export const CERTIFICATE_USES = ['keyed', 'authorities', 'revocations', 'users'] as const
 export type CertificateUse = (typeof CERTIFICATE_USES)[number]
 
 /** The label of a list of revoked certificates in PEM (RFC 7468 section 6). */
@@ -50,7 +51,7 @@ export const REVOCATION_LIST_LABEL = 'X509 CRL'
 
 /** The use of a certificate, by its key and by the label of its PEM. */
 export function certificateUse({ sealedKey, chain }: Pick<Certificate, 'sealedKey' | 'chain'>): CertificateUse {
-  if (sealedKey !== null) return 'keyed'
+  if (sealedKey !== null) return chain === '' ? 'users' : 'keyed'
   return chain.startsWith(`-----BEGIN ${REVOCATION_LIST_LABEL}-----`) ? 'revocations' : 'authorities'
 }
 
@@ -70,7 +71,9 @@ export function validityOf(
   { notBefore, notAfter, ...certificate }: Pick<Certificate, 'notBefore' | 'notAfter' | 'sealedKey' | 'chain'>,
   nowMs: number,
 ): CertificateValidity {
-  if (certificateUse(certificate) === 'revocations') return validityOfLists(notBefore, notAfter, nowMs)
+  const use = certificateUse(certificate)
+  if (use === 'users') return { state: 'valid', message: 'It does not expire.' }
+  if (use === 'revocations') return validityOfLists(notBefore, notAfter, nowMs)
   const leftMs = Date.parse(notAfter) - nowMs
   if (leftMs <= 0) return { state: 'expired', message: `It expired at ${notAfter}; clients refuse it.` }
   if (Date.parse(notBefore) > nowMs)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { basicAuthentication } from './basic-authentication.ts'
 import { routeAuthorizer } from './route-authorizer.ts'
 import { routeClientRate } from './route-client-rate.ts'
 import { hostText, pathAndQueryText, pathText, routeCondition } from './route-condition.ts'
@@ -39,8 +40,7 @@ const answeredShare = z.strictObject({
   weight: z.number().int().min(1).max(1_000_000),
 })
 
-/** A request to a pool that cannot answer gets 503. */
-export const forwardAction = z.strictObject({
+const forwardFields = z.strictObject({
   type: z.literal('forward'),
   pools: z
     .array(poolShare)
@@ -66,9 +66,17 @@ export const forwardAction = z.strictObject({
   maxBodyBytes: maxBodyBytes.optional(),
   /** Decides whether a request may go on. Absent: all may. */
   authorizer: routeAuthorizer.optional(),
+  /** Only users of a list may go on. Absent: nobody is asked for a password. */
+  basicAuthentication: basicAuthentication.optional(),
   /** Absent: requests are copied to no other pool. */
   mirrors: routeMirrors.optional(),
 })
+
+/** A request to a pool that cannot answer gets 503. */
+export const forwardAction = forwardFields.refine(
+  ({ authorizer, basicAuthentication: users }) => authorizer === undefined || users === undefined,
+  { path: ['basicAuthentication'], message: 'and authorizer exclude each other' },
+)
 
 /** The parts of `Location`. What is null is as in the request; a null port is the scheme's own. */
 export const redirectAction = z

@@ -38,6 +38,7 @@ export {
   vrrpSettings,
 } from './announcers/vrrp.ts'
 export * from './audit-record.ts'
+export { type BasicAuthentication, basicAuthentication } from './basic-authentication.ts'
 export * from './bgp.ts'
 export * from './certificate.ts'
 export * from './check-kinds.ts'

@@ -178,3 +178,19 @@ export const poolIdsOf = ({ defaultPoolId, routes }: Sender): readonly string[] 
   for (const route of routes) for (const id of poolsOf(route)) ids.add(id)
   return [...ids]
 }
+
+/** The list of users that a route asks; undefined without one. */
+export const userListOf = ({ action }: HttpRoute): string | undefined =>
+  action.type === 'forward' ? action.basicAuthentication?.usersId : undefined
+
+const userLists = new ListTally<HttpRoute>((route) => {
+  const id = userListOf(route)
+  return id === undefined ? [] : [id]
+})
+
+/**
+ * Ids of the lists of users that routes name, in no order. The cost depends on the difference to lists of routes that
+ * were asked for before.
+ */
+export const userListIds = (routes: readonly HttpRoute[]): readonly string[] =>
+  routes.length === 0 ? [] : [...userLists.of(routes).keys()]

@@ -40,6 +40,7 @@ interface FeaturedRoute {
     readonly retry?: object | undefined
     readonly mirrors?: object | undefined
     readonly authorizer?: object | undefined
+    readonly basicAuthentication?: object | undefined
     readonly answered?: object | undefined
     readonly clientRate?: object | undefined
     readonly clientConcurrency?: number | undefined
@@ -54,6 +55,7 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(conditions.some(isTested) ? ['l7.routes.tests'] : []),
   ...(action.answered === undefined ? [] : ['l7.routes.answered-shares']),
   ...(action.authorizer === undefined ? [] : ['l7.routes.authorizers']),
+  ...(action.basicAuthentication === undefined ? [] : ['l7.routes.basic-authentication']),
   ...(action.maxBodyBytes === undefined ? [] : ['l7.routes.body-limits']),
   ...(action.clientConcurrency === undefined ? [] : ['l7.routes.client-concurrency']),
   ...(action.clientRate === undefined ? [] : ['l7.routes.client-rates']),

@@ -42,6 +42,9 @@ test('a route says how long its requests may take, and how often they are tried 
   expect(textOf({ authorizer: { poolId: 'id-web' } })).toBe(
     '    route  every request -> pool web; if pool web allows it',
   )
+  expect(textOf({ basicAuthentication: { usersId: 'any' } })).toBe(
+    '    route  every request -> pool web; with the password of a user',
+  )
   expect(textOf({ retry: { attempts: 1, codes: [], backoffMs: 0 } })).toBe(
     '    route  every request -> pool web; tried again up to 1 time, without a response',
   )

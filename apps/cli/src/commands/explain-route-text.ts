@@ -47,6 +47,7 @@ function actionText(action: ExplainedRoute['action'], pools: readonly ExplainedP
   const pooled = shares.map(({ poolId, weight }) => `pool ${called(poolId)}${weightOf(weight)}`).join(', ')
   return [
     pooled,
+    ...(action.basicAuthentication === undefined ? [] : ['; with the password of a user']),
     ...(action.authorizer === undefined ? [] : [`; if pool ${called(action.authorizer.poolId)} allows it`]),
     ...mirrors,
     ...timeoutTexts(action),

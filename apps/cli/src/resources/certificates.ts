@@ -42,7 +42,6 @@ export const certificate: Resource = {
       flags: '--chain <file>',
       description:
         'PEM: the certificate and those that issued it, or those of authorities, or lists of what they revoked',
-      required: true,
       field: 'chain',
       parse: fileOf('chain'),
     },
@@ -51,6 +50,12 @@ export const certificate: Resource = {
       description: 'PEM: its private key, without a passphrase; absent for authorities, which others are checked with',
       field: 'key',
       parse: fileOf('key'),
+    },
+    {
+      flags: '--users <file>',
+      description: 'instead of both: users as htpasswd writes them, for routes that ask for a password',
+      field: 'users',
+      parse: fileOf('users'),
     },
   ],
   verbs: ['list', 'show', 'create', 'set', 'delete'],

@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 /** PEM, as it is given. Its errors name the field and never quote it. */
 const pem = z.string().min(1).max(100_000)
+const usersText = z.string().max(100_000)
 
 export const certificateDraft = certificate
   .pick({ projectId: true, name: true, description: true, tags: true })
@@ -10,10 +11,15 @@ export const certificateDraft = certificate
     name: certificate.shape.name.min(1),
     description: certificate.shape.description.default(''),
     tags: certificate.shape.tags.default([]),
-    /** The certificate and those that issued it, in any order; or those of authorities. */
-    chain: pem,
+    /** The certificate and those that issued it, in any order; or those of authorities. Absent: `users` is there. */
+    chain: pem.optional(),
     /** The private key of one of them. Absent: the chain holds authorities or revocation lists. */
     key: pem.optional(),
+    /**
+     * Instead of both: users and the hashes of their passwords, a line `NAME:HASH` for each, as `htpasswd` writes them.
+     * It is as secret as a key.
+     */
+    users: usersText.optional(),
   })
 export type CertificateDraft = z.input<typeof certificateDraft>
 

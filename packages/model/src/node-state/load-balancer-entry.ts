@@ -1,7 +1,9 @@
 import type { Announce } from '../announcers/registry.ts'
+import { ListTally } from '../list-tally.ts'
 import type { DedicatedProxy, RequestSizes } from '../offer.ts'
 import type { NodeCertificate } from './certificate.ts'
 import type { NodePool } from './pool.ts'
+import type { NodeRoute } from './route.ts'
 import type { Service } from './service.ts'
 import type { NODE_STATE_VERSION } from './version.ts'
 
@@ -31,11 +33,29 @@ export interface NodeVip {
   readonly announce: Announce | null
 }
 
-/** All certificates that a node needs for a load balancer. */
+/** Lists of users as `<id> <content id>`. The cost depends on the difference to lists of routes that were asked for before. */
+const userLists = new ListTally<NodeRoute>(({ action }) => {
+  const users = action.type === 'forward' ? (action.basicAuthentication?.users ?? null) : null
+  return users === null ? [] : [`${users.id} ${users.contentId}`]
+})
+
+/** The lists of users that routes of these services ask. */
+export const userListsOf = (services: readonly Pick<Service, 'routes'>[]): readonly NodeCertificate[] =>
+  services.flatMap(({ routes }) =>
+    routes === undefined
+      ? []
+      : [...userLists.of(routes).keys()].map((text) => {
+          const [id = '', contentId = ''] = text.split(' ')
+          return { id, contentId }
+        }),
+  )
+
+/** All certificates that a node needs for a load balancer, and lists of users. */
 export const certificatesOfEntry = ({
   services,
   pools,
 }: Pick<LoadBalancerEntry, 'services' | 'pools'>): readonly NodeCertificate[] => [
+  ...userListsOf(services),
   ...services.flatMap(({ tls }) => tls?.certificates ?? []),
   ...services.flatMap(({ tls }) => tls?.clients?.authorities ?? []),
   ...services.flatMap(({ tls }) => tls?.clients?.revocations ?? []),

@@ -1,3 +1,4 @@
+import type { BasicAuthentication } from '../basic-authentication.ts'
 import type { RedirectAction, RespondAction } from '../http-route.ts'
 import type { RouteAuthorizer } from '../route-authorizer.ts'
 import type { RouteClientRate } from '../route-client-rate.ts'
@@ -5,6 +6,7 @@ import type { RouteCondition } from '../route-condition.ts'
 import type { RouteFilter } from '../route-filter.ts'
 import type { RouteRetry } from '../route-retry.ts'
 import type { RouteTimeouts } from '../route-timeouts.ts'
+import type { NodeCertificate } from './certificate.ts'
 
 export interface NodeRoute {
   /** The route's id in the model. */
@@ -38,6 +40,8 @@ export interface NodeForward {
   readonly maxBodyBytes?: number
   /** Decides whether a request may go on; a null pool lets none. Absent: all may. */
   readonly authorizer?: NodeAuthorizer
+  /** Only these users may go on; null: their list is gone, and nobody may. Absent: all may. */
+  readonly basicAuthentication?: NodeBasicAuthentication
   /** Pools that get copies of this share of the requests; null: one that is not there. Absent: none. */
   readonly mirrors?: readonly { readonly pool: number | null; readonly percent: number }[]
 }
@@ -45,4 +49,8 @@ export interface NodeForward {
 /** `pool` is asked. */
 export interface NodeAuthorizer extends Omit<RouteAuthorizer, 'poolId'> {
   readonly pool: number | null
+}
+
+export interface NodeBasicAuthentication extends Omit<BasicAuthentication, 'usersId'> {
+  readonly users: NodeCertificate | null
 }

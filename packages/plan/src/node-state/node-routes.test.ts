@@ -9,9 +9,12 @@ const AUTHORIZER = {
   ...{ takeHeaders: [], cookies: 'never' as const, signIn: null },
 }
 const route = fc
-  .record({ enabled: fc.boolean(), pool: poolId, mirror: fc.option(poolId), judge: fc.option(poolId) })
+  .record({
+    ...{ enabled: fc.boolean(), pool: poolId, mirror: fc.option(poolId), judge: fc.option(poolId) },
+    users: fc.option(poolId),
+  })
   .map(
-    ({ enabled, pool, mirror, judge }): HttpRoute => ({
+    ({ enabled, pool, mirror, judge, users }): HttpRoute => ({
       ...{ id: pool, name: '', description: '', tags: [], createdAt: '', updatedAt: null },
       enabled,
       conditions: [],
@@ -19,9 +22,14 @@ const route = fc
         ...{ type: 'forward', pools: [{ poolId: pool, weight: 1 }] },
         ...(judge !== null && { authorizer: { ...AUTHORIZER, poolId: judge } }),
         ...(mirror !== null && { mirrors: [{ poolId: mirror, percent: 10 }] }),
+        ...(users !== null && { basicAuthentication: { realm: '', usersId: users } }),
       },
     }),
   )
+/** Lists of users that are there, with their versions. */
+const lists = fc.dictionary(poolId, fc.nat(2))
+const certificatesOf = (versions: Readonly<Record<string, number>>) => (id: string) =>
+  versions[id] === undefined ? null : { contentId: String(versions[id]), names: [], keyType: 'none' }
 const numbers = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(2)).map((all) => new Map(Object.entries(all)))
 
 it('plans a changed list as it plans a new one', () => {
@@ -33,6 +41,7 @@ it('plans a changed list as it plans a new one', () => {
           remove: fc.nat(2),
           add: fc.array(route, { maxLength: 3 }),
           numbers: fc.option(numbers),
+          lists: fc.option(lists),
         }),
         { maxLength: 12 },
       ),
@@ -43,11 +52,13 @@ it('plans a changed list as it plans a new one', () => {
           undefined,
           new Map([['a', 1]]),
         ]
-        for (const { at, remove, add, numbers } of changes) {
+        let users = certificatesOf({ a: 0 })
+        for (const { at, remove, add, numbers, lists } of changes) {
           routes = routes.toSpliced(at, remove, ...add)
           now = numbers ?? now
-          const planned = planRoutes(routes, now, before, known)
-          expect(planned).toEqual(planRoutes(routes, now))
+          users = lists === null ? users : certificatesOf(lists)
+          const planned = planRoutes(routes, now, before, known, users)
+          expect(planned).toEqual(planRoutes(routes, now, undefined, undefined, users))
           before = planned.routes
         }
       },

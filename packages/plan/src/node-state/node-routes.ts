@@ -1,15 +1,23 @@
 import {
+  type BasicAuthentication,
   type HttpRoute,
   isFiltered,
   type NodeAuthorizer,
+  type NodeBasicAuthentication,
+  type NodeCertificate,
   type NodeRoute,
   type RouteAuthorizer,
   type Service,
+  userListIds,
 } from '@spout/model'
 import { changedPart } from '@spout/model/list-difference'
+import { type CertificateOf, nodeCertificate } from './node-tls.ts'
 
 /** The numbers of the pools that nodes have, by id. */
 type PoolNumbers = ReadonlyMap<string, number>
+
+/** Lists of users by id, in their present version; null for one that is gone. */
+type UserLists = ReadonlyMap<string, NodeCertificate | null>
 
 /**
  * The routes that nodes got before. Equal routes and lists are reused as the same objects, which makes comparing them
@@ -20,7 +28,7 @@ export interface KnownNodeRoutes {
   /** The sources of the lists that nodes have. */
   readonly sources: WeakMap<
     readonly NodeRoute[],
-    { readonly routes: readonly HttpRoute[]; readonly numbers: PoolNumbers }
+    { readonly routes: readonly HttpRoute[]; readonly numbers: PoolNumbers; readonly users: UserLists }
   >
 }
 
@@ -36,9 +44,12 @@ export function planRoutes(
   numbers: PoolNumbers,
   before: readonly NodeRoute[] = [],
   known: KnownNodeRoutes = knownNodeRoutes(),
+  certificateOf: CertificateOf = () => null,
 ): Pick<Service, 'routes'> {
+  const users: UserLists = new Map(userListIds(routes).map((id) => [id, nodeCertificate(id, certificateOf)]))
   const source = known.sources.get(before)
-  const has = source !== undefined && sameNumbers(source.numbers, numbers) ? source.routes : []
+  const has =
+    source && sameNumbers(source.numbers, numbers) && sameLists(source.users, users) ? source.routes : NO_ROUTES
   if (has === routes && before.length > 0) return { routes: before }
   // Where all are enabled, both lists have the same places.
   const isAligned = has.length === before.length
@@ -48,25 +59,38 @@ export function planRoutes(
     const route = routes[at]!
     if (!route.enabled) continue
     const had = known.ofRoutes.get(route)
-    const now = had !== undefined && hasNumbers(had, route, numbers) ? had : nodeRoute(route, numbers)
+    const now = had !== undefined && isAsPlanned(had, route, numbers, users) ? had : nodeRoute(route, numbers, users)
     if (now !== had) known.ofRoutes.set(route, now)
     planned.push(now)
   }
   if (isAligned) for (let at = endBefore; at < before.length; at++) planned.push(before[at]!)
   if (planned.length === 0) return {}
-  known.sources.set(planned, { routes, numbers })
+  known.sources.set(planned, { routes, numbers, users })
   return { routes: planned }
 }
 
 const sameNumbers = (a: PoolNumbers, b: PoolNumbers): boolean =>
   a.size === b.size && a.entries().every(([id, number]) => b.get(id) === number)
 
-/** Whether the pools still have the numbers that they had. */
-function hasNumbers(planned: NodeRoute, { action }: HttpRoute, numbers: ReadonlyMap<string, number>): boolean {
+const NO_ROUTES: readonly HttpRoute[] = []
+
+/** Lists that routes of one side alone name are looked at with those routes. */
+const sameLists = (a: UserLists, b: UserLists): boolean =>
+  a.entries().every(([id, list]) => !b.has(id) || b.get(id)?.contentId === list?.contentId)
+
+/** Whether the pools still have the numbers that they had, and its list of users the content. */
+function isAsPlanned(
+  planned: NodeRoute,
+  { action }: HttpRoute,
+  numbers: ReadonlyMap<string, number>,
+  users: UserLists,
+): boolean {
   if (action.type !== 'forward' || planned.action.type !== 'forward') return true
   for (let at = 0; at < action.pools.length; at++)
     if ((numbers.get(action.pools[at]!.poolId) ?? null) !== planned.action.pools[at]!.pool) return false
-  const { authorizer } = action
+  const { authorizer, basicAuthentication } = action
+  const list = basicAuthentication && users.get(basicAuthentication.usersId)
+  if (list?.contentId !== planned.action.basicAuthentication?.users?.contentId) return false
   if (authorizer && (numbers.get(authorizer.poolId) ?? null) !== planned.action.authorizer?.pool) return false
   for (const [at, { poolId }] of (action.mirrors ?? []).entries())
     if ((numbers.get(poolId) ?? null) !== planned.action.mirrors?.[at]?.pool) return false
@@ -78,7 +102,12 @@ const nodeAuthorizer = ({ poolId, ...others }: RouteAuthorizer, numbers: PoolNum
   pool: numbers.get(poolId) ?? null,
 })
 
-const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<string, number>): NodeRoute => ({
+const nodeBasicAuthentication = (
+  { realm, usersId }: BasicAuthentication,
+  users: UserLists,
+): NodeBasicAuthentication => ({ realm, users: users.get(usersId) ?? null })
+
+const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: PoolNumbers, users: UserLists): NodeRoute => ({
   id,
   conditions,
   action:
@@ -97,6 +126,9 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: ReadonlyMap<s
           ...(action.clientConcurrency !== undefined && { clientConcurrency: action.clientConcurrency }),
           ...(action.maxBodyBytes !== undefined && { maxBodyBytes: action.maxBodyBytes }),
           ...(action.authorizer !== undefined && { authorizer: nodeAuthorizer(action.authorizer, numbers) }),
+          ...(action.basicAuthentication !== undefined && {
+            basicAuthentication: nodeBasicAuthentication(action.basicAuthentication, users),
+          }),
           ...(action.mirrors !== undefined && {
             mirrors: action.mirrors.map(({ poolId, percent }) => ({ pool: numbers.get(poolId) ?? null, percent })),
           }),

@@ -111,7 +111,8 @@ export function planSyslog(
   return { ...target, tls: { authorities, serverName: tls.serverName, certificate } }
 }
 
-function nodeCertificate(id: string, certificateOf: CertificateOf): NodeCertificate | null {
+/** A certificate or list of users as nodes are told of it; null for one that is gone. */
+export function nodeCertificate(id: string, certificateOf: CertificateOf): NodeCertificate | null {
   const certificate = certificateOf(id)
   return certificate === null ? null : { id, contentId: certificate.contentId }
 }

@@ -359,7 +359,7 @@ function service(
       allowedCidrs: admittedSources(listener, securityRules),
       timeouts: { clientMs, connectMs, memberMs, ...(inspected ? { inspectMs } : {}) },
       insertHeaders: listener.insertHeaders,
-      ...planRoutes(listener.routes, numbers, routesBefore, nodeRoutes),
+      ...planRoutes(listener.routes, numbers, routesBefore, nodeRoutes, certificateOf),
       ...tls,
       ...(listener.latencies ? { latencies: true as const } : {}),
       ...(listener.routeFigures ? { routeFigures: true as const } : {}),

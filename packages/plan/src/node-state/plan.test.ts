@@ -468,6 +468,8 @@ describe('neededFeatures', () => {
     expect(routed({ ...action, mirrors })).toEqual(['l7.http', 'l7.routes', 'l7.routes.mirrors'])
     const authorizer = routeAuthorizer.parse({ poolId: pools[0]!.id })
     expect(routed({ ...action, authorizer })).toEqual(['l7.http', 'l7.routes', 'l7.routes.authorizers'])
+    const asked = { ...action, basicAuthentication: { realm: '', usersId: pools[0]!.id } }
+    expect(routed(asked)).toEqual(['l7.http', 'l7.routes', 'l7.routes.basic-authentication'])
   })
 })
 

@@ -1,4 +1,4 @@
-import type { CertificateUse, LoadBalancer } from '@spout/model'
+import { type CertificateUse, type LoadBalancer, userListIds, userListOf } from '@spout/model'
 
 /** A certificate that a document names. */
 export interface CertificateReference {
@@ -10,13 +10,19 @@ export interface CertificateReference {
   readonly user: string
 }
 
-/** All certificates that a load balancer names, with repetitions. */
+/** All certificates, and lists of users, that a load balancer names, with repetitions. */
 export function* certificatesNamed({
   listeners,
   pools,
 }: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<CertificateReference> {
-  for (const [at, { tls, accessLog, name, id: listenerId }] of listeners.entries()) {
+  for (const [at, { tls, accessLog, routes, name, id: listenerId }] of listeners.entries()) {
     const user = `listener ${name || listenerId}`
+    for (const id of userListIds(routes)) {
+      // Where routes name it first.
+      const place = routes.findIndex((route) => userListOf(route) === id)
+      const field = `listeners[${at}].routes[${place}].action.basicAuthentication.usersId`
+      yield { field, id, use: 'users', user }
+    }
     const receiver = accessLog?.syslog?.tls
     if (receiver !== undefined) {
       const field = `listeners[${at}].accessLog.syslog.tls`

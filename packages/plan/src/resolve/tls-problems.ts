@@ -74,6 +74,7 @@ const WHY_NOT: Readonly<Record<CertificateUse, string>> = {
   keyed: 'names a certificate without a private key: that of authorities, which checks others',
   authorities: 'names a certificate with a private key: authorities are stored as a chain alone',
   revocations: 'names certificates: lists of revoked ones are stored as a chain of X509 CRL blocks',
+  users: 'names a certificate, not a list of users',
 }
 
 /** Certificates that a document names but that do not exist, or cannot be used so. */
@@ -88,5 +89,8 @@ export function* certificateProblems(
   }
 }
 
-const whyNot = (use: CertificateUse, found: CertificateUse): string =>
-  found === 'revocations' ? 'names lists of revoked certificates, not a certificate' : WHY_NOT[use]
+function whyNot(use: CertificateUse, found: CertificateUse): string {
+  if (found === 'users') return 'names a list of users, not a certificate'
+  if (use === 'users') return WHY_NOT.users
+  return found === 'revocations' ? 'names lists of revoked certificates, not a certificate' : WHY_NOT[use]
+}

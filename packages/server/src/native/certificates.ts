@@ -12,7 +12,7 @@ import { shownCertificate } from './shown.ts'
 const publicCertificate = certificate.omit({ sealedKey: true }).extend({
   /**
    * `keyed`: shown to clients or members. `authorities`: members' and clients' certificates are checked with it.
-   * `revocations`: says which of clients' certificates count no more.
+   * `revocations`: says which of clients' certificates count no more. `users`: a list of users and hashes of their passwords.
    */
   use: z.enum(CERTIFICATE_USES),
   status: z.strictObject({
@@ -42,7 +42,7 @@ export const certificateRoutes: readonly Route[] = [
     path: '/certificates',
     tag: 'certificates',
     summary:
-      'Store a certificate: `chain` and `key` as PEM; `key` is never shown again. Without `key`: authorities, or lists of what they revoked',
+      'Store a certificate: `chain` and `key` as PEM; `key` is never shown again. Without `key`: authorities, or lists of what they revoked. Or `users`, never shown either',
     access: 'member',
     body: certificateDraft.extend({ projectId: uuid.optional() }),
     answer: { status: 201, schema: publicCertificate },
@@ -59,7 +59,7 @@ export const certificateRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/certificates/:id',
     tag: 'certificates',
-    summary: 'Change a certificate; `chain` and `key` replace it, together; absent fields stay',
+    summary: 'Change a certificate; `chain` and `key` replace it, together, or `users`; absent fields stay',
     access: 'member',
     body: certificateChange,
     answer: { status: 200, schema: publicCertificate },
