@@ -1,0 +1,9 @@
+/* Compares a password with a hash as htpasswd and crypt(3) write them. */
+#pragma once
+#include <stdbool.h>
+
+/*
+ * Whether the password has this hash: bcrypt ($2a$, $2b$, $2y$), $apr1$, {SHA}, $5$ or $6$; false for any other. It
+ * takes as long as its kind and cost say, and compares in constant time.
+ */
+bool verify_password(const char *password, const char *hash);
