@@ -105,6 +105,7 @@ function imageScript(lab: Lab): string {
   case $NODE_NAME in ${numbers} esac
   export SPOUT_AGENT_INSTANCE=${lab.id}n$number SPOUT_AGENT_HAPROXY_CGROUP=spout-${lab.id}n$number
   export SPOUT_AGENT_HELPER_PATH=${native}/spout-helper SPOUT_AGENT_VRRP_MOVER=${native}/spout-mover
+  export SPOUT_AGENT_HAPROXY_PASSWORDS=${native}/spout-passwords
   export SPOUT_AGENT_FLOWS_EXECUTABLE=${native}/spout-flows SPOUT_AGENT_ACCESS_LOGS_SENDER=${native}/spout-syslog
 fi
 exec ${ROOT}/deploy/image/entrypoint.sh "$@"

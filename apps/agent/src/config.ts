@@ -60,6 +60,8 @@ export const agentConfig = z.strictObject({
      * `<runDirectory>-certificates`.
      */
     runDirectory: z.string().min(1).max(60).default('/run/spout/haproxy'),
+    /** The program that compares passwords of basic authentication; a node without it offers none. */
+    passwords: z.string().min(1).default('/usr/lib/spout/spout-passwords'),
     /** The proxy of domain N runs as user and group `firstUid + N`. */
     firstUid: z.number().int().min(100_000).max(0x7000_0000).default(0x2000_0000),
     /** Maximum of concurrent connections of one tenant network's proxy. More wait. */

@@ -141,7 +141,8 @@ export async function startAgent(
     `haproxy.cgroup=spout-${instance}`,
     `vrrp.mover=${path.join(checkout, 'native/build/spout-mover')}`,
     `flows.executable=${path.join(checkout, 'native/build/spout-flows')}`,
-    ...senderIn(checkout),
+    ...programIn(checkout, 'accessLogs.sender', 'spout-syslog'),
+    ...programIn(checkout, 'haproxy.passwords', 'spout-passwords'),
     `vrrp.directory=${path.join(lab.runDirectory, `${instance}-vrrp`)}`,
     `bgp.directory=${path.join(lab.runDirectory, `${instance}-bgp`)}`,
     `flows.directory=${path.join(lab.runDirectory, `${instance}-flows`)}`,
@@ -155,9 +156,9 @@ export async function startAgent(
 }
 
 /** Earlier commits have no such program, nor a setting for it. */
-const senderIn = (checkout: string): readonly string[] => {
-  const sender = path.join(checkout, 'native/build/spout-syslog')
-  return existsSync(sender) ? [`accessLogs.sender=${sender}`] : []
+const programIn = (checkout: string, setting: string, name: string): readonly string[] => {
+  const program = path.join(checkout, 'native/build', name)
+  return existsSync(program) ? [`${setting}=${program}`] : []
 }
 
 /** Prefix of every namespace that a node's agent makes. Begins with the lab's id, so that the lab removes them. */

@@ -4,27 +4,29 @@ local rows = Map.new(os.getenv("SPOUT_AUTHORIZERS_MAP"), Map._str)
 
 local gmatch = string.gmatch
 
--- Questions under way, of all and of those to one backend. One that is slow takes no room from others.
-local MOST, MOST_TO_ONE = 512, 256
+-- Questions under way, of all, of those to one backend, and of those about one list of users. One that is slow takes no
+-- room from others.
+local MOST, MOST_TO_ONE, MOST_TO_LIST = 512, 256, 64
 local WITHIN_S = 10
 -- Of a refusal that is passed on.
 local MOST_BODY = 8000
 -- Of a URL that a client comes back to; the location must fit into the buffer.
 local MOST_RETURN = 4000
 
-local under_way, to_backend = 0, {}
+local under_way, to_one = 0, {}
 local function end_question(question)
   if question.ended then return end
   question.ended = true
-  local others = to_backend[question.backend] - 1
-  under_way, to_backend[question.backend] = under_way - 1, others > 0 and others or nil
+  local others = to_one[question.of] - 1
+  under_way, to_one[question.of] = under_way - 1, others > 0 and others or nil
 end
 -- A request that goes away ends its action wherever it waits, and what it held is collected.
 local Question = { __gc = end_question }
-local function begin_question(backend)
-  if under_way >= MOST or (to_backend[backend] or 0) >= MOST_TO_ONE then return nil end
-  under_way, to_backend[backend] = under_way + 1, (to_backend[backend] or 0) + 1
-  return setmetatable({ backend = backend }, Question)
+-- Of a backend, or of a list of users.
+local function begin_question(of, most)
+  if under_way >= MOST or (to_one[of] or 0) >= most then return nil end
+  under_way, to_one[of] = under_way + 1, (to_one[of] or 0) + 1
+  return setmetatable({ of = of }, Question)
 end
 
 local function from_hex(text)
@@ -65,6 +67,8 @@ local readers = {
     }
   end,
   cors = function(ask) ask.is_cors = true end,
+  -- A list of users, which a process of ours knows.
+  users = function(ask, text) ask.users = text end,
 }
 
 -- What was read, by the row's text; forgotten as a whole when it is many.
@@ -111,7 +115,7 @@ local function text_of(txn, ask, backend)
   local method = ask.method or txn.f:method()
   if method == "CONNECT" then return nil end
   local lines = { method .. " " .. target_of(txn, ask) .. " HTTP/1.1", "host: " .. (ask.host or host_of(txn)) }
-  local said = told(txn)
+  local said = ask.users == nil and told(txn) or {}
   for name, value in pairs(said) do
     if not ask.is_set[name] then lines[#lines + 1] = name .. ": " .. value end
   end
@@ -269,7 +273,7 @@ core.register_action("authorize", { "http-req" }, function(txn)
   if ask.is_cors and is_preflight(txn.f) then return txn:set_var("txn.authorized", "preflight") end
   local asked = text_of(txn, ask, backend)
   if asked == nil then return end
-  local question = begin_question(backend)
+  local question = begin_question(ask.users or backend, ask.users and MOST_TO_LIST or MOST_TO_ONE)
   if question == nil then return txn:done(txn:reply({ status = 503 })) end
   local socket = core.tcp()
   local is_asked, answer = pcall(ask_backend, socket, asked)
@@ -277,6 +281,8 @@ core.register_action("authorize", { "http-req" }, function(txn)
   end_question(question)
   if not is_asked or answer == nil then return end
   if answer.status == 401 or answer.status == 403 then return refuse(txn, ask, answer) end
+  -- Too many passwords of this list wait to be compared.
+  if ask.users ~= nil and answer.status == 503 then return txn:done(txn:reply({ status = 503 })) end
   if answer.status < 200 or answer.status > 299 then return end
   if not take_headers(txn, ask, answer) then return txn:done(txn:reply({ status = 431 })) end
   local cookies = ask.cookies ~= "never" and cookies_of(answer) or {}

@@ -32,6 +32,7 @@ import {
 import type { Slot } from './slot-table.ts'
 import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
 import { cipherWords } from './tls-values.ts'
+import { usersBackend } from './users-backend.ts'
 
 /** Start parameters of a process, besides its slots and their content. All paths and numbers are our own. */
 export interface ProcessSettings extends SourceBounds {
@@ -84,7 +85,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...answerBackends(settings.mapPath, settings.luaPrograms.length > 0),
     ...relays(settings, settings.luaPrograms.length > 0),
-    ...(settings.luaPrograms.length === 0 ? [] : mirrorFrontend(settings)),
+    ...(settings.luaPrograms.length === 0 ? [] : [...mirrorFrontend(settings), ...usersBackend]),
     ...metricsBackend(settings.mapPath),
     ...backends.flatMap((slot) => backendSection(slot, placed.get(slot.id), settings)),
   ].join('\n')}\n`

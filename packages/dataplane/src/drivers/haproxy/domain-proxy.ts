@@ -10,6 +10,7 @@ import { listenOverflows } from './listen-overflows.ts'
 import { type MetricsOf, MetricsSocket } from './metrics-socket.ts'
 import type { ProxyMirrors } from './mirror-share.ts'
 import type { Outcome } from './outcome.ts'
+import { PasswordChecker } from './password-checker.ts'
 import { disturbs, planChanges } from './plan-changes.ts'
 import { poolFigures } from './pool-figures.ts'
 import type { ProxyPlace } from './proxy-place.ts'
@@ -40,6 +41,7 @@ export class DomainProxy {
   readonly #current: CurrentProxy
   readonly #supervisor: Supervisor
   readonly #upkeep: SlotUpkeep
+  readonly #passwords: PasswordChecker
   #metrics: MetricsSocket | null = null
   #told: ToldRequests | null = null
 
@@ -55,6 +57,7 @@ export class DomainProxy {
     })
     this.#current = new CurrentProxy(given, this.#supervisor)
     this.#upkeep = new SlotUpkeep(given, this.#current, this.#mutex)
+    this.#passwords = new PasswordChecker(given, this.#mutex)
   }
 
   /** Adopts what an earlier agent left in this place, if anything. */
@@ -63,6 +66,7 @@ export class DomainProxy {
     const adopted = proxy.#mutex.run(async () => {
       await given.after?.catch(() => {})
       await proxy.#current.adopt()
+      await proxy.#passwords.adopt()
     })
     adopted.catch((error) =>
       given.log.warn({ proxy: given.place.name, error: String(error) }, 'the proxy was not adopted'),
@@ -99,7 +103,10 @@ export class DomainProxy {
   /** Applies entries. Unchanged entries cost nothing. Never throws for an entry. */
   apply(put: readonly RenderedEntry[], remove: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
     return this.#mutex.run(async () => {
-      const outcomes = await applyEntries(this.#current, put, remove)
+      const lacking = await this.#passwords.provide(put)
+      const able = lacking.size === 0 ? put : put.filter(({ key }) => !lacking.has(key))
+      const outcomes = new Map([...(await applyEntries(this.#current, able, remove)), ...lacking])
+      this.#passwords.note(put, outcomes, remove)
       this.#upkeep.due()
       await this.#followMetrics(put)
       await this.#followRequests(put)
@@ -111,6 +118,7 @@ export class DomainProxy {
   prune(): Promise<void> {
     return this.#mutex.run(async () => {
       await pruneUnheld(this.#current)
+      this.#passwords.forgetLater()
       this.#upkeep.due()
     })
   }
@@ -260,6 +268,7 @@ export class DomainProxy {
   stop(): Promise<void> {
     return this.#mutex.run(async () => {
       this.#letGo()
+      await this.#passwords.stop()
       await this.#current.launcher.stop()
     })
   }
@@ -331,6 +340,7 @@ export class DomainProxy {
   #letGo(): void {
     this.#supervisor.close()
     this.#upkeep.close()
+    this.#passwords.close()
     this.#metrics?.close()
     this.#metrics = null
     this.#told?.close()

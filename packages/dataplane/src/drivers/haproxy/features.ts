@@ -40,6 +40,7 @@ const WITH_LUA: readonly Feature[] = [
 /** The features of proxies with this executable and the parts that the agent connects to them. */
 export const featuresOf = (has: {
   readonly lua: boolean
+  readonly passwords: boolean
   readonly metrics: boolean
   readonly requests: boolean
   readonly accessLogs: boolean
@@ -48,6 +49,7 @@ export const featuresOf = (has: {
   new Set([
     ...ALWAYS,
     ...(has.lua ? WITH_LUA : []),
+    ...(has.lua && has.passwords ? (['l7.routes.basic-authentication'] as const) : []),
     ...(has.metrics ? (['l7.metrics'] as const) : []),
     ...(has.requests ? (['l7.latencies', 'l7.latencies.routes'] as const) : []),
     ...(has.requests && has.accessLogs ? (['l7.access-log'] as const) : []),

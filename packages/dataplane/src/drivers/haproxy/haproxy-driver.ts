@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { DomainEntry, LoadBalancerEntry, ResponseCounts, ServiceStats } from '@spout/model'
 import { RESPONSE_CLASSES } from '@spout/model/node-report'
 import { isProxied } from '@spout/model/protocols'
@@ -74,6 +75,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     this.#options = { ...DEFAULT_OPTIONS, ...given.options }
     this.features = featuresOf({
       lua: this.#options.lua,
+      passwords: existsSync(this.#options.passwords),
       metrics: given.metricsOf !== undefined,
       requests: given.onRequest !== undefined,
       accessLogs: given.accessLogs ?? false,

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { proxyFiles, removeProxyFiles } from './proxy-files.ts'
 import type { ProxyHost } from './proxy-host.ts'
-import { endProcessesOn } from './proxy-process.ts'
+import { endPasswordsOf, endProcessesOn } from './proxy-process.ts'
 
 /** Ends proxies that an earlier agent left, of domains that this agent does not know. */
 export async function endLeftProxies(runDirectory: string, known: ReadonlySet<string>, host: ProxyHost): Promise<void> {
@@ -10,6 +10,7 @@ export async function endLeftProxies(runDirectory: string, known: ReadonlySet<st
   for (const name of names.filter((name) => !known.has(name))) {
     const files = proxyFiles(join(runDirectory, name), runDirectory)
     await endProcessesOn(files.config)
+    await endPasswordsOf(files.passwords.pid)
     await host.release(name)
     await removeProxyFiles(files)
   }

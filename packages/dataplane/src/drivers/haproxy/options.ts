@@ -4,6 +4,8 @@ export interface HaproxyOptions {
   readonly executable: string
   /** Whether the executable was built with Lua, which tests requests for what is no key of a map. */
   readonly lua: boolean
+  /** The program that compares passwords of basic authentication. Without it there is none. */
+  readonly passwords: string
   /** Memory-backed directory for configurations, sockets and state. Short: a socket's path has 107 bytes. */
   readonly runDirectory: string
   /** Memory-backed directory of the node's certificates, `<content id>.pem` each. The agent fills it. */
@@ -28,6 +30,8 @@ export interface HaproxyOptions {
   readonly leaveAfterMs: number
   /** How long connections to a removed member may last. */
   readonly drainMs: number
+  /** How long lists of users are known that no route names: questions under way and replaced processes may. */
+  readonly usersStayMs: number
   /** How often drained members and released slots are checked. */
   readonly sweepEveryMs: number
   /** Lines of requests and connections that are read in a second of each process. */
@@ -39,6 +43,7 @@ export interface HaproxyOptions {
 export const DEFAULT_OPTIONS: HaproxyOptions = {
   executable: '/usr/sbin/haproxy',
   lua: true,
+  passwords: '/usr/lib/spout/spout-passwords',
   runDirectory: '/run/spout/haproxy',
   certificateDirectory: '/run/spout/haproxy-certificates',
   firstUid: 0x2000_0000,
@@ -51,13 +56,14 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
   requestWithinMs: 10_000,
   leaveAfterMs: 3_600_000,
   drainMs: 300_000,
+  usersStayMs: 15_000,
   sweepEveryMs: 1_000,
   linesPerSecond: 2_000,
   graceMs: 60_000,
 }
 
 /** Incremented when the text of the configuration changes, so that an agent replaces the process of an earlier one. */
-const CONFIGURATION = 15
+const CONFIGURATION = 16
 
 /** Equal for processes with the same configuration apart from their slots. */
 export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs, lua, bufferBytes }: HaproxyOptions): string =>

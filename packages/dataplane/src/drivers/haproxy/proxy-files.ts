@@ -24,6 +24,8 @@ export interface ProxyFiles {
   /** Each process has its own socket, so that both can be used during a replacement. */
   readonly statsSocket: (generation: number) => string
   readonly tls: TlsFiles
+  /** The process that compares passwords: its socket for the agent, and its id. */
+  readonly passwords: { readonly socket: string; readonly pid: string }
 }
 
 /** @param certificates the node's directory of certificates */
@@ -39,16 +41,21 @@ export const proxyFiles = (directory: string, certificates: string): ProxyFiles 
   map: (map) => join(directory, `${map}.map`),
   statsSocket: (generation) => join(directory, `s${generation}`),
   tls: tlsFiles(directory, certificates),
+  passwords: { socket: join(directory, 'passwords'), pid: join(directory, 'passwords.pid') },
 })
+
+export async function makeProxyDirectory({ directory, root }: ProxyFiles): Promise<void> {
+  await makeRunDirectory(directory, 0o700)
+  await mkdir(root, { recursive: true })
+  await chmod(root, 0o755)
+}
 
 /**
  * Writes the files that a process reads at its start. It has read all of them when the start is confirmed.
  * @returns removes those that should not stay
  */
 export async function writeProxyFiles(files: ProxyFiles, plan: ProcessPlan): Promise<() => Promise<void>> {
-  await makeRunDirectory(files.directory, 0o700)
-  await mkdir(files.root, { recursive: true })
-  await chmod(files.root, 0o755)
+  await makeProxyDirectory(files)
   const maps = renderMaps(plan.entries)
   await Promise.all([
     writeFile(files.config, renderConfig(plan), { mode: 0o600 }),

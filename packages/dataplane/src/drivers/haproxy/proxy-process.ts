@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { endProcess, type FoundProcess, findProcesses, type ProcessIdentity } from '@spout/sys'
 
 const TERM_WITHIN_MS = 1_000
@@ -8,6 +9,14 @@ const proxies = (): Promise<readonly FoundProcess[]> => findProcesses((words) =>
 /** All processes that run on this configuration file: the current one and replaced ones. */
 export async function processesOn(configPath: string): Promise<readonly ProcessIdentity[]> {
   return (await proxies()).filter(({ words }) => words.includes(configPath))
+}
+
+/** Ends the process of password-checker.ts with this file for its id, if there is one. */
+export async function endPasswordsOf(pidFile: string): Promise<void> {
+  const found = await findProcesses(
+    ([program = '', ...words]) => basename(program).startsWith('spout-passwords') && words.includes(pidFile),
+  )
+  await Promise.all(found.map((process) => endProcess(process, TERM_WITHIN_MS)))
 }
 
 /** Counts processes by configuration file. */

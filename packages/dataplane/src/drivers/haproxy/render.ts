@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { NodePool, RequestSizes, Service, ServiceTls, SessionCookie } from '@spout/model'
+import { userListsOf } from '@spout/model/node-state'
 import { endsTls, goesByServerName, isProxied, readsRequests } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
@@ -38,6 +39,8 @@ export interface RenderedEntry {
   readonly dedicatedProxy?: ProxyLimits
   readonly frontends: readonly RenderedFrontend[]
   readonly backends: readonly RenderedBackend[]
+  /** Content ids of the lists of users that its routes ask. Absent: none. */
+  readonly users?: ReadonlySet<string>
 }
 
 export interface RenderedFrontend {
@@ -152,7 +155,13 @@ export function renderEntry(
     ...{ key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends },
     backends: [...backends.values()],
     ...ownProxyOf(entry),
+    ...usersOf(entry.services),
   }
+}
+
+function usersOf(services: readonly Service[]): Pick<RenderedEntry, 'users'> {
+  const users = new Set(userListsOf(services).map(({ contentId }) => checkedContentId(contentId)))
+  return users.size === 0 ? {} : { users }
 }
 
 /** Whether a listener answers with figures. */

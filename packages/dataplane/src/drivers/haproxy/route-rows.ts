@@ -15,6 +15,7 @@ import { filterText, prefixText } from './filter-text.ts'
 import type { RowMap } from './maps.ts'
 import { limitsOf } from './route-limits.ts'
 import { automatonRows, contentName, testText } from './test-rows.ts'
+import { USERS_BACKEND, usersText } from './users-backend.ts'
 
 /** A backend by its owner; `none`: no backend, which answers 503; `default`: the frontend's default. */
 export type RowTarget = { readonly backend: string } | { readonly text: string }
@@ -200,15 +201,26 @@ class Targets {
 
   #forward(action: NodeForward): RowTarget {
     const to = this.#filtered(action)
-    const { authorizer } = action
-    if (authorizer === undefined) return to
-    const by = this.#pool(authorizer.pool)
-    const text = authorizerText(authorizer, action.filters?.some(({ type }) => type === 'cors') ?? false)
+    const asked = this.#asked(action)
+    if (asked === null) return to
+    const { by, text } = asked
     return this.#name('q', [to, by, text], (name, add) => {
       add('authorizers', `${name}/by`, by)
       add('authorizers', `${name}/ask`, text)
       add('authorizers', `${name}/to`, to)
     })
+  }
+
+  /** Who is asked whether a request may go on, and what; null: nobody is. */
+  #asked({ authorizer, basicAuthentication, filters = [] }: NodeForward) {
+    const answersPreflights = filters.some(({ type }) => type === 'cors')
+    if (basicAuthentication !== undefined) {
+      const { realm, users } = basicAuthentication
+      if (users === null) return { by: NOBODY, text: 'none' }
+      return { by: { text: USERS_BACKEND }, text: usersText(realm, users.contentId, answersPreflights) }
+    }
+    if (authorizer === undefined) return null
+    return { by: this.#pool(authorizer.pool), text: authorizerText(authorizer, answersPreflights) }
   }
 
   #filtered(action: NodeForward): RowTarget {
@@ -248,7 +260,7 @@ class Targets {
 
   #pool(pool: number | null): RowTarget {
     const backend = pool === null ? null : this.#backendOf(pool)
-    return backend === null ? { text: 'none' } : { backend }
+    return backend === null ? NOBODY : { backend }
   }
 
   #share({ pools, answered }: NodeForward): RowTarget {
@@ -313,6 +325,8 @@ function checkedRouteId(id: string): string {
 }
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const
+
+const NOBODY: RowTarget = { text: 'none' }
 
 /**
  * How many buckets each weight gets: as the weights are, in lowest terms; where these are more than 256 in all, 256 in
