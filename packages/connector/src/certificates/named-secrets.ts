@@ -12,6 +12,7 @@ import {
 import { type Clock, type Logger, pause } from '@spout/runtime'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 import { authoritiesOf, secretAuthoritiesOf, type TlsContent, tlsContentOf } from './tls-secret.ts'
+import { type UsersIn, usersSecretOf } from './users-secret.ts'
 
 export interface NamedSecretsOptions {
   readonly transport: Transport
@@ -44,14 +45,22 @@ const AUTHORITIES = 'Authorities/'
 /** The key of a Secret of which the authorities are wanted, and no key. */
 export const authoritiesKey = (key: string): string => `${AUTHORITIES}${key}`
 
+const USERS: Readonly<Record<UsersIn, string>> = { 'auth-file': 'Users/', 'auth-map': 'UsersByName/' }
+/** The key of a Secret of which the users are wanted. */
+export const usersKey = (key: string, form: UsersIn): string => `${USERS[form]}${key}`
+
+/** What is in front of the names of Secrets in keys, and how these Secrets are read. */
+const READ_AS: readonly (readonly [prefix: string, read: (secret: KubeSecret) => OrRefusal<TlsContent>])[] = [
+  [AUTHORITIES, secretAuthoritiesOf],
+  [USERS['auth-file'], (secret) => usersSecretOf(secret, 'auth-file')],
+  [USERS['auth-map'], (secret) => usersSecretOf(secret, 'auth-map')],
+  ['', tlsContentOf],
+]
+
 /** The namespace and name of a key. */
 const placeOf = (key: string) => {
   const isConfigMap = key.startsWith(CONFIG_MAP)
-  const path = isConfigMap
-    ? key.slice(CONFIG_MAP.length)
-    : key.startsWith(AUTHORITIES)
-      ? key.slice(AUTHORITIES.length)
-      : key
+  const path = isConfigMap ? key.slice(CONFIG_MAP.length) : key.slice(readAs(key)[0].length)
   const [namespace = '', name = ''] = path.split('/', 2)
   return isConfigMap
     ? { namespace, name, resource: CONFIG_MAPS, kind: 'ConfigMap', field: 'configMap' }
@@ -173,7 +182,7 @@ export class NamedSecrets {
       object === null
         ? missing()
         : kind === 'Secret'
-          ? (key.startsWith(AUTHORITIES) ? secretAuthoritiesOf : tlsContentOf)(object as KubeSecret)
+          ? readAs(key)[1](object as KubeSecret)
           : authoritiesOf(object as ConfigMap)
     this.#put(key, content, signal)
   }
@@ -184,6 +193,8 @@ export class NamedSecrets {
     this.#options.onChange(key)
   }
 }
+
+const readAs = (key: string) => READ_AS.find(([prefix]) => key.startsWith(prefix))!
 
 const isForbidden = (error: unknown): boolean => error instanceof KubeError && error.status === 403
 

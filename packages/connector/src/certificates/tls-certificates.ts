@@ -30,6 +30,13 @@ export interface TlsCertificatesOptions {
 }
 
 const WORKERS = 8
+/** Where in a Secret a field of the control plane is, and how its refusal is called. */
+const IN_THE_SECRET: Readonly<Record<string, Pick<Refusal, 'field' | 'reason'>>> = {
+  chain: { field: 'data[tls.crt]', reason: 'InvalidCertificate' },
+  key: { field: 'data[tls.key]', reason: 'InvalidCertificate' },
+  users: { field: 'data', reason: 'InvalidUsers' },
+}
+
 const REFUSED_RETRY_MS = 30_000
 /** A listener still names it; its load balancer is about to be written. */
 const IN_USE_RETRY_MS = 1000
@@ -195,8 +202,7 @@ export class TlsCertificates {
         this.#stored.delete(certificate.id)
         return retryAfter(0)
       }
-      const field = error.field === 'key' ? 'data[tls.key]' : 'data[tls.crt]'
-      const reason = error.field === 'key' || error.field === 'chain' ? 'InvalidCertificate' : error.code
+      const { field, reason } = IN_THE_SECRET[error.field ?? ''] ?? { field: 'data[tls.crt]', reason: error.code }
       this.#refused.set(key, { hash, refusal: { reason, field, message: reasonOf(error.message) } })
       this.#tell(key)
       return retryAfter(REFUSED_RETRY_MS)

@@ -3,13 +3,13 @@ import type { ConfigMap, Secret as KubeSecret } from '@spout/kube'
 import { Secret } from '@spout/runtime'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 
-/** The content of a Secret of type `kubernetes.io/tls`, or of a ConfigMap or Secret with authorities. */
+/** The content of a Secret of type `kubernetes.io/tls`, of a ConfigMap or Secret with authorities, or of one with users. */
 export interface TlsContent {
-  /** PEM blocks, the leaf first. */
+  /** PEM blocks, the leaf first. Empty: `key` is a list of users. */
   readonly chain: string
   /** Null for a list of authorities. */
   readonly key: Secret<string> | null
-  /** Names this content: a SHA-256 over both, hex. */
+  /** Names this content, hex: a SHA-256 over both; of users, over the Secret's version. */
   readonly hash: string
 }
 

@@ -45,6 +45,5 @@ const stored = ({ id, name, tags, names }: StoredCertificate): StoredCertificate
 
 const bodyOf = (labels: CertificateLabels, { chain, key }: TlsContent) => ({
   ...labels,
-  chain,
-  ...(key === null ? {} : { key: key.reveal() }),
+  ...(chain === '' ? { users: key?.reveal() ?? '' } : { chain, ...(key === null ? {} : { key: key.reveal() }) }),
 })

@@ -70,8 +70,8 @@ function isWritable(ingress: Ingress, note: Note): boolean {
       ? 'no HTTPRoute limits the addresses of clients'
       : options.clients !== null
         ? 'no HTTPRoute asks clients for certificates'
-        : options.auth !== null
-          ? 'no HTTPRoute of the standard channel asks an authorizer'
+        : options.auth !== null || options.basic !== null
+          ? 'no HTTPRoute of the standard channel asks an authorizer or for a password'
           : null
   if (why !== null) note(`${keyOf(ingress)}: not written: ${why}; its paths would be open.`)
   return why === null && options.canary === null

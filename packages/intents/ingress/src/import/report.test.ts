@@ -137,6 +137,7 @@ describe('Gateway API', () => {
   test.each([
     { 'auth-url': 'http://auth' },
     { 'auth-url': 'http://next.shop.svc' },
+    { 'auth-type': 'basic', 'auth-secret': 'staff' },
     { 'whitelist-source-range': '10.0.0.0/8' },
   ])(
     'what would be open with %j is not written, and said',

@@ -1,5 +1,6 @@
 import { hostText, pathAndQueryText, type RouteAuthorizer, routeAuthorizer } from '@spout/model'
 import type { AnnotationReader } from './annotation-reader.ts'
+import { satisfiesAny } from './satisfy.ts'
 import { signInOf } from './sign-in.ts'
 
 /** Who is asked: a Service of the namespace; or what has the rule for the URL at a host. Null: that of the request. */
@@ -52,13 +53,6 @@ export function externalAuthOf(read: AnnotationReader, namespace: string): Exter
       signIn: signInOf(read),
     },
   }
-}
-
-/** What is not understood asks for both. */
-function satisfiesAny(read: AnnotationReader): boolean {
-  const text = read.text('satisfy') ?? 'all'
-  if (text !== 'any' && text !== 'all') read.invalid('satisfy', 'is neither any nor all')
-  return text === 'any'
 }
 
 function unknownRedirect(read: AnnotationReader): [] {

@@ -2,6 +2,7 @@ import type { Refusal } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
 import { type Access, accessOf } from './access.ts'
 import { AnnotationReader } from './annotation-reader.ts'
+import { type BasicAuth, basicAuthOf } from './basic-auth.ts'
 import { type Canary, canaryOf } from './canary.ts'
 import { type ClientCertificates, clientCertificatesOf } from './client-certificates.ts'
 import { type ExternalAuth, externalAuthOf } from './external-auth.ts'
@@ -19,6 +20,7 @@ export interface NginxOptions {
   readonly access: Access
   readonly clients: ClientCertificates | null
   readonly auth: ExternalAuth | null
+  readonly basic: BasicAuth | null
   readonly forwarding: Forwarding
   readonly pool: PoolOptions
   readonly paths: Paths
@@ -43,6 +45,7 @@ export function nginxOptionsOf({ metadata }: Ingress): ReadAnnotations {
     access: accessOf(own),
     clients: clientCertificatesOf(own, metadata.namespace ?? ''),
     auth: externalAuthOf(own, metadata.namespace ?? ''),
+    basic: basicAuthOf(own, metadata.namespace ?? ''),
     forwarding: forwardingOf(own, metadata.namespace ?? ''),
     pool: poolOptionsOf(read),
     paths: pathsOf(own),

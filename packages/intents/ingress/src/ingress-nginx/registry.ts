@@ -99,6 +99,11 @@ const DIFFERS: Rows = {
   'auth-signin':
     '302; of variables `$scheme`, `$host`, `$http_host` and at the end of a parameter `$request_uri`; another one is not taken, and clients get 401',
   'auth-request-redirect': 'a text without variables, or `$request_uri`',
+  'auth-type': '`basic`; another one closes the paths, as `auth-url` beside it does',
+  'auth-secret':
+    'of the namespace; hashes of bcrypt (a cost of 12 at most), `$apr1$`, `{SHA}`, `$5$`, `$6$`; with another one, or while the Secret is missing, the paths are closed',
+  'auth-secret-type': '`auth-file` or `auth-map`; another one closes the paths',
+  'auth-realm': 'printable ASCII; `Authentication required` without it',
   satisfy: '`any`: clients of the allow list are not asked about; the deny list, and client certificates, hold for all',
   'proxy-body-size':
     'larger ones get 413, also chunked ones, of which pods may get the begin; without it there is no limit',
@@ -107,10 +112,6 @@ const DIFFERS: Rows = {
 
 const PROTECTS = 'it protects these paths, and is not known here'
 const REFUSED: Rows = {
-  'auth-type': PROTECTS,
-  'auth-secret': PROTECTS,
-  'auth-secret-type': PROTECTS,
-  'auth-realm': PROTECTS,
   'auth-proxy-set-headers': 'it names a ConfigMap, which is not read',
   'auth-snippet': 'text of a configuration is never taken',
   'enable-global-auth': PROTECTS,

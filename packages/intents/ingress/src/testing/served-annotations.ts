@@ -66,6 +66,10 @@ export const SERVED: Readonly<
   'auth-request-redirect': ['https://b.example/', { 'auth-url': 'http://next.shop.svc' }],
   'auth-always-set-cookie': ['true', { 'auth-url': 'http://next.shop.svc' }],
   satisfy: ['any', { 'auth-url': 'http://next.shop.svc', 'allowlist-source-range': '10.0.0.0/8' }],
+  'auth-type': ['basic', { 'auth-secret': 'staff' }],
+  'auth-secret': ['staff', { 'auth-type': 'basic' }],
+  'auth-secret-type': ['none', { 'auth-type': 'basic', 'auth-secret': 'staff' }],
+  'auth-realm': ['Shop', { 'auth-type': 'basic', 'auth-secret': 'staff' }],
   'proxy-body-size': '8m',
   'default-backend': 'none',
 }

@@ -33,8 +33,15 @@ export function ruleOfAuthorizer(
     return refused(`no Ingress of this namespace has a rule for ${shown(`${host}${asked}`)}`)
   if (found.match === 'regex' && literalBegin(found.path) !== found.path)
     return refused(`an expression, ${shown(found.path)}, takes its path`)
-  const { auth, isRefused, access, clients, redirects, paths } = optionsFor(found.ingress)
-  if (auth !== null || isRefused || clients !== null || access.allow !== null || access.deny.length > 0)
+  const { auth, basic, isRefused, access, clients, redirects, paths } = optionsFor(found.ingress)
+  if (
+    auth !== null ||
+    basic !== null ||
+    isRefused ||
+    clients !== null ||
+    access.allow !== null ||
+    access.deny.length > 0
+  )
     return refused('its path is protected itself')
   if (redirects.all !== null || paths.rewriteTarget !== null)
     return refused('requests for its path are redirected or rewritten')

@@ -35,6 +35,7 @@ import { Regexes } from './regexes.ts'
 import { type RuleBackends, routesOfRule } from './rule-routes.ts'
 import { byAge, byPrecedence, type Rule, rulesOf, textOf } from './rules.ts'
 import type { Surroundings } from './surroundings.ts'
+import { usersOf } from './users.ts'
 
 export interface Compiled {
   readonly content: LoadBalancerContent
@@ -89,7 +90,7 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
   const routes: { readonly rule: Rule; readonly route: RouteContent }[] = wwwRoutes(rules, optionsFor)
   for (const rule of rules) {
     const toldOf = (refusal: Refusal) => tell(rule.ingress, refusal)
-    const used = backendsOf(rule, canaries.get(rule), rules, backends, optionsFor, tell)
+    const used = backendsOf(rule, canaries.get(rule), rules, backends, around, optionsFor, tell)
     for (const input of routesOfRule(rule, optionsFor(rule.ingress), used, regexes, toldOf)) {
       const route = routeOf(input, rule.field)
       // Where only what happens to requests is at fault, no less specific rule gets them.
@@ -214,10 +215,11 @@ function backendsOf(
   other: Rule | undefined,
   rules: readonly Rule[],
   backends: Backends,
+  around: Surroundings,
   optionsFor: (ingress: Ingress) => IngressOptions,
   tell: Tell,
 ): RuleBackends {
-  const { forwarding, auth, pool: how } = optionsFor(rule.ingress)
+  const { forwarding, auth, basic, pool: how } = optionsFor(rule.ingress)
   const poolOf = ({ backend, field, ingress }: Rule, options: typeof how) => {
     if ('service' in backend)
       return backends.poolOf({ ...backend, field: `${field}.backend` }, options, (refusal) => tell(ingress, refusal))
@@ -250,6 +252,7 @@ function backendsOf(
     pool: second !== null && (pool === null || backends.isEmpty(pool)) ? second : pool,
     canary: canary === null || canaryPool === null ? null : { canary, pool: canaryPool },
     authorizer: auth === null ? null : authorizerPool(auth),
+    users: basic === null ? null : usersOf(basic, around, (refusal) => tell(rule.ingress, refusal)),
     mirror: mirror === null ? null : inNamespace(mirror.service, mirror.port, 'mirror-target'),
   }
 }

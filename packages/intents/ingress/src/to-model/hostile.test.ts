@@ -85,9 +85,11 @@ describe('hostile text is refused or harmless, and nobody else changes', () => {
       ? { 'enable-cors': 'true' }
       : name.startsWith('canary-')
         ? { canary: 'true' }
-        : name.startsWith('auth-') && name !== 'auth-url'
-          ? { 'auth-url': 'http://next.shop.svc/check' }
-          : {}
+        : ['auth-type', 'auth-secret', 'auth-secret-type', 'auth-realm'].includes(name)
+          ? { 'auth-type': 'basic', 'auth-secret': 'users' }
+          : name.startsWith('auth-') && name !== 'auth-url'
+            ? { 'auth-url': 'http://next.shop.svc/check' }
+            : {}
     for (const text of HOSTILE) expectHarmless(withAnnotations({ ...beside, [name]: text }))
   })
 

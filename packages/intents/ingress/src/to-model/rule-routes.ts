@@ -24,6 +24,8 @@ export interface RuleBackends {
   readonly canary: RuleCanary | null
   /** Name of the pool that is asked whether requests may go on; null: none is, or it cannot be. */
   readonly authorizer: string | null
+  /** Id of its list of users; null: none is asked, or it is not there. */
+  readonly users: string | null
   /** Name of the pool that gets copies. */
   readonly mirror: string | null
 }
@@ -61,14 +63,14 @@ export function routesOfRule(
     tell({ reason: 'AnnotationRefused', field: rule.field, message: `auth-tls-match-cn is not taken: ${unknown} 503.` })
     return [{ name, conditions, action: NOT_SERVED }]
   }
-  const allowed = options.auth?.orAllowed ? options.access.allow : null
+  const allowed = (options.auth ?? options.basic)?.orAllowed ? options.access.allow : null
   const access = allowed === null ? options.access : { ...options.access, allow: null }
   const guards = [...accessRoutes(name, conditions, access), ...clientRoutes(name, conditions, options)]
   const root = rootRoutes(name, rule, options)
   if (options.redirects.all !== null) return [...guards, { name, conditions, action: options.redirects.all }]
   if (backends.pool === null) return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
   // Whoever cannot be asked lets nobody in.
-  if (options.auth !== null && backends.authorizer === null)
+  if ((options.auth !== null && backends.authorizer === null) || (options.basic !== null && backends.users === null))
     return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
   const { takes, rewrite, isWhole } = rewriteOf(rule, options, conditions, tell)
   if (takes === null) return [...guards, { name, conditions, action: NOT_SERVED }]
@@ -84,6 +86,8 @@ export function routesOfRule(
     ...(options.forwarding.maxBodyBytes !== undefined && { maxBodyBytes: options.forwarding.maxBodyBytes }),
     ...(isAsked &&
       options.auth !== null && { authorizer: { ...options.auth.authorizer, pool: backends.authorizer ?? '' } }),
+    ...(isAsked &&
+      backends.users !== null && { basicAuthentication: { realm: options.basic?.realm, usersId: backends.users } }),
     ...(backends.mirror !== null && { mirrors: [{ pool: backends.mirror }] }),
   })
   const shares = { name, pool: backends.pool, canary: backends.canary, conditions: takes, field: rule.field }

@@ -1,10 +1,11 @@
 import { authoritiesKey } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
+import { usersNamedBy } from '../ingress-nginx/basic-auth.ts'
 import { authoritiesNamedBy } from '../ingress-nginx/client-certificates.ts'
 
 /**
- * The Secrets that Ingresses name in `spec.tls`, as `namespace/name`, and those with authorities of clients, by their
- * keys.
+ * The Secrets that Ingresses name in `spec.tls`, as `namespace/name`, and those with authorities of clients and with
+ * users, by their keys.
  */
 export const secretsOf = (ingresses: readonly Ingress[]): ReadonlySet<string> =>
   new Set([
@@ -17,4 +18,5 @@ export const secretsOf = (ingresses: readonly Ingress[]): ReadonlySet<string> =>
       const named = authoritiesNamedBy(one)
       return named === null ? [] : [authoritiesKey(named)]
     }),
+    ...ingresses.flatMap((one) => usersNamedBy(one) ?? []),
   ])

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import type { Secret as KubeSecret } from '@spout/kube'
+import { Secret } from '@spout/runtime'
+import { type OrRefusal, refuse } from '../refusal.ts'
+import type { TlsContent } from './tls-secret.ts'
+
+/** How a Secret holds users: as a file of `htpasswd` under `auth`, or each under its name. */
+export type UsersIn = 'auth-file' | 'auth-map'
+
+/** Of base64; the control plane takes less. */
+const MOST_CHARACTERS = 100_000
+
+/**
+ * Reads a Secret of any type as a list of users and the hashes of their passwords, as ingress-nginx does. Which hashes
+ * are taken, the control plane says. A refusal never quotes the Secret.
+ */
+export function usersSecretOf({ metadata, data = {} }: KubeSecret, form: UsersIn): OrRefusal<TlsContent> {
+  const users = form === 'auth-file' ? fileOf(data) : mapOf(data)
+  if ('refusal' in users) return users
+  // Not of the content: what is shown of unsalted hashes would tell passwords to whoever tries.
+  const version = `${metadata.uid ?? ''}/${metadata.resourceVersion ?? ''}/${form}`
+  const hash = createHash('sha256').update(version).digest('hex')
+  return { value: { chain: '', key: new Secret(users.value), hash } }
+}
+
+function fileOf(data: Readonly<Record<string, string>>): OrRefusal<string> {
+  const base64 = data['auth']
+  if (typeof base64 !== 'string' || base64 === '')
+    return refuse('InvalidUsers', 'data[auth]', 'The Secret has no users under auth.')
+  if (base64.length > MOST_CHARACTERS) return refuse('InvalidUsers', 'data[auth]', 'The Secret is too large.')
+  return { value: Buffer.from(base64, 'base64').toString('utf8') }
+}
+
+function mapOf(data: Readonly<Record<string, string>>): OrRefusal<string> {
+  const lines: string[] = []
+  let size = 0
+  // The order of keys means nothing to the API server.
+  for (const [name, base64] of Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    size += typeof base64 === 'string' ? base64.length : MOST_CHARACTERS
+    if (size > MOST_CHARACTERS) return refuse('InvalidUsers', 'data', 'The Secret is too large.')
+    const hash = Buffer.from(base64, 'base64').toString('utf8').trim()
+    // A name or a hash with another line in it would be another user.
+    if (/[:\r\n]|^#/.test(name) || /[\r\n]/.test(hash))
+      return refuse('InvalidUsers', 'data', `User ${lines.length + 1} of the Secret has a line end or a colon.`)
+    lines.push(`${name}:${hash}\n`)
+  }
+  return { value: lines.join('') }
+}

@@ -1,0 +1,51 @@
+import { type UsersIn, usersKey } from '@spout/connector'
+import type { Ingress } from '@spout/kube'
+import { basicAuthentication } from '@spout/model'
+import { AnnotationReader } from './annotation-reader.ts'
+import { satisfiesAny } from './satisfy.ts'
+
+/** Requests that go on with the password of a user alone. */
+export interface BasicAuth {
+  /** The Secret with the users, as `NamedSecrets` knows it. */
+  readonly users: string
+  /** Undefined: the default. */
+  readonly realm: string | undefined
+  /** Clients of an allow list are not asked, and others are let in with a password. */
+  readonly orAllowed: boolean
+}
+
+const SECRET = /^(?:(?<namespace>[a-z0-9-]{1,63})\/)?(?<name>[a-z0-9][a-z0-9.-]{0,252})$/
+const FORMS: readonly UsersIn[] = ['auth-file', 'auth-map']
+
+/**
+ * Without `auth-type` the others mean nothing, as with ingress-nginx.
+ * @param namespace of the Ingress: it may not name users of another one, as with ingress-nginx by default
+ */
+export function basicAuthOf(read: AnnotationReader, namespace: string): BasicAuth | null {
+  const type = read.text('auth-type')
+  if (type === undefined) return null
+  const refused = (name: string, why: string): null => {
+    read.refuse(name, why)
+    return null
+  }
+  if (type !== 'basic') return refused('auth-type', 'passwords are asked for by basic authentication alone')
+  if (read.text('auth-url') !== undefined) return refused('auth-type', 'with auth-url beside it there are two to ask')
+  const text = read.text('auth-secret')
+  if (text === undefined) return refused('auth-type', 'no Secret with users is named (auth-secret)')
+  const { namespace: named = namespace, name } = SECRET.exec(text)?.groups ?? {}
+  if (name === undefined || named !== namespace)
+    return refused('auth-secret', 'it is not the name of a Secret of the namespace')
+  const wanted = read.text('auth-secret-type') ?? 'auth-file'
+  const form = FORMS.find((one) => one === wanted)
+  if (form === undefined) return refused('auth-secret-type', 'it is neither auth-file nor auth-map')
+  const realm = read.text('auth-realm')
+  return {
+    users: usersKey(`${namespace}/${name}`, form),
+    realm: realm === undefined ? undefined : read.parsed('auth-realm', basicAuthentication.shape.realm, realm),
+    orAllowed: satisfiesAny(read),
+  }
+}
+
+/** The Secret with users that an Ingress names, by its key; null: none that it may name. */
+export const usersNamedBy = ({ metadata }: Ingress): string | null =>
+  basicAuthOf(new AnnotationReader(metadata.annotations ?? {}), metadata.namespace ?? '')?.users ?? null

@@ -1,0 +1,8 @@
+import type { AnnotationReader } from './annotation-reader.ts'
+
+/** Whether an allow list or authentication is enough. What is not understood asks for both. */
+export function satisfiesAny(read: AnnotationReader): boolean {
+  const text = read.text('satisfy') ?? 'all'
+  if (text !== 'any' && text !== 'all') read.invalid('satisfy', 'is neither any nor all')
+  return text === 'any'
+}

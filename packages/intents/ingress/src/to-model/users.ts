@@ -1,0 +1,20 @@
+import type { Refusal } from '@spout/connector'
+import type { BasicAuth } from '../ingress-nginx/basic-auth.ts'
+import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/**
+ * Id of the list of users of an Ingress; null while there is none. Users of the previous content of a Secret are not let
+ * in once it cannot be used: somebody may have been taken out.
+ */
+export function usersOf({ users }: BasicAuth, around: Surroundings, tell: (refusal: Refusal) => void): string | null {
+  const sight = around.certificate(users)
+  const problem = sight.type === 'refused' ? sight.refusal : sight.type === 'ready' ? sight.notice : null
+  if (problem !== null)
+    tell({
+      reason: 'AnnotationRefused',
+      field: `metadata.annotations[${NGINX_PREFIX}auth-secret]`,
+      message: `not taken: ${problem.message.replace(/\.$/, '')}; all paths of this Ingress are answered with 503.`,
+    })
+  return sight.type === 'ready' && problem === null ? sight.certificate.id : null
+}
