@@ -8,6 +8,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openTestBed } from '../../../../server/src/test-bed.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import { type RouteObject, routeIdOf } from '../objects/route.ts'
+import { HTTP_ROUTE } from '../route-kinds/http-route.ts'
+import { brokenRoute, goodHost } from '../testing/broken-objects.fixture.ts'
 import { MemoryCluster } from '../testing/memory-cluster.fixture.ts'
 import { gatewayWith, grantOf, grpcRouteWith, http, routeWith, serviceOf, setWith, to } from '../testing/objects.ts'
 import { compileGateway } from '../to-model/compile-gateway.ts'
@@ -150,6 +152,8 @@ const routeTo = (name: string, number: number, path: string) =>
     { name, number },
   )
 
+const goodSpec = (at: number) => ({ hostnames: [goodHost(at)], rules: [{ backendRefs: [to('a')] }] })
+
 test('a route is said to the control plane before its own status is written', async () => {
   cluster.putService('shop/a', serviceOf('a'))
   putGateway('')
@@ -180,6 +184,35 @@ test('routes say that a Service is gone which was there before them', async () =
   cluster.putService('shop/a', null)
   await soon('it to resolve no more', () => isResolved(route) === 'False')
   for (const one of [route, routeTo('r9', 19, '/9')]) cluster.putRoute(routeIdOf(one), null)
+  await soon('the routes to go', () => attached() === 0)
+})
+
+test('broken routes are compiled as often as good ones: what one costs does not depend on their number', async () => {
+  using compile = vi.spyOn(HTTP_ROUTE, 'compile')
+  const count = 120
+  const said = (route: RouteObject) => cluster.route(routeIdOf(route))?.status?.parents?.[0]?.conditions ?? []
+  const made = Array.from({ length: 2 * count }, (_, at) => {
+    const { parentRefs: [ref] = [{}], ...spec } = (at < count ? goodSpec(at) : brokenRoute(at).spec(at)) as Pick<
+      RouteObject['spec'],
+      'parentRefs'
+    >
+    return routeWith({ ...spec, parentRefs: [{ ...ref, name: 'web' }] }, { name: `many-${at}`, number: 1000 + at })
+  })
+  for (const one of made) cluster.putRoute(routeIdOf(one), one)
+  await soon('all to be told', () => made.every((one) => said(one).length > 0))
+  await soon('an empty queue', () => controller.counters.queued === 0)
+  // At its listener, for its expressions, and for its status if no listener has it.
+  expect(compile.mock.calls.length).toBeLessThanOrEqual(3 * made.length)
+
+  compile.mockClear()
+  for (const one of made.slice(-6)) {
+    const [rule] = one.spec.rules ?? []
+    const changed = { ...one, spec: { ...one.spec, rules: [{ ...rule, name: 'changed' }] } }
+    cluster.putRoute(routeIdOf(one), changed as RouteObject)
+  }
+  await soon('an empty queue', () => controller.counters.queued === 0)
+  expect(compile.mock.calls.length).toBeLessThanOrEqual(3 * 6)
+  for (const one of made) cluster.putRoute(routeIdOf(one), null)
   await soon('the routes to go', () => attached() === 0)
 })
 

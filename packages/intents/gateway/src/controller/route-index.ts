@@ -32,6 +32,8 @@ export class RouteIndex {
   readonly #names = new Map<string, RouteNames>()
   readonly #seen = new Map<string, RouteObject>()
   readonly #ofGateway = new Map<string, Set<string>>()
+  /** Those that have expressions. */
+  readonly #expressive = new Map<string, Set<string>>()
   readonly #ofListenerSet = new Map<string, Set<string>>()
   readonly #ofService = new Map<string, Set<string>>()
   /** Keys of routes, by kind and Gateway as `gatewayOfKind` writes them. */
@@ -55,6 +57,8 @@ export class RouteIndex {
     const before = this.of(id)
     const after = route === undefined ? NOTHING : namesOf(route, this.#cluster)
     change(this.#ofGateway, id, before.gateways, after.gateways)
+    const expressive = (names: RouteNames) => (names.expressions === '' ? NOTHING.gateways : names.gateways)
+    change(this.#expressive, id, expressive(before), expressive(after))
     change(this.#ofListenerSet, id, before.listenerSets, after.listenerSets)
     change(this.#ofService, id, before.services, after.services)
     const [kind = ''] = id.split('/', 1)
@@ -95,9 +99,9 @@ export class RouteIndex {
     return [...(this.#ofListenerSet.get(set) ?? [])]
   }
 
-  /** Routes of the Gateway that have expressions. */
+  /** Routes of the Gateway that have expressions, sorted. */
   withExpressions(gateway: string): readonly string[] {
-    return this.ofGateway(gateway).filter((id) => this.of(id).expressions !== '')
+    return [...(this.#expressive.get(gateway) ?? [])].sort()
   }
 
   ofService(service: string): Iterable<string> {

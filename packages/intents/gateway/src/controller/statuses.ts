@@ -57,9 +57,11 @@ export class Statuses {
     const route = this.#cluster.route(id)
     if (route === undefined) return
     const gatewayAt = (key: string) => (gateways.isOurs(key) ? (this.#cluster.gateway(key) ?? null) : null)
-    const routesAt = (key: string) => routes.ofGateway(key).flatMap((one) => this.#cluster.route(one) ?? [])
+    const found = (ids: readonly string[]) => ids.flatMap((one) => this.#cluster.route(one) ?? [])
+    const routesAt = (key: string) => found(routes.ofGateway(key))
     const besideRivals = (key: string, rival: string) => (routes.hasKind(key, rival) ? routesAt(key) : [])
-    const outcomes = routeOutcomes(route, gatewayAt, surroundings, routesAt, besideRivals)
+    const withExpressions = (key: string) => found(routes.withExpressions(key))
+    const outcomes = routeOutcomes(route, gatewayAt, surroundings, routesAt, besideRivals, withExpressions)
     const { namespace = '' } = route.metadata
     const isElsewhere = (ref: ParentRef) =>
       this.#cluster.isElsewhere(gatewayOf(ref, namespace, (key) => this.#cluster.listenerSet(key)) ?? '')

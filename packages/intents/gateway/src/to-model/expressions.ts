@@ -29,17 +29,25 @@ const isExpression = (one: Typed | string | undefined): boolean =>
   typeof one === 'object' && one.type === 'RegularExpression'
 
 /** Whether a match of the route is by expression. */
-export const usesExpressions = ({ spec }: RouteObject): boolean =>
+const usesExpressions = ({ spec }: RouteObject): boolean =>
   ((spec as Ruled).rules ?? []).some(({ matches = [] }) =>
     matches.some(({ path, method, headers = [], queryParams = [] }) =>
       [path, method, ...headers, ...queryParams].some(isExpression),
     ),
   )
 
-/** The regular expressions of a route, as a load balancer has them. */
+/** By spec: compiling an expression is slow, and those of all routes are counted whenever one with some changes. */
+const known = new WeakMap<RouteObject['spec'], ReadonlySet<string>>()
+
+/** The regular expressions of a route, as a load balancer has them; none for a route whose expressions are not valid. */
 export function expressionsOf(route: RouteObject): ReadonlySet<string> {
-  // Most routes have none, and compiling an expression is slow.
   if (!usesExpressions(route)) return NONE
+  const found = known.get(route.spec) ?? compiledExpressions(route)
+  known.set(route.spec, found)
+  return found
+}
+
+function compiledExpressions(route: RouteObject): ReadonlySet<string> {
   const { routes } = kindOf(route).compile(route, [''], ANY_LISTENER, () => ({ unresolved }))
   return new Set(
     routes.flatMap(({ content: { conditions } }) =>
@@ -57,7 +65,7 @@ export function expressionsRefused(attached: Iterable<readonly RouteAtListener[]
   const used = new Set<string>()
   const refused = new Map<string, Objection>()
   const routes = new Set<RouteObject>()
-  for (const own of attached) for (const { route } of own) if (usesExpressions(route)) routes.add(route)
+  for (const own of attached) for (const { route } of own) if (expressionsOf(route).size > 0) routes.add(route)
   for (const route of [...routes].sort(byAge)) {
     const own = expressionsOf(route)
     const together = used.union(own)

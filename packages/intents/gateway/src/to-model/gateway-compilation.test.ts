@@ -1,3 +1,4 @@
+import { MOST_REGEXES } from '@spout/model/regex'
 import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -15,7 +16,7 @@ import {
   to,
 } from '../testing/objects.ts'
 import { compileGateway } from './compile-gateway.ts'
-import { CompiledRoutes } from './compiled-routes.ts'
+import { CompiledRoutes, type CompileRoute, compileRoute } from './compiled-routes.ts'
 import { GatewayCompilation, type StaleParts } from './gateway-compilation.ts'
 
 const GATEWAY = gatewayWith([
@@ -63,6 +64,16 @@ function routeOf({ kind, number, age, hosts, paths, backends, section }: Change)
   }
 }
 
+/** It leaves room for one more expression. */
+const EXPRESSIVE = routeWith(
+  {
+    rules: Array.from({ length: MOST_REGEXES - 1 }, (_, at) => ({
+      matches: [{ path: { type: 'RegularExpression' as const, value: `/many-${at}.*` } }],
+    })),
+  },
+  { name: 'expressive', number: 99, createdAt: '2026-01-02T00:00:00Z' },
+)
+
 /** Services, of which that of a number is of another port or gone. */
 const surroundings = (turn: number) => ({
   ...surroundingsOf([
@@ -75,10 +86,11 @@ const surroundings = (turn: number) => ({
 test('gives after any changes what compiling the whole gives', () => {
   const step = fc.record({ changes: fc.array(change, { minLength: 1, maxLength: 3 }), turnsServices: fc.boolean() })
   fc.assert(
-    fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
+    fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.boolean(), (steps, hasManyExpressions) => {
       const compilation = new GatewayCompilation()
       const { compile } = new CompiledRoutes()
       const routes = new Map<string, RouteObject>()
+      if (hasManyExpressions) routes.set(routeIdOf(EXPRESSIVE), EXPRESSIVE)
       const source = { get: (id: string) => routes.get(id), all: () => [...routes.values()] }
       let turn = 1
       for (const { changes, turnsServices } of steps) {
@@ -100,6 +112,41 @@ test('gives after any changes what compiling the whole gives', () => {
     }),
     { numRuns: byLength(30, 500) },
   )
+})
+
+test('a route that changes is compiled alone, also one with expressions while there is room for them', () => {
+  const withPath = (number: number, type: 'PathPrefix' | 'RegularExpression', value: string) =>
+    routeWith(
+      { rules: [{ matches: [{ path: { type, value } }], backendRefs: [to('a')] }] },
+      { name: `r${number}`, number },
+    )
+  const routes = new Map(
+    Array.from({ length: 20 }, (_, number) => {
+      const route = withPath(number, number % 2 === 0 ? 'RegularExpression' : 'PathPrefix', `/${number}`)
+      return [routeIdOf(route), route]
+    }),
+  )
+  const source = { get: (id: string) => routes.get(id), all: () => [...routes.values()] }
+  const compilation = new GatewayCompilation()
+  const compiled: string[] = []
+  const compile: CompileRoute = (route, ...rest) => {
+    compiled.push(route.metadata.name ?? '')
+    return compileRoute(route, ...rest)
+  }
+  const changed = (number: number, route: RouteObject | null) => {
+    const id = `HTTPRoute/shop/r${number}`
+    if (route === null) routes.delete(id)
+    else routes.set(id, route)
+    compiled.splice(0)
+    const made = compilation.compile(GATEWAY, new Set([id]), source, { ...surroundings(1), compile })
+    expect(made).toEqual(compileGateway(GATEWAY, source.all(), surroundings(1)))
+    return new Set(compiled)
+  }
+  changed(0, withPath(0, 'RegularExpression', '/first'))
+  for (const path of ['/other', '/(', '/other'])
+    expect(changed(0, withPath(0, 'RegularExpression', path))).toEqual(new Set(['r0']))
+  expect(changed(0, withPath(0, 'PathPrefix', '/plain'))).toEqual(new Set(['r0']))
+  expect(changed(2, null)).toEqual(new Set())
 })
 
 test('a route that changes leaves the contents of the others as they are; nothing stale gives the same as before', () => {

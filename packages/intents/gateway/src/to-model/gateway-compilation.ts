@@ -1,5 +1,6 @@
 import { uidOf } from '@spout/connector'
 import { sameJson } from '@spout/model'
+import { MOST_REGEXES } from '@spout/model/regex'
 import type { Gateway } from '../objects/gateway.ts'
 import type { RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
@@ -13,7 +14,6 @@ import {
   partsOf,
   showing,
 } from './compile-gateway.ts'
-import { usesExpressions } from './expressions.ts'
 import type { GatewayParts } from './gateway-parts.ts'
 import { allListeners } from './listener-parents.ts'
 import { partOf, type RoutePart } from './route-part.ts'
@@ -83,9 +83,9 @@ function changedParts(
   const come: RoutePart[] = []
   for (const id of stale) {
     const [before, route] = [parts.get(id), routes.get(id)]
-    if (before !== undefined && (before.usesExpressions || hasRivals(before, parts))) return null
+    if (before !== undefined && hasRivals(before, parts)) return null
     if (route === undefined) continue
-    if (usesExpressions(route) || hasRivals(route, parts)) return null
+    if (hasRivals(route, parts)) return null
     const at = listenersOf(frame.parents, route, surroundings.labelsOf)
     // In the order of the listeners, as a full compilation has them.
     const places = listeners.flatMap((one) => {
@@ -96,7 +96,13 @@ function changedParts(
   }
   const kinds = new Set(come.map(({ kind }) => kind))
   const isAmongRivals = come.some((one) => kinds.has(kindOf(one).rival ?? ''))
-  return isAmongRivals ? null : { gone: stale, come }
+  return isAmongRivals || haveTooManyExpressions(parts, stale, come) ? null : { gone: stale, come }
+}
+
+/** Whether there are too many expressions, so that one of another route may be refused, or admitted. */
+function haveTooManyExpressions(parts: GatewayParts, gone: ReadonlySet<string>, come: readonly RoutePart[]): boolean {
+  const changed = [...come, ...[...gone].flatMap((id) => parts.get(id) ?? [])]
+  return changed.some(({ expressions }) => expressions.size > 0) && parts.expressionsWith(come) > MOST_REGEXES
 }
 
 /** Whether it is one of those of which a listener takes not all. */

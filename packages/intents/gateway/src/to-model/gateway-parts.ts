@@ -14,6 +14,7 @@ import { type OwnedRoute, withChanged } from './sorted-routes.ts'
 export class GatewayParts {
   readonly #ofRoute = new Map<string, RoutePart>()
   readonly #kinds = new Map<string, number>()
+  readonly #expressions = new Map<string, number>()
   readonly #attached = new Map<JudgedListener, number>()
   readonly #sorted = new Map<JudgedListener, readonly OwnedRoute[]>()
   readonly #shares = new Map<JudgedListener, NamedShares>()
@@ -31,6 +32,12 @@ export class GatewayParts {
 
   hasKind(kind: string): boolean {
     return (this.#kinds.get(kind) ?? 0) > 0
+  }
+
+  /** At most this many different expressions are there while these parts come, and before others go. */
+  expressionsWith(come: readonly Pick<RoutePart, 'expressions'>[]): number {
+    const fresh = new Set(come.flatMap(({ expressions }) => [...expressions]))
+    return this.#expressions.size + fresh.values().reduce((sum, one) => sum + (this.#expressions.has(one) ? 0 : 1), 0)
   }
 
   /**
@@ -103,8 +110,9 @@ export class GatewayParts {
     }
   }
 
-  #count({ kind, attached, placed }: RoutePart, by: 1 | -1): void {
+  #count({ kind, expressions, attached, placed }: RoutePart, by: 1 | -1): void {
     add(this.#kinds, kind, by)
+    for (const one of expressions) add(this.#expressions, one, by)
     for (const listener of attached) add(this.#attached, listener, by)
     for (const { pools } of placed)
       for (const pool of pools) {

@@ -1,7 +1,7 @@
 import { uidOf } from '@spout/connector'
 import type { RouteObject } from '../objects/route.ts'
 import { listenersOf } from './attachment.ts'
-import { expressionsRefused, usesExpressions } from './expressions.ts'
+import { expressionsOf, expressionsRefused } from './expressions.ts'
 import { allListeners, type JudgedParents, type Labels } from './listener-parents.ts'
 import type { JudgedListener } from './listeners.ts'
 import { type RouteAtListener, rivalsRefused } from './rivals.ts'
@@ -29,7 +29,7 @@ export function routesAtListeners(
 /**
  * Why the expressions of a route are too many for a Gateway; null when they are not. Those of a route that a rival keeps
  * away count: otherwise this had to look at all routes, of which few have expressions.
- * @param routes those that name the Gateway
+ * @param routes those that name the Gateway and have expressions
  */
 export function tooManyExpressions(
   route: RouteObject,
@@ -37,8 +37,8 @@ export function tooManyExpressions(
   routes: () => readonly RouteObject[],
   surroundings: Surroundings,
 ): Objection | null {
-  if (!usesExpressions(route)) return null
-  const attached = allAtListeners(parents, routes().filter(usesExpressions), surroundings)
+  if (expressionsOf(route).size === 0) return null
+  const attached = allAtListeners(parents, routes(), surroundings)
   return expressionsRefused(attached.values()).get(uidOf(route)) ?? null
 }
 

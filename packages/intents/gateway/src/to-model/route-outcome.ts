@@ -17,6 +17,7 @@ import { type Objection, objection } from './verdict.ts'
  * @param gatewayAt a Gateway of ours by `namespace/name`
  * @param routesAt the routes that name a Gateway
  * @param besideRivals the same, if one of them is of the rival kind; else none
+ * @param withExpressions at least those of them that have regular expressions; left out: all
  */
 export function routeOutcomes(
   route: RouteObject,
@@ -35,6 +36,7 @@ export function routeOutcomes(
   >,
   routesAt: (key: string) => readonly RouteObject[],
   besideRivals: (gateway: string, rival: string) => readonly RouteObject[],
+  withExpressions: (gateway: string) => readonly RouteObject[] = routesAt,
 ): readonly ParentOutcome[] {
   const attaching = attachingRouteOf(route)
   const resolve = backendResolver(route, surroundings)
@@ -50,7 +52,7 @@ export function routeOutcomes(
     const { listeners, refused: kept } = withoutRivals(route, attached, (rival) =>
       allAtListeners(parents, besideRivals(key, rival), surroundings),
     )
-    const refused = kept ?? tooManyExpressions(route, parents, () => routesAt(key), surroundings)
+    const refused = kept ?? tooManyExpressions(route, parents, () => withExpressions(key), surroundings)
     const [first] = listeners
     const { listener } = first?.judged ?? { listener: { name: '', protocol: 'HTTP', port: 80 } }
     const { routes, dropped, unresolved } = compile(route, first?.hosts ?? [''], listener, resolve)

@@ -5,7 +5,7 @@ import { backendResolver } from './backend-resolver.ts'
 import type { Backend, BackendSurroundings } from './backends.ts'
 import { type CompileRoute, compileRoute } from './compiled-routes.ts'
 import { type NamesOfRoute, namesOfRoute } from './dns-names.ts'
-import { usesExpressions } from './expressions.ts'
+import { expressionsOf } from './expressions.ts'
 import { isUsable, type JudgedListener } from './listeners.ts'
 import { sharedPoolNameOf } from './shared-pool.ts'
 
@@ -14,7 +14,8 @@ export interface RoutePart {
   /** `kind/namespace/name` */
   readonly id: string
   readonly kind: string
-  readonly usesExpressions: boolean
+  /** Its regular expressions, whether it is attached or not. */
+  readonly expressions: ReadonlySet<string>
   /** Listeners that it is attached to, usable or not. */
   readonly attached: readonly JudgedListener[]
   /** The attachments to usable listeners. */
@@ -55,7 +56,7 @@ export function partOf(
   })
   const hosts = usable.map(([, own]) => own)
   return {
-    ...{ id: routeIdOf(route), kind: route.kind, usesExpressions: usesExpressions(route) },
+    ...{ id: routeIdOf(route), kind: route.kind, expressions: expressionsOf(route) },
     ...{ attached: all.map(([listener]) => listener), placed, names: namesOfRoute(route, hosts, domains) },
   }
 }
