@@ -156,7 +156,7 @@ export class KubernetesNode {
       ...['--conntrack-tcp-timeout-close-wait=0', `--healthz-bind-address=0.0.0.0:${PROXY_HEALTH_PORT}`],
       ...proxyFlags,
     ]
-    await lab.start(this.name, this.#proxyName, argv, { env: { GOGC: '50' } })
+    await lab.start(this.name, this.#proxyName, argv)
   }
 
   /** Kills kube-proxy; its rules stay in the kernel. */
