@@ -7,6 +7,7 @@ import type { SealingKeys } from '@spout/runtime/sealing-keys'
 import type { Revision, Store, Write } from '@spout/store'
 import type { AdmissionIndex } from './admission-index.ts'
 import type { Claim, Claims } from './claims.ts'
+import type { Turn } from './contract/load-balancer-admission.ts'
 import type { Placing } from './contract/placing.ts'
 import type { ModelView, ObjectOf, Versioned } from './contract/view.ts'
 import type { DenyList } from './deny-list.ts'
@@ -70,10 +71,15 @@ const MOST_ATTEMPTS = 10
  *
  * @param plan checks everything, claims what it takes and returns the writes; it is synchronous and may run several
  * times
+ * @param turn as for `planAndCommit`
  * @returns when the view shows the change, in a turn of its project
  */
-export async function transact<T>(context: AdmissionContext, plan: (claim: Claim) => Planned<T>): Promise<T> {
-  const { writes, result } = await planAndCommit(context, plan)
+export async function transact<T>(
+  context: AdmissionContext,
+  plan: (claim: Claim) => Planned<T>,
+  turn?: Turn,
+): Promise<T> {
+  const { writes, result } = await planAndCommit(context, plan, turn)
   if (writes.length > 0) await context.answers.turn(projectOf(writes))
   return result
 }
@@ -84,20 +90,20 @@ const projectOf = (writes: readonly Write[]): string =>
 
 /**
  * Like `transact`, but without waiting for a turn: for code that orders its answers itself.
- * @param beforeCommit of a long plan: resolves when its writes may be encoded. Its claims are kept meanwhile
+ * @param turn of a plan with long writes: they are encoded in pieces. Its claims are kept meanwhile
  */
 export async function planAndCommit<T>(
   context: AdmissionContext,
   plan: (claim: Claim) => Planned<T>,
-  beforeCommit?: () => Promise<void>,
+  turn?: Turn,
 ): Promise<Planned<T>> {
   for (let attempt = 1; ; attempt++) {
     const claim = context.claims.open()
     try {
       const planned = plan(claim)
       if (planned.writes.length === 0) return planned
-      await beforeCommit?.()
-      const collision = await commit(context, planned)
+      await turn?.()
+      const collision = await commit(context, planned, turn)
       if (collision === null) return planned
       if (attempt === MOST_ATTEMPTS) throw collision
     } finally {
@@ -108,9 +114,13 @@ export async function planAndCommit<T>(
 }
 
 /** @returns the error if the writes conflicted with another writer's */
-async function commit({ store, view }: AdmissionContext, planned: Planned<unknown>): Promise<SpoutError | null> {
+async function commit(
+  { store, view }: AdmissionContext,
+  planned: Planned<unknown>,
+  turn: Turn | undefined,
+): Promise<SpoutError | null> {
   try {
-    await view.caughtUp(await storeAll(store, planned))
+    await view.caughtUp(await storeAll(store, planned, turn))
     return null
   } catch (error) {
     const collided =
@@ -120,10 +130,14 @@ async function commit({ store, view }: AdmissionContext, planned: Planned<unknow
   }
 }
 
-async function storeAll(store: Store, { writes, settle }: Planned<unknown>): Promise<Revision> {
+async function storeAll(
+  store: Store,
+  { writes, settle }: Planned<unknown>,
+  turn: Turn | undefined,
+): Promise<Revision> {
   let stored: Revision | null = null
   try {
-    stored = (await store.commit(writes)).revision
+    stored = (await store.commit(writes, turn && { turn })).revision
     return stored
   } finally {
     settle?.(stored)

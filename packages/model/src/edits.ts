@@ -51,18 +51,49 @@ const UNSAYABLE = '__proto__'
  * @returns null where edits cannot express the change
  */
 export function editsBetween(before: unknown, after: unknown): readonly Edit[] | null {
-  const edits: Edit[] = []
-  return note(before, after, [], edits) ? edits : null
+  const finding = findingEdits(before, after)
+  for (;;) {
+    const step = finding.next()
+    if (step.done === true) return step.value
+  }
 }
 
-function note(before: unknown, after: unknown, path: Path, edits: Edit[]): boolean {
-  if (before === after) return true
+/** How many parts are compared between two pauses. */
+const AT_ONCE = 64
+
+/** Two versions of a part, which differ. */
+interface Versions {
+  readonly before: unknown
+  readonly after: unknown
+  readonly path: Path
+}
+
+/** As `editsBetween`, with pauses: a document may have thousands of parts. */
+export function* findingEdits(before: unknown, after: unknown): Generator<undefined, readonly Edit[] | null> {
+  const edits: Edit[] = []
+  const left: Versions[] = [{ before, after, path: [] }]
+  for (let count = 1; left.length > 0; count++) {
+    if (count % AT_ONCE === 0) yield
+    const parts = note(left.pop()!, edits)
+    if (parts === null) return null
+    for (let at = parts.length - 1; at >= 0; at--) left.push(parts[at]!)
+  }
+  return edits
+}
+
+/** @returns the parts of them that differ; null where edits cannot express the change */
+function note({ before, after, path }: Versions, edits: Edit[]): readonly Versions[] | null {
+  if (before === after) return []
   if (Array.isArray(before) && Array.isArray(after)) return noteList(before, after, path, edits)
   if (isFields(before) && isFields(after)) return noteFields(before, after, path, edits)
-  if (path.length === 0) return false
+  if (path.length === 0) return null
+  noteValue(before, after, path, edits)
+  return []
+}
+
+function noteValue(before: unknown, after: unknown, path: Path, edits: Edit[]): void {
   const splices = typeof before === 'string' && typeof after === 'string' ? splicesOf(before, after) : null
   edits.push(splices === null ? [path, 'set', after] : [path, 'text', splices])
-  return true
 }
 
 /** @returns null unless splices are much shorter than the text */
@@ -84,12 +115,13 @@ function splicesOf(before: string, after: string): readonly Splice[] | null {
   return splices
 }
 
-function noteFields(before: Fields, after: Fields, path: Path, edits: Edit[]): boolean {
-  if (Object.hasOwn(before, UNSAYABLE) || Object.hasOwn(after, UNSAYABLE)) return false
+function noteFields(before: Fields, after: Fields, path: Path, edits: Edit[]): readonly Versions[] | null {
+  if (Object.hasOwn(before, UNSAYABLE) || Object.hasOwn(after, UNSAYABLE)) return null
   // Without lists of names: a document has thousands of small objects.
   let left = 0
   for (const _ in before) left++
   const drops = edits.length
+  const parts: Versions[] = []
   for (const name in after) {
     const value = after[name]
     if (!Object.hasOwn(before, name)) {
@@ -97,25 +129,35 @@ function noteFields(before: Fields, after: Fields, path: Path, edits: Edit[]): b
       continue
     }
     left--
-    if (before[name] !== value && !note(before[name], value, [...path, name], edits)) return false
+    const then = before[name]
+    if (then === value) continue
+    if (typeof then === 'object' && typeof value === 'object')
+      parts.push({ before: then, after: value, path: [...path, name] })
+    else noteValue(then, value, [...path, name], edits)
   }
   if (left > 0) {
     const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
     edits.splice(drops, 0, ...gone.map((name): Edit => [[...path, name], 'drop']))
   }
-  return true
+  return parts
 }
 
-function noteList(before: readonly unknown[], after: readonly unknown[], path: Path, edits: Edit[]): boolean {
+function noteList(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: Path,
+  edits: Edit[],
+): readonly Versions[] {
   const inPlace =
     before.length === after.length && after.every((item, at) => before[at] === item || belongTogether(before[at], item))
   if (!inPlace) {
     edits.push([path, 'list', partsOf(before, after)])
-    return true
+    return []
   }
+  const parts: Versions[] = []
   for (const [at, item] of after.entries())
-    if (before[at] !== item && !note(before[at], item, [...path, at], edits)) return false
-  return true
+    if (before[at] !== item) parts.push({ before: before[at], after: item, path: [...path, at] })
+  return parts
 }
 
 const keyOf = (item: unknown): unknown => (isFields(item) && typeof item['id'] === 'string' ? item['id'] : item)

@@ -16,7 +16,11 @@ export function* parsingAs<S extends z.ZodType>(
 ): Generator<undefined, z.output<S>> {
   const lists = longListsOf(schema, value)
   if (lists.length === 0) return parseAs(schema, value, prefix)
-  const parsed = parseAs(withAnyLists(schema as z.ZodType as z.ZodObject, lists), emptied(value as object, lists), prefix)
+  const parsed = parseAs(
+    withAnyLists(schema as z.ZodType as z.ZodObject, lists),
+    emptied(value as object, lists),
+    prefix,
+  )
   for (const { name, items, list } of lists) {
     const path = prefix === '' ? name : `${prefix}.${name}`
     parseAs(list.clone({ ...list.def, element: z.unknown() }), items, path)

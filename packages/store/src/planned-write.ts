@@ -1,9 +1,11 @@
-import { editsBetween, SpoutError } from '@spout/model'
+import { findingEdits, SpoutError } from '@spout/model'
+import { atOnce, inPieces, type Pieces } from '@spout/runtime'
 import { type Condition, conflictOf } from './condition.ts'
 import { parseRevision } from './revision.ts'
 import type { Ref, Write } from './store.ts'
-import { freezeAsJson } from './values/frozen.ts'
+import { freezingAsJson } from './values/frozen.ts'
 import type { KnownValues } from './values/known-values.ts'
+import { writing } from './values/writing.ts'
 
 /** A checked and encoded write, which both engines apply. */
 export interface PlannedWrite extends Ref {
@@ -40,8 +42,26 @@ export interface Encoding {
   readonly isLarge: (ref: Ref) => boolean
 }
 
-/** @throws SpoutError InvalidField for a name or value that cannot be stored */
-export function planWrite(storeId: string, write: Write, encoding: Encoding): PlannedWrite {
+/**
+ * @param turn of long values: resolves when the next piece may be done
+ * @throws SpoutError InvalidField for a name or value that cannot be stored
+ */
+export async function planWrites(
+  storeId: string,
+  writes: readonly Write[],
+  encoding: Encoding,
+  turn: () => Promise<void>,
+): Promise<readonly PlannedWrite[]> {
+  const planned: PlannedWrite[] = []
+  for (const write of writes) planned.push(await inPieces(planning(storeId, write, encoding), turn))
+  return planned
+}
+
+/** As `planWrites`, of one write and at once. */
+export const planWrite = (storeId: string, write: Write, encoding: Encoding): PlannedWrite =>
+  atOnce(planning(storeId, write, encoding))
+
+function* planning(storeId: string, write: Write, encoding: Encoding): Pieces<PlannedWrite> {
   const { ifRevision } = write
   const ref = { kind: checkedName('kind', write.kind), id: checkedName('id', write.id) }
   const condition =
@@ -56,10 +76,10 @@ export function planWrite(storeId: string, write: Write, encoding: Encoding): Pl
   // Only a version of this store can share parts with the value that replaces it.
   const isKnown = typeof condition === 'number' && encoding.known.has(ref, condition, over)
   const before = isKnown ? over : undefined
-  if (over === undefined || typeof value !== 'object' || !freezeAsJson(value, before))
+  if (over === undefined || typeof value !== 'object' || !(yield* freezingAsJson(value, before)))
     return { ...ref, scope, text: encode(value), isEdit: false, condition }
-  const edits = before === undefined || !encoding.isLarge(ref) ? null : editsBetween(before, value)
-  const text = edits === null ? encode(value) : JSON.stringify(edits)
+  const edits = before === undefined || !encoding.isLarge(ref) ? null : yield* findingEdits(before, value)
+  const text = yield* writing(edits ?? value)
   return { ...ref, scope, text, isEdit: edits !== null, value, condition }
 }
 

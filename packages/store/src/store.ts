@@ -75,6 +75,11 @@ export interface StoreHealth {
   readonly reason: string | null
 }
 
+export interface CommitOptions {
+  /** Of long values: they are frozen, compared and written as text in pieces; resolves when the next may be done. */
+  readonly turn?: () => Promise<void>
+}
+
 export interface Store {
   get(kind: string, id: string): Promise<Stored | null>
   /** The objects of a kind, ordered by id. `scope` limits them to one project. */
@@ -85,7 +90,7 @@ export interface Store {
    * @throws SpoutError RevisionConflict, AlreadyExists, NotFound (delete or conditional put of an absent object);
    * StoreUnavailable when the disk fails: then nothing of this commit is stored, and reads go on
    */
-  commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }>
+  commit(writes: readonly Write[], options?: CommitOptions): Promise<{ readonly revision: Revision }>
   /**
    * Yields every change after `from` in order, each once. A change may be left out when a later change of the same
    * object follows. The changes of a commit arrive together, in order, with its revision. Ends when `signal` aborts. A

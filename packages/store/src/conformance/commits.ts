@@ -88,6 +88,21 @@ export function describeCommits(subject: () => Subject): void {
       expect(await changesSince(revision)).toEqual([`+mine-${winner}`, '+a'])
     })
 
+    test('one that is prepared in turns stores the same, lets others go ahead, and fails if they were faster', async () => {
+      const { store, seen } = subject()
+      const items = Array.from({ length: 2000 }, (_, n) => ({ id: `i${n}`, text: 'some text', n }))
+      const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+      const first = await store.commit([put('a', { items }, { ifRevision: 'absent', over: null })], { turn })
+      expect((await seen('a')).value).toEqual({ items })
+
+      const { value: over } = await seen('a')
+      const longer = { items: [...items, ...items.map(({ id, ...item }) => ({ ...item, id: `${id} again` }))] }
+      const long = store.commit([put('a', longer, { ifRevision: first.revision, over })], { turn })
+      const quick = store.commit([put('a', 'quick', { ifRevision: first.revision })])
+      expect([await codeOf(quick), await codeOf(long)]).toEqual(['accepted', 'RevisionConflict'])
+      expect((await seen('a')).value).toBe('quick')
+    })
+
     test('counters changed by compare-and-swap lose no increment', async () => {
       const { store, seen } = subject()
       await store.commit([put('counter', 0)])

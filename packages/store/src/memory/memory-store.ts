@@ -1,9 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { SpoutError } from '@spout/model'
 import { ChangeLog, type LoggedWrite, type Retention } from '../change-log.ts'
-import { checkCondition, type PlannedWrite, planWrite } from '../planned-write.ts'
+import { checkCondition, type PlannedWrite, planWrite, planWrites } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
-import type { Change, ListResult, Ref, Revision, Store, Stored, StoreHealth, WatchOptions, Write } from '../store.ts'
+import type {
+  Change,
+  CommitOptions,
+  ListResult,
+  Ref,
+  Revision,
+  Store,
+  Stored,
+  StoreHealth,
+  WatchOptions,
+  Write,
+} from '../store.ts'
 import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
 
@@ -50,10 +61,14 @@ export class MemoryStore implements Store {
     return { items: rows.map((row) => this.#stored(row)), revision: this.#revision(this.#log.head) }
   }
 
-  async commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }> {
+  async commit(writes: readonly Write[], { turn }: CommitOptions = {}): Promise<{ readonly revision: Revision }> {
     this.#assertOpen()
     const encoding = { known: this.#known, isLarge: () => false }
-    const planned = writes.map((write) => planWrite(this.#storeId, write, encoding))
+    const planned =
+      turn === undefined
+        ? writes.map((write) => planWrite(this.#storeId, write, encoding))
+        : await planWrites(this.#storeId, writes, encoding, turn)
+    if (turn !== undefined) this.#assertOpen()
     if (planned.length > 0) this.#apply(planned)
     return { revision: this.#revision(this.#log.head) }
   }

@@ -1,8 +1,19 @@
 import { SpoutError } from '@spout/model'
 import { ChangeLog, type LoggedCommit, type LogReader, type Retention } from '../change-log.ts'
-import { type PlannedWrite, planWrite, wholeWrite } from '../planned-write.ts'
+import { type PlannedWrite, planWrite, planWrites, wholeWrite } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
-import type { Change, ListResult, Ref, Revision, Store, Stored, StoreHealth, WatchOptions, Write } from '../store.ts'
+import type {
+  Change,
+  CommitOptions,
+  ListResult,
+  Ref,
+  Revision,
+  Store,
+  Stored,
+  StoreHealth,
+  WatchOptions,
+  Write,
+} from '../store.ts'
 import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
 import { inUse } from './connection.ts'
@@ -118,10 +129,15 @@ export class SqliteStore implements Store {
     return { items: objects.map((row) => this.#stored(kind, row)), revision: this.#revision(head) }
   }
 
-  async commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }> {
+  async commit(writes: readonly Write[], { turn }: CommitOptions = {}): Promise<{ readonly revision: Revision }> {
     this.#assertOpen()
     const encoding = { known: this.#known, isLarge: (ref: Ref) => this.#large.has(ref) }
-    const planned = writes.map((write) => planWrite(this.#file.storeId, write, encoding))
+    const { storeId } = this.#file
+    const planned =
+      turn === undefined
+        ? writes.map((write) => planWrite(storeId, write, encoding))
+        : await planWrites(storeId, writes, encoding, turn)
+    if (turn !== undefined) this.#assertOpen()
     const sequence = planned.length === 0 ? this.#head : await this.#commits.submit(planned)
     return { revision: this.#revision(sequence) }
   }

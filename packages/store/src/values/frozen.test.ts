@@ -1,5 +1,8 @@
+import { atOnce } from '@spout/runtime'
 import { describe, expect, test } from 'vitest'
-import { freezeAsJson } from './frozen.ts'
+import { freezingAsJson } from './frozen.ts'
+
+const freezeAsJson = (value: unknown, like: unknown) => atOnce(freezingAsJson(value, like))
 
 describe('a value that the store takes over', () => {
   test('is frozen, unless it is not JSON', () => {

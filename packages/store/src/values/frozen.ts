@@ -1,3 +1,5 @@
+import type { Pieces } from '@spout/runtime'
+
 /** Freezes a JSON value and everything in it. */
 export function deepFreeze<T>(value: T): T {
   if (value !== null && typeof value === 'object') {
@@ -7,37 +9,73 @@ export function deepFreeze<T>(value: T): T {
   return value
 }
 
+/** How many objects are looked at between two pauses. */
+const AT_ONCE = 64
+
 /**
- * Freezes a value in place, without a copy.
+ * Freezes a value in place, without a copy, with pauses.
  * @param like a frozen value; parts that `value` shares with it are not visited again
  * @returns false, having frozen nothing, when the value would not survive JSON unchanged
  */
-export function freezeAsJson(value: unknown, like: unknown): boolean {
-  const made: object[] = []
-  if (!collect(value, like, made)) return false
-  for (const one of made) Object.freeze(one)
+export function* freezingAsJson(value: unknown, like: unknown): Pieces<boolean> {
+  const made = yield* collecting(value, like)
+  if (made === null) return false
+  for (let at = 0; at < made.length; at++) {
+    if (at % AT_ONCE === AT_ONCE - 1) yield
+    Object.freeze(made[at])
+  }
   return true
 }
 
-/** Collects the objects that are not in `like`. */
-function collect(value: unknown, like: unknown, made: object[]): boolean {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
-  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
-  if (typeof value !== 'object') return false
-  if (value === like) return true
-  made.push(value)
-  if (Array.isArray(value)) return collectList(value, Array.isArray(like) ? like : [], made)
+/** @returns the objects that are not in `like`; null when the value is not JSON */
+function* collecting(value: unknown, like: unknown): Pieces<readonly object[] | null> {
+  const made: object[] = []
+  const left = new Left()
+  if (!left.see(value, like)) return null
+  for (let next = left.take(); next !== undefined; next = left.take()) {
+    if (made.push(next) % AT_ONCE === 0) yield
+    if (!seeParts(next, left.like, left)) return null
+  }
+  return made
+}
+
+/** Objects that are not visited yet, each with the value that it may share parts with. */
+class Left {
+  readonly #values: object[] = []
+  readonly #likes: unknown[] = []
+  /** Of the object that was taken last. */
+  like: unknown
+
+  /** @returns false for what is not JSON */
+  see(value: unknown, like: unknown): boolean {
+    if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
+    if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
+    if (typeof value !== 'object') return false
+    if (value === like) return true
+    this.#values.push(value)
+    this.#likes.push(like)
+    return true
+  }
+
+  take(): object | undefined {
+    this.like = this.#likes.pop()
+    return this.#values.pop()
+  }
+}
+
+function seeParts(value: object, like: unknown, left: Left): boolean {
+  if (Array.isArray(value)) return seeItems(value, Array.isArray(like) ? like : [], left)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
   const fields = value as Readonly<Record<string, unknown>>
   const known = typeof like === 'object' && like !== null ? (like as Readonly<Record<string, unknown>>) : NOTHING
-  for (const name in fields) if (!collect(fields[name], known[name], made)) return false
+  for (const name in fields) if (!left.see(fields[name], known[name])) return false
   return true
 }
 
 const NOTHING: Readonly<Record<string, unknown>> = {}
 
-function collectList(value: readonly unknown[], like: readonly unknown[], made: object[]): boolean {
+function seeItems(value: readonly unknown[], like: readonly unknown[], left: Left): boolean {
   let known: Set<unknown> | null = null
   for (let at = 0; at < value.length; at++) {
     const item = value[at]
@@ -46,7 +84,7 @@ function collectList(value: readonly unknown[], like: readonly unknown[], made: 
       known ??= new Set(like)
       if (known.has(item)) continue
     }
-    if (!collect(item, like[at], made)) return false
+    if (!left.see(item, like[at])) return false
   }
   return true
 }
