@@ -386,8 +386,11 @@ describe('names that try to be something else', () => {
     expect((await system.api<{ items: unknown[] }>(acme, 'GET', '/load-balancers')).items).toHaveLength(before)
   })
 
-  it('is in no file of a node, no log, no ruleset and no command line', async () => {
+  it('is in no file of a node, no log, no figure, no ruleset and no command line', async () => {
     const { lab } = system
+    const figures = await (await fetch(`${system.access.statusUrl}/metrics`)).text()
+    expect(figures).toMatch(/^spout_/m)
+    expect(figures).not.toContain(MARK)
     const files = [lab.directory, lab.runDirectory].flatMap((directory) => filesIn(directory))
     const suspects = files.filter((file) => !file.startsWith(path.join(lab.directory, 'control-plane/')))
     expect(suspects.some((file) => file.endsWith('haproxy.cfg'))).toBe(true)

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { type Kubernetes, recordFault, run, waitFor } from '@spout/testkit'
+import { type Kubernetes, must, productUnit, recordFault, run, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documented, INSTALLATION, type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
 import { askPolitely } from './polite-client.ts'
@@ -62,6 +62,33 @@ describe('Spout in the cluster that it serves', () => {
     expect(secrets.items).toEqual([])
     // It does not run as root.
     expect(statSync(path.join(lab.volume, 'spout.db')).uid).toBe(10_001)
+  })
+
+  it('the agents, whose container is privileged, have given up what their unit does not grant', async () => {
+    // linux/capability.h
+    const kept = { CAP_NET_ADMIN: 12n, CAP_SYS_ADMIN: 21n }
+    const never = {
+      CAP_SYS_MODULE: 16n,
+      CAP_SYS_RAWIO: 17n,
+      CAP_SYS_BOOT: 22n,
+      CAP_SYS_TIME: 25n,
+      CAP_MKNOD: 27n,
+      CAP_BPF: 39n,
+    }
+    const { capabilities } = productUnit('agent')
+    expect(capabilities).toEqual(expect.arrayContaining(Object.keys(kept)))
+    for (const worker of WORKERS) {
+      const pids = (await must(['ip', 'netns', 'pids', lab.lab.namespace(worker)])).split(/\s+/).filter(Boolean)
+      const read = (pid: string, file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8')
+      const agents = pids.filter((pid) => read(pid, 'cmdline').includes('/apps/agent/src/main.ts'))
+      expect(agents).toHaveLength(1)
+      const status = read(agents[0]!, 'status')
+      const bounding = BigInt(`0x${/^CapBnd:\t([0-9a-f]+)$/m.exec(status)?.[1] ?? ''}`)
+      const has = (bits: Readonly<Record<string, bigint>>) =>
+        Object.keys(bits).filter((name) => ((bounding >> bits[name]!) & 1n) === 1n)
+      expect([has(kept), has(never)]).toEqual([Object.keys(kept), []])
+      expect(status).toMatch(/^NoNewPrivs:\t1$/m)
+    }
   })
 
   it('one pool and a Service of type LoadBalancer: a client outside gets answers from pods of all nodes', async () => {
