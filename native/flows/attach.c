@@ -155,6 +155,7 @@ void domain_detach(struct domain *domain)
 	close_fd(&domain->address_fd);
 	table_clear(domain);
 	counts_reset(domain);
+	domain->scanned = false;
 }
 
 void domain_free(struct domain *domain)

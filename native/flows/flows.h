@@ -86,6 +86,8 @@ struct domain {
 	bool bound_changed;		/* since the last scan */
 	bool bound_gained;		/* an address came since the last scan */
 	bool bound_uncertain;		/* `bound` may be wrong: the next scan dumps */
+	/* A scan has succeeded since the namespace was opened: a flow that a later one finds first began here. */
+	bool scanned;
 	/* Its flows. */
 	struct flow **buckets;
 	size_t bucket_count;

@@ -171,7 +171,11 @@ static void note_item(const struct nlmsghdr *message, void *arg)
 	flow->record.tcp_state = seen.record.tcp_state;
 	carry(domain, flow, known);
 	change_timeout(view, flow, !before, &seen);
-	if (flow->local)
+	/*
+	 * The address may have moved away before the event of a flow that began here was read. The flow is unknown to the
+	 * new node, so it is sent once, as in `note_live`, which finds it known by then.
+	 */
+	if (flow->local || (!known && domain->scanned))
 		send_change(view->flows, RECORD_PUT, &flow->record);
 }
 
@@ -215,6 +219,7 @@ void scan_table(struct flows *flows, struct domain *domain)
 	if (err == 0) {
 		act(&view);
 		drop_vanished(&view);
+		domain->scanned = true;
 		set_error(flows, domain->error, "%s", "");
 	} else {
 		set_error(flows, domain->error, "listing flows: %s", strerror(err));

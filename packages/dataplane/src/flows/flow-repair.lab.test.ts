@@ -119,6 +119,25 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await closeAll(flows)
   })
 
+  it('tells of a flow that began just before its address went, although it learns of the address first', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    await meets(one)
+    await meets(two)
+    one.signal('SIGSTOP')
+    // The kernel reports sources in the order in which they had something to read: the addresses come first.
+    await one.ip('address add 10.0.0.77/32 dev red0')
+    const flows = await open(3)
+    await one.letGo()
+    await two.own()
+    one.signal('SIGCONT')
+    await two.knows({ local: 3, remote: 0 }, SOON_MS)
+    expect(await Promise.all(flows.map(({ connection }) => lab.peer('client').say(connection, 'moved')))).toEqual(
+      flows.map(() => 'moved'),
+    )
+    await closeAll(flows)
+  })
+
   it('misses nothing in moves to and fro', async () => {
     const { one, two, stack } = await pair()
     await using _ = stack

@@ -146,6 +146,11 @@ export class FlowNode implements AsyncDisposable {
     await ended
   }
 
+  /** `SIGSTOP` freezes the program, `SIGCONT` has it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    process.kill(this.state()!.pid, signal)
+  }
+
   /** Lets no datagram of the replication in; the next call with false does again. */
   async mute(isMute: boolean): Promise<void> {
     const table = 'inet mute'
