@@ -1,4 +1,11 @@
-import type { DomainEntry, GroupEntry, LoadBalancer } from '@spout/model'
+import {
+  type BgpSessionReport,
+  bgpPeer,
+  type DomainEntry,
+  type GroupEntry,
+  type LoadBalancer,
+  type NodeReport,
+} from '@spout/model'
 import { MemoryStore } from '@spout/store'
 import { expect, test } from 'vitest'
 import { ControlPlane } from '../testing/control-plane.ts'
@@ -6,6 +13,12 @@ import { loadBalancer, network, node, nodeGroup, uuid, vrrpGroup } from '../test
 
 const [N1, N2, N3] = [1, 2, 3].map((number) => uuid('node', number)) as [string, string, string]
 const GROUP = uuid('group', 1)
+
+const NOW = '2026-01-01T00:00:00.000Z'
+const ROUTER = bgpPeer.parse({
+  ...{ id: uuid('other', 1), name: 'tor', description: '', createdAt: NOW, updatedAt: null },
+  ...{ address: '192.0.2.254', as: 64_513 },
+})
 
 async function cluster(group = vrrpGroup(1)): Promise<ControlPlane> {
   const plane = await ControlPlane.start(new MemoryStore())
@@ -57,10 +70,11 @@ test('a drain waits no longer than two seconds', async () => {
 })
 
 test('a drain by BGP begins when another node has a session, and says so until then', async () => {
-  const plane = await cluster(nodeGroup(1, { announcer: 'bgp', bgp: { localAs: 64_512 } }))
+  const bgp = { localAs: 64_512, policy: 'always' as const, drainSeconds: 10 }
+  const plane = await cluster(vrrpGroup(1, 2, { announcer: 'bgp', bgp }))
   await plane.put(['bgpPeer', ROUTER])
   const heard = (state: BgpSessionReport['state']): Partial<NodeReport> => ({
-    shards: [1, 2, 3, 4].map((number) => ({ number, state: 'backup', since: NOW, takeovers: 0, lastMove: null })),
+    shards: [1, 2].map((number) => ({ number, state: 'backup', since: NOW, takeovers: 0, lastMove: null })),
     bgpSessions: [{ peerId: ROUTER.id, state, since: NOW, announced: 0, lastError: null, bfd: null }],
   })
   await plane.confirmAll(N1, heard('established'))
