@@ -16,6 +16,7 @@ import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
 import { claimRoom } from './load-balancer-room.ts'
 import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
 import { withMembers } from './member-change.ts'
+import { orderedId } from './ordered-id.ts'
 import { requireProject } from './projects-of.ts'
 import { claimSecurityGroups } from './security-groups.ts'
 import { checkServedHosts } from './served-hosts.ts'
@@ -45,7 +46,7 @@ export class LoadBalancers {
       requireProject(context, projectId)
       const place = placeOf(context, claim, draft)
       const drawn = newMeta(context, draft)
-      const meta = { ...drawn, id: draft.id ?? drawn.id }
+      const meta = { ...drawn, id: draft.id ?? orderedId(drawn.id, context.now()) }
       if (draft.id !== undefined && context.view.get('loadBalancer', draft.id) !== null)
         throw new SpoutError('AlreadyExists', { what: 'Load balancer', id: draft.id })
       const { vips, writes } = planVips(context, claim, { ...draft, id: meta.id }, draft.vips)
