@@ -28,6 +28,12 @@ function answer_unread(applet, status, headers, body)
   if is_at_once then drain(applet) end
 end
 
+-- For `answered-early.ts`.
+core.register_service("answer_early", "http", function(applet)
+  local status, name, value = applet:get_var("txn.early"):match("^(%d+)|?([^|]*)|?(.*)$")
+  answer_unread(applet, tonumber(status), name == "" and {} or { { name, value } }, "")
+end)
+
 core.register_service("too_large", "http", function(applet) answer_unread(applet, 413, {}, "") end)
 
 -- Counts what comes. From the limit on nothing more is passed on, and the message never ends for the member. The limit is

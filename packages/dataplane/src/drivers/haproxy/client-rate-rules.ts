@@ -1,3 +1,4 @@
+import { answeredEarly } from './answered-early.ts'
 import { isSet } from './is-set.ts'
 import type { MapName } from './maps.ts'
 
@@ -10,5 +11,6 @@ export const clientRateRules = (mapPath: (map: MapName) => string): readonly str
   `    http-request set-var(txn.rate) fe_name,concat(/,txn.limits,/rate),map(${mapPath('limits')}) if ${isSet('limits')}`,
   `    http-request set-var(txn.client) src,ipmask(32,64) if ${isSet('rate')}`,
   `    http-request lua.take_token if ${isSet('rate')}`,
+  ...answeredEarly('str(429|retry-after|),concat(,txn.again)', isSet('again')),
   `    http-request return status 429 hdr retry-after %[var(txn.again)] if ${isSet('again')}`,
 ]

@@ -1,5 +1,6 @@
 import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
 import { askRules, authorizerRules } from './authorizers.ts'
+import { answeredEarly } from './answered-early.ts'
 import { bodyLimitRules } from './body-limits.ts'
 import { clientConcurrencyRules } from './client-concurrency.ts'
 import { clientRateRules } from './client-rate-rules.ts'
@@ -77,7 +78,7 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     set('limits', 'var(txn.target)', begins('target', 'l')),
     set('target', `fe_name,concat(/,txn.limits,/to),map(${mapPath('limits')})`, ` if ${isSet('limits')}`),
     ...(canTest ? [...bodyLimitRules(mapPath), ...clientRateRules(mapPath)] : []),
-    ...clientConcurrencyRules(mapPath),
+    ...clientConcurrencyRules(mapPath, canTest),
     set('shares', 'var(txn.target)', begins('target', 'w')),
     set('size', `fe_name,concat(/,txn.shares,/size),map(${mapPath('shares')})`, ` if ${isSet('shares')}`),
     set('bucket', 'rand,mod(txn.size)', ` if ${isSet('size')}`),
@@ -114,6 +115,11 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
   ]
 }
 
+const REDIRECT = [
+  'var(txn.code),concat(|location|,txn.scheme)',
+  ...['host', 'port', 'prefix', 'path'].map((part) => `concat(,txn.${part})`),
+].join()
+
 /**
  * The backends of requests that are answered here, by what the map `answers` says of `txn.answer`.
  * @param canTest as of `routeRules`
@@ -129,6 +135,7 @@ export function answerBackends(mapPath: (map: MapName) => string, canTest: boole
   ]
   return [
     ...backend('respond'),
+    ...(canTest ? answeredEarly('var(txn.code)', isSet('code')) : []),
     ...RESPONSE_CODES.map((code) => `    http-request return status ${code} if { var(txn.code) -m str ${code} }`),
     ...backend('redirect'),
     '    http-request set-var(txn.scheme) str(http://)',
@@ -143,6 +150,7 @@ export function answerBackends(mapPath: (map: MapName) => string, canTest: boole
     part('path', ',ub64dec'),
     part('prefix', ',ub64dec'),
     ...(canTest ? [part('replace'), '    http-request lua.replace_prefix if { var(txn.replace) -m found }'] : []),
+    ...(canTest ? answeredEarly(REDIRECT, isSet('code')) : []),
     ...REDIRECT_CODES.map(
       (code) =>
         `    http-request redirect location %[var(txn.scheme)]%[var(txn.host)]%[var(txn.port)]%[var(txn.prefix)]%[var(txn.path)] code ${code} if { var(txn.code) -m str ${code} }`,
