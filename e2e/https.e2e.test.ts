@@ -74,6 +74,12 @@ afterAll(() => system?.destroy())
 const secure = (): string =>
   `/load-balancers/${shop.id}/listeners/${shop.listeners.find(({ name }) => name === 'secure')!.id}`
 
+const plain = (): string =>
+  `/load-balancers/${shop.id}/listeners/${shop.listeners.find(({ name }) => name === 'plain')!.id}`
+
+/** Of `open sesame`. */
+const HASH = '$2b$10$56J/MIMRCISG9/Dp2POMO.f6Sb9xXl/.LVUI7tfnDpnexAJ5MgOki'
+
 interface Answer {
   readonly exit: number
   readonly said: string
@@ -228,8 +234,28 @@ describe('HTTPS', () => {
     expect(nameOf(await curl('https://blog.example.com/'))).toBe('tenant-a-member2')
   })
 
-  it('leaves no private key where it does not belong', async () => {
-    const lines = given.map(({ key }) => key.split('\n')[2]!)
+  it('asks for the passwords of a list of users, also of another one', async () => {
+    const users = (first: string) => ({ users: `${first}:${HASH}\n` })
+    const { id } = await system.api<{ id: string }>(acme, 'POST', '/certificates', { name: 'staff', ...users('joe') })
+    const action = { type: 'forward', pools: [{ pool: 'one' }], basicAuthentication: { usersId: id } }
+    const { routes } = await system.api<{ routes: readonly { id: string }[] }>(acme, 'GET', plain())
+    const conditions = [onHost('staff.example.com')]
+    await system.api(acme, 'POST', `${plain()}/routes`, { conditions, action, before: routes[0]?.id })
+    await system.active(acme, shop.id)
+    const as = (...options: readonly string[]) =>
+      curl('http://staff.example.com/', '-o', '/dev/null', '-w', '%{http_code}', ...options)
+    expect((await as()).said).toBe('401')
+    expect((await as('-u', 'joe:open sesame')).said).toBe('200')
+    await system.api(acme, 'PATCH', `/certificates/${id}`, users('ann'))
+    await waitFor(async () => (await as('-u', 'ann:open sesame')).said === '200', { what: 'another user' })
+    expect((await as('-u', 'joe:open sesame')).said).toBe('401')
+    await expect(system.api(acme, 'DELETE', `/certificates/${id}`)).rejects.toThrow(/in use by listener plain/)
+    // Nobody else may name it.
+    await expect(system.api(bolt, 'GET', `/certificates/${id}`)).rejects.toThrow()
+  })
+
+  it('leaves no private key, and no hash of a password, where it does not belong', async () => {
+    const lines = [...given.map(({ key }) => key.split('\n')[2]!), HASH]
     const texts = new Map<string, string>()
     for (const file of globSync(path.join(system.lab.directory, '**'), { withFileTypes: true }))
       if (file.isFile())
@@ -255,6 +281,7 @@ describe('HTTPS', () => {
 
   it('takes keys from the nodes when no listener uses them any more', async () => {
     await system.api(acme, 'DELETE', secure())
+    await system.api(acme, 'DELETE', plain())
     await system.active(acme, shop.id)
     await waitFor(() => onNodes().length === 0, { what: 'keys to be gone from the nodes' })
     await system.api(acme, 'DELETE', `/certificates/${ids.get('blog')}`)

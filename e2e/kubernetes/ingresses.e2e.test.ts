@@ -66,6 +66,10 @@ const AUTHORIZER = `require('node:http').createServer(({ url, headers }, respons
   response.writeHead(url === '/check' ? (codes[headers.authorization] ?? 401) : 404).end()
 }).listen(${AUTHORIZER_PORT}, () => console.log('ready'))`
 
+/** Hashes of `open sesame`. */
+const BCRYPT = '$2b$10$56J/MIMRCISG9/Dp2POMO.f6Sb9xXl/.LVUI7tfnDpnexAJ5MgOki'
+const APR1 = '$apr1$abcd$a4TJDqmci1Rx5yACpaKUk.'
+
 /** Of ingress-controller-conformance; its other scenarios are in the tests of the compiler. */
 const DEFAULT_BACKEND = [
   ['GET', 'my-host/'],
@@ -195,6 +199,38 @@ describe('Ingresses on a real Kubernetes', () => {
     expect((await curl(url, '--header', 'Authorization: Bearer shut')).status).toBe(403)
     await system.lab.stop(authorizer)
     await until('500', async () => (await curl(url, '--header', 'Authorization: Bearer open')).status === 500)
+  })
+
+  it('ask for the password of a user of a Secret, which is replaced under load', async () => {
+    const users = (auth: string) =>
+      lab.cluster.api.apply('/api/v1/namespaces/default/secrets/staff', {
+        ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'staff', namespace: 'default' }, type: 'Opaque' },
+        data: { auth: base64(auth) },
+      })
+    await users(`joe:${BCRYPT}\n`)
+    await nginxIngress('staff', { 'auth-type': 'basic', 'auth-secret': 'staff', 'auth-realm': 'Staff' }, '/')
+    const url = 'http://staff.example.org/'
+    const as = async (user: string) => (await curl(url, '--user', user)).status
+    await until('a client to be asked', async () => (await curl(url)).status === 401)
+    expect((await curl(url, '--dump-header', '-')).body).toContain('Basic realm="Staff"')
+    expect(await as('joe:open sesame')).toBe(200)
+    expect(await as('joe:wrong')).toBe(401)
+    expect(await as('ann:open sesame')).toBe(401)
+
+    const codes = new Set<number>()
+    let asking = true
+    const load = (async () => {
+      while (asking) codes.add(await as('joe:open sesame'))
+    })()
+    await users(`joe:${APR1}\nann:${BCRYPT}\n`)
+    await until('another user', async () => (await as('ann:open sesame')) === 200)
+    asking = false
+    await load
+    expect([...codes]).toEqual([200])
+    await users(`ann:${BCRYPT}\n`)
+    await until('a user to be taken out', async () => (await as('joe:open sesame')) === 401)
+    await lab.cluster.api.delete('/api/v1/namespaces/default/secrets/staff')
+    await until('closed paths', async () => (await as('ann:open sesame')) === 503)
   })
 
   it('spread requests over all pods of a default backend, whatever host, path and method', async () => {
