@@ -32,6 +32,8 @@ export function listDifference<T>(before: readonly T[], after: readonly T[]): Li
   const { first, endBefore, endAfter } = changedPart(before, after)
   const [was, is] = [before.slice(first, endBefore), after.slice(first, endAfter)]
   if (was.length === 0 || is.length === 0) return { gone: was, come: is, moved: [] }
+  const one = oneElsewhere(was, is)
+  if (one !== null) return one
   const [old, fresh] = [new Set(was), new Set(is)]
   const stayed = was.filter((item) => fresh.has(item))
   const staying = is.filter((item) => old.has(item))
@@ -40,6 +42,16 @@ export function listDifference<T>(before: readonly T[], after: readonly T[]): Li
     come: is.filter((item) => !old.has(item)),
     moved: outOfOrder(stayed, staying),
   }
+}
+
+/** One item left its place, and it or another one stands elsewhere: by far the most frequent change of a long list. */
+function oneElsewhere<T>(was: readonly T[], is: readonly T[]): ListDifference<T> | null {
+  if (was.length !== is.length) return null
+  const last = was.length - 1
+  const [left, came] = was[1] === is[0] ? [was[0]!, is[last]!] : [was[last]!, is[0]!]
+  const [before, after] = was[1] === is[0] ? [1, 0] : [0, 1]
+  for (let at = 0; at < last; at++) if (was[at + before] !== is[at + after]) return null
+  return left === came ? { gone: [], come: [], moved: [left] } : { gone: [left], come: [came], moved: [] }
 }
 
 /** @returns the items of `a` beside a longest increasing subsequence of their places in `b`, by patience sorting */
