@@ -36,8 +36,18 @@ test('new routes stand before the next one that stays, changed ones keep their p
   })
 })
 
-test('another order, names that occur twice, and a route that somebody switched off, as a whole or one by one', () => {
-  expect(change(table(['a', 'b', 'c']), table(['c', 'a', 'b']))).toBe('whole')
+test('a route that moves stands before the next one that stays, changed or not', () => {
+  expect(change(table(['a', 'b', 'c']), table(['c', 'a', 'b']))).toEqual({
+    ...{ listenerId: 'l', put: [{ ...content('c'), before: 'id-a' }], remove: [] },
+  })
+  const [a, b, c] = table(['a', 'b', 'c'])
+  expect(change([a!, b!, c!, ...table(['d', 'last'])], [b!, c!, content('a', 503), ...table(['d', 'last'])])).toEqual({
+    ...{ listenerId: 'l', put: [{ ...content('a', 503), before: 'id-d' }], remove: [] },
+  })
+})
+
+test('a move to the end, names that occur twice, and a route that somebody switched off, as a whole or one by one', () => {
+  expect(change(table(['a', 'b', 'c']), table(['b', 'c', 'a']))).toBe('whole')
   expect(change(table(['a', 'b']), table(['b', 'b', 'a']))).toBe('whole')
   const off = { ...stored(content('a')), enabled: false }
   expect(routeChange('l', [off], table(['a']), POOLS)).toMatchObject({ put: table(['a']), remove: [] })

@@ -1,10 +1,11 @@
 import { type HttpRoute, sameJson } from '@spout/model'
+import { listDifference } from '@spout/model/list-difference'
 import { type RouteContent, routeContentOf } from './route-content.ts'
 
 /** A change of some routes of one listener. */
 export interface RouteChange {
   readonly listenerId: string
-  /** Routes that are new or that differ, in order; new ones with the id of the route that they stand before. */
+  /** Routes that are new, differ or move, in order; those that are new or move with the id of the one that they stand before. */
   readonly put: readonly (RouteContent & { readonly before?: string })[]
   /** Ids. */
   readonly remove: readonly string[]
@@ -19,7 +20,7 @@ const MOST_CHANGES = 500
 /**
  * How the routes of a listener differ from the wanted ones. It is called often, with thousands of routes of which few
  * differ.
- * @returns null when they are equal; `whole` when their order differs, their names are not unique, or too many differ
+ * @returns null when they are equal; `whole` when a route moves to the end, their names are not unique, or too many differ
  */
 export function routeChange(
   listenerId: string,
@@ -49,14 +50,25 @@ export function routeChange(
   if (names.size < is.length || known.size < was.length) return 'whole'
   const stays = was.filter(({ name }) => names.has(name))
   const staying = is.filter(({ name }) => known.has(name))
-  if (stays.some(({ name }, at) => name !== staying[at]?.name)) return 'whole'
+  const moved = new Set(
+    listDifference(
+      stays.map(({ name }) => name),
+      staying.map(({ name }) => name),
+    ).moved,
+  )
   const put: RouteChange['put'][number][] = []
   let before = routes[end]?.id
   for (const one of is.toReversed()) {
     const route = known.get(one.name)
     if (route === undefined) put.push(before === undefined ? one : { ...one, before })
-    else if (!isAsWanted(route, one)) put.push(one)
-    before = route?.id ?? before
+    else if (moved.has(one.name)) {
+      // A route that is put without another one stays where it is.
+      if (before === undefined) return 'whole'
+      put.push({ ...one, before })
+    } else {
+      if (!isAsWanted(route, one)) put.push(one)
+      before = route.id
+    }
   }
   const remove = was.flatMap(({ id, name }) => (names.has(name) ? [] : [id]))
   if (put.length + remove.length > MOST_CHANGES) return 'whole'
@@ -76,8 +88,9 @@ export function withRouteChange(
     const route = made.get(name)
     if (route === undefined) continue
     const at = changed.findIndex(({ id }) => id === route.id)
-    if (at >= 0) changed[at] = route
+    if (at >= 0 && before === undefined) changed[at] = route
     else {
+      if (at >= 0) changed.splice(at, 1)
       const next = before === undefined ? -1 : changed.findIndex(({ id }) => id === before)
       changed.splice(next < 0 ? changed.length : next, 0, route)
     }

@@ -205,13 +205,15 @@ test('broken routes are compiled as often as good ones: what one costs does not 
   expect(compile.mock.calls.length).toBeLessThanOrEqual(3 * made.length)
 
   compile.mockClear()
-  for (const one of made.slice(-6)) {
-    const [rule] = one.spec.rules ?? []
-    const changed = { ...one, spec: { ...one.spec, rules: [{ ...rule, name: 'changed' }] } }
-    cluster.putRoute(routeIdOf(one), changed as RouteObject)
+  using replaced = vi.spyOn(service, 'replace')
+  for (const one of [...made.slice(0, 3), ...made.slice(-3)]) {
+    // A longer path goes before shorter ones, so the route moves.
+    const rules = [{ matches: [{ path: { type: 'PathPrefix' as const, value: '/longer' } }], backendRefs: [to('a')] }]
+    cluster.putRoute(routeIdOf(one), { ...one, spec: { ...one.spec, rules } } as RouteObject)
   }
   await soon('an empty queue', () => controller.counters.queued === 0)
   expect(compile.mock.calls.length).toBeLessThanOrEqual(3 * 6)
+  expect(replaced).not.toHaveBeenCalled()
   for (const one of made) cluster.putRoute(routeIdOf(one), null)
   await soon('the routes to go', () => attached() === 0)
 })

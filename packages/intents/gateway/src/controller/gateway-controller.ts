@@ -109,7 +109,7 @@ export class GatewayController {
     return {
       gateways: gateways.count,
       loadBalancers: known.size,
-      routes: [...routes.ids()].length,
+      routes: routes.size,
       queued: this.#loop.size - paused.length,
       statusWrites: statuses.writes,
     }

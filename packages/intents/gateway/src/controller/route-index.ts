@@ -73,6 +73,10 @@ export class RouteIndex {
     return this.#names.get(id) ?? NOTHING
   }
 
+  get size(): number {
+    return this.#names.size
+  }
+
   ids(): Iterable<string> {
     return this.#names.keys()
   }
