@@ -20,6 +20,7 @@ import {
   SERVICES,
   type SurfaceReads,
   segmentChooser,
+  turnsOfLongBodies,
 } from '@spout/server'
 import type { ControlPlaneConfig } from './config.ts'
 import type { ControlLoops } from './control-loops.ts'
@@ -80,6 +81,7 @@ export function mountSurfaces(
     ...{ admission, view, status, ownership: status, authenticate, noteError, clock, newId: randomUUID },
     certificateOf: certificateOf({ admission, view, clock }),
     send: answerInPieces(limits.turns),
+    turnsOf: turnsOfLongBodies(limits.turns),
     onReads: (reads: SurfaceReads) => limits.known.offer(reads),
     options: {
       ...{ providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },

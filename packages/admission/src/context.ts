@@ -102,7 +102,6 @@ export async function planAndCommit<T>(
     try {
       const planned = plan(claim)
       if (planned.writes.length === 0) return planned
-      await turn?.()
       const collision = await commit(context, planned, turn)
       if (collision === null) return planned
       if (attempt === MOST_ATTEMPTS) throw collision
@@ -137,6 +136,7 @@ async function storeAll(
 ): Promise<Revision> {
   let stored: Revision | null = null
   try {
+    await turn?.()
     stored = (await store.commit(writes, turn && { turn })).revision
     return stored
   } finally {

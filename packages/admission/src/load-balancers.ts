@@ -1,5 +1,5 @@
 import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
-import { atOnce, inPieces, type Pieces } from '@spout/runtime'
+import { atOnce, inPieces, type Pieces, piecesOf } from '@spout/runtime'
 import type { Write } from '@spout/store'
 import { type NewAddressRequest, ownWrite, takeAddress } from './addresses.ts'
 import { claimCertificates } from './certificate-claims.ts'
@@ -15,7 +15,7 @@ import { checkZoneOfVip, placeOf } from './load-balancer-place.ts'
 import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
 import { claimRoom } from './load-balancer-room.ts'
 import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
-import { withMembers } from './member-change.ts'
+import { type PreparedMembers, preparingMembers, withMembers } from './member-change.ts'
 import { orderedId } from './ordered-id.ts'
 import { requireProject } from './projects-of.ts'
 import { claimSecurityGroups } from './security-groups.ts'
@@ -41,7 +41,7 @@ export class LoadBalancers {
   async create(input: LoadBalancerDraft, turn?: Turn): Promise<LoadBalancer> {
     const context = this.#context
     const draft = turn === undefined ? parseDraft(input) : await inPieces(parsingDraft(input), turn)
-    return transact(context, (claim) => {
+    const plan = (claim: Claim) => {
       const { projectId } = draft
       requireProject(context, projectId)
       const place = placeOf(context, claim, draft)
@@ -69,7 +69,8 @@ export class LoadBalancers {
       const placed = context.placing()?.placeNew(created)
       const all = [putNew('loadBalancer', created), ...(placed ? [placementOf(created, placed)] : []), ...writes]
       return { writes: all, result: created, settle: placed?.settle }
-    })
+    }
+    return transact(context, plan, turn)
   }
 
   async change(id: string, change: (current: LoadBalancer) => LoadBalancerChange): Promise<LoadBalancer> {
@@ -119,12 +120,26 @@ export class LoadBalancers {
     return { next, writes: [] }
   }
 
-  async changeMembers(id: string, change: (current: LoadBalancer) => MemberChange): Promise<LoadBalancer> {
-    const step: Step = (current, claim) => {
-      const now = timestampOf(this.#context.now())
-      return { next: withMembers(this.#context, claim, current, change(current), now), writes: [] }
+  async changeMembers(
+    id: string,
+    change: (current: LoadBalancer) => MemberChange | Pieces<MemberChange>,
+    turn?: Turn,
+  ): Promise<LoadBalancer> {
+    const context = this.#context
+    let ready: PreparedMembers | null = null
+    const preparing = function* (current: LoadBalancer) {
+      const made = yield* piecesOf(change(current))
+      return yield* preparingMembers(context, current, made, timestampOf(context.now()))
     }
-    return existing(id, await this.#queue.run(id, step, { alone: false }))
+    const step: Step = (current, claim) => {
+      const prepared = ready?.current === current ? ready : atOnce(preparing(current))
+      return { next: withMembers(context, claim, prepared), writes: [] }
+    }
+    if (turn === undefined) return existing(id, await this.#queue.run(id, step, { alone: false }))
+    const prepare = async (current: LoadBalancer) => {
+      ready = await inPieces(preparing(current), turn)
+    }
+    return existing(id, await this.#queue.run(id, step, { alone: true, long: { prepare, turn } }))
   }
 
   async delete(id: string, { cascade }: { readonly cascade: boolean }): Promise<void> {

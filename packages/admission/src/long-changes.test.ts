@@ -74,6 +74,34 @@ test('it is made again when somebody else wrote a newer version meanwhile, and l
   expect(made.map(({ description }) => description)).toEqual(['', 'by another process'])
 })
 
+test('so is a long change of members, and an id that another process gave to a part meanwhile is refused', async () => {
+  const { id } = await create(office.project.id)
+  const members = largePool().members
+  const pool = poolOf(randomUUID(), members.slice(0, 10))
+  await office.admission.changeLoadBalancer(id, () => ({ pools: [pool] }))
+  const made: LoadBalancer[] = []
+  let overtaken = false
+  const turn = async () => {
+    if (overtaken) return
+    overtaken = true
+    const { value, revision } = office.view.get('loadBalancer', id)!
+    const newer = { ...value, pools: value.pools.map((one) => ({ ...one, members: members.slice(5, 10) })) }
+    const write = { op: 'put', kind: 'loadBalancer', id, scope: value.projectId, value: newer } as const
+    await office.view.caughtUp((await office.store.commit([{ ...write, ifRevision: revision }])).revision)
+  }
+  const change = function* (current: LoadBalancer) {
+    yield* slowly(() => ({}), current, made)
+    return { poolId: pool.id, put: members.slice(8), remove: [] }
+  }
+  const changed = await office.admission.changeMembers(id, change, turn)
+  expect(changed.pools[0]!.members.map(({ port }) => port)).toEqual(members.slice(5).map(({ port }) => port))
+  expect(made).toHaveLength(2)
+
+  const put = [memberOf(changed.id, '10.0.0.9', 4001), memberOf(pool.id, '10.0.0.9', 4000)]
+  const wrong = office.admission.changeMembers(id, () => ({ poolId: pool.id, put, remove: [] }), turn)
+  await expect(wrong).rejects.toMatchObject({ params: { field: 'put[1].id' } })
+})
+
 test('what it must not miss is checked at the end: an address that somebody took meanwhile is refused', async () => {
   const { id } = await create(office.project.id)
   const [networkId, subnetId] = [office.network.id, office.subnet.id]

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
-import { type LoadBalancer, type Member, member, type Pool, parseAs, SpoutError } from '@spout/model'
+import { type LoadBalancer, type Member, member, type Pool, parseAs, SpoutError, sameJson } from '@spout/model'
 import { addedMemberProblem } from '@spout/plan'
+import type { Pieces } from '@spout/runtime'
 import type { Claim } from './claims.ts'
 import type { AdmissionContext } from './context.ts'
 import type { Endpoint, MemberChange } from './contract/load-balancer-admission.ts'
@@ -9,31 +9,63 @@ import { MOST } from './load-balancer-draft.ts'
 import { claimRoom } from './load-balancer-room.ts'
 import { sameForNodes } from './same-for-nodes.ts'
 
+/** A change to a pool's members, with what depends on the load balancer alone. */
+export interface PreparedMembers {
+  readonly current: LoadBalancer
+  /** `current` itself when nothing changes. */
+  readonly next: LoadBalancer
+  /** Index of the pool. */
+  readonly at: number
+  readonly put: readonly Member[]
+  /** Indexes in `put` of members that are new. */
+  readonly added: readonly number[]
+}
+
 /**
- * The document with a change to a pool's members. Only the changed members are checked: the others were checked before.
- * @returns the document itself when nothing changes
+ * Applies a change to a pool's members, with pauses. Only the changed members are checked: the others were checked
+ * before.
  * @throws SpoutError NotFound for an unknown pool; fields are paths in the change, such as `put[0].address`
  */
-export function withMembers(
-  context: AdmissionContext,
-  claim: Claim,
+export function* preparingMembers(
+  { index }: AdmissionContext,
   current: LoadBalancer,
   change: MemberChange,
   now: string,
-): LoadBalancer {
+): Pieces<PreparedMembers> {
   const at = current.pools.findIndex(({ id }) => id === change.poolId)
   const pool = current.pools[at]
   if (pool === undefined) throw new SpoutError('NotFound', { what: 'Pool', id: change.poolId })
-  const put = change.put.map((one, index) => parseAs(member, one, `put[${index}]`))
-  const changed = changedMembers(context, pool, put, change.remove)
-  if (changed === null) return current
+  const put: Member[] = []
+  for (const [index, one] of change.put.entries()) {
+    if (index > 0) yield
+    put.push(parseAs(member, one, `put[${index}]`))
+  }
+  const changed = yield* changingMembers(pool, put, change.remove)
+  if (changed === null) return { current, next: current, at, put, added: [] }
   const pools = current.pools.with(at, { ...pool, members: [...changed.members] })
-  const next = { ...current, pools, updatedAt: now }
-  const networkId = put.length === 0 ? current.networkId : checkedNetwork(context, next, at, put)
-  claimRoom(context, claim, current, next)
-  const matters = changed.matters || networkId !== current.networkId
-  return { ...next, networkId, generation: current.generation + (matters ? 1 : 0) }
+  const generation = current.generation + (changed.matters ? 1 : 0)
+  const next = { ...current, pools, updatedAt: now, generation }
+  yield* index.measuring(next, current)
+  return { current, next, at, put, added: changed.added }
 }
+
+/** Checks what depends on other objects, and claims what the change uses. @returns the document with the change */
+export function withMembers(
+  context: AdmissionContext,
+  claim: Claim,
+  { current, next, at, put, added }: PreparedMembers,
+): LoadBalancer {
+  if (next === current) return current
+  for (const index of added) if (context.view.child(put[index]!.id) !== null) throw idTaken(index)
+  const networkId = put.length === 0 ? current.networkId : checkedNetwork(context, next, at, put)
+  const generation = current.generation + 1
+  const made = networkId === current.networkId ? next : { ...next, networkId, generation }
+  claimRoom(context, claim, current, made)
+  return made
+}
+
+const idTaken = (index: number) =>
+  new SpoutError('InvalidField', { field: `put[${index}].id`, reason: 'another part has this id' })
 
 const keyOf = ({ address, port }: Endpoint): string => `${address} ${port}`
 
@@ -45,13 +77,20 @@ function placesOf(members: readonly Member[], endpoints: readonly Endpoint[]): R
   return places
 }
 
-/** `matters`: the change makes a difference to nodes. Null when nothing changes. */
-function changedMembers(
-  { view }: AdmissionContext,
+interface ChangedMembers {
+  readonly members: readonly Member[]
+  /** Whether the change makes a difference to nodes. */
+  readonly matters: boolean
+  /** Indexes of new members in the list of those that are put. */
+  readonly added: readonly number[]
+}
+
+/** @returns null when nothing changes */
+function* changingMembers(
   pool: Pool,
   put: readonly Member[],
   remove: MemberChange['remove'],
-): { readonly members: readonly Member[]; readonly matters: boolean } | null {
+): Pieces<ChangedMembers | null> {
   const places = placesOf(pool.members, [...put, ...remove])
   const members: (Member | null)[] = [...pool.members]
   let [changes, matters] = [false, false]
@@ -63,18 +102,19 @@ function changedMembers(
   }
   const taken = new Set<string>()
   const ids = new Set<string>()
+  const added: number[] = []
   for (const [index, one] of put.entries()) {
+    if (index > 0) yield
     const place = places.get(keyOf(one))
     const before = place === undefined ? null : members[place]!
     if (taken.has(keyOf(one)) || (before !== null && before.id !== one.id))
       throw new SpoutError('MemberTaken', { field: `put[${index}].port`, address: one.address, port: one.port })
     taken.add(keyOf(one))
-    const known = before === null ? view.child(one.id) : null
-    if (known !== null || ids.has(one.id))
-      throw new SpoutError('InvalidField', { field: `put[${index}].id`, reason: 'another part has this id' })
+    if (before === null) added.push(index)
+    if (ids.has(one.id)) throw idTaken(index)
     ids.add(one.id)
     if (place !== undefined && before !== null) {
-      if (isDeepStrictEqual(before, one)) continue
+      if (sameJson(before, one)) continue
       members[place] = one
       matters ||= !sameForNodes(before, one)
     } else {
@@ -86,7 +126,7 @@ function changedMembers(
   const left = members.filter((one) => one !== null)
   if (left.length > MOST.members)
     throw new SpoutError('InvalidField', { field: 'put', reason: `there would be more than ${MOST.members} members` })
-  return changes ? { members: left, matters } : null
+  return changes ? { members: left, matters, added } : null
 }
 
 /** @returns the network it is in with these members. @throws SpoutError naming the first wrong field */

@@ -115,7 +115,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   changeLoadBalancer: Admission['changeLoadBalancer'] = (id, change) => this.#loadBalancers.change(id, change)
   changeLongLoadBalancer: Admission['changeLongLoadBalancer'] = (id, change, turn) =>
     this.#loadBalancers.changeLong(id, change, turn)
-  changeMembers: Admission['changeMembers'] = (id, change) => this.#loadBalancers.changeMembers(id, change)
+  changeMembers: Admission['changeMembers'] = (...change) => this.#loadBalancers.changeMembers(...change)
   deleteLoadBalancer: Admission['deleteLoadBalancer'] = (id, options) => this.#loadBalancers.delete(id, options)
   addVip: Admission['addVip'] = (id, request) => this.#loadBalancers.addVip(id, request)
   removeVip: Admission['removeVip'] = (id, address) => this.#loadBalancers.removeVip(id, address)

@@ -33,6 +33,10 @@ export function atOnce<T>(work: Pieces<T>): T {
   }
 }
 
+/** Does work in pieces if there are turns for it, else at once. */
+export const inTurns = async <T>(work: Pieces<T>, turn: (() => Promise<void>) | null): Promise<T> =>
+  turn === null ? atOnce(work) : inPieces(work, turn)
+
 /** What is done already, or in pieces, as the latter. */
 export function* piecesOf<T extends object>(made: T | Pieces<T>): Pieces<T> {
   return isPieces(made) ? yield* made : made

@@ -29,6 +29,7 @@ export {
   type Surface,
 } from './http/host.ts'
 export { LocalSocket } from './http/local-socket.ts'
+export { turnsOfLongBodies } from './http/long-body.ts'
 export { queryOf, queryValue } from './http/query.ts'
 export { type CatalogService, SERVICES } from './identity/catalog.ts'
 export type { IdentityContext } from './identity/context.ts'

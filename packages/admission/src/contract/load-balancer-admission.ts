@@ -87,10 +87,15 @@ export interface LoadBalancerAdmission {
   ): Promise<LoadBalancer>
   /**
    * Changes members of a pool. The cost depends on the change, not on the pool. `change` may run again, so it must be
-   * pure. Error fields are paths in the change, such as `put[0].address`. @throws SpoutError NotFound, also for the
-   * pool
+   * pure. Error fields are paths in the change, such as `put[0].address`.
+   * @param turn given for a long change: it is made and validated in pieces, as by `changeLongLoadBalancer`
+   * @throws SpoutError NotFound, also for the pool
    */
-  changeMembers(id: string, change: (current: LoadBalancer) => MemberChange): Promise<LoadBalancer>
+  changeMembers(
+    id: string,
+    change: (current: LoadBalancer) => MemberChange | Pieces<MemberChange>,
+    turn?: Turn,
+  ): Promise<LoadBalancer>
   /**
    * `cascade: false` refuses while listeners or pools exist (HasChildren). Addresses go into quarantine; ports that the
    * user created remain.

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ModelView, NodeGroupAdmission, OfferAdmission, Principal } from '@spout/admission/contract'
+import type { ModelView, NodeGroupAdmission, OfferAdmission, Principal, Turn } from '@spout/admission/contract'
 import type { OwnershipReader, SpoutError, StatusReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -20,6 +20,8 @@ export interface OctaviaContext {
   readonly noteError?: (request: FastifyRequest, error: SpoutError) => void
   /** Streams an answer whose long parts are `LongList`, at its reader's pace. Without it, an answer is one text. */
   readonly send?: (reply: FastifyReply, principal: Principal, answer: object) => unknown
+  /** The turns in which the work of a request is done in pieces; null, as without it: at once. */
+  readonly turnsOf?: (request: FastifyRequest, principal: Principal) => Turn | null
   /**
    * Makes sure that the project has a certificate of this id, made of its key manager's secret or container if need be.
    * Without it, references are ids of certificates alone.

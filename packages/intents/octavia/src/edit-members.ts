@@ -1,5 +1,6 @@
 import type { Endpoint, MemberChange } from '@spout/admission/contract'
 import type { LoadBalancer, Member } from '@spout/model'
+import type { Pieces } from '@spout/runtime'
 import type { OctaviaMember } from './octavia-resources.ts'
 import { blankMember } from './resources/member.ts'
 import { notFound, OctaviaFault, validationFailure } from './wire/fault.ts'
@@ -11,6 +12,9 @@ import type { Stamp } from './wire/wire-type.ts'
  * nor the facts of a graph depend on its members, so the graph is not converted.
  */
 export type MemberEdit = (current: Pick<LoadBalancer, 'pools'>) => MemberChange
+
+/** As `MemberEdit`, with pauses: of many members. */
+export type LongMemberEdit = (current: Pick<LoadBalancer, 'pools'>) => Pieces<MemberChange>
 
 /** @throws OctaviaFault 404: it was there when the request began and is gone now */
 const membersOf = ({ pools }: Pick<LoadBalancer, 'pools'>, poolId: string): readonly Member[] => {
@@ -42,20 +46,24 @@ export interface MemberSet {
 }
 
 /** The whole wanted set of members at once. Members that do not change keep their place and their times. */
-export const replaceMembers =
-  (poolId: string, { members, additiveOnly }: MemberSet, stamp: Stamp): MemberEdit =>
-  (current) => {
+export const replaceMembers = (poolId: string, { members, additiveOnly }: MemberSet, stamp: Stamp): LongMemberEdit =>
+  function* (current) {
     const present = membersOf(current, poolId)
-    const wanted = wantedByEndpoint(members, new Set(present.map(endpointOf)), stamp)
+    const wanted = yield* wantedByEndpoint(members, new Set(present.map(endpointOf)), stamp)
     const put: Member[] = []
     const remove: Member[] = []
     for (const member of present) {
+      yield
       const edit = wanted.get(endpointOf(member))
       wanted.delete(endpointOf(member))
       if (edit !== undefined) put.push(...editedMember(member, edit, stamp.now))
       else if (!additiveOnly) remove.push(member)
     }
-    return { poolId, put: [...put, ...[...wanted.values()].map((edit) => edit(blankMember(stamp)).model)], remove }
+    for (const edit of wanted.values()) {
+      yield
+      put.push(edit(blankMember(stamp)).model)
+    }
+    return { poolId, put, remove }
   }
 
 /** @throws OctaviaFault for members that share an address and port */
@@ -67,14 +75,15 @@ export function refuseDoubledMembers(members: readonly Member[]): void {
   }
 }
 
-function wantedByEndpoint(
+function* wantedByEndpoint(
   members: readonly Edit<OctaviaMember>[],
   present: ReadonlySet<string>,
   { now }: Stamp,
-): Map<string, Edit<OctaviaMember>> {
+): Pieces<Map<string, Edit<OctaviaMember>>> {
   const nowhere = blankMember({ newId: () => '', now, byAdministrator: false })
   const wanted = new Map<string, Edit<OctaviaMember>>()
   for (const edit of members) {
+    yield
     const { model } = edit(nowhere)
     const endpoint = endpointOf(model)
     if (wanted.has(endpoint))

@@ -26,9 +26,9 @@ export function lockingAdmission(admission: OctaviaAdmission, { view, status }: 
       throw new OctaviaFault(409, `Load Balancer ${lb.id} is immutable and cannot be updated.`)
     }
   return {
-    createLoadBalancer: (draft) => admission.createLoadBalancer(draft),
+    createLoadBalancer: (...draft) => admission.createLoadBalancer(...draft),
     changeLoadBalancer: (id, change) => admission.changeLoadBalancer(id, whenUnlocked(change)),
-    changeMembers: (id, change) => admission.changeMembers(id, whenUnlocked(change)),
+    changeMembers: (id, change, turn) => admission.changeMembers(id, whenUnlocked(change), turn),
     deleteLoadBalancer: async (id, options) => {
       const lb = view.get('loadBalancer', id)?.value
       const state = lb === undefined ? null : pending(lb)

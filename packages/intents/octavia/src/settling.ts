@@ -26,9 +26,9 @@ export const settleWithin =
 /** Admission whose writes of load balancers resolve once the nodes have confirmed them. */
 export function settlingAdmission(admission: OctaviaAdmission, settled: Settle): OctaviaAdmission {
   return {
-    createLoadBalancer: async (draft) => settled(await admission.createLoadBalancer(draft)),
+    createLoadBalancer: async (...draft) => settled(await admission.createLoadBalancer(...draft)),
     changeLoadBalancer: async (id, change) => settled(await admission.changeLoadBalancer(id, change)),
-    changeMembers: async (id, change) => settled(await admission.changeMembers(id, change)),
+    changeMembers: async (...change) => settled(await admission.changeMembers(...change)),
     deleteLoadBalancer: (id, options) => admission.deleteLoadBalancer(id, options),
     quotaOf: (projectId) => admission.quotaOf(projectId),
     setQuota: (projectId, limits) => admission.setQuota(projectId, limits),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { loadBalancer, sendsRequest } from '@spout/model'
+import { atOnce } from '@spout/runtime'
 import { describe, expect, test } from 'vitest'
 import { foldMonitor, unfoldMonitor } from './convert-monitor.ts'
 import { addListener } from './create-listeners.ts'
@@ -324,7 +325,7 @@ describe('changes', () => {
     const member = (json: object): Edit<OctaviaMember> =>
       readObject(memberResource.fields, 'create', json, { path: 'members_.members', stamp })
     const changed = (members: readonly object[], additiveOnly = false) =>
-      replaceMembers(id('pool'), { members: members.map(member), additiveOnly }, stamp)(lb)
+      atOnce(replaceMembers(id('pool'), { members: members.map(member), additiveOnly }, stamp)(lb))
 
     const one = { address: '10.0.0.1', protocol_port: 80 }
     const two = { address: '10.0.0.2', protocol_port: 80, weight: 5 }

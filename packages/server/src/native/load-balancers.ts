@@ -1,6 +1,6 @@
 import type { LoadBalancerChange, Principal, Turn, VipRequest } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, loadBalancer, SpoutError, uuid } from '@spout/model'
-import { atOnce, inPieces, type Pieces, piecesOf } from '@spout/runtime'
+import { atOnce, inTurns, type Pieces, piecesOf } from '@spout/runtime'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { mayKnow, projectForNew } from '../authn/access.ts'
@@ -225,9 +225,8 @@ export async function createOwn(
   const projectId = projectForNew(principal, body.projectId, 'balancer')
   const now = context.clock.now().toISOString()
   const parts = new Parts({ listeners: [], pools: [] }, now, monitorDefaultsOf(context, body))
-  const inTurns = <T>(work: Pieces<T>) => (turn === null ? atOnce(work) : inPieces(work, turn))
-  const pools = await inTurns(parts.pools(body.pools))
-  const listeners = await inTurns(parts.listeners(body.listeners, pools))
+  const pools = await inTurns(parts.pools(body.pools), turn)
+  const listeners = await inTurns(parts.listeners(body.listeners, pools), turn)
   return context.admission.createLoadBalancer({ ...body, projectId, pools, listeners }, turn ?? undefined)
 }
 

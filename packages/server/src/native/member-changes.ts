@@ -1,6 +1,6 @@
 import type { Endpoint } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, type Member, member, pool, SpoutError, uuid } from '@spout/model'
-import { atOnce } from '@spout/runtime'
+import type { Pieces } from '@spout/runtime'
 import { z } from 'zod'
 import { problemIn, problemSchema } from '../http/problem.ts'
 import { find } from './collection.ts'
@@ -12,6 +12,8 @@ import { type Call, type Route, route } from './route.ts'
 const MOST_MEMBERS = 10_000
 /** Limit of changes in one call. */
 const MOST_CHANGES = 1000
+/** A change with more members is made in pieces. Others of a load balancer share their commits. */
+const MOST_AT_ONCE = 64
 
 export const memberChangeDraft = z.strictObject({
   loadBalancerId: uuid,
@@ -60,18 +62,19 @@ export const memberChangeRoutes: readonly Route[] = [
   }),
 ]
 
-type Who = Pick<Call<unknown>, 'principal' | 'request'>
+type Who = Pick<Call<unknown>, 'principal' | 'request' | 'turn'>
 
-async function made(context: NativeContext, { principal, request }: Who, change: Change): Promise<Outcome> {
+async function made(context: NativeContext, { principal, request, turn }: Who, change: Change): Promise<Outcome> {
   const { loadBalancerId, put } = change
   try {
     const { id } = find(LOAD_BALANCERS, context, principal, loadBalancerId)
     const now = context.clock.now().toISOString()
-    const changed = await context.admission.changeMembers(id, (current) => ({
-      poolId: poolOf(current, change.pool).id,
-      put: membersOf(current, change, now),
-      remove: change.remove,
-    }))
+    const changing = function* (current: LoadBalancer) {
+      const put = yield* membersOf(current, change, now)
+      return { poolId: poolOf(current, change.pool).id, put, remove: change.remove }
+    }
+    const isLong = turn !== null && put.length + change.remove.length > MOST_AT_ONCE
+    const changed = await context.admission.changeMembers(id, changing, isLong ? turn : undefined)
     const { id: poolId, members } = poolOf(changed, change.pool)
     const { generation, updatedAt } = changed
     return { loadBalancerId, poolId, generation, updatedAt, put: put.length === 0 ? [] : named(members, put) }
@@ -81,9 +84,9 @@ async function made(context: NativeContext, { principal, request }: Who, change:
 }
 
 /** Members from drafts. Existing ones keep their ids and times. */
-function membersOf(current: LoadBalancer, { pool: name, put }: Change, now: string): readonly Member[] {
+function membersOf(current: LoadBalancer, { pool: name, put }: Change, now: string): Pieces<readonly Member[]> {
   const known = put.length === 0 ? [] : named(poolOf(current, name).members, put)
-  return atOnce(new Parts(current, now).members(put, known, 'put'))
+  return new Parts(current, now).members(put, known, 'put')
 }
 
 function poolOf({ pools }: LoadBalancer, idOrName: string): LoadBalancer['pools'][number] {

@@ -7,6 +7,7 @@ import { isBalancing } from '../authn/balancer.ts'
 import { suffice } from '../authn/roles.ts'
 import { NATIVE_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import { sendDocument } from '../http/long-answer.ts'
+import { isLongBody } from '../http/long-body.ts'
 import { answerWithProblems } from '../http/problem.ts'
 import { shareOf } from '../limits/share-of.ts'
 import type { NativeContext } from './context.ts'
@@ -43,7 +44,7 @@ async function answer(context: NativeContext, known: Route, request: FastifyRequ
   const params = request.params as Readonly<Record<string, string>>
   const again = () => admit(context, known, request)
   const next: Turn = () => context.turns.next(shareOf(principal))
-  const turn = isLong(request) ? next : null
+  const turn = isLongBody(request) ? next : null
   const result = await known.handle(context, { request, reply, principal, params, body: request.body, turn, again })
   // A watch took over the connection, or a long list is being sent.
   if (reply.sent || result === reply) return reply
@@ -56,13 +57,6 @@ async function answer(context: NativeContext, known: Route, request: FastifyRequ
   noteAnswer(request, result)
   return sendDocument(reply, next, result)
 }
-
-/** Shorter bodies are handled at once: to validate one takes less than a millisecond. */
-const MOST_AT_ONCE_BYTES = 16_384
-
-/** Whether the body is long, or of a length that was not announced. */
-const isLong = ({ headers }: FastifyRequest): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MOST_AT_ONCE_BYTES
 
 function admit(context: NativeContext, known: Route, request: FastifyRequest): Principal {
   if (known.access === 'anyone') return NOBODY

@@ -2,7 +2,7 @@ import { forbiddenRange, parseIp } from '@spout/net'
 import type { OctaviaMember } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { invalidOption, OctaviaFault } from '../wire/fault.ts'
-import { type Field, rowsOf } from '../wire/field.ts'
+import { type Field, nested, rowsOf } from '../wire/field.ts'
 import { boolean, integer, ipAddress, nullable, type Stamp, uuid, type WireType } from '../wire/wire-type.ts'
 import { blankMeta, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
@@ -131,4 +131,11 @@ export const memberResource: Resource<OctaviaMember, MemberReading> = {
   plural: 'members',
   argument: 'member_',
   fields,
+}
+
+const blankNested = nested(fields, blankMember)
+
+/** A member in a pool that is created with it. */
+export const nestedMember: WireType<OctaviaMember> = {
+  read: (value, at) => (at.stamp.ahead?.get(value) as OctaviaMember | undefined) ?? blankNested.read(value, at),
 }

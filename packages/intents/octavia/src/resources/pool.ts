@@ -27,7 +27,7 @@ import {
   type PoolProtocol,
 } from '../words.ts'
 import { nestedMonitor } from './health-monitor.ts'
-import { blankMember, memberResource } from './member.ts'
+import { nestedMember } from './member.ts'
 import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 
@@ -174,7 +174,7 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, Poo
     }),
     read: ({ persistence }) => persistence && printObject(persistenceFields, persistence),
   }),
-  row('members', list(nested(memberResource.fields, blankMember)), {
+  row('members', list(nestedMember), {
     since: 0,
     create: 'optional',
     default: [],

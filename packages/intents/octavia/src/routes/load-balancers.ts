@@ -1,8 +1,9 @@
-import { WrittenAnswer, WrittenJson } from '@spout/runtime'
+import { inTurns, WrittenAnswer, WrittenJson } from '@spout/runtime'
 import { ownerOfNew, requireRole } from '../access.ts'
 import { specReferences } from '../create-listeners.ts'
 import { parseListQuery, refuseTwice } from '../list-query.ts'
 import { isNoopPool } from '../noop-vips.ts'
+import { readingMembersAhead } from '../read-ahead.ts'
 import { readReferences } from '../read-references.ts'
 import { poolReferences } from '../references.ts'
 import { type LoadBalancerReading, loadBalancerResource } from '../resources/load-balancer.ts'
@@ -37,7 +38,7 @@ export const wholeText = ({ text }: WrittenJson): string => `{"${root}":${text}}
 async function create(call: Call) {
   requireRole(call.principal, 'member')
   const { admission, view, options } = call.context
-  const spec = readLoadBalancer(call.body, call.stamp)
+  const spec = readLoadBalancer(call.body, await inTurns(readingMembersAhead(call.body, call.stamp), call.turn))
   const projectId = ownerOfNew(call.principal, spec.projectId)
   const refs = [...spec.listeners.flatMap(specReferences), ...spec.pools.flatMap(poolReferences)]
   await readReferences(call.context, projectId, refs)
@@ -46,7 +47,7 @@ async function create(call: Call) {
   const directory = networkDirectory(view, projectId)
   const offered = namedOffers(call, projectId, spec)
   const draft = loadBalancerDraft({ spec, projectId, directory, providers, ...offered, ...noop })
-  const lb = await admission.createLoadBalancer(draft)
+  const lb = await admission.createLoadBalancer(draft, call.turn ?? undefined)
   const reading = { snapshot: snapshot(call, lb), vips: ownVips(call, lb) }
   // Without children the whole graph is the load balancer as it is shown.
   return lb.listeners.length + lb.pools.length === 0

@@ -1,4 +1,5 @@
 import type { LoadBalancer } from '@spout/model'
+import { inTurns, type Pieces } from '@spout/runtime'
 import { addMember, changeMember, type MemberSet, removeMember, replaceMembers } from '../edit-members.ts'
 import { parseListQuery, printPage, refuseTwice } from '../list-query.ts'
 import { blankMember, memberResource } from '../resources/member.ts'
@@ -46,16 +47,23 @@ async function remove(call: Call) {
 /** Replaces all members in one write. A set that changes nothing writes nothing. */
 async function replace(call: Call) {
   const { lb } = findChild(call, 'pool', call.id, 'member')
-  await call.context.admission.changeMembers(lb.id, replaceMembers(call.id, readMemberSet(call), call.stamp))
+  const set = await inTurns(readingMemberSet(call), call.turn)
+  const change = replaceMembers(call.id, set, call.stamp)
+  await call.context.admission.changeMembers(lb.id, change, call.turn ?? undefined)
 }
 
-function readMemberSet({ body, query, stamp }: Call): MemberSet {
+function* readingMemberSet({ body, query, stamp }: Call): Pieces<MemberSet> {
   refuseTwice(query, ['additive_only'])
   const items = rootOf(plural, 'members_', body)
   if (!Array.isArray(items)) throw invalidInput(plural, pythonText(items), 'Value not a valid list.')
   const at = { path: `members_.${plural}`, stamp }
+  const members: MemberSet['members'][number][] = []
+  for (const item of items as readonly unknown[]) {
+    yield
+    members.push(readObject(fields, 'create', item, at))
+  }
   return {
-    members: items.map((item: unknown) => readObject(fields, 'create', item, at)),
+    members,
     additiveOnly: boolean.queryText?.(query.get('additive_only') ?? 'false') === 'true',
   }
 }

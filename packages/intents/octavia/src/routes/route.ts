@@ -28,6 +28,8 @@ export interface Call {
   readonly id: string
   readonly childId: string
   readonly stamp: Stamp
+  /** For requests with a long body: resolves when the next piece of the work may be done. */
+  readonly turn: (() => Promise<void>) | null
 }
 
 export interface Route {
@@ -105,6 +107,10 @@ class RequestCall implements Call {
 
   get body(): unknown {
     return this.#request.body
+  }
+
+  get turn(): Call['turn'] {
+    return this.context.turnsOf?.(this.#request, this.principal) ?? null
   }
 
   get url(): string {

@@ -101,6 +101,8 @@ export class TestService {
   readonly admission: StoreAdmission
   readonly view: StoreView
   readonly status = new PlainStatus()
+  /** The turns in which the work of all requests is done in pieces; null: at once. */
+  turn: (() => Promise<void>) | null = null
   readonly ids: Readonly<Record<'project' | 'otherProject' | 'pool' | 'network' | 'subnet', string>>
   readonly #store: MemoryStore
   readonly #abort: AbortController
@@ -197,6 +199,7 @@ export class TestService {
       authenticate: async ({ headers }) => this.principal(String(headers['x-auth-token'] ?? '')),
       clock: { now: () => new Date() },
       newId: () => randomUUID(),
+      turnsOf: () => this.turn,
       options: {
         ...{ providers: DEFAULT_PROVIDERS, publicUrl: 'http://lb.example', identityPath: '/identity', settleMs: 0 },
         ...{ policySet, noop, strictLocking },

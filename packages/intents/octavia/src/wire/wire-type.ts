@@ -18,6 +18,8 @@ export interface Stamp {
   readonly now: string
   /** Whether attributes that only administrators write are accepted; for others they do not exist. */
   readonly byAdministrator: boolean
+  /** What objects in the body were read as, ahead of the whole (`readingMembersAhead`). Default: nothing. */
+  readonly ahead?: ReadonlyMap<unknown, unknown>
 }
 
 export interface At {
