@@ -1,5 +1,8 @@
+import path from 'node:path'
 import {
+  bundled,
   Caller,
+  run,
   type ShownLoadBalancer,
   startAgent,
   startMember,
@@ -45,6 +48,13 @@ const isHealth = (who: Tenant, shown: ShownLoadBalancer, name: string, health: s
     what: `${name} to be ${health}`,
     timeoutMs: 30_000,
   })
+
+/** What `spout` prints for the tenant. */
+async function spout(...words: string[]): Promise<string> {
+  const program = bundled(path.resolve(import.meta.dirname, '../apps/cli/src/main.ts'))
+  const env = { SPOUT_ENDPOINT: system.access.endpoint, SPOUT_TOKEN: acme.token }
+  return (await run([process.execPath, program, ...words], { env })).stdout
+}
 
 /** Replaces the pool's members, and waits until the nodes have them. */
 async function membersAre(who: Tenant, { id, pools }: ShownLoadBalancer, ...members: readonly object[]) {
@@ -140,6 +150,34 @@ describe('a member that dies', () => {
       async () => (await client.members(vipOf(shown), 4)).some((answer) => answer?.member === 'tenant-a-member1'),
       { what: 'its share' },
     )
+  })
+})
+
+it('a load balancer behind which nobody answers is active, and says so in every surface', async () => {
+  // No server on this port.
+  const members = [1, 2].map((index) => member(index as 1 | 2, 1))
+  const shown = await system.createLoadBalancer(
+    acme,
+    balancer('deaf', 'tcp', { port: 81, pool: { members, monitor: quickCheck('tcp') } }),
+  )
+  const said = await waitFor(
+    async () => {
+      const { status } = await system.loadBalancer(acme, shown.id)
+      return status.serving.state === 'no' && status
+    },
+    { what: 'it to say that nobody answers', timeoutMs: 30_000 },
+  )
+  expect(said).toMatchObject({
+    provisioning: 'active',
+    serving: { reason: 'AllMembersDown', membersUp: 0, members: 2 },
+  })
+  expect(said.serving.message).toMatch(/^0 of 2 members answer\. Down: .*connection refused/)
+  expect(await spout('lb', 'list')).toMatch(/^deaf .* active .* no /m)
+  expect(await spout('explain', 'lb', 'deaf')).toContain('connection refused')
+  const url = `${system.access.endpoint}/load-balancer/v2/lbaas/loadbalancers/${shown.id}`
+  const answer = await fetch(url, { headers: { 'x-auth-token': acme.token } })
+  expect(await answer.json()).toMatchObject({
+    loadbalancer: { provisioning_status: 'ACTIVE', operating_status: 'ERROR' },
   })
 })
 

@@ -25,12 +25,15 @@ export function refuseForeignAddress(
 const notConfigured = (fabric: readonly Cidr[], ip: Ip): string | null =>
   fabric.some((cidr) => cidrContains(cidr, ip)) ? null : 'it is in none of network.fabricCidrs'
 
-function notKnown(nodes: readonly Node[], { seenFabricAddress }: Pick<Node, 'seenFabricAddress'>, ip: Ip): string | null {
+function notKnown(
+  nodes: readonly Node[],
+  { seenFabricAddress }: Pick<Node, 'seenFabricAddress'>,
+  ip: Ip,
+): string | null {
   if (seenFabricAddress === null) return null
   const known = nodes.flatMap(({ fabricAddress, seenFabricAddress: seen }) => [fabricAddress, seen])
   if (known.some((address) => address !== null && cidrContains(networkOf(address), ip))) return null
   return "no node has an address in its network: set network.fabricCidrs, or the node's fabricAddress"
 }
 
-const networkOf = (address: string): Cidr =>
-  parseCidr(`${address}/${NETWORK_BITS[parseIp(address).version]}`, 'clear')
+const networkOf = (address: string): Cidr => parseCidr(`${address}/${NETWORK_BITS[parseIp(address).version]}`, 'clear')

@@ -176,6 +176,30 @@ describe('traffic', () => {
     expect(running.calls).toEqual(['changeMembers', 'create'])
   })
 
+  test('a Service behind which nobody answers says so beside that it is programmed, and with an event', async () => {
+    const one = await bed.create('nobody')
+    await slice('nobody', [ready('10.128.3.1')])
+    await untilMembers(one, ['10.128.3.1:8080'])
+    const up = { state: 'yes', reason: 'Serving', message: '', membersUp: 1, members: 1 } as const
+    const message = '0 of 1 member answers. Down: 10.128.3.1:8080 (connection refused).'
+    const down = { ...up, state: 'no', reason: 'AllMembersDown', message, membersUp: 0 } as const
+    const serves = (now: Service) => condition(now, 'spout.dev/Serving')
+    for (const serving of [up, down, up]) {
+      bed.confirm(bed.documentOf(one)!, { serving })
+      const status = serving === down ? 'False' : 'True'
+      const now = await bed.when('nobody', status, (said) => serves(said)?.status === status)
+      expect(condition(now)?.status).toBe('True')
+      expect(serves(now)).toMatchObject({ reason: serving.reason })
+      if (serving === down) expect(serves(now)?.message).toContain('10.128.3.1:8080 (connection refused)')
+    }
+    const told = () =>
+      running.events
+        .filter(({ service, event }) => service === 'nobody' && event.action === 'ServeClients')
+        .map(({ event }) => `${event.type} ${event.reason}`)
+    await bed.until('both events', () => told().length === 2)
+    expect(told()).toEqual(['Warning AllMembersDown', 'Normal Serving'])
+  })
+
   test('an endpoint that the control plane refuses is left out and reported', async () => {
     const one = await bed.create('c-left-out')
     await bed.when('c-left-out', 'an address', hasIp)
