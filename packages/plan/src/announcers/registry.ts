@@ -58,10 +58,10 @@ export function announcerParts(input: GroupPlanInput): readonly ReadonlyMap<stri
 }
 
 /** Whether a node with this status could announce what another node of the group gives up. */
-export const canTakeOver = (group: Pick<NodeGroup, 'announcer'>, status: AnnouncerStatus): boolean =>
+export const canTakeOver = (group: NodeGroup, status: AnnouncerStatus): boolean =>
   namesInUse(group).every((one) => PLANNERS[one].canTakeOver?.(status) ?? true)
 
-function namesInUse(group: Pick<NodeGroup, 'announcer'>): readonly AnnouncerName[] {
+function namesInUse(group: NodeGroup): readonly AnnouncerName[] {
   const name = announcerInUse(group)
   const { electedBy } = announcerNamed(name)
   return [...new Set(electedBy === null ? [name] : [electedBy, name])]
