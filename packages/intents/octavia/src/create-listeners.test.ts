@@ -246,4 +246,15 @@ describe('is refused as a whole:', () => {
     expect((await service.call('DELETE', `/quotas/${service.ids.project}`, undefined, 'admin')).status).toBe(202)
     expect((await enable()).status).toBe(200)
   })
+
+  test('rules of one policy up to a hundred', async () => {
+    const { id } = await created({
+      listeners: [web([{ action: 'REJECT', rules: Array.from({ length: 100 }, (_, at) => onPath(`/${at}`)) }])],
+    })
+    const policy = stored(id).listeners[0]!.routes[0]!
+    expect(await service.call('POST', `/l7policies/${policy.id}/rules`, { rule: onPath('/more') })).toMatchObject({
+      ...{ status: 409, body: { faultstring: `Too many rules on L7 policy ${policy.id}` } },
+    })
+    expect(stored(id).listeners[0]!.routes[0]!.conditions).toHaveLength(100)
+  })
 })
