@@ -30,7 +30,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'l7-throughput': ['l7-throughput'],
   'member-change': ['member-change', 'member-change-l4'],
   memory: ['memory-control-plane', 'memory-agent', 'memory-tenant', 'memory-listener'],
-  neighbour: ['neighbour', 'neighbour-api'],
+  neighbour: ['neighbour', 'neighbour-floods', 'neighbour-api'],
   'octavia-changes': ['octavia-batch-members', 'octavia-ten-pools'],
   'octavia-create': ['octavia-create-1', 'octavia-create-64'],
   'octavia-read': ['octavia-get', 'octavia-list-100', 'octavia-list-400'],

@@ -1,8 +1,8 @@
 /** An attack by a hostile neighbour. It stands for other machines (`OtherMachines`). */
 export interface Attack {
   readonly name: string
-  /** The part of the victim that is measured meanwhile. */
-  readonly plane: 'data' | 'api'
+  /** The part of the victim that is measured meanwhile: its traffic (`data`, `floods`), or the API. */
+  readonly plane: 'data' | 'floods' | 'api'
   /** Resolves once the attack runs. */
   begin(): Promise<Running>
 }

@@ -1,4 +1,5 @@
 import type { Lab } from '@spout/testkit'
+import { HTTPS_PORT } from '../bed/https.ts'
 import { compile, LineProgram } from '../bed/native.ts'
 import type { Attack } from './attack.ts'
 import type { OtherMachines } from './other-machines.ts'
@@ -10,18 +11,22 @@ interface Program {
   readonly name: string
   /** A program of `bench/programs`, or one of the machine's by its argument vector. */
   readonly argv: readonly string[]
+  /** What it is asked for its last line; absent: the end of its input. */
+  readonly ask?: string
   readonly words: (lastLine: string) => string
+  /** Default `data`. */
+  readonly plane?: 'floods'
 }
 
-const attackBy = (lab: Lab, others: OtherMachines, { name, argv, words }: Program): Attack => ({
+const attackBy = (lab: Lab, others: OtherMachines, { name, argv, ask, words, plane }: Program): Attack => ({
   name,
-  plane: 'data',
+  plane: plane ?? 'data',
   begin: async () => {
     const program = new LineProgram(lab, 'client', [...others.prefix, ...argv])
     return {
       end: async () => {
         try {
-          return words(await program.finish())
+          return words(await (ask === undefined ? program.finish() : program.ask(ask)))
         } finally {
           await program[Symbol.asyncDispose]()
         }
@@ -37,16 +42,24 @@ export interface Targets {
   readonly udp: string
   /** Served by the tenant's proxy. */
   readonly http: string
+  /** The same with TLS; it has the certificate of s0.example.com. */
+  readonly https: string
 }
 
 export async function trafficAttacks(
   lab: Lab,
   others: OtherMachines,
-  { tcp, udp, http }: Targets,
+  { tcp, udp, http, https }: Targets,
 ): Promise<readonly Attack[]> {
   const flood = await compile(lab, 'flood')
   const slow = await compile(lab, 'slow-clients')
   const burst = await compile(lab, 'request-burst')
+  const http2 = await compile(lab, 'http2-flood')
+  const handshakes = await compile(lab, 'tls-handshakes', ['ssl', 'crypto'])
+  const framed = (line: string): string => {
+    const [frames, closed] = line.split(' ')
+    return `${frames} frames sent, ${closed} connections closed by the proxy`
+  }
   const sent = (line: string) => `${line} packets sent`
   return [
     attackBy(lab, others, {
@@ -72,5 +85,23 @@ export async function trafficAttacks(
         return `${most} open at most, ${opened} opened, ${closed} closed by the proxy`
       },
     }),
+    attackBy(lab, others, {
+      name: 'tls-handshakes',
+      plane: 'floods',
+      argv: [handshakes, https, String(HTTPS_PORT), '1', '1', '64', '0'],
+      ask: 'count',
+      words: (line) => {
+        const [done, failed] = line.split(' ')
+        return `${done} handshakes, ${failed} failed`
+      },
+    }),
+    ...(['reset', 'continuation'] as const).map((mode) =>
+      attackBy(lab, others, {
+        name: `http2-${mode}`,
+        plane: 'floods',
+        argv: [http2, mode, http, '80', '64', LONGEST_SECONDS],
+        words: framed,
+      }),
+    ),
   ]
 }
