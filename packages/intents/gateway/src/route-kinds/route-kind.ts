@@ -3,8 +3,8 @@ import type { Resource } from '@spout/kube'
 import type { BackendRef } from '../objects/references.ts'
 import type { RouteObject } from '../objects/route.ts'
 import type { Backend, BackendProtocol } from '../to-model/backends.ts'
+import type { Objection } from '../to-model/objection.ts'
 import type { Precedence } from '../to-model/precedence.ts'
-import type { Objection } from '../to-model/verdict.ts'
 
 /** A listener that a route is attached to, as far as its rules go. */
 export interface RouteListener {

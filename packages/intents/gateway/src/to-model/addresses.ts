@@ -1,7 +1,7 @@
 import type { AddressRequest } from '@spout/connector'
 import { formatIp, isIp, parseIp } from '@spout/net'
 import type { Gateway } from '../objects/gateway.ts'
-import { type Objection, objection } from './verdict.ts'
+import { type Objection, objection } from './objection.ts'
 
 const refuse = (reason: string, message: string) => ({ refused: objection(reason, message) })
 

@@ -4,7 +4,7 @@ import { kindOf } from '../route-kinds/all.ts'
 import { hostsAt } from './hostnames.ts'
 import { isFrom, type JudgedParents, type Labels, type ListenerParent, parentOf } from './listener-parents.ts'
 import type { JudgedListener } from './listeners.ts'
-import { type Objection, objection } from './verdict.ts'
+import { type Objection, objection } from './objection.ts'
 
 /** A route of any kind, as far as attaching to listeners goes. */
 export interface AttachingRoute {

@@ -1,6 +1,6 @@
 import { type CertificateSight, configMapKey, keyOf } from '@spout/connector'
 import type { BackendTlsPolicyObject, PolicyTarget } from '../objects/backend-tls-policy.ts'
-import { type Objection, objection } from './verdict.ts'
+import { type Objection, objection } from './objection.ts'
 
 /** How the endpoints of a backend are spoken to with TLS. */
 export interface BackendTls {

@@ -4,8 +4,8 @@ import { GATEWAY_GROUP } from '../names.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { BackendRef } from '../objects/references.ts'
 import type { BackendTls } from './backend-tls.ts'
+import { type Objection, objection } from './objection.ts'
 import { isPermitted } from './references.ts'
-import { type Objection, objection } from './verdict.ts'
 
 /** A port of a Service that a rule sends to. */
 export interface Backend {

@@ -7,8 +7,8 @@ import type { ObjectRef } from '../objects/references.ts'
 import { clientAuthoritiesOf } from './client-certificates.ts'
 import { endsTls } from './ends-tls.ts'
 import type { ResolveCertificate } from './listeners.ts'
+import { type Objection, objection } from './objection.ts'
 import { isPermitted } from './references.ts'
-import { type Objection, objection } from './verdict.ts'
 
 /** The kind of what has listeners: a grant for one is none for the other. */
 type Namer = 'Gateway' | 'ListenerSet'

@@ -4,8 +4,8 @@ import { GATEWAY_GROUP } from '../names.ts'
 import type { ClientValidation, Gateway, GatewayListener } from '../objects/gateway.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { ObjectRef } from '../objects/references.ts'
+import { type Objection, objection } from './objection.ts'
 import { isPermitted } from './references.ts'
-import { type Objection, objection } from './verdict.ts'
 
 /** How a listener validates certificates of clients. */
 export interface JudgedValidation {

@@ -33,10 +33,10 @@ import {
   type ListenerSurroundings,
 } from './listener-parents.ts'
 import { isUsable, type JudgedListener } from './listeners.ts'
+import { type Objection, objection } from './objection.ts'
 import { partOf } from './route-part.ts'
 import { sharedPool } from './shared-pool.ts'
 import { CLOSED_POOL } from './tls-rules.ts'
-import { type Objection, objection } from './verdict.ts'
 
 export interface GatewaySurroundings extends BackendSurroundings, ListenerSurroundings {
   /** A ListenerSet by `namespace/name`. */

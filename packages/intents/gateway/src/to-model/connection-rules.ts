@@ -1,6 +1,6 @@
 import type { ConnectionRouteObject } from '../objects/connection-routes.ts'
 import type { BackendShare, CompiledRules, ResolveBackend } from '../route-kinds/route-kind.ts'
-import type { Objection } from './verdict.ts'
+import type { Objection } from './objection.ts'
 
 /** The backends of a TCPRoute or UDPRoute that share its connections: the references that resolve. */
 export function compileConnections({ spec }: ConnectionRouteObject, resolve: ResolveBackend): CompiledRules {

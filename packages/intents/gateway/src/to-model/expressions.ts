@@ -2,8 +2,8 @@ import { uidOf } from '@spout/connector'
 import { MOST_REGEXES } from '@spout/model/regex'
 import { byAge, type RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
+import { type Objection, objection } from './objection.ts'
 import type { RouteAtListener } from './rivals.ts'
-import { type Objection, objection } from './verdict.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 const ANY_LISTENER = { name: '', protocol: 'HTTP', port: 80 }

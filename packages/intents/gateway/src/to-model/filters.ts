@@ -3,7 +3,7 @@ import type { HeaderModifier, HttpRouteFilter, HttpRouteRule, PathModifier } fro
 import type { BackendRef } from '../objects/references.ts'
 import { durationMs } from './duration.ts'
 import type { pathOf } from './matches.ts'
-import { type Objection, objection } from './verdict.ts'
+import { type Objection, objection } from './objection.ts'
 
 type ActionInput = RouteContentInput['action']
 type ForwardInput = Extract<ActionInput, { type: 'forward' }>

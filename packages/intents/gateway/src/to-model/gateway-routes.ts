@@ -4,8 +4,8 @@ import { listenersOf } from './attachment.ts'
 import { expressionsOf, expressionsRefused } from './expressions.ts'
 import { allListeners, type JudgedParents, type Labels } from './listener-parents.ts'
 import type { JudgedListener } from './listeners.ts'
+import type { Objection } from './objection.ts'
 import { type RouteAtListener, rivalsRefused } from './rivals.ts'
-import type { Objection } from './verdict.ts'
 
 interface Surroundings {
   readonly labelsOf: (namespace: string) => Labels | null

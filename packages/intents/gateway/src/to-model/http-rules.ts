@@ -7,10 +7,10 @@ import { type Backend, poolNameOf } from './backends.ts'
 import { optionsOf, type WantedMirror } from './filters.ts'
 import { byHostKind } from './hostnames.ts'
 import { conditionsOf, hostConditions, pathOf } from './matches.ts'
+import { type Objection, objection } from './objection.ts'
 import { type MatchRank, type Precedence, precedenceOf, rankOfMatch } from './precedence.ts'
 import { routeNameOf } from './route-names.ts'
 import { sharesOf } from './shares.ts'
-import { type Objection, objection } from './verdict.ts'
 
 type ActionInput = RouteContentInput['action']
 

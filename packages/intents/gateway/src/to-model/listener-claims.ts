@@ -3,7 +3,7 @@ import type { GatewayListener } from '../objects/gateway.ts'
 import { endsTls } from './ends-tls.ts'
 import { ANY_HOST, hostRank, intersection } from './hostnames.ts'
 import { type FoundCertificate, isUsable, type JudgedListener } from './listeners.ts'
-import { type Objection, objection } from './verdict.ts'
+import { type Objection, objection } from './objection.ts'
 
 /**
  * Why a ListenerSet's listener may not show a certificate: clients choose one of a port by its names, so it would be

@@ -6,7 +6,7 @@ import { kindsOfProtocol, LISTENER_PROTOCOLS } from '../route-kinds/all.ts'
 import type { ValidateClients } from './client-certificates.ts'
 import { endsTls } from './ends-tls.ts'
 import { isWildcard, parentDomain } from './hostnames.ts'
-import { type Objection, objection } from './verdict.ts'
+import { type Objection, objection } from './objection.ts'
 
 /** One listener of a Gateway or a ListenerSet, and what its conditions say. */
 export interface JudgedListener {

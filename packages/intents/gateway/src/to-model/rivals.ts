@@ -2,7 +2,7 @@ import { uidOf } from '@spout/connector'
 import { byAge, type RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
 import { intersection } from './hostnames.ts'
-import { type Objection, objection } from './verdict.ts'
+import { type Objection, objection } from './objection.ts'
 
 /** A route at one listener, with its names there. */
 export interface RouteAtListener {

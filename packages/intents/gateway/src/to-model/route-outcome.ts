@@ -9,8 +9,8 @@ import type { GatewaySurroundings } from './compile-gateway.ts'
 import { compileRoute } from './compiled-routes.ts'
 import { allAtListeners, tooManyExpressions } from './gateway-routes.ts'
 import { gatewayOf, type JudgedParents, judgeParents, parentOf } from './listener-parents.ts'
+import { type Objection, objection } from './objection.ts'
 import { rivalsRefused } from './rivals.ts'
-import { type Objection, objection } from './verdict.ts'
 
 /**
  * The outcome of a route at each of our Gateways and ListenerSets that it names. Pure.

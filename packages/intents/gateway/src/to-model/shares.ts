@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FilterInput } from './filters.ts'
-import { type Objection, objection } from './verdict.ts'
+import { type Objection, objection } from './objection.ts'
 
 /** One backend reference of a rule, resolved. */
 interface Backed {

@@ -4,8 +4,8 @@ import type { CompiledRules, PlacedRoute, ResolveBackend, RouteListener } from '
 import { type Backend, poolNameOf } from './backends.ts'
 import { byHostKind, hostRank } from './hostnames.ts'
 import { hostConditions } from './matches.ts'
+import { type Objection, objection } from './objection.ts'
 import { routeNameOf } from './route-names.ts'
-import { type Objection, objection } from './verdict.ts'
 
 /** Gets the connections that no backend can take. It has no member, so they are closed. */
 export const CLOSED_POOL = 'closed'

@@ -5,7 +5,7 @@ import { CONDITION_DNS_NAMES } from '../names.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import { isInsecure } from '../to-model/client-certificates.ts'
 import type { CompiledGateway, CompiledListener } from '../to-model/compile-gateway.ts'
-import { type Objection, objection } from '../to-model/verdict.ts'
+import { type Objection, objection } from '../to-model/objection.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 import { acceptedFor, listenerStatuses } from './listener-status.ts'
 

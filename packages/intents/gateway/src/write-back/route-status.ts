@@ -3,7 +3,7 @@ import type { ConditionState } from '@spout/kube'
 import { CONTROLLER_NAME } from '../names.ts'
 import type { ParentRef } from '../objects/references.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
-import type { Objection } from '../to-model/verdict.ts'
+import type { Objection } from '../to-model/objection.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
 /** The outcome of a route's attachment to one of our Gateways. */
