@@ -62,7 +62,7 @@ test.each([
 })
 
 describe('precedence', () => {
-  const judged = (own: readonly GatewayListener[], sets: readonly ListenerSet[]) => {
+  const outcomesOf = (own: readonly GatewayListener[], sets: readonly ListenerSet[]) => {
     const judged = judgeParents(gateway(own), surroundingsOf([], [], {}, sets))
     return Object.fromEntries(
       [judged.own, ...judged.sets].flatMap(({ listeners }) =>
@@ -82,7 +82,7 @@ describe('precedence', () => {
       { ...b, name: 'z' },
     ])
     const second = setWith('zz-old', [b])
-    expect(judged([own], [young, second, old])).toEqual({
+    expect(outcomesOf([own], [young, second, old])).toEqual({
       x: 'served',
       'shop/z-old/x': 'HostnameConflict',
       'shop/z-old/y': 'served',
@@ -95,7 +95,7 @@ describe('precedence', () => {
   test("one that an earlier one excludes stands in nobody's way", () => {
     const first = setWith('first', [http('a', { hostname: 'a.com' }), listener('tcp', 'TCP', 80)])
     const second = setWith('second', [http('b', { hostname: 'b.com' }), listener('tcp', 'TCP', 80)])
-    expect(judged([http('own', { hostname: 'own.com' })], [first, second])).toEqual({
+    expect(outcomesOf([http('own', { hostname: 'own.com' })], [first, second])).toEqual({
       own: 'served',
       'shop/first/a': 'served',
       'shop/first/tcp': 'ProtocolConflict',
@@ -107,7 +107,7 @@ describe('precedence', () => {
   test('of two in one set neither is served, and both keep later sets away', () => {
     const first = setWith('first', [http('a', { port: 81 }), listener('tcp', 'TCP', 81)])
     const second = setWith('second', [http('b', { port: 81, hostname: 'b.com' })])
-    expect(judged([http('own')], [first, second])).toEqual({
+    expect(outcomesOf([http('own')], [first, second])).toEqual({
       own: 'served',
       'shop/first/a': 'ProtocolConflict',
       'shop/first/tcp': 'ProtocolConflict',
