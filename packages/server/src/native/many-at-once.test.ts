@@ -155,9 +155,9 @@ test('a brief watch sends only edits of what it sent before', async () => {
     revision: expect.any(String),
     object: { id: one.id },
     edits: [
-      [['pools', 0, 'members'], 'list', [[0, 1], { items: added.put }]],
       [['updatedAt'], 'set', added.updatedAt],
       [['generation'], 'set', 2],
+      [['pools', 0, 'members'], 'list', [[0, 1], { items: added.put }]],
     ],
   })
   const { members: _m, nodes: _n, stats: _s, ...summary } = (await now(one.id)).status
