@@ -21,11 +21,7 @@ export interface HeldDrains {
  *   If no other node can, the drained node keeps them, as it does without a successor.
  * @param knows whether a node confirmed its present group entry
  */
-export function heldBack(
-  nodes: readonly GroupNode[],
-  knows: (node: GroupNode) => boolean,
-  nowMs: number,
-): HeldDrains {
+export function heldBack(nodes: readonly GroupNode[], knows: (node: GroupNode) => boolean, nowMs: number): HeldDrains {
   const others = nodes.filter(({ scheduling, connection }) => scheduling !== 'draining' && connection === 'connected')
   const unready = others.filter(({ canTakeOver }) => canTakeOver === false)
   const knownWithinMs = others.every(knows) ? 0 : KNOWN_WITHIN_MS
@@ -40,7 +36,11 @@ export function heldBack(
     const endMs = Date.parse(drainedSince) + Math.max(knownWithinMs, awaited ? readyWithinMs : 0)
     if (nowMs >= endMs) continue
     nodeIds.add(id)
-    if (awaited) waitsFor.set(id, unready.map(({ name }) => name))
+    if (awaited)
+      waitsFor.set(
+        id,
+        unready.map(({ name }) => name),
+      )
     if (Number.isFinite(endMs)) ends.push(endMs)
   }
   return { nodeIds, waitsFor, againAtMs: ends.length === 0 ? null : Math.min(...ends) }

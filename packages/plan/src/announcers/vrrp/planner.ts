@@ -13,7 +13,8 @@ export const vrrpPlanner: AnnouncerPlanner<VrrpTerms> = {
   announceInside: byShard,
   parts: ({ group, nodes, heldBack = new Set(), handOver = null }) =>
     new Map([...planVrrp(group, nodes, heldBack, handOver)].map(([id, part]) => [id, partOf(part)])),
-  canTakeOver: ({ shards }) => shards.length > 0 && shards.every(({ state }) => state === 'master' || state === 'backup'),
+  canTakeOver: ({ shards }) =>
+    shards.length > 0 && shards.every(({ state }) => state === 'master' || state === 'backup'),
 }
 
 function byShard(shard: number | null): Announce {
