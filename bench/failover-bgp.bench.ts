@@ -51,6 +51,7 @@ await withSpout({ members: false }, async (bed) => {
   await using our = await Watchers.start(lab, ours, { flows: true, workers: false })
   for (const profile of ['fast', 'default'] as const) {
     await setBfd(profile)
+    if (announcer === 'bgp') await ours.watchedBy(profile)
     const series = `Spout, ${profile} profile`
     const logs = await rounds(
       [{ series, watchers: our, faults: FAULTS, runs: RUNS, lane: 0 }, ...(profile === 'fast' ? [] : peers)],

@@ -1,5 +1,5 @@
 import { type Lab, must } from '@spout/testkit'
-import { type BirdNeighbour, ROUTER, routedBy, SOON, startBird } from './bird.ts'
+import { type BirdNeighbour, ROUTER, routedBy, SOON, startBird, watchedByRouter } from './bird.ts'
 import type { Pair, PairNode } from './pair.ts'
 import { addPeerNode, peerAddress } from './peer-node.ts'
 
@@ -14,6 +14,9 @@ export interface BirdSpec {
   readonly vip: string
   readonly patienceMs: number
 }
+
+/** BIRD's own BFD: 100 ms and 5 misses. */
+const BFD_MS = 600
 
 export const neighboursOf = ({ index, as, bfd }: BirdSpec): readonly BirdNeighbour[] =>
   [index, index + 1].map((n) => ({ address: peerAddress(n), as, bfd }))
@@ -59,12 +62,10 @@ export class BirdPair implements Pair {
     await this.#routed()
   }
 
-  #routed(): Promise<boolean> {
-    return routedBy(
-      this.#lab,
-      this.vip,
-      neighboursOf(this.#spec).map(({ address }) => address),
-    )
+  async #routed(): Promise<void> {
+    const addresses = neighboursOf(this.#spec).map(({ address }) => address)
+    await routedBy(this.#lab, this.vip, addresses)
+    if (this.#spec.bfd) await watchedByRouter(this.#lab, addresses, BFD_MS)
   }
 
   async #start(node: PairNode): Promise<void> {

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Lab, must, waitFor } from '@spout/testkit'
+import { parseBfd } from '../../packages/dataplane/src/announcers/bgp/show-bfd.ts'
 
 export const ROUTER = { address: '198.51.100.1', as: 64_512 } as const
 
@@ -32,6 +33,7 @@ export async function startBirdRouter(lab: Lab, neighbours: readonly BirdNeighbo
   await lab.must('router', ['sysctl', '-qw', 'net.ipv4.fib_multipath_hash_policy=1'])
   await startBird(lab, 'router', [
     `router id ${ROUTER.address};`,
+    'timeformat protocol iso long ms;',
     'log stderr all;',
     'protocol device {}',
     'protocol bfd { interface "fab0" { min rx interval 5 ms; min tx interval 10 ms; multiplier 5; }; }',
@@ -56,4 +58,26 @@ export const routedBy = (lab: Lab, vip: string, addresses: readonly string[]): P
       return addresses.every((address) => routes.includes(`via ${address} `))
     },
     { what: `the router to reach ${vip} by way of ${addresses.join(' and ')}`, timeoutMs: 60_000, everyMs: 50 },
+  )
+
+/**
+ * Waits until the router's BFD has a session with each of these that notices silence within `mostMs`. A route says
+ * nothing of that: BGP is up first, BFD takes a second or two more, and for a second after that its time is that of the
+ * handshake (RFC 5880, 6.8.3).
+ */
+export const watchedByRouter = (lab: Lab, addresses: readonly string[], mostMs: number): Promise<boolean> =>
+  waitFor(
+    async () => {
+      const socket = path.join(lab.runDirectory, 'router.bird')
+      const { stdout } = await lab.run('router', ['birdc', '-s', socket, 'show', 'bfd', 'sessions'])
+      const sessions = parseBfd({ code: 0, lines: stdout.split('\n').map((text) => ({ code: 1020, text })) })
+      return addresses.every((address) =>
+        sessions.some((one) => one.address === address && one.state === 'up' && one.timeoutMs <= mostMs),
+      )
+    },
+    {
+      what: `the router to notice silence of ${addresses.join(' and ')} within ${mostMs} ms`,
+      timeoutMs: 60_000,
+      everyMs: 50,
+    },
   )

@@ -15,7 +15,7 @@ import {
   waitFor,
 } from '@spout/testkit'
 import type { SpoutBed } from '../bed/spout-bed.ts'
-import { routedBy } from './bird.ts'
+import { routedBy, watchedByRouter } from './bird.ts'
 import { MEMBER_PORTS } from './observers.ts'
 import type { Pair, PairNode } from './pair.ts'
 import { pidsCalled } from './peer-node.ts'
@@ -28,6 +28,9 @@ export const SPOUT_ADDRESSES = ['198.51.100.2', '198.51.100.3'] as const
 const DAEMONS = { l2: ['spout-helper'], vrrp: ['keepalived', 'spout-mover'], bgp: ['bird'] } as const
 /** With `l2` the control plane moves addresses of a node that is silent for 5 s; the others notice by themselves. */
 const PATIENCE_MS = { l2: 15_000, vrrp: 5000, bgp: 5000 } as const
+
+/** The longest silence of a node that the router's BFD does not notice, by profile, rounded up. */
+const NOTICED_MS: Readonly<Record<'default' | 'fast', number>> = { default: 300, fast: 30 }
 
 interface ShownBalancer {
   readonly id: string
@@ -53,6 +56,7 @@ export class SpoutPair implements Pair {
   readonly loadBalancerId: string
   readonly announcer: Announcer
   readonly #bed: SpoutBed
+  #noticedMs = NOTICED_MS.default
 
   private constructor(bed: SpoutBed, announcer: Announcer, { id, vips }: ShownBalancer) {
     this.#bed = bed
@@ -72,6 +76,12 @@ export class SpoutPair implements Pair {
     const pair = new SpoutPair(bed, announcer, created)
     for (const node of pair.nodes) await pair.#announces(node)
     return pair
+  }
+
+  /** Waits until the router watches every node by this BFD profile; so does each `restore` from then on. */
+  async watchedBy(profile: keyof typeof NOTICED_MS): Promise<void> {
+    this.#noticedMs = NOTICED_MS[profile]
+    await watchedByRouter(this.#bed.lab, SPOUT_ADDRESSES, this.#noticedMs)
   }
 
   async restore(node: PairNode): Promise<void> {
@@ -126,7 +136,9 @@ export class SpoutPair implements Pair {
       },
       { what: `${node.name} to run its announcer`, timeoutMs: 30_000, everyMs: 50 },
     )
-    if (this.announcer === 'bgp') await routedBy(this.#bed.lab, this.vip, await this.#nextHops())
+    if (this.announcer !== 'bgp') return
+    await routedBy(this.#bed.lab, this.vip, await this.#nextHops())
+    await watchedByRouter(this.#bed.lab, SPOUT_ADDRESSES, this.#noticedMs)
   }
 
   /** Fabric addresses of the nodes that announce the address; where members reply to one node, only that one. */
