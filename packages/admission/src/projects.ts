@@ -131,7 +131,10 @@ export async function setQuota(
     const next: Quota = {
       ...meta,
       updatedAt: stored === null ? null : timestampOf(context.now()),
-      limits: { ...merged, ...(conditions === undefined || conditions === routeConditions ? {} : { routeConditions: conditions }) },
+      limits: {
+        ...merged,
+        ...(conditions === undefined || conditions === routeConditions ? {} : { routeConditions: conditions }),
+      },
       ...(ofClasses.length === 0 ? {} : { classes: Object.fromEntries(ofClasses) }),
     }
     return { writes: [stored === null ? putNew('quota', next) : putOver('quota', stored, next)], result: next }

@@ -123,8 +123,7 @@ export function quotaOf(found: Found, options: TranslateOptions): Translated & {
 }
 
 /** Whether a quota says anything: a project that used something has one without limits of its own. */
-export const hasLimits = ({ attributes }: Found): boolean =>
-  LIMITS.some((name) => typeof attributes[name] === 'number')
+export const hasLimits = ({ attributes }: Found): boolean => LIMITS.some((name) => typeof attributes[name] === 'number')
 
 /** Attributes that are as they were. */
 export const copied = ({ kind, attributes }: Found): Attributes =>

@@ -1109,8 +1109,7 @@ describe('quotas', () => {
     await expect(set({ l7rule: -2 })).resolves.toMatchObject({
       status: 400,
       body: {
-        faultstring:
-          "Invalid input for field/attribute l7rule. Value: '-2'. Value should be greater or equal to -1",
+        faultstring: "Invalid input for field/attribute l7rule. Value: '-2'. Value should be greater or equal to -1",
       },
     })
     await expect(service.call('GET', '/quotas', undefined, 'admin')).resolves.toMatchObject({

@@ -27,7 +27,11 @@ async function patientMember() {
   })
   await new Promise<void>((resolve) => server.listen(0, MEMBER_ADDRESS, resolve))
   const { port } = server.address() as net.AddressInfo
-  return { port, uploads: () => uploads, close: () => (server.close(), server.closeAllConnections()) }
+  const close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { port, uploads: () => uploads, close }
 }
 const patient = await started(patientMember())
 const member = { name: 'patient', port: patient.port }
@@ -61,7 +65,17 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
 async function upload(driver: HaproxyDriver, host: string, options: readonly string[]): Promise<string> {
   const url = `http://${proxy}:${portOf(driver, 'web-80')}/`
   // Slow enough that the answer is there long before the body's end.
-  const told = ['-s', '-m', '20', '--limit-rate', '1500k', '-o', '/dev/null', '-w', '%{http_code} %header{retry-after}%header{location}']
+  const told = [
+    '-s',
+    '-m',
+    '20',
+    '--limit-rate',
+    '1500k',
+    '-o',
+    '/dev/null',
+    '-w',
+    '%{http_code} %header{retry-after}%header{location}',
+  ]
   const more = ['-H', `Host: ${host}`, '-H', 'Expect:', '-X', 'POST', ...options, '--data-binary', `@${UPLOAD}`]
   return run('curl', [...told, ...more, url]).then(
     ({ stdout }) => stdout,

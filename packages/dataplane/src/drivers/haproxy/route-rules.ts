@@ -1,6 +1,6 @@
 import { MOST_WILDCARD_LABELS, REDIRECT_CODES, RESPONSE_CODES } from '@spout/model/route-words'
-import { askRules, authorizerRules } from './authorizers.ts'
 import { answeredEarly } from './answered-early.ts'
+import { askRules, authorizerRules } from './authorizers.ts'
 import { bodyLimitRules } from './body-limits.ts'
 import { clientConcurrencyRules } from './client-concurrency.ts'
 import { clientRateRules } from './client-rate-rules.ts'
