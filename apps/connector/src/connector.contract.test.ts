@@ -292,6 +292,39 @@ describe('the connector as a process', () => {
       await api.create('/api/v1/namespaces/keys/secrets', {
         ...{ metadata: { name }, type: as, data: { 'tls.crt': base64(crt), 'tls.key': base64(key) } },
       } as never)
+    // Hashes of passwords are as secret: a good list, and one with a line that is none, also as a file and by names.
+    const hashes = ['$2y$10$56J/MIMRCISG9/Dp2POMO.f6Sb9xXl/.LVUI7tfnDpnexAJ5MgOki', '{SHA}2jmj7l5rSw0yVb/vlWAYkK/YBwk=']
+    const users = {
+      'good-users': ['auth-file', { auth: `joe:${hashes[0]}\nann:${hashes[1]}\n` }],
+      'broken-users': ['auth-file', { auth: `joe:${hashes[0]}\nann:${hashes[1]}x\nno-line-of-users` }],
+      'users-by-name': ['auth-map', { joe: hashes[0], ann: `${hashes[1]}\n${hashes[0]}` }],
+    } as const
+    for (const [name, [form, data]] of Object.entries(users)) {
+      const encoded = Object.entries(data).map(([key, text]) => [key, base64(text ?? '')])
+      await api.create('/api/v1/namespaces/keys/secrets', {
+        ...{ metadata: { name }, type: 'Opaque', data: Object.fromEntries(encoded) },
+      } as never)
+      const annotations = { 'auth-type': 'basic', 'auth-secret': name, 'auth-secret-type': form }
+      await api.create('/apis/networking.k8s.io/v1/namespaces/keys/ingresses', {
+        metadata: {
+          name,
+          annotations: Object.fromEntries(
+            Object.entries(annotations).map(([key, value]) => [`nginx.ingress.kubernetes.io/${key}`, value]),
+          ),
+        },
+        spec: {
+          ingressClassName: 'keys',
+          rules: [
+            {
+              host: `${name}.keys.example`,
+              http: {
+                paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: 80 } } } }],
+              },
+            },
+          ],
+        },
+      } as never)
+    }
     await api.create('/apis/networking.k8s.io/v1/ingressclasses', {
       ...{ metadata: { name: 'keys' }, spec: { controller: 'spout.dev/ingress' } },
     } as never)
@@ -334,7 +367,7 @@ describe('the connector as a process', () => {
     }
     await waitFor(
       async () =>
-        (await isTold(['InvalidCertificateRef', 'InvalidCertificate'])) &&
+        (await isTold(['InvalidCertificateRef', 'InvalidCertificate', 'line 2: its hash', 'User 1 of the Secret'])) &&
         bed.spout.view.list('certificate', { projectId: bed.project.id }).length > 0 &&
         (await events()).length >= Object.keys(secrets).length,
       { what: 'all to be told', timeoutMs: 100_000 },
@@ -347,7 +380,7 @@ describe('the connector as a process', () => {
       (await running.get('/metrics')).text,
     ].join('\n')
     // Each part of a key, as it stands in the file, and as it stands in a Secret.
-    const parts = [good.key, other.key].flatMap((key) =>
+    const parts = [good.key, other.key, ...hashes].flatMap((key) =>
       [key.replace(/-----[^-]+-----|\s/g, ''), base64(key)].flatMap((text) => text.match(/.{16}/g) ?? []),
     )
     expect(parts.length).toBeGreaterThan(20)
