@@ -129,11 +129,7 @@ async function commit(
   }
 }
 
-async function storeAll(
-  store: Store,
-  { writes, settle }: Planned<unknown>,
-  turn: Turn | undefined,
-): Promise<Revision> {
+async function storeAll(store: Store, { writes, settle }: Planned<unknown>, turn: Turn | undefined): Promise<Revision> {
   let stored: Revision | null = null
   try {
     await turn?.()
