@@ -332,7 +332,6 @@ describe('flavors, availability zones and quotas', () => {
         '    availability_zone_data.compute_zone: left out ("nova-1"): Spout has no node group nova-1: create it, or name another (--map nova-1=GROUP)',
         'availability zone hall-1: would be created',
         `quota of project ${project}: would be created`,
-        '    l7rule: left out (40): rules are limited to 100 of a policy in Spout',
       ])
         expect(stdout.split('\n')).toContain(line)
       expect(stdout).toMatch(/\n6 to be created \(nothing was written\)\n$/)
@@ -366,7 +365,7 @@ describe('flavors, availability zones and quotas', () => {
         },
       })
       expect(await ours(`/quotas/${project}`)).toMatchObject({
-        quota: { ...counted, listener: 1_000_000, l7policy: 30 },
+        quota: { ...counted, listener: 1_000_000, l7policy: 30, l7rule: 40 },
       })
       expect(await ours(`/loadbalancers/${lb.id}`)).toMatchObject({
         loadbalancer: { flavor_id: flavor.id, availability_zone: 'hall-1' },
