@@ -10,6 +10,7 @@ import { SERVED } from './testing/served-annotations.ts'
 let bed: TestBed
 let native: NativeLoadBalancers
 let poolId: string
+let usersId: string
 beforeAll(async () => {
   bed = await openTestBed()
   const endpoint = await bed.app.listen({ host: '127.0.0.1', port: 0 })
@@ -22,6 +23,13 @@ beforeAll(async () => {
     quarantineSeconds: 0,
   })
   poolId = pool.id
+  // Of the password `a`.
+  const users = await bed.admission.createCertificate({
+    projectId,
+    name: 'users',
+    users: 'joe:{SHA}hvfkN/qlp/zhXR3cuerq6jd2Z7g=',
+  })
+  usersId = users.id
   const network = await bed.admission.createNetwork({
     ...{ projectId, name: 'pods', description: '', returnPath: 'snat' },
     segment: { physicalNetwork: 'physnet1', vlan: null },
@@ -43,7 +51,10 @@ test('the control plane takes a load balancer of Ingresses with each annotation 
       Object.fromEntries([...annotations, [`${NGINX_PREFIX}use-regex`, 'true']]),
     )
   })
-  const { content } = compiled(...ingresses)
+  const certificate = { id: usersId, name: '', tags: [], names: [] }
+  const { content } = compiled.around({ certificate: () => ({ type: 'ready', certificate, notice: null }) })(
+    ...ingresses,
+  )
   const made = await native.create(randomUUID(), content, { poolId, address: null })
   expect(made.document.listeners[0]?.routes.length).toBe(content.listeners[0]?.routes?.length)
   expect(made.document.pools.map(({ name }) => name)).toEqual(content.pools.map(({ name }) => name))
