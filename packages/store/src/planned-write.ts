@@ -53,15 +53,26 @@ export async function planWrites(
   turn: () => Promise<void>,
 ): Promise<readonly PlannedWrite[]> {
   const planned: PlannedWrite[] = []
-  for (const write of writes) planned.push(await inPieces(planning(storeId, write, encoding), turn))
+  for (const write of writes) planned.push(await inPieces(planning(storeId, write, encoding, writing), turn))
   return planned
 }
 
 /** As `planWrites`, of one write and at once. */
 export const planWrite = (storeId: string, write: Write, encoding: Encoding): PlannedWrite =>
-  atOnce(planning(storeId, write, encoding))
+  atOnce(planning(storeId, write, encoding, writingAtOnce))
 
-function* planning(storeId: string, write: Write, encoding: Encoding): Pieces<PlannedWrite> {
+/** Short values need no search for long lists, and most writes are short. */
+// biome-ignore lint/correctness/useYield: it is the writer without pauses.
+function* writingAtOnce(value: unknown): Pieces<string> {
+  return JSON.stringify(value)
+}
+
+function* planning(
+  storeId: string,
+  write: Write,
+  encoding: Encoding,
+  textOf: (value: unknown) => Pieces<string>,
+): Pieces<PlannedWrite> {
   const { ifRevision } = write
   const ref = { kind: checkedName('kind', write.kind), id: checkedName('id', write.id) }
   const condition =
@@ -79,7 +90,7 @@ function* planning(storeId: string, write: Write, encoding: Encoding): Pieces<Pl
   if (over === undefined || typeof value !== 'object' || !(yield* freezingAsJson(value, before)))
     return { ...ref, scope, text: encode(value), isEdit: false, condition }
   const edits = before === undefined || !encoding.isLarge(ref) ? null : yield* findingEdits(before, value)
-  const text = yield* writing(edits ?? value)
+  const text = yield* textOf(edits ?? value)
   return { ...ref, scope, text, isEdit: edits !== null, value, condition }
 }
 
