@@ -40,20 +40,15 @@ export {
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
 export { admittedSources } from './node-state/admitted-sources.ts'
+export { type Announcing, announcingIn } from './node-state/announcing-in.ts'
+export type { LoadBalancerPlan, LoadBalancerPlanInput } from './node-state/load-balancer-plan.ts'
+export { neededFeatures } from './node-state/needed-features.ts'
 export { type KnownNodeRoutes, knownNodeRoutes } from './node-state/node-routes.ts'
+export { NO_NETWORK, whyNotPlaced } from './node-state/not-placed.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
 export { tunnelGateway } from './node-state/plan-domain.ts'
 export { type NetworkUse, planDomains, sharesAddresses } from './node-state/plan-domains.ts'
-export {
-  type Announcing,
-  announcingIn,
-  type LoadBalancerPlan,
-  type LoadBalancerPlanInput,
-  NO_NETWORK,
-  neededFeatures,
-  planLoadBalancer,
-  whyNotPlaced,
-} from './node-state/plan-load-balancer.ts'
+export { planLoadBalancer } from './node-state/plan-load-balancer.ts'
 export { needsSymmetricPath } from './node-state/symmetric-path.ts'
 export { type Owner, type PlacementRequest, type PlannedNode, placeOwner } from './placement/place.ts'
 export { addUsage, mapUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'

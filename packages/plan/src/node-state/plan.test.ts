@@ -1,30 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import {
-  canonicalJson,
-  type HttpRoute,
-  httpRoute,
-  KINDS,
-  type LoadBalancer,
-  type LoadBalancerEntry,
-  listenerTls,
-  poolTls,
-  routeAuthorizer,
-} from '@spout/model'
-import { accessLog } from '@spout/model/access-log'
+import { canonicalJson, KINDS, type LoadBalancer, type LoadBalancerEntry } from '@spout/model'
 import { byLength } from '@spout/testkit/long-tests'
 import fc from 'fast-check'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { PlannedNode } from '../placement/place.ts'
 import { id, listener, loadBalancer, member, network, pool } from '../testing/documents.ts'
+import type { Announcing } from './announcing-in.ts'
+import type { LoadBalancerPlan, LoadBalancerPlanInput } from './load-balancer-plan.ts'
 import { PlacementIndex } from './placement-index.ts'
 import { planDomain } from './plan-domain.ts'
-import {
-  type Announcing,
-  type LoadBalancerPlan,
-  type LoadBalancerPlanInput,
-  neededFeatures,
-  planLoadBalancer,
-} from './plan-load-balancer.ts'
+import { planLoadBalancer } from './plan-load-balancer.ts'
 
 const RUNS = byLength(30, 100)
 
@@ -356,180 +341,11 @@ describe('shards', () => {
   })
 })
 
-const routeTo = (action: HttpRoute['action']): HttpRoute =>
-  httpRoute.parse({ id: id(9), name: '', description: '', createdAt: NOW, updatedAt: null, tags: [], action })
-
-describe('neededFeatures', () => {
-  it('lists what listeners and their pools need', () => {
-    const pools = [pool(1, [], { protocol: 'tcp-proxy-v2' }), pool(2, [], { protocol: 'tcp-proxy-v1' })]
-    const listeners = [
-      listener(3, 80, { protocol: 'http', defaultPoolId: id(1) }),
-      listener(4, 53, { protocol: 'udp' }),
-      listener(5, 3868, { protocol: 'sctp' }),
-      listener(6, 443, { protocol: 'tcp-proxy' }),
-    ]
-    expect(neededFeatures({ listeners, pools }, 'gateway')).toEqual([
-      'l4.sctp',
-      'l4.udp',
-      'l7.http',
-      'l7.proxy-protocol',
-      'l7.tcp-proxy',
-    ])
-    expect(neededFeatures({ listeners: [listener(4, 443, { protocol: 'tls' })], pools }, 'snat')).toContain('l7.tls')
-    expect(neededFeatures({ listeners: [listener(4, 443, { protocol: 'tls-passthrough' })], pools }, 'snat')).toEqual([
-      'l7.tls-passthrough',
-    ])
-    expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'snat')).toEqual(['l4.tcp'])
-    expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'dsr')).toEqual(['dsr', 'l4.tcp'])
-    expect(neededFeatures({ listeners: [], pools }, 'dsr')).toEqual([])
-    const tls = listenerTls.parse({ certificateIds: [id(8)], ciphers: ['TLS_AES_128_GCM_SHA256'] })
-    expect(neededFeatures({ listeners: [listener(4, 443, { protocol: 'https', tls })], pools: [] }, 'snat')).toEqual([
-      'l7.https',
-      'l7.tls-ciphers',
-    ])
-    const counting = listener(4, 80, { protocol: 'http', latencies: true })
-    expect(neededFeatures({ listeners: [counting], pools: [] }, 'snat')).toEqual(['l7.http', 'l7.latencies'])
-    const byRoute = listener(4, 80, { protocol: 'http', latencies: true, routeFigures: true })
-    expect(neededFeatures({ listeners: [byRoute], pools: [] }, 'snat')).toEqual([
-      ...['l7.http', 'l7.latencies', 'l7.latencies.routes'],
-    ])
-    const logging = (own: object) => listener(4, 80, { protocol: 'http', accessLog: accessLog.parse(own) })
-    expect(neededFeatures({ listeners: [logging({})], pools: [] }, 'snat')).toEqual(['l7.access-log', 'l7.http'])
-    const sending = logging({ syslog: { address: '10.0.0.9' } })
-    expect(neededFeatures({ listeners: [sending], pools: [] }, 'snat')).toEqual(['l7.access-log.syslog', 'l7.http'])
-    const overTls = { address: '10.0.0.9', transport: 'tls', tls: { caCertificateId: id(9) } }
-    expect(neededFeatures({ listeners: [logging({ syslog: overTls })], pools: [] }, 'snat')).toEqual([
-      ...['l7.access-log.syslog-tls', 'l7.http'],
-    ])
-    const asking = (crlCertificateId: string | null) =>
-      listenerTls.parse({
-        certificateIds: [id(8)],
-        clientCertificates: { caCertificateId: id(9), crlCertificateId },
-      })
-    const neededBy = (own: ReturnType<typeof asking>) =>
-      neededFeatures({ listeners: [listener(4, 443, { protocol: 'https', tls: own })], pools: [] }, 'snat')
-    expect(neededBy(asking(null))).toEqual(['l7.client-certificates', 'l7.https'])
-    expect(neededBy(asking(id(7)))).toEqual(['l7.client-certificates', 'l7.client-certificates.crl', 'l7.https'])
-    const lenient = listenerTls.parse({
-      certificateIds: [id(8)],
-      clientCertificates: { caCertificateId: id(9), required: false, acceptInvalid: true },
-    })
-    expect(neededBy(lenient)).toEqual(['l7.client-certificates', 'l7.client-certificates.invalid', 'l7.https'])
-    const separate = listenerTls.parse({ certificateIds: [id(8)], separateHosts: ['a.example'] })
-    expect(neededBy(separate)).toEqual(['l7.https', 'l7.separate-hosts'])
-    const sealed = pool(1, [], { protocol: 'http', tls: poolTls.parse({ ciphers: ['TLS_AES_128_GCM_SHA256'] }) })
-    const plain = listener(4, 80, { protocol: 'http', defaultPoolId: id(1) })
-    expect(neededFeatures({ listeners: [plain], pools: [sealed] }, 'snat')).toEqual([
-      'l7.http',
-      'l7.pool-tls',
-      'l7.tls-ciphers',
-    ])
-    const looking = pool(1, [], {
-      protocol: 'http',
-      tls: poolTls.parse({ caCertificateId: id(9), crlCertificateId: id(7) }),
-    })
-    expect(neededFeatures({ listeners: [plain], pools: [looking] }, 'snat')).toEqual([
-      'l7.http',
-      'l7.pool-tls',
-      'l7.pool-tls.crl',
-    ])
-    const streaming = pool(1, [], { protocol: 'http', http2: true })
-    expect(neededFeatures({ listeners: [plain], pools: [streaming] }, 'snat')).toEqual(['l7.http', 'l7.pool-h2c'])
-    const action = { type: 'forward' as const, pools: [{ poolId: pools[0]!.id, weight: 1 }] }
-    const filters = [{ type: 'rewrite' as const, host: 'a.example', path: null, prefix: null }]
-    const routed = (one: HttpRoute['action']) =>
-      neededFeatures({ listeners: [listener(4, 80, { protocol: 'http', routes: [routeTo(one)] })], pools: [] }, 'snat')
-    expect(routed(action)).toEqual(['l7.http', 'l7.routes'])
-    expect(routed({ ...action, filters })).toEqual(['l7.http', 'l7.routes', 'l7.routes.filters'])
-    const timeouts = { requestMs: 1_000, backendRequestMs: null }
-    expect(routed({ ...action, timeouts })).toEqual(['l7.http', 'l7.routes', 'l7.routes.timeouts'])
-    const own = (protocol: 'http' | 'tcp') =>
-      neededFeatures({ listeners: [listener(4, 80, { protocol })], pools: [] }, 'snat', {
-        dedicatedProxy: { memoryMegabytes: 64 },
-      })
-    expect(own('http')).toEqual(['l7.dedicated-proxy', 'l7.http'])
-    expect(own('tcp')).toEqual(['l4.tcp'])
-    const retry = { attempts: 1, codes: [], backoffMs: 0 }
-    expect(routed({ ...action, retry })).toEqual(['l7.http', 'l7.routes', 'l7.routes.retries'])
-    const clientRate = { requests: 1, perSeconds: 1, burst: 0 }
-    expect(routed({ ...action, clientRate })).toEqual(['l7.http', 'l7.routes', 'l7.routes.client-rates'])
-    expect(routed({ ...action, maxBodyBytes: 0 })).toEqual(['l7.http', 'l7.routes', 'l7.routes.body-limits'])
-    const atOnce = { ...action, clientConcurrency: 1 }
-    expect(routed(atOnce)).toEqual(['l7.http', 'l7.routes', 'l7.routes.client-concurrency'])
-    const answered = { code: 500, weight: 1 }
-    expect(routed({ ...action, answered })).toEqual(['l7.http', 'l7.routes', 'l7.routes.answered-shares'])
-    const filteredShare = { ...action, pools: [{ ...action.pools[0]!, filters }] }
-    expect(routed(filteredShare)).toEqual(['l7.http', 'l7.routes', 'l7.routes.pool-filters'])
-    const redirect = { type: 'redirect' as const, code: 302, scheme: null, host: null, port: null, path: null }
-    expect(routed({ ...redirect, pathPrefix: null, prefix: { from: '/a', to: '/b' } })).toEqual([
-      ...['l7.http', 'l7.routes', 'l7.routes.prefix-redirects'],
-    ])
-    const mirrors = [{ poolId: pools[0]!.id, percent: 50 }]
-    expect(routed({ ...action, mirrors })).toEqual(['l7.http', 'l7.routes', 'l7.routes.mirrors'])
-    const authorizer = routeAuthorizer.parse({ poolId: pools[0]!.id })
-    expect(routed({ ...action, authorizer })).toEqual(['l7.http', 'l7.routes', 'l7.routes.authorizers'])
-    const asked = { ...action, basicAuthentication: { realm: '', usersId: pools[0]!.id } }
-    expect(routed(asked)).toEqual(['l7.http', 'l7.routes', 'l7.routes.basic-authentication'])
-  })
-})
-
 const testdata = new URL('testdata/', import.meta.url)
 type GoldenInput = Omit<LoadBalancerPlanInput, 'freePoolNumber' | 'announcing'> & {
   readonly announcing?: Announcing
   readonly nodeAddresses: Record<string, string>
 }
-
-test('a class bounds the connections of listeners that allow more, or say nothing', () => {
-  const limits = [null, 50, 1000]
-  const listeners = limits.map((connectionLimit, at) => listener(0x1001 + at, 80 + at, { connectionLimit }))
-  const planned = (connectionLimit: number | null) =>
-    planLoadBalancer({
-      loadBalancer: loadBalancer(0x1000, { networkId: NETWORKS[0]!.id, listeners }),
-      connectionLimit,
-      certificateOf: () => null,
-      network: NETWORKS[0]!,
-      group: { name: 'default', nodes: THREE },
-      announcing: { via: 'l2' },
-      previous: null,
-      gatewayOwnerIds: [],
-      freePoolNumber: (after) => after + 1,
-      now: NOW,
-    })
-  const limitsOf = ({ entries }: LoadBalancerPlan) =>
-    [...entries.values()][0]?.services.map(({ connectionLimit }) => connectionLimit)
-  expect(limitsOf(planned(null))).toEqual(limits)
-  expect(limitsOf(planned(100))).toEqual([100, 50, 100])
-})
-
-test('nodes are told how long a ClientHello may take by the listeners that wait for one, and say so', () => {
-  const timeouts = (inspectMs: number) => ({ clientMs: 1, connectMs: 2, memberMs: 3, inspectMs })
-  const listeners = [
-    listener(0x1001, 443, { protocol: 'tls-passthrough', timeouts: timeouts(4) }),
-    listener(0x1002, 444, { protocol: 'tls-passthrough', timeouts: timeouts(0) }),
-    listener(0x1003, 445, { protocol: 'tcp-proxy', timeouts: timeouts(4) }),
-  ]
-  const { entries } = planLoadBalancer({
-    loadBalancer: loadBalancer(0x1000, { networkId: NETWORKS[0]!.id, listeners }),
-    connectionLimit: null,
-    certificateOf: () => null,
-    network: NETWORKS[0]!,
-    group: {
-      name: 'default',
-      nodes: THREE.map((one) => ({ ...one, features: ['l7.tls-passthrough', 'l7.tcp-proxy'] })),
-    },
-    announcing: { via: 'l2' },
-    previous: null,
-    gatewayOwnerIds: [],
-    freePoolNumber: (after) => after + 1,
-    now: NOW,
-  })
-  const plain = { clientMs: 1, connectMs: 2, memberMs: 3 }
-  expect([...entries.values()][0]?.services.map((service) => service.timeouts)).toEqual([
-    { ...plain, inspectMs: 4 },
-    plain,
-    plain,
-  ])
-})
 
 describe('golden plans', () => {
   const names = readdirSync(testdata).flatMap((name) => /^(.+)\.in\.json$/.exec(name)?.[1] ?? [])

@@ -1,0 +1,54 @@
+import {
+  accessLogFeature,
+  featuresOfRoutes,
+  isProxied,
+  type LoadBalancer,
+  type Network,
+  readsRequests,
+  usedPoolIds,
+} from '@spout/model'
+import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
+import { proxyProtocolOf } from './node-pool.ts'
+
+/**
+ * Names of the features that drivers must offer for this load balancer with this return path, sorted.
+ * @param ofClass what its class says
+ */
+export function neededFeatures(
+  loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
+  returnPath: Network['returnPath'] | null,
+  { dedicatedProxy, requestSizes }: Pick<LoadBalancerPlanInput, 'dedicatedProxy' | 'requestSizes'> = {},
+): readonly string[] {
+  const needs = new Set<string>()
+  if (requestSizes !== undefined && loadBalancer.listeners.some(({ protocol }) => readsRequests(protocol)))
+    needs.add('l7.request-sizes')
+  if (dedicatedProxy !== undefined && loadBalancer.listeners.some(({ protocol }) => isProxied(protocol)))
+    needs.add('l7.dedicated-proxy')
+  // Every node can translate addresses. An older one may not know how to forward without that.
+  if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
+  for (const { protocol, routes, tls, latencies, routeFigures, accessLog } of loadBalancer.listeners) {
+    needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
+    if (tls !== null && tls.clientCertificates !== null) needs.add('l7.client-certificates')
+    if ((tls?.clientCertificates?.crlCertificateId ?? null) !== null) needs.add('l7.client-certificates.crl')
+    if (tls?.clientCertificates?.acceptInvalid) needs.add('l7.client-certificates.invalid')
+    if (tls !== null && tls.ciphers !== null) needs.add('l7.tls-ciphers')
+    if (tls?.separateHosts !== undefined) needs.add('l7.separate-hosts')
+    for (const feature of featuresOfRoutes(routes)) needs.add(feature)
+    if (latencies) needs.add('l7.latencies')
+    if (routeFigures) needs.add('l7.latencies.routes')
+    if (accessLog) needs.add(accessLogFeature(accessLog.syslog))
+  }
+  const used = usedPoolIds(loadBalancer.listeners)
+  for (const pool of loadBalancer.pools) {
+    if (!used.has(pool.id)) continue
+    if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
+    if (pool.tls !== undefined) needs.add('l7.pool-tls')
+    if (pool.http2 !== undefined) needs.add('l7.pool-h2c')
+    if (pool.tls?.crlCertificateId !== undefined) needs.add('l7.pool-tls.crl')
+    if (pool.tls?.ciphers !== undefined) needs.add('l7.tls-ciphers')
+    if (pool.persistence?.type === 'cookie') needs.add('l7.cookies')
+    if (pool.persistence?.type === 'cookie' && pool.persistence.cookie !== undefined) needs.add('l7.cookies.attributes')
+    if (pool.persistence?.type === 'application-cookie') needs.add('l7.application-cookies')
+  }
+  return [...needs].sort()
+}

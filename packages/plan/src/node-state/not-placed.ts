@@ -1,0 +1,12 @@
+import type { LoadBalancer } from '@spout/model'
+import type { Reason } from '../reason.ts'
+
+/** Why a load balancer without a network is on no node. */
+export const NO_NETWORK: Reason = {
+  code: 'NoNetwork',
+  message: 'No network is known yet for its members: it is carried once it has a member or a network.',
+}
+
+/** Why a load balancer has no placement. */
+export const whyNotPlaced = ({ networkId }: Pick<LoadBalancer, 'networkId'>): Reason =>
+  networkId === null ? NO_NETWORK : { code: 'NotPlannedYet', message: 'It is not planned yet.' }

@@ -1,0 +1,28 @@
+import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
+import { planPool } from './node-pool.ts'
+
+/** The pools of a load balancer with their numbers; null when its network has no number left. */
+export function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planPool>[] | null {
+  const { loadBalancer, previous, freePoolNumber } = input
+  // Pool numbers belong to a network. In another network they are chosen anew.
+  const known = previous?.networkId === loadBalancer.networkId ? previous.pools : []
+  const numbers = new Map(known.map((pool) => [pool.poolId, pool.number]))
+  const before = new Map(previous?.pools.map((pool) => [pool.poolId, pool]))
+  const nodesHad = new Map(input.entryBefore?.pools.map((pool) => [pool.id, pool.members]))
+  const own = new Set(numbers.values())
+  const planned: ReturnType<typeof planPool>[] = []
+  let last = 0
+  for (const pool of loadBalancer.pools) {
+    let number = numbers.get(pool.id) ?? null
+    if (number === null) {
+      do number = freePoolNumber(number ?? last)
+      while (number !== null && own.has(number))
+      if (number === null) return null
+      last = number
+    }
+    planned.push(
+      planPool(loadBalancer, pool, number, before.get(pool.id) ?? null, input.certificateOf, nodesHad.get(pool.id)),
+    )
+  }
+  return planned
+}
