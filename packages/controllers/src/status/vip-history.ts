@@ -1,7 +1,7 @@
 import type { ModelView } from '@spout/admission/contract'
 import { loadBalancerOfKey, type VipMove } from '@spout/model'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
-import type { AnnouncedDifference } from '../reports/node-reports.ts'
+import type { AnnouncedDifference } from '../reports/report-difference.ts'
 import type { ShardTable } from '../shards/shard-table.ts'
 import type { Carriers } from './carriers.ts'
 import { VipLog } from './vip-log.ts'

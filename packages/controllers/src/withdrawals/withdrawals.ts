@@ -10,7 +10,8 @@ import type { Clock, Timer } from '@spout/runtime'
 import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
-import type { NodeReports, ReportDifference } from '../reports/node-reports.ts'
+import type { NodeReports } from '../reports/node-reports.ts'
+import type { ReportDifference } from '../reports/report-difference.ts'
 
 export interface WithdrawalsOptions {
   readonly view: ModelView

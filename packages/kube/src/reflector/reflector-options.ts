@@ -69,3 +69,16 @@ export interface ReflectorCounters {
   readonly trimFailures: number
   readonly listsByCause: Readonly<Record<ListCause, number>>
 }
+
+/** Counters of a reflector that has done nothing yet; its own are changed in place. */
+export const newCounters = () => ({
+  lists: 0,
+  pages: 0,
+  listRestarts: 0,
+  watches: 0,
+  events: 0,
+  bookmarks: 0,
+  ignored: 0,
+  bytes: 0,
+  listsByCause: { first: 0, gone: 0, history: 0, disorder: 0, unresumable: 0, deletionGuard: 0, confirmed: 0 },
+})

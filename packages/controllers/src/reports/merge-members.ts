@@ -1,0 +1,30 @@
+import type { MemberHealth } from '@spout/model'
+import type { NodeView } from './node-view.ts'
+
+/** From this many reported members of a load balancer, those of deleted members are dropped. */
+const PRUNED_FROM = 64
+
+/**
+ * Takes what the report says of members.
+ * @param isMember whether the member still exists
+ * @returns load balancers with a member whose health or reason changed
+ */
+export function mergeMembers(
+  node: NodeView,
+  members: readonly MemberHealth[],
+  isMember: (id: string) => boolean,
+): ReadonlySet<string> {
+  const changed = new Set<string>()
+  for (const member of members) {
+    const known = node.members.get(member.loadBalancerId) ?? new Map<string, MemberHealth>()
+    node.members.set(member.loadBalancerId, known)
+    const before = known.get(member.memberId)
+    // A restarted agent knows the health but not since when.
+    known.set(member.memberId, before?.health === member.health ? { ...member, since: before.since } : member)
+    if (before?.health !== member.health || before.reason !== member.reason) changed.add(member.loadBalancerId)
+    // Pruned at each power of two, which keeps it cheap: members come and go as long as their load balancer exists.
+    if (before === undefined && known.size >= PRUNED_FROM && (known.size & (known.size - 1)) === 0)
+      for (const id of known.keys()) if (!isMember(id)) known.delete(id)
+  }
+  return changed
+}

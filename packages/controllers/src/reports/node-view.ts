@@ -1,0 +1,78 @@
+import type {
+  AddressConflictReport,
+  BgpSessionReport,
+  EntryReport,
+  FlowsReport,
+  LogTroubleReport,
+  MemberHealth,
+  OverShareReport,
+  ProxyDrainReport,
+  ShardReport,
+  Sight,
+} from '@spout/model'
+
+/** What one node has reported so far. Reports are merged into it. */
+export interface NodeView {
+  session: string
+  sequence: number
+  inSync: boolean
+  features: readonly string[]
+  lastReportAt: string
+  shards: readonly ShardReport[]
+  bgpSessions: readonly BgpSessionReport[]
+  flows: FlowsReport | null
+  departure: ProxyDrainReport | null
+  addressConflicts: readonly AddressConflictReport[]
+  fabricAddress: string | null
+  sights: readonly Sight[]
+  overShares: readonly OverShareReport[]
+  logTroubles: readonly LogTroubleReport[]
+  /** Whether the node reported that it has none. */
+  lacksFabricAddress: boolean
+  /** Its shards and sessions are from an earlier session of the agent. */
+  staleAnnouncer: boolean
+  readonly entries: Map<string, EntryReport>
+  /** Keys reported in an earlier session and not yet in this one. They are dropped once the node is in sync. */
+  stale: Set<string>
+  /** load balancer id -> member id */
+  readonly members: Map<string, Map<string, MemberHealth>>
+}
+
+/** Of a node that has reported nothing yet. */
+export const newNode = (): NodeView => ({
+  session: '',
+  sequence: 0,
+  inSync: false,
+  features: [],
+  lastReportAt: '',
+  shards: [],
+  bgpSessions: [],
+  flows: null,
+  departure: null,
+  addressConflicts: [],
+  fabricAddress: null,
+  sights: [],
+  overShares: [],
+  logTroubles: [],
+  lacksFabricAddress: false,
+  staleAnnouncer: false,
+  entries: new Map(),
+  stale: new Set(),
+  members: new Map(),
+})
+
+/** The node's report on itself, as a text to compare. Counters are left out, because they change all the time. */
+export const comparableText = ({ flows, ...view }: NodeView): string =>
+  JSON.stringify([
+    ...[
+      view.inSync,
+      view.features,
+      view.shards,
+      view.bgpSessions,
+      view.addressConflicts,
+      view.fabricAddress,
+      view.lacksFabricAddress,
+      view.sights,
+    ],
+    ...[flows?.silentPeers, flows?.lastMiss, flows?.error, view.departure],
+  ])
