@@ -1,6 +1,6 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute } from '@spout/model/node-state'
-import { accessLogFeature, isProxied, readsRequests, transportOf } from '@spout/model/protocols'
+import { accessLogFeature, isBehind, isProxied, readsRequests, transportOf } from '@spout/model/protocols'
 import { featuresOfRoutes, poolsOfNodeRoutes } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names a feature that no driver offers. */
@@ -60,7 +60,8 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   const forwarded = domain.returnPath === 'dsr' ? ' dsr' : ''
   if (entry.services.length === 0) return [`l4.tcp${forwarded}`]
   const needs = new Set<string>()
-  for (const { protocol, pool, routes, tls, latencies, routeFigures, accessLog } of entry.services) {
+  for (const service of entry.services) {
+    const { protocol, pool, routes, tls, latencies, routeFigures, accessLog } = service
     needs.add(`l4.${transportOf(protocol)}${forwarded}`)
     if (!isProxied(protocol)) continue
     const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
@@ -82,6 +83,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
         ...invalid,
         ...ciphers,
         ...separate,
+        ...(isBehind(service, entry.services) ? ['l7.tls-shared-ports'] : []),
         ...(latencies === undefined ? [] : ['l7.latencies']),
         ...(routeFigures === undefined ? [] : ['l7.latencies.routes']),
         ...(accessLog === undefined ? [] : [accessLogFeature(accessLog.syslog)]),

@@ -29,6 +29,20 @@ export const readsRequests = (protocol: ListenerProtocol): boolean => protocol =
 export const goesByServerName = (protocol: ListenerProtocol): boolean =>
   protocol === 'tls' || protocol === 'tls-passthrough'
 
+type OnPort = { readonly protocol: ListenerProtocol; readonly port: number }
+
+/**
+ * Whether a listener gets its connections from another one of its port: that one passes TLS on for the names of its
+ * routes, and this one ends TLS for all others.
+ * @param all listeners of its load balancer
+ */
+export const isBehind = ({ protocol, port }: OnPort, all: readonly OnPort[]): boolean =>
+  endsTls(protocol) && all.some((other) => other.protocol === 'tls-passthrough' && other.port === port)
+
+/** The other listener's part: what none of its routes takes goes to the one that is found. */
+export const listenerBehind = <L extends OnPort>({ protocol, port }: OnPort, all: readonly L[]): L | undefined =>
+  protocol === 'tls-passthrough' ? all.find((other) => other.port === port && endsTls(other.protocol)) : undefined
+
 /** Whether the L7 proxy terminates the connection. */
 export const isProxied = (protocol: ListenerProtocol): boolean => !FORWARDED.has(protocol)
 

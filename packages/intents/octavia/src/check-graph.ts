@@ -37,7 +37,9 @@ function checkPorts(listeners: readonly OctaviaListener[]): void {
     const transport = listener.protocol === 'UDP' || listener.protocol === 'SCTP' ? listener.protocol : 'TCP'
     const key = `${transport} ${listener.model.port}`
     const other = taken.get(key)
-    if (other !== undefined)
+    // Octavia has no word for listeners that pass TLS on by name; those may share their port.
+    const passes = [listener, other].some((one) => one?.model.protocol === 'tls-passthrough')
+    if (other !== undefined && !passes)
       throw new OctaviaFault(
         409,
         `Another Listener on this Load Balancer is already using protocol ${other.protocol} and protocol_port ${listener.model.port}`,

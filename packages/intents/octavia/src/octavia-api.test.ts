@@ -544,6 +544,26 @@ describe('a listener of the native protocol tls-passthrough', () => {
       pools: [{ protocol: 'tcp-proxy' }, { protocol: 'tcp-proxy' }],
     })
   })
+
+  test('may have its port with one that ends TLS, unless its default pool takes all that no route takes', async () => {
+    const { id } = await newLoadBalancer({ vip_subnet_id: service.ids.subnet })
+    const pool = await service.make('/pools', 'pool', {
+      ...{ protocol: 'HTTPS', lb_algorithm: 'ROUND_ROBIN', loadbalancer_id: id },
+    })
+    const fields = { loadbalancer_id: id, protocol: 'HTTPS', protocol_port: 443 }
+    const made = await service.make('/listeners', 'listener', { ...fields, default_pool_id: pool.id })
+    await service.admission.changeLoadBalancer(id, ({ listeners }) => ({
+      listeners: listeners.map((each) => ({ ...each, protocol: 'tls-passthrough' })),
+    }))
+    const ending = { ...fields, protocol: 'TERMINATED_HTTPS', default_tls_container_ref: await newCertificate() }
+    expect(await service.call('POST', '/listeners', { listener: ending })).toMatchObject({ status: 400 })
+    const none = { listener: { default_pool_id: null } }
+    expect(await service.call('PUT', `/listeners/${made.id}`, none)).toMatchObject({ status: 200 })
+    await service.make('/listeners', 'listener', ending)
+    expect(await service.call('POST', '/listeners', { listener: ending })).toMatchObject({ status: 409 })
+    const renamed = { listener: { name: 'renamed' } }
+    expect(await service.call('PUT', `/listeners/${made.id}`, renamed)).toMatchObject({ status: 200 })
+  })
 })
 
 describe('a listener of the native protocol tls', () => {

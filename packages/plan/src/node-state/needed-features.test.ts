@@ -51,6 +51,11 @@ describe('neededFeatures', () => {
       ...['l7.client-certificates', 'l7.client-certificates.invalid', 'l7.https'],
     ])
     expect(needed({ separateHosts: ['a.example'] })).toEqual(['l7.https', 'l7.separate-hosts'])
+    const passing = listener(3, 443, { protocol: 'tls-passthrough' })
+    const ending = listener(4, 443, { protocol: 'https', tls: listenerTls.parse({ certificateIds: [id(8)] }) })
+    expect(neededFeatures({ listeners: [passing, ending], pools: [] }, 'snat')).toEqual([
+      ...['l7.https', 'l7.tls-passthrough', 'l7.tls-shared-ports'],
+    ])
   })
 
   it('lists what figures and access logs need', () => {

@@ -1,6 +1,7 @@
 import {
   accessLogFeature,
   featuresOfRoutes,
+  isBehind,
   isProxied,
   type LoadBalancer,
   type Network,
@@ -26,7 +27,9 @@ export function neededFeatures(
     needs.add('l7.dedicated-proxy')
   // Every node can translate addresses. An older one may not know how to forward without that.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
-  for (const { protocol, routes, tls, latencies, routeFigures, accessLog } of loadBalancer.listeners) {
+  for (const listener of loadBalancer.listeners) {
+    const { protocol, routes, tls, latencies, routeFigures, accessLog } = listener
+    if (isBehind(listener, loadBalancer.listeners)) needs.add('l7.tls-shared-ports')
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
     if (tls !== null && tls.clientCertificates !== null) needs.add('l7.client-certificates')
     if ((tls?.clientCertificates?.crlCertificateId ?? null) !== null) needs.add('l7.client-certificates.crl')

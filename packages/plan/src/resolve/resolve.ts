@@ -7,7 +7,6 @@ import {
   type Pool,
   SLOT_TABLE_SIZES,
   sendsRequest,
-  transportOf,
   type Vip,
 } from '@spout/model'
 import type { RouteTables } from '../http-routes/route-tables.ts'
@@ -16,6 +15,7 @@ import { failureProblems } from './failure-settings.ts'
 import { figureProblems } from './figure-problems.ts'
 import { filterProblems } from './filter-problems.ts'
 import { type EndpointNames, type MemberContext, memberNetwork } from './member-network.ts'
+import { portProblems } from './port-problems.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 import { routeProblems } from './route-problems.ts'
 import { serverNameHeaderProblems } from './server-name-problems.ts'
@@ -183,16 +183,6 @@ export function* childIds(
     for (const [at, member] of pool.members.entries())
       yield [`pools[${index}].members[${at}].id`, 'member', member.id, pool.id]
     if (pool.monitor !== null) yield [`pools[${index}].monitor.id`, 'healthMonitor', pool.monitor.id, pool.id]
-  }
-}
-
-function* portProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>): Generator<Problem> {
-  const taken = new Set<string>()
-  for (const [index, listener] of loadBalancer.listeners.entries()) {
-    const protocol = transportOf(listener.protocol)
-    const key = `${protocol}/${listener.port}`
-    if (taken.has(key)) yield problem('PortTaken', { field: `listeners[${index}].port`, protocol, port: listener.port })
-    taken.add(key)
   }
 }
 

@@ -207,8 +207,12 @@ export class Parts {
 
   *listener(draft: ListenerDraft, pools: readonly Pool[], path: string): Pieces<Listener> {
     const { listeners } = this.#current
+    // One that passes TLS on may share its port with another one.
+    const passesOn = ({ protocol }: Pick<Listener, 'protocol'>): boolean => protocol === 'tls-passthrough'
     const sameEndpoint = (known: Listener) =>
-      known.port === draft.port && transportOf(known.protocol) === transportOf(draft.protocol)
+      known.port === draft.port &&
+      transportOf(known.protocol) === transportOf(draft.protocol) &&
+      passesOn(known) === passesOn(draft)
     const known = match(listeners, draft.id, sameEndpoint, `${path}id`, 'Listener')
     const { createdAt: _created, updatedAt: _updated, id: _id, defaultPool, routes: routeDrafts, ...own } = draft
     const routes = yield* this.#routes(routeDrafts, known?.routes ?? [], pools, `${path}routes`)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_PASSWORD, type Method, openTestBed, type TestBed } from '../test-bed.ts'
 import { ROUTES } from './routes.ts'
@@ -74,6 +75,21 @@ describe('load balancers', () => {
       generation: 0,
       updatedAt: null,
     })
+  })
+
+  test('two listeners of one port, of which one passes TLS on, keep their ids without being told them', async () => {
+    const passing = { protocol: 'tls-passthrough', port: 443 }
+    const { body } = await create({ listeners: [passing, { protocol: 'http', port: 80 }], pools: [] })
+    const [known] = body.listeners
+    const { certificate: chain, key } = issueCertificate({ names: ['a.example'] })
+    const certificate = await call('POST', '/certificates', member, { name: 'a', chain, key })
+    const both = [{ protocol: 'tls', port: 443, tls: { certificateIds: [certificate.body.id] } }, passing]
+    const put = await call('PUT', `/load-balancers/${body.id}`, member, { vips: body.vips, listeners: both })
+    expect(put).toMatchObject({ status: 200 })
+    const [ending, kept] = put.body.listeners
+    expect([kept.id, ending.id === kept.id]).toEqual([known.id, false])
+    const again = await call('PUT', `/load-balancers/${body.id}`, member, { vips: body.vips, listeners: both })
+    expect(again.body.listeners.map(({ id }: { id: string }) => id)).toEqual([ending.id, kept.id])
   })
 
   test('If-Match refuses a version that was replaced meanwhile', async () => {

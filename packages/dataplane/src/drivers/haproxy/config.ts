@@ -1,3 +1,4 @@
+import { behindDefaults, bindBehind, wayBehind } from './behind.ts'
 import { clientTable } from './client-concurrency.ts'
 import { clientHeaderRules } from './client-headers.ts'
 import { serverWords } from './command.ts'
@@ -214,6 +215,7 @@ function defaultsSections({
     'defaults http-backend',
     '    mode http',
     ...relayDefaults(),
+    ...(frontends.some(({ shape }) => shape.behind) ? behindDefaults : []),
     ...[...new Map(backends.map(({ shape }) => [backendKind(shape), shape]))].flatMap(([kind, { mode, memberMs }]) => [
       `defaults ${kind}-backend`,
       `    mode ${mode}`,
@@ -228,9 +230,9 @@ function defaultsSections({
  * Rules for a connection that is admitted. 2.6 evaluates no such rules of a defaults section unless the frontend has
  * one of the same kind, so they are in each frontend.
  */
-const connectionRules = ({ mode, tls }: FrontendShape, settings: ProcessSettings): readonly string[] => [
-  // For `source-port`, which has no balance keyword of its own.
-  '    tcp-request connection set-var(sess.port) src_port',
+const connectionRules = ({ mode, tls, behind }: FrontendShape, settings: ProcessSettings): readonly string[] => [
+  // For `source-port`, which has no balance keyword of its own. Behind a PROXY header the client is known later.
+  `    tcp-request ${behind ? 'session' : 'connection'} set-var(sess.port) src_port`,
   // For members whose SNI is the name that the client requested, also behind a relay.
   ...(tls === undefined ? [] : ['    tcp-request session set-var(sess.sni) ssl_fc_sni']),
   // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
@@ -247,6 +249,7 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     ...settings.addresses.map((address) => {
       return `    bind ${address.includes(':') ? `[${address}]` : address}:${port} transparent${tlsWords(id, shape, settings)}`
     }),
+    ...bindBehind(id, shape, settings).map((line) => `${line}${tlsWords(id, shape, settings)}`),
     ...sourceRules(settings),
     ...connectionRules(shape, settings),
     ...bodyFilter(shape.sizes),
@@ -255,6 +258,7 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
     // Without a member's answer there is no backend, which gives 503.
     `    use_backend %[${shape.mode === 'http' || goesByName(shape) ? 'var(txn.target)' : target(settings)}]`,
+    ...wayBehind(id, shape),
   ]
 }
 

@@ -1,4 +1,5 @@
 import type { SharedMap } from '@spout/model/shared-map'
+import { backendBehind } from './behind.ts'
 import type { RowMap, ValueMap } from './maps.ts'
 import type { MemberTls } from './member-tls.ts'
 import { METRICS_BACKEND } from './metrics-backend.ts'
@@ -87,20 +88,26 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
     ...(tls === undefined ? {} : { tls }),
   }))
   const names = new Map(backends.map(({ owner, slot }) => [owner, backendName(slot)]))
+  const taken = new Map(
+    entry.frontends.map(({ service, shape }) => [service, slots.frontends.take(service, shape).id] as const),
+  )
   const frontends = entry.frontends.map((frontend) => ({
-    slot: slots.frontends.take(frontend.service, frontend.shape).id,
-    ...contentIn(frontend, names),
+    slot: taken.get(frontend.service)!,
+    ...contentIn(frontend, names, taken),
     ...(frontend.certificates === undefined ? {} : { certificates: frontend.certificates }),
   }))
   return { frontends, backends: backends.map(({ owner: _, ...placed }) => placed) }
 }
 
 function contentIn(
-  { backend, routes, hsts: header, metrics, logs: told, hosts }: RenderedFrontend,
+  { backend, others: behind, routes, hsts: header, metrics, logs: told, hosts }: RenderedFrontend,
   names: PlacedRows['names'],
+  taken: ReadonlyMap<string, number>,
 ): Pick<PlacedFrontend, 'values' | 'rows'> {
   if (metrics !== undefined) return { values: { backend: METRICS_BACKEND, metrics } }
-  const name = backend === null ? undefined : names.get(backend)
+  const slotBehind = behind === undefined ? undefined : taken.get(behind)
+  const ownBackend = backend === null ? undefined : names.get(backend)
+  const name = slotBehind === undefined ? ownBackend : backendBehind(slotBehind)
   const others = {
     ...(header === undefined ? {} : { hsts: header }),
     ...(told === undefined ? {} : { logs: told }),

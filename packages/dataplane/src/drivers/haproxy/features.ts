@@ -35,6 +35,7 @@ const WITH_LUA: readonly Feature[] = [
   'l7.separate-hosts',
   'l7.tls',
   'l7.tls-passthrough',
+  'l7.tls-shared-ports',
 ]
 
 /** The features of proxies with this executable and the parts that the agent connects to them. */

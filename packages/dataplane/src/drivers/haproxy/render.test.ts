@@ -139,6 +139,25 @@ const CASES = {
       ),
     ),
   ],
+  'tls-shared-port': [
+    sampleWanted(
+      sampleEntry(
+        'shared',
+        [
+          sampleService('shared-1', {
+            ...{ protocol: 'tls-passthrough', port: 443, pool: null },
+            routes: [
+              sampleRoute(1, { type: 'forward', pools: [{ pool: 2, weight: 1 }] }, [
+                { on: 'host', compare: 'exact', values: ['a.example'], not: false },
+              ]),
+            ],
+          }),
+          sampleService('shared-2', { protocol: 'https', port: 443, tls: tls({}) }),
+        ],
+        [samplePool(1), samplePool(2, { mode: 'tcp-proxy' })],
+      ),
+    ),
+  ],
   tls: [
     sampleWanted(
       sampleEntry(

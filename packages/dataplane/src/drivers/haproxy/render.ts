@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { NodePool, RequestSizes, Service, ServiceTls, SessionCookie } from '@spout/model'
 import { userListsOf } from '@spout/model/node-state'
-import { endsTls, goesByServerName, isProxied, readsRequests } from '@spout/model/protocols'
+import { endsTls, goesByServerName, isBehind, isProxied, listenerBehind, readsRequests } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../contracts/driver.ts'
@@ -51,6 +51,8 @@ export interface RenderedFrontend {
   readonly backend: string | null
   /** Absent: it has none. */
   readonly routes?: RenderedRoutes
+  /** The listener that gets what no route takes, in place of `backend`. Absent: none does. */
+  readonly others?: string
   /** Certificates of a frontend that ends TLS. */
   readonly certificates?: FrontendCertificates
   /** The header `Strict-Transport-Security`, in base64. Absent: none is added. */
@@ -139,11 +141,13 @@ export function renderEntry(
           ...(service.protocol === 'tls-passthrough'
             ? { helloMs: within(0, service.timeouts.inspectMs ?? 0, LONGEST_MS) }
             : {}),
+          ...(isBehind(service, entry.services) ? { behind: true as const } : {}),
         },
         backend: service.pool === null ? null : backendOf(service.pool),
         ...(service.routes === undefined
           ? {}
           : { routes: routesOf(service.routes, backendOf, service.id, service.routeFigures === true) }),
+        ...othersOf(service, entry.services),
         ...(service.tls === undefined ? {} : { certificates: certificatesOf(service.tls) }),
         ...(service.tls?.hsts === undefined ? {} : { hsts: hstsText(service.tls.hsts) }),
         ...(service.tls?.separateHosts === undefined ? {} : { hosts: hostsText(service.tls.separateHosts) }),
@@ -157,6 +161,11 @@ export function renderEntry(
     ...ownProxyOf(entry),
     ...usersOf(entry.services),
   }
+}
+
+function othersOf(service: Service, all: readonly Service[]): Pick<RenderedFrontend, 'others'> {
+  const behind = listenerBehind(service, all)
+  return behind === undefined ? {} : { others: behind.id }
 }
 
 function usersOf(services: readonly Service[]): Pick<RenderedEntry, 'users'> {

@@ -51,6 +51,8 @@ export interface FrontendShape {
    * Absent: it does not look.
    */
   readonly helloMs?: number
+  /** It also gets connections from a frontend that passes TLS on. Absent: from the packet path alone. */
+  readonly behind?: true
   /** Larger requests are refused. Absent: as large as the process takes. */
   readonly sizes?: SizeShape
 }
@@ -124,6 +126,7 @@ export const frontendShapeKey = (shape: FrontendShape): string =>
     shape.clientMs,
     ...(shape.tls === undefined ? [] : tlsWords(shape.tls)),
     ...(shape.helloMs === undefined ? [] : [`hello-${shape.helloMs}`]),
+    ...(shape.behind ? ['behind'] : []),
   ].join('/')
 
 const tlsWords = ({ minVersion, ciphers, alpn, unknownNames, clients, revocations }: TlsShape): readonly string[] => [

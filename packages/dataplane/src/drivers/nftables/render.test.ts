@@ -68,6 +68,13 @@ const cases: Record<string, WantedEntry> = {
     services: [service('l7', 80, 5, { protocol: 'http' }), service('elsewhere', 81, 5, { protocol: 'http' })],
     pools: [pool(5, two, { mode: 'http', slots: null })],
   }),
+  'proxied-one-behind-another': lb({
+    services: [
+      service('behind', 443, 5, { protocol: 'https' }),
+      service('l7', 443, null, { protocol: 'tls-passthrough' }),
+    ],
+    pools: [pool(5, two, { mode: 'http', slots: null })],
+  }),
   'dsr-dual-stack': lb(
     {
       vips: [vip('203.0.113.10'), vip('2001:db8::10'), vip('10.0.0.100', 'tenant')],

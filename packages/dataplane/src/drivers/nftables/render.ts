@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Service } from '@spout/model/node-state'
-import { isProxied, isTracked, transportOf } from '@spout/model/protocols'
+import { isBehind, isProxied, isTracked, transportOf } from '@spout/model/protocols'
 import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
 import type { ProxyPort, WantedEntry } from '../../contracts/driver.ts'
 import { REDIRECT_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
@@ -27,6 +27,8 @@ export function render(wanted: WantedEntry): Rendered {
   const isRemote = (ip: Ip): boolean => tunnelled.some((cidr) => cidrContains(cidr, ip))
   const remotes = new Set<string>()
   for (const service of entry.services) {
+    // The proxy hands it the connections of another listener of its port.
+    if (isBehind(service, entry.services)) continue
     const transport = transportOf(service.protocol)
     const front = isProxied(service.protocol) ? (wanted.proxyPorts?.get(service.id) ?? null) : null
     const pool = isProxied(service.protocol) ? null : pools.find(service.pool)
