@@ -16,7 +16,6 @@
 #include <grp.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -25,6 +24,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../daemon/arguments.h"
 #include "../daemon/signals.h"
 #include "connection.h"
 #include "verify.h"
@@ -41,23 +41,6 @@ static size_t count;
 /* Of the connections, behind those that are always there. */
 static struct pollfd polled[FIXED + MOST_CONNECTIONS];
 static struct connection *polled_for[FIXED + MOST_CONNECTIONS];
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
-	exit(2);
-}
-
-static long number(const char *text, long least, long most)
-{
-	char *end;
-	long value = strtol(text, &end, 10);
-
-	errno = EINVAL;
-	if (end == text || *end != '\0' || value < least || value > most)
-		fail(text);
-	return value;
-}
 
 /* A socket that this user alone may connect to. */
 static int listen_at(const char *path, uid_t uid)
@@ -223,7 +206,7 @@ int main(int argc, char **argv)
 	errno = EINVAL;
 	if (argc != 6)
 		fail("call with UID ROOT SOCKET AGENT PID");
-	uid = (uid_t)number(argv[1], 1, 0x7fffffff);
+	uid = (uid_t)argument_number(argv[1], 1, 0x7fffffff);
 	if (snprintf(path, sizeof path, "%s/%s", argv[2], argv[3]) >= (int)sizeof path)
 		fail(argv[2]);
 	polled[PROXY].fd = listen_at(path, uid);

@@ -19,11 +19,11 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "../daemon/arguments.h"
 #include "../daemon/clock.h"
 #include "../daemon/namespace.h"
 #include "frame.h"
@@ -36,23 +36,6 @@
 
 static char waiting[ROOM];
 static size_t have;
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
-	exit(2);
-}
-
-static long number(const char *text, long least, long most)
-{
-	char *end;
-	long value = strtol(text, &end, 10);
-
-	errno = EINVAL;
-	if (end == text || *end != '\0' || value < least || value > most)
-		fail(text);
-	return value;
-}
 
 /* Enters the namespace for good, and drops the rights of root. */
 static void confine(const char *netns, uid_t uid)
@@ -117,9 +100,9 @@ int main(int argc, char **argv)
 		fail("call with NETNS UID tcp|udp|tls ADDRESS PORT");
 	if (!address_parse(&receiver.address, argv[4]))
 		fail(argv[4]);
-	receiver.port = (uint16_t)number(argv[5], 1, 65535);
+	receiver.port = (uint16_t)argument_number(argv[5], 1, 65535);
 	receiver.stream = strcmp(argv[3], "tcp") == 0;
-	confine(argv[1], (uid_t)number(argv[2], 1, 0x7fffffff));
+	confine(argv[1], (uid_t)argument_number(argv[2], 1, 0x7fffffff));
 	fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
 	if (strcmp(argv[3], "tls") == 0)
 		return relay_run(&receiver.address, receiver.port);
