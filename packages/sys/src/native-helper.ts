@@ -1,58 +1,42 @@
-import { systemClock } from '@spout/runtime/clock'
-import { Mutex } from '@spout/runtime/mutex'
-import { HelperChannel, type Reply } from './helper-channel.ts'
-import type { Log } from './log.ts'
-import {
-  type AddrChanges,
-  type AddressClaim,
-  type Announce,
-  type ArpProbe,
-  type ArpProbeResult,
-  type Connect,
-  type ConnectResult,
-  type ConntrackCount,
-  type ConntrackDelete,
-  type Defend,
-  HelperError,
-  HelperLost,
-  type HelperStats,
-  type InNetns,
-  type LinkAddress,
-  type LinkRef,
-  type NftBatch,
-  type NftCount,
-  type NftCounters,
-  type NftGeneration,
-  type NftGet,
-  type NftTableRef,
-  type NftText,
-  type Ping,
-  type PingResult,
-  type Route,
-  type RouteChanges,
-  type RouteTableRef,
-  type Sctp,
-  type SctpResult,
-  type TimeSlice,
-  type Traffic,
-  type Udp,
-  type UdpResult,
+import { base64, bytes } from './helper-bytes.ts'
+import type { Reply } from './helper-channel.ts'
+import { HelperProcess, type NativeHelperOptions } from './helper-process.ts'
+import { arpProbeResult, connectResult, nftCounts, pingResult, sctpResult, udpResult } from './helper-results.ts'
+import type {
+  AddrChanges,
+  AddressClaim,
+  Announce,
+  ArpProbe,
+  ArpProbeResult,
+  Connect,
+  ConnectResult,
+  ConntrackCount,
+  ConntrackDelete,
+  Defend,
+  HelperStats,
+  InNetns,
+  LinkAddress,
+  LinkRef,
+  NftBatch,
+  NftCount,
+  NftCounters,
+  NftGeneration,
+  NftGet,
+  NftTableRef,
+  NftText,
+  Ping,
+  PingResult,
+  Route,
+  RouteChanges,
+  RouteTableRef,
+  Sctp,
+  SctpResult,
+  TimeSlice,
+  Traffic,
+  Udp,
+  UdpResult,
 } from './native-protocol.ts'
 import { nftBatchLines } from './nft-batch-lines.ts'
-import { Supervisor } from './supervisor.ts'
-
-const PROTOCOL_VERSION = 1
-
-export interface NativeHelperOptions {
-  /** The executable. */
-  readonly path: string
-  readonly log: Log
-  /**
-   * Maximum of `connect`, `ping`, `udp`, `sctp` and `arp-probe` requests at the helper at a time; others wait. Default
-   * 4096.
-   */
-  readonly maxProbes?: number
-}
 
 /**
  * The native helper as typed calls. Owns the child process. When it dies, calls in progress, and calls before it is
@@ -62,47 +46,36 @@ export interface NativeHelperOptions {
  * gone. Calls for one namespace are executed in order.
  */
 export class NativeHelper {
-  readonly #options: NativeHelperOptions
-  readonly #listeners = new Set<() => void | Promise<void>>()
-  readonly #claimListeners = new Set<(claim: AddressClaim) => void>()
-  readonly #supervisor: Supervisor
-  #channel: HelperChannel | null = null
-  #closed = false
+  readonly #process: HelperProcess
+  readonly #claimListeners: Set<(claim: AddressClaim) => void>
 
-  private constructor(options: NativeHelperOptions) {
-    this.#options = options
-    this.#supervisor = new Supervisor({
-      name: 'native helper',
-      log: options.log,
-      clock: systemClock,
-      mutex: new Mutex(),
-      start: () => this.#reopen(),
-    })
+  private constructor(process: HelperProcess, claimListeners: Set<(claim: AddressClaim) => void>) {
+    this.#process = process
+    this.#claimListeners = claimListeners
   }
 
   /** Starts the helper and checks its protocol version. Rejects if it cannot be started. */
   static async start(options: NativeHelperOptions): Promise<NativeHelper> {
-    const helper = new NativeHelper(options)
-    await helper.#open()
-    return helper
+    const listeners = new Set<(claim: AddressClaim) => void>()
+    const process = await HelperProcess.start(options, ({ event, ...fields }) => {
+      if (event === 'claim') for (const listener of listeners) listener(fields as unknown as AddressClaim)
+    })
+    return new NativeHelper(process, listeners)
   }
 
   /** The helper's process id; null while it is not running. */
   get pid(): number | null {
-    return this.#channel?.pid ?? null
+    return this.#process.pid
   }
 
   /** Calls the listener whenever a new helper process has replaced a dead one. @returns a function that unsubscribes */
   onRestart(listener: () => void | Promise<void>): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#process.onRestart(listener)
   }
 
   /** Ends the helper. Calls in progress reject with `HelperLost`. */
-  async close(): Promise<void> {
-    this.#closed = true
-    this.#supervisor.close()
-    await this.#channel?.close()
+  close(): Promise<void> {
+    return this.#process.close()
   }
 
   /**
@@ -118,7 +91,7 @@ export class NativeHelper {
    * the refused change and record; neither if the text is refused.
    */
   async nftBatch(request: NftBatch): Promise<void> {
-    await this.#running().batch(nftBatchLines(request))
+    await this.#process.channel.batch(nftBatchLines(request))
   }
 
   /** One element's value (empty for a set), null if it does not exist. Never dumps. */
@@ -129,12 +102,7 @@ export class NativeHelper {
 
   /** Counters of elements, in the order of the keys; zeroes for a missing key. Never dumps. */
   async nftCounters({ keyBytes, keys, ...request }: NftCounters): Promise<readonly NftCount[]> {
-    const reply = await this.#call('nft-counters', { ...request, key: keyBytes, elements: base64(keys) })
-    const counts = new BigUint64Array(Uint8Array.from(bytes(reply.counters)).buffer)
-    return Array.from({ length: counts.length / 2 }, (_, index) => ({
-      packets: Number(counts[2 * index]),
-      bytes: Number(counts[2 * index + 1]),
-    }))
+    return nftCounts(await this.#call('nft-counters', { ...request, key: keyBytes, elements: base64(keys) }))
   }
 
   /** Whether the table exists, and its comment. */
@@ -207,57 +175,28 @@ export class NativeHelper {
 
   /** Whether another host on the segment answers for an address (RFC 5227 probe, RFC 4862 neighbour solicitation). */
   async arpProbe(request: ArpProbe): Promise<ArpProbeResult> {
-    const reply = await this.#probe('arp-probe', request)
-    return reply.answered === true ? { answered: true, mac: reply.mac as string } : { answered: false }
+    return arpProbeResult(await this.#probe('arp-probe', request))
   }
 
   /** TCP connect, optionally with TLS and one exchange. A target that does not answer is a result and not an error. */
   async connect(request: Connect, signal?: AbortSignal): Promise<ConnectResult> {
     const send = request.send === undefined ? undefined : base64(request.send)
-    const reply = await this.#probe('connect', { ...request, send }, signal)
-    const durationMs = (reply.us as number) / 1000
-    return reply.connected === true
-      ? {
-          connected: true,
-          received: bytes(reply.received),
-          end: reply.end as (ConnectResult & { connected: true })['end'],
-          ...(reply.end === 'tls'
-            ? { tls: { reason: reply.reason as string, alert: (reply.alert as number | undefined) ?? null } }
-            : {}),
-          durationMs,
-        }
-      : { connected: false, reason: reply.reason as string, durationMs }
+    return connectResult(await this.#probe('connect', { ...request, send }, signal))
   }
 
   /** Sends an ICMP or ICMPv6 echo request. @param signal cancels the probe; its result is ignored then. Also below */
   async ping(request: Ping, signal?: AbortSignal): Promise<PingResult> {
-    const reply = await this.#probe('ping', request, signal)
-    return reply.answered === true
-      ? { answered: true, durationMs: (reply.us as number) / 1000 }
-      : { answered: false, reason: reply.reason as string }
+    return pingResult(await this.#probe('ping', request, signal))
   }
 
   /** Sends an empty datagram: it is answered, refused, or nothing comes back. */
   async udp(request: Udp, signal?: AbortSignal): Promise<UdpResult> {
-    const reply = await this.#probe('udp', request, signal)
-    const durationMs = (reply.us as number) / 1000
-    return reply.answered === true
-      ? { answered: true, durationMs }
-      : { answered: false, reason: reply.reason as string, durationMs }
+    return udpResult(await this.#probe('udp', request, signal))
   }
 
   /** Sends an INIT: whether the endpoint would accept an SCTP association. None is established. */
   async sctp(request: Sctp, signal?: AbortSignal): Promise<SctpResult> {
-    const reply = await this.#probe('sctp', request, signal)
-    const durationMs = (reply.us as number) / 1000
-    return reply.accepted === true
-      ? { accepted: true, durationMs }
-      : {
-          accepted: false,
-          reason: reply.reason as string,
-          cause: (reply.cause as number | undefined) ?? null,
-          durationMs,
-        }
+    return sctpResult(await this.#probe('sctp', request, signal))
   }
 
   /** Deletes flows of services, all of them or those of some members; resolves with their number. */
@@ -289,66 +228,11 @@ export class NativeHelper {
     return { requests, netlinkMessages, transactions, probesInFlight }
   }
 
-  #running(): HelperChannel {
-    if (this.#channel === null) throw new HelperLost('the native helper is not running')
-    return this.#channel
-  }
-
   async #call(op: string, fields: object): Promise<Reply> {
-    return this.#running().call(op, fields)
+    return this.#process.channel.call(op, fields)
   }
 
   async #probe(op: string, fields: object, signal?: AbortSignal): Promise<Reply> {
-    return this.#running().probe(op, fields, signal)
-  }
-
-  async #open(): Promise<void> {
-    const channel = HelperChannel.spawn(
-      this.#options.path,
-      this.#options.log,
-      this.#options.maxProbes ?? 4096,
-      (event) => this.#tell(event),
-    )
-    try {
-      const { version } = await channel.call('hello', {})
-      if (version !== PROTOCOL_VERSION)
-        throw new HelperError(`the native helper speaks protocol ${version}, not ${PROTOCOL_VERSION}`)
-    } catch (error) {
-      await channel.close()
-      throw error
-    }
-    if (this.#closed) return channel.close()
-    this.#channel = channel
-    this.#supervisor.started()
-    channel.onLost((reason) => {
-      this.#channel = null
-      this.#supervisor.lost({ reason })
-    })
-  }
-
-  #tell({ event, ...fields }: Reply): void {
-    if (event === 'claim') for (const listener of this.#claimListeners) listener(fields as unknown as AddressClaim)
-  }
-
-  async #reopen(): Promise<void> {
-    await this.#open()
-    if (this.#closed) return
-    this.#options.log.info({ pid: this.pid }, 'the native helper was restarted')
-    // One that hangs must not keep the next restart waiting.
-    void this.#tellRestart()
-  }
-
-  async #tellRestart(): Promise<void> {
-    for (const listener of this.#listeners) {
-      try {
-        await listener()
-      } catch (error) {
-        this.#options.log.warn({ error: String(error) }, 'a restart listener of the native helper failed')
-      }
-    }
+    return this.#process.channel.probe(op, fields, signal)
   }
 }
-
-const base64 = (data: Uint8Array): string =>
-  Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
-const bytes = (text: unknown): Uint8Array => Buffer.from((text as string | undefined) ?? '', 'base64')

@@ -1,3 +1,4 @@
+import { base64 } from './helper-bytes.ts'
 import type { NftBatch, NftChange, NftElements } from './native-protocol.ts'
 
 /**
@@ -82,7 +83,7 @@ function* pieces(changes: readonly NftChange[]): Generator<Piece> {
           ...rest,
           key: keyBytes,
           data: dataBytes,
-          elements: Buffer.from(slice.buffer, slice.byteOffset, slice.byteLength).toString('base64'),
+          elements: base64(slice),
         },
       }
     }

@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ReplySocket } from './reply-socket.ts'
+
+let directory: string
+const cleanups: (() => void)[] = []
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'spt-replies-'))
+})
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) cleanup()
+  await rm(directory, { recursive: true })
+})
+
+/** A process that does with each connection and what comes over it as it is told. */
+async function serve(answer: (socket: Socket, text: string) => void): Promise<string> {
+  const path = join(directory, 'socket')
+  const server = createServer((socket) => {
+    socket.setEncoding('latin1')
+    socket.on('error', () => undefined)
+    socket.on('data', (text: string) => answer(socket, text))
+    cleanups.push(() => socket.destroy())
+  })
+  cleanups.push(() => server.close())
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  return path
+}
+
+class Lost extends Error {}
+
+/** @returns the connection, and how often it was lost */
+async function connectTo(path: string, replyWithinMs?: number) {
+  const ends = { lost: 0 }
+  const socket = await ReplySocket.connect(path, {
+    requestEncoding: 'latin1',
+    replyEnd: '\n> ',
+    peer: 'the peer',
+    onLost: () => ends.lost++,
+    lost: (message) => new Lost(message),
+    ...(replyWithinMs === undefined ? {} : { replyWithinMs }),
+  })
+  cleanups.push(() => socket.close())
+  return { socket, ends }
+}
+
+test('replies come back in the order of the requests, however they are cut', async () => {
+  const path = await serve((socket, text) => {
+    if (!text.includes('c')) return
+    socket.write('one\n')
+    setImmediate(() => {
+      socket.write('> two\nlines\n> \n')
+      setImmediate(() => socket.write('> four\n> '))
+    })
+  })
+  const { socket } = await connectTo(path)
+  const replies = [socket.send(['a', 'b']), socket.send(['', 'c'])]
+  expect(await Promise.all(replies)).toEqual([
+    ['one', 'two\nlines'],
+    ['', 'four'],
+  ])
+})
+
+test('requests are sent in their encoding, and replies are read as latin1', async () => {
+  const path = await serve((socket, text) => socket.write(`${Buffer.from(text, 'latin1').length} \u00e9\n> `, 'latin1'))
+  const { socket } = await connectTo(path)
+  expect(await socket.send(['\u00e9'])).toEqual(['1 \u00e9'])
+})
+
+test('what waits is rejected when the peer ends, and the loss is told once', async () => {
+  const path = await serve((socket) => socket.end('half'))
+  const { socket, ends } = await connectTo(path)
+  await expect(socket.send(['a'])).rejects.toThrow(new Lost('the peer ended before it answered'))
+  await expect(socket.send(['b'])).rejects.toThrow(new Lost('the peer is gone'))
+  expect([socket.open, ends.lost]).toEqual([false, 1])
+})
+
+test('a peer that does not answer in time is given up; silence without a request is none', async () => {
+  const path = await serve((socket, text) => text === 'a' && socket.write('one\n> '))
+  const { socket, ends } = await connectTo(path, 20)
+  expect(await socket.send(['a'])).toEqual(['one'])
+  await expect(socket.send(['b'])).rejects.toThrow('the peer ended before it answered')
+  expect(ends.lost).toBe(1)
+})
+
+test('closing tells nobody, and nobody there is an error that names the peer', async () => {
+  const { socket, ends } = await connectTo(await serve(() => undefined))
+  const waiting = socket.send(['a'])
+  socket.close()
+  await expect(waiting).rejects.toThrow(Lost)
+  expect(ends.lost).toBe(0)
+  await expect(connectTo(join(directory, 'absent'))).rejects.toThrow(/^the peer does not answer: .*ENOENT/)
+})

@@ -1,0 +1,98 @@
+import { connect, type Socket } from 'node:net'
+
+export interface ReplySocketOptions {
+  readonly requestEncoding: 'utf8' | 'latin1'
+  /** What ends each reply. No reply contains it. */
+  readonly replyEnd: string
+  /** For messages: who answers, such as `the proxy`. */
+  readonly peer: string
+  /** Called once when the connection ends other than by `close`. */
+  readonly onLost: () => void
+  /** Makes the error of a request that gets no reply. */
+  readonly lost: (message: string) => Error
+  /** While a reply is outstanding, the connection ends after so long without a byte. Default 5 s. */
+  readonly replyWithinMs?: number
+}
+
+interface Waiting {
+  readonly resolve: (reply: string) => void
+  readonly reject: (error: Error) => void
+}
+
+/**
+ * A permanent connection over a UNIX stream socket. Requests are sent as they come, and replies come back in
+ * their order, one each, read as latin1. The end of the connection tells that the process behind it is gone.
+ */
+export class ReplySocket {
+  readonly #socket: Socket
+  readonly #options: ReplySocketOptions
+  readonly #waiting: Waiting[] = []
+  #received = ''
+  #searched = 0
+  #closed = false
+
+  private constructor(socket: Socket, options: ReplySocketOptions) {
+    this.#socket = socket
+    this.#options = options
+    socket.setEncoding('latin1')
+    socket.on('data', (text: string) => this.#take(text))
+    socket.on('close', () => this.#end())
+    socket.on('error', () => socket.destroy())
+    // Nothing arrived for a while. This is an error only while a reply is outstanding.
+    socket.setTimeout(options.replyWithinMs ?? 5_000, () => {
+      if (this.#waiting.length > 0) socket.destroy()
+    })
+  }
+
+  /** @throws what `lost` makes */
+  static async connect(path: string, options: ReplySocketOptions): Promise<ReplySocket> {
+    const socket = await new Promise<Socket>((resolve, reject) => {
+      const opening = connect(path)
+      opening.once('connect', () => resolve(opening))
+      opening.once('error', ({ message }) => reject(options.lost(`${options.peer} does not answer: ${message}`)))
+    })
+    return new ReplySocket(socket, options)
+  }
+
+  get open(): boolean {
+    return !this.#socket.destroyed
+  }
+
+  /**
+   * Sends requests in one write. @returns their replies, in order
+   * @throws what `lost` makes: the requests may or may not have been executed
+   */
+  send(requests: readonly string[]): Promise<readonly string[]> {
+    if (!this.open) return Promise.reject(this.#options.lost(`${this.#options.peer} is gone`))
+    const replies = requests.map(
+      () => new Promise<string>((resolve, reject) => this.#waiting.push({ resolve, reject })),
+    )
+    this.#socket.write(requests.join(''), this.#options.requestEncoding)
+    return Promise.all(replies)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#socket.destroy()
+  }
+
+  #take(text: string): void {
+    const { replyEnd } = this.#options
+    this.#received += text
+    for (;;) {
+      const end = this.#received.indexOf(replyEnd, this.#searched)
+      if (end < 0) break
+      const reply = this.#received.slice(0, end)
+      this.#received = this.#received.slice(end + replyEnd.length)
+      this.#searched = 0
+      this.#waiting.shift()?.resolve(reply)
+    }
+    this.#searched = Math.max(0, this.#received.length - replyEnd.length)
+  }
+
+  #end(): void {
+    const { lost, peer, onLost } = this.#options
+    for (const { reject } of this.#waiting.splice(0)) reject(lost(`${peer} ended before it answered`))
+    if (!this.#closed) onLost()
+  }
+}
