@@ -4,7 +4,7 @@ import { startOctaviaServer } from '@spout/testkit/octavia-server'
 import { median, pairedRatio } from '../percentile.ts'
 import type { BenchOptions } from '../row.ts'
 import { widePool } from './fill.ts'
-import { cpuSeconds } from './processes.ts'
+import { cpuSeconds, untilIdle } from './processes.ts'
 import { type Load, type LoadResult, load } from './wrk.ts'
 
 /** One of two servers of the Octavia API. */
@@ -99,10 +99,16 @@ interface Round extends LoadResult {
   readonly cpuMs: number
 }
 
+/**
+ * Ends when the side is idle: it goes on with what was under way when the time was over, and with 64 creates
+ * octavia-api is busy for seconds. The other side would have half the machine meanwhile.
+ */
 async function ask(lab: Lab, { side, path, ...request }: Ask, seconds: number): Promise<Round> {
   const before = side.cpuSeconds()
   const result = await load(lab, `${side.base}${path}`, { ...request, seconds })
-  return { ...result, cpuMs: ((side.cpuSeconds() - before) * 1000) / (result.answered + result.failed) }
+  const cpuMs = ((side.cpuSeconds() - before) * 1000) / (result.answered + result.failed)
+  await untilIdle(side.cpuSeconds)
+  return { ...result, cpuMs }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Lab, pidsIn, programOf, startTicks } from '@spout/testkit'
 
 /** Proxies that run in the domains of the lab's nodes, as `pid/start`: the same before and after means no reload. */
@@ -33,6 +34,25 @@ export function cpuSeconds(pid: number): number {
     return fields.slice(11, 13).map(Number)
   })
   return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND
+}
+
+const IDLE_FOR_MS = 500
+/** Of one processor. What idle servers do by timers is less. */
+const IDLE_SHARE = 0.05
+const MOST_WAITS = 240
+
+/**
+ * Resolves once processes have had next to no processor time for half a second.
+ * @param seconds their processor time so far
+ * @throws Error when they are still busy after two minutes
+ */
+export async function untilIdle(seconds: () => number, wait: (ms: number) => Promise<void> = sleep): Promise<void> {
+  for (let waits = 0; waits < MOST_WAITS; waits++) {
+    const before = seconds()
+    await wait(IDLE_FOR_MS)
+    if (seconds() - before <= (IDLE_FOR_MS / 1000) * IDLE_SHARE) return
+  }
+  throw new Error('the processes are still busy two minutes after the last request')
 }
 
 /** Resident memory of a process in MB. */
