@@ -320,15 +320,20 @@ const LONG: readonly string[] = [
   'HTTPRouteWeight',
 ]
 
+/** To look at one test of the suite. */
+const { SPOUT_CONFORMANCE_TEST: ONE } = process.env
+
 describe('the conformance suite of Gateway API', () => {
   it('passes with traffic, all but the longest tests by default', { timeout: 900_000 }, async () => {
     const place = await lab.cluster.addTester()
     const { text, report, failed, log } = await runConformance(lab.cluster, place, conformance, {
       profiles: PROFILES,
-      skipTests: LONG_TESTS ? [] : LONG,
+      skipTests: LONG_TESTS || ONE !== undefined ? [] : LONG,
+      runTest: ONE,
       addresses: { usable: '198.51.100.200', unusable: '2001:db8:bad::1' },
     })
     expect(failed, failuresIn(log).join('\n')).toEqual([])
+    if (ONE !== undefined) return expect(log).toContain(`--- PASS: TestConformance/${ONE} `)
     expect(report.profiles.map(({ name }) => name)).toEqual(PROFILES)
     for (const { core, extended } of report.profiles)
       for (const { result, failedTests, statistics } of [core, extended]) {

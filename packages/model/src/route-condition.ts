@@ -84,7 +84,9 @@ const printable = z
 /** For the values of a condition that are compared one by one. */
 const MOST_CHARACTERS = 4_000
 
-const valuesOf = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(64)
+/** Values of one condition, but for expressions. */
+export const MOST_CONDITION_VALUES = 64
+const valuesOf = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(MOST_CONDITION_VALUES)
 const textsOf = <T extends z.ZodType<string>>(value: T) =>
   valuesOf(value).refine((values) => values.join('').length <= MOST_CHARACTERS, {
     message: `have more than ${MOST_CHARACTERS} characters together`,

@@ -50,6 +50,7 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'ReferenceGrant',
   'TCPRoute',
   'TLSRoute',
+  'TLSRouteModeMixed',
   'TLSRouteModeTerminate',
   'UDPRoute',
 ]

@@ -20,6 +20,8 @@ export interface ConformanceReport {
 export interface ConformanceOptions {
   readonly profiles: readonly string[]
   readonly skipTests: readonly string[]
+  /** The only test to run. Absent: all. */
+  readonly runTest?: string | undefined
   /** For the tests of static addresses: one that a Gateway may have, and one that it may not. */
   readonly addresses: { readonly usable: string; readonly unusable: string }
 }
@@ -53,7 +55,7 @@ export async function runConformance(
   { lab, kubeconfigFile }: KubernetesCluster,
   place: string,
   { suite }: GatewayConformance,
-  { profiles, skipTests, addresses }: ConformanceOptions,
+  { profiles, skipTests, runTest = '', addresses }: ConformanceOptions,
 ): Promise<ConformanceRun> {
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
   const file = path.join(lab.directory, 'conformance.yaml')
@@ -64,6 +66,7 @@ export async function runConformance(
     'gateway-class': 'spout',
     'conformance-profiles': profiles.join(),
     'skip-tests': skipTests.join(),
+    'run-test': runTest,
     'usable-address': addresses.usable,
     'unusable-address': addresses.unusable,
     'timeout-config-overrides': Object.entries(TIMEOUTS)

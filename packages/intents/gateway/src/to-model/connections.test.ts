@@ -195,12 +195,71 @@ describe('listeners of protocol TLS', () => {
     expect(judged?.judged.unresolved?.reason).toBe('InvalidCertificateRef')
   })
 
-  test('two modes on one port conflict', () => {
-    const made = compiled([ending('ends', 'tls', 'a.org'), tls('on', 'b.org')])
-    expect(made.listeners.map(({ judged }) => [judged.conflict?.reason, judged.kinds])).toEqual([
-      ['ProtocolConflict', []],
-      ['ProtocolConflict', []],
-    ])
+  describe('of two modes on one port', () => {
+    const both = [ending('ends', 'tls', 'a.x.org'), tls('on', '*.x.org')]
+    /** Conditions of the routes of what passes TLS on, and the pool that each leads to. */
+    const passed = (...from: Parameters<typeof compiled>) =>
+      contentOf(...from).listeners[0]?.routes?.map(({ conditions, action }) => [
+        ...conditions.map(
+          (one) => `${one.not ? 'not ' : ''}${one.on === 'host' ? `${one.compare} ${one.values}` : '?'}`,
+        ),
+        action.type === 'forward' ? action.pools[0]?.pool : '?',
+      ])
+
+    test('are two of the load balancer: one passes its names on, and the other one has all others', () => {
+      const made = compiled(both)
+      expect(made.listeners.map(({ judged }) => [judged.conflict, judged.kinds.length])).toEqual([
+        [null, 1],
+        [null, 1],
+      ])
+      expect(contentOf(both).listeners).toMatchObject([
+        { name: 'on', port: 443, protocol: 'tls-passthrough', defaultPool: '' },
+        { name: 'ends', port: 443, protocol: 'tls', tls: { certificateIds: [TLS_ID] } },
+      ])
+    })
+
+    test('have the names of the more specific listener', () => {
+      const route = named(['a.x.org', 'b.x.org', '*.x.org'], [to('a')])
+      expect(passed(both, route)).toEqual([
+        ['exact a.x.org,b.x.org', 'not exact a.x.org', A],
+        ['any-labels x.org', 'not exact a.x.org', A],
+        ['any-labels x.org', 'not exact a.x.org', 'closed'],
+      ])
+      expect(contentOf(both, route).listeners[1]?.routes?.map(({ name }) => name)).toEqual([
+        expect.any(String),
+        'closed/a.x.org',
+      ])
+      const wide = [ending('ends', 'tls', '*.x.org'), tls('on', 'b.x.org')]
+      expect(passed(wide, named(['b.x.org'], [to('a')]))).toEqual([
+        ['exact b.x.org', A],
+        ['exact b.x.org', 'closed'],
+      ])
+    })
+
+    test('close all other names where one passes on whatever name is asked for', () => {
+      expect(passed([ending('ends', 'tls', '*.x.org'), ending('one', 'tls', 'y.org'), tls('on')])).toEqual([
+        ['not any-labels x.org', 'not exact y.org', 'closed'],
+      ])
+    })
+
+    test('HTTPS may be beside it, and a request for a name that is passed on is misdirected there', () => {
+      const https = listener('web', 'HTTPS', 443, { hostname: '*.x.org', tls: { certificateRefs: [{ name: 'tls' }] } })
+      expect(contentOf([https, tls('on', 'a.x.org')]).listeners).toMatchObject([
+        { protocol: 'tls-passthrough' },
+        { protocol: 'https', tls: { separateHosts: ['*.x.org', 'a.x.org'] } },
+      ])
+      const made = compiled([https, ending('ends', 'tls', 'b.x.org'), tls('on', 'a.x.org')])
+      expect(made.listeners.map(({ judged }) => judged.conflict?.reason ?? null)).toEqual([
+        ...['ProtocolConflict', 'ProtocolConflict', null],
+      ])
+    })
+
+    test('exclude each other with one name', () => {
+      const made = compiled([ending('ends', 'tls', 'a.x.org'), tls('on', 'A.x.org')])
+      expect(made.listeners.map(({ judged }) => judged.conflict?.reason)).toEqual([
+        ...['HostnameConflict', 'HostnameConflict'],
+      ])
+    })
   })
 
   test('the Secrets of those that pass TLS on are not read', () => {

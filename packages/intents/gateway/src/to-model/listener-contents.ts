@@ -1,11 +1,11 @@
-import { type ListenerContent, type RouteContent, type RouteContentInput, routeOf } from '@spout/connector'
+import type { ListenerContent, RouteContent } from '@spout/connector'
 import { areSeparable, FORWARDED_HEADERS, listenerTls } from '@spout/model'
 import type { BackendShare } from '../route-kinds/route-kind.ts'
-import { endsTls } from './ends-tls.ts'
+import { endsTls, passesTls } from './ends-tls.ts'
 import { bySpecificity } from './hostnames.ts'
+import { closed, notFound } from './last-routes.ts'
 import type { JudgedListener } from './listeners.ts'
-import { hostConditions } from './matches.ts'
-import { CLOSED_POOL } from './tls-rules.ts'
+import { passedRoutes } from './passed-routes.ts'
 
 /** The pool of a route that takes the connections of a listener. */
 export interface NamedShares {
@@ -22,35 +22,39 @@ export interface PlacedOnListeners {
 
 const LONGEST_NAME = 255
 
-/** The listeners of a load balancer: one for each port, with what the Gateway's listeners there do. */
+/**
+ * The listeners of a load balancer: one for each port, with what the Gateway's listeners there do; two where one of these
+ * passes TLS on and another one ends it.
+ */
 export const listenerContents = (
   usable: readonly JudgedListener[],
   placed: PlacedOnListeners,
 ): readonly ListenerContent[] =>
-  [...Map.groupBy(usable.toSorted(byPort), portOf).values()].map(
-    (own): ListenerContent => ({
-      name: own
-        .map(({ id }) => id)
-        .join(',')
-        .slice(0, LONGEST_NAME),
-      port: own[0]!.listener.port,
-      allowedCidrs: null,
-      ...served(own, placed),
+  [...Map.groupBy(usable.toSorted(byPort), portOf).values()].flatMap((all) =>
+    [all.filter(passesOn), all.filter((one) => !passesOn(one))].flatMap((own): readonly ListenerContent[] => {
+      const [first] = own
+      if (first === undefined) return []
+      const { port } = first.listener
+      const name = own.map(({ id }) => id).join(',')
+      return [{ name: name.slice(0, LONGEST_NAME), port, allowedCidrs: null, ...served(own, all, placed) }]
     }),
   )
 
 const byPort = ({ listener: a }: JudgedListener, { listener: b }: JudgedListener): number =>
   a.port - b.port || Number(a.protocol === 'UDP') - Number(b.protocol === 'UDP')
+const passesOn = ({ listener }: JudgedListener): boolean => passesTls(listener)
 /** TCP and UDP have ports of their own. */
 const portOf = ({ listener: { port, protocol } }: JudgedListener): string =>
   `${protocol === 'UDP' ? 'udp' : 'tcp'}/${port}`
 
 /**
- * The content of the listeners of one port. They share one protocol. Clients get the certificate for the name that they
- * request.
+ * The content of listeners of one port that share one protocol and mode. Clients get the certificate for the name that
+ * they request.
+ * @param all of the port
  */
 function served(
   listeners: readonly JudgedListener[],
+  all: readonly JudgedListener[],
   placed: PlacedOnListeners,
 ): Omit<ListenerContent, 'name' | 'port' | 'allowedCidrs'> {
   const [first] = listeners
@@ -62,11 +66,13 @@ function served(
       return { protocol: first.listener.protocol === 'TCP' ? 'tcp' : 'udp', defaultPool: own.length === 0 ? '' : pool }
     }
     case 'TLS': {
+      if (passesOn(first))
+        return {
+          protocol: 'tls-passthrough',
+          defaultPool: '',
+          routes: passedRoutes(listeners, all, (one) => placed.routesOf(one)),
+        }
       const routes = routesOf(listeners, placed, closed)
-      // The API asks that a connection with a name that no route has is closed; without the last route it would get an
-      // alert.
-      if (!endsTls(first.listener))
-        return { protocol: 'tls-passthrough', defaultPool: '', routes: [...routes, closed('')] }
       return {
         protocol: 'tls',
         // The protocol of the members is unknown, so none is offered (ALPN).
@@ -82,7 +88,7 @@ function served(
       return {
         ...(certificateIds.length === 0
           ? { protocol: 'http' }
-          : { protocol: 'https', tls: listenerTls.parse({ certificateIds, clientCertificates, ...apart(listeners) }) }),
+          : { protocol: 'https', tls: listenerTls.parse({ certificateIds, clientCertificates, ...apart(all) }) }),
         insertHeaders: [...FORWARDED_HEADERS],
         defaultPool: '',
         routes: [...routesOf(listeners, placed, notFound), notFound('')],
@@ -122,16 +128,3 @@ function routesOf(
 /** Whether connections with a name that no route of the listener has are closed: they go to a pool without members. */
 export const closesConnections = ({ listener, host }: JudgedListener): boolean =>
   listener.protocol === 'TLS' && (!endsTls(listener) || host !== '')
-
-const notFound = (host: string): RouteContent => lastRoute(`404/${host}`, host, { type: 'respond', code: 404 })
-
-/** No answer can be given within TLS. */
-const closed = (host: string): RouteContent =>
-  lastRoute(`closed/${host}`, host, { type: 'forward', pools: [{ pool: CLOSED_POOL, weight: 1 }] })
-
-function lastRoute(name: string, host: string, action: RouteContentInput['action']): RouteContent {
-  const made = routeOf({ name, conditions: hostConditions([host]), action }, 'listeners')
-  // Listeners with other names are refused before.
-  if ('refusal' in made) throw new Error(`${host}: ${made.refusal.message}`)
-  return made.value
-}

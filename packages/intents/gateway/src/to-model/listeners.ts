@@ -4,7 +4,7 @@ import type { GatewayListener, RouteKind } from '../objects/gateway.ts'
 import type { ObjectRef } from '../objects/references.ts'
 import { kindsOfProtocol, LISTENER_PROTOCOLS } from '../route-kinds/all.ts'
 import type { ValidateClients } from './client-certificates.ts'
-import { endsTls } from './ends-tls.ts'
+import { endsTls, passesTls } from './ends-tls.ts'
 import { isWildcard, parentDomain } from './hostnames.ts'
 import { type Objection, objection } from './objection.ts'
 
@@ -88,8 +88,7 @@ export function judgeListeners(
       listener,
       id: `${prefix}${listener.name}`,
       host,
-      // The API requires that a listener whose mode is impossible supports no kind.
-      kinds: otherModeOf(listener, others) === undefined ? kinds : [],
+      kinds,
       refused: refusalOf(listener, host) ?? validation?.refused ?? null,
       conflict: excluded.get(listener) ?? conflictOf(listener, host, others),
       isExcluded: excluded.has(listener),
@@ -144,15 +143,12 @@ const withoutNames = ({ reason }: Objection): Objection =>
 /** Neither of two listeners of one object that exclude each other is served: nothing says which one was meant. */
 function conflictOf(own: GatewayListener, host: string, all: readonly GatewayListener[]): Objection | null {
   const others = othersOf(own, all)
-  const protocol = others.find((other) => other.protocol !== own.protocol)
+  const protocol = others.find((other) => !goTogether(own, other))
   if (protocol !== undefined)
     return objection(
       'ProtocolConflict',
       `Listener ${protocol.name} has port ${own.port} with protocol ${protocol.protocol}.`,
     )
-  const mode = otherModeOf(own, all)
-  if (mode !== undefined)
-    return objection('ProtocolConflict', `Listener ${mode.name} has port ${own.port} with another tls.mode.`)
   const same = others.find((other) => hostOf(other) === host)
   if (same === undefined) return null
   return objection('HostnameConflict', `Listener ${same.name} has port ${own.port} and the same host name.`)
@@ -162,9 +158,8 @@ function conflictOf(own: GatewayListener, host: string, all: readonly GatewayLis
 const othersOf = (own: GatewayListener, all: readonly GatewayListener[]): readonly GatewayListener[] =>
   all.filter((other) => other !== own && other.port === own.port && isTcp(other) === isTcp(own))
 
-/** A listener of the port that passes TLS through where this one ends it, or the reverse. */
-const otherModeOf = (own: GatewayListener, all: readonly GatewayListener[]): GatewayListener | undefined =>
-  othersOf(own, all).find((other) => [own, other].every(isTls) && endsTls(other) !== endsTls(own))
+/** One that passes TLS on goes by names that it takes from the others, whether they are of protocol HTTPS or TLS. */
+const goTogether = (one: GatewayListener, other: GatewayListener): boolean =>
+  one.protocol === other.protocol || (passesTls(one) && endsTls(other)) || (passesTls(other) && endsTls(one))
 
-const isTls = ({ protocol }: GatewayListener): boolean => protocol === 'TLS'
 const isTcp = ({ protocol }: GatewayListener): boolean => protocol !== 'UDP'
