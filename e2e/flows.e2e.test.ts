@@ -115,6 +115,10 @@ const talkOn = (held: readonly HeldConnection[]) =>
     return said.find(({ ok }) => !ok) ?? said[0]!
   })
 
+/** How often a client repeated the first packet of a connection. */
+const repeatedSyns = async (): Promise<number> =>
+  Number(/TCPSynRetrans +(\d+)/.exec(await system.lab.must('client', ['nstat', '-asz', 'TcpExtTCPSynRetrans']))?.[1])
+
 beforeEach(async () => {
   await nodesInSync(system.access, 2)
   await bothTakePart(system)
@@ -157,7 +161,8 @@ describe('return path snat in a group that announces by BGP', () => {
     const held = await holdSome(client, chat, FLOWS)
     await replicated(first, FLOWS)
     const talk = talkOn(held)
-    // Connections that begin before the routers know begin again after a second.
+    // Connections that begin before the routers know, too: at the node that was left.
+    const repeated = await repeatedSyns()
     const connects = askOn(() => client.tcp(vipOf(chat), 80, { timeoutMs: 4000 }))
     await schedule(system, first, 'draining')
     await routedBy(chat, [other(first)])
@@ -165,6 +170,7 @@ describe('return path snat in a group that announces by BGP', () => {
     await schedule(system, first, 'enabled')
     expect((await talk.stop()).filter(({ ok }) => !ok)).toEqual([])
     expect((await connects.stop()).filter(({ ok }) => !ok)).toEqual([])
+    expect(await repeatedSyns()).toBe(repeated)
     await nodesInSync(system.access, 2)
     await bothTakePart(system)
     await routedBy(chat, [other(first)])

@@ -144,7 +144,7 @@ test('a second chance ends when the node reports that no client is left, and sta
   await plane.stop()
 })
 
-test("nodes know each other's addresses in a network whose own clients reach a proxy", async () => {
+test("nodes know each other's addresses in a network whose own clients reach a proxy, or whose replies move", async () => {
   const plane = await cluster()
   const domain = () => plane.entry(N1, 'domain/1') as DomainEntry
   const inner = (protocol: 'http' | 'tcp', scope: 'tenant' | 'fabric') => {
@@ -159,8 +159,6 @@ test("nodes know each other's addresses in a network whose own clients reach a p
   }
   await plane.put(['network', network(1)])
   for (const id of [N1, N2, N3]) await plane.report(id)
-  await inner('tcp', 'tenant')
-  expect(domain().nodeAddresses).toBeUndefined()
   await inner('http', 'fabric')
   expect(domain().nodeAddresses).toBeUndefined()
   await inner('http', 'tenant')
@@ -168,7 +166,9 @@ test("nodes know each other's addresses in a network whose own clients reach a p
   expect(Object.keys(all)).toEqual([N1, N2, N3])
   expect(all[N1]).toEqual([domain().subnets[0]?.nodeAddress])
   expect(new Set(Object.values(all).flat()).size).toBe(3)
-  await inner('tcp', 'tenant')
+  await inner('tcp', 'fabric')
+  expect(domain().nodeAddresses).toEqual(all)
+  await inner('http', 'fabric')
   expect(domain().nodeAddresses).toBeUndefined()
   await plane.stop()
 })

@@ -1,16 +1,16 @@
-import type { DomainEntry, NodeVip, SecondChance as Settings } from '@spout/model/node-state'
-import { isProxied } from '@spout/model/protocols'
+import type { DomainEntry, SecondChance as Settings } from '@spout/model/node-state'
 import { type Clock, Mutex, systemClock } from '@spout/runtime'
 import { findLink, HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Applied, EntryFollower, WantedEntry } from '../contracts/driver.ts'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../domain/domain-names.ts'
 import { type WholeTable, withoutTable } from '../nft/whole-table.ts'
+import { frontEndsOf, hasFrontEnds, joined, vipsOnFabric } from './front-ends.ts'
 import { DOMAIN_TABLE, domainTables, type FrontEnds, type Hops, rootTable, rootTableName } from './tables.ts'
 
 /** The front ends of an entry or a domain, and the nodes' addresses on its segment, by node id. */
 interface DomainFrontEnds {
-  readonly frontEnds: FrontEnds
+  readonly frontEnds: Required<FrontEnds>
   readonly nodeAddresses: NonNullable<DomainEntry['nodeAddresses']>
 }
 
@@ -35,9 +35,9 @@ const NOBODY: Hops<null> = { first: null, next: null }
 const FAMILIES = ['ip', 'ip6'] as const
 
 /**
- * Forwards packets of unknown proxied connections to the node that owned their address before a planned move
- * (`GroupEntry.secondChance`). Follows entries to know the front ends of the proxy. Loads nothing into the kernel
- * unless a move is in progress.
+ * Forwards packets of unknown connections to the node that owned their address before a planned move
+ * (`GroupEntry.secondChance`): those of the proxy, and flows whose members see an address that the nodes share. Follows
+ * entries to know their front ends. Loads nothing into the kernel unless a move is in progress.
  */
 export class SecondChance implements EntryFollower {
   readonly name = 'second-chance'
@@ -80,9 +80,10 @@ export class SecondChance implements EntryFollower {
   }): Promise<readonly Applied[]> {
     for (const key of changes.remove) this.#held.delete(key)
     for (const wanted of changes.put) {
-      const rendered = frontEndsOf(wanted)
-      const { fabric, tenant } = rendered.frontEnds
-      if (fabric.length + tenant.length > 0) this.#held.set(wanted.key, rendered)
+      const { entry, domain } = wanted
+      const frontEnds = frontEndsOf(entry, domain)
+      const { nodeAddresses = {} } = domain
+      if (hasFrontEnds(frontEnds)) this.#held.set(wanted.key, { domain: entry.domain, frontEnds, nodeAddresses })
       else this.#held.delete(wanted.key)
     }
     return []
@@ -158,11 +159,8 @@ export class SecondChance implements EntryFollower {
     // A domain that could not be made, or is gone by now, must not stop the others.
     for (const each of known) if (await this.#isThere(each.names.rootLink)) domains.push(each)
     const uplinks = domains
-      .filter(({ frontEnds }) => frontEnds.fabric.length > 0)
-      .map(({ number, frontEnds, names }) => ({
-        ...{ number, link: names.rootLink },
-        addresses: frontEnds.fabric.map(({ address }) => address),
-      }))
+      .map(({ number, frontEnds, names }) => ({ number, link: names.rootLink, addresses: vipsOnFabric(frontEnds) }))
+      .filter(({ addresses }) => addresses.length > 0)
     await this.#put(rootNetns(config), rootTable(config, uplinks, this.#macs, own.mac))
     const hops = { first: this.#macs.first !== null, next: this.#macs.next !== null }
     for (const { frontEnds, names, nodeAddresses } of domains) {
@@ -176,9 +174,8 @@ export class SecondChance implements EntryFollower {
   #frontEndsByDomain(): ReadonlyMap<number, DomainFrontEnds> {
     const byDomain = new Map<number, DomainFrontEnds>()
     for (const { domain, frontEnds, nodeAddresses } of this.#held.values()) {
-      const { fabric = [], tenant = [] } = byDomain.get(domain)?.frontEnds ?? {}
-      const all = { fabric: [...fabric, ...frontEnds.fabric], tenant: [...tenant, ...frontEnds.tenant] }
-      byDomain.set(domain, { frontEnds: all, nodeAddresses })
+      const before = byDomain.get(domain)?.frontEnds
+      byDomain.set(domain, { frontEnds: before === undefined ? frontEnds : joined(before, frontEnds), nodeAddresses })
     }
     return byDomain
   }
@@ -227,11 +224,4 @@ export class SecondChance implements EntryFollower {
     this.#transactions++
     this.#loaded.clear()
   }
-}
-
-function frontEndsOf({ entry, domain: { nodeAddresses = {} } }: WantedEntry): EntryFrontEnds {
-  const ports = entry.services.filter(({ protocol }) => isProxied(protocol)).map(({ port }) => port)
-  const of = (scope: NodeVip['scope']) =>
-    entry.vips.filter((vip) => vip.scope === scope).flatMap(({ address }) => ports.map((port) => ({ address, port })))
-  return { domain: entry.domain, frontEnds: { fabric: of('fabric'), tenant: of('tenant') }, nodeAddresses }
 }

@@ -40,6 +40,17 @@ describe('the tables of a domain', () => {
     await expect(text).toMatchFileSnapshot('testdata/domain-inner.nft')
   })
 
+  it('send on what belongs to no flow where members answer the node that has the address now', async () => {
+    const shared = ['10.0.0.249', 'fd01::249']
+    const none = { fabric: [], tenant: [] }
+    const text = domainTables(names, { ...none, flows: { fabric: frontEnds, tenant }, shared }, both, inside, 300)
+      .map((table) => table.text)
+      .join('')
+    await expect(text).toMatchFileSnapshot('testdata/domain-flows.nft')
+    const [ip] = domainTables(names, { ...none, byGateway: true }, both, inside, 300)
+    await expect(ip?.text ?? '').toMatchFileSnapshot('testdata/domain-gateway.nft')
+  })
+
   it('are none without a hop, and none for a family without front ends', () => {
     const families = (some: Parameters<typeof domainTables>[1], hops = both, at: typeof inside | typeof NONE = NONE) =>
       domainTables(names, some, hops, at, 300).map(({ family }) => family)

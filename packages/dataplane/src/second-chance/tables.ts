@@ -9,9 +9,18 @@ export interface FrontEnd {
 }
 
 /** Front ends by the side of their clients: the fabric, through the root namespace, or the network's own segment. */
-export interface FrontEnds {
+export interface BySide {
   readonly fabric: readonly FrontEnd[]
   readonly tenant: readonly FrontEnd[]
+}
+
+export interface FrontEnds extends BySide {
+  /** TCP services of the packet path whose members see `shared`. Absent: none. */
+  readonly flows?: BySide
+  /** Addresses that members see whichever node carries the network. Absent: none. */
+  readonly shared?: readonly string[]
+  /** Whether members answer TCP services of the packet path through their gateway, a node. Absent: they do not. */
+  readonly byGateway?: boolean
 }
 
 /** Values for the newest drained node, and for the one that was drained before this node. */
@@ -42,80 +51,142 @@ const BURST = 5_000
 interface Way {
   readonly prefix: string
   readonly device: string
+  /** Of the proxy. */
   readonly frontEnds: readonly FrontEnd[]
+  /** Of the packet path. */
+  readonly flows: readonly FrontEnd[]
+  /** Addresses to which members answer. */
+  readonly shared: readonly string[]
+  readonly byGateway: boolean
   readonly to: Hops<string | null>
 }
 
 /**
  * Renders the second-chance tables of a domain.
  *
- * They match TCP packets for a front end that are no SYN and have no socket on this node. Such a packet is forwarded
+ * They match TCP packets for a front end that are no SYN and that this node knows no connection of: no socket if the proxy
+ * serves it, no tracked flow if the packet path does. So do members' packets to a shared address that belong to no flow of
+ * this node, and with return path `gateway` the answers to handshakes that began elsewhere. Such a packet is forwarded
  * unchanged: over the uplink, where the root's table forwards it, or over the segment to the next node. It is marked
- * for the first hop when a client sent it, and for the next hop when another node did. A packet without a hop goes to
- * the proxy redirect, which refuses it. The kernel removes the front ends after `seconds`, even if the agent is gone.
+ * for the first hop when a client sent it, and for the next hop when another node did. A packet without a hop is handled
+ * here, where the proxy redirect or the guard refuses it. The kernel removes the front ends after `seconds`, even if the
+ * agent is gone.
  * @param hops which hops exist
  * @param inside addresses of the hops on the segment
  */
 export function domainTables(
   names: DomainNames,
-  frontEnds: FrontEnds,
+  { fabric, tenant, flows = NO_FLOWS, shared = [], byGateway = false }: FrontEnds,
   hops: Hops<boolean>,
   inside: Hops<readonly string[]>,
   seconds: number,
 ): readonly WholeTable[] {
   return ([4, 6] as const).flatMap((version) => {
     const ofVersion = (address: string): boolean => isIpv4(address) === (version === 4)
+    const own = (frontEnds: readonly FrontEnd[]) => frontEnds.filter(({ address }) => ofVersion(address))
     const root = version === 4 ? names.root.ipv4 : names.root.ipv6
     const eachHop = (to: (hop: keyof typeof hops) => string | undefined): Hops<string | null> => ({
       first: (hops.first && to('first')) || null,
       next: (hops.next && to('next')) || null,
     })
     const ways: readonly Way[] = [
-      { prefix: '', device: UPLINK, frontEnds: frontEnds.fabric, to: eachHop(() => root) },
+      {
+        prefix: '',
+        device: UPLINK,
+        frontEnds: own(fabric),
+        flows: own(flows.fabric),
+        shared: [],
+        byGateway: false,
+        to: eachHop(() => root),
+      },
       {
         prefix: 'inner-',
         device: SEGMENT,
-        frontEnds: frontEnds.tenant,
+        frontEnds: own(tenant),
+        flows: own(flows.tenant),
+        shared: shared.filter(ofVersion),
+        byGateway,
         to: eachHop((hop) => inside[hop].find(ofVersion)),
       },
     ]
-    const open = ways
-      .map((way) => ({ ...way, frontEnds: way.frontEnds.filter(({ address }) => ofVersion(address)) }))
-      .filter((way) => way.frontEnds.length > 0 && (way.to.first ?? way.to.next) !== null)
+    const open = ways.filter((way) => matches(way) && (way.to.first ?? way.to.next) !== null)
     if (open.length === 0) return []
     const ip = version === 4 ? 'ip' : 'ip6'
     return wholeTable(ip, DOMAIN_TABLE, [
-      ...open.flatMap((way) => frontEndSet(way, version, seconds)),
-      ...chain(
-        'arriving',
-        'type filter hook prerouting priority raw - 10; policy accept;',
-        open.map(({ prefix, device }) => {
-          const frontEnd = `iifname "${device}" ${ip} daddr . tcp dport @${prefix}doors`
-          return `${frontEnd} tcp flags & syn == 0 goto ${prefix}unknown`
-        }),
-      ),
+      ...open.flatMap((way) => setsOf(way, version, seconds)),
+      ...arriving(open, ip),
+      ...arrivingTracked(open, ip),
       ...open.flatMap((way) => sendingChains(way, ip)),
     ])
   })
 }
 
-function frontEndSet({ prefix, frontEnds }: Way, version: 4 | 6, seconds: number): readonly string[] {
-  const elements = [...new Set(frontEnds.map(({ address, port }) => `${address} . ${port}`))].sort()
+/** Conntrack calls it invalid where the SYN did not pass. */
+const HANDSHAKE_ANSWER = 'tcp flags & (syn | ack) == syn | ack'
+
+const NO_FLOWS: BySide = { fabric: [], tenant: [] }
+
+const matches = ({ frontEnds, flows, shared, byGateway }: Way): boolean =>
+  byGateway || frontEnds.length + flows.length + shared.length > 0
+
+function setsOf({ prefix, frontEnds, flows, shared }: Way, version: 4 | 6, seconds: number): readonly string[] {
+  const address = `ipv${version}_addr`
+  const places = (some: readonly FrontEnd[]) => some.map((each) => `${each.address} . ${each.port}`)
   return [
-    `  set ${prefix}doors {`,
-    `    type ipv${version}_addr . inet_service`,
-    `    timeout ${seconds}s`,
-    `    elements = { ${elements.join(', ')} }`,
-    '  }',
+    ...forgottenSet(`${prefix}doors`, `${address} . inet_service`, places(frontEnds), seconds),
+    ...forgottenSet(`${prefix}flows`, `${address} . inet_service`, places(flows), seconds),
+    ...forgottenSet(`${prefix}shared`, address, shared, seconds),
   ]
 }
 
-function sendingChains({ prefix, device, to }: Way, ip: 'ip' | 'ip6'): readonly string[] {
+/** A set whose elements the kernel removes; nothing without elements. */
+const forgottenSet = (name: string, type: string, elements: readonly string[], seconds: number): readonly string[] =>
+  elements.length === 0
+    ? []
+    : [
+        `  set ${name} {`,
+        `    type ${type}`,
+        `    timeout ${seconds}s`,
+        `    elements = { ${[...new Set(elements)].sort().join(', ')} }`,
+        '  }',
+      ]
+
+/** Before connection tracking: a socket is looked up without it. */
+const arriving = (ways: readonly Way[], ip: 'ip' | 'ip6'): readonly string[] => {
+  const rules = ways.flatMap(({ prefix, device, frontEnds }) => {
+    const frontEnd = `iifname "${device}" ${ip} daddr . tcp dport @${prefix}doors`
+    return frontEnds.length === 0 ? [] : [`${frontEnd} tcp flags & syn == 0 goto ${prefix}unknown`]
+  })
+  return rules.length === 0
+    ? []
+    : chain('arriving', 'type filter hook prerouting priority raw - 10; policy accept;', rules)
+}
+
+/** After connection tracking. A domain whose flows are not tracked has no such rule: it would have the kernel track them. */
+const arrivingTracked = (ways: readonly Way[], ip: 'ip' | 'ip6'): readonly string[] => {
+  const rules = ways.flatMap(({ prefix, device, flows, shared, byGateway }) => {
+    const from = `iifname "${device}" ct state { invalid, new } ${ip} daddr`
+    return [
+      ...(flows.length === 0
+        ? []
+        : [`${from} . tcp dport @${prefix}flows tcp flags & (syn | ack) != syn goto ${prefix}away`]),
+      ...(shared.length === 0 ? [] : [`${from} @${prefix}shared meta l4proto { tcp, udp } goto ${prefix}away`]),
+      ...(byGateway ? [`iifname "${device}" ct state invalid ${HANDSHAKE_ANSWER} goto ${prefix}away`] : []),
+    ]
+  })
+  return rules.length === 0
+    ? []
+    : chain('arriving-tracked', 'type filter hook prerouting priority mangle; policy accept;', rules)
+}
+
+function sendingChains({ prefix, device, frontEnds, to }: Way, ip: 'ip' | 'ip6'): readonly string[] {
   const send = (hop: 'first' | 'next') =>
     to[hop] === null ? [] : [`${ip} dscp set ${SENT_ON[hop]} counter dup to ${to[hop]} device "${device}" drop`]
   return [
-    ...chain(`${prefix}unknown`, null, [
-      'socket transparent 1 accept',
+    ...(frontEnds.length === 0
+      ? []
+      : chain(`${prefix}unknown`, null, ['socket transparent 1 accept', `goto ${prefix}away`])),
+    ...chain(`${prefix}away`, null, [
       `limit rate over ${MOST_PER_SECOND}/second burst ${BURST} packets counter drop`,
       `${ip} dscp { ${SENT_ON.first}, ${SENT_ON.next} } goto ${prefix}sent-on`,
       ...send('first'),

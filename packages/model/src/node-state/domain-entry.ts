@@ -28,7 +28,8 @@ export interface DomainEntry {
   readonly routes?: readonly DomainRoute[]
   /**
    * Own addresses in `subnets` of all nodes that carry the network, by node id: a second chance reaches a node over the
-   * segment through them. Absent if no VIP of the network itself leads to a proxy.
+   * segment through them. Absent unless a VIP of the network itself leads to a proxy, or members' replies move between
+   * nodes with a shard.
    */
   readonly nodeAddresses?: Readonly<Record<string, readonly string[]>>
   /**

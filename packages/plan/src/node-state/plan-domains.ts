@@ -49,7 +49,7 @@ export function planDomains(
   const domainUse = {
     sharedAddresses,
     // One object for the entries of all nodes.
-    ...(use.hasInnerProxy ? { allAddresses: addressesOf(nodes) } : {}),
+    ...(use.hasInnerProxy || repliesMove(network, use) ? { allAddresses: addressesOf(nodes) } : {}),
     untracked: use.untracked,
   }
   return new Map(
@@ -60,6 +60,10 @@ export function planDomains(
 /** Whether members see one address whichever node carries the network: where it is in a shard, one node at a time does. */
 export const sharesAddresses = ({ returnPath }: Pick<Network, 'returnPath'>, { holder }: NetworkUse): boolean =>
   returnPath === 'snat' && holder !== null && 'groupId' in holder
+
+/** Whether replies of tracked flows move from node to node, with a shard. */
+const repliesMove = ({ returnPath }: Pick<Network, 'returnPath'>, { holder, untracked }: NetworkUse): boolean =>
+  returnPath !== 'dsr' && !untracked && holder !== null && 'groupId' in holder
 
 function gatewayOn({ id, nodeGroupId }: CarryingNode, holder: AddressHolder | null): Announce | null {
   if (holder === null) return null
