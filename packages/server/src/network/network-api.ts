@@ -2,12 +2,14 @@ import { refuseBalancer } from '../authn/balancer.ts'
 import { OPENSTACK_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import { sendListsInPieces } from '../http/list-answer.ts'
 import { shareOf } from '../limits/share-of.ts'
-import { addressRoutes } from './address-routes.ts'
 import type { NetworkContext } from './context.ts'
 import { answerLikeNeutron } from './errors.ts'
 import { fixedRoutes } from './fixed-routes.ts'
+import { floatingIpRoutes } from './floating-ip-routes.ts'
 import { networkRoutes } from './network-routes.ts'
+import { portRoutes } from './port-routes.ts'
 import { securityGroupRoutes } from './security-groups.ts'
+import { subnetRoutes } from './subnet-routes.ts'
 import { tagRoutes } from './tag-routes.ts'
 
 /** A Neutron v2 facade over our networks and addresses, as far as unmodified load-balancer clients need it. */
@@ -24,7 +26,9 @@ export const networkApi = (given: NetworkContext): Surface => ({
     sendListsInPieces(scope, context.turns, async (request) => shareOf(await context.authenticate(request)))
     fixedRoutes(scope, context)
     networkRoutes(scope, context)
-    addressRoutes(scope, context)
+    subnetRoutes(scope, context)
+    portRoutes(scope, context)
+    floatingIpRoutes(scope, context)
     securityGroupRoutes(scope, context)
     tagRoutes(scope, context)
   },

@@ -4,16 +4,15 @@ import { z } from 'zod'
 import { isAdmin, projectForNew, requireRole } from '../authn/access.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
-import { networkOrPool, networksOf, ownNetwork, ownSubnet, poolsOf } from './scope.ts'
-import { defaultGateway, shownNetwork, shownPoolNetwork, shownPoolSubnet, shownSubnet } from './shown.ts'
-
-const named = { name: z.string().max(255).default(''), description: z.string().max(255).default('') }
-const project = { project_id: uuid.optional(), tenant_id: uuid.optional() }
+import { networkOrPool, networksOf, ownNetwork, poolsOf } from './scope.ts'
+import { shownNetwork, shownPoolNetwork } from './shown.ts'
 
 const networkDraft = z.strictObject({
   network: z.strictObject({
-    ...named,
-    ...project,
+    name: z.string().max(255).default(''),
+    description: z.string().max(255).default(''),
+    project_id: uuid.optional(),
+    tenant_id: uuid.optional(),
     admin_state_up: z.literal(true).optional(),
     shared: z.literal(false).optional(),
     'router:external': z.literal(false).optional(),
@@ -25,30 +24,9 @@ const networkDraft = z.strictObject({
   }),
 })
 
-const subnetDraft = z.strictObject({
-  subnet: z.strictObject({
-    ...named,
-    ...project,
-    network_id: uuid,
-    cidr: z.string().max(64),
-    ip_version: z.union([z.literal(4), z.literal(6)]).optional(),
-    /** Null: no gateway. Absent: the first host. */
-    gateway_ip: z.string().max(64).nullable().optional(),
-    /** Both values mean the same, because there is no DHCP. */
-    enable_dhcp: z.boolean().optional(),
-    dns_nameservers: z.array(z.never()).optional(),
-    host_routes: z.array(z.never()).optional(),
-    allocation_pools: z.array(z.never()).optional(),
-    service_types: z.array(z.never()).optional(),
-    subnetpool_id: z.null().optional(),
-    ipv6_address_mode: z.null().optional(),
-    ipv6_ra_mode: z.null().optional(),
-  }),
-})
-
 type ById = { Params: { id: string } }
 
-/** Networks and subnets: a project's own, and each address pool as an external network with one subnet. */
+/** Networks: a project's own, and each address pool as an external network. */
 export function networkRoutes(scope: FastifyInstance, context: NetworkContext): void {
   const { admission, authenticate, networkDefaults } = context
 
@@ -88,45 +66,6 @@ export function networkRoutes(scope: FastifyInstance, context: NetworkContext): 
     await admission.deleteNetwork(ownNetwork(context, principal, request.params.id).id)
     return reply.code(204).send()
   })
-
-  scope.get('/v2.0/subnets', async (request) => {
-    const principal = await authenticate(request)
-    const own = networksOf(context, principal).flatMap((network) =>
-      network.subnets.map((subnet) => shownSubnet(network, subnet)),
-    )
-    return listing(request, 'subnets', [...own, ...poolsOf(context, principal).map(shownPoolSubnet)])
-  })
-
-  scope.get<ById>('/v2.0/subnets/:id', async (request) => {
-    const principal = await authenticate(request)
-    const pool = poolsOf(context, principal).find((known) => known.id === request.params.id)
-    if (pool !== undefined) return { subnet: narrowed(request, shownPoolSubnet(pool)) }
-    const { network, subnet } = ownSubnet(context, principal, request.params.id)
-    return { subnet: narrowed(request, shownSubnet(network, subnet)) }
-  })
-
-  scope.post('/v2.0/subnets', async (request, reply) => {
-    const principal = await authenticate(request)
-    requireRole(principal, 'member')
-    const { subnet: wanted } = parseAs(subnetDraft, request.body)
-    const network = ownNetwork(context, principal, wanted.network_id)
-    const subnet = await admission.addSubnet(network.id, {
-      name: wanted.name,
-      description: wanted.description,
-      cidr: wanted.cidr,
-      gatewayIp: wanted.gateway_ip === undefined ? gatewayFor(wanted.cidr) : wanted.gateway_ip,
-      nodeRange: null,
-    })
-    return reply.code(201).send({ subnet: shownSubnet(network, subnet) })
-  })
-
-  scope.delete<ById>('/v2.0/subnets/:id', async (request, reply) => {
-    const principal = await authenticate(request)
-    requireRole(principal, 'member')
-    const { network, subnet } = ownSubnet(context, principal, request.params.id)
-    await admission.removeSubnet(network.id, subnet.id)
-    return reply.code(204).send()
-  })
 }
 
 /** The segment that the request names; null if none. */
@@ -146,13 +85,4 @@ function segmentOf(wanted: z.output<typeof networkDraft>['network']): Network['s
       reason: 'a flat network has none',
     })
   return { physicalNetwork, vlan }
-}
-
-/** Null if it is not a prefix: admission then refuses it. */
-function gatewayFor(cidr: string): string | null {
-  try {
-    return defaultGateway(cidr)
-  } catch {
-    return null
-  }
 }
