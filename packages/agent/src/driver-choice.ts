@@ -62,7 +62,8 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   const needs = new Set<string>()
   for (const service of entry.services) {
     const { protocol, pool, routes, tls, latencies, routeFigures, accessLog } = service
-    needs.add(`l4.${transportOf(protocol)}${forwarded}`)
+    const refuses = entry.pools.some(({ number, refusedPercent }) => number === pool && refusedPercent !== undefined)
+    needs.add(`l4.${transportOf(protocol)}${forwarded}${refuses ? ' l4.refused-shares' : ''}`)
     if (!isProxied(protocol)) continue
     const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
     const ofPools = poolFeatures(entry.pools, pool, routes)

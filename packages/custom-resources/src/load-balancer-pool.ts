@@ -87,6 +87,9 @@ export const loadBalancerPool = z.strictObject({
   passiveCheck: failuresInTraffic.optional(),
   tls: poolTls.optional().describe('Members are spoken to with TLS.'),
   http2: z.boolean().default(false).describe('Members are spoken to in HTTP/2 without TLS, as gRPC needs.'),
+  refusedPercent: pool.shape.refusedPercent.describe(
+    'This part of new connections is refused. Of pools without proxy.',
+  ),
 })
 export type LoadBalancerPool = z.output<typeof loadBalancerPool>
 export type MemberSource = z.output<typeof memberSource>

@@ -137,6 +137,11 @@ export const pool = z.strictObject({
    * Absent: in HTTP/1.1; earlier versions do not know the field.
    */
   http2: z.literal(true).optional(),
+  /**
+   * Of pools that are balanced per connection: this part of new connections is refused, and the members share the rest.
+   * Absent: none is refused; earlier versions do not know the field.
+   */
+  refusedPercent: z.number().positive().max(100).optional(),
 })
 export type Pool = z.infer<typeof pool>
 

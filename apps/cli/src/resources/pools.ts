@@ -34,6 +34,7 @@ export const pool: Resource = {
     column('WATCHED', 'passiveCheck.on', true),
     column('TLS', 'tls.minVersion', true),
     column('HTTP/2', 'http2', true),
+    column('REFUSED %', 'refusedPercent', true),
     column('ID', 'id', true),
   ],
   fields: [
@@ -133,6 +134,13 @@ export const pool: Resource = {
       description: 'speak HTTP/2 without TLS with members, as gRPC needs (pools of protocol http)',
       field: 'http2',
       parse: yesOrNo,
+    },
+    {
+      flags: '--refuse <percent>',
+      description:
+        'refuse this part of new connections (pools of protocols tcp, udp and sctp without proxy); 0 for none',
+      field: 'refusedPercent',
+      parse: wholeNumber,
     },
     {
       flags: '--tls <yes|no>',

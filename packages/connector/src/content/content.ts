@@ -46,6 +46,8 @@ export interface PoolContent {
   readonly tls?: NonNullable<Pool['tls']>
   /** Members are spoken to in HTTP/2 without TLS. Absent: in HTTP/1.1. */
   readonly http2?: true
+  /** This part of new connections is refused. Absent: none is. */
+  readonly refusedPercent?: number
 }
 
 export interface MemberContent {
@@ -97,6 +99,7 @@ export function contentOf(document: LoadBalancer): LoadBalancerContent {
             },
       ...(pool.tls === undefined ? {} : { tls: pool.tls }),
       ...(pool.http2 === undefined ? {} : { http2: true as const }),
+      ...(pool.refusedPercent === undefined ? {} : { refusedPercent: pool.refusedPercent }),
     })),
     listeners: listenersOf(document),
     ...namesOf(document),

@@ -29,6 +29,8 @@ export interface NodePool {
   readonly members: readonly (NodeMember | null)[]
   /** The slot table of an `l4` pool; null for proxied pools. */
   readonly slots: SlotTable | null
+  /** This part of new connections is refused (pools of mode `l4`). Absent: none is. */
+  readonly refusedPercent?: number
   readonly check: CheckSpec | null
   readonly panicThreshold: number
   /** A member that comes up gets its whole share gradually over this time. Absent: at once. */

@@ -31,6 +31,8 @@ describe('neededFeatures', () => {
     expect(needsOf(listener(4, 443, { protocol: 'tls' }), pools)).toContain('l7.tls')
     expect(needsOf(listener(4, 443, { protocol: 'tls-passthrough' }), pools)).toEqual(['l7.tls-passthrough'])
     expect(needsOf(listener(4, 80), pools)).toEqual(['l4.tcp'])
+    const refusing = pool(1, [], { refusedPercent: 10 })
+    expect(needsOf(listener(4, 80, { defaultPoolId: id(1) }), [refusing])).toEqual(['l4.refused-shares', 'l4.tcp'])
   })
 
   it('asks for direct return where a listener replies that way', () => {

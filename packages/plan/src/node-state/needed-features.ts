@@ -45,6 +45,7 @@ export function neededFeatures(
   for (const pool of loadBalancer.pools) {
     if (!used.has(pool.id)) continue
     if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
+    if (pool.refusedPercent !== undefined) needs.add('l4.refused-shares')
     if (pool.tls !== undefined) needs.add('l7.pool-tls')
     if (pool.http2 !== undefined) needs.add('l7.pool-h2c')
     if (pool.tls?.crlCertificateId !== undefined) needs.add('l7.pool-tls.crl')

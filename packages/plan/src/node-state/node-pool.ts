@@ -52,6 +52,7 @@ export function planPool(
       return known !== null && isAs(known, member) ? known : nodeMember(member)
     }),
     slots,
+    ...(pool.refusedPercent === undefined || mode !== 'l4' ? {} : { refusedPercent: pool.refusedPercent }),
     check: pool.monitor?.enabled ? checkSpec(pool.monitor) : null,
     panicThreshold: pool.panicThreshold,
     ...failureSettings(pool),

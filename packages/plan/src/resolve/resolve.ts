@@ -208,6 +208,11 @@ function* poolProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool
       field: `${field}.members`,
       reason: `a pool balanced per connection has at most ${MOST_SLOTS} members`,
     })
+  if (pool.refusedPercent !== undefined && poolMode(loadBalancer, pool) !== 'l4')
+    yield problem('InvalidField', {
+      field: `${field}.refusedPercent`,
+      reason: 'belongs to pools that are balanced per connection, not behind the proxy',
+    })
   if (pool.monitor !== null) yield* monitorProblems(pool.monitor, `${field}.monitor`)
   yield* failureProblems(pool, poolMode(loadBalancer, pool), field)
   yield* poolTlsProblems(pool, poolMode(loadBalancer, pool), field)

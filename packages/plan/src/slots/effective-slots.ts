@@ -2,6 +2,7 @@ import { NO_MEMBER, type NodePool } from '@spout/model/node-state'
 import { effectiveMembers } from '../health/effective-members.ts'
 import { dealSlots } from './edit-slots.ts'
 import { mix } from './mix.ts'
+import { refusingSlots } from './refusing-slots.ts'
 import { type Shares, withheldSlots } from './rising-members.ts'
 import { decodeSlots } from './slot-table.ts'
 
@@ -16,6 +17,8 @@ const MOST_TRIES = 32
  * found serves it. So shares follow the weights, a further failure moves only its own slots, and every node with the
  * same `down` gets the same table.
  *
+ * Slots that refuse connections (`refusedPercent`) are `NO_MEMBER` whatever members there are.
+ *
  * `effectiveMembers` decides which members count as healthy. A slot that none can serve is `NO_MEMBER`. A member in
  * slow start serves a part of its slots; the rest are served as if it were down.
  *
@@ -24,12 +27,24 @@ const MOST_TRIES = 32
  * @returns `pool.slots.size` member indexes; empty for a pool without a table
  */
 export function effectiveSlots(
-  pool: Pick<NodePool, 'members' | 'slots' | 'panicThreshold'>,
+  pool: Pick<NodePool, 'members' | 'slots' | 'panicThreshold' | 'refusedPercent'>,
   down: ReadonlySet<string>,
   shares: Shares = NO_SHARES,
 ): Uint16Array {
   if (pool.slots === null) return new Uint16Array(0)
   const base = decodeSlots(pool.slots)
+  const table = servingSlots(base, pool, down, shares)
+  if (pool.refusedPercent === undefined) return table
+  const refusing = refusingSlots(base, pool.refusedPercent)
+  return table.map((index, slot) => (refusing.has(slot) ? NO_MEMBER : index))
+}
+
+function servingSlots(
+  base: Uint16Array,
+  pool: Pick<NodePool, 'members' | 'panicThreshold'>,
+  down: ReadonlySet<string>,
+  shares: Shares,
+): Uint16Array {
   if (shares.size === 0 && areAllUp(pool.members, down)) return base
   const effective = effectiveMembers(pool, down)
   const up = pool.members.map((member) => member !== null && effective.has(member.id))

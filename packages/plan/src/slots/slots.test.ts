@@ -43,6 +43,46 @@ const wantedMembers = (most = 40): fc.Arbitrary<SlotMember[]> =>
     { selector: (one) => one.id, maxLength: most },
   )
 
+describe('a pool that refuses a part of its connections', () => {
+  const tableOf = (weights: readonly number[], refusedPercent: number, down: readonly number[] = []) => {
+    const pool = poolOf(weights.map((weight, id) => member(id, weight)))
+    return [...effectiveSlots({ ...pool, refusedPercent }, new Set(down.map((id) => `m${id}`)))]
+  }
+  const refused = (table: readonly number[]) => table.flatMap((index, slot) => (index === NO_MEMBER ? [slot] : []))
+
+  it('refuses that part of the slots of each member', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 256 }), { minLength: 1, maxLength: 30 }),
+        fc.double({ min: 0.001, max: 100, noNaN: true }),
+        (weights, percent) => {
+          const table = tableOf(weights, percent)
+          const count = refused(table).length
+          const ideal = (table.length * percent) / 100
+          expect(Math.abs(count - ideal)).toBeLessThanOrEqual(1)
+          expect(count).toBeGreaterThan(0)
+          if (percent < 100) expect(count).toBeLessThan(table.length)
+          const whole = tableOf(weights, 0.001)
+          for (const index of weights.keys()) {
+            const [left, all] = [table, whole].map((one) => one.filter((each) => each === index).length)
+            expect(Math.abs(left! - all! * (1 - percent / 100))).toBeLessThanOrEqual(2)
+          }
+        },
+      ),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('refuses the same slots whoever is down, and some of them while less is refused', () => {
+    const half = refused(tableOf([1, 1, 2], 50))
+    expect(refused(tableOf([1, 1, 2], 50, [0]))).toEqual(half)
+    expect(refused(tableOf([1, 1, 2], 50, [0, 1]))).toEqual(half)
+    const fewer = refused(tableOf([1, 1, 2], 20))
+    expect(fewer.every((slot) => half.includes(slot))).toBe(true)
+    expect(refused(tableOf([1, 1, 2], 100))).toHaveLength(64)
+  })
+})
+
 describe('slot tables', () => {
   it('are packed as little-endian 16-bit numbers', () => {
     const slots = new Uint16Array(64).fill(NO_MEMBER)

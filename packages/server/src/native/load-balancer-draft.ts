@@ -92,6 +92,8 @@ export const poolDraft = z.strictObject({
     .nullable()
     .default(null),
   http2: z.boolean().default(false),
+  /** Null and 0: none. */
+  refusedPercent: z.number().min(0).max(100).nullish(),
 })
 
 export const listenerDraft = z.strictObject({
@@ -156,7 +158,17 @@ export class Parts {
     const { pools } = this.#current
     const byName = (known: Pool) => draft.name !== '' && known.name === draft.name
     const known = match(pools, draft.id, byName, `${path}id`, 'Pool')
-    const { createdAt: _created, updatedAt: _updated, id: _id, members, monitor, tls, http2, ...own } = draft
+    const {
+      createdAt: _created,
+      updatedAt: _updated,
+      id: _id,
+      members,
+      monitor,
+      tls,
+      http2,
+      refusedPercent,
+      ...own
+    } = draft
     const parts = {
       members: yield* this.members(members, known?.members ?? [], `${path}members`),
       monitor: monitor === null ? null : this.#monitor(monitor, known?.monitor ?? null, `${path}monitor.id`),
@@ -165,6 +177,7 @@ export class Parts {
       ...own,
       ...(tls === null ? {} : { tls: withoutNull(tls) }),
       ...(http2 ? { http2: true as const } : {}),
+      ...(refusedPercent ? { refusedPercent } : {}),
     }
     return { ...this.#stamp<Omit<Pool, keyof typeof parts>>(known && ownFields(known), said), ...parts }
   }

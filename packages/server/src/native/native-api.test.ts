@@ -92,6 +92,16 @@ describe('load balancers', () => {
     expect(again.body.listeners.map(({ id }: { id: string }) => id)).toEqual([ending.id, kept.id])
   })
 
+  test('a pool refuses a part of its connections until it says 0 or nothing', async () => {
+    const { body } = await create({ pools: [{ name: 'p', protocol: 'tcp', refusedPercent: 12.5 }] })
+    const path = `/load-balancers/${body.id}/pools/${body.pools[0].id}`
+    expect((await call('GET', path, member)).body).toMatchObject({ refusedPercent: 12.5 })
+    for (const refusedPercent of [0, null, undefined]) {
+      const put = await call('PUT', path, member, { name: 'p', protocol: 'tcp', refusedPercent })
+      expect(put.body).not.toHaveProperty('refusedPercent')
+    }
+  })
+
   test('If-Match refuses a version that was replaced meanwhile', async () => {
     const { body, headers } = await create()
     const path = `/load-balancers/${body.id}`
@@ -171,6 +181,8 @@ describe('load balancers', () => {
       'pools[0].monitor.http.path',
       { listeners: [], pools: [{ protocol: 'tcp', monitor: { type: 'http', http: { path: '/a b' } } }] },
     ],
+    ['InvalidField', 'pools[0].refusedPercent', { listeners: [], pools: [{ protocol: 'http', refusedPercent: 10 }] }],
+    ['InvalidField', 'pools[0].refusedPercent', { listeners: [], pools: [{ protocol: 'tcp', refusedPercent: 100.1 }] }],
     ['InvalidField', 'tags[0]', { tags: [''] }],
     ['InvalidField', 'name', { name: 'x'.repeat(256) }],
     [

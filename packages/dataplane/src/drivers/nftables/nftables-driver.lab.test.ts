@@ -118,6 +118,36 @@ describe('balancing', () => {
     await remove(node, entry)
   })
 
+  it.each([
+    ['hashed by connection', {}],
+    ['with clients that are remembered', { sourceAffinity: true, keepSeconds: 60 }],
+  ])('refuses the part of new connections that a pool says: %s', async (_, kept) => {
+    const entryOf = (refusedPercent?: number) =>
+      wanted('a', red, {
+        vips: [vip('10.9.0.100'), vip('fd09::100')],
+        services: [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' }), service('l3', 81, 6)],
+        pools: [
+          pool(5, both, { ...(refusedPercent !== undefined && { refusedPercent }) }),
+          pool(6, [m1], { ...kept, ...(refusedPercent !== undefined && { refusedPercent }) }),
+        ],
+      })
+    await put(node, entryOf(50))
+    for (const address of ['10.9.0.100', 'fd09::100'])
+      for (const ask of [() => client.connect(address, 80), () => client.datagram(address, 53)]) {
+        const { ECONNREFUSED: refused = 0 } = await count(100, ask)
+        // Binomial with p = 1/2: outside of these bounds once in 10^6 runs.
+        expect([refused > 25, refused < 75], `${address}: ${refused}`).toEqual([true, true])
+      }
+    const one = await count(40, () => client.connect('10.9.0.100', 81))
+    // One client has one slot where its address alone is hashed.
+    expect(Object.keys(one)).toHaveLength(Object.keys(kept).length === 0 ? 2 : 1)
+    await put(node, entryOf(100))
+    for (const port of [80, 81]) expect(await client.connect('10.9.0.100', port)).toBe('ECONNREFUSED')
+    await put(node, entryOf())
+    expect((await count(40, () => client.connect('10.9.0.100', 80)))['ECONNREFUSED']).toBeUndefined()
+    await remove(node, entryOf())
+  })
+
   it.each([64, 256, 1024, 4096] as const)('keeps a client on its member in a pool of %d slots', async (size) => {
     const table = Buffer.alloc(2 * size)
     for (let slot = 0; slot < size; slot++) table.writeUInt16LE(slot % 2, 2 * slot)

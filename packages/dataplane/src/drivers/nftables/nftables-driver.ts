@@ -20,7 +20,7 @@ export interface NftablesDriverOptions {
 }
 
 /** The features that the planner may require. */
-const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'dsr']
+const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'l4.refused-shares', 'dsr']
 
 /**
  * Balances TCP, UDP and SCTP in the packet path: two maps per domain and address family, one transaction per change.

@@ -23,7 +23,8 @@ export interface PlacedRoute {
 
 /** A backend and its share of the connections. */
 export interface BackendShare {
-  readonly backend: Backend
+  /** Null for a reference that does not resolve: its share is refused. */
+  readonly backend: Backend | null
   readonly weight: number
 }
 

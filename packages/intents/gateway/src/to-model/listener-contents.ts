@@ -62,8 +62,9 @@ function served(
     case 'TCP':
     case 'UDP': {
       const { pool = '', shares: own = [] } = placed.sharesOf(first) ?? {}
+      const isServed = own.some(({ backend }) => backend !== null)
       // A listener without a pool refuses connections.
-      return { protocol: first.listener.protocol === 'TCP' ? 'tcp' : 'udp', defaultPool: own.length === 0 ? '' : pool }
+      return { protocol: first.listener.protocol === 'TCP' ? 'tcp' : 'udp', defaultPool: isServed ? pool : '' }
     }
     case 'TLS': {
       if (passesOn(first))

@@ -29,7 +29,7 @@ test.each([
   ['unequal shares', { two: 70, one: 30 }, [7, 7, 6]],
   ['a share of 0 gets nothing', { one: 1, two: 0 }, [1, 0, 0]],
   ['no share at all', { one: 0 }, [0]],
-  ['a backend without endpoints is not missed', { none: 9, two: 1 }, [1, 1]],
+  ['a backend without endpoints has no part in them', { none: 9, two: 1 }, [1, 1]],
   ['an endpoint of two backends has both shares', { one: 1, same: 2, two: 2 }, [3, 1, 1]],
   ['shares that are too far apart: the smaller gets something', { one: 1_000_000, two: 1 }, [256, 1, 1]],
   ['shares without small numbers: rounded', { one: 1000, two: 998 }, [256, 128, 128]],
@@ -38,8 +38,25 @@ test.each([
   expect(sharedPool('p', shares, poolOf)?.members.map(({ weight }) => weight)).toEqual(expected)
 })
 
+test.each([
+  ['nothing while all serve', { one: 1, two: 3 }, undefined],
+  ['the share of a backend without endpoints', { none: 9, two: 1 }, 90],
+  ['the share of one that does not resolve', { '': 1, two: 2 }, 33.3333],
+  ['both', { '': 1, none: 1, two: 2 }, 50],
+  ['nothing of a share of 0', { '': 0, two: 2 }, undefined],
+  ['nothing where no endpoint is: the pool is empty', { none: 1, '': 1 }, undefined],
+  ['nothing where all that resolve have a share of 0: they get none', { two: 0, '': 5 }, undefined],
+])('refused is %s', (_, weights, expected) => {
+  const shares = Object.entries(weights).map(([service, weight]) => ({
+    backend: service === '' ? null : backend(service),
+    weight,
+  }))
+  expect(sharedPool('p', shares, poolOf)?.refusedPercent).toBe(expected)
+})
+
 test('no backend: no pool', () => {
   expect(sharedPool('p', [], poolOf)).toBeNull()
+  expect(sharedPool('p', [{ backend: null, weight: 1 }], poolOf)).toBeNull()
 })
 
 test('its name is that of the route, or the UID where that is too long', () => {

@@ -15,7 +15,8 @@ export function sharedPoolNameOf(route: RouteObject): string {
 
 /**
  * One pool with the endpoints of several backends: the packet path sends to one pool. Each member has its part of what
- * its backend is to get, in whole numbers up to 256 and at least 1. An endpoint of two backends has the sum.
+ * its backend is to get, in whole numbers up to 256 and at least 1. An endpoint of two backends has the sum. The share
+ * of backends that do not resolve, or have no endpoint, is refused, as the API asks.
  * Where they have more endpoints than a pool can have, each backend has equal room.
  * @param poolOf a pool with the endpoints of one backend
  */
@@ -24,7 +25,9 @@ export function sharedPool(
   shares: readonly BackendShare[],
   poolOf: (name: string, backend: Backend) => PoolContent,
 ): PoolContent | null {
-  const pools = shares.map(({ backend, weight }) => ({ pool: poolOf(name, backend), weight }))
+  const pools = shares.flatMap(({ backend, weight }) =>
+    backend === null ? [] : [{ pool: poolOf(name, backend), weight }],
+  )
   const [first] = pools
   if (first === undefined) return null
   const parts = new Map<string, { readonly member: MemberContent; readonly part: number }>()
@@ -40,7 +43,22 @@ export function sharedPool(
   }
   const weights = wholeNumbers([...parts.values()].map(({ part }) => part))
   const members = [...parts.values()].map(({ member }, at) => ({ ...member, weight: weights[at] ?? 1 }))
-  return { ...first.pool, members }
+  const refusedPercent = members.length === 0 ? 0 : refusedPercentOf(shares, pools)
+  return { ...first.pool, members, ...(refusedPercent > 0 && refusedPercent < 100 && { refusedPercent }) }
+}
+
+interface Share {
+  readonly weight: number
+}
+
+/** Four decimals: a slot table has 4,096 slots at most. */
+function refusedPercentOf(
+  shares: readonly Share[],
+  pools: readonly (Share & { readonly pool: Pick<PoolContent, 'members'> })[],
+): number {
+  const sum = (all: readonly Share[]): number => all.reduce((total, { weight }) => total + weight, 0)
+  const [whole, served] = [sum(shares), sum(pools.filter(({ pool }) => pool.members.length > 0))]
+  return whole === 0 ? 0 : Math.round((1_000_000 * (whole - served)) / whole) / 10_000
 }
 
 /** Whole numbers in about the same proportion: exact if small numbers allow it, else the closest up to 256. */
