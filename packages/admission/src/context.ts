@@ -4,8 +4,9 @@ import type { Cidr } from '@spout/net'
 import type { OneARound } from '@spout/runtime'
 import { randomSecret } from '@spout/runtime/random-secret'
 import type { SealingKeys } from '@spout/runtime/sealing-keys'
-import type { Revision, Store, Write } from '@spout/store'
+import type { CommitOptions, Revision, Store, Write } from '@spout/store'
 import type { AdmissionIndex } from './admission-index.ts'
+import type { BusyWriters } from './busy-writers.ts'
 import type { Claim, Claims } from './claims.ts'
 import type { Turn } from './contract/load-balancer-admission.ts'
 import type { Placing } from './contract/placing.ts'
@@ -50,6 +51,8 @@ export interface AdmissionContext {
    * Spreads the answers to a project's writes over rounds of the event loop: to render one takes as long as a request.
    */
   readonly answers: OneARound
+  /** Whose commits leave the disk to others. */
+  readonly writers: BusyWriters
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly defaultQuota: Readonly<Record<QuotaResource, number>>
@@ -79,9 +82,19 @@ export async function transact<T>(
   plan: (claim: Claim) => Planned<T>,
   turn?: Turn,
 ): Promise<T> {
-  const { writes, result } = await planAndCommit(context, plan, turn)
-  if (writes.length > 0) await context.answers.turn(projectOf(writes))
-  return result
+  let over: (() => void) | null = null
+  const counted = (claim: Claim): Planned<T> => {
+    const planned = plan(claim)
+    over ??= context.writers.begin(projectOf(planned.writes))
+    return planned
+  }
+  try {
+    const { writes, result } = await planAndCommit(context, counted, { turn })
+    if (writes.length > 0) await context.answers.turn(projectOf(writes))
+    return result
+  } finally {
+    ;(over as (() => void) | null)?.()
+  }
 }
 
 /** The project of the first object that has one; empty for none. */
@@ -89,20 +102,22 @@ const projectOf = (writes: readonly Write[]): string =>
   writes.map((write) => (write.op === 'put' ? write.scope : null)).find((scope) => scope !== null) ?? ''
 
 /**
- * Like `transact`, but without waiting for a turn: for code that orders its answers itself.
+ * Like `transact`, but for code that orders its answers and counts its changes (`writers`) itself.
  * @param turn of a plan with long writes: they are encoded in pieces. Its claims are kept meanwhile
+ * @param projectId whose change it is; left out, the project of what it writes
  */
 export async function planAndCommit<T>(
   context: AdmissionContext,
   plan: (claim: Claim) => Planned<T>,
-  turn?: Turn,
+  { turn, projectId }: { readonly turn?: Turn | undefined; readonly projectId?: string } = {},
 ): Promise<Planned<T>> {
   for (let attempt = 1; ; attempt++) {
     const claim = context.claims.open()
     try {
       const planned = plan(claim)
       if (planned.writes.length === 0) return planned
-      const collision = await commit(context, planned, turn)
+      const yields = context.writers.yields(projectId ?? projectOf(planned.writes))
+      const collision = await commit(context, planned, { yields, ...(turn && { turn }) })
       if (collision === null) return planned
       if (attempt === MOST_ATTEMPTS) throw collision
     } finally {
@@ -116,10 +131,10 @@ export async function planAndCommit<T>(
 async function commit(
   { store, view }: AdmissionContext,
   planned: Planned<unknown>,
-  turn: Turn | undefined,
+  options: CommitOptions,
 ): Promise<SpoutError | null> {
   try {
-    await view.caughtUp(await storeAll(store, planned, turn))
+    await view.caughtUp(await storeAll(store, planned, options))
     return null
   } catch (error) {
     const collided =
@@ -129,11 +144,11 @@ async function commit(
   }
 }
 
-async function storeAll(store: Store, { writes, settle }: Planned<unknown>, turn: Turn | undefined): Promise<Revision> {
+async function storeAll(store: Store, { writes, settle }: Planned<unknown>, options: CommitOptions): Promise<Revision> {
   let stored: Revision | null = null
   try {
-    await turn?.()
-    stored = (await store.commit(writes, turn && { turn })).revision
+    await options.turn?.()
+    stored = (await store.commit(writes, options)).revision
     return stored
   } finally {
     settle?.(stored)

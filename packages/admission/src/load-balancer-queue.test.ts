@@ -66,3 +66,30 @@ test('changes that take long are committed one by one, so that the event loop is
   expect(seen).toEqual(Array.from({ length: CHANGES }, (_, n) => `long${n}`))
   expect(results.map(({ description }) => description)).toEqual(seen)
 })
+
+test('commits of a project with many changes at once yield to those of one that has few, deletions too', async () => {
+  const yielding = new Map<string, boolean[]>()
+  const { store, project, stranger } = office
+  const commit = store.commit.bind(store)
+  store.commit = (writes, options) => {
+    const { id } = writes[0]!
+    yielding.set(id, [...(yielding.get(id) ?? []), options?.yields === true])
+    return commit(writes, options)
+  }
+  const busy = await create(project.id)
+  const change = ({ id }: { readonly id: string }) =>
+    office.admission.changeLoadBalancer(id, () => ({ description: `${Math.random()}` }))
+  // Nobody else writes.
+  await Promise.all(Array.from({ length: CHANGES }, () => change(busy)))
+  expect(yielding.get(busy.id)).not.toContain(true)
+
+  const quiet = await create(stranger.id)
+  yielding.clear()
+  await Promise.all([
+    ...Array.from({ length: CHANGES }, () => change(busy)),
+    office.admission.deleteLoadBalancer(busy.id, { cascade: true }),
+    change(quiet),
+  ])
+  expect(yielding.get(busy.id)).not.toContain(false)
+  expect(yielding.get(quiet.id)).toEqual([false])
+})

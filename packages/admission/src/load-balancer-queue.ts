@@ -57,7 +57,8 @@ export class LoadBalancerQueue {
 
   /** @throws SpoutError NotFound, and the errors of the step */
   run(id: string, step: Step, options: StepOptions): Promise<LoadBalancer | null> {
-    return new Promise((resolve, reject) => {
+    const over = this.#context.writers.begin(this.#projectOf(id))
+    return new Promise<LoadBalancer | null>((resolve, reject) => {
       const waiting: Waiting = { ...options, step, resolve, reject }
       const queue = this.#waiting.get(id)
       if (queue !== undefined) {
@@ -66,14 +67,18 @@ export class LoadBalancerQueue {
       }
       this.#waiting.set(id, [waiting])
       void this.#drain(id)
-    })
+    }).finally(over)
+  }
+
+  #projectOf(id: string): string {
+    return this.#context.view.get('loadBalancer', id)?.value.projectId ?? ''
   }
 
   async #drain(id: string): Promise<void> {
     for (let queue = this.#waiting.get(id); queue !== undefined && queue.length > 0; queue = this.#waiting.get(id)) {
       const together = this.#nextBatch(queue)
       // Their answers do not keep the next commit waiting.
-      const line = this.#context.view.get('loadBalancer', id)?.value.projectId ?? ''
+      const line = this.#projectOf(id)
       const settle = (waiting: Waiting, outcome: Outcome) =>
         this.#context.answers.begin(line, () => {
           if ('error' in outcome) waiting.reject(outcome.error)
@@ -119,7 +124,10 @@ export class LoadBalancerQueue {
       else if (last !== stored.value) writes.push(putOver('loadBalancer', stored, last))
       return { writes, result: outcomes }
     }
-    const { result } = await planAndCommit(this.#context, plan, steps[0]?.long?.turn)
+    const { result } = await planAndCommit(this.#context, plan, {
+      turn: steps[0]?.long?.turn,
+      projectId: this.#projectOf(id),
+    })
     return result
   }
 

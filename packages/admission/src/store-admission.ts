@@ -7,6 +7,7 @@ import { changeAddressPool, createAddressPool, deleteAddressPool } from './addre
 import { AdmissionIndex } from './admission-index.ts'
 import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
 import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
+import { BusyWriters } from './busy-writers.ts'
 import { changeCertificate, createCertificate, deleteCertificate, openCertificate } from './certificates.ts'
 import { Claims } from './claims.ts'
 import { classQuotasOf } from './class-quota.ts'
@@ -95,6 +96,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
       references: references ?? 'known',
       hosts: hosts ?? 'unclaimed',
       answers: new OneARound({ mostOfRound: MOST_ANSWERS_OF_ROUND }),
+      writers: new BusyWriters(),
       now: now ?? Date.now,
       defaultQuota: defaultQuota ?? DEFAULT_QUOTA,
     }

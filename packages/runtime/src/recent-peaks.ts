@@ -25,6 +25,12 @@ export class RecentPeaks {
     return Math.max(this.#now.get(line) ?? 0, this.#before.get(line) ?? 0)
   }
 
+  /** Whether another line, of those with counts, has a lower one. */
+  isAboveAnother(line: string): boolean {
+    const own = this.of(line)
+    return [...this.#before.keys(), ...this.#now.keys()].some((other) => other !== line && this.of(other) < own)
+  }
+
   /**
    * Of lines in the order of their waiting `most` ones: half of them those with the lowest peaks, half those that
    * waited longest.

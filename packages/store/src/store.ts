@@ -78,6 +78,11 @@ export interface StoreHealth {
 export interface CommitOptions {
   /** Of long values: they are frozen, compared and written as text in pieces; resolves when the next may be done. */
   readonly turn?: () => Promise<void>
+  /**
+   * Its writer writes much, and others write, too: it may wait as long as a few flushes take, so that those of others
+   * find an idle disk. It goes along with a flush of others. Default: it does not wait.
+   */
+  readonly yields?: boolean
 }
 
 export interface Store {

@@ -1,3 +1,4 @@
+import { FakeClock } from '@spout/runtime/fake-clock'
 import { describe, expect, test } from 'vitest'
 import { GroupCommit, type Settled } from './group-commit.ts'
 
@@ -8,7 +9,7 @@ const recording = (maxBatch = 100) => {
     return batch.map(
       (item): Settled<string> => (item < 0 ? { error: new Error(`no ${item}`) } : { value: `did ${item}` }),
     )
-  }, maxBatch)
+  }, { maxBatch })
   return { batches, commits }
 }
 
@@ -19,7 +20,7 @@ const slow = () => {
     const done = Promise.withResolvers<readonly Settled<number>[]>()
     flushes.push({ batch, end: () => done.resolve(batch.map((value) => ({ value }))) })
     return done.promise
-  }, 100)
+  }, { maxBatch: 100 })
   return { flushes, commits }
 }
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
@@ -101,8 +102,95 @@ describe('GroupCommit', () => {
   test('an error of a flush is the result of its whole batch', async () => {
     const commits = new GroupCommit<number, string>(() => {
       throw new Error('broken')
-    }, 10)
+    }, { maxBatch: 10 })
     const answers = await Promise.allSettled([commits.submit(1), commits.submit(2)])
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+})
+
+/** A disk that takes `tookMs` for a flush, by a clock that the test moves. */
+const timed = (tookMs: number, maxBatch = 100) => {
+  const clock = new FakeClock()
+  const flushes: { readonly batch: readonly string[]; readonly atMs: number }[] = []
+  const commits = new GroupCommit<string, string>(
+    async (batch) => {
+      flushes.push({ batch, atMs: clock.monotonicMs() })
+      await new Promise<void>((resolve) => clock.setTimer(resolve, tookMs))
+      return batch.map((value) => ({ value }))
+    },
+    { maxBatch, clock },
+  )
+  const busy = (item: string) => commits.submit(item, { yields: true })
+  const pass = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed++) {
+      await nextTurn()
+      await clock.advance(1)
+    }
+    await nextTurn()
+  }
+  return { flushes, commits, busy, pass }
+}
+
+describe('items that yield', () => {
+  test('leave the disk idle for three times as long as the flush before took', async () => {
+    const { flushes, busy, pass } = timed(2)
+    const all = [busy('a')]
+    await pass(1)
+    all.push(busy('b'))
+    await pass(20)
+    all.push(busy('c'))
+    await pass(3)
+    await Promise.all(all)
+    expect(flushes).toEqual([
+      { batch: ['a'], atMs: 0 },
+      { batch: ['b'], atMs: 8 },
+      // The pause was over when it came.
+      { batch: ['c'], atMs: 21 },
+    ])
+  })
+
+  test('go along with one that does not yield, which finds an idle disk', async () => {
+    const { flushes, commits, busy, pass } = timed(4)
+    const all = [busy('a')]
+    await pass(1)
+    all.push(busy('b'))
+    await pass(6)
+    expect(flushes).toHaveLength(1)
+    all.push(commits.submit('quiet'))
+    await pass(5)
+    await Promise.all(all)
+    expect(flushes[1]).toEqual({ batch: ['quiet', 'b'], atMs: 7 })
+  })
+
+  test('are behind those that do not yield in a batch that is full', async () => {
+    const { flushes, commits, busy, pass } = timed(1, 2)
+    const all = [busy('a'), busy('b'), busy('c'), commits.submit('quiet')]
+    await pass(10)
+    await Promise.all(all)
+    expect(flushes.map(({ batch }) => batch)).toEqual([
+      ['quiet', 'a'],
+      ['b', 'c'],
+    ])
+  })
+
+  test('do not wait long for a slow disk', async () => {
+    const { flushes, busy, pass } = timed(500)
+    const all = [busy('a')]
+    await pass(1)
+    all.push(busy('b'))
+    await pass(1100)
+    await Promise.all(all)
+    expect(flushes.map(({ atMs }) => atMs)).toEqual([0, 520])
+  })
+
+  test('are flushed before it is drained', async () => {
+    const { flushes, commits, busy, pass } = timed(2)
+    const all = [busy('a')]
+    await pass(1)
+    all.push(busy('b'))
+    const drained = commits.drain().then(() => flushes.length)
+    await pass(20)
+    expect(await drained).toBe(2)
+    await Promise.all(all)
   })
 })

@@ -104,7 +104,7 @@ export class SqliteStore implements Store {
     this.#state = { refusal: null, floor }
     this.#warmLog = new ChangeLog(WARM, head)
     this.#watches = new Watches(this.#file.storeId, this.#log(), options.bookmarkIntervalMs ?? 10_000, this.#known)
-    this.#commits = new GroupCommit((batch) => this.#flush(batch), COMMITS_PER_FLUSH)
+    this.#commits = new GroupCommit((batch) => this.#flush(batch), { maxBatch: COMMITS_PER_FLUSH })
     this.#probeIntervalMs = options.probeIntervalMs ?? 500
   }
 
@@ -129,7 +129,7 @@ export class SqliteStore implements Store {
     return { items: objects.map((row) => this.#stored(kind, row)), revision: this.#revision(head) }
   }
 
-  async commit(writes: readonly Write[], { turn }: CommitOptions = {}): Promise<{ readonly revision: Revision }> {
+  async commit(writes: readonly Write[], { turn, yields = false }: CommitOptions = {}): Promise<{ readonly revision: Revision }> {
     this.#assertOpen()
     const encoding = { known: this.#known, isLarge: (ref: Ref) => this.#large.has(ref) }
     const { storeId } = this.#file
@@ -138,7 +138,7 @@ export class SqliteStore implements Store {
         ? writes.map((write) => planWrite(storeId, write, encoding))
         : await planWrites(storeId, writes, encoding, turn)
     if (turn !== undefined) this.#assertOpen()
-    const sequence = planned.length === 0 ? this.#head : await this.#commits.submit(planned)
+    const sequence = planned.length === 0 ? this.#head : await this.#commits.submit(planned, { yields })
     return { revision: this.#revision(sequence) }
   }
 
