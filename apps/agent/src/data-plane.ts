@@ -18,6 +18,7 @@ import {
   type HealthCheck,
   healthChecks,
   isBuiltWithLua,
+  KeptShards,
   L2Announcer,
   type LineCounts,
   MemberFlows,
@@ -125,8 +126,8 @@ export async function openDataPlane(
   const memberFlows = new MemberFlows({ ...machine, drainFile: join(config.stateDirectory, 'drains.json') })
   const flows = new FlowReplication({ ...machine, ...config.flows })
   const secondChance = new SecondChance(machine)
-  const announcers = createAnnouncers(config, machine)
-  const group = createGroupMembership(machine, { announcers, flows, secondChance, haproxy })
+  const { announcers, shards } = createAnnouncers(config, machine)
+  const group = createGroupMembership(machine, { announcers, shards, flows, secondChance, haproxy })
   return {
     name: 'data-plane',
     helper,
@@ -200,28 +201,35 @@ async function openProxies(config: AgentConfig, machine: Machine, figures: Proxy
   return { haproxy, host }
 }
 
-function createAnnouncers({ vrrp, bgp }: AgentConfig, machine: Machine): AnnouncerRegistry {
+function createAnnouncers(
+  { vrrp, bgp }: AgentConfig,
+  machine: Machine,
+): { readonly announcers: AnnouncerRegistry; readonly shards: KeptShards } {
   const elector = new VrrpAnnouncer({
     ...machine,
     directory: vrrp.directory,
     moverPath: vrrp.mover,
     keepalivedPath: vrrp.executable,
   })
-  return new AnnouncerRegistry(
+  const shards = new KeptShards({ ownership: shardOwnership(elector), clock: machine.clock })
+  const announcers = new AnnouncerRegistry(
     [new L2Announcer(machine), elector, new BgpAnnouncer({ ...machine, ...bgp, runDirectory: bgp.directory })],
-    shardOwnership(elector),
+    shards,
   )
+  return { announcers, shards }
 }
 
 function createGroupMembership(
   machine: Machine,
   {
     announcers,
+    shards,
     flows,
     secondChance,
     haproxy: proxies,
   }: {
     readonly announcers: AnnouncerRegistry
+    readonly shards: KeptShards
     readonly flows: FlowReplication
     readonly secondChance: SecondChance
     readonly haproxy: HaproxyDriver
@@ -229,7 +237,7 @@ function createGroupMembership(
 ): GroupMembership {
   const { clock, log } = machine
   return new GroupMembership({
-    first: [secondChanceOfGroup(secondChance)],
+    first: [secondChanceOfGroup(secondChance), shards],
     followers: [
       flowsOfGroup(flows),
       announcers,
