@@ -3,33 +3,23 @@ import { Mutex } from '@spout/runtime'
 import { Supervisor } from '@spout/sys'
 import type { MemberTraffic, PoolFigures } from '../../contracts/driver.ts'
 import { applyEntries, pruneUnheld, recover } from './change-entries.ts'
-import { closingSockets } from './closing-sockets.ts'
 import type { ProxyConnections } from './connection-share.ts'
 import { CurrentProxy } from './current-proxy.ts'
+import type { DomainProxyOptions } from './domain-proxy-options.ts'
 import { listenOverflows } from './listen-overflows.ts'
-import { type MetricsOf, MetricsSocket } from './metrics-socket.ts'
 import type { ProxyMirrors } from './mirror-share.ts'
 import type { Outcome } from './outcome.ts'
 import { PasswordChecker } from './password-checker.ts'
 import { disturbs, planChanges } from './plan-changes.ts'
 import { poolFigures } from './pool-figures.ts'
+import { ProxyFeeds } from './proxy-feeds.ts'
 import type { ProxyPlace } from './proxy-place.ts'
-import { answersMetrics, type RenderedEntry, tellsRequests } from './render.ts'
+import type { RenderedEntry } from './render.ts'
+import { closeGracefully, endReplaced, isBusy, renew } from './replacement.ts'
 import type { RunningProxy } from './running-proxy.ts'
 import type { FrontendCounters } from './show.ts'
-import { SlotUpkeep, type SlotUpkeepOptions } from './slot-upkeep.ts'
+import { SlotUpkeep } from './slot-upkeep.ts'
 import { ProxyLost } from './stats-socket.ts'
-import { type OnRequest, ToldRequests, type ToldRequestsOptions } from './told-requests.ts'
-
-export interface DomainProxyOptions extends SlotUpkeepOptions {
-  /** The stop of an earlier proxy of the same place. */
-  readonly after?: Promise<void>
-  /** Figures of load balancers, by a listener that answers with them. Default: none has. */
-  readonly metricsOf?: MetricsOf
-  /** Called with each finished request of listeners that log. Default: requests are not read. */
-  readonly onRequest?: OnRequest
-  readonly countLines: ToldRequestsOptions['count']
-}
 
 /**
  * The proxy of one domain. Ordinary changes are commands to the running process. The process is replaced if slots of a
@@ -42,8 +32,7 @@ export class DomainProxy {
   readonly #supervisor: Supervisor
   readonly #upkeep: SlotUpkeep
   readonly #passwords: PasswordChecker
-  #metrics: MetricsSocket | null = null
-  #told: ToldRequests | null = null
+  readonly #feeds: ProxyFeeds
 
   private constructor(given: DomainProxyOptions) {
     const { clock, log, place } = given
@@ -58,6 +47,7 @@ export class DomainProxy {
     this.#current = new CurrentProxy(given, this.#supervisor)
     this.#upkeep = new SlotUpkeep(given, this.#current, this.#mutex)
     this.#passwords = new PasswordChecker(given, this.#mutex)
+    this.#feeds = new ProxyFeeds(given, this.#current)
   }
 
   /** Adopts what an earlier agent left in this place, if anything. */
@@ -108,8 +98,7 @@ export class DomainProxy {
       const outcomes = new Map([...(await applyEntries(this.#current, able, remove)), ...lacking])
       this.#passwords.note(put, outcomes, remove)
       this.#upkeep.due()
-      await this.#followMetrics(put)
-      await this.#followRequests(put)
+      await this.#feeds.follow(put)
       return outcomes
     })
   }
@@ -149,7 +138,7 @@ export class DomainProxy {
   > {
     return this.#mutex.run(async () => {
       await this.#current.sample()
-      await this.#countDropped()
+      await this.#feeds.countDropped()
       const { assignments, counters } = this.#current
       return assignments.rendered.flatMap((entry) =>
         entry.frontends.flatMap(({ service }) => {
@@ -174,46 +163,26 @@ export class DomainProxy {
   }
 
   /**
-   * Replaces the process if it has clients. The new process accepts connections; the old one closes each connection
-   * after its next response and exits with the last. Done once for each `since`.
+   * Replaces the process if it has clients: the old one closes each connection after its next response. Done once for
+   * each `since`.
    */
   closeGracefully(since: string): Promise<void> {
-    return this.#mutex.run(async () => {
-      const { closed, running, launcher } = this.#current
-      if (closed || running?.attached !== true || (await launcher.lastDrain()) === since) return
-      if (await this.#hasClients()) await this.#current.start()
-      await launcher.noteDrain(since)
-    })
+    return this.#mutex.run(() => closeGracefully(this.#current, since))
   }
 
-  /**
-   * Whether the process or one that it replaced has clients, or a socket still sends the end of a response.
-   * @param processes counts of all proxies' processes by configuration file
-   */
+  /** @param processes counts of all proxies' processes by configuration file */
   isBusy(processes: ReadonlyMap<string, number>): Promise<boolean> {
-    return this.#mutex.run(async () => {
-      const { running, launcher } = this.#current
-      if (launcher.countOf(processes) > (running === null ? 0 : 1)) return true
-      if (await this.#hasClients()) return true
-      return running !== null && (await closingSockets(running.process.pid)) > 0
-    })
+    return this.#mutex.run(() => isBusy(this.#current, processes))
   }
 
   /** Replaces a process whose executable or limits are outdated. */
   renew(): Promise<void> {
-    return this.#mutex.run(async () => {
-      const { closed, running, launcher } = this.#current
-      if (closed || running?.attached !== true) return
-      if (await launcher.isOutdated(running)) await this.#current.start()
-    })
+    return this.#mutex.run(() => renew(this.#current))
   }
 
   /** Ends replaced processes. */
   endReplaced(): Promise<void> {
-    return this.#mutex.run(async () => {
-      const { closed, running, launcher } = this.#current
-      if (!closed && running !== null) await launcher.endReplaced(running)
-    })
+    return this.#mutex.run(() => endReplaced(this.#current))
   }
 
   /** Traffic to the members of watched pools; empty if the process died. */
@@ -278,79 +247,11 @@ export class DomainProxy {
     return this.#mutex.run(async () => this.#letGo())
   }
 
-  /** Listens for requests for figures while a listener answers with them. Without the socket it answers 503. */
-  async #followMetrics(put: readonly RenderedEntry[]): Promise<void> {
-    const { metricsOf, uid, log, place } = this.#given
-    const { assignments, launcher } = this.#current
-    if (this.#metrics !== null) {
-      if (assignments.hasMetrics) return
-      this.#metrics.close()
-      this.#metrics = null
-    } else if (metricsOf !== undefined && put.some(answersMetrics))
-      try {
-        this.#metrics = await MetricsSocket.listen(launcher.metricsSocket, uid, async (listenerId) =>
-          this.portOf(listenerId) === null ? null : metricsOf(listenerId),
-        )
-      } catch (error) {
-        log.warn({ proxy: place.name, error: String(error) }, 'requests for figures cannot be answered')
-      }
-  }
-
-  /**
-   * Reads the log lines of the processes while a listener wants them. Never waits: lines that have no room are dropped.
-   */
-  async #followRequests(put: readonly RenderedEntry[]): Promise<void> {
-    const { onRequest, countLines: count, clock, options, log, place } = this.#given
-    const { assignments, launcher } = this.#current
-    if (this.#told !== null) {
-      if (assignments.hasLines) return
-      this.#told.close()
-      this.#told = null
-    } else if (onRequest !== undefined && put.some(tellsRequests))
-      try {
-        this.#told = await ToldRequests.listen(launcher.lines, {
-          linesPerSecond: options.linesPerSecond,
-          clock,
-          onRequest,
-          count,
-          poolOf: (slot) => poolOfOwner(assignments.slots.backends.ownerOf(slot)),
-        })
-        await this.#countDropped()
-      } catch (error) {
-        log.warn({ proxy: place.name, error: String(error) }, 'requests cannot be logged or timed')
-      }
-  }
-
-  async #countDropped(): Promise<void> {
-    const { running: proxy } = this.#current
-    if (this.#told === null || proxy === null) return
-    try {
-      const counted = await proxy.connections()
-      if (counted !== null) this.#told.dropped(proxy.generation, counted.droppedLines)
-    } catch (error) {
-      if (!(error instanceof ProxyLost)) throw error
-    }
-  }
-
-  async #hasClients(): Promise<boolean> {
-    const counters = await this.#current.sample()
-    return counters !== null && [...counters.values()].some(({ current }) => current > 0)
-  }
-
   #letGo(): void {
     this.#supervisor.close()
     this.#upkeep.close()
     this.#passwords.close()
-    this.#metrics?.close()
-    this.#metrics = null
-    this.#told?.close()
-    this.#told = null
+    this.#feeds.close()
     this.#current.letGo()
   }
-}
-
-/** `NodePool.number` of `RenderedBackend.owner`. */
-const poolOfOwner = (owner: string | null): number | null => {
-  const number = /^p([0-9]+)\//.exec(owner ?? '')?.[1]
-  return number === undefined ? null : Number(number)
 }

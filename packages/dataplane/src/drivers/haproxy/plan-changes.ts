@@ -33,41 +33,16 @@ export function planChanges(
   const raise: Command[] = [...storesOfMemberTls(have.tls, want.backends)]
   const turn: Command[] = []
   const lower: Command[] = []
-
-  for (const { slot: backend, servers, tls } of want.backends) {
-    const present = have.backends.get(backend)
-    const wanted = new Set<string>()
-    for (const server of servers) {
-      wanted.add(server.name)
-      const state = present?.get(server.name)
-      if (state === undefined) {
-        raise.push({ do: 'add-server', backend, server, ...(tls === undefined ? {} : { tls }) })
-        if (server.ready) raise.push({ do: 'set-ready', backend, server: server.name, ready: true })
-        continue
-      }
-      if (state.weight !== server.weight)
-        raise.push({ do: 'set-weight', backend, server: server.name, weight: server.weight })
-      if (state.ready !== server.ready)
-        (server.ready ? raise : lower).push({ do: 'set-ready', backend, server: server.name, ready: server.ready })
-      if (state.ready && server.reset) lower.push({ do: 'shutdown-sessions', backend, server: server.name })
-    }
-    for (const name of present?.keys() ?? []) if (!wanted.has(name)) lower.push(...removal(have, backend, name))
+  for (const backend of want.backends) {
+    const changes = backendChanges(have, backend)
+    raise.push(...changes.raise)
+    lower.push(...changes.lower)
   }
-
   const obsolete: Command[] = []
-  for (const { slot: frontend, values, rows } of want.frontends) {
-    const present = have.frontends.get(frontend) ?? {}
-    const changes = VALUE_MAPS.flatMap((map): Command[] => {
-      const value = values[map]
-      if (value === present[map]) return []
-      if (value === undefined) return [{ do: 'del-map', map, frontend }]
-      return [{ do: present[map] === undefined ? 'add-map' : 'set-map', map, frontend, value }]
-    })
-    const row = rowChanges(have, frontend, rows, settled.get(frontend))
-    const at = (place: ReturnType<typeof placeAmongRows>) =>
-      changes.filter((change) => placeAmongRows(change, present) === place)
-    turn.push(...at('before'), ...row.put, ...at('between').toReversed())
-    obsolete.push(...row.remove, ...at('after'))
+  for (const frontend of want.frontends) {
+    const changes = frontendChanges(have, frontend, settled.get(frontend.slot))
+    turn.push(...changes.turn)
+    obsolete.push(...changes.obsolete)
   }
 
   const tls = planTlsChanges(have.tls, before.frontends, want.frontends)
@@ -88,6 +63,55 @@ export function planChanges(
     for (const name of have.backends.get(backend)?.keys() ?? []) lower.push(...removal(have, backend, name))
   }
   return { raise, turn, lower }
+}
+
+/** From the servers that a backend has to those that it should have. */
+function backendChanges(
+  have: ProxyContent,
+  { slot: backend, servers, tls }: PlacedEntry['backends'][number],
+): Pick<Changes, 'raise' | 'lower'> {
+  const raise: Command[] = []
+  const lower: Command[] = []
+  const present = have.backends.get(backend)
+  const wanted = new Set<string>()
+  for (const server of servers) {
+    wanted.add(server.name)
+    const state = present?.get(server.name)
+    if (state === undefined) {
+      raise.push({ do: 'add-server', backend, server, ...(tls === undefined ? {} : { tls }) })
+      if (server.ready) raise.push({ do: 'set-ready', backend, server: server.name, ready: true })
+      continue
+    }
+    if (state.weight !== server.weight)
+      raise.push({ do: 'set-weight', backend, server: server.name, weight: server.weight })
+    if (state.ready !== server.ready)
+      (server.ready ? raise : lower).push({ do: 'set-ready', backend, server: server.name, ready: server.ready })
+    if (state.ready && server.reset) lower.push({ do: 'shutdown-sessions', backend, server: server.name })
+  }
+  for (const name of present?.keys() ?? []) if (!wanted.has(name)) lower.push(...removal(have, backend, name))
+  return { raise, lower }
+}
+
+/** From the values and rows of a frontend to those that it should have. `obsolete` comes after all that turns. */
+function frontendChanges(
+  have: ProxyContent,
+  { slot: frontend, values, rows }: PlacedEntry['frontends'][number],
+  settled: PlacedRows | undefined,
+): { readonly turn: readonly Command[]; readonly obsolete: readonly Command[] } {
+  const present = have.frontends.get(frontend) ?? {}
+  const changes = VALUE_MAPS.flatMap((map): Command[] => {
+    const value = values[map]
+    if (value === present[map]) return []
+    if (value === undefined) return [{ do: 'del-map', map, frontend }]
+    return [{ do: present[map] === undefined ? 'add-map' : 'set-map', map, frontend, value }]
+  })
+  const row = rowChanges(have, frontend, rows, settled)
+  const at = (place: ReturnType<typeof placeAmongRows>) =>
+    changes.filter((change) => placeAmongRows(change, present) === place)
+  return {
+    turn: [...at('before'), ...row.put, ...at('between').toReversed()],
+    obsolete: [...row.remove, ...at('after')],
+  }
 }
 
 /**
