@@ -123,10 +123,7 @@ export function createServer(options: HostOptions): FastifyInstance {
     for (const [name, value] of securityHeaders) if (!reply.hasHeader(name)) reply.header(name, value)
     done()
   })
-  const answered = (requestId: string, answer: Answer): void => {
-    options.onAnswer?.(answer)
-    if (options.log.isLevelEnabled('debug')) options.log.debug({ event: 'answered', requestId, ...answer })
-  }
+  const answered = answeredOf(options)
   app.addHook('onResponse', (request, reply, done) => {
     answered(request.id, {
       method: request.method,
@@ -136,21 +133,38 @@ export function createServer(options: HostOptions): FastifyInstance {
     })
     done()
   })
-  if (options.known !== undefined) {
-    let find = options.known
-    // From then on the routes answer, which tell the client to close its connection.
-    app.addHook('preClose', async () => {
-      find = () => null
-    })
-    answerKnown(app.server, {
-      find: (message) => find(message),
-      headers: { ...Object.fromEntries(securityHeaders) },
-      newId: newRequestId,
-      onAnswer: ({ route }, requestId, durationMs) =>
-        answered(requestId, { method: 'GET', route, status: 200, durationMs }),
-    })
-  }
+  if (options.known !== undefined) answerBeforeRoutes(app, options.known, securityHeaders, answered)
   return app
+}
+
+/** Counts and logs an answer. */
+type Answered = (requestId: string, answer: Answer) => void
+
+const answeredOf =
+  ({ onAnswer, log }: HostOptions): Answered =>
+  (requestId, answer) => {
+    onAnswer?.(answer)
+    if (log.isLevelEnabled('debug')) log.debug({ event: 'answered', requestId, ...answer })
+  }
+
+/** Answers what needs no route, until the server closes: then the routes tell the client to close its connection. */
+function answerBeforeRoutes(
+  app: FastifyInstance,
+  known: NonNullable<HostOptions['known']>,
+  securityHeaders: readonly (readonly [string, string])[],
+  answered: Answered,
+): void {
+  let find = known
+  app.addHook('preClose', async () => {
+    find = () => null
+  })
+  answerKnown(app.server, {
+    find: (message) => find(message),
+    headers: { ...Object.fromEntries(securityHeaders) },
+    newId: newRequestId,
+    onAnswer: ({ route }, requestId, durationMs) =>
+      answered(requestId, { method: 'GET', route, status: 200, durationMs }),
+  })
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Admission, ModelView, NodeStates, ReportSink } from '@spout/admiss
 import { EDITS_VERSION, parseAs, SpoutError } from '@spout/model'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Store } from '@spout/store'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { noteLogin, notesOf } from '../audit/audit-notes.ts'
 import type { AuditSink } from '../audit/audit-requests.ts'
@@ -164,42 +164,13 @@ export class AgentLink implements Component {
   }
 
   #routes(app: FastifyInstance): void {
-    const { admission, authority, reports } = this.#options
     answerWithProblems(app)
-
-    app.post(ENROL_PATH, async (request) => {
-      const body = parseAs(enrolment, request.body)
-      noteLogin(request, { method: 'token' in body ? 'enrolment_token' : 'service_account' })
-      let certificate = ''
-      const issue = async (nodeId: string): Promise<string> => {
-        const issued = await authority.issueNode(body.csr, nodeId)
-        certificate = issued.certificate
-        return issued.sha256
-      }
-      const node =
-        'token' in body
-          ? // The second half pins the authority for the agent; the secret is the first.
-            await admission.enrolNode(body.token.split('.', 1)[0] ?? '', issue, body.csr)
-          : await admission.enrolNamedNode(await this.#clusterNode(body.serviceAccountToken, request.ip), issue)
-      notesOf(request).object = `nodes/${node.id}`
-      return { nodeId: node.id, certificate, ca: authority.certificate }
-    })
-
-    app.post('/agent/v1/renew', async (request) => {
-      const nodeId = this.#nodeOf(request)
-      noteLogin(request, { method: 'certificate' })
-      notesOf(request).object = `nodes/${nodeId}`
-      const { csr } = parseAs(renewal, request.body)
-      const issued = await authority.issueNode(csr, nodeId)
-      await this.#certificates.renew(nodeId, issued.sha256)
-      return { certificate: issued.certificate, ca: authority.certificate }
-    })
-
+    app.post(ENROL_PATH, (request) => this.#enrol(request))
+    app.post('/agent/v1/renew', (request) => this.#renew(request))
     app.post('/agent/v1/report', { bodyLimit: REPORT_LIMIT_BYTES }, async (request) => {
       const nodeId = this.#nodeOf(request)
-      return reports.report(nodeId, parseAs(nodeReport, request.body))
+      return this.#options.reports.report(nodeId, parseAs(nodeReport, request.body))
     })
-
     app.get<{ Params: { readonly id: string } }>(
       '/agent/v1/load-balancers/:id/certificates',
       async (request, reply) => {
@@ -209,30 +180,63 @@ export class AgentLink implements Component {
         return certificatesOf(this.#options, nodeId, request.params.id, ids === null ? null : new Set(ids.split(',')))
       },
     )
+    app.get('/agent/v1/state', (request, reply) => this.#sendState(request, reply))
+  }
 
-    app.get('/agent/v1/state', async (request, reply) => {
-      const nodeId = this.#nodeOf(request)
-      const { states, clock, log } = this.#options
-      if (!states.ready()) throw new SpoutError('Unavailable', { what: 'Node state', reason: 'it is being planned' })
-      // Heartbeats are traffic, so a socket that is idle this long has a reader that takes nothing.
-      request.raw.socket.setTimeout(STALLED_READER_MS, () => request.raw.socket.destroy())
-      reply.hijack()
-      reply.raw.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
-      // A node has one stream. An older one is a connection that it has given up.
-      this.#streams.get(nodeId)?.end()
-      const takesEdits = queryValue(request, 'edits') === EDITS_VERSION
-      const stream = new StateStream({ states, nodeId, out: reply.raw, clock, takesEdits })
-      this.#streams.set(nodeId, stream)
-      log.info({ event: 'node-connected', nodeId }, 'state stream opened')
-      try {
-        await stream.run()
-      } catch (error) {
-        log.error({ event: 'state-stream-threw', nodeId, err: error, bug: true }, 'state stream broke')
-        reply.raw.destroy()
-      }
-      if (this.#streams.get(nodeId) === stream) this.#streams.delete(nodeId)
-      log.info({ event: 'node-disconnected', nodeId }, 'state stream ended')
-    })
+  /** Gives a new node its certificate: for a token of one use, or for the service account of its pod. */
+  async #enrol(request: FastifyRequest) {
+    const { admission, authority } = this.#options
+    const body = parseAs(enrolment, request.body)
+    noteLogin(request, { method: 'token' in body ? 'enrolment_token' : 'service_account' })
+    let certificate = ''
+    const issue = async (nodeId: string): Promise<string> => {
+      const issued = await authority.issueNode(body.csr, nodeId)
+      certificate = issued.certificate
+      return issued.sha256
+    }
+    const node =
+      'token' in body
+        ? // The second half pins the authority for the agent; the secret is the first.
+          await admission.enrolNode(body.token.split('.', 1)[0] ?? '', issue, body.csr)
+        : await admission.enrolNamedNode(await this.#clusterNode(body.serviceAccountToken, request.ip), issue)
+    notesOf(request).object = `nodes/${node.id}`
+    return { nodeId: node.id, certificate, ca: authority.certificate }
+  }
+
+  async #renew(request: FastifyRequest) {
+    const { authority } = this.#options
+    const nodeId = this.#nodeOf(request)
+    noteLogin(request, { method: 'certificate' })
+    notesOf(request).object = `nodes/${nodeId}`
+    const { csr } = parseAs(renewal, request.body)
+    const issued = await authority.issueNode(csr, nodeId)
+    await this.#certificates.renew(nodeId, issued.sha256)
+    return { certificate: issued.certificate, ca: authority.certificate }
+  }
+
+  /** The node gets its whole set first, then changes, until it goes. */
+  async #sendState(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const nodeId = this.#nodeOf(request)
+    const { states, clock, log } = this.#options
+    if (!states.ready()) throw new SpoutError('Unavailable', { what: 'Node state', reason: 'it is being planned' })
+    // Heartbeats are traffic, so a socket that is idle this long has a reader that takes nothing.
+    request.raw.socket.setTimeout(STALLED_READER_MS, () => request.raw.socket.destroy())
+    reply.hijack()
+    reply.raw.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
+    // A node has one stream. An older one is a connection that it has given up.
+    this.#streams.get(nodeId)?.end()
+    const takesEdits = queryValue(request, 'edits') === EDITS_VERSION
+    const stream = new StateStream({ states, nodeId, out: reply.raw, clock, takesEdits })
+    this.#streams.set(nodeId, stream)
+    log.info({ event: 'node-connected', nodeId }, 'state stream opened')
+    try {
+      await stream.run()
+    } catch (error) {
+      log.error({ event: 'state-stream-threw', nodeId, err: error, bug: true }, 'state stream broke')
+      reply.raw.destroy()
+    }
+    if (this.#streams.get(nodeId) === stream) this.#streams.delete(nodeId)
+    log.info({ event: 'node-disconnected', nodeId }, 'state stream ended')
   }
 
   /** The node that the token's pod runs on. An agent cannot name another. */
