@@ -55,16 +55,22 @@ const busiest = (rows: readonly Row[], before: Sample, after: Sample): readonly 
 
 /** Adds `spout top` and `spout lb stats`. */
 export function addTop(program: Command, context: CommandContext): void {
-  const common = (command: Command): Command =>
-    command
-      .option('--project <project>', 'only what is of this project')
-      .option('--every <seconds>', 'how long is counted for each table', seconds, EVERY_S)
-      .addOption(
-        new Option('--by <part>', 'requests by pool or by route, of listeners that count them').choices([...PARTS]),
-      )
-      .addOption(new Option('-o, --output <format>', 'output format').choices([...FORMATS]).default('table'))
+  addTopCommand(program, context)
+  addStatsCommand(program, context)
+}
 
-  common(program.command('top').description('shows what load balancers do now, the busiest first'))
+/** The options of both. */
+const withCommonOptions = (command: Command): Command =>
+  command
+    .option('--project <project>', 'only what is of this project')
+    .option('--every <seconds>', 'how long is counted for each table', seconds, EVERY_S)
+    .addOption(
+      new Option('--by <part>', 'requests by pool or by route, of listeners that count them').choices([...PARTS]),
+    )
+    .addOption(new Option('-o, --output <format>', 'output format').choices([...FORMATS]).default('table'))
+
+function addTopCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(program.command('top').description('shows what load balancers do now, the busiest first'))
     .option('--once', 'prints one table')
     .action(async (options: TopOptions) => {
       const scoped = await scopedTo(sessionOf(context), options.project)
@@ -85,10 +91,14 @@ export function addTop(program: Command, context: CommandContext): void {
         before = after
       }
     })
+}
 
+function addStatsCommand(program: Command, context: CommandContext): void {
   const lb = program.commands.find((command) => command.name() === 'lb')
   if (lb === undefined) throw new Error('there is no noun lb')
-  common(lb.command('stats').description('shows what the listeners of one load balancer counted').argument('<name>'))
+  withCommonOptions(
+    lb.command('stats').description('shows what the listeners of one load balancer counted').argument('<name>'),
+  )
     .option('-w, --watch', 'prints what they do per second, again and again')
     .action(async (name: string, options: TopOptions) => {
       const scoped = await scopedTo(sessionOf(context), options.project)
