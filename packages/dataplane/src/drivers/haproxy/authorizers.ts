@@ -2,6 +2,7 @@ import type { NodeAuthorizer } from '@spout/model'
 import { hex, list } from './filter-text.ts'
 import { isSet } from './is-set.ts'
 import type { MapName } from './maps.ts'
+import { unreadRules } from './source-share.ts'
 
 /**
  * Authorizers of routes: `authorizers.lua` asks a backend, through the frontend of `mirrors.ts`, whether a request may go
@@ -55,6 +56,7 @@ export const askRules: readonly string[] = [
   // of a member, which filters change.
   `    http-request unset-var(txn.filter) if ${isSet('refusal')}`,
   `    http-request unset-var(txn.ownfilter) if ${isSet('refusal')}`,
+  ...unreadRules(isSet('refusal')),
   `    http-request use-service lua.refuse if ${isSet('refusal')}`,
   `    http-request return status 500 if ${isSet('authorizer')} !${isSet('authorized')}`,
   `    http-response lua.give_cookies if ${isSet('given_cookies')}`,

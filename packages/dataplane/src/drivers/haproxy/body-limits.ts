@@ -1,5 +1,6 @@
 import { isSet } from './is-set.ts'
 import type { MapName } from './maps.ts'
+import { unreadRules } from './source-share.ts'
 
 /** Answers 413, and reads some of what the client still sends, which it must have sent before it looks for an answer. */
 const REFUSED = '    http-request use-service lua.too_large'
@@ -17,6 +18,7 @@ export const bodyLimitRules = (mapPath: (map: MapName) => string): readonly stri
   `    http-request set-var(txn.large) bool(true) if ${isSet('length')} { var(txn.length),sub(txn.body) gt 0 }`,
   // Its answer is not one of a member, which filters change.
   `    http-request unset-var(txn.filter) if ${isSet('large')}`,
+  ...unreadRules(isSet('large')),
   `${REFUSED} if ${isSet('large')}`,
 ]
 

@@ -31,7 +31,7 @@ import {
   type TlsShape,
 } from './shape.ts'
 import type { Slot } from './slot-table.ts'
-import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
+import { processConnections, type SourceBounds, sourceRules, sourceTable, streamRules } from './source-share.ts'
 import { cipherWords } from './tls-values.ts'
 import { usersBackend } from './users-backend.ts'
 
@@ -127,7 +127,7 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   '    nbthread 1',
   // Requests that are processed together hold buffers at the same time. This few fit into the thread's cache of them.
   '    tune.maxpollevents 16',
-  `    maxconn ${settings.maxConnections}`,
+  `    maxconn ${processConnections(settings)}`,
   ...(settings.bufferBytes === DEFAULT_OPTIONS.bufferBytes ? [] : [`    tune.bufsize ${settings.bufferBytes}`]),
   `    uid ${settings.uid}`,
   `    gid ${settings.gid}`,
@@ -214,13 +214,15 @@ function defaultsSections({
     // For answers of the proxy itself.
     'defaults http-backend',
     '    mode http',
-    ...relayDefaults(),
+    ...streamRules(settings),
+    ...relayDefaults(settings),
     ...(frontends.some(({ shape }) => shape.behind) ? behindDefaults : []),
     ...[...new Map(backends.map(({ shape }) => [backendKind(shape), shape]))].flatMap(([kind, { mode, memberMs }]) => [
       `defaults ${kind}-backend`,
       `    mode ${mode}`,
       '    retries 3',
       REDISPATCH,
+      ...(mode === 'http' ? streamRules(settings) : []),
       ...(mode === 'http' ? attemptLimit(timeoutText(memberMs)) : []),
     ]),
   ]

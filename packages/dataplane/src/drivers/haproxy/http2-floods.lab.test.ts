@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import { issueCertificate, recordFault } from '@spout/testkit'
 import { beforeEach, expect, it } from 'vitest'
 import { ask, httpMember } from '../../testing/haproxy/proxy-lab.ts'
+import { proxyMemory } from '../../testing/haproxy/proxy-memory.ts'
 import { FLAG, FRAME, frame, headerBlock, openHttp2, type RawHttp2 } from '../../testing/haproxy/raw-http2.ts'
 import { sampleEntry, samplePool, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import { proxyFiles } from './proxy-files.ts'
-import { processesOn } from './proxy-process.ts'
 
 /** Clients that use up a proxy by what HTTP/2 and TLS allow them to ask for, again and again. */
 
@@ -37,13 +36,6 @@ beforeEach(async () => {
   plain = { host, port: portOf(driver, 'web-80') }
   secure = { host, port: portOf(driver, 'web-443') }
 })
-
-async function proxy(): Promise<{ readonly pids: string; readonly bytes: number }> {
-  const pids = (await processesOn(files.config)).map(({ pid }) => pid)
-  const resident = (pid: number): number =>
-    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024
-  return { pids: pids.join(), bytes: pids.reduce((sum, pid) => sum + resident(pid), 0) }
-}
 
 const REQUEST = headerBlock([
   [':method', 'GET'],
@@ -130,7 +122,7 @@ it.each(FLOODS)(
   '%s: the proxy goes on, with the memory it had, and others are answered',
   async (name, piece, end) => {
     expect((await ask(plain)).status).toBe(200)
-    const before = await proxy()
+    const before = await proxyMemory(files.config)
     const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => openHttp2(plain, null)))
     let isOver = false
     const floods = Promise.all(clients.map((client) => flood(client, piece))).finally(() => {
@@ -142,7 +134,7 @@ it.each(FLOODS)(
       answered++
     } while (!isOver)
     const sent = (await floods).reduce((sum, bytes) => sum + bytes, 0)
-    const during = await proxy()
+    const during = await proxyMemory(files.config)
     if (end === 'cut') {
       await Promise.all(clients.map(({ closed }) => closed))
     }

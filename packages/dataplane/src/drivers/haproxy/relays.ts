@@ -2,6 +2,7 @@ import { MOST_RETRIES } from '@spout/model/route-words'
 import { countedRules, isCounted } from './body-limits.ts'
 import { isSet } from './is-set.ts'
 import type { MapName } from './maps.ts'
+import { relayedRules, type SourceBounds } from './source-share.ts'
 
 /**
  * A relay is a backend whose only server is a frontend of the same process. HAProxy 2.6 has some limits for a backend, but
@@ -140,13 +141,16 @@ export const attemptTable = (requests: number): readonly string[] => [
 ]
 
 /** The settings that all relays share. The limits of clients and members are set before and behind them. */
-export const relayDefaults = (): readonly string[] => [
+export const relayDefaults = (bounds: SourceBounds): readonly string[] => [
   'defaults relay-backend',
   '    mode http',
+  ...relayedRules(bounds),
   '    retries 0',
   '    timeout connect 5s',
   '    timeout server 24d',
   '    timeout tunnel 24d',
+  // What a client still sends does not renew the time until the response: a body may drip.
+  '    option independent-streams',
   // An idle connection would be of no use to another client, whose address differs.
   '    option http-server-close',
   `    http-request del-header ${SNI}`,

@@ -17,6 +17,7 @@ import {
   parseTraffic,
   type ServerCounters,
 } from './show.ts'
+import { ALL } from './source-share.ts'
 import { StatsSocket } from './stats-socket.ts'
 import { isTlsCommand, payloadOf, tlsCommandText } from './tls-command.ts'
 import type { UnreadableContent } from './tls-content.ts'
@@ -175,10 +176,10 @@ export class RunningProxy {
     )
   }
 
-  /** Its number of connections, and the maximum. @throws ProxyLost */
+  /** Its number of clients' connections, and the maximum. @throws ProxyLost */
   async connections(): Promise<ReturnType<typeof parseInfo>> {
-    const [text = ''] = await this.#socket.execute(['show info\n'])
-    return parseInfo(text)
+    const [info = '', table = ''] = await this.#socket.execute(['show info\n', `show table ${ALL}\n`])
+    return parseInfo(info, table)
   }
 
   /** The copies of requests that it makes; null if it makes none. @throws ProxyLost */

@@ -24,9 +24,12 @@ b1,m3,5,0,0,0,0,,,,,,5,,`
 
 describe('show', () => {
   it('info', () => {
-    const text = 'Name: HAProxy\nMaxconn: 4000\nHard_maxconn: 9\nCurrConns: 17\nCumConns: 18\nMaxConnRate: 3\n'
-    expect(parseInfo(text)).toEqual({ current: 17, most: 4000, droppedLines: 0 })
-    expect(parseInfo('Permission denied')).toBeNull()
+    const text = 'Name: HAProxy\nMaxconn: 8000\nHard_maxconn: 9\nCurrConns: 21\nCumConns: 22\nMaxConnRate: 3\n'
+    const table = '# table: all, type: integer, size:1, used:1'
+    const row = '0x5581d2a5f2d8: key=0 use=17 exp=9998 shard=0 conn_cur=17'
+    expect(parseInfo(text, `${table}\n${row}\n`)).toEqual({ current: 17, most: 4000, droppedLines: 0 })
+    expect(parseInfo(text, `${table}\n`)).toEqual({ current: 0, most: 4000, droppedLines: 0 })
+    expect(parseInfo('Permission denied', 'Permission denied')).toBeNull()
   })
 
   it('reads the copies of requests', () => {

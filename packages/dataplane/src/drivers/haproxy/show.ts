@@ -3,6 +3,7 @@ import { emptyContent, type ProxyContent, rowsOf, type ServerState } from './con
 import { type Columns, type Figures, figuresIn } from './figures.ts'
 import { type MapName, ROW_MAPS, VALUE_MAPS } from './maps.ts'
 import type { ProxyMirrors } from './mirror-share.ts'
+import { clientConnections } from './source-share.ts'
 
 /** Parses output of the runtime API. Sections that are not ours are skipped. */
 
@@ -79,15 +80,18 @@ export function parseTraffic(csv: string): BackendTraffic | null {
 }
 
 /**
- * `show info`: lines `<name>: <value>`. Null without the values that were asked for, since the output is something
- * else.
+ * `show info`: lines `<name>: <value>`, and `show table` of all clients' connections, which has no line when there are
+ * none. Null without the values that were asked for, since the output is something else.
  */
 export function parseInfo(
-  text: string,
+  info: string,
+  table: string,
 ): { readonly current: number; readonly most: number; readonly droppedLines: number } | null {
-  const of = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
-  const [current, most] = [of('CurrConns'), of('Maxconn')]
-  return Number.isNaN(current) || Number.isNaN(most) ? null : { current, most, droppedLines: of('DroppedLogs') || 0 }
+  const of = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(info)?.[1] ?? Number.NaN)
+  const most = of('Maxconn')
+  if (Number.isNaN(most) || !table.startsWith('# table: ')) return null
+  const current = Number(/ conn_cur=(\d+)$/m.exec(table)?.[1] ?? 0)
+  return { current, most: clientConnections(most), droppedLines: of('DroppedLogs') || 0 }
 }
 
 /** `show mirrors` of `mirrors.lua`; null for the answer of a process without it. */
