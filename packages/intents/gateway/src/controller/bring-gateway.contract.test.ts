@@ -1,9 +1,20 @@
+import { Refused } from '@spout/client/native-api'
 import { KnownLoadBalancers, keyOf, LeftOut, NativeLoadBalancers, uidOf } from '@spout/connector'
 import { silentLogger, systemClock } from '@spout/runtime'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openTestBed } from '../../../../server/src/test-bed.ts'
 import type { Gateway } from '../objects/gateway.ts'
-import { gatewayWith, http, routeWith, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
+import type { RouteObject } from '../objects/route.ts'
+import {
+  connectionRoute,
+  gatewayWith,
+  http,
+  listener,
+  routeWith,
+  serviceOf,
+  surroundingsOf,
+  to,
+} from '../testing/objects.ts'
 import { compileGateway } from '../to-model/compile-gateway.ts'
 import { bringGateway } from './bring-gateway.ts'
 
@@ -18,7 +29,8 @@ const routeTo = (service: string, number: number, path = `/${number}`) =>
 
 let bed: Awaited<ReturnType<typeof openTestBed>>
 let projectId: string
-let bring: (routes: readonly ReturnType<typeof routeTo>[], gateway?: Gateway) => ReturnType<typeof bringGateway>
+let service: NativeLoadBalancers
+let bring: (routes: readonly RouteObject[], gateway?: Gateway) => ReturnType<typeof bringGateway>
 const served = () =>
   bed.view
     .list('loadBalancer', { projectId })
@@ -40,7 +52,7 @@ beforeAll(async () => {
   })
   const subnet = { name: '', description: '', cidr: '10.128.0.0/16', gatewayIp: null, nodeRange: null }
   await admission.addSubnet(network.id, subnet)
-  const service = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+  service = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
   const known = new KnownLoadBalancers({
     ...{ service, cluster: CLUSTER, kind: 'gateway', clock: systemClock, log: silentLogger() },
   })
@@ -92,4 +104,18 @@ test('labels of the infrastructure are tags of the load balancer, and follow whe
       .sort()
     expect(await tagsWith(labels)).toEqual([tags, tags])
   }
+})
+
+test('a control plane that does not know refused shares yet gets the load balancer without', async () => {
+  const gateway = gatewayWith([listener('tcp', 'TCP', 53)])
+  const route = connectionRoute('TCPRoute', [to('a'), to('missing')])
+  using replaced = vi.spyOn(service, 'replace').mockImplementation((...given) => {
+    if (!JSON.stringify(given).includes('refusedPercent'))
+      return NativeLoadBalancers.prototype.replace.apply(service, given)
+    return Promise.reject(new Refused('UnknownField', 'unknown', 'pools[0].refusedPercent'))
+  })
+  const { notMade, shown } = await bring([route], gateway)
+  expect([notMade, shown?.document.pools]).toMatchObject([null, [{ name: 'TCPRoute/shop/r', protocol: 'tcp' }]])
+  replaced.mockRestore()
+  expect((await bring([route], gateway)).shown?.document.pools).toMatchObject([{ refusedPercent: 50 }])
 })

@@ -7,6 +7,7 @@ import {
   keptLoadBalancer,
   type ListenerContent,
   PoolAwaited,
+  type PoolContent,
   type Progress,
   type Refusal,
   reasonOf,
@@ -51,17 +52,19 @@ export async function bringGateway(
   try {
     return await bring(context, gateway, compiled)
   } catch (error) {
-    const without = isUnknownThere(error) ? withoutSeparateHosts(compiled) : null
+    const without = isUnknownThere(error) ? withoutLaterFields(compiled) : null
     if (without === null) throw error
     return bring(context, gateway, without)
   }
 }
 
-/** An earlier control plane lacks the field that separates the hosts of a port. */
+/** An earlier control plane lacks the fields that separate the hosts of a port, and refuse a part of connections. */
 const isUnknownThere = (error: unknown): boolean =>
-  error instanceof Refused && error.code === 'UnknownField' && (error.field?.endsWith('.separateHosts') ?? false)
+  error instanceof Refused &&
+  error.code === 'UnknownField' &&
+  ['.separateHosts', '.refusedPercent'].some((field) => error.field?.endsWith(field))
 
-function withoutSeparateHosts(compiled: CompiledGateway): CompiledGateway | null {
+function withoutLaterFields(compiled: CompiledGateway): CompiledGateway | null {
   const { wanted } = compiled
   if (wanted === null) return null
   const listeners = wanted.content.listeners.map((listener): ListenerContent => {
@@ -69,7 +72,8 @@ function withoutSeparateHosts(compiled: CompiledGateway): CompiledGateway | null
     const { separateHosts: _, ...tls } = listener.tls
     return { ...listener, tls }
   })
-  return { ...compiled, wanted: { ...wanted, content: { ...wanted.content, listeners } } }
+  const pools = wanted.content.pools.map(({ refusedPercent: _, ...pool }): PoolContent => pool)
+  return { ...compiled, wanted: { ...wanted, content: { ...wanted.content, listeners, pools } } }
 }
 
 async function bring(
