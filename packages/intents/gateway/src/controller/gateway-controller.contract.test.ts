@@ -9,11 +9,24 @@ import { openTestBed } from '../../../../server/src/test-bed.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import { type RouteObject, routeIdOf } from '../objects/route.ts'
 import { HTTP_ROUTE } from '../route-kinds/http-route.ts'
+import { TCP_ROUTE } from '../route-kinds/tcp-and-udp-route.ts'
 import { brokenRoute, goodHost } from '../testing/broken-objects.fixture.ts'
 import { MemoryCluster } from '../testing/memory-cluster.fixture.ts'
-import { gatewayWith, grantOf, grpcRouteWith, http, routeWith, serviceOf, setWith, to } from '../testing/objects.ts'
+import {
+  connectionRoute,
+  gatewayWith,
+  grantOf,
+  grpcRouteWith,
+  http,
+  listener,
+  routeWith,
+  serviceOf,
+  setWith,
+  to,
+} from '../testing/objects.ts'
 import { compileGateway } from '../to-model/compile-gateway.ts'
 import { GatewayController } from './gateway-controller.ts'
+import { Statuses } from './statuses.ts'
 
 const CLUSTER = 'c1'
 const KEY = 'shop/web'
@@ -216,6 +229,48 @@ test('broken routes are compiled as often as good ones: what one costs does not 
   expect(replaced).not.toHaveBeenCalled()
   for (const one of made) cluster.putRoute(routeIdOf(one), null)
   await soon('the routes to go', () => attached() === 0)
+})
+
+test('a change of a TCPRoute is looked at with those alone that may have its listener', async () => {
+  const count = 40
+  const listeners = Array.from({ length: count }, (_, at) => listener(`tcp-${at}`, 'TCP', 1000 + at))
+  cluster.putService('shop/a', serviceOf('a'))
+  cluster.putService('shop/b', serviceOf('b'))
+  const gateway = gatewayWith([http('first'), ...listeners], {}, generation++)
+  cluster.putGateway({ ...gateway, ...(cluster.gateway(KEY)?.status && { status: cluster.gateway(KEY)!.status! }) })
+  const routeAt = (number: number, at: number, service = 'a') =>
+    connectionRoute(
+      'TCPRoute',
+      [to(service)],
+      { name: `tcp-${number}`, number: 2000 + number, createdAt: `2026-01-01T00:00:${10 + number}Z` },
+      { parentRefs: [{ name: 'web', sectionName: `tcp-${at}` }] },
+    )
+  const put = (route: RouteObject) => cluster.putRoute(routeIdOf(route), route)
+  const ids = (...numbers: readonly number[]) => numbers.map((number) => `TCPRoute/shop/tcp-${number}`)
+  const all = Array.from({ length: count }, (_, at) => routeAt(at, at))
+  const conditionOf = (route: RouteObject) =>
+    cluster.route(routeIdOf(route))?.status?.parents?.[0]?.conditions?.find(({ type }) => type === 'Accepted')
+  all.forEach(put)
+  await soon('all to be told', () => all.every((route) => conditionOf(route) !== undefined))
+  await soon('an empty queue', () => controller.counters.queued === 0)
+
+  using compile = vi.spyOn(TCP_ROUTE, 'compile')
+  using told = vi.spyOn(Statuses.prototype, 'tellRoute')
+  /** The routes that were compiled, and those whose statuses were looked at. */
+  const after = async (route: RouteObject) => {
+    compile.mockClear()
+    told.mockClear()
+    put(route)
+    await soon('an empty queue', () => controller.counters.queued === 0)
+    const compiled = new Set(compile.mock.calls.map(([one]) => routeIdOf(one)))
+    return [[...compiled].sort(), [...new Set(told.mock.calls.map(([id]) => id))].sort()]
+  }
+  expect(await after(routeAt(5, 5, 'b'))).toEqual([ids(5), ids(5)])
+  expect(await after(routeAt(5, 7, 'b'))).toEqual([ids(5), ids(5, 7)])
+  expect(conditionOf(routeAt(7, 7))?.message).toBe('Listener tcp-7 sends to TCPRoute/shop/tcp-5, which is older.')
+  expect(await after(routeAt(9, 7))).toEqual([ids(9), ids(9)])
+  for (const one of all) cluster.putRoute(routeIdOf(one), null)
+  await soon('an empty queue', () => controller.counters.queued === 0)
 })
 
 test('after any changes the load balancer is what compiling the whole Gateway gives', async () => {

@@ -206,10 +206,11 @@ export class GatewayController {
 
   #routeChanged(id: string): void {
     const { cluster, routes } = this.#context
-    const { before, after, isChanged } = routes.put(id, cluster.route(id))
+    const { before, after, affected, isChanged } = routes.put(id, cluster.route(id))
     this.#addRoute(id)
     // A write to the route's status, for example, changes nothing else.
     if (!isChanged) return
+    for (const other of affected) this.#addRoute(other)
     for (const service of before.services) this.#addPoliciesOf(service)
     for (const gateway of new Set([...before.gateways, ...after.gateways])) {
       this.#addGatewayFor(gateway, [id])
@@ -228,12 +229,12 @@ export class GatewayController {
     }
   }
 
-  /** Queues the routes that compete with this one for a listener or a host name. */
+  /** Queues the routes that compete with this one for a host name. */
   #addRivals(gateway: string, id: string): void {
     const { routes } = this.#context
     const rival = rivalOf(id)
     const others = rival !== null && routes.hasKind(gateway, rival) ? routes.ofGateway(gateway) : []
-    for (const route of [...others, ...routes.rivalsAt(gateway, id)]) this.#addRoute(route)
+    for (const route of others) this.#addRoute(route)
   }
 
   #addWithGateways(route: string): void {

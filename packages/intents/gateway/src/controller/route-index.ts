@@ -6,6 +6,7 @@ import { serviceKeyOf } from '../to-model/backends.ts'
 import { expressionsOf } from '../to-model/expressions.ts'
 import { gatewayOf, listenerSetOf } from '../to-model/listener-parents.ts'
 import type { Cluster } from './cluster.ts'
+import { CompetingRoutes } from './competing-routes.ts'
 
 /** The kind of routes that cannot share a host name with this kind; null when there is none. */
 export const rivalOf = (id: string): string | null =>
@@ -26,6 +27,13 @@ export interface RouteNames {
 
 const NOTHING: RouteNames = { gateways: new Set(), listenerSets: new Set(), services: new Set(), expressions: '' }
 
+export interface RouteNamesChange {
+  readonly before: RouteNames
+  readonly after: RouteNames
+  readonly isChanged: boolean
+  readonly affected: readonly string[]
+}
+
 /** Finds routes by the Gateways and Services that they name, whether these exist or not. */
 export class RouteIndex {
   readonly #cluster: Pick<Cluster, 'listenerSet'>
@@ -38,19 +46,17 @@ export class RouteIndex {
   readonly #ofService = new Map<string, Set<string>>()
   /** Keys of routes, by kind and Gateway as `gatewayOfKind` writes them. */
   readonly #ofKind = new Map<string, Set<string>>()
+  readonly #competing = new CompetingRoutes()
 
   constructor({ cluster }: { readonly cluster: Pick<Cluster, 'listenerSet'> }) {
     this.#cluster = cluster
   }
 
   /**
-   * @returns the names before and now, and whether more than the status and the version has changed. A change of a
-   * ListenerSet can change the names, too.
+   * @returns the names before and now, whether more than the status and the version has changed, and routes that may have
+   * won or lost a listener by it. A change of a ListenerSet can change the names, too.
    */
-  put(
-    id: string,
-    route: RouteObject | undefined,
-  ): { readonly before: RouteNames; readonly after: RouteNames; readonly isChanged: boolean } {
+  put(id: string, route: RouteObject | undefined): RouteNamesChange {
     const isOther = isAnother(this.#seen.get(id), route)
     if (route === undefined) this.#seen.delete(id)
     else this.#seen.set(id, route)
@@ -66,7 +72,8 @@ export class RouteIndex {
     change(this.#ofKind, id, ofKind(before), ofKind(after))
     if (route === undefined) this.#names.delete(id)
     else this.#names.set(id, after)
-    return { before, after, isChanged: isOther || !isDeepStrictEqual(before.gateways, after.gateways) }
+    const affected = this.#competing.put(id, route)
+    return { before, after, affected, isChanged: isOther || !isDeepStrictEqual(before.gateways, after.gateways) }
   }
 
   of(id: string): RouteNames {
@@ -91,11 +98,9 @@ export class RouteIndex {
     return this.#ofKind.has(gatewayOfKind(kind, gateway))
   }
 
-  /** Other routes of the Gateway that may compete for a listener with this one, whether it still exists or not. */
-  rivalsAt(gateway: string, id: string): readonly string[] {
-    const kind = id.slice(0, id.indexOf('/') + 1)
-    const isAlone = ROUTE_KINDS.some((one) => one.isAlone && kind === `${one.kind}/`)
-    return isAlone ? this.ofGateway(gateway).filter((other) => other !== id && other.startsWith(kind)) : []
+  /** Other routes that may have a listener of this one, where a listener has one route. */
+  competingWith(id: string): readonly string[] {
+    return this.#competing.of(id)
   }
 
   /** A copy, since routes may be put while it is read. */

@@ -61,7 +61,8 @@ export class Statuses {
     const routesAt = (key: string) => found(routes.ofGateway(key))
     const besideRivals = (key: string, rival: string) => (routes.hasKind(key, rival) ? routesAt(key) : [])
     const withExpressions = (key: string) => found(routes.withExpressions(key))
-    const outcomes = routeOutcomes(route, gatewayAt, surroundings, routesAt, besideRivals, withExpressions)
+    const competing = () => found(routes.competingWith(id))
+    const outcomes = routeOutcomes(route, gatewayAt, surroundings, competing, besideRivals, withExpressions)
     const { namespace = '' } = route.metadata
     const isElsewhere = (ref: ParentRef) =>
       this.#cluster.isElsewhere(gatewayOf(ref, namespace, (key) => this.#cluster.listenerSet(key)) ?? '')

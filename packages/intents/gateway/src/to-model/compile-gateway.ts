@@ -15,7 +15,7 @@ import {
 import { DEFAULT_DRAIN_S } from '@spout/model'
 import type { Gateway } from '../objects/gateway.ts'
 import type { ListenerSet } from '../objects/listener-set.ts'
-import { byAge, type RouteObject } from '../objects/route.ts'
+import type { RouteObject } from '../objects/route.ts'
 import { addressesOf } from './addresses.ts'
 import type { Backend, BackendSurroundings } from './backends.ts'
 import { backendCertificateOf } from './certificates.ts'
@@ -127,7 +127,7 @@ export function partsOf(
   const forBackends = showing(frame, surroundings)
   parts.exchange(
     new Set(),
-    routes.toSorted(byAge).map((route) => partOf(route, at.get(route) ?? [], forBackends)),
+    routes.map((route) => partOf(route, at.get(route) ?? [], forBackends)),
   )
   return parts
 }

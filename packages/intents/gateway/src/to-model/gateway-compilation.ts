@@ -105,10 +105,10 @@ function haveTooManyExpressions(parts: GatewayParts, gone: ReadonlySet<string>, 
   return changed.some(({ expressions }) => expressions.size > 0) && parts.expressionsWith(come) > MOST_REGEXES
 }
 
-/** Whether it is one of those of which a listener takes not all. */
+/** Whether it is one of those of which a listener takes not all, by their host names. */
 function hasRivals(one: Pick<RouteObject, 'kind'>, parts: GatewayParts): boolean {
-  const { isAlone, rival } = kindOf(one)
-  return isAlone || (rival !== undefined && parts.hasKind(rival))
+  const { rival } = kindOf(one)
+  return rival !== undefined && parts.hasKind(rival)
 }
 
 /** Whether nothing that is compiled differs. The status is not compiled. */

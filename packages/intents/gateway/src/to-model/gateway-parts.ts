@@ -1,5 +1,6 @@
 import type { RouteContent } from '@spout/connector'
 import { sameJson } from '@spout/model'
+import { byAge, type RouteObject } from '../objects/route.ts'
 import type { Backend } from './backends.ts'
 import type { NamesOfRoute } from './dns-names.ts'
 import type { NamedShares } from './listener-contents.ts'
@@ -17,7 +18,8 @@ export class GatewayParts {
   readonly #expressions = new Map<string, number>()
   readonly #attached = new Map<JudgedListener, number>()
   readonly #sorted = new Map<JudgedListener, readonly OwnedRoute[]>()
-  readonly #shares = new Map<JudgedListener, NamedShares>()
+  /** Of routes that have a listener for themselves: the oldest first. Only the first one has it. */
+  readonly #alone = new Map<JudgedListener, readonly AloneRoute[]>()
   readonly #backends = new Map<string, Backend>()
   readonly #uses = new Map<string, number>()
   /** DNS names, by route, of the routes that request some. */
@@ -42,7 +44,6 @@ export class GatewayParts {
 
   /**
    * @param gone ids of routes, which may be among those that come again
-   * @param come the oldest first, if they have listeners for themselves
    */
   exchange(gone: ReadonlySet<string>, come: readonly RoutePart[]): void {
     const others = new Set<JudgedListener>()
@@ -52,7 +53,10 @@ export class GatewayParts {
       this.#ofRoute.delete(id)
       this.#names.delete(id)
       this.#count(part, -1)
-      for (const { listener } of part.placed) others.add(listener)
+      for (const { listener, shares } of part.placed) {
+        others.add(listener)
+        if (shares !== null) this.#leave(listener, part.route)
+      }
     }
     const routes = new Map<JudgedListener, OwnedRoute[]>()
     for (const part of come) {
@@ -61,7 +65,7 @@ export class GatewayParts {
       this.#count(part, 1)
       for (const placed of part.placed) {
         others.add(placed.listener)
-        this.#place(placed)
+        this.#place(placed, part.route)
         const own = routes.get(placed.listener) ?? []
         for (const one of placed.routes) own.push({ ...one, owner: part.id })
         routes.set(placed.listener, own)
@@ -80,11 +84,11 @@ export class GatewayParts {
   }
 
   sharesOf(listener: JudgedListener): NamedShares | undefined {
-    return this.#shares.get(listener)
+    return this.#alone.get(listener)?.[0]?.shares
   }
 
   allShares(): Iterable<NamedShares> {
-    return this.#shares.values()
+    return this.#alone.values().flatMap(([first]) => (first === undefined ? [] : [first.shares]))
   }
 
   /** Sorted names of the pools that routes send to. */
@@ -101,13 +105,25 @@ export class GatewayParts {
     return this.#names.values()
   }
 
-  #place({ listener, shares, backends, pools }: PlacedPart): void {
-    if (shares !== null && !this.#shares.has(listener)) this.#shares.set(listener, shares)
+  #place({ listener, shares, backends, pools }: PlacedPart, route: RouteObject): void {
+    if (shares !== null) {
+      const others = this.#alone.get(listener) ?? []
+      this.#alone.set(
+        listener,
+        [...others, { route, shares }].sort((a, b) => byAge(a.route, b.route)),
+      )
+    }
     for (const pool of pools) {
       const backend = backends.get(pool)
       // An equal backend stays the same object, so that its pool stays the same, too.
       if (backend !== undefined && !sameJson(this.#backends.get(pool), backend)) this.#backends.set(pool, backend)
     }
+  }
+
+  #leave(listener: JudgedListener, gone: RouteObject): void {
+    const left = (this.#alone.get(listener) ?? []).filter(({ route }) => route !== gone)
+    if (left.length > 0) this.#alone.set(listener, left)
+    else this.#alone.delete(listener)
   }
 
   #count({ kind, expressions, attached, placed }: RoutePart, by: 1 | -1): void {
@@ -123,6 +139,11 @@ export class GatewayParts {
         this.#backends.delete(pool)
       }
   }
+}
+
+interface AloneRoute {
+  readonly route: RouteObject
+  readonly shares: NamedShares
 }
 
 /** Counts up or down; a count of 0 is removed. */

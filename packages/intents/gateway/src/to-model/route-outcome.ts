@@ -15,9 +15,9 @@ import { rivalsRefused } from './rivals.ts'
 /**
  * The outcome of a route at each of our Gateways and ListenerSets that it names. Pure.
  * @param gatewayAt a Gateway of ours by `namespace/name`
- * @param routesAt the routes that name a Gateway
- * @param besideRivals the same, if one of them is of the rival kind; else none
- * @param withExpressions at least those of them that have regular expressions; left out: all
+ * @param competing at least the routes that may have a listener of this one, where a listener has one route
+ * @param besideRivals the routes that name a Gateway, if one of them is of the rival kind; else none
+ * @param withExpressions at least the routes of a Gateway that have regular expressions
  */
 export function routeOutcomes(
   route: RouteObject,
@@ -34,9 +34,9 @@ export function routeOutcomes(
     | 'listenerSet'
     | 'listenerSetsOf'
   >,
-  routesAt: (key: string) => readonly RouteObject[],
+  competing: () => readonly RouteObject[],
   besideRivals: (gateway: string, rival: string) => readonly RouteObject[],
-  withExpressions: (gateway: string) => readonly RouteObject[] = routesAt,
+  withExpressions: (gateway: string) => readonly RouteObject[] = competing,
 ): readonly ParentOutcome[] {
   const attaching = attachingRouteOf(route)
   const resolve = backendResolver(route, surroundings)
@@ -57,7 +57,7 @@ export function routeOutcomes(
     const { listener } = first?.judged ?? { listener: { name: '', protocol: 'HTTP', port: 80 } }
     const { routes, dropped, unresolved } = compile(route, first?.hosts ?? [''], listener, resolve)
     const partly = droppedRules(dropped, routes.length === 0)
-    const idle = kindOf(route).isAlone ? idleAt(listeners, route, parents, routesAt(key), surroundings.labelsOf) : ''
+    const idle = kindOf(route).isAlone ? idleAt(listeners, route, parents, competing(), surroundings.labelsOf) : ''
     const ofHosts = refusedHostsOf(surroundings.refusedHosts?.(key, uidOf(route)) ?? [], listeners)
     const tooMuch = surroundings.tooMuch?.(key, uidOf(route)) ?? null
     const ofQuota = tooMuch === null ? null : objection('OverQuota', `not served: ${tooMuch}`)

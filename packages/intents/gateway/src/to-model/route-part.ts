@@ -14,6 +14,7 @@ export interface RoutePart {
   /** `kind/namespace/name` */
   readonly id: string
   readonly kind: string
+  readonly route: RouteObject
   /** Its regular expressions, whether it is attached or not. */
   readonly expressions: ReadonlySet<string>
   /** Listeners that it is attached to, usable or not. */
@@ -56,7 +57,7 @@ export function partOf(
   })
   const hosts = usable.map(([, own]) => own)
   return {
-    ...{ id: routeIdOf(route), kind: route.kind, expressions: expressionsOf(route) },
+    ...{ id: routeIdOf(route), kind: route.kind, route, expressions: expressionsOf(route) },
     ...{ attached: all.map(([listener]) => listener), placed, names: namesOfRoute(route, hosts, domains) },
   }
 }
