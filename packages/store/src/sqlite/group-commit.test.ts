@@ -4,23 +4,29 @@ import { GroupCommit, type Settled } from './group-commit.ts'
 
 const recording = (maxBatch = 100) => {
   const batches: (readonly number[])[] = []
-  const commits = new GroupCommit<number, string>(async (batch) => {
-    batches.push(batch)
-    return batch.map(
-      (item): Settled<string> => (item < 0 ? { error: new Error(`no ${item}`) } : { value: `did ${item}` }),
-    )
-  }, { maxBatch })
+  const commits = new GroupCommit<number, string>(
+    async (batch) => {
+      batches.push(batch)
+      return batch.map(
+        (item): Settled<string> => (item < 0 ? { error: new Error(`no ${item}`) } : { value: `did ${item}` }),
+      )
+    },
+    { maxBatch },
+  )
   return { batches, commits }
 }
 
 /** A disk whose flushes end when the test says so. */
 const slow = () => {
   const flushes: { readonly batch: readonly number[]; readonly end: () => void }[] = []
-  const commits = new GroupCommit<number, number>((batch) => {
-    const done = Promise.withResolvers<readonly Settled<number>[]>()
-    flushes.push({ batch, end: () => done.resolve(batch.map((value) => ({ value }))) })
-    return done.promise
-  }, { maxBatch: 100 })
+  const commits = new GroupCommit<number, number>(
+    (batch) => {
+      const done = Promise.withResolvers<readonly Settled<number>[]>()
+      flushes.push({ batch, end: () => done.resolve(batch.map((value) => ({ value }))) })
+      return done.promise
+    },
+    { maxBatch: 100 },
+  )
   return { flushes, commits }
 }
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
@@ -100,9 +106,12 @@ describe('GroupCommit', () => {
   })
 
   test('an error of a flush is the result of its whole batch', async () => {
-    const commits = new GroupCommit<number, string>(() => {
-      throw new Error('broken')
-    }, { maxBatch: 10 })
+    const commits = new GroupCommit<number, string>(
+      () => {
+        throw new Error('broken')
+      },
+      { maxBatch: 10 },
+    )
     const answers = await Promise.allSettled([commits.submit(1), commits.submit(2)])
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   })

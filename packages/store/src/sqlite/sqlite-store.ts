@@ -129,7 +129,10 @@ export class SqliteStore implements Store {
     return { items: objects.map((row) => this.#stored(kind, row)), revision: this.#revision(head) }
   }
 
-  async commit(writes: readonly Write[], { turn, yields = false }: CommitOptions = {}): Promise<{ readonly revision: Revision }> {
+  async commit(
+    writes: readonly Write[],
+    { turn, yields = false }: CommitOptions = {},
+  ): Promise<{ readonly revision: Revision }> {
     this.#assertOpen()
     const encoding = { known: this.#known, isLarge: (ref: Ref) => this.#large.has(ref) }
     const { storeId } = this.#file
