@@ -1,5 +1,5 @@
 import { type AddressPool, type HealthMonitor, type Network, type Project, SpoutError, type Subnet } from '@spout/model'
-import { MemoryStore } from '@spout/store'
+import { MemoryStore, type Store } from '@spout/store'
 import { metaOf } from '@spout/testkit/model'
 import type { LoadBalancerDraft, VipRequest } from '../contract/load-balancer-admission.ts'
 import { StoreAdmission, type StoreAdmissionOptions } from '../store-admission.ts'
@@ -7,7 +7,7 @@ import { StoreView } from '../store-view.ts'
 
 /** A store with two projects, a pool of public addresses, and a network of the first project, behind its admission. */
 export interface Office {
-  readonly store: MemoryStore
+  readonly store: Store
   readonly view: StoreView
   readonly admission: StoreAdmission
   readonly project: Project
@@ -22,8 +22,11 @@ export interface Office {
   readonly close: () => Promise<void>
 }
 
-export async function openOffice(options: Partial<StoreAdmissionOptions> = {}): Promise<Office> {
-  const store = new MemoryStore()
+/** @param store an empty one, which is closed with it */
+export async function openOffice(
+  options: Partial<StoreAdmissionOptions> = {},
+  store: Store = new MemoryStore(),
+): Promise<Office> {
   const ended = new AbortController()
   const view = await StoreView.open(store, { signal: ended.signal })
   let nowMs = Date.parse('2026-01-01T00:00:00.000Z')
