@@ -117,6 +117,26 @@ describe('a reader who lost its access', () => {
     },
   )
 
+  test('gets an error without that time passes', async () => {
+    const own = await openTestBed(new FakeClock())
+    const address = await own.app.listen({ host: '127.0.0.1', port: 0 })
+    const admin = await own.adminLogin()
+    const project = (await own.ask('POST', '/identity/v3/projects', admin, { project: { name: 'p' } })).body.project
+    for (const lose of ['disabled', 'deleted'] as const) {
+      const { userId, token } = await own.login(`reader who is ${lose}`, project.id, 'member')
+      const reply = await fetch(`${address}/api/v1/networks?watch=1`, { headers: { 'x-auth-token': token } })
+      const text = reply.text()
+      const user = own.view.get('user', userId)!.value
+      await (lose === 'deleted' ? own.admission.deleteUser(userId) : own.admission.putUser({ ...user, enabled: false }))
+      // The clock stands still: nothing but the change ends it.
+      expect(JSON.parse((await text).trim().split('\n').at(-1) ?? '')).toMatchObject({
+        type: 'ERROR',
+        error: { code: 'Unauthenticated' },
+      })
+    }
+    await own.close()
+  })
+
   test('gets an error once its application credential is deleted', { timeout }, async () => {
     const owner = await bed.login('owner of a credential', projectId, 'member')
     const made = await bed.ask('POST', `/identity/v3/users/${owner.userId}/application_credentials`, owner.token, {
