@@ -29,7 +29,7 @@ export interface DomainEntry {
   /**
    * Own addresses in `subnets` of all nodes that carry the network, by node id: a second chance reaches a node over the
    * segment through them. Absent unless a VIP of the network itself leads to a proxy, or members' replies move between
-   * nodes with a shard.
+   * nodes with a shard and requests later.
    */
   readonly nodeAddresses?: Readonly<Record<string, readonly string[]>>
   /**

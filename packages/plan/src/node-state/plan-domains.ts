@@ -1,4 +1,4 @@
-import type { Announce, AnnouncerName, DomainEntry, Network, Node } from '@spout/model'
+import { type Announce, type AnnouncerName, announcerNamed, type DomainEntry, type Network, type Node } from '@spout/model'
 import { announceInside } from '../announcers/registry.ts'
 import { planDomain } from './plan-domain.ts'
 
@@ -49,7 +49,7 @@ export function planDomains(
   const domainUse = {
     sharedAddresses,
     // One object for the entries of all nodes.
-    ...(use.hasInnerProxy || repliesMove(network, use) ? { allAddresses: addressesOf(nodes) } : {}),
+    ...(use.hasInnerProxy || repliesMoveFirst(network, use) ? { allAddresses: addressesOf(nodes) } : {}),
     untracked: use.untracked,
   }
   return new Map(
@@ -61,9 +61,16 @@ export function planDomains(
 export const sharesAddresses = ({ returnPath }: Pick<Network, 'returnPath'>, { holder }: NetworkUse): boolean =>
   returnPath === 'snat' && holder !== null && 'groupId' in holder
 
-/** Whether replies of tracked flows move from node to node, with a shard. */
-const repliesMove = ({ returnPath }: Pick<Network, 'returnPath'>, { holder, untracked }: NetworkUse): boolean =>
-  returnPath !== 'dsr' && !untracked && holder !== null && 'groupId' in holder
+/**
+ * Whether replies of tracked flows move from node to node with a shard, and requests later, when routers know. Elsewhere a node that is added or removed changes no domain of the others.
+ */
+const repliesMoveFirst = ({ returnPath }: Pick<Network, 'returnPath'>, { holder, untracked }: NetworkUse): boolean =>
+  returnPath !== 'dsr' &&
+  !untracked &&
+  holder !== null &&
+  'groupId' in holder &&
+  holder.announcer !== undefined &&
+  announcerNamed(holder.announcer).announcedBy === 'every-node'
 
 function gatewayOn({ id, nodeGroupId }: CarryingNode, holder: AddressHolder | null): Announce | null {
   if (holder === null) return null
