@@ -3,6 +3,7 @@ import {
   entryHash,
   fabricAddressOf,
   hasShards,
+  type Node,
   type NodeGroup,
   type OwnershipReader,
   type StatusReader,
@@ -17,6 +18,7 @@ import {
   moveUnderWay,
   planGroup,
   type Reason,
+  unreadyOf,
 } from '@spout/plan'
 import type { Clock, Timer } from '@spout/runtime'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -188,29 +190,37 @@ export class GroupPublisher {
   }
 
   #input(group: NodeGroup): GroupPlanInput {
-    const { view, cluster, liveness, clock } = this.#options
+    const { view, cluster, clock } = this.#options
     const { askedAt = '', moves = [] } = group.rebalance ?? {}
     const leaves = Map.groupBy(moves, ({ fromNodeId }) => fromNodeId)
+    const nodes = cluster.nodesOf(group.id).map(
+      (node): GroupNode => ({
+        ...this.#partOf(node),
+        movedSince: leaves.has(node.id) ? askedAt : null,
+        movedShards: leaves.get(node.id)?.map(({ shard }) => shard) ?? [],
+      }),
+    )
+    const unready = hasShards(group) ? unreadyOf(nodes.map((node) => ({ ...node, ...this.#judge(group, node) }))) : NONE
+    // When one of them is ready, it comes before others again.
+    if (unready.size > 0) this.#waiting.add(group.id)
     return {
       group,
-      nodes: cluster.nodesOf(group.id).map(
-        (node): GroupNode => ({
-          id: node.id,
-          name: node.name,
-          scheduling: node.scheduling,
-          schedulingSince: node.schedulingSince,
-          drainedSince: node.drainedSince,
-          fabricAddress: fabricAddressOf(node),
-          connection: connectionOf(node, liveness.of(node.id)),
-          departed: this.#departed.has(drainOf(node)),
-          movedSince: leaves.has(node.id) ? askedAt : null,
-          movedShards: leaves.get(node.id)?.map(({ shard }) => shard) ?? [],
-        }),
-      ),
+      nodes,
+      unready,
       peers: view.list('bgpPeer'),
       advertisements: view.list('bgpAdvertisement'),
       nowMs: clock.now().getTime(),
       watches: this.#peers.watches(group.id),
+    }
+  }
+
+  #partOf(node: Node): GroupNode {
+    const { id, name, scheduling, schedulingSince, drainedSince } = node
+    return {
+      ...{ id, name, scheduling, schedulingSince, drainedSince },
+      fabricAddress: fabricAddressOf(node),
+      connection: connectionOf(node, this.#options.liveness.of(id)),
+      departed: this.#departed.has(drainOf(node)),
     }
   }
 }
@@ -219,6 +229,8 @@ export class GroupPublisher {
 const LOOK_AGAIN_MS = 100
 /** How long a move waits for all other nodes to know of it. */
 const KNOWN_WITHIN_MS = 2000
+
+const NONE: ReadonlySet<string> = new Set()
 
 const drainOf = ({ id, drainedSince }: Pick<GroupNode, 'id' | 'drainedSince'>): string => `${id} ${drainedSince}`
 

@@ -15,6 +15,7 @@ const [N1, N2, N3] = [1, 2, 3].map((number) => uuid('node', number)) as [string,
 const GROUP = uuid('group', 1)
 
 const NOW = '2026-01-01T00:00:00.000Z'
+const BGP = { localAs: 64_512, policy: 'always', drainSeconds: 10 } as const
 const ROUTER = bgpPeer.parse({
   ...{ id: uuid('other', 1), name: 'tor', description: '', createdAt: NOW, updatedAt: null },
   ...{ address: '192.0.2.254', as: 64_513 },
@@ -70,8 +71,7 @@ test('a drain waits no longer than two seconds', async () => {
 })
 
 test('a drain by BGP begins when another node has a session, and says so until then', async () => {
-  const bgp = { localAs: 64_512, policy: 'always' as const, drainSeconds: 10 }
-  const plane = await cluster(vrrpGroup(1, 2, { announcer: 'bgp', bgp }))
+  const plane = await cluster(vrrpGroup(1, 2, { announcer: 'bgp', bgp: BGP }))
   await plane.put(['bgpPeer', ROUTER])
   const heard = (state: BgpSessionReport['state']): Partial<NodeReport> => ({
     shards: [1, 2].map((number) => ({ number, state: 'backup', since: NOW, takeovers: 0, lastMove: null })),
@@ -123,6 +123,33 @@ test('a lost node has lost its connections', async () => {
   await plane.stop()
 })
 
+test('a node without a session takes over last in a drain by BGP, until it has one', async () => {
+  const plane = await cluster(vrrpGroup(1, 2, { announcer: 'bgp', bgp: BGP }))
+  await plane.put(['bgpPeer', ROUTER])
+  const heard = (state: BgpSessionReport['state']): Partial<NodeReport> => ({
+    shards: [1, 2].map((number) => ({ number, state: 'backup', since: NOW, takeovers: 0, lastMove: null })),
+    bgpSessions: [{ peerId: ROUTER.id, state, since: NOW, announced: 0, lastError: null, bfd: null }],
+  })
+  for (const id of [N1, N2]) await plane.confirmAll(id, heard('established'))
+  await plane.confirmAll(N3, heard('active'))
+  const first = () =>
+    [0, 1].map((at) => {
+      const priorities = [N2, N3].map((id) => groupOf(plane, id)?.vrrp?.shards[at]?.priority ?? 0)
+      return priorities[0]! > priorities[1]! ? N2 : N3
+    })
+  await schedule(plane, N1, 'draining')
+  await plane.clock.advance(10_000)
+  await plane.confirmAll(N3, heard('active'))
+  for (const id of [N1, N2]) await plane.confirmAll(id, heard('established'))
+  await plane.idle()
+  expect(yields(plane, N1)).toBe(true)
+  expect(first()).toEqual([N2, N2])
+  await plane.confirmAll(N3, heard('established'))
+  await plane.idle()
+  expect(first()).toEqual([N2, N3])
+  await plane.stop()
+})
+
 test('a second chance ends when the node reports that no client is left, and stays so after the drain', async () => {
   const plane = await cluster()
   await schedule(plane, N1, 'draining')
@@ -144,8 +171,8 @@ test('a second chance ends when the node reports that no client is left, and sta
   await plane.stop()
 })
 
-test("nodes know each other's addresses in a network whose own clients reach a proxy, or whose replies move", async () => {
-  const plane = await cluster()
+test("nodes know each other's addresses in a network whose own clients reach a proxy, or whose replies move first", async () => {
+  const plane = await cluster(vrrpGroup(1, 2, { announcer: 'bgp', bgp: BGP }))
   const domain = () => plane.entry(N1, 'domain/1') as DomainEntry
   const inner = (protocol: 'http' | 'tcp', scope: 'tenant' | 'fabric') => {
     const { vips, listeners, pools, ...rest } = loadBalancer(1)

@@ -1,4 +1,4 @@
-import type { GroupEntry, ShardReport, ShardState } from '@spout/model'
+import { bgpPeer, type GroupEntry, type ShardReport, type ShardState } from '@spout/model'
 import { silentLogger } from '@spout/runtime'
 import { MemoryStore } from '@spout/store'
 import { expect, test } from 'vitest'
@@ -61,6 +61,31 @@ test('a shard is not handed over to a node that is not in sync', async () => {
   expect(shardOf(plane, N1, 2)).not.toHaveProperty('handOver')
   await plane.report(N2, { inSync: true })
   await plane.confirmAll(N2)
+  expect(shardOf(plane, N1, 2)).toHaveProperty('handOver')
+  await plane.stop()
+})
+
+test('a shard is not handed over to a node that cannot announce it, while another could', async () => {
+  const bgp = { localAs: 64_512, policy: 'always' as const, drainSeconds: 10 }
+  const plane = await cluster({ announcer: 'bgp', bgp })
+  const router = bgpPeer.parse({
+    ...{ id: uuid('other', 1), name: 'tor', description: '', createdAt: takenOver.since, updatedAt: null },
+    ...{ address: '192.0.2.254', as: 64_513 },
+  })
+  await plane.put(['bgpPeer', router])
+  const session = (state: 'established' | 'active') => [
+    { peerId: router.id, state, since: takenOver.since, announced: 0, lastError: null, bfd: null },
+  ]
+  await plane.report(N1, { bgpSessions: session('established') })
+  await plane.report(N2, { bgpSessions: session('active') })
+  await plane.admission.rebalanceNodeGroup(GROUP, () => [MOVE])
+  await plane.clock.advance(3000)
+  for (const id of [N1, N2]) await plane.confirmAll(id)
+  await plane.idle()
+  expect(shardOf(plane, N1, 2)).not.toHaveProperty('handOver')
+  await plane.report(N2, { bgpSessions: session('established') })
+  await plane.clock.advance(200)
+  await plane.idle()
   expect(shardOf(plane, N1, 2)).toHaveProperty('handOver')
   await plane.stop()
 })

@@ -55,7 +55,7 @@ export class Rebalancer implements Component {
     const { status, clock, admission, log } = this.#options
     const nowMs = clock.monotonicMs()
     const shards = status.shards(group.id)
-    const nodes = nodesOf(group.id, this.#options)
+    const nodes = nodesOf(group, this.#options)
     const picture = JSON.stringify([shards.map(({ ownerNodeId, state }) => [ownerNodeId, state]), nodes])
     if (this.#quiet.get(group.id)?.picture !== picture) this.#quiet.set(group.id, { picture, sinceMs: nowMs })
     const sinceMs = this.#quiet.get(group.id)?.sinceMs ?? nowMs

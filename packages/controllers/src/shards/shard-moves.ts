@@ -9,8 +9,8 @@ export interface ShardMovesOptions {
   readonly clock: Clock
 }
 
-export const nodesOf = (nodeGroupId: string, { view, status }: Pick<ShardMovesOptions, 'view' | 'status'>) =>
-  balancedNodes(nodeGroupId, view.list('node'), (id) => status.node(id))
+export const nodesOf = (group: NodeGroup, { view, status }: Pick<ShardMovesOptions, 'view' | 'status'>) =>
+  balancedNodes(group, view.list('node'), (id) => status.node(id))
 
 /** The progress of the moves that were requested last; empty if there were none. */
 export const stepsOf = (group: NodeGroup, options: ShardMovesOptions): readonly MoveStep[] =>
@@ -19,6 +19,6 @@ export const stepsOf = (group: NodeGroup, options: ShardMovesOptions): readonly 
     : rebalanceSteps(
         group.rebalance,
         options.status.shards(group.id),
-        nodesOf(group.id, options),
+        nodesOf(group, options),
         options.clock.now().getTime(),
       )

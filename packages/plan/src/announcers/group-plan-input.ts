@@ -13,6 +13,8 @@ export interface GroupPlanInput {
   readonly nowMs: number
   /** Ids of draining nodes that are planned as if they were not (`heldBack`). */
   readonly heldBack?: ReadonlySet<string>
+  /** Ids of nodes that cannot announce yet, while a drain needs others that can: they come after these. Absent: none. */
+  readonly unready?: ReadonlySet<string>
   /** The move of the group's `rebalance` that is due now. Absent: none. */
   readonly handOver?: PlannedMove | null
   /** By node id: the silent nodes that it should probe (`GroupEntry.watch`). Absent: none. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { GroupNode } from '../announcers/group-node.ts'
-import { heldBack } from './held-drains.ts'
+import { heldBack, unreadyOf } from './held-drains.ts'
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z')
 const SECOND = 1000
@@ -65,5 +65,17 @@ describe('a drain', () => {
     ['has not reported since the start', {}, { canTakeOver: false }],
   ])('does not wait for that if the node %s', (_what, own, other) => {
     expect(heldBack([drained(1, own), node(2, other)], all, T0).nodeIds.size).toBe(0)
+  })
+})
+
+describe('nodes that take over last', () => {
+  const able = { canTakeOver: true }
+  const unable = { canTakeOver: false }
+
+  it('are those that cannot announce yet, while a node drains and another one can', () => {
+    expect(unreadyOf([drained(1, able), node(2, able), node(3, unable)])).toEqual(new Set(['node-3']))
+    expect(unreadyOf([drained(1, able), node(2, unable), node(3, unable)])).toEqual(new Set())
+    expect(unreadyOf([node(1, able), node(2, unable)])).toEqual(new Set())
+    expect(unreadyOf([drained(1, unable), node(2, able), node(3)])).toEqual(new Set())
   })
 })

@@ -45,3 +45,14 @@ export function heldBack(nodes: readonly GroupNode[], knows: (node: GroupNode) =
   }
   return { nodeIds, waitsFor, againAtMs: ends.length === 0 ? null : Math.min(...ends) }
 }
+
+/**
+ * Ids of enabled nodes that cannot announce yet, while a node of the group drains and another one can: they take over only
+ * if no other does. Else none: nodes that start together share the shards, whichever is the first with a session.
+ */
+export function unreadyOf(nodes: readonly GroupNode[]): ReadonlySet<string> {
+  const others = nodes.filter(({ scheduling, connection }) => scheduling === 'enabled' && connection === 'connected')
+  const isDue = nodes.some(({ scheduling }) => scheduling === 'draining')
+  if (!isDue || !others.some(({ canTakeOver }) => canTakeOver === true)) return new Set()
+  return new Set(others.filter(({ canTakeOver }) => canTakeOver === false).map(({ id }) => id))
+}

@@ -10,7 +10,7 @@ import {
 } from './rebalance.ts'
 
 const node = (id: string, fields: Partial<BalancedNode> = {}): BalancedNode => ({
-  ...{ id, name: id, scheduling: 'enabled', connection: 'connected', inSync: true },
+  ...{ id, name: id, scheduling: 'enabled', connection: 'connected', inSync: true, canAnnounce: true },
   ...fields,
 })
 const shard = (number: number, owner: string | null, fields: Partial<BalancedShard> = {}): BalancedShard => ({
@@ -39,6 +39,7 @@ describe('planRebalance', () => {
     ['draining', { scheduling: 'draining' }],
     ['silent', { connection: 'disconnected' }],
     ['not in sync', { inSync: false }],
+    ['without a session to a router', { canAnnounce: false }],
   ])('gives no shard to a node that is %s, and takes none from it', (_, fields) => {
     const shards = [1, 2, 3, 4].map((number) => shard(number, 'a'))
     expect(planRebalance(shards, [node('a'), node('b', fields)])).toEqual([])

@@ -1,24 +1,32 @@
 import type { Node, NodeGroup, NodeStatus, PlannedMove, ShardStatus } from '@spout/model'
+import type { AnnouncerStatus } from '../announcers/announcer-planner.ts'
 import type { GroupNode } from '../announcers/group-node.ts'
+import { canTakeOver } from '../announcers/registry.ts'
 
 /** A node of a group that may get shards. */
 export interface BalancedNode extends Pick<GroupNode, 'id' | 'name' | 'scheduling' | 'connection'> {
   /** Its data plane has everything that it should. */
   readonly inSync: boolean
+  /** False while it could not announce what it gets, and another node of the group could. */
+  readonly canAnnounce: boolean
 }
 
 /** The nodes of a group, as `planRebalance` needs them. */
-export const balancedNodes = (
-  nodeGroupId: string,
+export function balancedNodes(
+  group: NodeGroup,
   nodes: readonly Node[],
-  statusOf: (nodeId: string) => Pick<NodeStatus, 'connection' | 'inSync'>,
-): readonly BalancedNode[] =>
-  nodes
-    .filter((node) => node.nodeGroupId === nodeGroupId)
+  statusOf: (nodeId: string) => Pick<NodeStatus, 'connection' | 'inSync'> & AnnouncerStatus,
+): readonly BalancedNode[] {
+  const own = nodes
+    .filter((node) => node.nodeGroupId === group.id)
     .map(({ id, name, scheduling }) => {
-      const { connection, inSync } = statusOf(id)
-      return { id, name, scheduling, connection, inSync }
+      const status = statusOf(id)
+      const { connection, inSync } = status
+      return { id, name, scheduling, connection, inSync, canAnnounce: canTakeOver(group, status) }
     })
+  // Where no node could, none has anything to lose.
+  return own.some(({ canAnnounce }) => canAnnounce) ? own : own.map((node) => ({ ...node, canAnnounce: true }))
+}
 
 /** The facts about a shard that balancing needs. */
 export type BalancedShard = Pick<ShardStatus, 'number' | 'ownerNodeId' | 'state' | 'nodes'>
@@ -63,10 +71,11 @@ export function planRebalance(
 }
 
 /** Why a node may not get shards; null if it may. */
-export function whyNotReady({ name, scheduling, connection, inSync }: BalancedNode): string | null {
+export function whyNotReady({ name, scheduling, connection, inSync, canAnnounce }: BalancedNode): string | null {
   if (connection !== 'connected') return `node ${name} is ${connection}`
   if (scheduling !== 'enabled') return `node ${name} is ${scheduling}`
-  return inSync ? null : `node ${name} does not hold everything yet`
+  if (!inSync) return `node ${name} does not hold everything yet`
+  return canAnnounce ? null : `node ${name} cannot announce its addresses yet`
 }
 
 /**

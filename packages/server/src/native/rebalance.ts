@@ -1,4 +1,4 @@
-import { hasShards, plannedMove, SpoutError, timestamp, uuid } from '@spout/model'
+import { hasShards, type NodeGroup, plannedMove, SpoutError, timestamp, uuid } from '@spout/model'
 import { balancedNodes, planRebalance, rebalanceSteps } from '@spout/plan'
 import { z } from 'zod'
 import type { NativeContext } from './context.ts'
@@ -26,8 +26,9 @@ export const rebalanceRoutes: readonly Route[] = [
     body: z.strictObject({ dryRun: z.boolean().default(false) }),
     answer: { status: 200, schema: plan },
     handle: async (context, { params, body }) => {
-      const id = groupOf(context, params.id ?? '')
-      const moves = planRebalance(context.ownership.shards(id), nodesOf(context, id))
+      const group = groupOf(context, params.id ?? '')
+      const { id } = group
+      const moves = planRebalance(context.ownership.shards(id), nodesOf(context, group))
       if (!body.dryRun && moves.length > 0) await context.admission.rebalanceNodeGroup(id, () => moves)
       return { moves }
     },
@@ -41,24 +42,24 @@ export const rebalanceRoutes: readonly Route[] = [
     body: null,
     answer: { status: 200, schema: progress },
     handle: (context, { params }) => {
-      const id = groupOf(context, params.id ?? '')
-      const rebalance = context.view.get('nodeGroup', id)?.value.rebalance
+      const group = groupOf(context, params.id ?? '')
+      const { rebalance } = group
       if (rebalance === undefined) return { askedAt: null, steps: [] }
-      const shards = context.ownership.shards(id)
-      const steps = rebalanceSteps(rebalance, shards, nodesOf(context, id), context.clock.now().getTime())
+      const shards = context.ownership.shards(group.id)
+      const steps = rebalanceSteps(rebalance, shards, nodesOf(context, group), context.clock.now().getTime())
       return { askedAt: rebalance.askedAt, steps }
     },
   }),
 ]
 
 /** @throws SpoutError NotFound; InvalidField for a group without shards */
-function groupOf({ view }: NativeContext, id: string): string {
+function groupOf({ view }: NativeContext, id: string): NodeGroup {
   const group = uuid.safeParse(id).success ? view.get('nodeGroup', id)?.value : undefined
   if (group === undefined) throw new SpoutError('NotFound', { what: 'Node group', id })
   if (!hasShards(group))
     throw new SpoutError('InvalidField', { field: 'announcer', reason: `${group.announcer} has no shards` })
-  return group.id
+  return group
 }
 
-const nodesOf = ({ view, status }: NativeContext, nodeGroupId: string) =>
-  balancedNodes(nodeGroupId, view.list('node'), (id) => status.node(id))
+const nodesOf = ({ view, status }: NativeContext, group: NodeGroup) =>
+  balancedNodes(group, view.list('node'), (id) => status.node(id))

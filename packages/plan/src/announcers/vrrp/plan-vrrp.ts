@@ -20,12 +20,14 @@ export type VrrpPart = { readonly settings: VrrpSettings } | { readonly problem:
  * @param nodes the existing nodes of the group, silent ones too, by id
  * @param heldBack ids of draining nodes that keep their shards for now
  * @param handOver the move of the group's `rebalance` that is due now
+ * @param unready ids of nodes that come after the others that are enabled
  */
 export function planVrrp(
   group: NodeGroup,
   nodes: readonly GroupNode[],
   heldBack: ReadonlySet<string>,
   handOver: PlannedMove | null,
+  unready: ReadonlySet<string> = new Set(),
 ): ReadonlyMap<string, VrrpPart> {
   const family = commonFamily(nodes)
   const parts = new Map<string, VrrpPart>()
@@ -37,7 +39,7 @@ export function planVrrp(
     else members.push({ ...node, fabricAddress })
   }
   const homes = new Map(group.rebalance?.moves.map(({ shard, toNodeId }) => [shard, toNodeId]))
-  const priorities = shardPriorities(members, group.vrrp.routerIds.length, homes)
+  const priorities = shardPriorities(members, group.vrrp.routerIds.length, homes, unready)
   for (const node of members) {
     const shards = group.vrrp.routerIds.flatMap((routerId, index): VrrpShard[] => {
       const priority = priorities[index]?.get(node.id)
@@ -93,17 +95,19 @@ function commonFamily(nodes: readonly GroupNode[]): 4 | 6 {
 
 /**
  * Priorities by node id, one map per shard. The enabled nodes take turns as first owner, and as second, so that a dead
- * node's shards are spread over the others. Cordoned nodes follow, then draining ones.
+ * node's shards are spread over the others. Enabled nodes that are not ready follow, then cordoned nodes, then draining
+ * ones.
  * @param homes by shard number: an enabled node that comes first regardless
  */
 export function shardPriorities(
   nodes: readonly Pick<GroupNode, 'id' | 'scheduling'>[],
   shards: number,
   homes: ReadonlyMap<number, string> = new Map(),
+  unready: ReadonlySet<string> = new Set(),
 ): readonly ReadonlyMap<string, number>[] {
   const of = (scheduling: GroupNode['scheduling']) => nodes.filter((node) => node.scheduling === scheduling)
-  const first = of('enabled')
-  const reserve = [...of('cordoned'), ...of('draining')]
+  const first = of('enabled').filter(({ id }) => !unready.has(id))
+  const reserve = [...of('enabled').filter(({ id }) => unready.has(id)), ...of('cordoned'), ...of('draining')]
   // If there are only reserve nodes, none needs to wait.
   const step = first.length === 0 || nodes.length > HIGHEST_PRIORITY - RESERVE_STEP ? 0 : RESERVE_STEP
   return Array.from({ length: shards }, (_, shard) => {

@@ -11,8 +11,8 @@ export const vrrpPlanner: AnnouncerPlanner<VrrpTerms> = {
   terms: () => ({ via: 'vrrp' }),
   announce: (_terms, _vip, shard) => byShard(shard),
   announceInside: byShard,
-  parts: ({ group, nodes, heldBack = new Set(), handOver = null }) =>
-    new Map([...planVrrp(group, nodes, heldBack, handOver)].map(([id, part]) => [id, partOf(part)])),
+  parts: ({ group, nodes, heldBack = new Set(), handOver = null, unready = new Set() }) =>
+    new Map([...planVrrp(group, nodes, heldBack, handOver, unready)].map(([id, part]) => [id, partOf(part)])),
   canTakeOver: ({ shards }) =>
     shards.length > 0 && shards.every(({ state }) => state === 'master' || state === 'backup'),
 }
