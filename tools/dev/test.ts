@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpus } from 'node:os'
 import path from 'node:path'
 import {
   ensureCloudProviderOpenstack,
@@ -53,8 +54,8 @@ export const test: Verb = {
     'Before it stand a table of the faults that were tried (what happened, and the figure) and what failed; up to five ' +
     'files that failed run again, each alone, which tells what load alone shows: they have failed all the same. The first run builds Kubernetes ' +
     'from its Go modules, beside the tests that do without it (about 8 minutes on two cores). --times tells where the ' +
-    'time went: by kind, by file (imports, hooks, tests), and the slowest tests. ./dev test changed runs the test files that ' +
-    'the changes since the main branch can break, in commits or not yet.',
+    'time went: by kind (and how busy the processors were), by file (imports, hooks, tests), and the slowest tests. ' +
+    './dev test changed runs the test files that the changes since the main branch can break, in commits or not yet.',
   async run(given) {
     const times = given.includes('--times') ? new Map<string, ProjectTimes>() : null
     const changedOnly = given[0] === 'changed'
@@ -181,7 +182,7 @@ async function runProject(
     ...filters,
   ]
   const timesFile = path.join(directory, `times-${runId}.json`)
-  const started = performance.now()
+  const [started, busyBefore] = [performance.now(), busyMs()]
   const ended = runInteractive(argv, {
     SPOUT_TEST_RUN: runId,
     SPOUT_TEST_TIMES: timesFile,
@@ -191,7 +192,8 @@ async function runProject(
   const code = await ended
   if (times !== null && existsSync(timesFile)) {
     const files = JSON.parse(readFileSync(timesFile, 'utf8')) as ProjectTimes['files']
-    times.set(project, { project, wallMs: performance.now() - started, files })
+    const took = { wallMs: performance.now() - started, busyMs: busyMs() - busyBefore, processors: cpus().length }
+    times.set(project, { project, ...took, files })
     rmSync(timesFile)
   }
   const outcomes = outcomesOf(file, project, ROOT, code)
@@ -200,3 +202,7 @@ async function runProject(
     ...killed.map((line) => nowhere(project, `a test left a process that held the run open: ${line}`)),
   ]
 }
+
+/** Of all processors since the machine started: also of daemons, which no process of the run waits for. */
+const busyMs = (): number =>
+  cpus().reduce((total, { times: { user, nice, sys, irq } }) => total + user + nice + sys + irq, 0)

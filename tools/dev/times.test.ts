@@ -8,12 +8,18 @@ const file = (name: string, importMs: number, hooksMs: number, ...tests: readonl
 
 it('adds up imports, hooks and tests by project, and names the slowest files and tests first', () => {
   const report = timesReport([
-    { project: 'unit', wallMs: 2000, files: [file('a.test.ts', 100, 0, 400, 500), file('b.test.ts', 1000, 0, 1000)] },
-    { project: 'lab', wallMs: 9000, files: [file('c.lab.test.ts', 200, 6000, 800)] },
+    {
+      project: 'unit',
+      wallMs: 2000,
+      busyMs: 3900,
+      processors: 2,
+      files: [file('a.test.ts', 100, 0, 400, 500), file('b.test.ts', 1000, 0, 1000)],
+    },
+    { project: 'lab', wallMs: 9000, busyMs: 4500, processors: 2, files: [file('c.lab.test.ts', 200, 6000, 800)] },
   ])
-  expect(report.join('\n')).toBe(`project            wall s    files s = imports + hooks + tests
-unit                  2.0        3.0      1.1      0.0      1.9
-lab                   9.0        7.0      0.2      6.0      0.8
+  expect(report.join('\n')).toBe(`project               wall s   busy s   busy    files s = imports + hooks + tests
+unit                     2.0      3.9   98 %        3.0      1.1      0.0      1.9
+lab                      9.0      4.5   25 %        7.0      0.2      6.0      0.8
 
 slowest files     files s   share  imports    hooks    tests
 lab                   7.0   70 %      0.2      6.0      0.8  c.lab.test.ts
@@ -29,6 +35,8 @@ unit                  0.4  a.test.ts > test 0`)
 
 it('shows twenty of each at most, and can say that nothing ran', () => {
   const many = Array.from({ length: 30 }, (_, n) => file(`${n}.test.ts`, 1, 0, n))
-  expect(timesReport([{ project: 'unit', wallMs: 1, files: many }])).toHaveLength(2 + 2 + 20 + 2 + 20)
+  expect(timesReport([{ project: 'unit', wallMs: 1, busyMs: 1, processors: 1, files: many }])).toHaveLength(
+    2 + 2 + 20 + 2 + 20,
+  )
   expect(timesReport([])).toContain('slowest tests           s')
 })

@@ -12,6 +12,9 @@ export interface FileTimes {
 export interface ProjectTimes {
   readonly project: string
   readonly wallMs: number
+  /** Of all processors of the machine together, whatever ran on them. */
+  readonly busyMs: number
+  readonly processors: number
   readonly files: readonly FileTimes[]
 }
 
@@ -28,11 +31,12 @@ export function timesReport(projects: readonly ProjectTimes[]): readonly string[
   )
   const all = sum(files.map(({ totalMs }) => totalMs))
   return [
-    'project            wall s    files s = imports + hooks + tests',
-    ...projects.map(({ project, wallMs, files }) => {
+    'project               wall s   busy s   busy    files s = imports + hooks + tests',
+    ...projects.map(({ project, wallMs, busyMs, processors, files }) => {
       const parts = files.map(sumsOf)
       const of = (part: keyof FileSums) => seconds(sum(parts.map((one) => one[part])))
-      return `${project.padEnd(16)} ${seconds(wallMs)}   ${of('totalMs')} ${of('importMs')} ${of('hooksMs')} ${of('testsMs')}`
+      const busy = `${seconds(busyMs)}  ${percent(busyMs / (wallMs * processors))}`
+      return `${project.padEnd(19)} ${seconds(wallMs)} ${busy}   ${of('totalMs')} ${of('importMs')} ${of('hooksMs')} ${of('testsMs')}`
     }),
     '',
     `slowest files     files s   share  imports    hooks    tests`,
