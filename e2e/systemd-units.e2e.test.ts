@@ -17,7 +17,7 @@ import {
   TestSystem,
   waitFor,
 } from '@spout/testkit'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ACME, balancer, quickCheck, vipOf } from './fixtures.ts'
 import { agentOf, daemonsOf, proxiesOf } from './node-processes.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
@@ -26,7 +26,8 @@ import { dropAll, expectAlive, holdSome } from './traffic.ts'
 // the system calls that they do not list.
 const NOBODY = 65_534
 // The units start the sources.
-process.env['SPOUT_PROGRAMS'] = 'sources'
+vi.stubEnv('SPOUT_PROGRAMS', 'sources')
+afterAll(() => void vi.unstubAllEnvs())
 
 function grantedBy(unit: ProductUnit, filter: SyscallFilter, ...more: readonly string[]): readonly string[] {
   const granted = unit.capabilities.map((name) => `+${name.replace('CAP_', '').toLowerCase()}`)

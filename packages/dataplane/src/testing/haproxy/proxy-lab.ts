@@ -135,6 +135,8 @@ export class ProxyLab {
 
   async down(): Promise<void> {
     await this.clear()
+    // The kernel removes a namespace later, and its links with it: the next lab of this process has the same names.
+    if (existsSync(`/sys/class/net/${ID}a`)) await must(['ip', 'link', 'delete', `${ID}a`])
     if (existsSync(`/run/netns/${ID}-d7`)) await must(['ip', 'netns', 'delete', `${ID}-d7`])
     for (const directory of [this.runDirectory, this.certificateDirectory])
       rmSync(directory, { recursive: true, force: true })
