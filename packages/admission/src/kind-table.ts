@@ -1,21 +1,18 @@
 import type { Kind } from '@spout/model'
+import { type Aged, AgeOrder } from './age-order.ts'
 import type { ObjectOf, Versioned } from './contract/view.ts'
 
 /** Fields of every stored object. */
-interface Identified {
-  readonly id: string
-  readonly createdAt: string
+interface Identified extends Aged {
   readonly projectId?: string | null
 }
 
-const byAge = (a: Identified, b: Identified): number =>
-  a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id < b.id ? -1 : 1
-
-/** All objects of one kind, by id and by project. Lists are sorted once and cached until something changes. */
+/** All objects of one kind, by id and by project. Lists are sorted once, and kept in order from then on. */
 export class KindTable<K extends Kind> {
   readonly #byId = new Map<string, Versioned<ObjectOf<K>>>()
   readonly #byProject = new Map<string, Map<string, ObjectOf<K>>>()
-  readonly #sorted = new Map<string | null, readonly ObjectOf<K>[]>()
+  /** By project; null is all. */
+  readonly #orders = new Map<string | null, AgeOrder<ObjectOf<K>>>()
 
   get(id: string): Versioned<ObjectOf<K>> | null {
     return this.#byId.get(id) ?? null
@@ -27,16 +24,22 @@ export class KindTable<K extends Kind> {
 
   /** @returns the replaced object */
   put(object: Versioned<ObjectOf<K>>): ObjectOf<K> | null {
-    const identified: Identified = object.value
-    const before = this.delete(identified.id)
-    this.#byId.set(identified.id, object)
-    const project = identified.projectId ?? null
-    if (project !== null) {
-      const rows = this.#byProject.get(project) ?? new Map<string, ObjectOf<K>>()
-      rows.set(identified.id, object.value)
-      this.#byProject.set(project, rows)
+    const { value } = object
+    const { id } = value
+    const before = this.#byId.get(id)?.value ?? null
+    const [was, is] = [projectOf(before), projectOf(value)]
+    if (was !== is) this.#leave(was, id)
+    // Behind all others, as a new one.
+    if (before !== null) this.#byId.delete(id)
+    this.#byId.set(id, object)
+    if (is !== null) {
+      const rows = this.#byProject.get(is) ?? new Map<string, ObjectOf<K>>()
+      rows.set(id, value)
+      this.#byProject.set(is, rows)
     }
-    this.#forgetOrder(project)
+    this.#reorder(null, before, value)
+    if (was !== null && was !== is) this.#reorder(was, before, null)
+    if (is !== null) this.#reorder(is, was === is ? before : null, value)
     return before
   }
 
@@ -45,31 +48,40 @@ export class KindTable<K extends Kind> {
     const before = this.#byId.get(id)?.value ?? null
     if (before === null) return null
     this.#byId.delete(id)
-    const project = (before as Identified).projectId ?? null
-    if (project !== null) {
-      const rows = this.#byProject.get(project)
-      rows?.delete(id)
-      if (rows?.size === 0) this.#byProject.delete(project)
-    }
-    this.#forgetOrder(project)
+    const project = projectOf(before)
+    this.#leave(project, id)
+    this.#reorder(null, before, null)
+    if (project !== null) this.#reorder(project, before, null)
     return before
   }
 
   /** Oldest first. `projectId` null lists all. */
   list(projectId: string | null): readonly ObjectOf<K>[] {
-    const known = this.#sorted.get(projectId)
-    if (known) return known
-    const rows =
+    const known = this.#orders.get(projectId)
+    if (known !== undefined) return known.list()
+    const order = new AgeOrder(
       projectId === null
         ? [...this.#byId.values()].map(({ value }) => value)
-        : [...(this.#byProject.get(projectId)?.values() ?? [])]
-    const sorted = rows.sort(byAge)
-    this.#sorted.set(projectId, sorted)
-    return sorted
+        : (this.#byProject.get(projectId)?.values() ?? []),
+    )
+    this.#orders.set(projectId, order)
+    return order.list()
   }
 
-  #forgetOrder(project: string | null): void {
-    this.#sorted.delete(null)
-    if (project !== null) this.#sorted.delete(project)
+  #leave(project: string | null, id: string): void {
+    if (project === null) return
+    const rows = this.#byProject.get(project)
+    rows?.delete(id)
+    if (rows?.size === 0) this.#byProject.delete(project)
+  }
+
+  /** @param project null is all */
+  #reorder(project: string | null, before: ObjectOf<K> | null, now: ObjectOf<K> | null): void {
+    const order = this.#orders.get(project)
+    order?.replace(before, now)
+    // A project that has no more such objects leaves nothing behind.
+    if (order?.isOutdated === true || (project !== null && !this.#byProject.has(project))) this.#orders.delete(project)
   }
 }
+
+const projectOf = (object: Identified | null): string | null => object?.projectId ?? null
