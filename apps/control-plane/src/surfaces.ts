@@ -74,6 +74,7 @@ export function mountSurfaces(
   })
   const network = networkApi({
     ...{ admission, view, authenticate, baseUrl: base, networkDefaults, turns: limits.turns },
+    anyId: config.octavia.noop,
     settle: settleWithin(status, config.api.settleMs),
   })
   const keyManager = keyManagerApi({ admission, view, authenticate, baseUrl: base, clock })

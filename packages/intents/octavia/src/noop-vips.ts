@@ -3,6 +3,7 @@ import type { AddressPool, LoadBalancer, Vip } from '@spout/model'
 import { z } from 'zod'
 import { vipsTextOf } from './facts.ts'
 import type { VipSpec } from './resources/load-balancer.ts'
+import type { NetworkDirectory } from './vip-request.ts'
 import { validationFailure } from './wire/fault.ts'
 
 /**
@@ -18,24 +19,31 @@ export const NOOP_POOL = {
 /** Octavia's noop network driver answers with this one. */
 const DEFAULT_ADDRESS = '198.51.100.1'
 
-/** A VIP as its client named it, with what it left out filled in. */
-export function noopVip(spec: VipSpec): Vip {
+/** A VIP as its client named it, with what it left out filled in: from what it named if that is known, else made up. */
+export function noopVip(spec: VipSpec, directory: Pick<NetworkDirectory, 'subnet' | 'port'>): Vip {
   if (spec.portId === null && spec.networkId === null && spec.subnetId === null)
     throw validationFailure('VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.')
+  const port = spec.portId === null ? null : directory.port(spec.portId)
+  const subnetId = spec.subnetId ?? port?.subnetId ?? null
+  const subnet = subnetId === null ? null : directory.subnet(subnetId)
   return {
     addressId: spec.portId ?? randomUUID(),
-    address: spec.address ?? DEFAULT_ADDRESS,
+    address: spec.address ?? port?.address ?? DEFAULT_ADDRESS,
     scope: 'tenant',
     poolId: null,
-    networkId: spec.networkId ?? randomUUID(),
-    subnetId: spec.subnetId ?? randomUUID(),
+    networkId: spec.networkId ?? subnet?.network.id ?? port?.holderId ?? randomUUID(),
+    subnetId: subnetId ?? randomUUID(),
   }
 }
 
 /** @throws OctaviaFault 400 */
-export function noopVips(primary: VipSpec, additional: readonly VipSpec[]): readonly Vip[] {
-  const first = noopVip(primary)
-  const vips = [first, ...additional.map((spec) => ({ ...noopVip(spec), networkId: first.networkId }))]
+export function noopVips(
+  primary: VipSpec,
+  additional: readonly VipSpec[],
+  directory: Pick<NetworkDirectory, 'subnet' | 'port'>,
+): readonly Vip[] {
+  const first = noopVip(primary, directory)
+  const vips = [first, ...additional.map((spec) => ({ ...noopVip(spec, directory), networkId: first.networkId }))]
   if (new Set(vips.map(({ subnetId }) => subnetId)).size < vips.length)
     throw validationFailure('Duplicate VIP subnet(s) specified. Only one IP can be bound per subnet.')
   return vips

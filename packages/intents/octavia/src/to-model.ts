@@ -84,7 +84,7 @@ function vipsOf({ spec: { vip, additionalVips }, directory, noopPoolId }: Creati
     const found = findVips(vip, additionalVips, directory)
     return { requests: found.map(({ request }) => request), ranges: found.map(({ range }) => range), annotations: {} }
   }
-  const shown = noopVips(vip, additionalVips)
+  const shown = noopVips(vip, additionalVips, directory)
   return {
     requests: [{ from: 'pool' as const, poolId: noopPoolId, address: null }],
     ranges: shown.map(({ address }) => address),

@@ -12,6 +12,8 @@ export interface NetworkContext {
   readonly authenticate: Authenticate
   readonly baseUrl: BaseUrl
   readonly networkDefaults: NetworkDefaults
+  /** Whether any UUID is a network, a subnet and a port. */
+  readonly anyId?: boolean
   /** Schedules the pieces of long lists. */
   readonly turns: RoundTurns
   /** Resolves when the nodes have confirmed this version of a load balancer, or when that takes too long to wait for. */

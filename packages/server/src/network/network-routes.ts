@@ -2,6 +2,7 @@ import { type Network, parseAs, SpoutError, uuid } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { isAdmin, projectForNew, requireRole } from '../authn/access.ts'
+import { withAnyId } from './any-id.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { networkOrPool, networksOf, ownNetwork, poolsOf } from './scope.ts'
@@ -33,7 +34,8 @@ export function networkRoutes(scope: FastifyInstance, context: NetworkContext): 
   scope.get('/v2.0/networks', async (request) => {
     const principal = await authenticate(request)
     const own = networksOf(context, principal).map((network) => shownNetwork(network, isAdmin(principal)))
-    return listing(request, 'networks', [...own, ...poolsOf(context, principal).map(shownPoolNetwork)])
+    const known = [...own, ...poolsOf(context, principal).map(shownPoolNetwork)]
+    return listing(request, 'networks', withAnyId(context, request, 'networks', known))
   })
 
   scope.get<ById>('/v2.0/networks/:id', async (request) => {

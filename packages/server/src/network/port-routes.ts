@@ -4,6 +4,7 @@ import { cidrContains, isIp, parseCidr, parseIp } from '@spout/net'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { projectForNew, requireRole } from '../authn/access.ts'
+import { withAnyId } from './any-id.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { addressesOf, networkOrPool, ownAddress } from './scope.ts'
@@ -54,7 +55,7 @@ export function portRoutes(scope: FastifyInstance, context: NetworkContext): voi
 
   scope.get('/v2.0/ports', async (request) => {
     const principal = await authenticate(request)
-    return listing(request, 'ports', addressesOf(context, principal).map(shown))
+    return listing(request, 'ports', withAnyId(context, request, 'ports', addressesOf(context, principal).map(shown)))
   })
 
   scope.get<ById>('/v2.0/ports/:id', async (request) => {

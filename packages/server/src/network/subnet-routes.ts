@@ -2,6 +2,7 @@ import { parseAs, uuid } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireRole } from '../authn/access.ts'
+import { withAnyId } from './any-id.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { networksOf, ownNetwork, ownSubnet, poolsOf } from './scope.ts'
@@ -41,7 +42,8 @@ export function subnetRoutes(scope: FastifyInstance, context: NetworkContext): v
     const own = networksOf(context, principal).flatMap((network) =>
       network.subnets.map((subnet) => shownSubnet(network, subnet)),
     )
-    return listing(request, 'subnets', [...own, ...poolsOf(context, principal).map(shownPoolSubnet)])
+    const known = [...own, ...poolsOf(context, principal).map(shownPoolSubnet)]
+    return listing(request, 'subnets', withAnyId(context, request, 'subnets', known))
   })
 
   scope.get<ById>('/v2.0/subnets/:id', async (request) => {
