@@ -3,13 +3,17 @@ import path from 'node:path'
 import {
   ensureGatewayConformance,
   type GatewayConformance,
+  gatewayApiDefinitions,
   issueCertificate,
   LONG_TESTS,
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failuresIn, runConformance } from '../../packages/intents/gateway/src/testing/conformance-run.fixture.ts'
-import { installGatewayApi } from '../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
+import {
+  installDefinitions,
+  installGatewayApi,
+} from '../../packages/intents/gateway/src/testing/install-gateway-api.fixture.ts'
 import { connectorLog } from './connectors.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
 import { serviceBody, servicesIn } from './services.ts'
@@ -324,8 +328,12 @@ const LONG: readonly string[] = [
 const { SPOUT_CONFORMANCE_TEST: ONE } = process.env
 
 describe('the conformance suite of Gateway API', () => {
+  let place: string
+  beforeAll(async () => {
+    place = await lab.cluster.addTester()
+  })
+
   it('passes with traffic, all but the longest tests by default', { timeout: 900_000 }, async () => {
-    const place = await lab.cluster.addTester()
     const { text, report, failed, log } = await runConformance(lab.cluster, place, conformance, {
       profiles: PROFILES,
       skipTests: LONG_TESTS || ONE !== undefined ? [] : LONG,
@@ -347,4 +355,18 @@ describe('the conformance suite of Gateway API', () => {
     const kept = existsSync(KEPT_REPORT) ? readFileSync(KEPT_REPORT, 'utf8') : ''
     await expect(withoutDate(text) === withoutDate(kept) ? kept : text).toMatchFileSnapshot(KEPT_REPORT)
   })
+  it.runIf(LONG_TESTS)(
+    'passes the test of retries, which are of the experimental channel',
+    { timeout: 600_000 },
+    async () => {
+      await installDefinitions(lab.cluster.api, await gatewayApiDefinitions('experimental'))
+      const test = 'HTTPRouteRetry'
+      const { log, failed } = await runConformance(lab.cluster, place, conformance, {
+        ...{ profiles: ['GATEWAY-HTTP'], skipTests: [], runTest: test, features: ['Gateway', 'HTTPRoute', test] },
+        addresses: { usable: '198.51.100.200', unusable: '2001:db8:bad::1' },
+      })
+      expect(failed, failuresIn(log).join('\n')).toEqual([])
+      expect(log).toContain(`--- PASS: TestConformance/${test} `)
+    },
+  )
 })

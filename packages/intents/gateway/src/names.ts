@@ -32,6 +32,7 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'HTTPRouteBackendRequestHeaderModification',
   'HTTPRouteBackendTimeout',
   'HTTPRouteCORS',
+  'HTTPRouteDestinationPortMatching',
   'HTTPRouteHostRewrite',
   'HTTPRouteMethodMatching',
   'HTTPRouteNamedRouteRule',

@@ -1,7 +1,7 @@
 import type { BackendRef, ParentRef } from './references.ts'
 import type { RouteObject } from './route.ts'
 
-/** HTTPRoute of Gateway API v1.6, standard channel. */
+/** HTTPRoute of Gateway API v1.6, standard channel, and `retry` of the experimental one. */
 export interface HttpRouteObject extends RouteObject {
   readonly spec: HttpRouteSpec
 }
@@ -19,6 +19,7 @@ export interface HttpRouteRule {
   readonly filters?: readonly HttpRouteFilter[]
   readonly backendRefs?: readonly HttpBackendRef[]
   readonly timeouts?: { readonly request?: string; readonly backendRequest?: string }
+  readonly retry?: { readonly codes?: readonly number[]; readonly attempts?: number; readonly backoff?: string }
 }
 
 export interface HttpBackendRef extends BackendRef {

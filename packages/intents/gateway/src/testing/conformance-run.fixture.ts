@@ -22,6 +22,8 @@ export interface ConformanceOptions {
   readonly skipTests: readonly string[]
   /** The only test to run. Absent: all. */
   readonly runTest?: string | undefined
+  /** What the suite takes as supported, whatever the class says. Absent: what the class says. */
+  readonly features?: readonly string[]
   /** For the tests of static addresses: one that a Gateway may have, and one that it may not. */
   readonly addresses: { readonly usable: string; readonly unusable: string }
 }
@@ -55,7 +57,7 @@ export async function runConformance(
   { lab, kubeconfigFile }: KubernetesCluster,
   place: string,
   { suite }: GatewayConformance,
-  { profiles, skipTests, runTest = '', addresses }: ConformanceOptions,
+  { profiles, skipTests, runTest = '', features = [], addresses }: ConformanceOptions,
 ): Promise<ConformanceRun> {
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
   const file = path.join(lab.directory, 'conformance.yaml')
@@ -67,6 +69,7 @@ export async function runConformance(
     'conformance-profiles': profiles.join(),
     'skip-tests': skipTests.join(),
     'run-test': runTest,
+    'supported-features': features.join(),
     'usable-address': addresses.usable,
     'unusable-address': addresses.unusable,
     'timeout-config-overrides': Object.entries(TIMEOUTS)

@@ -274,6 +274,19 @@ describe('filters', () => {
     })
   })
 
+  test('retries of the experimental channel', () => {
+    const retry = { codes: [500, 503], attempts: 3, backoff: '50ms' }
+    expect(only({ backendRefs: A, retry }).action).toMatchObject({
+      retry: { attempts: 3, codes: [500, 503], backoffMs: 50 },
+    })
+    expect(only({ backendRefs: A, retry: {} }).action).toMatchObject({
+      retry: { attempts: 1, codes: [], backoffMs: 0 },
+    })
+    expect(only({ backendRefs: A }).action).not.toHaveProperty('retry')
+    for (const wrong of [{ attempts: 6 }, { backoff: '1d' }, { backoff: '2m' }])
+      expect(compile([{ backendRefs: A, retry: wrong }]).dropped.get(0)?.reason).toBe('UnsupportedValue')
+  })
+
   test('time-outs', () => {
     const timeouts = { request: '1m30s', backendRequest: '500ms' }
     expect(only({ backendRefs: A, timeouts }).action).toMatchObject({

@@ -9,6 +9,7 @@ import { byHostKind } from './hostnames.ts'
 import { conditionsOf, hostConditions, pathOf } from './matches.ts'
 import { type Objection, objection } from './objection.ts'
 import { type MatchRank, type Precedence, precedenceOf, rankOfMatch } from './precedence.ts'
+import { retryOf } from './retry.ts'
 import { routeNameOf } from './route-names.ts'
 import { sharesOf } from './shares.ts'
 
@@ -78,6 +79,8 @@ function compileRule(
   for (const [index, match] of matches.entries()) {
     const options = optionsOf(rule, pathOf(match.path), listener)
     if ('invalid' in options) return options
+    const again = retryOf(rule.retry)
+    if ('invalid' in again) return again
     const shares = sharesOf(backends, options.ofBackends)
     if ('invalid' in shares) return shares
     const action: ActionInput =
@@ -90,6 +93,7 @@ function compileRule(
             ...(shares.unresolved === 0 ? {} : { answered: { code, weight: shares.unresolved } }),
             ...(options.filters.length === 0 ? {} : { filters: [...options.filters] }),
             ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+            ...(again.retry === undefined ? {} : { retry: again.retry }),
             ...mirrorsOf(options.mirrors, poolOf),
           })
     for (const same of byHostKind(hosts)) {
