@@ -19,6 +19,7 @@ import type { ProxyPlace } from './proxy-place.ts'
 import { endProcessesOn, processesOn } from './proxy-process.ts'
 import { openPipe } from './request-pipe.ts'
 import { RunningProxy } from './running-proxy.ts'
+import { startProcess } from './start-process.ts'
 import { readState, type SavedState, writeState } from './state-file.ts'
 import { ProxyLost } from './stats-socket.ts'
 import { withKnownFiles } from './tls-files.ts'
@@ -90,14 +91,14 @@ export class ProxyLauncher {
       options.executable,
       // Keeps buffers beyond the thread's cache for the next request, instead of returning them to the allocator.
       '-dMglobal',
-      ...['-D', '-q', '-f', this.#files.config, '-p', this.#files.pid],
+      ...['-D', '-f', this.#files.config, '-p', this.#files.pid],
       ...(replaced === null
         ? []
         : ['-x', this.#files.statsSocket(replaced.generation), '-sf', String(replaced.process.pid)]),
     ] as const
     const lines = await openPipe(this.#files.lines)
     try {
-      await host.run(place, argv, [lines])
+      await startProcess(() => host.run(place, argv, [lines]))
     } finally {
       closeSync(lines)
       await tidy()
