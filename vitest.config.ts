@@ -18,10 +18,12 @@ const project = (
 })
 
 // Files that share a process, one after the other, load modules once. A process for each costs 0.3 s of processor time, and
-// its imports up to a second more. A file that would leave something to the next fails.
-const together = ({ test }: ReturnType<typeof project>) => ({
-  test: { ...test, isolate: false, setupFiles: ['./tools/dev/shared-process.ts'] },
+// its imports up to a second more.
+const shared = ({ test }: ReturnType<typeof project>, setupFiles: readonly string[] = []) => ({
+  test: { ...test, isolate: false, setupFiles: [...setupFiles] },
 })
+// A file that would leave something to the next fails. Not for unit tests: it takes 5 ms a file, as long as some of them.
+const together = (own: ReturnType<typeof project>) => shared(own, ['./tools/dev/shared-process.ts'])
 
 const onACluster = (kind: 'contract' | 'lab'): string[] => [
   `packages/intents/{service,ingress,gateway,load-balancer,kubernetes-config}/src/**/*.${kind}.test.ts`,
@@ -48,7 +50,7 @@ export default defineConfig({
     chaiConfig: { truncateThreshold: 2000 },
     sequence: { sequencer: LongestFirst },
     projects: [
-      together(project('unit', ['{packages,apps}/**/src/**/*.test.ts', 'tools/**/*.test.ts'], 20_000, 2, OTHER_KINDS)),
+      shared(project('unit', ['{packages,apps}/**/src/**/*.test.ts', 'tools/**/*.test.ts'], 20_000, 2, OTHER_KINDS)),
       together(
         project(
           'contract',
