@@ -218,6 +218,8 @@ export async function openTestBed(
     ...(limits.proxies && { proxies: limits.proxies }),
     audit: { sink: audit, view, clock },
   })
+  let isBuilt = false
+  app.addHook('onReady', async () => void (isBuilt = true))
   const routes: { readonly method: string; readonly url: string }[] = []
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') routes.push({ method: each, url })
@@ -287,7 +289,8 @@ export async function openTestBed(
     login,
     adminLogin,
     close: async () => {
-      await app.close()
+      // The first request builds the surfaces, in 50 ms and more, and so would closing them.
+      if (isBuilt) await app.close()
       authenticator.tokens.stop()
       await audit.stop()
       rmSync(directory, { recursive: true })
