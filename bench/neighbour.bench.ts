@@ -3,7 +3,7 @@
  * just before. Windows without and with the attack take turns, and a ratio is the median of the turns' own ratios.
  * Attackers stand for other machines, and get what processor time Spout leaves (`OtherMachines`).
  */
-import { FAST_PORTS, memberAddress, startFastMember } from '@spout/testkit'
+import { FAST_PORTS, type Lab, memberAddress, startFastMember } from '@spout/testkit'
 import { createHttps, issueNames, storeCertificates } from './bed/https.ts'
 import { createTree, untilActive } from './bed/octavia.ts'
 import { type SpoutBed, withSpout } from './bed/spout-bed.ts'
@@ -11,6 +11,7 @@ import { apiAttacks } from './neighbour/api-attacks.ts'
 import { type Attack, NOBODY } from './neighbour/attack.ts'
 import { checkAttack } from './neighbour/check-attack.ts'
 import { OtherMachines } from './neighbour/other-machines.ts'
+import { type ProxyMemory, watchProxies } from './neighbour/proxy-memory.ts'
 import { trafficAttacks } from './neighbour/traffic-attacks.ts'
 import { apiVictim, trafficVictim, type Victim } from './neighbour/victim.ts'
 import { median } from './percentile.ts'
@@ -36,9 +37,12 @@ interface Outcome {
   readonly asked: number
   readonly failed: number
   readonly achieved: string
+  /** Of the largest proxy: the attacked one. */
+  readonly proxy: ProxyMemory
 }
 
-async function tryAttack(attack: Attack, victim: Victim): Promise<Outcome> {
+async function tryAttack(attack: Attack, victim: Victim, lab: Lab): Promise<Outcome> {
+  const proxyMemory = await watchProxies(lab)
   const turns = new Map<string, number[]>()
   let [asked, failed, achieved] = [0, 0, '']
   for (let round = 0; round < ROUNDS; round++) {
@@ -58,7 +62,8 @@ async function tryAttack(attack: Attack, victim: Victim): Promise<Outcome> {
     }
   }
   const ratios = Object.fromEntries([...turns].map(([name, list]) => [name, median(list)]))
-  return { attack, ratios, worst: Math.max(...Object.values(ratios)), asked, failed, achieved }
+  const worst = Math.max(...Object.values(ratios))
+  return { attack, ratios, worst, asked, failed, achieved, proxy: await proxyMemory() }
 }
 
 async function loadBalancer(
@@ -74,6 +79,10 @@ async function loadBalancer(
   await untilActive(bed.access, tenant, id)
   return { id, address }
 }
+
+/** For the rows of traffic: how much the largest proxy had before the attack, and at most during it. */
+const memoryText = (plane: keyof typeof ROWS, { beforeMb, peakMb }: ProxyMemory): string =>
+  plane === 'api' ? '' : `, proxy ${beforeMb.toFixed(1)} MB before, ${peakMb.toFixed(1)} MB at most`
 
 const outcomes: Outcome[] = []
 using others = await OtherMachines.create()
@@ -107,7 +116,7 @@ await withSpout({ nodes: ['node1'], members: false }, async (bed) => {
   await using api = apiVictim(access, honest, victims.l7.id)
   for (const victim of [traffic, api]) await victim.measure(1)
   for (const attack of attacks) {
-    const outcome = await tryAttack(attack, attack.plane === 'api' ? api : traffic)
+    const outcome = await tryAttack(attack, attack.plane === 'api' ? api : traffic, lab)
     outcomes.push(outcome)
     process.stderr.write(
       `${attack.name}: ${JSON.stringify(outcome.ratios)}, ${outcome.failed} of ${outcome.asked} failed; ${outcome.achieved}\n`,
@@ -133,11 +142,11 @@ for (const plane of ['data', 'floods', 'api'] as const) {
         rounds: ROUNDS,
         seconds: SECONDS,
         ...Object.fromEntries(
-          of.map(({ attack, ratios, failed: lost, asked, achieved }) => [
+          of.map(({ attack, ratios, failed: lost, asked, achieved, proxy }) => [
             attack.name,
             `${Object.entries(ratios)
               .map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`)
-              .join(' ')}, ${lost} of ${asked} failed (${achieved})`,
+              .join(' ')}, ${lost} of ${asked} failed (${achieved})${memoryText(plane, proxy)}`,
           ]),
         ),
       },
