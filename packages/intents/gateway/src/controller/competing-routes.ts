@@ -1,12 +1,10 @@
+import type { ParentRef } from '../objects/references.ts'
 import { byAge, type RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
 import { gatewayOf, listenerSetOf } from '../to-model/listener-parents.ts'
 
 /** What a reference of a route leads to: the listeners of a parent, all of them or those of a name or a port. */
-interface Spot {
-  readonly sectionName: string | undefined
-  readonly port: number | undefined
-}
+type Spot = Pick<ParentRef, 'sectionName' | 'port'>
 
 /** The routes with a reference to one spot. */
 interface Standing {
