@@ -10,20 +10,20 @@ import {
 } from '@spout/model'
 import { knownNodeRoutes, type PlannedNode, planLoadBalancer } from '@spout/plan'
 import { draftOf, listenerOf, memberOf, openOffice, poolOf } from '../../packages/admission/src/testing/office.ts'
-import { commandText } from '../../packages/dataplane/src/drivers/haproxy/command.ts'
+import { isTlsCommand } from '../../packages/dataplane/src/drivers/haproxy/certificates/tls-command.ts'
+import { commandText } from '../../packages/dataplane/src/drivers/haproxy/commands/command.ts'
+import { planChanges } from '../../packages/dataplane/src/drivers/haproxy/commands/plan-changes.ts'
+import { initialSlots, slotTables } from '../../packages/dataplane/src/drivers/haproxy/processes/proxy-slots.ts'
 import {
   contentOf,
   NOTHING_PLACED,
   type PlacedEntry,
   type PlacedRows,
   placeEntry,
-} from '../../packages/dataplane/src/drivers/haproxy/content.ts'
-import { KnownRoutes } from '../../packages/dataplane/src/drivers/haproxy/known-routes.ts'
-import { DEFAULT_OPTIONS } from '../../packages/dataplane/src/drivers/haproxy/options.ts'
-import { planChanges } from '../../packages/dataplane/src/drivers/haproxy/plan-changes.ts'
-import { initialSlots, slotTables } from '../../packages/dataplane/src/drivers/haproxy/proxy-slots.ts'
-import { renderEntry } from '../../packages/dataplane/src/drivers/haproxy/render.ts'
-import { isTlsCommand } from '../../packages/dataplane/src/drivers/haproxy/tls-command.ts'
+} from '../../packages/dataplane/src/drivers/haproxy/rendering/content.ts'
+import { renderEntry } from '../../packages/dataplane/src/drivers/haproxy/rendering/render.ts'
+import { KnownRoutes } from '../../packages/dataplane/src/drivers/haproxy/routes/known-routes.ts'
+import { DEFAULT_OPTIONS } from '../../packages/dataplane/src/drivers/haproxy/sections/options.ts'
 import { sampleWanted } from '../../packages/dataplane/src/testing/haproxy/sample-entry.ts'
 import { percentile } from '../percentile.ts'
 

@@ -27,6 +27,7 @@ it('names an upward import, a file outside of the folders, and an unlisted folde
     'low/a.ts': "import { c } from '../high/c.ts'",
     'low/b.ts': "import { i } from '../index.ts'",
     'low/b.test.ts': "import { c } from '../high/c.ts'",
+    'low/outside.ts': "import { o } from '../../outside/o.ts'",
     'high/c.ts': "import { a } from '../low/a.ts'",
     'attic/d.ts': '',
     'testing/e.ts': "import { c } from '../high/c.ts'",

@@ -15,8 +15,8 @@ import {
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt as at, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
-import { proxyFiles } from './proxy-files.ts'
-import { processesOn } from './proxy-process.ts'
+import { processesOn } from './place/proxy-process.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
 
 const { lab, host, started } = await proxyLabOfFile()
 const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)

@@ -7,7 +7,7 @@ import { ask, askForever, crowd, dial, httpMember, type LabMember, tcpMember } f
 import { sampleEntry, samplePool, sampleService, sampleWanted } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import type { HaproxyDriver } from './haproxy-driver.ts'
-import { memoryShare } from './memory-share.ts'
+import { memoryShare } from './place/memory-share.ts'
 
 const { lab, host, started } = await proxyLabOfFile()
 const DOMAIN = 7

@@ -10,9 +10,9 @@ import { dial, httpMember, type LabMember, tcpMember } from '../../testing/hapro
 import { sampleWanted } from '../../testing/haproxy/sample-entry.ts'
 import { bothEntry, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import type { HaproxyDriver } from './haproxy-driver.ts'
-import { DEFAULT_OPTIONS } from './options.ts'
-import { proxyFiles } from './proxy-files.ts'
-import { processesOn } from './proxy-process.ts'
+import { processesOn } from './place/proxy-process.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
+import { DEFAULT_OPTIONS } from './sections/options.ts'
 
 /** Connections whose proxy process is replaced, with clients that never retry a request. */
 

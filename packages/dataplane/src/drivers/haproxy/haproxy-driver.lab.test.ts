@@ -28,9 +28,9 @@ import {
   tcpEntry,
   webEntry,
 } from '../../testing/haproxy/services-in-lab.ts'
-import { proxyFiles } from './proxy-files.ts'
-import { processesOn } from './proxy-process.ts'
-import { StatsSocket } from './stats-socket.ts'
+import { StatsSocket } from './commands/stats-socket.ts'
+import { processesOn } from './place/proxy-process.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
 
 const { lab, host, started } = await proxyLabOfFile()
 const web: LabMember[] = []

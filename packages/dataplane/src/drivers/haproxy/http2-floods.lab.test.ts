@@ -7,7 +7,7 @@ import { proxyMemory } from '../../testing/haproxy/proxy-memory.ts'
 import { FLAG, FRAME, frame, headerBlock, openHttp2, type RawHttp2 } from '../../testing/haproxy/raw-http2.ts'
 import { sampleEntry, samplePool, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
-import { proxyFiles } from './proxy-files.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
 
 /** Clients that use up a proxy by what HTTP/2 and TLS allow them to ask for, again and again. */
 

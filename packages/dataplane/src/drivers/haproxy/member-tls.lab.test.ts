@@ -15,9 +15,9 @@ import {
 } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt as at, portOf, proxyLabOfFile, put, webEntry } from '../../testing/haproxy/services-in-lab.ts'
 import { type SeenByMember, tlsMember } from '../../testing/haproxy/tls-member.ts'
-import { proxyFiles } from './proxy-files.ts'
-import { processesOn } from './proxy-process.ts'
-import { StatsSocket } from './stats-socket.ts'
+import { StatsSocket } from './commands/stats-socket.ts'
+import { processesOn } from './place/proxy-process.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
 
 const { lab, host, started } = await proxyLabOfFile()
 const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)

@@ -11,8 +11,8 @@ import {
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
-import { memoryShare } from './memory-share.ts'
-import { DEFAULT_LIMITS, SystemHost } from './proxy-host.ts'
+import { memoryShare } from './place/memory-share.ts'
+import { DEFAULT_LIMITS, SystemHost } from './place/proxy-host.ts'
 
 const lab = await ProxyLab.create()
 const log = { debug: () => {}, info: () => {}, warn: () => {} }

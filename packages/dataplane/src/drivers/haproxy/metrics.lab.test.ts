@@ -9,9 +9,9 @@ import { ask, httpMember, type LabMember } from '../../testing/haproxy/proxy-lab
 import { sampleEntry, samplePool, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import type { HaproxyDriver } from './haproxy-driver.ts'
-import { proxyFiles } from './proxy-files.ts'
-import { BACKEND_STOCK } from './shape.ts'
-import type { SavedState } from './state-file.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
+import type { SavedState } from './processes/state-file.ts'
+import { BACKEND_STOCK } from './sections/shape.ts'
 
 const { lab, host: proxy, started } = await proxyLabOfFile()
 const run = promisify(execFile)

@@ -10,7 +10,7 @@ import { MEMBER_ADDRESS } from '../../testing/haproxy/proxy-lab.ts'
 import { sampleEntry, samplePool, sampleRoute, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import type { HaproxyDriver } from './haproxy-driver.ts'
-import { mirrorShare } from './mirror-share.ts'
+import { mirrorShare } from './place/mirror-share.ts'
 
 const { lab, host: proxy, started } = await proxyLabOfFile()
 const run = promisify(execFile)

@@ -13,15 +13,15 @@ import {
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
-import { type ProcessSettings, renderConfig, renderMaps } from './config.ts'
-import { placeEntry } from './content.ts'
-import { MAPS } from './maps.ts'
-import { filesOf } from './member-tls.ts'
-import { DEFAULT_OPTIONS } from './options.ts'
-import { initialSlots, slotTables } from './proxy-slots.ts'
-import { renderEntry } from './render.ts'
-import { rowsOfGroups } from './route-rows.ts'
-import { tlsFiles, writeTlsFiles } from './tls-files.ts'
+import { tlsFiles, writeTlsFiles } from './certificates/tls-files.ts'
+import { type ProcessSettings, renderConfig, renderMaps } from './configuration/config.ts'
+import { initialSlots, slotTables } from './processes/proxy-slots.ts'
+import { placeEntry } from './rendering/content.ts'
+import { filesOf } from './rendering/member-tls.ts'
+import { renderEntry } from './rendering/render.ts'
+import { rowsOfGroups } from './routes/route-rows.ts'
+import { MAPS } from './sections/maps.ts'
+import { DEFAULT_OPTIONS } from './sections/options.ts'
 
 const NASTY = 'x\n  stats socket /tmp/owned level admin; set maxconn global 7 # %[env(HOME)] \\ "\''
 
@@ -420,7 +420,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     const maps = renderMaps(process.entries)
     for (const map of MAPS) writeFileSync(`${directory}/${map}.map`, maps[map])
     for (const program of process.settings.luaPrograms)
-      copyFileSync(new URL(basename(program), import.meta.url), program)
+      copyFileSync(new URL(`processes/${basename(program)}`, import.meta.url), program)
     writeFileSync(`${directory}/haproxy.cfg`, renderConfig(process))
     // Exit status and warnings: a configuration of ours gives none.
     const said = execFileSync('/usr/sbin/haproxy', ['-c', '-q', '-dW', '-f', `${directory}/haproxy.cfg`], {

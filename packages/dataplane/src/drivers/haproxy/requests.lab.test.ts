@@ -8,7 +8,7 @@ import type { CarriedRequest } from '../../contracts/driver.ts'
 import { httpMember, type LabMember, MEMBER_ADDRESS } from '../../testing/haproxy/proxy-lab.ts'
 import { sampleEntry, samplePool, sampleRoute, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
-import type { HaproxyOptions } from './options.ts'
+import type { HaproxyOptions } from './sections/options.ts'
 
 const { lab, host: proxy, started } = await proxyLabOfFile()
 const run = promisify(execFile)

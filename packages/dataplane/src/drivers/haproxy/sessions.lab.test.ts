@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { httpMember, type LabMember } from '../../testing/haproxy/proxy-lab.ts'
 import { sampleEntry, samplePool, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
-import { proxyFiles } from './proxy-files.ts'
-import { processesOn } from './proxy-process.ts'
+import { processesOn } from './place/proxy-process.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
 
 const { lab, host: proxy, started } = await proxyLabOfFile()
 const run = promisify(execFile)

@@ -7,8 +7,8 @@ import { proxyMemory } from '../../testing/haproxy/proxy-memory.ts'
 import { FLAG, FRAME, frame, headerBlock, openHttp2, type RawHttp2 } from '../../testing/haproxy/raw-http2.ts'
 import { sampleRoute } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put, webEntry } from '../../testing/haproxy/services-in-lab.ts'
-import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
-import { proxyFiles } from './proxy-files.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
+import { DEFAULT_OPTIONS, type HaproxyOptions } from './sections/options.ts'
 
 /** Clients whose requests last: their bodies come byte by byte, so no time-out of a silent client ends them. */
 

@@ -3,8 +3,8 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ask, askForever, crowd, httpMember, type LabMember, tcpMember } from '../../testing/haproxy/proxy-lab.ts'
 import { sampleWanted } from '../../testing/haproxy/sample-entry.ts'
 import { bothEntry, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
-import { connectionShare } from './connection-share.ts'
-import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
+import { connectionShare } from './place/connection-share.ts'
+import { DEFAULT_OPTIONS, type HaproxyOptions } from './sections/options.ts'
 
 const { lab, host, started } = await proxyLabOfFile()
 let members: readonly [web: LabMember, echo: LabMember]

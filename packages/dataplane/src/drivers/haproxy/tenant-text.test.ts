@@ -10,15 +10,15 @@ import {
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
-import { commandText } from './command.ts'
-import { type ProcessSettings, renderConfig, renderMaps } from './config.ts'
-import { contentOf, NOTHING_PLACED, placeEntry } from './content.ts'
-import { MAPS } from './maps.ts'
-import { DEFAULT_OPTIONS } from './options.ts'
-import { planChanges } from './plan-changes.ts'
-import { initialSlots, slotTables } from './proxy-slots.ts'
-import { renderEntry } from './render.ts'
-import { isTlsCommand } from './tls-command.ts'
+import { isTlsCommand } from './certificates/tls-command.ts'
+import { commandText } from './commands/command.ts'
+import { planChanges } from './commands/plan-changes.ts'
+import { type ProcessSettings, renderConfig, renderMaps } from './configuration/config.ts'
+import { initialSlots, slotTables } from './processes/proxy-slots.ts'
+import { contentOf, NOTHING_PLACED, placeEntry } from './rendering/content.ts'
+import { renderEntry } from './rendering/render.ts'
+import { MAPS } from './sections/maps.ts'
+import { DEFAULT_OPTIONS } from './sections/options.ts'
 
 /**
  * Every text of a tenant that an entry has, whatever the model lets through: none of it is in a configuration, a map or

@@ -16,8 +16,8 @@ import { sampleEntry, samplePool, sampleRoute, sampleService } from '../../testi
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import { curl, sClient, shake } from '../../testing/haproxy/tls-client.ts'
 import { type SeenByMember, tlsMember } from '../../testing/haproxy/tls-member.ts'
-import { proxyFiles } from './proxy-files.ts'
-import { processesOn } from './proxy-process.ts'
+import { processesOn } from './place/proxy-process.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
 
 const { lab, host, started } = await proxyLabOfFile()
 const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)

@@ -16,9 +16,9 @@ import {
 } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt as at, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import { curl, sClient, shake } from '../../testing/haproxy/tls-client.ts'
-import { proxyFiles } from './proxy-files.ts'
-import { processesOn } from './proxy-process.ts'
-import { StatsSocket } from './stats-socket.ts'
+import { StatsSocket } from './commands/stats-socket.ts'
+import { processesOn } from './place/proxy-process.ts'
+import { proxyFiles } from './processes/proxy-files.ts'
 
 const { lab, host, started } = await proxyLabOfFile()
 const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)

@@ -11,10 +11,10 @@ import { labPrefix } from '../../testing/lab-names.ts'
 import { LabNode, silent } from '../../testing/lab-node.ts'
 import type { Peer } from '../../testing/peer-client.ts'
 import { HaproxyDriver } from '../haproxy/haproxy-driver.ts'
-import { endLeftProxies } from '../haproxy/left-proxies.ts'
-import { DEFAULT_OPTIONS } from '../haproxy/options.ts'
-import { SystemHost } from '../haproxy/proxy-host.ts'
-import { proxyPlaceOf } from '../haproxy/proxy-place.ts'
+import { SystemHost } from '../haproxy/place/proxy-host.ts'
+import { proxyPlaceOf } from '../haproxy/place/proxy-place.ts'
+import { endLeftProxies } from '../haproxy/processes/left-proxies.ts'
+import { DEFAULT_OPTIONS } from '../haproxy/sections/options.ts'
 
 /** The way to the proxy, with the real one behind it. */
 

@@ -12,9 +12,9 @@ import type { NodeCertificate } from '@spout/model'
 import { contentIdOf } from '@spout/model/content-id'
 import { http } from '@spout/runtime/node-http'
 import { HaproxyDriver, type HaproxyDriverOptions } from '../../drivers/haproxy/haproxy-driver.ts'
-import { endLeftProxies } from '../../drivers/haproxy/left-proxies.ts'
-import { SystemHost } from '../../drivers/haproxy/proxy-host.ts'
-import type { ProxyPlace } from '../../drivers/haproxy/proxy-place.ts'
+import { SystemHost } from '../../drivers/haproxy/place/proxy-host.ts'
+import type { ProxyPlace } from '../../drivers/haproxy/place/proxy-place.ts'
+import { endLeftProxies } from '../../drivers/haproxy/processes/left-proxies.ts'
 import { labPrefix } from '../lab-names.ts'
 
 /** For this folder's lab tests: one domain namespace, joined by a veth to the namespace of the test. */

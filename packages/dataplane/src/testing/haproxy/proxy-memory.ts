@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { processesOn } from '../../drivers/haproxy/proxy-process.ts'
+import { processesOn } from '../../drivers/haproxy/place/proxy-process.ts'
 
 /** The processes of a configuration file: their ids, and the memory that they have together. */
 export async function proxyMemory(configPath: string): Promise<{ readonly pids: string; readonly bytes: number }> {

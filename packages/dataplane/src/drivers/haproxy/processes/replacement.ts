@@ -1,0 +1,43 @@
+import { closingSockets } from '../place/closing-sockets.ts'
+import type { CurrentProxy } from './current-proxy.ts'
+
+// When the process of a proxy is replaced by another, and when the old ones may go. Called one at a time.
+
+/**
+ * Replaces the process if it has clients. The new process accepts connections; the old one closes each connection after
+ * its next response and exits with the last. Done once for each `since`.
+ */
+export async function closeGracefully(current: CurrentProxy, since: string): Promise<void> {
+  const { closed, running, launcher } = current
+  if (closed || running?.attached !== true || (await launcher.lastDrain()) === since) return
+  if (await hasClients(current)) await current.start()
+  await launcher.noteDrain(since)
+}
+
+/**
+ * Whether the process or one that it replaced has clients, or a socket still sends the end of a response.
+ * @param processes counts of all proxies' processes by configuration file
+ */
+export async function isBusy(current: CurrentProxy, processes: ReadonlyMap<string, number>): Promise<boolean> {
+  const { running, launcher } = current
+  if (launcher.countOf(processes) > (running === null ? 0 : 1)) return true
+  if (await hasClients(current)) return true
+  return running !== null && (await closingSockets(running.process.pid)) > 0
+}
+
+/** Replaces a process whose executable or limits are outdated. */
+export async function renew(current: CurrentProxy): Promise<void> {
+  const { closed, running, launcher } = current
+  if (closed || running?.attached !== true) return
+  if (await launcher.isOutdated(running)) await current.start()
+}
+
+/** Ends replaced processes. */
+export async function endReplaced({ closed, running, launcher }: CurrentProxy): Promise<void> {
+  if (!closed && running !== null) await launcher.endReplaced(running)
+}
+
+async function hasClients(current: CurrentProxy): Promise<boolean> {
+  const counters = await current.sample()
+  return counters !== null && [...counters.values()].some(({ current: clients }) => clients > 0)
+}

@@ -1,0 +1,237 @@
+import { type Clock, pause } from '@spout/runtime'
+import { isRunning, type ProcessIdentity } from '@spout/sys'
+import { isTlsCommand, payloadOf, tlsCommandText } from '../certificates/tls-command.ts'
+import { readPem } from '../certificates/tls-files.ts'
+import {
+  parseAuthorities,
+  parseCertificateList,
+  parseCertificateLists,
+  parseCertificates,
+  parseRevocationLists,
+} from '../certificates/tls-show.ts'
+import { type Command, commandText, follow, refusal } from '../commands/command.ts'
+import {
+  type BackendTraffic,
+  type FrontendCounters,
+  parseFrontendStats,
+  parseInfo,
+  parseMaps,
+  parseMirrors,
+  parseServerStats,
+  parseServers,
+  parseTraffic,
+  type ServerCounters,
+} from '../commands/show.ts'
+import { StatsSocket } from '../commands/stats-socket.ts'
+import type { ProxyMirrors } from '../place/mirror-share.ts'
+import {
+  backendName,
+  frontendName,
+  type PlacedEntry,
+  type PlacedRows,
+  type ProxyContent,
+} from '../rendering/content.ts'
+import type { UnreadableContent } from '../rendering/tls-content.ts'
+import { MAPS } from '../sections/maps.ts'
+import { ALL } from '../sections/source-share.ts'
+import type { ProxyFiles } from './proxy-files.ts'
+
+const LOOK_EVERY_MS = 2
+/** Each single query costs the process a walk over all its sections. */
+const MOST_ASKED_ALONE = 8
+
+/** A connected proxy process, and its content. */
+export class RunningProxy {
+  readonly process: ProcessIdentity
+  readonly generation: number
+  readonly #files: ProxyFiles
+  readonly #socket: StatsSocket
+  readonly #settled = new Map<number, PlacedRows>()
+  #content: ProxyContent
+
+  private constructor(
+    process: ProcessIdentity,
+    generation: number,
+    files: ProxyFiles,
+    socket: StatsSocket,
+    content: ProxyContent,
+  ) {
+    this.process = process
+    this.generation = generation
+    this.#files = files
+    this.#socket = socket
+    this.#content = content
+  }
+
+  /**
+   * @param content all that it holds; for a process that an earlier agent started, what cannot be read back from it
+   * @param onLost called once when the process is gone, or closed the connection
+   * @throws ProxyLost
+   */
+  static async attach(
+    process: ProcessIdentity,
+    generation: number,
+    files: ProxyFiles,
+    content: ProxyContent | UnreadableContent,
+    onLost: () => void,
+  ): Promise<RunningProxy> {
+    const socket = await StatsSocket.connect(files.statsSocket(generation), onLost)
+    try {
+      const known = 'backends' in content ? content : await readContent(socket, files, content)
+      return new RunningProxy(process, generation, files, socket, known)
+    } catch (error) {
+      socket.close()
+      throw error
+    }
+  }
+
+  get content(): ProxyContent {
+    return this.#content
+  }
+
+  /** The rows that frontends are known to have, by slot. */
+  get settled(): ReadonlyMap<number, PlacedRows> {
+    return this.#settled
+  }
+
+  /** The process has exactly the rows of this entry. */
+  settle({ frontends }: PlacedEntry): void {
+    for (const { slot, rows } of frontends) if (rows !== undefined) this.#settled.set(slot, rows)
+  }
+
+  /** The process may have other rows than those of this entry. */
+  unsettle({ frontends }: PlacedEntry): void {
+    for (const { slot } of frontends) this.#settled.delete(slot)
+  }
+
+  /** Whether it is connected. */
+  get attached(): boolean {
+    return this.#socket.open
+  }
+
+  /**
+   * Whether the process ends within this time. A dying process closes its sockets some milliseconds before it is gone.
+   */
+  async endsWithin(withinMs: number, clock: Clock): Promise<boolean> {
+    const deadline = clock.monotonicMs() + withinMs
+    while (await isRunning(this.process)) {
+      if (clock.monotonicMs() >= deadline) return false
+      await pause(clock, LOOK_EVERY_MS)
+    }
+    return true
+  }
+
+  /**
+   * Executes commands in one exchange and updates `content`.
+   * @returns for each command null, or the proxy's error text
+   * @throws ProxyLost
+   */
+  async execute(commands: readonly Command[]): Promise<readonly (string | null)[]> {
+    const texts = await Promise.all(commands.map((command) => this.#textOf(command)))
+    const replies = await this.#socket.execute(texts.filter((text) => text !== null))
+    let next = 0
+    return commands.map((command, index) => {
+      const refused =
+        texts[index] === null ? 'its certificate is not on this node' : refusal(command, replies[next++] ?? '')
+      if (refused === null) follow(this.#content, command)
+      return refused
+    })
+  }
+
+  /** Null if the command needs a file that does not exist. */
+  async #textOf(command: Command): Promise<string | null> {
+    if (!isTlsCommand(command)) return commandText(command, this.#files)
+    const payload = payloadOf(command)
+    const pem = payload === undefined ? '' : await readPem(this.#files.tls, payload)
+    return pem === null ? null : tlsCommandText(command, this.#files.tls, pem)
+  }
+
+  /** Reads the real content from the process. @throws ProxyLost */
+  async refresh(): Promise<void> {
+    this.#settled.clear()
+    this.#content = await readContent(this.#socket, this.#files, this.#content.tls)
+  }
+
+  /** Counters of all frontends, by slot. @throws ProxyLost */
+  async counters(): Promise<ReadonlyMap<number, FrontendCounters>> {
+    const [csv = ''] = await this.#socket.execute(['show stat -1 1 -1\n'])
+    return parseFrontendStats(csv)
+  }
+
+  /** Counters of some frontends, or of more if these are many. @throws ProxyLost */
+  async countersOf(slots: readonly number[]): Promise<ReadonlyMap<number, FrontendCounters>> {
+    if (slots.length > MOST_ASKED_ALONE) return this.counters()
+    const replies = await this.#socket.execute(slots.map((slot) => `show stat ${frontendName(slot)} 1 -1\n`))
+    return new Map(replies.flatMap((csv) => [...parseFrontendStats(csv)]))
+  }
+
+  /** Counters of the servers of some backends, by slot. @throws ProxyLost */
+  async serverCounters(slots: readonly number[]): Promise<ReadonlyMap<number, ReadonlyMap<string, ServerCounters>>> {
+    const replies = await this.#socket.execute(slots.map((slot) => `show stat ${backendName(slot)} 4 -1\n`))
+    return new Map(slots.map((slot, index) => [slot, parseServerStats(replies[index] ?? '')]))
+  }
+
+  /** Counters of backends and their servers, by slot. Each query costs a walk over all sections. @throws ProxyLost */
+  async traffic(slots: readonly number[]): Promise<ReadonlyMap<number, BackendTraffic>> {
+    const replies = await this.#socket.execute(slots.map((slot) => `show stat ${backendName(slot)} 6 -1\n`))
+    return new Map(
+      slots.flatMap((slot, index) => {
+        const counted = parseTraffic(replies[index] ?? '')
+        return counted === null ? [] : [[slot, counted] as const]
+      }),
+    )
+  }
+
+  /** Its number of clients' connections, and the maximum. @throws ProxyLost */
+  async connections(): Promise<ReturnType<typeof parseInfo>> {
+    const [info = '', table = ''] = await this.#socket.execute(['show info\n', `show table ${ALL}\n`])
+    return parseInfo(info, table)
+  }
+
+  /** The copies of requests that it makes; null if it makes none. @throws ProxyLost */
+  async mirrors(): Promise<ProxyMirrors | null> {
+    const [text = ''] = await this.#socket.execute(['show mirrors\n'])
+    return parseMirrors(text)
+  }
+
+  /** Closes the connection; the process continues. */
+  detach(): void {
+    this.#socket.close()
+  }
+}
+
+/** Reads back what the process holds. The third parameter is what cannot be read back, as last set. */
+async function readContent(
+  socket: StatsSocket,
+  files: ProxyFiles,
+  { fallbacks, clients, revocations }: UnreadableContent,
+): Promise<ProxyContent> {
+  const [servers = '', certificates = '', authorities = '', revoked = '', lists = '', ...maps] = await socket.execute([
+    'show servers state\n',
+    'show ssl cert\n',
+    'show ssl ca-file\n',
+    'show ssl crl-file\n',
+    'show ssl crt-list\n',
+    ...MAPS.map((map) => `show map ${files.map(map)}\n`),
+  ])
+  const texts = Object.fromEntries(MAPS.map((map, index) => [map, maps[index] ?? ''])) as Record<
+    (typeof MAPS)[number],
+    string
+  >
+  const slots = parseCertificateLists(lists)
+  const inLists = await socket.execute(slots.map((slot) => `show ssl crt-list -n ${files.tls.list(slot)}\n`))
+  const listed = slots.map((slot, index) => [slot, parseCertificateList(inLists[index] ?? '')] as const)
+  return {
+    backends: parseServers(servers),
+    ...parseMaps(texts),
+    tls: {
+      stored: parseCertificates(certificates),
+      authorities: parseAuthorities(authorities),
+      revocationLists: parseRevocationLists(revoked),
+      listed: new Map(listed.filter(([, contents]) => contents.size > 0)),
+      fallbacks: new Map(fallbacks),
+      clients: new Map(clients),
+      revocations: new Map(revocations),
+    },
+  }
+}
