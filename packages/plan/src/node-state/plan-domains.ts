@@ -1,4 +1,11 @@
-import { type Announce, type AnnouncerName, announcerNamed, type DomainEntry, type Network, type Node } from '@spout/model'
+import {
+  type Announce,
+  type AnnouncerName,
+  announcerNamed,
+  type DomainEntry,
+  type Network,
+  type Node,
+} from '@spout/model'
 import { announceInside } from '../announcers/registry.ts'
 import { planDomain } from './plan-domain.ts'
 
