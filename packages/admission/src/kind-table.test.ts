@@ -1,8 +1,11 @@
 import type { Network } from '@spout/model'
+import type { Revision } from '@spout/store'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { KindTable } from './kind-table.ts'
 
+/** A table only keeps it. */
+const REVISION = '' as unknown as Revision
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'] as const
 const PROJECTS = [null, 'p', 'q'] as const
 const ALL = [null, 'p', 'q'] as const
@@ -39,7 +42,7 @@ test('lists are in the order of age, whatever changed between them', () => {
           stored.delete(one.id)
         } else {
           const value = object(one.id, one.project, version)
-          expect(table.put({ value, revision: '' })).toBe(stored.get(one.id) ?? null)
+          expect(table.put({ value, revision: REVISION })).toBe(stored.get(one.id) ?? null)
           stored.set(one.id, value)
         }
       for (const project of ALL) expect(table.list(project)).toEqual(expected(project))
@@ -49,10 +52,10 @@ test('lists are in the order of age, whatever changed between them', () => {
 
 test('a list stays as it was given out, and is the same one until something changes', () => {
   const table = new KindTable<'network'>()
-  table.put({ value: object('a', 'p', 1), revision: '' })
+  table.put({ value: object('a', 'p', 1), revision: REVISION })
   const before = table.list('p')
   expect(table.list('p')).toBe(before)
-  table.put({ value: object('b', 'p', 1), revision: '' })
+  table.put({ value: object('b', 'p', 1), revision: REVISION })
   table.delete('a')
   expect(before.map(({ id }) => id)).toEqual(['a'])
   expect(table.list('p').map(({ id }) => id)).toEqual(['b'])
@@ -62,7 +65,7 @@ test('more changes than are remembered are in the next list, too', () => {
   const table = new KindTable<'network'>()
   const numbered = (at: number, name: string): Network =>
     ({ id: `n${at}`, projectId: 'p', createdAt: String(at).padStart(6, '0'), name }) as unknown as Network
-  const put = (value: Network) => table.put({ value, revision: '' })
+  const put = (value: Network) => table.put({ value, revision: REVISION })
   put(numbered(0, 'first'))
   expect(table.list('p')).toHaveLength(1)
   for (let at = 3000; at > 0; at--) put(numbered(at, 'new'))
