@@ -398,7 +398,7 @@ describe('the connector as a process', () => {
     expect(await running.ended).toBe(0)
   }, 300_000)
 
-  test('classes of load balancers by kind: those that the project may use, others, and foreign ones', async () => {
+  test('classes of load balancers by kind: open, closed, disabled, disabled after use, unknown and foreign', async () => {
     const { api } = bed
     await api.create('/api/v1/namespaces', { metadata: { name: 'classes' } })
     const { admission } = bed.spout
@@ -407,8 +407,10 @@ describe('the connector as a process', () => {
       ['for-all', undefined],
       ['for-us', [bed.project.id]],
       ['for-others', [bed.stranger.id]],
+      ['disabled', undefined],
+      ['used', undefined],
     ] as const) {
-      const draft = { name, ...(projectIds && { projectIds: [...projectIds] }) }
+      const draft = { name, enabled: name !== 'disabled', ...(projectIds && { projectIds: [...projectIds] }) }
       ids.set(name, (await admission.createLoadBalancerClass(draft)).id)
     }
     const parameters = (name: string) => ({ kind: 'LoadBalancerClass', name })
@@ -481,7 +483,7 @@ describe('the connector as a process', () => {
         return owner === undefined ? [] : [[owner, classId] as const]
       })
     const usable = Object.keys(kinds).flatMap((kind) =>
-      ['for-all', 'for-us'].map((name) => [`classes/${kind.toLowerCase()}-${name}`, ids.get(name)] as const),
+      ['for-all', 'for-us', 'used'].map((name) => [`classes/${kind.toLowerCase()}-${name}`, ids.get(name)] as const),
     )
     const sorted = (all: readonly (readonly [string, string | undefined])[]) =>
       all.map((one) => one.join(' ')).toSorted()
@@ -495,13 +497,86 @@ describe('the connector as a process', () => {
     await waitFor(
       async () => {
         const all = await told()
-        return ['for-others', 'unknown'].every(
-          (name) => all.split(`no class of load balancers named \\"${name}\\"`).length > Object.keys(kinds).length,
-        )
+        return [
+          'no class of load balancers named \\"for-others\\"',
+          'named \\"unknown\\"',
+          '\\"disabled\\" is disabled',
+        ].every((words) => all.split(words).length > Object.keys(kinds).length)
       },
       { what: 'refusals', timeoutMs: 100_000 },
     )
     expect(sorted(made())).toEqual(sorted(usable))
+
+    // A class that is disabled after use: its load balancers go on, can be changed, and their objects say so.
+    const documentOf = (kind: string, name: string) => {
+      const owner = `classes/${kind.toLowerCase()}-${name}`
+      return bed.spout.view
+        .list('loadBalancer', { projectId: bed.project.id })
+        .find(({ annotations }) => Object.values(annotations).includes(owner))
+    }
+    await admission.changeLoadBalancerClass(ids.get('used') ?? '', { enabled: false })
+    // What the control plane then says of them (`offerNotice`), which the bed's test statuses do not.
+    const message = 'Its class used was disabled. It keeps it.'
+    const notice = { reason: 'LoadBalancerClassDisabled', message } as const
+    const saysSo = async (kind: string) => {
+      bed.confirm(documentOf(kind, 'used')!, { notice })
+      const own =
+        kind === 'Ingress' ? await events(kind) : [await api.get(`${kinds[kind]![0]}/${kind.toLowerCase()}-used`)]
+      return JSON.stringify(own).includes(message)
+    }
+    const events = async (kind: string) =>
+      (
+        await api.list<KubeObject & { readonly regarding: { readonly name: string } }>(
+          '/apis/events.k8s.io/v1/namespaces/classes/events',
+        )
+      ).items.filter(({ regarding }) => regarding.name === `${kind.toLowerCase()}-used`)
+    const anyPath = { path: '/', pathType: 'Prefix', backend: { service: { name: 'none', port: { number: 80 } } } }
+    const changes: Readonly<Record<string, object>> = {
+      Service: { ports: [{ port: 80 }, { port: 81 }].map((one) => ({ ...one, name: `p${one.port}` })) },
+      Ingress: { rules: [{ host: 'more.example', http: { paths: [anyPath] } }] },
+      Gateway: { listeners: [80, 81].map((port) => ({ name: `p${port}`, port, protocol: 'HTTP' })) },
+      LoadBalancer: { listeners: [80, 81].map((port) => ({ protocol: 'tcp', port })) },
+    }
+    for (const [kind, [at]] of Object.entries(kinds)) {
+      await waitFor(() => saysSo(kind), { what: `${kind} to say that its class was disabled`, timeoutMs: 60_000 })
+      const before = documentOf(kind, 'used')!
+      await api.patch(`${at}/${kind.toLowerCase()}-used`, { spec: changes[kind] } as never)
+      await waitFor(() => documentOf(kind, 'used')!.generation > before.generation, {
+        what: `${kind} to be changed`,
+        timeoutMs: 60_000,
+      })
+      expect(documentOf(kind, 'used')).toMatchObject({ id: before.id, classId: ids.get('used'), vips: before.vips })
+    }
+
+    // A change to a class that may not be used is refused, and what was served stays; one to an open class is made.
+    const toClass: Readonly<Record<string, (name: string) => object>> = {
+      Ingress: (name) => ({ ingressClassName: `classes-${name}` }),
+      Gateway: (name) => ({ gatewayClassName: `classes-${name}` }),
+      LoadBalancer: (name) => ({ class: name }),
+    }
+    for (const [kind, spec] of Object.entries(toClass)) {
+      const path = `${kinds[kind]![0]}/${kind.toLowerCase()}-for-us`
+      const before = documentOf(kind, 'for-us')!
+      for (const [name, words] of [
+        ['unknown', 'no class of load balancers named \\"unknown\\"'],
+        ['disabled', '\\"disabled\\" is disabled'],
+      ] as const) {
+        const count = async () => (await told()).split(words).length
+        const countBefore = await count()
+        await api.patch(path, { spec: spec(name) } as never)
+        await waitFor(async () => (await count()) > countBefore, {
+          what: `${kind} to be refused ${name}`,
+          timeoutMs: 60_000,
+        })
+        expect(documentOf(kind, 'for-us')).toMatchObject({ id: before.id, classId: ids.get('for-us') })
+      }
+      await api.patch(path, { spec: spec('for-all') } as never)
+      await waitFor(() => documentOf(kind, 'for-us')?.classId === ids.get('for-all'), {
+        what: `${kind} to be of the other class`,
+        timeoutMs: 60_000,
+      })
+    }
+
     // Of other controllers nothing is written. A LoadBalancer object is always ours.
     for (const [at, version] of created)
       if (at.endsWith('-foreign') && !at.includes('/loadbalancers/'))

@@ -19,6 +19,8 @@ export interface LoadBalancerStatus {
   readonly message: string
   /** Whether members answer. A load balancer can be programmed while none does. */
   readonly serving: Serving
+  /** What its user should know although it works; absent: nothing. */
+  readonly notice?: StatusNotice
   /** The newest generation that the carrying node confirmed; 0 for none. */
   readonly confirmedGeneration: number
   /** When it was confirmed, RFC 3339; null before the first time. */
@@ -30,6 +32,13 @@ export interface LoadBalancerStatus {
   readonly members: ReadonlyMap<string, MemberHealth>
   /** By listener id, summed over nodes. */
   readonly stats: ReadonlyMap<string, ServiceStats>
+}
+
+/** That what a load balancer was made of is no longer offered to its project. */
+export interface StatusNotice {
+  readonly reason: 'LoadBalancerClassDisabled' | 'LoadBalancerClassClosed' | 'AvailabilityZoneDisabled'
+  /** Full sentences for the object's user. */
+  readonly message: string
 }
 
 /** How many of the members in use answer, and why not all. */

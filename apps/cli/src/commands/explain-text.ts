@@ -14,12 +14,13 @@ const called = ({ name, id }: { readonly name: string; readonly id: string }): s
 
 /** Prints the path of a load balancer hop by hop, as an indented tree. */
 export function explainText(explanation: Explanation, colour: boolean): string {
-  const { state, serving, owner, ownerReason, lastChange } = explanation
+  const { state, serving, notice, owner, ownerReason, lastChange } = explanation
   const status = (text: string): string => colourStatus(text, colour)
   const title = `Load balancer ${called(explanation.loadBalancer)}`
   const lines = [
     `${colour ? styleText('bold', title) : title}: ${status(state.provisioning)}. ${printable(state.message)}`,
     ...(serving === undefined ? [] : [`Serving: ${status(serving.state)}. ${printable(serving.message)}`]),
+    ...(notice === undefined ? [] : [`Notice: ${printable(notice.message)}`]),
     '',
     ...explanation.vips.flatMap(({ address, scope, announcedBy, pool }) => [
       `client -> ${address} (${scope}), ${announcedBy.length > 0 ? `announced by ${announcedBy.join(', ')}` : 'announced by nobody'}`,

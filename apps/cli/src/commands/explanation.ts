@@ -8,6 +8,7 @@ export interface Explanation {
   }
   readonly state: { readonly provisioning: string; readonly reason: string; readonly message: string }
   /** Left out by older control planes. */
+  readonly notice?: { readonly reason: string; readonly message: string }
   readonly serving?: { readonly state: string; readonly message: string }
   readonly owner: { readonly id: string; readonly name: string | null; readonly connection: string } | null
   readonly ownerReason: { readonly code: string; readonly message: string }

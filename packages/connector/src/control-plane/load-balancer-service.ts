@@ -1,4 +1,4 @@
-import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
+import type { LoadBalancer, LoadBalancerClass, LoadBalancerStatus } from '@spout/model'
 import type { AddressCandidate, KnownPool } from '../addresses/address-choice.ts'
 import type { KnownNetwork } from '../addresses/reach.ts'
 import type { LoadBalancerContent } from '../content/content.ts'
@@ -8,9 +8,9 @@ import type { RouteChange } from '../content/route-difference.ts'
 /** A load balancer as the control plane shows it. */
 export interface ShownLoadBalancer {
   readonly document: LoadBalancer
-  /** An older control plane does not send `serving`. */
+  /** An older control plane sends neither `serving` nor `notice`. */
   readonly status: Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message' | 'confirmedGeneration'> &
-    Partial<Pick<LoadBalancerStatus, 'serving'>>
+    Partial<Pick<LoadBalancerStatus, 'serving' | 'notice'>>
 }
 
 /** How far the nodes have withdrawn a deleted load balancer. */
@@ -54,8 +54,8 @@ export interface RoutedNetwork {
 export interface ProjectService {
   /** The project of the credential. */
   projectId(): Promise<string>
-  /** The id of a class that the project may use, by its name or id; null: there is none. */
-  classId(nameOrId: string): Promise<string | null>
+  /** A class that is open to the project, by its name or id; null: there is none. */
+  loadBalancerClass(nameOrId: string): Promise<Pick<LoadBalancerClass, 'id' | 'name' | 'enabled'> | null>
   addressPools(): Promise<readonly KnownPool[]>
   /** Yields once at first, then when the pools change or may have, until `signal` aborts or the connection ends. */
   poolChanges(signal: AbortSignal): AsyncIterable<void>

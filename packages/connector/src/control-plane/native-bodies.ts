@@ -18,12 +18,14 @@ const ownStatus = ({
   message,
   confirmedGeneration,
   serving,
+  notice,
 }: AnsweredLoadBalancer['status']): AnsweredLoadBalancer['status'] => ({
   provisioning,
   reason,
   message,
   confirmedGeneration,
   ...(serving === undefined ? {} : { serving }),
+  ...(notice === undefined ? {} : { notice }),
 })
 
 /** A load balancer that is to be created, under an id of ours. */

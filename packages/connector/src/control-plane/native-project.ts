@@ -1,5 +1,5 @@
 import { NativeApi, Refused, type Sessions } from '@spout/client/native-api'
-import { domainsOf, type Network, type Project } from '@spout/model'
+import { domainsOf, type LoadBalancerClass, type Network, type Project } from '@spout/model'
 import { parseCidr } from '@spout/net'
 import type { KnownPool } from '../addresses/address-choice.ts'
 import type { PodRoute, ProjectService, RoutedNetwork, ShownNetwork } from './load-balancer-service.ts'
@@ -21,13 +21,9 @@ export class NativeProject implements ProjectService {
     return projectId
   }
 
-  async classId(nameOrId: string): Promise<string | null> {
-    const { items } = await this.api.call<{ items: readonly { readonly id: string; readonly name: string }[] }>(
-      'GET',
-      '/load-balancer-classes',
-    )
-    const found = items.find(({ id }) => id === nameOrId) ?? items.find(({ name }) => name === nameOrId)
-    return found?.id ?? null
+  async loadBalancerClass(nameOrId: string): Promise<LoadBalancerClass | null> {
+    const { items } = await this.api.call<{ items: readonly LoadBalancerClass[] }>('GET', '/load-balancer-classes')
+    return items.find(({ id }) => id === nameOrId) ?? items.find(({ name }) => name === nameOrId) ?? null
   }
 
   async addressPools(): Promise<readonly KnownPool[]> {

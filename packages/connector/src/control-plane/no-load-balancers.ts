@@ -12,7 +12,7 @@ export const NO_LOAD_BALANCERS: LoadBalancerService = {
   list: async () => [],
   get: async () => null,
   create: refused,
-  classId: async () => null,
+  loadBalancerClass: async () => null,
   replace: refused,
   changeMembers: refused,
   changeRoutes: refused,

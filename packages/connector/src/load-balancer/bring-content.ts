@@ -13,7 +13,9 @@ import type { AddressContext, BringContext, WantedAddresses, WantedLoadBalancer 
 
 /**
  * The load balancer to keep; null when there is none. One whose first address no longer satisfies the request, or that
- * was made of another class, is deleted, because neither can be changed.
+ * was made of another class, is deleted, because neither can be changed. It stays while a new one could not be made for
+ * its class.
+ * @throws Unsatisfiable
  */
 export async function keptLoadBalancer(
   context: AddressContext,
@@ -22,6 +24,7 @@ export async function keptLoadBalancer(
   const shown = wanted.heldBy === null ? null : context.known.get(wanted.heldBy)
   if (shown === null || !(isOfAnotherClass(wanted, shown) || (await asksForAnother(context, wanted, shown))))
     return shown
+  await classIdOf(context, wanted)
   await context.service.delete(shown.document.id)
   context.known.forget(shown.document.id)
   return null
@@ -91,11 +94,16 @@ export async function classIdOf(
   { request: { loadBalancerClass: name }, fields }: WantedAddresses,
 ): Promise<string | undefined> {
   if (name === undefined) return undefined
-  const id = await service.classId(name)
-  if (id !== null) return id
+  const found = await service.loadBalancerClass(name)
+  if (found?.enabled === true) return found.id
+  const field = fields.loadBalancerClass
+  if (found !== null)
+    throw new Unsatisfiable({
+      ...{ reason: 'LoadBalancerClassDisabled', field },
+      message: `The class of load balancers "${printed(name)}" is disabled: nothing new may be of it.`,
+    })
   throw new Unsatisfiable({
-    reason: 'UnknownLoadBalancerClass',
-    field: fields.loadBalancerClass,
+    ...{ reason: 'UnknownLoadBalancerClass', field },
     message: `There is no class of load balancers named "${printed(name)}" that the project may use.`,
   })
 }

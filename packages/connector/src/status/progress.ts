@@ -24,8 +24,13 @@ export class Confirmations {
   /** Addresses and listeners at the last confirmation, by load balancer. */
   readonly #answers = new Map<string, string>()
 
-  /** @param saidSince when the object's status became programmed, RFC 3339; null when it is not */
-  progressOf({ document, status }: ShownLoadBalancer, saidSince: string | null, notice: Refusal | null): Progress {
+  /**
+   * @param saidSince when the object's status became programmed, RFC 3339; null when it is not
+   * @param ofObject what the object's user should know of it; null: nothing
+   */
+  progressOf(shown: ShownLoadBalancer, saidSince: string | null, ofObject: Refusal | null): Progress {
+    const { document, status } = shown
+    const notice = ofObject ?? offerNotice(shown)
     const { provisioning, reason, message, confirmedGeneration } = status
     if (provisioning === 'error') return { type: 'failed', reason, message }
     const answers = answersOf(document)
@@ -43,6 +48,10 @@ export class Confirmations {
     this.#answers.delete(id)
   }
 }
+
+/** That the class of a load balancer is no longer offered to its project. */
+const offerNotice = ({ status: { notice } }: ShownLoadBalancer): Refusal | null =>
+  notice === undefined ? null : { reason: notice.reason, field: 'load balancer', message: notice.message }
 
 /** Times of conditions are whole seconds. */
 const SECOND_MS = 1000

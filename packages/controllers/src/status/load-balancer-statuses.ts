@@ -13,6 +13,7 @@ import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import { MOVE_GRACE_MS, type ShardTable } from '../shards/shard-table.ts'
 import type { Carriers } from './carriers.ts'
 import { KnownStatuses, type WorkedOut } from './known-statuses.ts'
+import { offerNotice } from './offer-notice.ts'
 import { generationOf, type ProvisioningStatus, provisioningStatus } from './provisioning-status.ts'
 import type { ServiceSums } from './service-sums.ts'
 import { ServingStatuses } from './serving-statuses.ts'
@@ -50,11 +51,13 @@ export class LoadBalancerStatuses {
   of(id: string): WorkedOut {
     const { view } = this.#options
     const loadBalancer = view.get('loadBalancer', id)?.value
-    if (loadBalancer === undefined) return this.#workedOut(id, UNKNOWN, NOBODY_SERVES, false)
+    if (loadBalancer === undefined) return this.#workedOut(id, UNKNOWN, { serving: NOBODY_SERVES }, false)
     const placement = view.get('placement', id)?.value ?? null
     return this.#statuses.of(loadBalancer, placement, () => {
       const { status, holds } = this.#provisioningOf(loadBalancer, placement)
-      return this.#workedOut(id, status, this.#serving.of(loadBalancer), holds)
+      const notice = offerNotice(view, loadBalancer)
+      const rest = { serving: this.#serving.of(loadBalancer), ...(notice && { notice }) }
+      return this.#workedOut(id, status, rest, holds)
     })
   }
 
@@ -105,11 +108,16 @@ export class LoadBalancerStatuses {
     this.#statuses.forgetAll()
   }
 
-  #workedOut(id: string, provisioning: ProvisioningStatus, serving: Serving, holds: boolean): WorkedOut {
+  #workedOut(
+    id: string,
+    provisioning: ProvisioningStatus,
+    rest: Pick<LoadBalancerSummary, 'serving' | 'notice'>,
+    holds: boolean,
+  ): WorkedOut {
     const { confirmedBy: _, ...status } = provisioning
     const confirmed = this.#confirmed.get(id)
     const summary: LoadBalancerSummary = {
-      ...{ ...status, serving },
+      ...{ ...status, ...rest },
       confirmedGeneration: confirmed?.generation ?? 0,
       confirmedAt: confirmed?.at ?? null,
       ownerNodeId: this.ownerOf(id),

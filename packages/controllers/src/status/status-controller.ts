@@ -1,5 +1,6 @@
 import type { ModelView, ReportSink } from '@spout/admission/contract'
 import {
+  type LoadBalancer,
   type LoadBalancerStatus,
   type LoadBalancerSummary,
   loadBalancerOfKey,
@@ -25,6 +26,7 @@ import { Withdrawals } from '../withdrawals/withdrawals.ts'
 import { Carriers } from './carriers.ts'
 import { LaterReviews } from './later-reviews.ts'
 import { LoadBalancerStatuses } from './load-balancer-statuses.ts'
+import { offerNotice } from './offer-notice.ts'
 import { ProvisioningCounts } from './provisioning-counts.ts'
 import type { ProvisioningStatus } from './provisioning-status.ts'
 import { ReviewQueue } from './review-queue.ts'
@@ -85,6 +87,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
         if (changed.some(({ kind }) => kind === 'node' || kind === 'nodeGroup')) this.#loadBalancers.forgetStatuses()
         for (const { kind, id } of changed) if (kind === 'node') this.#nodeChanged(id)
         this.#review(changed.flatMap(({ kind, id }) => (kind === 'loadBalancer' || kind === 'placement' ? [id] : [])))
+        this.#offersChanged(changed)
       }),
       nodeStates.onKeyChange((key) => {
         this.#nodes.keyChanged(key)
@@ -207,6 +210,16 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     }
   }
 
+  /** Their load balancers say whether they are still offered. */
+  #offersChanged(changed: readonly { readonly kind: string; readonly id: string }[]): void {
+    const offers = new Set(
+      changed.flatMap(({ kind, id }) => (kind === 'loadBalancerClass' || kind === 'availabilityZone' ? [id] : [])),
+    )
+    if (offers.size === 0) return
+    const isOf = ({ classId = '', zoneId = '' }: LoadBalancer) => offers.has(classId) || offers.has(zoneId)
+    this.#review(this.#options.view.list('loadBalancer').flatMap((one) => (isOf(one) ? [one.id] : [])))
+  }
+
   #nodeChanged(nodeId: string): void {
     if (this.#options.view.get('node', nodeId) === null) {
       this.#reports.forget(nodeId)
@@ -260,6 +273,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       this.#laterReviews.after(this.#loadBalancers.leavesWithinMs(loadBalancer) + 1, id)
     const meaning = JSON.stringify([
       status,
+      offerNotice(this.#options.view, loadBalancer) ?? null,
       loadBalancer.generation,
       this.#loadBalancers.confirmedGeneration(id),
       this.#loadBalancers.ownerOf(id),

@@ -62,7 +62,7 @@ test.each([
     'UnknownLoadBalancerClass',
     'no class of load balancers named "theirs"',
   ],
-  ['closed', () => newClass('closed', { enabled: false }), 'InvalidField', 'class closed is disabled'],
+  ['closed', () => newClass('closed', { enabled: false }), 'LoadBalancerClassDisabled', '"closed" is disabled'],
   [
     'full',
     async () => bed.spout.admission.setQuota(bed.project.id, {}, { [await newClass('full')]: 0 }),

@@ -34,6 +34,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
     },
     state: { provisioning: status.provisioning, reason: status.reason, message: status.message },
     serving: status.serving,
+    ...(status.notice && { notice: status.notice }),
     owner,
     ownerReason: placement === undefined ? whyNotPlaced(loadBalancer) : ownerReason(owner, placement),
     vips: vipsOf(context, loadBalancer).map((known) => ({

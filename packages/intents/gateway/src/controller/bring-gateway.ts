@@ -95,8 +95,9 @@ async function bring(
     fields: FIELDS,
     inOwnWords,
   }
-  let shown = await keptLoadBalancer(context, request)
+  let shown = held ?? null
   try {
+    shown = await keptLoadBalancer(context, request)
     shown = await bringContent(context, request, shown)
     if (wanted === null) return { shown, notMade: { type: 'pending', reason: 'Invalid', message: 'It is not valid.' } }
     const { shown: now, refusal } = await bringFamilies(context, request, shown, [])

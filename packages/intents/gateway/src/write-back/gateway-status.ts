@@ -35,7 +35,14 @@ export function gatewayStatus(
   const notProgrammed = programmedObjection(progress, gateway)
   const wanted: ConditionState[] = [
     refused === null ? acceptedFor(listeners) : trueUnless('Accepted', refused, 'Accepted'),
-    trueUnless('Programmed', refused === null ? notProgrammed : objection('Invalid', refused.message), 'Programmed'),
+    {
+      ...trueUnless(
+        'Programmed',
+        refused === null ? notProgrammed : objection('Invalid', refused.message),
+        'Programmed',
+      ),
+      ...(refused === null && noticeOf(progress)),
+    },
     trueUnless('ResolvedRefs', unresolved ?? unresolvedListeners(listeners), 'ResolvedRefs'),
     ...(isInsecure(gateway, listenersOf(listeners, sets)) ? [INSECURE_MODE] : []),
     ...(progress.type === 'programmed' && serving !== null
@@ -52,6 +59,10 @@ export function gatewayStatus(
     }),
   }
 }
+
+/** That it works, and what its user should know nevertheless. */
+const noticeOf = (progress: Progress): { readonly message: string } | null =>
+  progress.type === 'programmed' && progress.notice !== null ? { message: progress.notice.message } : null
 
 /** The condition exists only in this mode. */
 const INSECURE_MODE: ConditionState = {

@@ -133,13 +133,13 @@ export class UnitBalancer {
     const newest = shown === null ? null : (known.get(shown.document.id) ?? shown)
     const refusedHosts = newest === null ? [] : this.leftOut.hosts(newest.document.id, compiled.content)
     for (const ingress of ingresses) {
-      const failure = await this.#show(ingress, newest)
+      const ofShown = await this.#show(ingress, newest)
       const problems = [
         ...(compiled.problems.get(uidOf(ingress)) ?? []),
         ...refusedHosts
           .flatMap((one) => (one.uid === uidOf(ingress) ? hostRefusal(one) : []))
           .slice(0, MOST_HOSTS_TOLD),
-        ...[newest === null ? null : this.#nameRefusal(newest.document.id, ingress), failure],
+        ...[newest === null ? null : this.#nameRefusal(newest.document.id, ingress), ...ofShown],
         tooMuch === null || tooMuch.has(uidOf(ingress)) ? refusal : null,
       ]
       statuses.tell(
@@ -195,20 +195,20 @@ export class UnitBalancer {
 
   /**
    * Shows the address once the nodes serve it. It stays while they apply changes.
-   * @returns why they cannot, or that no member answers
+   * @returns why they cannot, that no member answers, or what else the user should know
    */
-  async #show(ingress: Ingress, shown: ShownLoadBalancer | null): Promise<Refusal | null> {
-    if (shown === null) return null
+  async #show(ingress: Ingress, shown: ShownLoadBalancer | null): Promise<readonly (Refusal | null)[]> {
+    if (shown === null) return []
     const { statuses } = this.#context
     const addresses = shown.document.vips.map(({ address }) => address)
     const before = shownAddresses(ingress)
     const since = addresses.some((address) => before.includes(address)) ? shown.document.createdAt : null
     const progress = this.#confirmations.progressOf(shown, since, null)
     if (progress.type === 'failed')
-      return { reason: progress.reason, field: 'load balancer', message: progress.message }
-    if (progress.type !== 'programmed') return null
+      return [{ reason: progress.reason, field: 'load balancer', message: progress.message }]
+    if (progress.type !== 'programmed') return []
     await statuses.show(ingress, addresses)
-    return nobodyAnswers(shown)
+    return [nobodyAnswers(shown), progress.notice]
   }
 
   /** A host name that another load balancer has. */

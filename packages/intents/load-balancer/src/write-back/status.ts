@@ -33,7 +33,7 @@ function programmed(progress: Progress): ConditionState {
   const type = 'Programmed'
   switch (progress.type) {
     case 'programmed':
-      return { type, status: 'True', reason: 'Programmed', message: 'The nodes have it.' }
+      return { type, status: 'True', reason: 'Programmed', message: progress.notice?.message ?? 'The nodes have it.' }
     case 'pending':
       return { type, status: 'Unknown', reason: progress.reason, message: progress.message }
     case 'failed':

@@ -34,8 +34,9 @@ export interface Brought {
  */
 export async function bringTo(context: BringContext, group: PlannedGroup): Promise<Brought> {
   const wanted = wantedOf(group)
-  let shown = await keptLoadBalancer(context, wanted)
+  let shown: ShownLoadBalancer | null = null
   try {
+    shown = await keptLoadBalancer(context, wanted)
     shown = await bringContent(context, wanted, shown)
     if (group.services.length === 0) return { shown, refusal: null }
     const externals = await bringExternals(context, group.externals, shown)

@@ -1,5 +1,6 @@
 import { CONDITION_SERVING, NAMESPACE_MOVED } from '@spout/connector'
 import type { Condition, ObjectEvent } from '@spout/kube'
+import type { StatusNotice } from '@spout/model'
 import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
 import type { WrittenStatus } from './status.ts'
 
@@ -33,12 +34,20 @@ export function eventsOf(
       {
         type: 'Warning',
         reason,
-        action: status === 'True' && reason !== NAMESPACE_MOVED ? 'ChooseMembers' : 'BalanceService',
+        action: status === 'True' && !NOT_OF_MEMBERS.has(reason) ? 'ChooseMembers' : 'BalanceService',
         note: message,
       },
     ]
   })
 }
+
+/** Notices that are not about its members. */
+const NOT_OF_MEMBERS: ReadonlySet<string> = new Set<StatusNotice['reason'] | typeof NAMESPACE_MOVED>([
+  NAMESPACE_MOVED,
+  'LoadBalancerClassDisabled',
+  'LoadBalancerClassClosed',
+  'AvailabilityZoneDisabled',
+])
 
 /** The nodes have confirmed it. @param addresses of the Service, for people */
 export const works = (addresses: string): ObjectEvent => ({
