@@ -21,6 +21,7 @@ const inShell = (command: string): Promise<RunResult> =>
   run(['sh', '-c', `cd '${REPOSITORY}' && ${command}`], {
     env: { SPOUT_DEV_STATE: path.join(directory, 'dev.json'), NO_COLOR: '1' },
   })
+const WITH_MANAGEMENT = ['--set', 'story.managementCluster=true'] as const
 const UP = ['up', '--kubernetes', '--set', 'api.port=0'] as const
 
 interface State {
@@ -94,6 +95,43 @@ describe('./dev up --kubernetes', () => {
     expect(namespaces()).toEqual(before)
   })
 
+  it("adds a cluster of the provider when asked: a tenant's Ingress there is reached by its name", async () => {
+    const { code, stdout, stderr } = await dev([...UP, ...WITH_MANAGEMENT])
+    expect(code, stdout + stderr).toBe(0)
+    for (const line of [
+      /A cluster of the provider, in which tenants have namespaces\n/,
+      /--as alice --namespace acme apply --filename tools\/dev\/kubernetes\/management\/wiki\.yaml\n/,
+      /wiki +spout +wiki\.example\.org +198\.51\.100\.\d+ +80 /,
+      /Error from server \(Forbidden\).*others-host.*spec\.rules\[\]\.host: no domain in spout\.dev\/domains/,
+    ])
+      expect(stdout).toMatch(line)
+    const asks = /^ +\$ (.*\.\/dev in client curl .*http:\/\/wiki\.example\.org\/)$/m.exec(stdout)?.[1] ?? ''
+    const answer = await inShell(asks)
+    expect(JSON.parse(answer.stdout)).toMatchObject({ host: 'wiki.example.org', pod: expect.stringMatching(/^web-/) })
+    // Who may do what is the tenant's own right, not only the administrator's word.
+    const kubectl = /(kubectl --kubeconfig \S+ --as alice) --namespace acme/.exec(stdout)?.[1] ?? ''
+    const mine = kubectl.replace('kubectl', path.join(state.directory, 'bin', 'kubectl'))
+    for (const [asked, allowed] of [
+      ['create ingresses --namespace acme', 'yes'],
+      ['create endpointslices.discovery.k8s.io --namespace acme', 'yes'],
+      ['update namespaces', 'no'],
+      ['create ingresses --namespace default', 'no'],
+    ])
+      expect([asked, (await inShell(`${mine} auth can-i ${asked}`)).stdout.trim()]).toEqual([asked, allowed])
+    expect((await dev(['places'])).stdout).toMatch(/^provider +Kubernetes control plane, https:/m)
+  })
+
+  it('what was added stays, and is shown by one that does not ask for it', async () => {
+    const before = namespaces()
+    const again = await dev([...UP, '--json'])
+    expect(again.code, again.stderr).toBe(0)
+    expect(JSON.parse(again.stdout).story.managementCluster).toMatchObject({
+      host: 'wiki.example.org',
+      address: expect.stringMatching(/^198\.51\.100\.\d+$/),
+    })
+    expect(namespaces()).toEqual(before)
+  })
+
   it('env leads kubectl to the cluster; places and in know its parts', async () => {
     const env = await dev(['env'])
     const kubeconfig = /^export KUBECONFIG='(.+)'$/m.exec(env.stdout)?.[1] ?? ''
@@ -118,6 +156,8 @@ describe('./dev up --kubernetes', () => {
     [['up', '--bare'], 'the system with a Kubernetes cluster is up already'],
     [['up', '--bare', '--kubernetes'], 'exclude each other'],
     [['in', 'worker3', 'true'], 'there is no place "worker3"'],
+    [['up', ...WITH_MANAGEMENT], '--set story.managementCluster needs --kubernetes'],
+    [[...UP, '--set', 'story.moon=true'], '--set story.moon: the story has story.managementCluster alone'],
   ])('%j is called wrongly', async (args, why) => {
     const { code, stderr } = await dev(args)
     expect(stderr).toContain(why)

@@ -1,4 +1,5 @@
-import { type KubernetesCluster, runInteractive } from '@spout/testkit'
+import { KubernetesCluster, runInteractive } from '@spout/testkit'
+import { CLUSTER } from './kubernetes/management/cluster.ts'
 import { requireUp, type Up } from './state.ts'
 import { UsageError, type Verb } from './verb.ts'
 
@@ -25,9 +26,10 @@ async function podPlaces(cluster: KubernetesCluster): Promise<readonly Place[]> 
 }
 
 async function placesOf({ lab, cluster }: Up): Promise<readonly Place[]> {
+  const clusters = [cluster, KubernetesCluster.open(lab, CLUSTER)].filter((one) => one !== null)
   return [
     ...lab.places.map(({ name, what }) => place(name, what)),
-    ...(cluster === null ? [] : cluster.places.map(({ name, what }) => place(name, what))),
+    ...clusters.flatMap(({ places: own }) => own.map(({ name, what }) => place(name, what))),
     ...(cluster === null ? [] : await podPlaces(cluster)),
     place('fabric', 'the switches'),
     place('host', 'this machine: the control plane'),

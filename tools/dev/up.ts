@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { Lab, NODES, type SystemAccess, startAgent, startControlPlane } from '@spout/testkit'
 import { buildKubernetes } from './kubernetes/build.ts'
 import { imagesOf } from './kubernetes/images.ts'
+import { type StorySettings, splitSettings } from './kubernetes/settings.ts'
 import { tellKubernetesStory } from './kubernetes/story.ts'
 import { resumeKubernetes, seedKubernetes } from './kubernetes/system.ts'
 import { freePort, holderOf, holderText, isFree } from './port.ts'
@@ -28,7 +29,8 @@ export const up: Verb = {
     'starts Spout in the lab and shows the main job; --bare: the control plane alone; --kubernetes: a cluster, its Services and a shop',
   details: `--set passes a setting to the control plane, such as --set log.level=debug. A second up keeps the running lab and changes nothing.
 The first --kubernetes builds Kubernetes from its Go modules, once: about 8 minutes on two cores.
-With --kubernetes, --image NAME=PROGRAM names what containers of an image run; those of other images run a program of the lab.`,
+With --kubernetes, --image NAME=PROGRAM names what containers of an image run; those of other images run a program of the lab.
+--set story.managementCluster=true adds a cluster of the provider, in which the tenant has a namespace, also to a lab that is up.`,
   async run(args) {
     const options = readOptions(args)
     const before = readState()
@@ -44,7 +46,7 @@ With --kubernetes, --image NAME=PROGRAM names what containers of an image run; t
       options.kind === 'bare'
         ? null
         : options.kind === 'kubernetes'
-          ? await tellKubernetesStory(lab, access, teller)
+          ? await tellKubernetesStory(lab, access, teller, options.story)
           : await tellStory(lab, access, teller)
     const { endpoint } = access
     if (options.json)
@@ -68,7 +70,9 @@ With --kubernetes, --image NAME=PROGRAM names what containers of an image run; t
 interface UpOptions {
   readonly kind: UpKind
   readonly json: boolean
+  /** For the control plane. */
   readonly set: readonly string[]
+  readonly story: StorySettings
   readonly images: Readonly<Record<string, readonly string[]>>
 }
 
@@ -76,7 +80,14 @@ function readOptions(args: readonly string[]): UpOptions {
   const { bare, kubernetes, json, set, image } = parseOptions(args)
   if (bare && kubernetes) throw new UsageError('--bare and --kubernetes exclude each other')
   if (image.length > 0 && !kubernetes) throw new UsageError('--image needs --kubernetes')
-  return { kind: bare ? 'bare' : kubernetes ? 'kubernetes' : 'whole', json, set, images: imagesOf(image) }
+  const { story, others } = splitSettings(set, kubernetes)
+  return {
+    kind: bare ? 'bare' : kubernetes ? 'kubernetes' : 'whole',
+    json,
+    set: others,
+    story,
+    images: imagesOf(image),
+  }
 }
 
 function parseOptions(args: readonly string[]) {

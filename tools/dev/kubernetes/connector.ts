@@ -18,13 +18,16 @@ export const ACCESS_MANIFESTS = ['connector', 'connector-gateways', 'connector-i
 )
 export const PROGRAM = 'apps/connector/src/main.ts'
 const PROCESS = 'connector'
-const LISTENING = '"event":"listening"'
+export const LISTENING = '"event":"listening"'
 
-const directoryOf = (lab: Lab): string => path.join(lab.directory, PROCESS)
+export const directoryOf = (lab: Lab): string => path.join(lab.directory, PROCESS)
 export const connectorConfigFile = (lab: Lab): string => path.join(directoryOf(lab), 'connector.yaml')
 
 /** The command with which a tenant creates the credential; the secret is shown once. */
 export const CREDENTIAL_COMMAND = 'application credential create cluster --role balancer'
+
+/** The client's libraries alone take a busy machine long to load. */
+const CREDENTIAL_WITHIN_MS = 120_000
 
 interface Credential {
   readonly id: string
@@ -32,18 +35,22 @@ interface Credential {
 }
 
 /** Creates a tenant's credential of role `balancer` with the unmodified OpenStack client. */
-export async function makeCredential(access: SystemAccess): Promise<Credential> {
+export async function makeCredential(access: SystemAccess, command: string = CREDENTIAL_COMMAND): Promise<Credential> {
   const account = access.projects[0] ?? access.admin
-  const argv = ['openstack', ...CREDENTIAL_COMMAND.split(' '), '-f', 'json']
-  return JSON.parse(await must(argv, { env: openstackEnv(access.endpoint, account) })) as Credential
+  const argv = ['openstack', ...command.split(' '), '-f', 'json']
+  return JSON.parse(
+    await must(argv, { env: openstackEnv(access.endpoint, account), timeoutMs: CREDENTIAL_WITHIN_MS }),
+  ) as Credential
 }
 
-/** Writes a kubeconfig for the connector's service account. */
-export function writeKubeconfig(lab: Lab, cluster: KubernetesCluster, token: string): string {
-  const directory = directoryOf(lab)
+/** Writes a kubeconfig for a connector's service account. @returns the file's path */
+export function writeKubeconfig(
+  directory: string,
+  { url, caFile }: KubernetesCluster['api']['access'],
+  token: string,
+): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   writeFileSync(path.join(directory, 'cluster-token'), token, { mode: 0o600 })
-  const { url, caFile } = cluster.api.access
   const config = {
     apiVersion: 'v1',
     kind: 'Config',

@@ -22,18 +22,32 @@ export const hasKubectl = (searchPath: string): boolean =>
 export class Kubectl {
   readonly #argv: readonly string[]
   readonly #teller: Teller
+  readonly #typed: string
 
-  constructor(cluster: KubernetesCluster, teller: Teller) {
+  /** @param typed the command as it is shown, for a cluster that is not the one of `./dev env` */
+  constructor(cluster: KubernetesCluster, teller: Teller, typed = 'kubectl') {
     this.#argv = cluster.kubectl
     this.#teller = teller
+    this.#typed = typed
   }
 
   /** @returns its output. @throws Error when it failed */
   async run(...args: readonly string[]): Promise<string> {
-    this.#teller.command(`kubectl ${args.map(asTyped).join(' ')}`)
-    const { code, stdout, stderr } = await run([...this.#argv, ...args])
+    const { code, stdout, stderr } = await this.#started(args)
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: exit ${code}: ${stderr.trim() || stdout.trim()}`)
     return stdout
+  }
+
+  /** @returns why the API server refused it. @throws Error when it did not */
+  async refused(...args: readonly string[]): Promise<string> {
+    const { code, stderr } = await this.#started(args)
+    if (code === 0) throw new Error(`kubectl ${args.join(' ')}: it was not refused`)
+    return stderr
+  }
+
+  #started(args: readonly string[]) {
+    this.#teller.command(`${this.#typed} ${args.map(asTyped).join(' ')}`)
+    return run([...this.#argv, ...args])
   }
 
   /** Runs a command and shows its output. */

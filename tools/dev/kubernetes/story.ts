@@ -4,8 +4,11 @@ import { Asking, ask, describePods, podsOf } from './asking.ts'
 import { connectorUrl } from './connector.ts'
 import { Kubectl } from './kubectl.ts'
 import { deletePod, moveToNodePorts, scale } from './live-changes.ts'
+import { CLUSTER } from './management/cluster.ts'
+import { type ManagementClusterResult, tellManagementCluster } from './management/story.ts'
 import { Moments } from './moments.ts'
 import { BASE, type BalancedService, type Scene, SERVICES, untilProgrammed, vipOf } from './scene.ts'
+import { MANAGEMENT_CLUSTER, type StorySettings } from './settings.ts'
 import { SHOP_KINDS, SHOP_NEXT, type ShopAddresses, shopAddresses, tellShop } from './shop/story.ts'
 
 /** At most this many pods must show up in a handful of requests. */
@@ -25,6 +28,8 @@ export interface KubernetesStoryResult {
   } | null
   /** Null when it was deleted. */
   readonly shop: ShopAddresses | null
+  /** Null when nobody asked for it. */
+  readonly managementCluster: ManagementClusterResult | null
 }
 
 /** A tenant's cluster gets a Service of type LoadBalancer; a client uses it while things change. */
@@ -32,6 +37,7 @@ export async function tellKubernetesStory(
   lab: Lab,
   access: SystemAccess,
   teller: Teller,
+  { managementCluster: isAsked }: StorySettings,
 ): Promise<KubernetesStoryResult> {
   const cluster = KubernetesCluster.open(lab)
   if (cluster === null) throw new Error('the cluster is gone')
@@ -48,9 +54,11 @@ export async function tellKubernetesStory(
     teller.event(`http://${vip}/: ${describePods(answers)}`)
     if (shop !== null) await scene.kubectl.show('get', SHOP_KINDS)
   }
-  whatNext(lab, vip, teller)
+  const isThere = KubernetesCluster.open(lab, CLUSTER) !== null
+  const managementCluster = isAsked || isThere ? await tellManagementCluster(scene) : null
+  whatNext(lab, vip, managementCluster, teller)
   const service = { name: 'web', vip, answers: describePods(answers) }
-  return { ok: (firstTime?.failedRequests ?? 0) === 0, service, firstTime, shop }
+  return { ok: (firstTime?.failedRequests ?? 0) === 0, service, firstTime, shop, managementCluster }
 }
 
 const existing = async ({ api }: KubernetesCluster): Promise<BalancedService | null> =>
@@ -118,7 +126,7 @@ async function everyPodAnswers({ cluster, caller }: Scene, vip: string) {
   }
 }
 
-function whatNext(lab: Lab, vip: string, teller: Teller): void {
+function whatNext(lab: Lab, vip: string, management: ManagementClusterResult | null, teller: Teller): void {
   teller.heading('Try next')
   for (const command of [
     'eval "$(./dev env)"',
@@ -128,6 +136,9 @@ function whatNext(lab: Lab, vip: string, teller: Teller): void {
     'kubectl delete service web   # and the address is free again',
     `./dev in client curl -s http://${vip}/`,
     ...SHOP_NEXT,
+    management === null
+      ? `./dev up --kubernetes --set ${MANAGEMENT_CLUSTER}=true   # a cluster of the provider joins, in which tenants have namespaces`
+      : `kubectl --kubeconfig ${management.kubeconfig} --as alice --namespace acme get ingresses,services,endpointslices`,
     './dev spout explain lb default/web',
     './dev places',
     `curl -s ${connectorUrl(lab)}/metrics`,

@@ -16,6 +16,7 @@ import {
   CREDENTIAL_COMMAND,
   connectorConfigFile,
   connectorState,
+  directoryOf,
   makeCredential,
   PROGRAM,
   startConnector,
@@ -24,6 +25,8 @@ import {
 } from './connector.ts'
 import { beginGatewayApi, type Installing } from './gateway-api.ts'
 import { installKubectl, Kubectl } from './kubectl.ts'
+import { CLUSTER } from './management/cluster.ts'
+import { resumeConnector as resumeManagementConnector } from './management/connector.ts'
 import { SHOP_IMAGES } from './shop/images.ts'
 
 const WORKERS = ['worker1', 'worker2'] as const
@@ -61,7 +64,7 @@ export async function seedKubernetes(
   await gatewayApi.tell(teller)
   await kubectl.run('apply', ...ACCESS_MANIFESTS.flatMap((file) => ['--filename', file]))
   const token = await kubectl.run('create', 'token', 'connector', '--namespace', 'spout', '--duration', '8760h')
-  writeKubeconfig(lab, cluster, token.trim())
+  writeKubeconfig(directoryOf(lab), cluster.api.access, token.trim())
   writeConnectorConfig(lab, seeded, credential)
   teller.command(`node ${PROGRAM} --config ${connectorConfigFile(lab)}`)
   await startConnector(lab)
@@ -91,14 +94,22 @@ export async function resumeKubernetes(lab: Lab): Promise<void> {
   const cluster = KubernetesCluster.open(lab)
   if (cluster === null || connectorState(lab) === 'absent')
     throw new UsageError('the last ./dev up --kubernetes did not get far enough: run ./dev down first')
+  await resumeCluster(lab, cluster)
+  if (connectorState(lab) === 'stopped') await startConnector(lab)
+  const providers = KubernetesCluster.open(lab, CLUSTER)
+  if (providers === null) return
+  await resumeCluster(lab, providers)
+  await resumeManagementConnector(lab)
+}
+
+async function resumeCluster(lab: Lab, { controlPlane, nodes }: KubernetesCluster): Promise<void> {
   const missing = (name: string): boolean => lab.process(name) === null
-  const { controlPlane } = cluster
-  if (missing('kube-etcd')) await controlPlane.startEtcd()
-  if (missing('kube-kube-apiserver')) await controlPlane.startApiServer()
-  if (missing('kube-kube-controller-manager')) await controlPlane.startControllerManager()
-  for (const node of cluster.nodes) {
+  const { name } = controlPlane.spec
+  if (missing(`${name}-etcd`)) await controlPlane.startEtcd()
+  if (missing(`${name}-kube-apiserver`)) await controlPlane.startApiServer()
+  if (missing(`${name}-kube-controller-manager`)) await controlPlane.startControllerManager()
+  for (const node of nodes) {
     if (missing(`kubelet-${node.name}`)) await node.startKubelet()
     if (missing(`kube-proxy-${node.name}`)) await node.startProxy()
   }
-  if (connectorState(lab) === 'stopped') await startConnector(lab)
 }

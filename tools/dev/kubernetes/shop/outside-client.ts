@@ -12,16 +12,16 @@ export interface Curl {
   readonly into?: string
 }
 
-/** The lab's client as somebody on the internet with curl, who trusts one authority. */
+/** The lab's client as somebody on the internet with curl, who trusts one authority, or none. */
 export class OutsideClient {
   readonly #lab: Lab
   readonly #teller: Teller
-  readonly #caFile: string
+  readonly #trust: string
 
-  constructor(lab: Lab, teller: Teller, caFile: string) {
+  constructor(lab: Lab, teller: Teller, caFile?: string) {
     this.#lab = lab
     this.#teller = teller
-    this.#caFile = caFile
+    this.#trust = caFile === undefined ? '' : ` --cacert ${caFile}`
   }
 
   /** The command as it is typed in the repository. */
@@ -54,7 +54,7 @@ export class OutsideClient {
   }
 
   #line({ to, url, options, from, into }: Curl, where: string): string {
-    const curl = ['curl -sS --cacert', this.#caFile, '--connect-to', `::${to}`, ...(options ? [options] : []), url]
+    const curl = [`curl -sS${this.#trust} --connect-to`, `::${to}`, ...(options ? [options] : []), url]
     return [...(from ? [from] : []), where + curl.join(' '), ...(into ? [into] : [])].join(' | ')
   }
 }
