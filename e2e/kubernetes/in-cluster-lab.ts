@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { Caller, type Kubernetes, KubernetesCluster, Lab, must, waitFor } from '@spout/testkit'
 import type { PodAnswer } from './service-lab.ts'
@@ -110,12 +110,4 @@ function imageScript(lab: Lab): string {
 fi
 exec ${ROOT}/deploy/image/entrypoint.sh "$@"
 `
-}
-
-/** Objects in a page of the docs: the block of YAML that contains this text. */
-export function documented(page: string, containing: string): string {
-  const blocks = readFileSync(path.join(ROOT, 'docs', page), 'utf8').matchAll(/```yaml\n(.*?)```/gs)
-  const found = [...blocks].find(([, text = '']) => text.includes(containing))?.[1]
-  if (found === undefined) throw new Error(`docs/${page} has no block of YAML with ${containing}`)
-  return found
 }

@@ -1,12 +1,23 @@
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { customResourceDefinitions } from '@spout/custom-resources'
-import { type KubernetesApiError, KubernetesCluster, Lab, LONGEST_BUILD_MS, must, waitFor } from '@spout/testkit'
+import {
+  documented,
+  type KubernetesApiError,
+  KubernetesCluster,
+  Lab,
+  LONGEST_BUILD_MS,
+  must,
+  waitFor,
+} from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installGatewayApi } from '../../../intents/gateway/src/testing/install-gateway-api.fixture.ts'
 
 /** The policies as the real API server decides by them. */
 
 const FILE = path.join(import.meta.dirname, '../../../../deploy/kubernetes/management-cluster.yaml')
+
+const PAGE = 'management-cluster.md'
 
 let lab: Lab
 let cluster: KubernetesCluster
@@ -19,15 +30,7 @@ beforeAll(async () => {
   await api.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
   await api.create('/api/v1/namespaces', { metadata: { name: 'platform' } })
   await api.create('/api/v1/namespaces', { metadata: { name: 'bare', labels: { 'spout.dev/tenant': 'b' } } })
-  const annotations = {
-    'spout.dev/domains': 'www.shop.example, *.apps.example',
-    'spout.dev/classes': 'spout,gold',
-    'spout.dev/ports': '80,443,8000-8999',
-    'spout.dev/networks': '10.20.0.0/16,fd20::/64',
-  }
-  await api.create('/api/v1/namespaces', {
-    metadata: { name: 'shop', labels: { 'spout.dev/tenant': 'shop' }, annotations },
-  })
+  await must([...cluster.kubectl, 'apply', '--filename', '-'], { input: documented(PAGE, 'kind: Namespace') })
   await must([...cluster.kubectl, 'apply', '--filename', FILE])
   const isActive = async (one: Case) => (await refusalOf(one, 'bare')) !== null
   await waitFor(async () => (await Promise.all(GOOD.map(isActive))).every(Boolean), {
@@ -193,4 +196,24 @@ test('namespaces of the provider are not restricted, and an old object can still
     what: 'the object to go',
     timeoutMs: 30_000,
   })
+})
+
+test('members are written as the page says', async () => {
+  const slice = documented(PAGE, 'kind: EndpointSlice')
+  const apply = ['apply', '--dry-run=server', '--validate=strict', '--filename', '-']
+  expect(await must([...cluster.kubectl, ...apply], { input: slice })).toContain('web-1 created')
+  await expect(
+    must([...cluster.kubectl, ...apply], { input: slice.replace('10.20.3.4', '10.21.3.4') }),
+  ).rejects.toThrow(/spout\.dev\/networks/)
+})
+
+test('a refusal is worded as the page says', async () => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../../../docs', PAGE), 'utf8')
+  const [, words = ''] = /^(ingresses\.networking\.k8s\.io "web" is forbidden: .*)$/m.exec(page) ?? []
+  expect(words).not.toBe('')
+  // Tests before this one take classes away.
+  await must([...cluster.kubectl, 'apply', '--filename', '-'], { input: documented(PAGE, 'kind: Namespace') })
+  const other = ingress(hosts('bank.example'))
+  const isWorded = async () => (await refusalOf(other, 'shop'))?.includes(words.replace('"web"', '"one"'))
+  await waitFor(isWorded, { what: 'the refusal of the page', timeoutMs: 60_000 })
 })
