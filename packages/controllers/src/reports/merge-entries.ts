@@ -1,4 +1,4 @@
-import type { EntryReport, NodeReport } from '@spout/model'
+import { type EntryReport, loadBalancerOfKey, type NodeReport } from '@spout/model'
 import type { NodeView } from './node-view.ts'
 import type { AnnouncedDifference } from './report-difference.ts'
 
@@ -26,7 +26,8 @@ export function mergeEntries(
   const gone = report.inSync && node.stale.size > 0 ? [...report.removed, ...node.stale] : report.removed
   if (report.inSync) node.stale.clear()
   for (const key of gone) {
-    node.members.delete(key.replace(/^lb\//, ''))
+    const loadBalancerId = loadBalancerOfKey(key)
+    if (loadBalancerId !== null) node.members.delete(loadBalancerId)
     const before = node.entries.get(key)
     if (before === undefined) continue
     node.entries.delete(key)
