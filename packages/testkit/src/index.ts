@@ -3,6 +3,7 @@
  * product.
  */
 export { bundled } from './bundles/bundled.ts'
+export * from './documented.ts'
 export * from './fault-figures.ts'
 export * from './kubernetes/api.ts'
 export * from './kubernetes/build.ts'
@@ -10,7 +11,6 @@ export * from './kubernetes/cert-manager.ts'
 export * from './kubernetes/cluster.ts'
 export type { KubernetesOptions } from './kubernetes/cluster-record.ts'
 export * from './kubernetes/envoy-gateway.ts'
-export * from './documented.ts'
 export * from './kubernetes/gateway-api.ts'
 export * from './kubernetes/gateway-conformance.ts'
 export * from './kubernetes/go-build.ts'

@@ -78,7 +78,12 @@ test.each([
     async (): Promise<string> => (await OFFERS.flavor.make('off', { enabled: false })).id,
     'The selected flavor is not allowed in this deployment: ',
   ],
-  ['availability_zone', 'unknown', async (): Promise<string> => OFFERS.availability_zone.unknown, OFFERS.availability_zone.refusal],
+  [
+    'availability_zone',
+    'unknown',
+    async (): Promise<string> => OFFERS.availability_zone.unknown,
+    OFFERS.availability_zone.refusal,
+  ],
   [
     'availability_zone',
     'disabled',
