@@ -10,6 +10,20 @@ import path from 'node:path'
 type Rooms = readonly (string | readonly string[])[]
 
 export const ROOMS: Readonly<Record<string, Rooms>> = {
+  'packages/admission/src': [
+    'contract',
+    'view',
+    'indexes',
+    'pem',
+    'claims',
+    'certificates',
+    'nodes',
+    'networks',
+    'domains',
+    'projects',
+    'offers',
+    'load-balancers',
+  ],
   'packages/controllers/src': [
     'node-states',
     'indexes',

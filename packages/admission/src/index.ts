@@ -4,7 +4,7 @@
  *
  * The contract is `@spout/admission/contract`. This index exports the classes that implement it, for apps and tests.
  */
-export type { RandomSource } from './context.ts'
-export { HOST_RULES, type HostRule } from './host-rule.ts'
+export type { RandomSource } from './claims/context.ts'
+export { HOST_RULES, type HostRule } from './claims/host-rule.ts'
 export * from './store-admission.ts'
-export * from './store-view.ts'
+export * from './view/store-view.ts'

@@ -8,8 +8,8 @@ import { SqliteStore } from '@spout/store'
 import { recordFault } from '@spout/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreAdmission } from './store-admission.ts'
-import { StoreView } from './store-view.ts'
 import { draftOf, memberOf, poolOf } from './testing/office.ts'
+import { StoreView } from './view/store-view.ts'
 
 let directory: string
 beforeEach(async () => {

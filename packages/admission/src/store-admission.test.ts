@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { KINDS, type LoadBalancer, type Pool, SpoutError } from '@spout/model'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AdmissionIndex } from './admission-index.ts'
 import type { VipRequest } from './contract/load-balancer-admission.ts'
-import { MOST } from './load-balancer-draft.ts'
+import { AdmissionIndex } from './indexes/admission-index.ts'
+import { MOST } from './load-balancers/load-balancer-draft.ts'
 import { StoreAdmission } from './store-admission.ts'
-import { StoreView } from './store-view.ts'
 import {
   draftOf,
   listenerOf,
@@ -16,6 +15,7 @@ import {
   poolOf,
   subnetDraft,
 } from './testing/office.ts'
+import { StoreView } from './view/store-view.ts'
 
 let office: Office
 beforeEach(async () => {

@@ -3,44 +3,60 @@ import { parseCidr } from '@spout/net'
 import { Mutex, OneARound } from '@spout/runtime'
 import type { SealingKeys } from '@spout/runtime/sealing-keys'
 import type { Store } from '@spout/store'
-import { changeAddressPool, createAddressPool, deleteAddressPool } from './address-pools.ts'
-import { AdmissionIndex } from './admission-index.ts'
-import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
-import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
-import { BusyWriters } from './busy-writers.ts'
-import { changeCertificate, createCertificate, deleteCertificate, openCertificate } from './certificates.ts'
-import { Claims } from './claims.ts'
-import { classQuotasOf } from './class-quota.ts'
-import { type AdmissionContext, type RandomSource, systemRandom } from './context.ts'
+import {
+  changeCertificate,
+  createCertificate,
+  deleteCertificate,
+  openCertificate,
+} from './certificates/certificates.ts'
+import { sealAnew } from './certificates/seal-anew.ts'
+import {
+  changeSecretContainer,
+  createSecretContainer,
+  deleteSecretContainer,
+} from './certificates/secret-containers.ts'
+import { createSecret, deleteSecret, openSecret, setPayload } from './certificates/secrets.ts'
+import { BusyWriters } from './claims/busy-writers.ts'
+import { Claims } from './claims/claims.ts'
+import { type AdmissionContext, type RandomSource, systemRandom } from './claims/context.ts'
+import { DenyList } from './claims/deny-list.ts'
+import type { HostRule } from './claims/host-rule.ts'
 import type { Admission } from './contract/admission.ts'
 import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
 import type { Placing } from './contract/placing.ts'
 import type { ModelView } from './contract/view.ts'
-import { changeCustomRole, createCustomRole, deleteCustomRole } from './custom-roles.ts'
-import { DenyList } from './deny-list.ts'
-import { claimDomain, concludeDomainCheck, withdrawDomainClaim } from './domain-claims.ts'
-import type { HostRule } from './host-rule.ts'
-import { LoadBalancers } from './load-balancers.ts'
-import { setNetworkRoutes } from './network-routes.ts'
-import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks.ts'
-import { ensureNodeAddresses, ensureSharedAddresses } from './node-addresses.ts'
-import { changeNodeGroup, createNodeGroup, deleteNodeGroup, rebalanceNodeGroup } from './node-groups.ts'
-import { changeNode, createEnrolmentToken, deleteNode, enrolNamedNode, enrolNode, seeFabricAddress } from './nodes.ts'
-import { changeOctaviaProfile, createOctaviaProfile, deleteOctaviaProfile } from './octavia-profiles.ts'
+import { claimDomain, concludeDomainCheck, withdrawDomainClaim } from './domains/domain-claims.ts'
+import { AdmissionIndex } from './indexes/admission-index.ts'
+import { LoadBalancers } from './load-balancers/load-balancers.ts'
+import { bindFloating, changeAddressText, releaseAddress, reserveAddress } from './load-balancers/ports.ts'
+import { changeAddressPool, createAddressPool, deleteAddressPool } from './networks/address-pools.ts'
+import { setNetworkRoutes } from './networks/network-routes.ts'
+import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks/networks.ts'
+import { changeSecurityGroup, createSecurityGroup, deleteSecurityGroup } from './networks/security-groups.ts'
+import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './nodes/bgp-advertisements.ts'
+import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './nodes/bgp-peers.ts'
+import { ensureNodeAddresses, ensureSharedAddresses } from './nodes/node-addresses.ts'
+import { changeNodeGroup, createNodeGroup, deleteNodeGroup, rebalanceNodeGroup } from './nodes/node-groups.ts'
+import {
+  changeNode,
+  createEnrolmentToken,
+  deleteNode,
+  enrolNamedNode,
+  enrolNode,
+  seeFabricAddress,
+} from './nodes/nodes.ts'
+import { changeOctaviaProfile, createOctaviaProfile, deleteOctaviaProfile } from './nodes/octavia-profiles.ts'
+import { classQuotasOf } from './offers/class-quota.ts'
 import {
   changeAvailabilityZone,
   changeLoadBalancerClass,
   createAvailabilityZone,
   createLoadBalancerClass,
   deleteOffer,
-} from './offers.ts'
-import { bindFloating, changeAddressText, releaseAddress, reserveAddress } from './ports.ts'
-import { changeProject, createProject, deleteProject, setQuota } from './projects.ts'
-import { sealAnew } from './seal-anew.ts'
-import { changeSecretContainer, createSecretContainer, deleteSecretContainer } from './secret-containers.ts'
-import { createSecret, deleteSecret, openSecret, setPayload } from './secrets.ts'
-import { changeSecurityGroup, createSecurityGroup, deleteSecurityGroup } from './security-groups.ts'
-import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './users.ts'
+} from './offers/offers.ts'
+import { changeCustomRole, createCustomRole, deleteCustomRole } from './projects/custom-roles.ts'
+import { changeProject, createProject, deleteProject, setQuota } from './projects/projects.ts'
+import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './projects/users.ts'
 
 export interface StoreAdmissionOptions {
   readonly store: Store

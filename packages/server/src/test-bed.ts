@@ -219,7 +219,9 @@ export async function openTestBed(
     audit: { sink: audit, view, clock },
   })
   let isBuilt = false
-  app.addHook('onReady', async () => void (isBuilt = true))
+  app.addHook('onReady', async () => {
+    isBuilt = true
+  })
   const routes: { readonly method: string; readonly url: string }[] = []
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') routes.push({ method: each, url })

@@ -3,7 +3,7 @@ import { MemoryStore, type Store } from '@spout/store'
 import { metaOf } from '@spout/testkit/model'
 import type { LoadBalancerDraft, VipRequest } from '../contract/load-balancer-admission.ts'
 import { StoreAdmission, type StoreAdmissionOptions } from '../store-admission.ts'
-import { StoreView } from '../store-view.ts'
+import { StoreView } from '../view/store-view.ts'
 
 /** A store with two projects, a pool of public addresses, and a network of the first project, behind its admission. */
 export interface Office {

@@ -4,7 +4,7 @@
  */
 import { SqliteStore } from '@spout/store'
 import { StoreAdmission } from '../store-admission.ts'
-import { StoreView } from '../store-view.ts'
+import { StoreView } from '../view/store-view.ts'
 
 const ended = new AbortController()
 const before = process.memoryUsage().rss
