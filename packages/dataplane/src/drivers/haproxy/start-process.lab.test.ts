@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endProcess, execOk, identifyProcess, isRunning } from '@spout/sys'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { startProcess } from './start-process.ts'
+import { startProcess } from './processes/start-process.ts'
 
 const HAPROXY = '/usr/sbin/haproxy'
 

@@ -19,9 +19,9 @@ import { endProcessesOn, processesOn } from '../place/proxy-process.ts'
 import { contentOf, type PlacedEntry, type ProxySlots } from '../rendering/content.ts'
 import { openPipe } from '../requests/request-pipe.ts'
 import { boundsOf, type HaproxyOptions } from '../sections/options.ts'
-import { startProcess } from '../start-process.ts'
 import { proxyFiles, removeProxyFiles, writeProxyFiles } from './proxy-files.ts'
 import { RunningProxy } from './running-proxy.ts'
+import { startProcess } from './start-process.ts'
 import { readState, type SavedState, writeState } from './state-file.ts'
 
 const END_WITHIN_MS = 1_000
