@@ -6,6 +6,7 @@ import {
   Caller,
   instanceOf,
   isAlive,
+  nodesInSync,
   type Outcome,
   type ProcessId,
   recordFault,
@@ -44,6 +45,8 @@ beforeAll(async () => {
   client = await Caller.start(system.lab, 'client')
   for (const shown of [shop, blog])
     await waitFor(async () => (await client.http(vipOf(shown))).ok, { what: `${vipOf(shown)} to answer` })
+  // The node without the addresses, too: what it has yet to learn would look like a change.
+  await nodesInSync(system.access, 2)
 })
 
 afterAll(async () => {
