@@ -14,6 +14,7 @@ import {
   type GroupPlan,
   type GroupPlanInput,
   heldBack,
+  KNOWN_WITHIN_MS,
   type MoveStep,
   moveUnderWay,
   planGroup,
@@ -227,8 +228,6 @@ export class GroupPublisher {
 
 /** How often the progress of a shard's move is checked. */
 const LOOK_AGAIN_MS = 100
-/** How long a move waits for all other nodes to know of it. */
-const KNOWN_WITHIN_MS = 2000
 
 const NONE: ReadonlySet<string> = new Set()
 

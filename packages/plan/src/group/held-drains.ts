@@ -1,7 +1,10 @@
 import type { GroupNode } from '../announcers/group-node.ts'
 
-/** How long a drain waits for the other nodes to confirm that they know of it. */
-const KNOWN_WITHIN_MS = 2000
+/**
+ * How long a planned move waits for connected nodes to confirm that they know of it. A busy node takes seconds, and
+ * resets connections that reach it before. One that is connected and never confirms must not keep the move for ever.
+ */
+export const KNOWN_WITHIN_MS = 10_000
 /** How long it waits for the last of the nodes that may take over, if another one can already. */
 const READY_WITHIN_MS = 10_000
 
@@ -16,7 +19,7 @@ export interface HeldDrains {
 
 /**
  * Drains that do not begin yet, because a node that would take over
- * - does not know yet where to forward packets of the drained node's connections, for at most two seconds
+ * - does not know yet where to forward packets of the drained node's connections, for at most ten seconds
  * - cannot announce yet: a node that has just started has no session with a router, and the addresses would be nowhere.
  *   If no other node can, the drained node keeps them, as it does without a successor.
  * @param knows whether a node confirmed its present group entry
