@@ -41,7 +41,6 @@ const members = fc.uniqueArray(
 )
 
 test('what is known of a resolved version makes no difference, whatever changes', () => {
-  let known = 0
   fc.assert(
     fc.property(members, members, fc.nat(6), fc.option(fc.constantFrom(1, 2)), (some, others, kept, vip) => {
       let number = 100
@@ -49,8 +48,7 @@ test('what is known of a resolved version makes no difference, whatever changes'
         ones.map(({ net, host, port }) => memberOf(id(number++), `10.0.${net}.${host}`, port))
       const before = documentOf([poolOf(id(3), made(some))])
       const first = resolveLoadBalancer(before, contextOf(null))
-      if ('problem' in first || first.network === null) return
-      known++
+      fc.pre(!('problem' in first) && first.network !== null)
       const stay = before.pools[0]!.members.slice(0, kept)
       const vips = vip === null ? [] : [{ networkId: NETWORKS[vip - 1]!.id }]
       const after = { ...documentOf([poolOf(id(3), [...made(others), ...stay])]), vips }
@@ -58,7 +56,6 @@ test('what is known of a resolved version makes no difference, whatever changes'
       expect(resolveLoadBalancer(after, { ...context, resolved: before })).toEqual(resolveLoadBalancer(after, context))
     }),
   )
-  expect(known).toBeGreaterThan(10)
 })
 
 test('a change of one of many members looks at that one', () => {
