@@ -119,3 +119,31 @@ test('a control plane that does not know refused shares yet gets the load balanc
   replaced.mockRestore()
   expect((await bring([route], gateway)).shown?.document.pools).toMatchObject([{ refusedPercent: 50 }])
 })
+
+test('fields that a control plane does not know are left out one by one: those that it knows stay', async () => {
+  const tls = { tls: { certificateRefs: [{ name: 'tls' }] } }
+  const gateway = gatewayWith([
+    listener('tcp', 'TCP', 53),
+    listener('a', 'HTTPS', 443, { hostname: 'a.org', ...tls }),
+    listener('b', 'HTTPS', 443, { hostname: 'b.org', ...tls }),
+  ])
+  const route = connectionRoute('TCPRoute', [to('a'), to('missing')])
+  const later = { refusedPercent: 'pools[0].refusedPercent', separateHosts: 'listeners[1].tls.separateHosts' }
+  const saidWithout = async (...unknown: readonly (keyof typeof later)[]) => {
+    const said: (readonly string[])[] = []
+    using _ = vi.spyOn(service, 'replace').mockImplementation((...given) => {
+      const fields = Object.keys(later).filter((field) => JSON.stringify(given).includes(`"${field}"`))
+      said.push(fields)
+      const refused = unknown.find((field) => fields.includes(field))
+      return Promise.reject(
+        refused === undefined ? new Error('it has all that it takes') : new Refused('UnknownField', '', later[refused]),
+      )
+    })
+    await expect(bring([route], gateway)).rejects.toThrow('it has all that it takes')
+    return said
+  }
+  const all = ['refusedPercent', 'separateHosts']
+  expect(await saidWithout('refusedPercent')).toEqual([all, ['separateHosts']])
+  expect(await saidWithout('separateHosts')).toEqual([all, ['refusedPercent']])
+  expect(await saidWithout('separateHosts', 'refusedPercent')).toEqual([all, ['refusedPercent'], []])
+})

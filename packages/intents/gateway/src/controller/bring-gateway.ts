@@ -49,31 +49,44 @@ export async function bringGateway(
   gateway: Gateway,
   compiled: CompiledGateway,
 ): Promise<BroughtGateway> {
-  try {
-    return await bring(context, gateway, compiled)
-  } catch (error) {
-    const without = isUnknownThere(error) ? withoutLaterFields(compiled) : null
-    if (without === null) throw error
-    return bring(context, gateway, without)
+  let content = compiled
+  for (const left = new Set(Object.keys(WITHOUT)); ; ) {
+    try {
+      return await bring(context, gateway, content)
+    } catch (error) {
+      const field = unknownThere(error)
+      if (field === null || content.wanted === null || !left.delete(field)) throw error
+      content = { ...content, wanted: { ...content.wanted, content: WITHOUT[field](content.wanted.content) } }
+    }
   }
 }
 
-/** An earlier control plane lacks the fields that separate the hosts of a port, and refuse a part of connections. */
-const isUnknownThere = (error: unknown): boolean =>
-  error instanceof Refused &&
-  error.code === 'UnknownField' &&
-  ['.separateHosts', '.refusedPercent'].some((field) => error.field?.endsWith(field))
+type Content = NonNullable<CompiledGateway['wanted']>['content']
 
-function withoutLaterFields(compiled: CompiledGateway): CompiledGateway | null {
-  const { wanted } = compiled
-  if (wanted === null) return null
-  const listeners = wanted.content.listeners.map((listener): ListenerContent => {
-    if (listener.tls === undefined) return listener
-    const { separateHosts: _, ...tls } = listener.tls
-    return { ...listener, tls }
-  })
-  const pools = wanted.content.pools.map(({ refusedPercent: _, ...pool }): PoolContent => pool)
-  return { ...compiled, wanted: { ...wanted, content: { ...wanted.content, listeners, pools } } }
+/**
+ * Fields that an earlier control plane lacks, and what it gets then: content without this one. Each is left out alone,
+ * since one that it knows must not be lost by one that it does not.
+ */
+const WITHOUT = {
+  separateHosts: (content: Content): Content => ({
+    ...content,
+    listeners: content.listeners.map((listener): ListenerContent => {
+      if (listener.tls === undefined) return listener
+      const { separateHosts: _, ...tls } = listener.tls
+      return { ...listener, tls }
+    }),
+  }),
+  refusedPercent: (content: Content): Content => ({
+    ...content,
+    pools: content.pools.map(({ refusedPercent: _, ...pool }): PoolContent => pool),
+  }),
+} as const
+
+/** The field of `WITHOUT` for which a control plane refused the content; null when it was none of these. */
+function unknownThere(error: unknown): keyof typeof WITHOUT | null {
+  if (!(error instanceof Refused) || error.code !== 'UnknownField') return null
+  const fields = Object.keys(WITHOUT) as (keyof typeof WITHOUT)[]
+  return fields.find((field) => error.field?.endsWith(`.${field}`)) ?? null
 }
 
 async function bring(
@@ -105,7 +118,7 @@ async function bring(
   } catch (error) {
     if (error instanceof PoolAwaited) return { shown, notMade: { type: 'pending', ...error.refusal } }
     if (error instanceof Unsatisfiable) return { shown, notMade: { type: 'refused', refusal: error.refusal } }
-    if (!(error instanceof Refused) || isUnknownThere(error)) throw error
+    if (!(error instanceof Refused) || unknownThere(error) !== null) throw error
     const refused = { type: 'refused', refusal: inOwnWords(error) } as const
     if (error.code !== 'OverQuota' || shown === null) return { shown, notMade: refused }
     const { content, owners: uids } = withoutNewRoutes(request.content, shown.document)
