@@ -28,7 +28,11 @@ export class RecentPeaks {
   /** Whether another line, of those with counts, has a lower one. */
   isAboveAnother(line: string): boolean {
     const own = this.of(line)
-    return [...this.#before.keys(), ...this.#now.keys()].some((other) => other !== line && this.of(other) < own)
+    // No line with counts has less than one. So whoever has one at a time is told without a look at all others.
+    if (own <= 1) return false
+    for (const lines of [this.#before, this.#now])
+      for (const other of lines.keys()) if (other !== line && this.of(other) < own) return true
+    return false
   }
 
   /**

@@ -82,10 +82,11 @@ export async function transact<T>(
   plan: (claim: Claim) => Planned<T>,
   turn?: Turn,
 ): Promise<T> {
-  let over: (() => void) | null = null
+  const begun: (() => void)[] = []
   const counted = (claim: Claim): Planned<T> => {
     const planned = plan(claim)
-    over ??= context.writers.begin(projectOf(planned.writes))
+    // A change that is planned again counts once.
+    if (begun.length === 0) begun.push(context.writers.begin(projectOf(planned.writes)))
     return planned
   }
   try {
@@ -93,7 +94,7 @@ export async function transact<T>(
     if (writes.length > 0) await context.answers.turn(projectOf(writes))
     return result
   } finally {
-    ;(over as (() => void) | null)?.()
+    for (const end of begun) end()
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type Timer } from '@spout/runtime'
+import { type Clock, systemClock } from '@spout/runtime'
 
 /** The result of one item of a batch. */
 export type Settled<R> = { readonly value: R } | { readonly error: unknown }
@@ -77,12 +77,11 @@ export class GroupCommit<T, R> {
   async #pause(): Promise<void> {
     const ms = this.#pausedUntilMs - this.#clock.monotonicMs()
     if (ms <= 0) return
-    let timer: Timer | null = null
-    await new Promise<void>((resolve) => {
-      this.#endPause = resolve
-      timer = this.#clock.setTimer(resolve, ms)
-    })
-    ;(timer as Timer | null)?.clear()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#endPause = resolve
+    const timer = this.#clock.setTimer(resolve, ms)
+    await promise
+    timer.clear()
     this.#endPause = null
   }
 
