@@ -29,8 +29,6 @@ export class KindTable<K extends Kind> {
     const before = this.#byId.get(id)?.value ?? null
     const [was, is] = [projectOf(before), projectOf(value)]
     if (was !== is) this.#leave(was, id)
-    // Behind all others, as a new one.
-    if (before !== null) this.#byId.delete(id)
     this.#byId.set(id, object)
     if (is !== null) {
       const rows = this.#byProject.get(is) ?? new Map<string, ObjectOf<K>>()
