@@ -17,11 +17,13 @@ export const ACCESS_MANIFESTS = ['connector', 'connector-gateways', 'connector-i
   (name) => `deploy/kubernetes/${name}-access.yaml`,
 )
 export const PROGRAM = 'apps/connector/src/main.ts'
-const PROCESS = 'connector'
-export const LISTENING = '"event":"listening"'
+/** Of the tenants' cluster. The name is that of the process, and of its directory and log in the lab. */
+const CONNECTOR = 'connector'
+const LISTENING = '"event":"listening"'
 
-export const directoryOf = (lab: Lab): string => path.join(lab.directory, PROCESS)
-export const connectorConfigFile = (lab: Lab): string => path.join(directoryOf(lab), 'connector.yaml')
+export const directoryOf = (lab: Lab, name = CONNECTOR): string => path.join(lab.directory, name)
+export const connectorConfigFile = (lab: Lab, name = CONNECTOR): string =>
+  path.join(directoryOf(lab, name), 'connector.yaml')
 
 /** The command with which a tenant creates the credential; the secret is shown once. */
 export const CREDENTIAL_COMMAND = 'application credential create cluster --role balancer'
@@ -41,6 +43,14 @@ export async function makeCredential(access: SystemAccess, command: string = CRE
   return JSON.parse(
     await must(argv, { env: openstackEnv(access.endpoint, account), timeoutMs: CREDENTIAL_WITHIN_MS }),
   ) as Credential
+}
+
+/** Writes the secret of a connector's credential. @returns the file's path */
+export function writeSecret(directory: string, { secret }: Credential): string {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const file = path.join(directory, 'spout-secret')
+  writeFileSync(file, secret, { mode: 0o600 })
+  return file
 }
 
 /** Writes a kubeconfig for a connector's service account. @returns the file's path */
@@ -66,15 +76,13 @@ export function writeKubeconfig(
 }
 
 /** Writes the settings of the lab's connector. @returns their text without the comment */
-export function writeConnectorConfig(lab: Lab, access: SystemAccess, { id, secret }: Credential): string {
+export function writeConnectorConfig(lab: Lab, access: SystemAccess, credential: Credential): string {
   const directory = directoryOf(lab)
-  const secretFile = path.join(directory, 'spout-secret')
-  writeFileSync(secretFile, secret, { mode: 0o600 })
   const text = [
     'spout:',
     `  endpoint: ${access.endpoint}`,
-    `  applicationCredentialId: ${id}`,
-    `  applicationCredentialSecretFile: ${secretFile}`,
+    `  applicationCredentialId: ${credential.id}`,
+    `  applicationCredentialSecretFile: ${writeSecret(directory, credential)}`,
     'kubernetes:',
     `  kubeconfig: ${path.join(directory, 'kubeconfig')}`,
     'network:',
@@ -87,22 +95,22 @@ export function writeConnectorConfig(lab: Lab, access: SystemAccess, { id, secre
   return text
 }
 
-/** Starts the connector with its written settings. */
-export async function startConnector(lab: Lab): Promise<Daemon> {
+/** Starts a connector with its written settings. */
+export async function startConnector(lab: Lab, name = CONNECTOR): Promise<Daemon> {
   const argv = [process.execPath, ...productUnit('control-plane').nodeOptions, path.join(ROOT, PROGRAM)]
-  return lab.start('host', PROCESS, [...argv, '--config', connectorConfigFile(lab)], {
+  return lab.start('host', name, [...argv, '--config', connectorConfigFile(lab, name)], {
     env: PRODUCT_ENVIRONMENT,
     readyText: LISTENING,
   })
 }
 
 /** Whether it is set up, and whether it runs. */
-export const connectorState = (lab: Lab): 'absent' | 'stopped' | 'running' =>
-  !existsSync(connectorConfigFile(lab)) ? 'absent' : lab.process(PROCESS) === null ? 'stopped' : 'running'
+export const connectorState = (lab: Lab, name = CONNECTOR): 'absent' | 'stopped' | 'running' =>
+  !existsSync(connectorConfigFile(lab, name)) ? 'absent' : lab.process(name) === null ? 'stopped' : 'running'
 
 /** URL of its metrics. */
 export function connectorUrl(lab: Lab): string {
-  const lines = readFileSync(path.join(lab.directory, `${PROCESS}.log`), 'utf8').split('\n')
+  const lines = readFileSync(path.join(lab.directory, `${CONNECTOR}.log`), 'utf8').split('\n')
   const { httpPort } = JSON.parse(lines.findLast((line) => line.includes(LISTENING)) ?? '{}') as { httpPort?: number }
   return `http://127.0.0.1:${httpPort ?? 0}`
 }

@@ -26,7 +26,7 @@ import {
 import { beginGatewayApi, type Installing } from './gateway-api.ts'
 import { installKubectl, Kubectl } from './kubectl.ts'
 import { CLUSTER } from './management/cluster.ts'
-import { resumeConnector as resumeManagementConnector } from './management/connector.ts'
+import { CONNECTOR as PROVIDERS_CONNECTOR } from './management/connector.ts'
 import { SHOP_IMAGES } from './shop/images.ts'
 
 const WORKERS = ['worker1', 'worker2'] as const
@@ -99,7 +99,7 @@ export async function resumeKubernetes(lab: Lab): Promise<void> {
   const providers = KubernetesCluster.open(lab, CLUSTER)
   if (providers === null) return
   await resumeCluster(lab, providers)
-  await resumeManagementConnector(lab)
+  if (connectorState(lab, PROVIDERS_CONNECTOR) === 'stopped') await startConnector(lab, PROVIDERS_CONNECTOR)
 }
 
 async function resumeCluster(lab: Lab, { controlPlane, nodes }: KubernetesCluster): Promise<void> {

@@ -1,12 +1,13 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Kubernetes, KubernetesCluster, type Lab, waitFor } from '@spout/testkit'
 import { UsageError } from '../../verb.ts'
+import { connectorConfigFile, connectorState, PROGRAM, startConnector } from '../connector.ts'
 import { Kubectl } from '../kubectl.ts'
 import { BASE, type Scene } from '../scene.ts'
 import { OutsideClient } from '../shop/outside-client.ts'
 import { CLUSTER, CLUSTER_OPTIONS } from './cluster.ts'
-import { ACCESS_MANIFESTS, CREDENTIAL_COMMAND, configFile, startConnector, writeSettings } from './connector.ts'
+import { ACCESS_MANIFESTS, CONNECTOR, CREDENTIAL_COMMAND, writeSettings } from './connector.ts'
 
 const HOST = 'wiki.example.org'
 const FILES = `${BASE}/management`
@@ -34,7 +35,7 @@ export async function tellManagementCluster(scene: Scene): Promise<ManagementClu
   const { cluster: tenants, teller } = scene
   const { lab } = tenants
   const cluster = KubernetesCluster.open(lab, CLUSTER) ?? (await begin(scene))
-  if (!existsSync(configFile(lab)))
+  if (connectorState(lab, CONNECTOR) === 'absent')
     throw new UsageError("the provider's cluster of the last ./dev up did not get far enough: run ./dev down first")
   const kubectl = new Kubectl(cluster, teller, `kubectl --kubeconfig ${cluster.kubeconfigFile}`)
   const isNew = (await cluster.api.get<Ingress>(INGRESS).catch(() => null)) === null
@@ -65,8 +66,8 @@ async function begin({ access, cluster: { lab }, teller }: Scene): Promise<Kuber
   const token = await kubectl.run(...account)
   teller.command(`openstack ${CREDENTIAL_COMMAND}   # alice's, for the provider's connector`)
   await writeSettings(lab, access, cluster.api.access, token.trim())
-  teller.command(`node apps/connector/src/main.ts --config ${configFile(lab)}`)
-  await startConnector(lab)
+  teller.command(`node ${PROGRAM} --config ${connectorConfigFile(lab, CONNECTOR)}`)
+  await startConnector(lab, CONNECTOR)
   teller.event('one connector takes what tenants write there into their projects')
   await untilPoliciesHold(cluster)
   return cluster
