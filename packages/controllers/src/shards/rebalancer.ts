@@ -1,8 +1,8 @@
 import type { NodeGroupAdmission } from '@spout/admission/contract'
 import { hasShards, type NodeGroup } from '@spout/model'
-import { moveUnderWay, planRebalance } from '@spout/plan'
+import { balancedNodes, moveUnderWay, planRebalance } from '@spout/plan'
 import type { Component, Logger, Timer } from '@spout/runtime'
-import { nodesOf, type ShardMovesOptions, stepsOf } from './shard-moves.ts'
+import { type ShardMovesOptions, stepsOf } from './shard-moves.ts'
 
 export interface RebalancerOptions extends ShardMovesOptions {
   readonly admission: Pick<NodeGroupAdmission, 'rebalanceNodeGroup'>
@@ -55,7 +55,7 @@ export class Rebalancer implements Component {
     const { status, clock, admission, log } = this.#options
     const nowMs = clock.monotonicMs()
     const shards = status.shards(group.id)
-    const nodes = nodesOf(group, this.#options)
+    const nodes = balancedNodes(group, this.#options)
     const picture = JSON.stringify([shards.map(({ ownerNodeId, state }) => [ownerNodeId, state]), nodes])
     if (this.#quiet.get(group.id)?.picture !== picture) this.#quiet.set(group.id, { picture, sinceMs: nowMs })
     const sinceMs = this.#quiet.get(group.id)?.sinceMs ?? nowMs

@@ -9,9 +9,6 @@ export interface ShardMovesOptions {
   readonly clock: Clock
 }
 
-export const nodesOf = (group: NodeGroup, { view, status }: Pick<ShardMovesOptions, 'view' | 'status'>) =>
-  balancedNodes(group, view.list('node'), (id) => status.node(id))
-
 /** The progress of the moves that were requested last; empty if there were none. */
 export const stepsOf = (group: NodeGroup, options: ShardMovesOptions): readonly MoveStep[] =>
   group.rebalance === undefined
@@ -19,6 +16,6 @@ export const stepsOf = (group: NodeGroup, options: ShardMovesOptions): readonly 
     : rebalanceSteps(
         group.rebalance,
         options.status.shards(group.id),
-        nodesOf(group, options),
+        balancedNodes(group, options),
         options.clock.now().getTime(),
       )

@@ -11,16 +11,19 @@ export interface BalancedNode extends Pick<GroupNode, 'id' | 'name' | 'schedulin
   readonly canAnnounce: boolean
 }
 
+/** Where nodes and their statuses are read. */
+export interface NodesRead {
+  readonly view: { list(kind: 'node'): readonly Node[] }
+  readonly status: { node(id: string): Pick<NodeStatus, 'connection' | 'inSync'> & AnnouncerStatus }
+}
+
 /** The nodes of a group, as `planRebalance` needs them. */
-export function balancedNodes(
-  group: NodeGroup,
-  nodes: readonly Node[],
-  statusOf: (nodeId: string) => Pick<NodeStatus, 'connection' | 'inSync'> & AnnouncerStatus,
-): readonly BalancedNode[] {
-  const own = nodes
+export function balancedNodes(group: NodeGroup, { view, status: statuses }: NodesRead): readonly BalancedNode[] {
+  const own = view
+    .list('node')
     .filter((node) => node.nodeGroupId === group.id)
     .map(({ id, name, scheduling }) => {
-      const status = statusOf(id)
+      const status = statuses.node(id)
       const { connection, inSync } = status
       return { id, name, scheduling, connection, inSync, canAnnounce: canTakeOver(group, status) }
     })

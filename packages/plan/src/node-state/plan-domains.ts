@@ -69,7 +69,8 @@ export const sharesAddresses = ({ returnPath }: Pick<Network, 'returnPath'>, { h
   returnPath === 'snat' && holder !== null && 'groupId' in holder
 
 /**
- * Whether replies of tracked flows move from node to node with a shard, and requests later, when routers know. Elsewhere a node that is added or removed changes no domain of the others.
+ * Whether replies of tracked flows move from node to node with a shard, and requests later, when routers know. Elsewhere a
+ * node that is added or removed changes no domain of the others.
  */
 const repliesMoveFirst = ({ returnPath }: Pick<Network, 'returnPath'>, { holder, untracked }: NetworkUse): boolean =>
   returnPath !== 'dsr' &&

@@ -28,7 +28,7 @@ export const rebalanceRoutes: readonly Route[] = [
     handle: async (context, { params, body }) => {
       const group = groupOf(context, params.id ?? '')
       const { id } = group
-      const moves = planRebalance(context.ownership.shards(id), nodesOf(context, group))
+      const moves = planRebalance(context.ownership.shards(id), balancedNodes(group, context))
       if (!body.dryRun && moves.length > 0) await context.admission.rebalanceNodeGroup(id, () => moves)
       return { moves }
     },
@@ -46,7 +46,7 @@ export const rebalanceRoutes: readonly Route[] = [
       const { rebalance } = group
       if (rebalance === undefined) return { askedAt: null, steps: [] }
       const shards = context.ownership.shards(group.id)
-      const steps = rebalanceSteps(rebalance, shards, nodesOf(context, group), context.clock.now().getTime())
+      const steps = rebalanceSteps(rebalance, shards, balancedNodes(group, context), context.clock.now().getTime())
       return { askedAt: rebalance.askedAt, steps }
     },
   }),
@@ -60,6 +60,3 @@ function groupOf({ view }: NativeContext, id: string): NodeGroup {
     throw new SpoutError('InvalidField', { field: 'announcer', reason: `${group.announcer} has no shards` })
   return group
 }
-
-const nodesOf = ({ view, status }: NativeContext, group: NodeGroup) =>
-  balancedNodes(group, view.list('node'), (id) => status.node(id))

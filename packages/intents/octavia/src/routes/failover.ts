@@ -35,7 +35,7 @@ async function moveShard(call: Call, group: NodeGroup, number: number): Promise<
   const { ownership, nodeGroups, clock } = call.context
   const shards = ownership.shards(group.id)
   const shard = shards.find((one) => one.number === number)
-  const nodes = nodesOf(call, group)
+  const nodes = balancedNodes(group, call.context)
   const move = shard === undefined ? null : planShardFailover(shard, shards, nodes)
   if (move === null) throw noOther(group)
   const nowMs = clock.now().getTime()
@@ -46,14 +46,11 @@ async function moveShard(call: Call, group: NodeGroup, number: number): Promise<
 
 /** The planner chooses the node. This says at once when there is none. */
 function requireAnother(call: Call, group: NodeGroup, ownerNodeId: string): void {
-  const may = nodesOf(call, group).some(
+  const may = balancedNodes(group, call.context).some(
     ({ id, connection, scheduling }) => id !== ownerNodeId && connection === 'connected' && scheduling === 'enabled',
   )
   if (!may) throw noOther(group)
 }
-
-const nodesOf = ({ context: { view, status } }: Call, group: NodeGroup) =>
-  balancedNodes(group, view.list('node'), (id) => status.node(id))
 
 const noOther = ({ name }: NodeGroup): SpoutError =>
   new SpoutError('Unavailable', {
