@@ -3,7 +3,7 @@ import { accessLog } from './access-log.ts'
 import { CIPHERS, isCipher, whyNoCipher } from './ciphers.ts'
 import { type HttpRoute, httpRoutes } from './http-route.ts'
 import { ListTally } from './list-tally.ts'
-import { LISTENER_PROTOCOLS } from './protocols.ts'
+import { LISTENER_PROTOCOLS, listenerBehind } from './protocols.ts'
 import { looseCidrText, metaShape, port, tags, uuid } from './scalars.ts'
 import { separateHosts } from './separate-hosts.ts'
 
@@ -137,13 +137,18 @@ export const listener = z.strictObject({
 })
 export type Listener = z.infer<typeof listener>
 
-/** Whether a listener needs a pool and has none: it refuses connections, or answers requests with 503. */
-export const lacksPool = ({
-  protocol,
-  defaultPoolId,
-  routes,
-}: Pick<Listener, 'protocol' | 'defaultPoolId' | 'routes'>): boolean =>
-  protocol !== 'metrics' && defaultPoolId === null && routes.length === 0
+/**
+ * Whether a listener needs a pool and has none: it refuses connections, or answers requests with 503.
+ * @param all enabled listeners of its load balancer: one of them may take what it passes on
+ */
+export const lacksPool = (
+  listener: Pick<Listener, 'protocol' | 'port' | 'defaultPoolId' | 'routes'>,
+  all: readonly Pick<Listener, 'protocol' | 'port'>[],
+): boolean =>
+  listener.protocol !== 'metrics' &&
+  listener.defaultPoolId === null &&
+  listener.routes.length === 0 &&
+  listenerBehind(listener, all) === undefined
 
 type Sender = Pick<Listener, 'defaultPoolId' | 'routes'>
 

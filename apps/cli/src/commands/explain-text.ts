@@ -100,6 +100,7 @@ function listenerLines(
   return [
     `  listen ${called(listener)}: ${listener.protocol} ${listener.port}${allowed}${asked}${listener.why ? `; ${listener.why}` : ''}`,
     ...routeLines(listener.routes, pools),
+    ...(listener.others ? [`    others ${called(listener.others)} of this port gets what no route takes`] : []),
     ...pools.filter(({ id }) => used.has(id)).flatMap((pool) => poolLines(pool, status)),
   ]
 }
@@ -113,7 +114,7 @@ const tlsText = ({ tls }: ExplainedPool): string => {
 
 function poolLines(pool: ExplainedPool, status: (text: string) => string): readonly string[] {
   return [
-    `    pool ${called(pool)}: ${pool.algorithm}${tlsText(pool)}${pool.panic ? '; PANIC: too many members are down at once, so health is ignored' : ''}`,
+    `    pool ${called(pool)}: ${pool.algorithm}${tlsText(pool)}${pool.refusedPercent ? `; ${pool.refusedPercent} % of new connections are refused` : ''}${pool.panic ? '; PANIC: too many members are down at once, so health is ignored' : ''}`,
     ...pool.members.map((member) => {
       const health = pool.monitored
         ? `${status(member.health)}${member.reason ? ` (${printable(member.reason)})` : ''}`

@@ -91,6 +91,8 @@ export interface ExplainedListener {
   readonly protocol: string
   readonly port: number
   readonly poolId: string | null
+  /** The listener of its port that gets what none of its routes takes. Absent from older control planes. */
+  readonly others?: { readonly id: string; readonly name: string } | null
   readonly allowedCidrs: readonly string[] | null
   readonly clientCertificates: 'required' | 'optional' | 'any' | null
   /** Clients' certificates are looked up in lists of revoked ones. Absent from older control planes. */
@@ -109,6 +111,8 @@ export interface ExplainedPool {
     readonly revocations?: boolean
     readonly serverName: string | null
   } | null
+  /** Absent from older control planes, which refuse none. */
+  readonly refusedPercent?: number
   readonly monitored: boolean
   readonly panic: boolean
   readonly members: readonly {

@@ -75,6 +75,16 @@ it('a listener that answers with figures needs no pool', () => {
   expect(servingOf({ ...used, listeners: [...used.listeners, web] }, new Map())).toMatchObject({ reason: 'NoPool' })
 })
 
+it('a listener that passes all TLS on to one that ends it on its port needs none, while that one is enabled', () => {
+  const passing = listener(7, 443, { protocol: 'tls-passthrough', defaultPoolId: null })
+  const of = (enabled: boolean) => {
+    const used = behind(members)
+    const ending = listener(8, 443, { protocol: 'https', defaultPoolId: id(6), enabled })
+    return servingOf({ ...used, listeners: [...used.listeners, passing, ending] }, new Map())
+  }
+  expect([of(true), of(false)]).toMatchObject([{ state: 'yes' }, { state: 'no', reason: 'NoPool' }])
+})
+
 it('a pool that no listener uses does not count', () => {
   const document = behind([member(11)])
   const more = { ...document, pools: [...document.pools, pool(7, [member(12)])] }

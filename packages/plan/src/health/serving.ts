@@ -20,7 +20,7 @@ export function servingOf(loadBalancer: LoadBalancer, health: ReadonlyMap<string
   if (!loadBalancer.enabled) return nobody('Disabled', 'The load balancer is disabled.')
   const listeners = loadBalancer.listeners.filter(({ enabled }) => enabled)
   if (listeners.length === 0) return nobody('NoListeners', 'No listener is enabled.')
-  const poolless = listeners.filter(lacksPool)
+  const poolless = listeners.filter((one) => lacksPool(one, listeners))
   const used = answeringPoolIds(listeners)
   const pools = loadBalancer.pools.filter(({ id }) => used.has(id)).map((pool) => lookAt(pool, health))
   const sum = (count: (pool: Look) => number): number => pools.reduce((total, pool) => total + count(pool), 0)

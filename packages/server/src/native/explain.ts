@@ -5,6 +5,7 @@ import {
   type LoadBalancer,
   type LoadBalancerStatus,
   lacksPool,
+  listenerBehind,
   type Member,
   type NodeConnection,
   type Placement,
@@ -119,34 +120,40 @@ function securityRulesOf({ view }: NativeContext, { securityGroupIds = [] }: Loa
   return securityGroupIds.flatMap((id) => view.get('securityGroup', id)?.value.rules ?? [])
 }
 
-const explainListener = (
+function explainListener(
   loadBalancer: LoadBalancer,
   listener: Listener,
   rules: readonly SecurityRule[] | null,
   stats: ServiceStats | undefined,
-) => ({
-  id: listener.id,
-  name: listener.name,
-  protocol: listener.protocol,
-  port: listener.port,
-  poolId: listener.defaultPoolId,
-  /** The sources that its list and its load balancer's security groups admit; null: all. */
-  allowedCidrs: admittedSources(listener, rules),
-  /** Whether clients need a certificate; null: they are not asked for one. */
-  clientCertificates: clientCertificatesOf(listener),
-  /** Whether they are looked up in lists of revoked ones. */
-  clientRevocations: (listener.tls?.clientCertificates?.crlCertificateId ?? null) !== null,
-  answers: loadBalancer.enabled && listener.enabled,
-  why: !loadBalancer.enabled
-    ? 'the load balancer is disabled'
-    : !listener.enabled
-      ? 'the listener is disabled'
-      : lacksPool(listener)
-        ? 'it has no pool: connections are refused'
-        : null,
-  stats: stats ?? null,
-  routes: explainRoutes(listener.routes),
-})
+) {
+  const enabled = loadBalancer.listeners.filter((one) => one.enabled)
+  const others = listenerBehind(listener, enabled)
+  return {
+    id: listener.id,
+    name: listener.name,
+    protocol: listener.protocol,
+    port: listener.port,
+    poolId: listener.defaultPoolId,
+    /** The sources that its list and its load balancer's security groups admit; null: all. */
+    allowedCidrs: admittedSources(listener, rules),
+    /** Whether clients need a certificate; null: they are not asked for one. */
+    clientCertificates: clientCertificatesOf(listener),
+    /** Whether they are looked up in lists of revoked ones. */
+    clientRevocations: (listener.tls?.clientCertificates?.crlCertificateId ?? null) !== null,
+    /** The listener of its port that gets the connections whose name none of its routes takes; null: none does. */
+    others: others === undefined ? null : { id: others.id, name: others.name },
+    answers: loadBalancer.enabled && listener.enabled,
+    why: !loadBalancer.enabled
+      ? 'the load balancer is disabled'
+      : !listener.enabled
+        ? 'the listener is disabled'
+        : lacksPool(listener, enabled)
+          ? 'it has no pool: connections are refused'
+          : null,
+    stats: stats ?? null,
+    routes: explainRoutes(listener.routes),
+  }
+}
 
 function clientCertificatesOf({ tls }: Listener): 'required' | 'optional' | 'any' | null {
   const { clientCertificates = null } = tls ?? {}
@@ -187,6 +194,8 @@ function explainPool(pool: Pool, status: LoadBalancerStatus) {
             revocations: pool.tls.crlCertificateId !== undefined,
             serverName: pool.tls.serverName,
           },
+    /** This part of new connections is refused, although members answer. */
+    refusedPercent: pool.refusedPercent ?? 0,
     monitored: pool.monitor?.enabled === true,
     panic,
     members: pool.members.map((member) => {

@@ -247,6 +247,25 @@ describe('load balancers', () => {
       { name: 'a', health: 'up', takesTraffic: true, why: null },
       { name: 'b', health: 'down', reason: 'connection refused', takesTraffic: false, why: 'it is down' },
     ])
+    expect(path.pools[0].refusedPercent).toBe(0)
+  })
+
+  test('explain tells of refused connections, and who has what no route of a passing listener takes', async () => {
+    const { certificate: chain, key } = issueCertificate({ names: ['b.example'] })
+    const certificate = await call('POST', '/certificates', member, { name: 'b', chain, key })
+    const { body } = await create({
+      listeners: [
+        { protocol: 'tls-passthrough', port: 443 },
+        { name: 'ends', protocol: 'tls', port: 443, tls: { certificateIds: [certificate.body.id] } },
+      ],
+      pools: [{ name: 'p', protocol: 'tcp', refusedPercent: 25 }],
+    })
+    const { body: path } = await call('GET', `/load-balancers/${body.id}/explain`, reader)
+    expect(path.pools[0].refusedPercent).toBe(25)
+    expect(path.listeners).toMatchObject([
+      { others: { id: body.listeners[1].id, name: 'ends' }, why: null },
+      { others: null, why: 'it has no pool: connections are refused' },
+    ])
   })
 })
 
