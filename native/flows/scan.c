@@ -19,8 +19,10 @@
 /* The kernel reports whole seconds. */
 #define SLACK_US (2 * US_PER_S)
 
+/* For a flow that is still as the dump showed it: here or away, and in this TCP state. */
 struct timeout_change {
-	const struct flow *flow;
+	struct flow_record record;
+	bool local;
 	uint32_t timeout_s;
 };
 
@@ -121,18 +123,28 @@ void scan_events(struct flows *flows, struct domain *domain)
 		domain->scan_us = now_us();
 }
 
-/* A flow that moved here gets the kernel's timeout. A flow that moved away gets the short one, which its node renews. */
+static bool is_closing(const struct flow_record *record)
+{
+	return record->protocol == IPPROTO_TCP && record->tcp_state > TCP_CONNTRACK_ESTABLISHED &&
+	       record->tcp_state <= TCP_CONNTRACK_CLOSE;
+}
+
+/*
+ * A flow that moved here gets the kernel's timeout. A flow that moved away gets the short one, which its node renews. A
+ * connection that closed while it got the timeout of established ones gets that of its state.
+ */
 static void change_timeout(struct view *view, struct flow *flow, bool came, const struct entry *seen)
 {
 	uint64_t short_s = apply_timeout(view->flows, &flow->record), now = now_us();
-	struct timeout_change change = {.flow = flow};
+	struct timeout_change change = {.record = flow->record, .local = flow->local};
 
 	if (flow->local && flow->replica && !came) {
 		flow->replica = false;
 		if (flow->record.protocol == IPPROTO_TCP && flow->record.tcp_state == TCP_CONNTRACK_ESTABLISHED)
 			change.timeout_s = (uint32_t)view->domain->established_s;
-	} else if (!flow->local && seen->expires_us > now + short_s * US_PER_S + SLACK_US) {
-		flow->replica = true;
+	} else if ((!flow->local || is_closing(&flow->record)) &&
+		   seen->expires_us > now + short_s * US_PER_S + SLACK_US) {
+		flow->replica = !flow->local;
 		change.timeout_s = (uint32_t)short_s;
 	}
 	if (change.timeout_s != 0)
@@ -192,12 +204,18 @@ static void drop_vanished(struct view *view)
 		}
 }
 
+/* The events tell which connections closed since the dump. With another state's timeout they would stay for days. */
 static void act(struct view *view)
 {
+	if (view->timeouts.len > 0)
+		scan_events(view->flows, view->domain);
 	for (size_t at = 0; at < view->timeouts.len; at += sizeof(struct timeout_change)) {
 		struct timeout_change change;
+		const struct flow *flow;
 		memcpy(&change, view->timeouts.data + at, sizeof(change));
-		conntrack_set_timeout(view->domain, &change.flow->record, change.timeout_s);
+		flow = table_find(view->domain, &change.record);
+		if (flow != NULL && flow->local == change.local && flow->record.tcp_state == change.record.tcp_state)
+			conntrack_set_timeout(view->domain, &change.record, change.timeout_s);
 	}
 }
 
@@ -210,6 +228,8 @@ void scan_table(struct flows *flows, struct domain *domain)
 		counts_address_gained(domain);
 	domain->bound_changed = domain->bound_gained = false;
 	domain->scan++;
+	/* An overflow of the events while this scan runs brings the next one forward. */
+	domain->scan_us = UINT64_MAX;
 	if (err == 0)
 		err = conntrack_dump(domain);
 	if (err == 0)
@@ -217,13 +237,14 @@ void scan_table(struct flows *flows, struct domain *domain)
 	if (err == 0)
 		err = view.refusal.err;
 	if (err == 0) {
-		act(&view);
 		drop_vanished(&view);
+		act(&view);
 		domain->scanned = true;
 		set_error(flows, domain->error, "%s", "");
 	} else {
 		set_error(flows, domain->error, "listing flows: %s", strerror(err));
 	}
-	domain->scan_us = now_us() + (err == 0 && !domain->bound_uncertain ? flows->config.refresh_us : RETRY_US);
+	if (domain->scan_us == UINT64_MAX)
+		domain->scan_us = now_us() + (err == 0 && !domain->bound_uncertain ? flows->config.refresh_us : RETRY_US);
 	buf_reset(&view.timeouts, 0);
 }

@@ -170,6 +170,24 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await closeAll(flows)
   })
 
+  // It may close between the look that finds it established and the answer to that, which gives it days.
+  it('keeps what closed for no longer than the kernel does', async () => {
+    const { one, stack } = await pair()
+    await using _ = stack
+    one.configure(one.lines(['refresh 1']))
+    await one.start()
+    const flows = await open(VIP, 1)
+    await one.knows({ local: 1, remote: 0 })
+    const update = ['conntrack', '-U', '-p', 'tcp', '-d', VIP, '--dport', '80']
+    await one.exec(...update, '--state', 'TIME_WAIT', '--timeout', '400000')
+    const secondsLeft = async () => {
+      const [entry] = await one.entries()
+      return Number(/^tcp\s+6 (\d+) TIME_WAIT/.exec(entry ?? '')?.[1])
+    }
+    await expect.poll(secondsLeft, { timeout: 10_000 }).toBeLessThanOrEqual(120)
+    await closeAll(flows)
+  })
+
   it('drops flows of others where it does not answer for the address', async () => {
     const { one, two, stack } = await pair()
     await using _ = stack
