@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Announcement } from '../contracts/announcer.ts'
 import type { WantedEntry } from '../contracts/driver.ts'
 import { run } from '../domain/run.ts'
-import { Arrangement } from '../testing/arrangement.ts'
+import { Arrangement, addAddress } from '../testing/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
 import { LabNode } from '../testing/lab-node.ts'
 import { areSpread } from '../testing/vrrp/spread.ts'
@@ -82,7 +82,7 @@ afterAll(async () => {
 
 async function addHost(host: string, bridge: string, addresses: readonly string[]): Promise<void> {
   const namespace = lab.namespace(host)
-  const inside = ['link set dev lo up', 'link set dev eth0 up', ...addresses.map((it) => `address add ${it} dev eth0`)]
+  const inside = ['link set dev lo up', 'link set dev eth0 up', ...addresses.map((it) => addAddress(it, 'eth0'))]
   await run('ip', ['netns', 'add', namespace])
   await lab.run(host, 'sysctl -qw net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.dad_transmits=0')
   const link = `link add name ${host}-eth0 type veth peer name eth0 netns ${namespace}`

@@ -9,6 +9,10 @@ export const MEMBER_PORTS = [8080, 8081]
 /** A quarter of a million packets take a while on a busy machine. */
 const LONGEST_COMMAND_MS = 60_000
 
+/** Of an `ip -batch`. Without `nodad` the kernel has an IPv6 address for use only some time after the command. */
+export const addAddress = (address: string, link: string): string =>
+  `address add ${address} dev ${link}${address.includes(':') ? ' nodad' : ''}`
+
 /**
  * Two nodes between a fabric and two tenant segments whose members have the same addresses:
  *
@@ -117,11 +121,7 @@ export class Arrangement implements AsyncDisposable {
       `link set dev ${port} up`,
     ]
     await run('ip', ['-n', this.namespace('switch'), '-batch', '-'], lines.join('\n'))
-    const inside = [
-      'link set dev lo up',
-      `link set dev ${link} up`,
-      ...addresses.map((each) => `address add ${each} dev ${link}`),
-    ]
+    const inside = ['link set dev lo up', `link set dev ${link} up`, ...addresses.map((each) => addAddress(each, link))]
     await run('ip', ['-n', this.namespace(host), '-batch', '-'], inside.join('\n'))
   }
 }

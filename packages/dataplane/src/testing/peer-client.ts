@@ -9,8 +9,9 @@ export type PeerAnswer = string
 /** One host of the lab: a process in its own namespace. */
 export class Peer {
   readonly #child: ChildProcess
-  readonly #waiting = new Map<number, (answer: PeerAnswer) => void>()
+  readonly #waiting = new Map<number, PromiseWithResolvers<PeerAnswer>>()
   #next = 1
+  #ended: Error | null = null
 
   constructor(namespace: string, name: string) {
     const script = fileURLToPath(new URL('./peer.ts', import.meta.url))
@@ -19,8 +20,14 @@ export class Peer {
     })
     readline.createInterface({ input: this.#child.stdout! }).on('line', (text) => {
       const { id, line, error } = JSON.parse(text) as { id: number; line?: string; error?: string }
-      this.#waiting.get(id)?.(line ?? error ?? '')
+      this.#waiting.get(id)?.resolve(line ?? error ?? '')
       this.#waiting.delete(id)
+    })
+    // The end of the process tells the same.
+    this.#child.stdin!.on('error', () => {})
+    this.#child.once('close', (code, killedBy) => {
+      this.#ended = new Error(`peer ${name} ended (${killedBy ?? code})`)
+      for (const { reject } of this.#waiting.values()) reject(this.#ended)
     })
   }
 
@@ -31,8 +38,10 @@ export class Peer {
   }
 
   /** Over TCP and UDP, at one address or at all. */
-  serve = (port: number, address?: string): Promise<PeerAnswer> =>
-    this.#ask({ op: 'serve', port, ...(address === undefined ? {} : { address }) })
+  serve = async (port: number, address?: string): Promise<void> => {
+    const answer = await this.#ask({ op: 'serve', port, ...(address === undefined ? {} : { address }) })
+    if (answer !== 'serving') throw new Error(`cannot serve ${address ?? 'any address'} port ${port}: ${answer}`)
+  }
   say = (connection: number, text: string): Promise<PeerAnswer> => this.#ask({ op: 'say', connection, text })
   hear = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'hear', connection })
   /** Every connection this member serves gets the text, unasked. */
@@ -56,16 +65,19 @@ export class Peer {
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#waiting.clear()
     this.#child.kill('SIGKILL')
     await ended
   }
 
-  #ask(request: Omit<PeerRequest, 'id'>): Promise<PeerAnswer> {
+  /** @throws Error when the process has ended, or ends before it answers */
+  async #ask(request: Omit<PeerRequest, 'id'>): Promise<PeerAnswer> {
+    if (this.#ended !== null) throw this.#ended
     const id = this.#next++
-    return new Promise((resolve) => {
-      this.#waiting.set(id, resolve)
-      this.#child.stdin?.write(`${JSON.stringify({ id, ...request })}\n`)
-    })
+    const answer = Promise.withResolvers<PeerAnswer>()
+    this.#waiting.set(id, answer)
+    this.#child.stdin?.write(`${JSON.stringify({ id, ...request })}\n`)
+    return answer.promise
   }
 }
 

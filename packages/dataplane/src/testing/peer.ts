@@ -45,7 +45,10 @@ function serve(port: number, address = '::'): Promise<string> {
   })
   const udp = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4')
   udp.on('message', (_, from) => udp.send(`${name} ${from.address.replace('::ffff:', '')}\n`, from.port, from.address))
-  return new Promise((resolve) => server.listen(port, address, () => udp.bind(port, address, () => resolve('serving'))))
+  return new Promise((resolve, reject) => {
+    for (const socket of [server, udp]) socket.once('error', reject)
+    server.listen(port, address, () => udp.bind(port, address, () => resolve('serving')))
+  })
 }
 
 /** Resolves with the member's first line, rejects with the error's code (`CLOSED`: taken and ended without a word). */
@@ -100,9 +103,9 @@ async function say(socket: net.Socket | undefined, text: string | undefined): Pr
 
 /** Resolves with how the other side ends it: `ended`, or an error's code. */
 async function ending(socket: net.Socket | undefined): Promise<string> {
-  // It may have ended before anybody asked: nothing tells of that once more.
+  // It may have ended before anybody asked: no event tells of that once more.
   if (socket?.readableEnded) return 'ended'
-  if (socket === undefined || socket.destroyed) return 'CLOSED'
+  if (socket === undefined || socket.destroyed) return (socket?.errored as NodeJS.ErrnoException)?.code ?? 'CLOSED'
   const how = Promise.withResolvers<string>()
   const timer = setTimeout(() => how.resolve('ETIMEDOUT'), TIMEOUT_MS)
   socket.once('end', () => how.resolve('ended'))

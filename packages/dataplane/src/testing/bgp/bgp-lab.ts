@@ -5,6 +5,7 @@ import { NativeHelper } from '@spout/sys'
 import { BgpAnnouncer } from '../../announcers/bgp/bgp-announcer.ts'
 import type { Announcement } from '../../contracts/announcer.ts'
 import { run } from '../../domain/run.ts'
+import { addAddress } from '../arrangement.ts'
 import { labPrefix } from '../lab-names.ts'
 import { HELPER_PATH, silent } from '../lab-node.ts'
 import { Peer } from '../peer-client.ts'
@@ -200,12 +201,12 @@ export class BgpLab implements AsyncDisposable {
     await this.#batch('router', [
       `link add name cl0 type veth peer name eth0 netns ${this.namespace('client')}`,
       'address add 203.0.113.1/24 dev cl0',
-      'address add fd0c::1/64 dev cl0',
+      'address add fd0c::1/64 dev cl0 nodad',
       'link set dev cl0 up',
     ])
     await this.#batch('client', [
       'address add 203.0.113.10/24 dev eth0',
-      'address add fd0c::10/64 dev eth0',
+      'address add fd0c::10/64 dev eth0 nodad',
       'link set dev eth0 up',
       'route add default via 203.0.113.1',
       'route add ::/0 via fd0c::1',
@@ -222,7 +223,7 @@ export class BgpLab implements AsyncDisposable {
       `link set dev ${host}-fab0 master fabric`,
       `link set dev ${host}-fab0 up`,
     ])
-    await this.#batch(host, ['link set dev fab0 up', ...addresses.map((address) => `address add ${address} dev fab0`)])
+    await this.#batch(host, ['link set dev fab0 up', ...addresses.map((address) => addAddress(address, 'fab0'))])
   }
 
   async #batch(host: string, lines: readonly string[]): Promise<void> {

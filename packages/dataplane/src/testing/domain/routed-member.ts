@@ -32,9 +32,9 @@ export async function joinRoutedMember(lab: Arrangement): Promise<void> {
     'link set dev red up',
     'link set dev pods up',
     `address add ${ROUTER[4]}/24 dev red`,
-    `address add ${ROUTER[6]}/64 dev red`,
+    `address add ${ROUTER[6]}/64 dev red nodad`,
     'address add 10.244.3.1/24 dev pods',
-    'address add fd44:3::1/64 dev pods',
+    'address add fd44:3::1/64 dev pods nodad',
     `route add ${BEHIND.stray[4]}/32 dev pods`,
     `route add ${BEHIND.stray[6]}/128 dev pods`,
     // The gateway of the red segment: with return path `gateway`, the load-balancer nodes.
@@ -46,9 +46,9 @@ export async function joinRoutedMember(lab: Arrangement): Promise<void> {
     'link set dev lo up',
     'link set dev eth0 up',
     `address add ${BEHIND.member[4]}/24 dev eth0`,
-    `address add ${BEHIND.member[6]}/64 dev eth0`,
+    `address add ${BEHIND.member[6]}/64 dev eth0 nodad`,
     `address add ${BEHIND.stray[4]}/32 dev eth0`,
-    `address add ${BEHIND.stray[6]}/128 dev eth0 preferred_lft 0`,
+    `address add ${BEHIND.stray[6]}/128 dev eth0 preferred_lft 0 nodad`,
     'route add 0.0.0.0/0 via 10.244.3.1',
     'route add ::/0 via fd44:3::1',
   ]

@@ -1,7 +1,7 @@
 import { parseIp } from '@spout/net'
 import { run } from '../../domain/run.ts'
 import { tunnelMac } from '../../drivers/nftables/tunnel-neighbours.ts'
-import type { Arrangement } from '../arrangement.ts'
+import { type Arrangement, addAddress } from '../arrangement.ts'
 
 /** The red segment's own router, which is no load-balancer node: members answer clients through it. */
 export const ROUTER = { fabric: ['10.9.0.254/24', 'fd09::254/64'], red: ['10.0.0.254/24', 'fd01::254/64'] } as const
@@ -24,13 +24,13 @@ export async function holdVips(lab: Arrangement, members: readonly string[], vip
       `link set dev ${port} up`,
     ]
     await run('ip', ['-n', lab.namespace('switch'), '-batch', '-'], join.join('\n'))
-    const inside = [`link set dev ${segment} up`, ...addresses.map((each) => `address add ${each} dev ${segment}`)]
+    const inside = [`link set dev ${segment} up`, ...addresses.map((each) => addAddress(each, segment))]
     await run('ip', ['-n', router, '-batch', '-'], inside.join('\n'))
   }
   for (const member of members) {
     await lab.run(member, 'sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2')
     const lines = [
-      ...vips.map((vip) => `address add ${vip} dev lo`),
+      ...vips.map((vip) => addAddress(vip, 'lo')),
       'route replace 0.0.0.0/0 via 10.0.0.254',
       'route replace ::/0 via fd01::254',
     ]
@@ -56,16 +56,16 @@ export async function joinFarMembers(lab: Arrangement, vips: readonly string[], 
     await lab.run(place, 'sysctl -qw net.ipv4.conf.default.rp_filter=0')
     const atRouter = [
       `link add name ${place} type veth peer name eth0 netns ${namespace}`,
-      ...gateways.map((gateway) => `address add ${gateway}/${gateway.includes(':') ? 64 : 24} dev ${place}`),
+      ...gateways.map((gateway) => addAddress(`${gateway}/${gateway.includes(':') ? 64 : 24}`, place)),
       `link set dev ${place} up`,
     ]
     await run('ip', ['-n', lab.namespace('router'), '-batch', '-'], atRouter.join('\n'))
     const inside = [
       'link set dev lo up',
       'link set dev eth0 up',
-      ...addresses.map((address) => `address add ${address} dev eth0`),
+      ...addresses.map((address) => addAddress(address, 'eth0')),
       ...gateways.map((via) => `route add default via ${via} advmss ${ADVERTISED_MSS}`),
-      ...vips.map((vip) => `address add ${vip} dev lo`),
+      ...vips.map((vip) => addAddress(vip, 'lo')),
       ...addresses.flatMap((address, index) => {
         const family = index === 0 ? '' : ' local ::'
         const mac = tunnelMac(parseIp(address.slice(0, address.indexOf('/'))))
