@@ -73,6 +73,9 @@ export class CheckLab {
       await runIn(netns, ['ip', 'address', 'add', `10.0.0.${last}/24`, 'dev', SEGMENT])
       await runIn(netns, ['ip', 'address', 'add', `fd01::${last}/64`, 'dev', SEGMENT, 'nodad'])
     }
+    // Else it gives an address that nobody has up after three seconds, and connections to it fail before their time is over.
+    const patient = ['ipv4', 'ipv6'].map((family) => `net.${family}.neigh.${SEGMENT}.mcast_solicit=60`)
+    await runIn(domain, ['sysctl', '-qw', ...patient])
     const program = fileURLToPath(new URL('./servers.ts', import.meta.url))
     // The same ports over SCTP: all take up associations but the one where nobody listens.
     const manners = Object.values(PORTS).map((port) => [port, port === PORTS.none ? 'refusing' : 'accepting'] as const)
