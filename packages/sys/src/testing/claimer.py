@@ -1,6 +1,6 @@
 """
-A host that claims an address: `python3 claimer.py DEV KIND ADDRESS MAC`, KIND arp-request, arp-reply, advertisement or
-solicitation, sent once; `python3 claimer.py DEV flood ADDRESS...` sends 50 ARP requests for each.
+A host that claims an address: `python3 claimer.py DEV KIND ADDRESS MAC [COUNT]`, KIND arp-request, arp-reply, advertisement
+or solicitation, sent COUNT times without a pause, or once; `python3 claimer.py DEV flood ADDRESS...` sends 50 ARP requests for each.
 """
 import ipaddress
 import socket
@@ -44,4 +44,6 @@ if kind == "flood":
             wire.send(frame)
 else:
     address, mac = ipaddress.ip_address(words[0]), bytes.fromhex(words[1].replace(":", ""))
-    wire.send(arp(1 if kind == "arp-request" else 2, mac, address) if kind.startswith("arp") else neighbour(kind, mac, address))
+    frame = arp(1 if kind == "arp-request" else 2, mac, address) if kind.startswith("arp") else neighbour(kind, mac, address)
+    for _ in range(int(words[2]) if len(words) > 2 else 1):
+        wire.send(frame)
