@@ -14,7 +14,12 @@ const project = (
   maxWorkers: number,
   exclude: readonly string[] = [],
 ) => ({
-  test: { name, include, testTimeout, hookTimeout: 120_000, maxWorkers, exclude: ['**/node_modules/**', ...exclude] },
+  test: {
+    ...{ name, include, testTimeout, hookTimeout: 120_000, maxWorkers },
+    exclude: ['**/node_modules/**', ...exclude],
+    // What is waited for often takes a program's start: more than the second that is the default, on a busy machine.
+    expect: { poll: { timeout: 10_000 } },
+  },
 })
 
 // Files that share a process, one after the other, load modules once. A process for each costs 0.3 s of processor time, and
