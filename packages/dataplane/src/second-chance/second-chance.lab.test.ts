@@ -108,6 +108,8 @@ async function announcedBy(name: Name): Promise<void> {
   const other = name === 'node1' ? 'node2' : 'node1'
   expect((await node(name).lab.announcer.apply(announcements, signal)).filter(({ error }) => error)).toEqual([])
   await node(other).lab.announcer.apply([], signal)
+  // Until it had released them the other defended them, and clients may have heard it last.
+  for (const place of ['client', 'red2']) await arrangement.run(place, 'ip neigh flush all')
 }
 
 const settings = (fields: Partial<Settings> = {}): Settings => ({

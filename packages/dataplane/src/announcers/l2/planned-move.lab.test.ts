@@ -118,12 +118,13 @@ describe.each(MOVED)('$address that moves from one node to the other', (moved) =
     const kind = moved.address.includes(':') ? 'advertisement' : 'arp-request'
     const [by, dev] = moved.scope === 'fabric' ? ['node1', 'fab0'] : ['red9', 'eth0']
     const argv = ['netns', 'exec', lab.namespace(by), 'python3', CLAIMER, dev, kind, moved.address, FORGED]
-    // Again until it is heard last: an advert of the node that had the address may come late.
+    // Again until it is heard last: an advert of the node that had the address may come late. The next claim is told of
+    // only ten seconds after it.
     const claimants = async () => {
       expect(await once(spawn('ip', argv, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close')).toEqual([0, null])
       return heir.conflicts().map(({ mac }) => mac)
     }
-    await expect.poll(claimants, SOON).toEqual([FORGED])
+    await expect.poll(claimants, { timeout: 40_000 }).toEqual([FORGED])
   })
 })
 
@@ -140,9 +141,13 @@ it('an address that the kernel lost is not announced any more', async () => {
     await lab.run('node1', `ip address delete ${lost.address}/32 dev fab0`)
     expect(await former.observe()).toEqual([])
     await former.apply([kept], signal)
+    // What was said of the other before is heard before this. A busy machine has it said again until here.
+    await expect.poll(() => announced(kept), SOON).toBeGreaterThan(0)
+    const before = announced(lost)
+    expect(before).toBeGreaterThan(0)
     // Its rounds began later than those of the other would have.
     await expect.poll(() => announced(kept), SOON).toBe(3)
-    expect(announced(lost)).toBe(1)
+    expect(announced(lost)).toBe(before)
   } finally {
     child.kill('SIGKILL')
   }
