@@ -22,13 +22,16 @@ const project = (
   },
 })
 
+const LOGS = './tools/dev/logs-of-failures.ts'
+const withLogs = ({ test }: ReturnType<typeof project>) => ({ test: { ...test, setupFiles: [LOGS] } })
+
 // Files that share a process, one after the other, load modules once. A process for each costs 0.3 s of processor time, and
 // its imports up to a second more.
 const shared = ({ test }: ReturnType<typeof project>, setupFiles: readonly string[] = []) => ({
   test: { ...test, isolate: false, setupFiles: [...setupFiles] },
 })
 // A file that would leave something to the next fails. Not for unit tests: it takes 5 ms a file, as long as some of them.
-const together = (own: ReturnType<typeof project>) => shared(own, ['./tools/dev/shared-process.ts'])
+const together = (own: ReturnType<typeof project>) => shared(own, ['./tools/dev/shared-process.ts', LOGS])
 
 const onACluster = (kind: 'contract' | 'lab'): string[] => [
   `packages/intents/{service,ingress,gateway,load-balancer,kubernetes-config}/src/**/*.${kind}.test.ts`,
@@ -66,12 +69,12 @@ export default defineConfig({
         ),
       ),
       // A process each: labs name namespaces and links after theirs, and the kernel removes the links of a namespace late.
-      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 5, onACluster('lab')),
+      withLogs(project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 5, onACluster('lab'))),
       together(project('contract-on-cluster', onACluster('contract'), 120_000, 2)),
-      project('lab-on-cluster', onACluster('lab'), 120_000, 2),
+      withLogs(project('lab-on-cluster', onACluster('lab'), 120_000, 2)),
       together(project('beside', ['e2e/*.e2e.test.ts'], 300_000, 3, ALONE)),
       together(project('beside-cluster', [CLUSTER], 300_000, 2, ALONE)),
-      project('e2e', ALONE, 300_000, 1),
+      withLogs(project('e2e', ALONE, 300_000, 1)),
     ],
   },
 })

@@ -51,7 +51,10 @@ it('an error outside of every test, or no report, is a failure', () => {
 })
 
 it('a failure is told by its project, its file and its test', () => {
-  expect(failureLines(reported([MIXED], 1))).toEqual(['lab: a.test.ts > two', '    two is wrong'])
+  const told = ['lab: a.test.ts > two', '    two is wrong']
+  expect(failureLines(reported([MIXED], 1))).toEqual(told)
+  const logs = (file: string) => [`logs/${file}`]
+  expect(failureLines(reported([MIXED], 1), logs)).toEqual([...told, '    logs of its labs: logs/a.test.ts'])
 })
 
 it('a run in which no test ran has failed, and names the filters', () => {

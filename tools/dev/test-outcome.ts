@@ -94,14 +94,21 @@ function readReport(file: string): VitestReport {
 
 export const hasFailed = ({ failures }: FileOutcome): boolean => failures.length > 0
 
-/** The failures to the eye: the file, the test, and the beginning of what it said. */
-export function failureLines(outcomes: readonly FileOutcome[]): readonly string[] {
-  return outcomes.flatMap(({ project, file, failures }) =>
-    failures.flatMap(({ name, message }) => [
+/**
+ * The failures to the eye: the file, the test, and the beginning of what it said.
+ * @param logs where logs of a file's labs are
+ */
+export function failureLines(
+  outcomes: readonly FileOutcome[],
+  logs: (file: string) => readonly string[] = () => [],
+): readonly string[] {
+  return outcomes.flatMap(({ project, file, failures }) => [
+    ...failures.flatMap(({ name, message }) => [
       `${project}: ${file}${name === null ? '' : ` > ${name}`}`,
       ...linesOf(message).map((line) => `    ${line}`),
     ]),
-  )
+    ...logs(file).map((directory) => `    logs of its labs: ${directory}`),
+  ])
 }
 
 /** Without the frames of the test runner. */

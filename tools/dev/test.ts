@@ -15,6 +15,7 @@ import {
 import { changedFiles, testsOf } from './changed.ts'
 import { checkLines, runCheck, STATIC_CHECKS } from './checks.ts'
 import { endWhatHoldsOpen } from './held-open.ts'
+import { logsOf } from './kept-logs.ts'
 import { leftovers, standing } from './leftovers.ts'
 import {
   type FileOutcome,
@@ -87,7 +88,7 @@ export const test: Verb = {
     const outcomes = [...checks, ...first, ...unmatched, ...left.map((line) => nowhere('left behind', line))]
     printFaults(runId)
     if (times !== null) process.stdout.write(`\n== times\n${text(timesReport([...times.values()]))}`)
-    printFailures(outcomes.filter(hasFailed), passedAlone)
+    printFailures(outcomes.filter(hasFailed), passedAlone, runId)
     const sum = (count: (outcome: FileOutcome) => number) => outcomes.reduce((total, one) => total + count(one), 0)
     // That nothing was left behind counts as a test.
     const passed = sum((one) => one.passed) + (left.length === 0 ? 1 : 0)
@@ -125,10 +126,11 @@ async function runAgain(failed: readonly FileOutcome[], runId: string): Promise<
   return passed
 }
 
-function printFailures(failed: readonly FileOutcome[], passedAlone: ReadonlySet<string>): void {
+function printFailures(failed: readonly FileOutcome[], passedAlone: ReadonlySet<string>, runId: string): void {
+  const logs = (file: string) => logsOf(ROOT, file, runId)
   const parts = Object.groupBy(failed, ({ file }) => (passedAlone.has(file) ? 'failed, but not alone' : 'failed'))
   for (const [title, outcomes = []] of Object.entries(parts))
-    process.stdout.write(`\n== ${title}\n${text(failureLines(outcomes))}`)
+    process.stdout.write(`\n== ${title}\n${text(failureLines(outcomes, logs))}`)
 }
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
 

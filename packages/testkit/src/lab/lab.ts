@@ -3,17 +3,18 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync,
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { removeControlGroups } from './control-groups.ts'
+import { keepLogsOf } from './kept-logs.ts'
 import { killPid, pidsIn } from './namespace-processes.ts'
 import {
   claimNumber,
   isAlive,
   type LabRecord,
   type ProcessId,
-  RECORDS,
   readRecord,
   readRecords,
   releaseNumber,
   removeRecord,
+  runDirectoryOf,
   self,
   startTicks,
   writeRecord,
@@ -105,7 +106,7 @@ export class Lab implements AsyncDisposable {
 
   /** In memory and with a short path, for sockets. */
   get runDirectory(): string {
-    return path.join(RECORDS, this.id)
+    return runDirectoryOf(this.id)
   }
 
   argvIn(place: PlaceName, argv: readonly string[]): readonly string[] {
@@ -200,6 +201,7 @@ export class Lab implements AsyncDisposable {
     ).catch(() => {})
     for (const namespace of namespaces) await run(['ip', 'netns', 'delete', namespace])
     await run(['ip', 'link', 'delete', 'dev', `${this.id}-host`])
+    keepLogsOf(record)
     rmSync(this.runDirectory, { recursive: true, force: true })
     removeControlGroups(`spout-${this.id}n`)
     if (!options.keepLogs) rmSync(this.directory, { recursive: true, force: true })

@@ -18,7 +18,10 @@ export interface LabRecord {
   readonly processes: readonly (ProcessId & { readonly name: string })[]
 }
 
-export const RECORDS = '/run/spout-lab'
+const RECORDS = '/run/spout-lab'
+
+/** Where a lab's sockets and the state of its daemons are. */
+export const runDirectoryOf = (id: string): string => path.join(RECORDS, id)
 
 /**
  * When a process started; null when it has ended. A process whose first thread has ended is a zombie to the eye (`Z`), and
