@@ -18,9 +18,12 @@ const SHOWN_CHARACTERS = 64
 
 /** A tenant's text for a message: one line, printable, bounded. */
 export function shown(text: string): string {
-  const plain = text.replaceAll(/[^\x20-\x7e]/g, '?')
+  const plain = printable(text)
   return plain.length > SHOWN_CHARACTERS ? `${plain.slice(0, SHOWN_CHARACTERS)}...` : plain
 }
+
+/** On one line, without what a terminal or a log would take for something else. */
+export const printable = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?')
 
 /** A message of the error table without the field in front of it, however often that stands there. */
 export const reasonOf = (message: string): string => message.replace(/^(\S+: )?(Field \S+: )+/, '')

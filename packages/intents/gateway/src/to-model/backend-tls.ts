@@ -1,4 +1,5 @@
 import { type CertificateSight, configMapKey, keyOf } from '@spout/connector'
+import { hostText } from '@spout/model'
 import type { BackendTlsPolicyObject, PolicyTarget } from '../objects/backend-tls-policy.ts'
 import { type Objection, objection } from './objection.ts'
 
@@ -82,6 +83,9 @@ function conflictOf(policy: BackendTlsPolicyObject, others: readonly BackendTlsP
 
 function invalidOf({ spec: { validation } }: BackendTlsPolicyObject): Objection | null {
   const { wellKnownCACertificates, subjectAltNames = [], hostname } = validation
+  // The definition of the kind asks for it, too; one that does not must not make the whole Gateway unacceptable.
+  if (!hostText.safeParse(hostname.toLowerCase()).success)
+    return objection('Invalid', 'validation.hostname: is not a host name.')
   if (wellKnownCACertificates !== undefined && wellKnownCACertificates !== '')
     return objection('Invalid', 'validation.wellKnownCACertificates: name authorities by caCertificateRefs.')
   // HAProxy compares a member's certificate with the name that it asks for, and with no other.

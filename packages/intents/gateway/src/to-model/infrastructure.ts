@@ -1,4 +1,4 @@
-import { sorted } from '@spout/connector'
+import { printable, sorted } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
 
 /** Annotation of a load balancer: the labels that its tags are made of. */
@@ -14,12 +14,12 @@ export interface Infrastructure {
 }
 
 /**
- * The labels as tags of the load balancer, which is all that is made for a Gateway. One that is longer than a tag may be
- * is left out. Annotations say things to other controllers, and nobody reads them there.
+ * The labels as tags of the load balancer, which is all that is made for a Gateway. One that is longer than a tag may be,
+ * or has characters that no label has, is left out. Annotations say things to other controllers, and nobody reads them there.
  */
 export function infrastructureOf({ spec: { infrastructure } }: Gateway): Infrastructure {
   const tags = Object.entries(sorted(infrastructure?.labels ?? {}))
     .map(([key, value]) => `${key}=${value}`)
-    .filter(({ length }) => length <= LONGEST_TAG)
+    .filter((tag) => tag.length <= LONGEST_TAG && tag === printable(tag))
   return tags.length === 0 ? { annotations: {} } : { tags, annotations: { [LABELS_ANNOTATION]: tags.join() } }
 }

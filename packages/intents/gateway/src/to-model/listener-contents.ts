@@ -1,4 +1,4 @@
-import type { ListenerContent, RouteContent } from '@spout/connector'
+import { type ListenerContent, printable, type RouteContent } from '@spout/connector'
 import { areSeparable, FORWARDED_HEADERS, listenerTls } from '@spout/model'
 import type { BackendShare } from '../route-kinds/route-kind.ts'
 import { endsTls, passesTls } from './ends-tls.ts'
@@ -35,7 +35,7 @@ export const listenerContents = (
       const [first] = own
       if (first === undefined) return []
       const { port } = first.listener
-      const name = own.map(({ id }) => id).join(',')
+      const name = printable(own.map(({ id }) => id).join(','))
       return [{ name: name.slice(0, LONGEST_NAME), port, allowedCidrs: null, ...served(own, all, placed) }]
     }),
   )

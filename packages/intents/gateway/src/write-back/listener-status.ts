@@ -66,5 +66,5 @@ export function acceptedFor(listeners: readonly CompiledListener[]): ConditionSt
   if (invalid.length === 0) return trueUnless('Accepted', null, 'Accepted')
   const names = invalid.map(({ judged }) => judged.listener.name).join(', ')
   const status = invalid.length === listeners.length ? 'False' : 'True'
-  return { type: 'Accepted', status, reason: 'ListenersNotValid', message: `Not valid: ${names}.` }
+  return { type: 'Accepted', status, ...objection('ListenersNotValid', `Not valid: ${names}.`) }
 }
