@@ -4,6 +4,7 @@ import { DIRECTIVES, HOSTILE } from '../../../../connector/src/testing/hostile-t
 import { NGINX_ANNOTATIONS, NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { answer, compiled, problemsOf, routesOf } from '../testing/compiled.ts'
 import { backend, ingress, rule } from '../testing/objects.ts'
+import { SERVED } from '../testing/served-annotations.ts'
 
 const good = ingress('good', 1, { rules: [rule('good.example / Prefix web')] })
 const withAnnotations = (annotations: Readonly<Record<string, string>>): Ingress =>
@@ -14,12 +15,14 @@ const withAnnotations = (annotations: Readonly<Record<string, string>>): Ingress
     Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`${NGINX_PREFIX}${name}`, value])),
   )
 
+const DNS = 'external-dns.alpha.kubernetes.io/'
+
 /** The other Ingress is served as without the hostile one, and no directive got through. */
-function expectHarmless(hostile: Ingress): void {
-  const made = compiled(good, hostile)
+function expectHarmless(hostile: Ingress, around: Parameters<typeof compiled.around>[0] = {}): void {
+  const made = compiled.around(around)(good, hostile)
   expect(answer(made, { host: 'good.example', path: '/any' })).toBe('web')
   expect(problemsOf(made, good)).toEqual([])
-  expect(JSON.stringify([made.content.listeners, made.content.pools])).not.toMatch(DIRECTIVES)
+  expect(JSON.stringify({ ...made.content, name: '' })).not.toMatch(DIRECTIVES)
   for (const { message, field } of made.problems.get(hostile.metadata.uid ?? '') ?? []) {
     expect(`${field}: ${message}`.length).toBeLessThan(700)
     expect(message).not.toMatch(/[^\x20-\x7e]/)
@@ -81,20 +84,34 @@ describe('CVEs of ingress-nginx', () => {
 
 describe('hostile text is refused or harmless, and nobody else changes', () => {
   test.each([...NGINX_ANNOTATIONS.keys()])('in %s', (name) => {
-    const beside: Readonly<Record<string, string>> = name.startsWith('cors-')
-      ? { 'enable-cors': 'true' }
-      : name.startsWith('canary-')
-        ? { canary: 'true' }
-        : ['auth-type', 'auth-secret', 'auth-secret-type', 'auth-realm'].includes(name)
-          ? { 'auth-type': 'basic', 'auth-secret': 'users' }
-          : name.startsWith('auth-') && name !== 'auth-url'
-            ? { 'auth-url': 'http://next.shop.svc/check' }
-            : {}
+    // What it is read with, or nobody would look at it.
+    const [, beside] = typeof SERVED[name] === 'object' ? SERVED[name] : ['', {}]
     for (const text of HOSTILE) expectHarmless(withAnnotations({ ...beside, [name]: text }))
   })
 
   test('in names of annotations', () => {
     for (const text of HOSTILE) expectHarmless(withAnnotations({ [text]: 'x' }))
+  })
+
+  test('in annotations of ours, and those that name names', () => {
+    for (const text of HOSTILE)
+      for (const name of ['spout.dev/ssl-redirect', `spout.dev/${text}`, `${DNS}hostname`, `${DNS}ttl`]) {
+        const rules = [rule('a.example /x Prefix web')]
+        const hostile = ingress('hostile', 2, { rules }, { [`${DNS}hostname`]: 'n.example', [name]: text })
+        expectHarmless(hostile, { domains: ['*.example'] })
+      }
+  })
+
+  test('in what TLS names, backends of all kinds, and ports', () => {
+    for (const text of HOSTILE)
+      for (const spec of [
+        { tls: [{ secretName: text, hosts: ['a.example'] }] },
+        { tls: [{ secretName: 'one', hosts: [text] }] },
+        { defaultBackend: backend(text) },
+        { defaultBackend: backend('web', text) },
+        { defaultBackend: { resource: { apiGroup: text, kind: text, name: text } } },
+      ])
+        expectHarmless({ ...withAnnotations({ 'force-ssl-redirect': 'true' }), spec })
   })
 
   test('in hosts, paths and names of Services, with and without expressions', () => {
