@@ -8,6 +8,11 @@ export interface Ip {
 /** The text is not an address, prefix, range, MAC or port range. `message` says why, without the field's name. */
 export class AddressSyntaxError extends Error {
   override readonly name = 'AddressSyntaxError'
+
+  /** @param message may quote the text: it becomes printable ASCII, since terminals and logs show it */
+  constructor(message: string) {
+    super(message.replaceAll(/[^\x20-\x7e]/g, '?'))
+  }
 }
 
 const fail = (text: string, why: string): never => {

@@ -47,6 +47,10 @@ describe('parseIp', () => {
   ])('refuses %j', (text) => {
     expect(() => net.parseIp(text)).toThrow(net.AddressSyntaxError)
   })
+  it('quotes a text in printable ASCII', () => {
+    expect(() => net.parseIp('\u202e1.2\n')).toThrow('"?1.2\\n" is not an IP address')
+  })
+
   it('never throws anything else on any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789abcdef:.%/- '), maxLength: 50 }), (text) => {
