@@ -94,6 +94,9 @@ const action = z.strictObject({
   basicAuthentication: basicAuthentication
     .optional()
     .describe('Users of a list go on with their password; others get 401.'),
+  satisfy: forwardAction.shape.satisfy.describe(
+    'Whether authorizer and password must both let a request in (all, which is the default), or one of them (any).',
+  ),
   clientRate: routeClientRate.optional().describe('Clients that ask more often get 429.'),
   clientConcurrency: clientConcurrency.optional().describe('Requests of a client that may be under way at once.'),
   maxBodyBytes: maxBodyBytes.optional().describe('Requests with a longer body get 413.'),

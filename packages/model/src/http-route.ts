@@ -23,6 +23,9 @@ export const maxBodyBytes = z
   .min(0)
   .max(2 ** 40)
 
+/** Of what a route asks, which must let a request in; the words of nginx and Apache. */
+export const SATISFY = ['all', 'any'] as const
+
 const codeOf = (codes: readonly number[]) =>
   z.literal([...codes], { error: `must be one of ${codes.join(', ')}` }) as z.ZodType<number>
 
@@ -68,14 +71,17 @@ const forwardFields = z.strictObject({
   authorizer: routeAuthorizer.optional(),
   /** Only users of a list may go on. Absent: nobody is asked for a password. */
   basicAuthentication: basicAuthentication.optional(),
+  /** Whether the password and the authorizer must both let a request in, or one of them. Absent: both. */
+  satisfy: z.enum(SATISFY).optional(),
   /** Absent: requests are copied to no other pool. */
   mirrors: routeMirrors.optional(),
 })
 
 /** A request to a pool that cannot answer gets 503. */
 export const forwardAction = forwardFields.refine(
-  ({ authorizer, basicAuthentication: users }) => authorizer === undefined || users === undefined,
-  { path: ['basicAuthentication'], message: 'and authorizer exclude each other' },
+  ({ authorizer, basicAuthentication: users, satisfy }) =>
+    satisfy === undefined || (authorizer !== undefined && users !== undefined),
+  { path: ['satisfy'], message: 'needs authorizer and basicAuthentication beside it' },
 )
 
 /** The parts of `Location`. What is null is as in the request; a null port is the scheme's own. */

@@ -55,3 +55,18 @@ test.each([
   expect(success).toBe(false)
   expect(JSON.stringify(error?.issues)).toContain(word)
 })
+
+test('a password beside it: both let a request in, or one of them', () => {
+  const asks = { authorizer: { poolId: id(2) }, basicAuthentication: { usersId: id(3) } }
+  expect(forwardAction.parse({ ...forward, ...asks })).not.toHaveProperty('satisfy')
+  expect(forwardAction.parse({ ...forward, ...asks, satisfy: 'any' }).satisfy).toBe('any')
+  for (const { satisfy, ...some } of [
+    { satisfy: 'any' },
+    { authorizer: asks.authorizer, satisfy: 'all' },
+    { basicAuthentication: asks.basicAuthentication, satisfy: 'any' },
+    { ...asks, satisfy: 'either' },
+  ]) {
+    const { error } = forwardAction.safeParse({ ...forward, ...some, satisfy })
+    expect(error?.issues).toMatchObject([{ path: ['satisfy'] }])
+  }
+})

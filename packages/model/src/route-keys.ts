@@ -50,12 +50,18 @@ interface FeaturedRoute {
   }
 }
 
+/** Whether requests are asked about, and asked for passwords. @param action of the model or of a node */
+export const asksBoth = (action: Pick<FeaturedRoute['action'], 'authorizer' | 'basicAuthentication'>): boolean =>
+  action.authorizer !== undefined && action.basicAuthentication !== undefined
+
 const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(conditions.some(isOfClient) ? ['l7.client-certificates'] : []),
   ...(conditions.some(isTested) ? ['l7.routes.tests'] : []),
   ...(action.answered === undefined ? [] : ['l7.routes.answered-shares']),
   ...(action.authorizer === undefined ? [] : ['l7.routes.authorizers']),
   ...(action.basicAuthentication === undefined ? [] : ['l7.routes.basic-authentication']),
+  // A node that knows either alone would ask for the password, and let everybody past the authorizer.
+  ...(asksBoth(action) ? ['l7.routes.authorizers-with-passwords'] : []),
   ...(action.maxBodyBytes === undefined ? [] : ['l7.routes.body-limits']),
   ...(action.clientConcurrency === undefined ? [] : ['l7.routes.client-concurrency']),
   ...(action.clientRate === undefined ? [] : ['l7.routes.client-rates']),

@@ -45,6 +45,11 @@ test('a route says how long its requests may take, and how often they are tried 
   expect(textOf({ basicAuthentication: { usersId: 'any' } })).toBe(
     '    route  every request -> pool web; with the password of a user',
   )
+  const both = { basicAuthentication: { usersId: 'any' }, authorizer: { poolId: 'id-web' } }
+  expect(textOf(both)).toBe('    route  every request -> pool web; with the password of a user; if pool web allows it')
+  expect(textOf({ ...both, satisfy: 'any' })).toBe(
+    '    route  every request -> pool web; with the password of a user, or if pool web allows it',
+  )
   expect(textOf({ retry: { attempts: 1, codes: [], backoffMs: 0 } })).toBe(
     '    route  every request -> pool web; tried again up to 1 time, without a response',
   )

@@ -48,7 +48,9 @@ function actionText(action: ExplainedRoute['action'], pools: readonly ExplainedP
   return [
     pooled,
     ...(action.basicAuthentication === undefined ? [] : ['; with the password of a user']),
-    ...(action.authorizer === undefined ? [] : [`; if pool ${called(action.authorizer.poolId)} allows it`]),
+    ...(action.authorizer === undefined
+      ? []
+      : [`${action.satisfy === 'any' ? ', or' : ';'} if pool ${called(action.authorizer.poolId)} allows it`]),
     ...mirrors,
     ...timeoutTexts(action),
     ...retryTexts(action),

@@ -75,6 +75,7 @@ export interface ExplainedRoute {
     readonly pools?: readonly { readonly poolId: string; readonly weight: number }[]
     readonly authorizer?: { readonly poolId: string }
     readonly basicAuthentication?: { readonly usersId: string }
+    readonly satisfy?: 'all' | 'any'
     readonly mirrors?: readonly { readonly poolId: string; readonly percent: number }[]
     readonly timeouts?: { readonly requestMs: number | null; readonly backendRequestMs: number | null }
     readonly clientRate?: { readonly requests: number; readonly perSeconds: number; readonly burst: number }

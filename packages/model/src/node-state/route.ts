@@ -42,6 +42,8 @@ export interface NodeForward {
   readonly authorizer?: NodeAuthorizer
   /** Only these users may go on; null: their list is gone, and nobody may. Absent: all may. */
   readonly basicAuthentication?: NodeBasicAuthentication
+  /** Which of the two must let a request in. Absent: both. */
+  readonly satisfy?: 'all' | 'any'
   /** Pools that get copies of this share of the requests; null: one that is not there. Absent: none. */
   readonly mirrors?: readonly { readonly pool: number | null; readonly percent: number }[]
 }

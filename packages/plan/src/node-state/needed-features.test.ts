@@ -120,6 +120,11 @@ describe('neededFeatures', () => {
       ['authorizers', { ...action, authorizer }],
       ['basic-authentication', { ...action, basicAuthentication: { realm: '', usersId: id(1) } }],
     ]
+    const both = { ...action, authorizer, basicAuthentication: { realm: '', usersId: id(1) } }
+    expect(routed(both)).toEqual([
+      ...['l7.routes', 'l7.routes.authorizers', 'l7.routes.authorizers-with-passwords'],
+      'l7.routes.basic-authentication',
+    ])
     for (const [feature, needing] of cases) expect(routed(needing)).toEqual(['l7.routes', `l7.routes.${feature}`])
   })
 })

@@ -23,6 +23,7 @@ const route = fc
         ...(judge !== null && { authorizer: { ...AUTHORIZER, poolId: judge } }),
         ...(mirror !== null && { mirrors: [{ poolId: mirror, percent: 10 }] }),
         ...(users !== null && { basicAuthentication: { realm: '', usersId: users } }),
+        ...(judge !== null && users !== null && { satisfy: 'any' as const }),
       },
     }),
   )

@@ -129,6 +129,7 @@ const nodeRoute = ({ id, conditions, action }: HttpRoute, numbers: PoolNumbers, 
           ...(action.basicAuthentication !== undefined && {
             basicAuthentication: nodeBasicAuthentication(action.basicAuthentication, users),
           }),
+          ...(action.satisfy !== undefined && { satisfy: action.satisfy }),
           ...(action.mirrors !== undefined && {
             mirrors: action.mirrors.map(({ poolId, percent }) => ({ pool: numbers.get(poolId) ?? null, percent })),
           }),

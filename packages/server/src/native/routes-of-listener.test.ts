@@ -197,6 +197,12 @@ describe('the authorizer of a route', () => {
   })
 })
 
+test('what an authorizer and a password decide together needs both', async () => {
+  const alone = { ...CART.action, authorizer: { pool: 'rest' }, satisfy: 'any' }
+  const { status, body } = await create([{ ...CART, action: alone }])
+  expect([status, body.field]).toEqual([400, 'listeners[0].routes[0].action.satisfy'])
+})
+
 describe('one route', () => {
   test('is added last or before another, moved, replaced and removed; the others stay as they are', async () => {
     const { body, listener } = await create([CART, HTTPS])
