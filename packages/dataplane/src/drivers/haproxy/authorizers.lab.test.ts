@@ -1,51 +1,19 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import http from 'node:http'
+import type http from 'node:http'
 import net from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { NodeForward, NodeRoute } from '@spout/model'
 import { waitFor } from '@spout/testkit'
 import { describe, expect, test } from 'vitest'
-import { MEMBER_ADDRESS } from '../../testing/haproxy/proxy-lab.ts'
+import { type Answer, recorder, says } from '../../testing/haproxy/recorder.ts'
 import { sampleEntry, samplePool, sampleRoute, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import type { HaproxyDriver } from './haproxy-driver.ts'
 
 const { lab, host: proxy, started } = await proxyLabOfFile()
 const run = promisify(execFile)
-
-type Answer = (request: http.IncomingMessage, response: http.ServerResponse) => void
-
-/** Keeps the requests that it saw, and answers as `answers` says. */
-async function recorder(first: Answer) {
-  let seen: http.IncomingMessage[] = []
-  let answers = first
-  const server = http.createServer((request, response) => {
-    seen.push(request)
-    request.resume()
-    answers(request, response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, MEMBER_ADDRESS, resolve))
-  const close = () => {
-    server.close()
-    server.closeAllConnections()
-  }
-  return {
-    port: (server.address() as net.AddressInfo).port,
-    seen: () => seen,
-    from: (answer: Answer) => {
-      seen = []
-      answers = answer
-    },
-    close,
-  }
-}
-
-const says =
-  (status: number, headers: http.OutgoingHttpHeaders = {}, body = ''): Answer =>
-  (_, response) =>
-    response.writeHead(status, headers).end(body)
 
 const member = await started(recorder(says(200)))
 const judge = await started(recorder(says(200)))

@@ -50,7 +50,9 @@ export const featuresOf = (has: {
   new Set([
     ...ALWAYS,
     ...(has.lua ? WITH_LUA : []),
-    ...(has.lua && has.passwords ? (['l7.routes.basic-authentication'] as const) : []),
+    ...(has.lua && has.passwords
+      ? (['l7.routes.authorizers-with-passwords', 'l7.routes.basic-authentication'] as const)
+      : []),
     ...(has.metrics ? (['l7.metrics'] as const) : []),
     ...(has.requests ? (['l7.latencies', 'l7.latencies.routes'] as const) : []),
     ...(has.requests && has.accessLogs ? (['l7.access-log'] as const) : []),

@@ -43,6 +43,11 @@ const AUTHORIZER: NonNullable<NodeForward['authorizer']> = {
   cookies: 'always',
   signIn: { scheme: 'https', host: null, port: 8443, path: '/in?x=y', returnTo: { parameter: 'rd', as: 'path' } },
 }
+const BOTH: Partial<NodeForward> = {
+  authorizer: AUTHORIZER,
+  basicAuthentication: { realm: 'a "b" #{c}', users: { id: 'x', contentId: 'c'.repeat(32) } as never },
+  satisfy: 'any',
+}
 const RETRY = { attempts: 2, codes: [502, 503], backoffMs: 25 }
 
 /** No character of it may be in a configuration. */
@@ -288,6 +293,9 @@ const CASES = {
         [
           sampleService('shop-80', {
             routes: [
+              sampleRoute(8, { ...{ type: 'forward', pools: [{ pool: 1, weight: 1 }] }, ...BOTH }, [
+                { on: 'path', compare: 'elements', values: ['/staff'], not: false },
+              ]),
               sampleRoute(7, { type: 'forward', pools: [{ pool: 1, weight: 1 }], authorizer: AUTHORIZER }, [
                 { on: 'path', compare: 'elements', values: ['/private'], not: false },
               ]),

@@ -69,6 +69,8 @@ local readers = {
   cors = function(ask) ask.is_cors = true end,
   -- A list of users, which a process of ours knows.
   users = function(ask, text) ask.users = text end,
+  -- Of the first of two: whether both must let a request in, or one of them.
+  satisfy = function(ask, text) ask.satisfy = text end,
 }
 
 -- What was read, by the row's text; forgotten as a whole when it is many.
@@ -177,11 +179,16 @@ local function ask_backend(socket, text)
   return answer
 end
 
--- A client's own headers of these names never get further, whatever was answered. False: one found no room.
-local function take_headers(txn, ask, answer)
+-- A client's own headers of these names never get further, whatever was answered.
+local function remove_taken(txn, ask)
   for name in pairs(txn.http:req_get_headers()) do
     if ask.is_taken[plain(name)] then txn.http:req_del_header(name) end
   end
+end
+
+-- False: one found no room.
+local function take_headers(txn, ask, answer)
+  remove_taken(txn, ask)
   for _, line in ipairs(answer.lines) do
     local name, value = line[1], line[2]
     if ask.take[name] and value ~= "" then
@@ -264,30 +271,70 @@ local function is_preflight(f)
     and f:req_fhdr("access-control-request-method") ~= nil
 end
 
-core.register_action("authorize", { "http-req" }, function(txn)
-  local key = txn.f:fe_name() .. "/" .. txn:get_var("txn.authorizer")
-  local text, backend = rows:lookup(key .. "/ask"), rows:lookup(key .. "/by")
-  if text == nil or backend == nil or backend == "none" then return end
-  local ask = read_ask(text)
-  -- The filter behind this answers it.
-  if ask.is_cors and is_preflight(txn.f) then return txn:set_var("txn.authorized", "preflight") end
+-- What one of those says who are asked: its answer, or why there is none.
+local FAILED, BUSY = { status = 500, lines = {} }, { status = 503, lines = {} }
+local function answer_of(txn, ask, backend)
+  if backend == nil or backend == "none" then return FAILED end
   local asked = text_of(txn, ask, backend)
-  if asked == nil then return end
+  if asked == nil then return FAILED end
   local question = begin_question(ask.users or backend, ask.users and MOST_TO_LIST or MOST_TO_ONE)
-  if question == nil then return txn:done(txn:reply({ status = 503 })) end
+  if question == nil then return BUSY end
   local socket = core.tcp()
   local is_asked, answer = pcall(ask_backend, socket, asked)
   socket:close()
   end_question(question)
-  if not is_asked or answer == nil then return end
-  if answer.status == 401 or answer.status == 403 then return refuse(txn, ask, answer) end
+  if not is_asked or answer == nil then return FAILED end
   -- Too many passwords of this list wait to be compared.
-  if ask.users ~= nil and answer.status == 503 then return txn:done(txn:reply({ status = 503 })) end
-  if answer.status < 200 or answer.status > 299 then return end
+  if ask.users ~= nil and answer.status == 503 then return BUSY end
+  return answer
+end
+
+local function lets_in(answer) return answer.status >= 200 and answer.status <= 299 end
+local function is_refusal(answer) return answer.status == 401 or answer.status == 403 end
+
+-- Does what an answer says. Without `authorized` the request is answered with 500 behind this.
+local function follow(txn, ask, answer)
+  if is_refusal(answer) then return refuse(txn, ask, answer) end
+  if answer == BUSY then return txn:done(txn:reply({ status = 503 })) end
+  if not lets_in(answer) then return end
   if not take_headers(txn, ask, answer) then return txn:done(txn:reply({ status = 431 })) end
   local cookies = ask.cookies ~= "never" and cookies_of(answer) or {}
   if #cookies > 0 then txn:set_var("txn.given_cookies", ask.cookies .. "\n" .. table.concat(cookies, "\n")) end
   txn:set_var("txn.authorized", "yes")
+end
+
+-- One of two is enough, and the first did not let the request in. What failed is said before what was refused, and 401,
+-- which says what would help, before 403; as nginx does.
+local function follow_either(txn, ask, first, other, last)
+  if not lets_in(last) and (not is_refusal(first) or last.status == 403) then return follow(txn, ask, first) end
+  if last.status == 401 then
+    for _, line in ipairs(first.lines) do
+      if line[1] == "www-authenticate" then last.lines[#last.lines + 1] = line end
+    end
+  end
+  return follow(txn, other, last)
+end
+
+core.register_action("authorize", { "http-req" }, function(txn)
+  local key = txn.f:fe_name() .. "/" .. txn:get_var("txn.authorizer")
+  local text = rows:lookup(key .. "/ask")
+  if text == nil then return end
+  local ask = read_ask(text)
+  -- The filter behind this answers it.
+  if ask.is_cors and is_preflight(txn.f) then return txn:set_var("txn.authorized", "preflight") end
+  local answer = answer_of(txn, ask, rows:lookup(key .. "/by"))
+  if ask.satisfy == nil or (ask.satisfy == "all" and not lets_in(answer)) then return follow(txn, ask, answer) end
+  local second = rows:lookup(key .. "/ask1")
+  if second == nil then return end
+  local other = read_ask(second)
+  if ask.satisfy == "any" and lets_in(answer) then
+    -- Nobody is asked who could say what these are.
+    remove_taken(txn, other)
+    return follow(txn, ask, answer)
+  end
+  local last = answer_of(txn, other, rows:lookup(key .. "/by1"))
+  if ask.satisfy == "any" then return follow_either(txn, ask, answer, other, last) end
+  return follow(txn, other, last)
 end)
 
 core.register_action("give_cookies", { "http-res" }, function(txn)

@@ -27,6 +27,9 @@ export function authorizerText(authorizer: NodeAuthorizer, answersPreflights: bo
     .join('')
 }
 
+/** Added to what the first of two is asked. */
+export const satisfyText = (satisfy: 'all' | 'any'): string => `/satisfy:${satisfy}`
+
 const signInText = ({ scheme, host, port, path, returnTo }: NonNullable<NodeAuthorizer['signIn']>): string =>
   [
     scheme ?? '',

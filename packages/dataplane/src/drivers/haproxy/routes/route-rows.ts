@@ -11,7 +11,7 @@ import {
   type Test,
 } from '@spout/plan/http-routes'
 import type { RowMap } from '../sections/maps.ts'
-import { authorizerText } from './authorizers.ts'
+import { authorizerText, satisfyText } from './authorizers.ts'
 import { filterText, prefixText } from './filter-text.ts'
 import { limitsOf } from './route-limits.ts'
 import { automatonRows, contentName, testText } from './test-rows.ts'
@@ -138,6 +138,12 @@ function renderHost(
   return { rows, of: { paths, leadsTo: targets.named } }
 }
 
+/** A backend that is asked, and what. */
+interface Asked {
+  readonly by: RowTarget
+  readonly text: string
+}
+
 /** Adds the rows of what has this name. */
 type Writer = (name: string, add: (map: RowMap, key: string, to: RowTarget | string) => void) => void
 
@@ -202,25 +208,32 @@ class Targets {
   #forward(action: NodeForward): RowTarget {
     const to = this.#filtered(action)
     const asked = this.#asked(action)
-    if (asked === null) return to
-    const { by, text } = asked
-    return this.#name('q', [to, by, text], (name, add) => {
-      add('authorizers', `${name}/by`, by)
-      add('authorizers', `${name}/ask`, text)
+    if (asked.length === 0) return to
+    return this.#name('q', [to, ...asked.flatMap(({ by, text }) => [by, text])], (name, add) => {
+      for (const [at, { by, text }] of asked.entries()) {
+        add('authorizers', `${name}/by${at === 0 ? '' : at}`, by)
+        add('authorizers', `${name}/ask${at === 0 ? '' : at}`, text)
+      }
       add('authorizers', `${name}/to`, to)
     })
   }
 
-  /** Who is asked whether a request may go on, and what; null: nobody is. */
-  #asked({ authorizer, basicAuthentication, filters = [] }: NodeForward) {
+  /** Who is asked whether a request may go on, in this order, and what. The first text says what is made of two answers. */
+  #asked({ authorizer, basicAuthentication, satisfy = 'all', filters = [] }: NodeForward): readonly Asked[] {
     const answersPreflights = filters.some(({ type }) => type === 'cors')
+    const asked: Asked[] = []
     if (basicAuthentication !== undefined) {
       const { realm, users } = basicAuthentication
-      if (users === null) return { by: NOBODY, text: 'none' }
-      return { by: { text: USERS_BACKEND }, text: usersText(realm, users.contentId, answersPreflights) }
+      const isBoth = authorizer !== undefined
+      const text = users === null ? 'none' : usersText(realm, users.contentId, answersPreflights)
+      asked.push({
+        by: users === null ? NOBODY : { text: USERS_BACKEND },
+        text: isBoth ? `${text}${satisfyText(satisfy)}` : text,
+      })
     }
-    if (authorizer === undefined) return null
-    return { by: this.#pool(authorizer.pool), text: authorizerText(authorizer, answersPreflights) }
+    if (authorizer !== undefined)
+      asked.push({ by: this.#pool(authorizer.pool), text: authorizerText(authorizer, answersPreflights) })
+    return asked
   }
 
   #filtered(action: NodeForward): RowTarget {
