@@ -29,7 +29,6 @@ export function basicAuthOf(read: AnnotationReader, namespace: string): BasicAut
     return null
   }
   if (type !== 'basic') return refused('auth-type', 'passwords are asked for by basic authentication alone')
-  if (read.text('auth-url') !== undefined) return refused('auth-type', 'with auth-url beside it there are two to ask')
   const text = read.text('auth-secret')
   if (text === undefined) return refused('auth-type', 'no Secret with users is named (auth-secret)')
   const { namespace: named = namespace, name } = SECRET.exec(text)?.groups ?? {}

@@ -99,12 +99,13 @@ const DIFFERS: Rows = {
   'auth-signin':
     '302; of variables `$scheme`, `$host`, `$http_host` and at the end of a parameter `$request_uri`; another one is not taken, and clients get 401',
   'auth-request-redirect': 'a text without variables, or `$request_uri`',
-  'auth-type': '`basic`; another one closes the paths, as `auth-url` beside it does',
+  'auth-type': '`basic`; another one closes the paths; with `auth-url` beside it both are asked, the password first',
   'auth-secret':
     'of the namespace; hashes of bcrypt (a cost of 12 at most), `$apr1$`, `{SHA}`, `$5$`, `$6$`; with another one, or while the Secret is missing, the paths are closed',
   'auth-secret-type': '`auth-file` or `auth-map`; another one closes the paths',
   'auth-realm': 'printable ASCII; `Authentication required` without it',
-  satisfy: '`any`: clients of the allow list are not asked about; the deny list, and client certificates, hold for all',
+  satisfy:
+    '`any`: clients of the allow list are not asked about, and of `auth-url` and a password one is enough; the deny list, and client certificates, hold for all',
   'proxy-body-size':
     'larger ones get 413, also chunked ones, of which pods may get the begin; without it there is no limit',
   'default-backend': 'while its Service has no endpoint; errors of pods are passed on',

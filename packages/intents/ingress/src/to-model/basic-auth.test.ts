@@ -36,7 +36,6 @@ describe('auth-type: basic', () => {
     ['auth-secret-type', { ...BASIC, 'auth-secret-type': 'toString' }],
     ['auth-type', { 'auth-type': 'digest', 'auth-secret': 'staff' }],
     ['auth-type', { 'auth-type': 'basic' }],
-    ['auth-type', { ...BASIC, 'auth-url': 'http://next.shop.svc' }],
   ])('with %s as in %j the paths are closed, and no Secret is read', (name, annotations) => {
     const one = given(annotations as Annotations)
     expect(answer(compiled(one), {})).toBe('503')
@@ -68,6 +67,34 @@ describe('auth-type: basic', () => {
     expect(problemsOf(made, given(BASIC))).toEqual(
       sight.type === 'waits' ? [] : [`AnnotationRefused ${field('auth-secret')}`],
     )
+  })
+
+  test('with auth-url both are asked, and with satisfy: any one is enough', () => {
+    const both = { ...BASIC, 'auth-url': 'http://next.shop.svc/check' }
+    const actionOf = (annotations: Annotations, request = {}) =>
+      routeOfRequest(compiled(given(annotations)), request)?.action
+    expect(problemsOf(compiled(given(both)), given(both))).toEqual([])
+    const asks = { authorizer: { pool: 'shop/next:80' }, basicAuthentication: { usersId: uid(901) } }
+    expect(actionOf(both)).toMatchObject(asks)
+    expect(actionOf(both)).not.toHaveProperty('satisfy')
+    expect(actionOf({ ...both, satisfy: 'all' })).not.toHaveProperty('satisfy')
+    // What is not understood asks for both.
+    expect(actionOf({ ...both, satisfy: 'either' })).not.toHaveProperty('satisfy')
+    const any = { ...both, satisfy: 'any' }
+    expect(actionOf(any)).toMatchObject({ ...asks, satisfy: 'any' })
+    const listed = { ...any, 'allowlist-source-range': '10.0.0.0/8' }
+    expect(actionOf(listed, { source: '192.0.2.1' })).toMatchObject({ ...asks, satisfy: 'any' })
+    for (const field of ['authorizer', 'basicAuthentication', 'satisfy'])
+      expect(actionOf(listed, { source: '10.0.0.5' })).not.toHaveProperty(field)
+    expect(asked({ ...BASIC, satisfy: 'any' })).toBeDefined()
+    expect(actionOf({ ...BASIC, satisfy: 'any' })).not.toHaveProperty('satisfy')
+  })
+
+  test.each([
+    ['auth-secret', { 'auth-type': 'basic', 'auth-url': 'http://next.shop.svc' }],
+    ['auth-url', { ...BASIC, 'auth-url': 'http://auth.other.svc' }],
+  ])('with satisfy: any, one that cannot be asked closes the paths: %s', (_, annotations) => {
+    expect(answer(compiled(given({ ...(annotations as Annotations), satisfy: 'any' })), {})).toBe('503')
   })
 
   test('with an allow list both are needed, and with satisfy: any one of them', () => {

@@ -171,7 +171,7 @@ describe('access', () => {
     { 'denylist-source-range': 'nobody' },
     { 'auth-type': 'basic' },
     { 'auth-type': 'digest', 'auth-secret': 'users' },
-    { 'auth-type': 'basic', 'auth-secret': 'users', 'auth-url': 'http://next.shop.svc' },
+    { 'auth-type': 'digest', 'auth-secret': 'users', 'auth-url': 'http://next.shop.svc' },
     { 'auth-url': 'http://auth.other.svc' },
     { 'auth-tls-secret': 'shop/ca' },
     { 'auth-of-a-later-version': 'x' },

@@ -88,6 +88,7 @@ export function routesOfRule(
       options.auth !== null && { authorizer: { ...options.auth.authorizer, pool: backends.authorizer ?? '' } }),
     ...(isAsked &&
       backends.users !== null && { basicAuthentication: { realm: options.basic?.realm, usersId: backends.users } }),
+    ...(isAsked && options.auth?.orAllowed && backends.users !== null && { satisfy: 'any' as const }),
     ...(backends.mirror !== null && { mirrors: [{ pool: backends.mirror }] }),
   })
   const shares = { name, pool: backends.pool, canary: backends.canary, conditions: takes, field: rule.field }
