@@ -84,7 +84,7 @@ export async function applyEntries(
     const own = going.filter((wanted) => choice.of(wanted).drivers.has(driver))
     const others = own.length === going.length ? [] : going.filter((wanted) => !choice.of(wanted).drivers.has(driver))
     await apply(driver, own, [...changes.remove.filter(isGoing), ...others.map(({ key }) => key)])
-    entries = withProxyPorts(driver, entries)
+    entries = withProxyPorts(choice, driver, entries)
   }
   for (const follower of followers)
     await apply(
@@ -95,11 +95,16 @@ export async function applyEntries(
   return failures
 }
 
-/** Adds the proxy ports of one driver. Entries without proxy ports stay the same objects. */
-export const withProxyPorts = (driver: DataPlaneDriver, entries: readonly WantedEntry[]): readonly WantedEntry[] =>
+/** Adds the proxy ports of one driver to the entries that it carries. Entries without proxy ports stay the same objects. */
+export const withProxyPorts = (
+  choice: DriverChoice,
+  driver: DataPlaneDriver,
+  entries: readonly WantedEntry[],
+): readonly WantedEntry[] =>
   driver.proxyPorts === undefined
     ? entries
     : entries.map((wanted) => {
+        if (!choice.of(wanted).drivers.has(driver)) return wanted
         const proxyPorts = driver.proxyPorts?.(wanted.entry) ?? new Map()
         return proxyPorts.size === 0
           ? wanted

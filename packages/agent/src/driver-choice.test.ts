@@ -62,7 +62,7 @@ const wantedOf = (
 
 const proxy = () => new NamedDriver('proxy', ['l7.http'], new Map([['l0', { port: 20_000 }]]))
 const fast = () => new NamedDriver('fast', ['l4.tcp'])
-const packets = () => new NamedDriver('packets', ['l4.tcp', 'l4.udp', 'dsr'])
+const packets = () => new NamedDriver('packets', ['l4.tcp', 'l4.udp', 'l4.redirect', 'dsr'])
 
 const apply = (drivers: readonly DataPlaneDriver[], put: readonly WantedEntry[], remove: readonly string[] = []) =>
   applyEntries({ preparers: [], choice: new DriverChoice(drivers), followers: [] }, { put, remove }, signal)
@@ -75,11 +75,34 @@ describe('choice of drivers', () => {
     expect(told).toEqual(['fast: +lb/tcp, -lb/gone, -lb/udp', 'packets: +lb/udp, -lb/gone, -lb/tcp'])
   })
 
+  it('gives the packet path of an entry to one driver, or two would program its listeners', async () => {
+    await apply([fast(), packets()], [wantedOf('a', ['tcp', 'udp'])])
+    expect(told).toEqual(['fast: -lb/a', 'packets: +lb/a'])
+  })
+
+  it('gives an entry with a proxied listener to a packet path that redirects', async () => {
+    await apply([fast(), proxy(), packets()], [wantedOf('a', ['http', 'tcp']), wantedOf('b', ['tcp'])])
+    expect(told).toEqual(['fast: +lb/b, -lb/a', 'proxy: +lb/a, -lb/b', 'packets: +lb/a to l0, -lb/b'])
+  })
+
+  it('gives the proxied listeners of an entry to one driver', async () => {
+    const other = () => new NamedDriver('other', ['l7.http', 'l7.https'])
+    await apply([proxy(), other(), packets()], [wantedOf('a', ['http', 'https']), wantedOf('b', ['http'])])
+    expect(told).toEqual(['proxy: +lb/b, -lb/a', 'other: +lb/a, -lb/b', 'packets: +lb/a, +lb/b to l0'])
+  })
+
+  it('says what no driver offers, or what no one driver offers together', () => {
+    const missing = (drivers: readonly DataPlaneDriver[]) =>
+      new DriverChoice(drivers).of(wantedOf('a', ['tcp', 'sctp', 'udp'])).missing
+    expect(missing([fast(), packets()])).toBe('l4.sctp')
+    expect(missing([fast(), new NamedDriver('others', ['l4.sctp', 'l4.udp'])])).toBe('l4.sctp l4.tcp l4.udp')
+  })
+
   it('gives a load balancer with a proxy of its own to a driver that offers that alone', async () => {
     const shared = wantedOf('a', ['http'])
     const own = { ...shared, entry: { ...shared.entry, dedicatedProxy: {} } }
     const able = new NamedDriver('able', ['l7.http', 'l7.dedicated-proxy'])
-    expect(new DriverChoice([proxy(), packets()]).of(own).missing).toBe('l7.http l7.dedicated-proxy')
+    expect(new DriverChoice([proxy(), packets()]).of(own).missing).toBe('l7.dedicated-proxy')
     expect(new DriverChoice([proxy(), able, packets()]).of(own).drivers).toContain(able)
     expect(new DriverChoice([proxy(), able, packets()]).of(shared).drivers).not.toContain(able)
     const plain = wantedOf('b', ['tcp'])

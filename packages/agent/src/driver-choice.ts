@@ -1,15 +1,19 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
-import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute } from '@spout/model/node-state'
+import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute, Service } from '@spout/model/node-state'
 import { accessLogFeature, isBehind, isProxied, readsRequests, transportOf } from '@spout/model/protocols'
 import { featuresOfRoutes, poolsOfNodeRoutes } from '@spout/model/route-keys'
 
-/** The drivers that carry an entry. `missing` names a feature that no driver offers. */
+/** The drivers that carry an entry. `missing` names the features for which there is no driver. */
 export interface Choice {
   readonly drivers: ReadonlySet<DataPlaneDriver>
   readonly missing: string | null
 }
 
-/** Chooses the drivers of an entry: for each need, the first driver that offers its features. */
+/**
+ * Chooses the drivers of an entry: one for its packet path and, if it has proxied listeners, one for these. Each is the
+ * first driver that offers all features of its part, because a driver gets the whole entry: two packet paths would both
+ * program its listeners.
+ */
 export class DriverChoice {
   readonly drivers: readonly DataPlaneDriver[]
   /** Cache by needs, since entries have few different ones. */
@@ -43,56 +47,60 @@ export class DriverChoice {
     const drivers = new Set<DataPlaneDriver>()
     const missing: string[] = []
     for (const need of needs) {
-      const driver = this.drivers.find(({ features }) => need.split(' ').every((feature) => features.has(feature)))
-      if (driver === undefined) missing.push(need)
-      else drivers.add(driver)
+      const features = need.split(' ')
+      const driver = this.drivers.find((one) => features.every((feature) => one.features.has(feature)))
+      if (driver !== undefined) drivers.add(driver)
+      else missing.push(this.#offeredByNone(features) || need)
     }
     return { drivers, missing: missing.length === 0 ? null : missing.join(', ') }
+  }
+
+  #offeredByNone(features: readonly string[]): string {
+    return features.filter((feature) => !this.drivers.some((driver) => driver.features.has(feature))).join(' ')
   }
 }
 
 /**
- * Needs of an entry. Each is a list of features that one driver must offer, joined by spaces. A proxied listener also
- * needs the packet path, which redirects to the proxy. So does an entry without listeners, so that the tables of its
- * domain exist when the first listener comes.
+ * Needs of an entry: the features that the driver of its packet path must offer, and those of its proxy, each joined by
+ * spaces. The packet path redirects proxied listeners. An entry without listeners needs one, too, so that the tables of
+ * its domain exist when the first listener comes.
  */
 function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): readonly string[] {
-  const forwarded = domain.returnPath === 'dsr' ? ' dsr' : ''
-  if (entry.services.length === 0) return [`l4.tcp${forwarded}`]
-  const needs = new Set<string>()
+  const packetPath = new Set<string>()
+  const proxy = new Set<string>()
+  if (domain.returnPath === 'dsr') packetPath.add('dsr')
+  if (entry.services.length === 0) packetPath.add('l4.tcp')
   for (const service of entry.services) {
-    const { protocol, pool, routes, tls, latencies, routeFigures, accessLog } = service
-    const refuses = entry.pools.some(({ number, refusedPercent }) => number === pool && refusedPercent !== undefined)
-    needs.add(`l4.${transportOf(protocol)}${forwarded}${refuses ? ' l4.refused-shares' : ''}`)
-    if (!isProxied(protocol)) continue
-    const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
-    const ofPools = poolFeatures(entry.pools, pool, routes)
-    const clients = tls?.clients === undefined ? [] : ['l7.client-certificates']
-    const crl = tls?.clients?.revocations === undefined ? [] : ['l7.client-certificates.crl']
-    const invalid = tls?.clients?.acceptInvalid ? ['l7.client-certificates.invalid'] : []
-    const ciphers = tls?.ciphers === undefined ? [] : ['l7.tls-ciphers']
-    const separate = tls?.separateHosts === undefined ? [] : ['l7.separate-hosts']
-    needs.add(
-      [
-        `l7.${protocol}`,
-        ...(entry.dedicatedProxy === undefined ? [] : ['l7.dedicated-proxy']),
-        ...(entry.requestSizes === undefined || !readsRequests(protocol) ? [] : ['l7.request-sizes']),
-        ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
-        ...featuresOfRoutes(routes ?? []),
-        ...clients,
-        ...crl,
-        ...invalid,
-        ...ciphers,
-        ...separate,
-        ...(isBehind(service, entry.services) ? ['l7.tls-shared-ports'] : []),
-        ...(latencies === undefined ? [] : ['l7.latencies']),
-        ...(routeFigures === undefined ? [] : ['l7.latencies.routes']),
-        ...(accessLog === undefined ? [] : [accessLogFeature(accessLog.syslog)]),
-        ...ofPools,
-      ].join(' '),
-    )
+    const { protocol, pool } = service
+    packetPath.add(isProxied(protocol) ? 'l4.redirect' : `l4.${transportOf(protocol)}`)
+    if (entry.pools.some(({ number, refusedPercent }) => number === pool && refusedPercent !== undefined))
+      packetPath.add('l4.refused-shares')
+    if (isProxied(protocol)) for (const feature of proxyFeatures(service, entry)) proxy.add(feature)
   }
-  return [...needs].sort()
+  return [packetPath, proxy].filter(({ size }) => size > 0).map((features) => [...features].sort().join(' '))
+}
+
+/** The features that a proxy needs for a listener, with its routes and pools. */
+function proxyFeatures(service: Service, entry: LoadBalancerEntry): readonly string[] {
+  const { protocol, pool, routes, tls, latencies, routeFigures, accessLog } = service
+  const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
+  return [
+    `l7.${protocol}`,
+    ...(entry.dedicatedProxy === undefined ? [] : ['l7.dedicated-proxy']),
+    ...(entry.requestSizes === undefined || !readsRequests(protocol) ? [] : ['l7.request-sizes']),
+    ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
+    ...featuresOfRoutes(routes ?? []),
+    ...(tls?.clients === undefined ? [] : ['l7.client-certificates']),
+    ...(tls?.clients?.revocations === undefined ? [] : ['l7.client-certificates.crl']),
+    ...(tls?.clients?.acceptInvalid ? ['l7.client-certificates.invalid'] : []),
+    ...(tls?.ciphers === undefined ? [] : ['l7.tls-ciphers']),
+    ...(tls?.separateHosts === undefined ? [] : ['l7.separate-hosts']),
+    ...(isBehind(service, entry.services) ? ['l7.tls-shared-ports'] : []),
+    ...(latencies === undefined ? [] : ['l7.latencies']),
+    ...(routeFigures === undefined ? [] : ['l7.latencies.routes']),
+    ...(accessLog === undefined ? [] : [accessLogFeature(accessLog.syslog)]),
+    ...poolFeatures(entry.pools, pool, routes),
+  ]
 }
 
 /** The features that the pools of a service need for sessions and for TLS with their members. */

@@ -119,7 +119,7 @@ export class NodeReconciler {
         driver,
         entries.filter((wanted) => this.#choice.of(wanted).drivers.has(driver)),
       )
-      entries = withProxyPorts(driver, entries)
+      entries = withProxyPorts(this.#choice, driver, entries)
     }
     for (const follower of followers) await this.#adoptPart(follower, entries)
     for (const { key, hash, entry, down, shares } of previous)

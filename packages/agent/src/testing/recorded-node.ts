@@ -73,7 +73,7 @@ export class RecordedDomains implements Domains {
 
 export class RecordedDriver implements DataPlaneDriver<string> {
   readonly name: string = 'recorded'
-  readonly features: ReadonlySet<string> = new Set(['l4.tcp', 'l4.udp', 'l7.http', 'l7.tcp-proxy'])
+  readonly features: ReadonlySet<string> = new Set(['l4.tcp', 'l4.udp', 'l4.redirect', 'l7.http', 'l7.tcp-proxy'])
   readonly #node: RecordedNode
   #held = new Set<string>()
 

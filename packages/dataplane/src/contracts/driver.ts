@@ -158,7 +158,8 @@ export interface EntryFollower {
 }
 
 /**
- * Programs load balancers into the packet path or the proxy of one node. It gets the entries that need one of its features.
+ * Programs load balancers into the packet path or the proxy of one node. It gets the entries for whose packet path, or for
+ * whose proxied listeners, it is the first driver of the node that offers everything.
  *
  * One test suite checks the contract for every driver: the contract of `EntryFollower`, and `render` is pure (the same entry
  * gives the same rendering, which goldens hold).

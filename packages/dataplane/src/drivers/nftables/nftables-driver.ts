@@ -19,8 +19,8 @@ export interface NftablesDriverOptions {
   readonly leftoversGraceMs?: number
 }
 
-/** The features that the planner may require. */
-const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'l4.refused-shares', 'dsr']
+/** The features that entries may need. */
+const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'l4.refused-shares', 'l4.redirect', 'dsr']
 
 /**
  * Balances TCP, UDP and SCTP in the packet path: two maps per domain and address family, one transaction per change.
