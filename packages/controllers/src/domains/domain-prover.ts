@@ -9,8 +9,7 @@ import {
   isHeld,
   SpoutError,
 } from '@spout/model'
-import type { Clock, Component, Logger, Timer } from '@spout/runtime'
-import { Semaphore } from '@spout/runtime'
+import { backoffMs, type Clock, type Component, type Logger, Semaphore, type Timer } from '@spout/runtime'
 import { ProjectTurns } from './project-turns.ts'
 
 export interface DomainProverOptions {
@@ -28,10 +27,8 @@ export interface DomainProverOptions {
   readonly log: Logger
 }
 
-/** Between the first two checks of a claim that is not proven. Each further pause is twice as long. */
-const FIRST_PAUSE_MS = 10_000
-/** The longest between checks of a claim that is being proven, or misses its record. */
-const LONGEST_PAUSE_MS = 600_000
+/** Pauses between checks of a claim that is being proven, or misses its record. */
+const PAUSES = { firstMs: 10_000, mostMs: 600_000 }
 /** Checks at once, over all projects. */
 const AT_ONCE = 64
 
@@ -165,7 +162,7 @@ export class DomainProver implements Component, DomainChecks {
     const { recheckMs } = this.#options
     const attempts = this.#attempts.get(id) ?? 0
     if (attempts === 0) return recheckMs
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_PAUSE_MS)
-    return state === 'proven' || state === 'missing' ? Math.min(pause, recheckMs) : pause
+    const pauseMs = backoffMs(attempts, PAUSES)
+    return state === 'proven' || state === 'missing' ? Math.min(pauseMs, recheckMs) : pauseMs
   }
 }

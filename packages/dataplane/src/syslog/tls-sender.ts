@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { Duplex, type Readable, type Writable } from 'node:stream'
 import tls from 'node:tls'
 import type { NodeSyslog, NodeSyslogTls } from '@spout/model/node-state'
-import type { Timer } from '@spout/runtime'
+import { Backoff, type Timer } from '@spout/runtime'
 import type { SyslogSenderOptions } from './syslog-sender.ts'
 
 export interface TlsSenderOptions extends SyslogSenderOptions {
@@ -20,8 +20,7 @@ const MOST_WAITING_BYTES = 256 * 1024
  * message.
  */
 const BATCH_BYTES = 32 * 1024
-const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 8_000
+const PAUSES = { firstMs: 1_000, mostMs: 8_000 }
 /** With TLS 1.3 the receiver refuses our certificate after the handshake has ended for us. */
 const SETTLED_AFTER_MS = 300
 const HANDSHAKE_WITHIN_MS = 10_000
@@ -46,11 +45,11 @@ interface Connection {
 export class TlsSender {
   readonly #options: TlsSenderOptions
   readonly #queue: string[] = []
+  readonly #backoff = new Backoff(PAUSES)
   #bytes = 0
   #connection: Connection | null = null
   #opening: Promise<void> | null = null
   #again: Timer | null = null
-  #pauseMs = 0
   #trouble: string | null = null
   #closed = false
   #drained: (() => void) | null = null
@@ -169,7 +168,7 @@ export class TlsSender {
     if (this.#connection !== connection) return
     connection.settled = true
     this.#trouble = null
-    this.#pauseMs = 0
+    this.#backoff.reset()
     this.#flush(connection)
   }
 
@@ -200,11 +199,10 @@ export class TlsSender {
     if (this.#closed) return
     if (this.#trouble !== why) log.warn({ receiver: target.address, why }, 'a syslog receiver cannot be reached')
     this.#trouble = why
-    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2)
     this.#again = clock.setTimer(() => {
       this.#again = null
       if (this.#queue.length > 0) this.#goOn()
-    }, this.#pauseMs)
+    }, this.#backoff.next())
   }
 }
 
