@@ -127,6 +127,28 @@ describe('connections that are closed gracefully', () => {
     await waitFor(async () => (await driver.busy()) === 0, { what: 'nobody to be left' })
   })
 
+  it('count while the process does not answer the agent, and are closed once it does', async () => {
+    const driver = await started()
+    const busy = await dial(host, portOf(driver, 'web-80'))
+    await answer(busy)
+    const [frozen] = await processesOn(files.config)
+    process.kill(frozen!.pid, 'SIGSTOP')
+    try {
+      expect(await driver.busy()).toBe(1)
+      await driver.closeGracefully(SINCE)
+    } finally {
+      process.kill(frozen!.pid, 'SIGCONT')
+    }
+    expect(driver.counters.reloads).toBe(0)
+    const closed = async () => {
+      await driver.closeGracefully(SINCE)
+      return driver.counters.reloads
+    }
+    await waitFor(async () => (await closed()) === 1, { what: 'the process to be replaced' })
+    expect(await answer(busy)).toMatch(/connection: close/i)
+    await waitFor(async () => (await driver.busy()) === 0, { what: 'nobody to be left' })
+  })
+
   it('lose no request of clients that never retry', async () => {
     const driver = await started()
     const clients = Array.from({ length: 8 }, () => impatientClient(portOf(driver, 'web-80')))

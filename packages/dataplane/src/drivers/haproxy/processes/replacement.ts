@@ -1,3 +1,4 @@
+import { ProxyLost } from '../commands/stats-socket.ts'
 import { closingSockets } from '../place/closing-sockets.ts'
 import type { CurrentProxy } from './current-proxy.ts'
 
@@ -10,19 +11,23 @@ import type { CurrentProxy } from './current-proxy.ts'
 export async function closeGracefully(current: CurrentProxy, since: string): Promise<void> {
   const { closed, running, launcher } = current
   if (closed || running?.attached !== true || (await launcher.lastDrain()) === since) return
-  if (await hasClients(current)) await current.start()
+  const clients = await hasClients(current)
+  if (clients === null) throw new ProxyLost('the proxy does not answer')
+  if (clients) await current.start()
   await launcher.noteDrain(since)
 }
 
 /**
- * Whether the process or one that it replaced has clients, or a socket still sends the end of a response.
+ * Whether the process or one that it replaced has clients, or a socket still sends the end of a response. A process that
+ * does not answer may have some: other nodes would stop sending on their packets.
  * @param processes counts of all proxies' processes by configuration file
  */
 export async function isBusy(current: CurrentProxy, processes: ReadonlyMap<string, number>): Promise<boolean> {
   const { running, launcher } = current
   if (launcher.countOf(processes) > (running === null ? 0 : 1)) return true
-  if (await hasClients(current)) return true
-  return running !== null && (await closingSockets(running.process.pid)) > 0
+  if (running === null) return false
+  if ((await hasClients(current)) !== false) return true
+  return (await closingSockets(running.process.pid)) > 0
 }
 
 /** Replaces a process whose executable or limits are outdated. */
@@ -37,7 +42,8 @@ export async function endReplaced({ closed, running, launcher }: CurrentProxy): 
   if (!closed && running !== null) await launcher.endReplaced(running)
 }
 
-async function hasClients(current: CurrentProxy): Promise<boolean> {
+/** Null if the process does not answer, or there is none. */
+async function hasClients(current: CurrentProxy): Promise<boolean | null> {
   const counters = await current.sample()
-  return counters !== null && [...counters.values()].some(({ current: clients }) => clients > 0)
+  return counters && [...counters.values()].some(({ current: clients }) => clients > 0)
 }
