@@ -81,18 +81,22 @@ async function announced(wanted: Announcement, host: string): Promise<string> {
   return own
 }
 
-/** Everything that says whose an address is, as a neighbour hears it: its sender, and when, in seconds. */
+/**
+ * Everything that tells the whole segment whose an address is, as a neighbour hears it: its sender, and when, in seconds.
+ * A neighbour may also ask the owner itself after five seconds, and be answered.
+ */
 async function listen(
   place: string,
   address: string,
 ): Promise<{ heard: string[]; times: number[]; child: ChildProcess }> {
-  const what = address.includes(':') ? 'icmp6 and ip6[40] == 136' : 'arp'
+  const isIpv6 = address.includes(':')
+  const what = `ether multicast and ${isIpv6 ? 'icmp6 and ip6[40] == 136' : 'arp'}`
   const argv = ['netns', 'exec', lab.namespace(place), 'tcpdump', '-ttelni', 'eth0', ...what.split(' ')]
   const child = spawn('ip', argv, { stdio: ['ignore', 'pipe', 'pipe'] })
   const heard: string[] = []
   const times: number[] = []
   createInterface({ input: child.stdout! }).on('line', (line) => {
-    if (!line.includes(address)) return
+    if (!(isIpv6 ? [address] : [`tell ${address},`, `${address} is-at`]).some((words) => line.includes(words))) return
     heard.push(/([0-9a-f:]{17}) >/.exec(line)?.[1] ?? line)
     times.push(Number(line.split(' ')[0]))
   })
