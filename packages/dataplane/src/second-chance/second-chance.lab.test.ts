@@ -44,6 +44,11 @@ let host: SystemHost
 const nodes = new Map<Name, Node>()
 const node = (name: Name): Node => nodes.get(name)!
 const cgroup = labPrefix()
+/**
+ * A proxy keeps connections whose clients another node refused. Once it ended them, clients would refuse the ends, and
+ * the other node would send that on and count it.
+ */
+const HOURS = { clientMs: 3_600_000, connectMs: 5_000, memberMs: 3_600_000 }
 
 beforeAll(async () => {
   arrangement = await Arrangement.create()
@@ -84,7 +89,7 @@ async function start(name: Name, index: number): Promise<void> {
   const chance = new SecondChance({ config: lab.config, helper: lab.helper, log: silent })
   const entry = wanted('a', domain, {
     vips: [...VIPS.map((address) => vip(address)), ...INNER.map((address) => vip(address, 'tenant'))],
-    services: [service('plain', 80, 5, { protocol: 'tcp-proxy' }), service('balanced', 81, 6)],
+    services: [service('plain', 80, 5, { protocol: 'tcp-proxy', timeouts: HOURS }), service('balanced', 81, 6)],
     pools: [
       pool(5, [member('m1', '10.0.0.11')], { mode: 'tcp-proxy', slots: null }),
       pool(6, [member('m1', '10.0.0.11')]),
