@@ -7,6 +7,7 @@ import type { Announcement } from '../../contracts/announcer.ts'
 import { run } from '../../domain/run.ts'
 import { Arrangement } from '../../testing/arrangement.ts'
 import { domainEntry } from '../../testing/entries.ts'
+import { neighboursStay } from '../../testing/vrrp/neighbours-stay.ts'
 import { areSpread } from '../../testing/vrrp/spread.ts'
 import { pairSettings, VrrpNode } from '../../testing/vrrp/vrrp-node.ts'
 import type { ShardReport } from './shard-report.ts'
@@ -35,6 +36,7 @@ const nodes = () => [first, second] as const
 
 beforeAll(async () => {
   lab = await Arrangement.create()
+  await neighboursStay(lab, 'client')
   first = new VrrpNode(lab, 'node1')
   second = new VrrpNode(lab, 'node2')
   for (const node of nodes()) {

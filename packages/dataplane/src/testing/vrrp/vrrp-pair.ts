@@ -6,6 +6,7 @@ import type { ShardReport } from '../../announcers/vrrp/shard-report.ts'
 import type { Announcement } from '../../contracts/announcer.ts'
 import { run } from '../../domain/run.ts'
 import { Arrangement } from '../arrangement.ts'
+import { neighboursStay } from './neighbours-stay.ts'
 import { areSpread } from './spread.ts'
 import { pairSettings, VrrpNode } from './vrrp-node.ts'
 
@@ -42,6 +43,7 @@ export class VrrpPair implements AsyncDisposable {
 
   static async create(): Promise<VrrpPair> {
     const lab = await Arrangement.create()
+    await neighboursStay(lab, 'client')
     return new VrrpPair(lab, new VrrpNode(lab, 'node1'), new VrrpNode(lab, 'node2'))
   }
 
