@@ -55,8 +55,10 @@ afterEach(async () => {
 })
 
 const setHeld = (host: string, address: string, held: boolean): Promise<unknown> => {
-  const prefix = `${address}/${address.includes(':') ? 128 : 32}`
-  const command = `ip address ${held ? 'add' : 'delete'} ${prefix} dev eth0`
+  const isIpv6 = address.includes(':')
+  const prefix = `${address}/${isIpv6 ? 128 : 32}`
+  // Without `nodad` the host answers for it only some time after the command.
+  const command = `ip address ${held ? 'add' : 'delete'} ${prefix} dev eth0${held && isIpv6 ? ' nodad' : ''}`
   return held ? lab.run(host, command) : lab.run(host, command).catch(() => {})
 }
 
