@@ -105,7 +105,7 @@ test('control groups: limits are in force for what is moved in', async ({ skip }
     )
   } finally {
     await endProcess(daemon, 1_000)
-    await expect.poll(() => group.remove().then(() => 'removed', String), { timeout: 5_000 }).toBe('removed')
+    await expect.poll(() => group.remove().then(() => 'removed', String), { timeout: 20_000 }).toBe('removed')
     await group.remove()
     await rm(directory, { recursive: true })
   }

@@ -134,7 +134,7 @@ describe('a route that asks for passwords', () => {
     const before = (await checker())!.pid
     process.kill(before, 'SIGSTOP')
     process.kill(before, 'SIGKILL')
-    await waitFor(async () => (await checker())?.pid !== before, { what: 'the process to end', timeoutMs: 5_000 })
+    await waitFor(async () => (await checker())?.pid !== before, { what: 'the process to end' })
     await waitFor(async () => (await curl('/a', ...eve)) === '200', { what: 'another process', timeoutMs: 20_000 })
     expect(await curl('/a', '-u', 'eve:wrong')).toBe('401')
   })

@@ -60,7 +60,7 @@ function impatientClient(port: number) {
   let stopping = false
   const once = () =>
     new Promise<void>((resolve, reject) => {
-      const outgoing = http.get({ host, port, agent, timeout: 5_000 }, (response) => {
+      const outgoing = http.get({ host, port, agent, timeout: 30_000 }, (response) => {
         response.resume()
         response.on('error', reject)
         response.on('end', () =>

@@ -66,7 +66,7 @@ function send(
   return new Promise((resolve, reject) => {
     const headers = [...(host === null ? [] : ['host', host]), ...lines.flat()]
     const target = `${path ?? '*'}${query === undefined ? '' : `?${query}`}`
-    const options = { host: proxy, port, method, path: target, headers, setHost: false, agent, timeout: 5_000 }
+    const options = { host: proxy, port, method, path: target, headers, setHost: false, agent, timeout: 30_000 }
     const request = http.request(options, (response) => {
       response.resume()
       response.on('error', reject)

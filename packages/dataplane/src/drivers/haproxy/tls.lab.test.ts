@@ -154,7 +154,7 @@ describe('a listener that ends TLS', () => {
     expect(strict.port).toBe(usual.port)
     // The replaced process may accept a connection until it has heard of its end.
     await expect
-      .poll(() => shake(strict, 'a.example', { alpn: ['h2', 'http/1.1'] }), { timeout: 5000 })
+      .poll(() => shake(strict, 'a.example', { alpn: ['h2', 'http/1.1'] }), { timeout: 20_000 })
       .toMatchObject({ protocol: 'TLSv1.3', alpn: 'http/1.1' })
     expect(await shake(strict, 'a.example', { maxVersion: 'TLSv1.2' })).toHaveProperty('alert')
   })

@@ -488,7 +488,7 @@ describe('restarts', () => {
       const change = node.driver.apply({ put: large, remove: [] }, signal)
       process.kill(node.helper.pid ?? 0, 'SIGKILL')
       const applied = await change
-      await expect.poll(() => node.helper.pid, { timeout: 5_000 }).not.toBeNull()
+      await expect.poll(() => node.helper.pid, { timeout: 20_000 }).not.toBeNull()
       if (applied.some(({ state }) => state === 'failed')) await node.driver.apply({ put: large, remove: [] }, signal)
       expect(await node.driver.observe()).toEqual([])
       const same = await node.driver.apply({ put: large, remove: [] }, signal)

@@ -44,7 +44,7 @@ async function expectOpenAgain(opened: Opened): Promise<void> {
   await resetAll(await openFrom(opened[0]!.sourcePort))
 }
 
-const PATIENT = { timeout: 5000 }
+const PATIENT = { timeout: 20_000 }
 
 const CLIENT = ['10.9.0.9', 'fd09::9']
 

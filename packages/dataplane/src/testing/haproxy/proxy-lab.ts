@@ -231,7 +231,7 @@ export interface Ask {
 export async function ask(request: Ask): Promise<Answer> {
   const once = () =>
     new Promise<Answer>((resolve, reject) => {
-      const outgoing = http.get({ agent: false, ...request, timeout: 5_000 }, (response) => {
+      const outgoing = http.get({ agent: false, ...request, timeout: 30_000 }, (response) => {
         let body = ''
         response.on('data', (part) => {
           body += part

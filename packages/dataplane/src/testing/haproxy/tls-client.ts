@@ -32,7 +32,7 @@ export const shake = (
       ...(alpn === undefined ? {} : { ALPNProtocols: alpn }),
       ...(maxVersion === undefined ? {} : { maxVersion, minVersion: 'TLSv1' }),
     })
-    socket.setTimeout(5000, () => socket.destroy(new Error('no handshake')))
+    socket.setTimeout(30_000, () => socket.destroy(new Error('no handshake')))
     socket.on('secureConnect', () => {
       const peer: DetailedPeerCertificate = socket.getPeerCertificate(true)
       resolve({
