@@ -398,7 +398,7 @@ describe('the connector as a process', () => {
     expect(await running.ended).toBe(0)
   }, 300_000)
 
-  test('classes of load balancers by kind: open, closed, disabled, disabled after use, unknown and foreign', async () => {
+  test('classes of load balancers by kind: open, closed, disabled, disabled after use, full, unknown and foreign', async () => {
     const { api } = bed
     await api.create('/api/v1/namespaces', { metadata: { name: 'classes' } })
     const { admission } = bed.spout
@@ -409,10 +409,12 @@ describe('the connector as a process', () => {
       ['for-others', [bed.stranger.id]],
       ['disabled', undefined],
       ['used', undefined],
+      ['full', undefined],
     ] as const) {
       const draft = { name, enabled: name !== 'disabled', ...(projectIds && { projectIds: [...projectIds] }) }
       ids.set(name, (await admission.createLoadBalancerClass(draft)).id)
     }
+    await admission.setQuota(bed.project.id, {}, { [ids.get('full') ?? '']: 0 })
     const parameters = (name: string) => ({ kind: 'LoadBalancerClass', name })
     const classOf = async (name: string, controller: string, parameters: object | null) => {
       await api.create('/apis/networking.k8s.io/v1/ingressclasses', {
@@ -501,6 +503,7 @@ describe('the connector as a process', () => {
           'no class of load balancers named \\"for-others\\"',
           'named \\"unknown\\"',
           '\\"disabled\\" is disabled',
+          'class full is 0',
         ].every((words) => all.split(words).length > Object.keys(kinds).length)
       },
       { what: 'refusals', timeoutMs: 100_000 },
@@ -559,7 +562,9 @@ describe('the connector as a process', () => {
       const before = documentOf(kind, 'for-us')!
       for (const [name, words] of [
         ['unknown', 'no class of load balancers named \\"unknown\\"'],
+        ['for-others', 'no class of load balancers named \\"for-others\\"'],
         ['disabled', '\\"disabled\\" is disabled'],
+        ['full', 'load balancers of class full is 0, 0 in use'],
       ] as const) {
         const count = async () => (await told()).split(words).length
         const countBefore = await count()

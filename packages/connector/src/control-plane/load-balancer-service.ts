@@ -1,4 +1,4 @@
-import type { LoadBalancer, LoadBalancerClass, LoadBalancerStatus } from '@spout/model'
+import type { ClassQuota, LoadBalancer, LoadBalancerClass, LoadBalancerStatus } from '@spout/model'
 import type { AddressCandidate, KnownPool } from '../addresses/address-choice.ts'
 import type { KnownNetwork } from '../addresses/reach.ts'
 import type { LoadBalancerContent } from '../content/content.ts'
@@ -47,6 +47,14 @@ export interface RoutedNetwork {
   readonly routes: readonly PodRoute[]
 }
 
+/** How many load balancers a project may have, and has. */
+export interface ShownQuota {
+  readonly limits: { readonly loadBalancers: number }
+  readonly used: { readonly loadBalancers: number }
+  /** Those of classes, where they are limited or used. An older control plane does not send them. */
+  readonly classes?: readonly ClassQuota[]
+}
+
 /**
  * Access to the other objects of a project that its load balancers need. All methods throw `Refused` when the control
  * plane refuses, and other errors when a later attempt may work.
@@ -56,6 +64,7 @@ export interface ProjectService {
   projectId(): Promise<string>
   /** A class that is open to the project, by its name or id; null: there is none. */
   loadBalancerClass(nameOrId: string): Promise<Pick<LoadBalancerClass, 'id' | 'name' | 'enabled'> | null>
+  quota(): Promise<ShownQuota>
   addressPools(): Promise<readonly KnownPool[]>
   /** Yields once at first, then when the pools change or may have, until `signal` aborts or the connection ends. */
   poolChanges(signal: AbortSignal): AsyncIterable<void>

@@ -2,7 +2,7 @@ import { NativeApi, Refused, type Sessions } from '@spout/client/native-api'
 import { domainsOf, type LoadBalancerClass, type Network, type Project } from '@spout/model'
 import { parseCidr } from '@spout/net'
 import type { KnownPool } from '../addresses/address-choice.ts'
-import type { PodRoute, ProjectService, RoutedNetwork, ShownNetwork } from './load-balancer-service.ts'
+import type { PodRoute, ProjectService, RoutedNetwork, ShownNetwork, ShownQuota } from './load-balancer-service.ts'
 
 /** `ProjectService` over the native API. */
 export class NativeProject implements ProjectService {
@@ -24,6 +24,10 @@ export class NativeProject implements ProjectService {
   async loadBalancerClass(nameOrId: string): Promise<LoadBalancerClass | null> {
     const { items } = await this.api.call<{ items: readonly LoadBalancerClass[] }>('GET', '/load-balancer-classes')
     return items.find(({ id }) => id === nameOrId) ?? items.find(({ name }) => name === nameOrId) ?? null
+  }
+
+  async quota(): Promise<ShownQuota> {
+    return await this.api.call<ShownQuota>('GET', `/projects/${await this.projectId()}/quota`)
   }
 
   async addressPools(): Promise<readonly KnownPool[]> {

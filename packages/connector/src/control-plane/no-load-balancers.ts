@@ -13,6 +13,7 @@ export const NO_LOAD_BALANCERS: LoadBalancerService = {
   get: async () => null,
   create: refused,
   loadBalancerClass: async () => null,
+  quota: refused,
   replace: refused,
   changeMembers: refused,
   changeRoutes: refused,

@@ -8,23 +8,27 @@ import { CLUSTER_ANNOTATION, ownersOf } from '../content/owners.ts'
 import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
 import { shown as printed } from '../refusal.ts'
 import { choicesOf, Unsatisfiable } from './choices.ts'
+import { refuseWithoutRoom } from './quota-room.ts'
 import { replace, withoutRefused } from './say-content.ts'
 import type { AddressContext, BringContext, WantedAddresses, WantedLoadBalancer } from './wanted.ts'
 
 /**
  * The load balancer to keep; null when there is none. One whose first address no longer satisfies the request, or that
- * was made of another class, is deleted, because neither can be changed. It stays while a new one could not be made for
- * its class.
- * @throws Unsatisfiable
+ * was made of another class, is deleted, because neither can be changed. It stays while a new one could not be made: for
+ * its class, for a quota, or, when the class changes, for its address.
+ * @throws Refused, Unsatisfiable
  */
 export async function keptLoadBalancer(
   context: AddressContext,
   wanted: WantedAddresses,
 ): Promise<ShownLoadBalancer | null> {
   const shown = wanted.heldBy === null ? null : context.known.get(wanted.heldBy)
-  if (shown === null || !(isOfAnotherClass(wanted, shown) || (await asksForAnother(context, wanted, shown))))
-    return shown
-  await classIdOf(context, wanted)
+  if (shown === null) return null
+  const changesClass = isOfAnotherClass(wanted, shown)
+  if (!(changesClass || (await asksForAnother(context, wanted, shown)))) return shown
+  const classId = await classIdOf(context, wanted)
+  if (changesClass) await choicesOf(context, wanted)
+  await refuseWithoutRoom(context, wanted, shown, classId)
   await context.service.delete(shown.document.id)
   context.known.forget(shown.document.id)
   return null

@@ -31,7 +31,7 @@ export interface WantedLoadBalancer extends WantedAddresses {
 
 /** What is needed to reconcile addresses. */
 export interface AddressContext {
-  readonly service: Pick<LoadBalancerService, 'loadBalancerClass' | 'delete' | 'addVip' | 'removeVip'>
+  readonly service: Pick<LoadBalancerService, 'loadBalancerClass' | 'quota' | 'delete' | 'addVip' | 'removeVip'>
   readonly known: KnownLoadBalancers
   /** Names of pools for objects that name none; empty allows any. */
   readonly defaultPools: readonly string[]

@@ -108,3 +108,28 @@ test('a Service that named another class while nobody looked gets a load balance
   running = await bed.start()
   await bed.until('a load balancer of the other class', () => bed.documentOf(one)?.classId === silver)
 })
+
+test.each([
+  ['unknown-2', async () => {}, 'UnknownLoadBalancerClass'],
+  [
+    'full-2',
+    async () => bed.spout.admission.setQuota(bed.project.id, {}, { [await newClass('full-2')]: 0 }),
+    'OverQuota',
+  ],
+] as const)(
+  'a Service that named class %s while nobody looked keeps what it had, and says why',
+  async (name, prepare, reason) => {
+    await prepare()
+    const service = `to-${name}`
+    const one = await bed.create(service, { loadBalancerClass: 'spout.dev/gold' })
+    await bed.when(service, 'an address', hasIp)
+    const before = bed.documentOf(one)
+    await running.stop()
+    await bed.change(service, { spec: { type: 'ClusterIP', ports: [{ name: 'http', port: 80, nodePort: null }] } })
+    await bed.change(service, { spec: { type: 'LoadBalancer', loadBalancerClass: `spout.dev/${name}` } })
+    running = await bed.start()
+    const shown = await bed.when(service, 'a refusal', isRefusedFor(reason))
+    expect(condition(shown)).toMatchObject({ status: 'False' })
+    expect(bed.documentOf(one)).toMatchObject({ id: before?.id, classId: before?.classId, vips: before?.vips })
+  },
+)
