@@ -35,6 +35,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'octavia-create': ['octavia-create-1', 'octavia-create-64'],
   'octavia-read': ['octavia-get', 'octavia-list-100', 'octavia-list-400'],
   'one-service-at-30k': ['one-service-at-30k'],
+  passwords: ['l7-passwords', 'passwords-flood'],
   'restart-adopt': ['restart-adopt'],
   'route-change': ['route-change', 'route-change-cost'],
   routes: ['l7-routes', 'l7-routes-envoy', 'route-memory', 'route-memory-two'],
