@@ -5,7 +5,7 @@ import type { Found } from './inventory.ts'
 import { isEmpty, KIND_ROWS } from './kinds.ts'
 import type { Note } from './translate.ts'
 
-/** Compared beside what is copied, where the object is created with them. */
+/** Attributes that are compared besides the copied ones, when the object is created with them. */
 const GIVEN = [
   'project_id',
   'vip_address',
@@ -30,7 +30,7 @@ export function differences(found: Found, body: Attributes, ours: Attributes): r
   return differing(fields, body, ours)
 }
 
-/** The attributes of which two objects have values that do not mean the same. */
+/** The attributes whose values in the two objects do not mean the same. */
 export function differing(fields: readonly string[], body: Attributes, ours: Attributes): readonly Note[] {
   return fields.flatMap((field) => {
     const [wanted, is] = [canonical(field, body[field]), canonical(field, ours[field])]
@@ -39,7 +39,7 @@ export function differing(fields: readonly string[], body: Attributes, ours: Att
   })
 }
 
-/** One value of those that mean the same. */
+/** The one value that stands for all values of the same meaning. */
 function canonical(field: string, value: unknown): unknown {
   if (isEmpty(value)) return null
   if (field === 'tags' || field === 'tls_versions' || field === 'vip_sg_ids')

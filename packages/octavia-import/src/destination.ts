@@ -9,26 +9,26 @@ export interface AddressPlace {
   readonly cidr: string
   /** Projects that may use it; null: all. */
   readonly projectIds: readonly string[] | null
-  /** Members are in subnets alone. */
+  /** Members have addresses only in subnets. */
   readonly kind: 'subnet' | 'pool'
 }
 
-/** What Spout has that objects of the other cloud name. */
+/** What exists in Spout and may be named by objects of the other cloud. */
 export interface Destination {
   readonly projects: readonly { readonly id: string; readonly name: string }[]
   readonly places: readonly AddressPlace[]
   readonly certificateIds: ReadonlySet<string>
   readonly flavorIds: ReadonlySet<string>
   readonly zoneNames: ReadonlySet<string>
-  /** The usual one first. */
+  /** The default provider comes first. */
   readonly providers: ReadonlySet<string>
-  /** What profiles may say. */
+  /** The keys that a profile of each kind may have. */
   readonly profileKeys: Readonly<Record<ProfileKind, ReadonlySet<string>>>
-  /** Names and ids. */
+  /** Names and ids of node groups. */
   readonly nodeGroups: ReadonlySet<string>
-  /** Of networks and address pools. */
+  /** Ids of networks and address pools. */
   readonly networkIds: ReadonlySet<string>
-  /** Projects of security groups. */
+  /** The project of each security group, by the id of the group. */
   readonly groupProjects: ReadonlyMap<string, string>
   /** Limits of a project without a quota. */
   readonly usualLimits: Attributes

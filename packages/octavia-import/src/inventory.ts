@@ -2,11 +2,11 @@ import type { Attributes } from '@spout/octavia-client'
 import { ApiRefusal, type OctaviaClient } from '@spout/octavia-client'
 import { type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
 
-/** An object of one side. */
+/** An object that one of the two clouds has. */
 export interface Found {
   readonly kind: Kind
   readonly id: string
-  /** Of the load balancer for pools and listeners; null for a load balancer. */
+  /** Id of the object that contains it. For pools and listeners this is the load balancer; null for a load balancer. */
   readonly parentId: string | null
   readonly attributes: Attributes
 }
@@ -17,16 +17,16 @@ export interface Unread {
   readonly reason: string
 }
 
-/** The load balancers of one side with all that is in them. */
+/** The load balancers of one cloud, and everything in them. */
 export interface Inventory {
   readonly loadBalancers: readonly Found[]
-  /** By load balancer, in an order in which they can be created. */
+  /** By load balancer, in an order in which the objects can be created. */
   readonly children: ReadonlyMap<string, readonly Found[]>
   readonly byId: ReadonlyMap<string, Found>
   readonly unread: readonly Unread[]
 }
 
-/** Whether a load balancer is asked for. */
+/** Whether the user asked for this load balancer. */
 export type Wanted = (loadBalancer: Attributes) => boolean
 
 /**
@@ -75,7 +75,10 @@ export async function readInventory(client: OctaviaClient, wanted: Wanted): Prom
   }
 }
 
-/** Each object before what is in it, and pools before the listeners that name them, as they were taken. */
+/**
+ * Yields an object before the objects in it. Otherwise the order stays, so pools come before the listeners that name
+ * them.
+ */
 function* below(id: string, byParent: ReadonlyMap<string | null, readonly Found[]>): Generator<Found> {
   for (const child of byParent.get(id) ?? []) {
     yield child
@@ -88,7 +91,7 @@ const found = (kind: Kind, attributes: Attributes, parentId: string | null): Fou
   id: String(attributes['id']),
 })
 
-/** Of `[{"id": …}]`. */
+/** The id in `[{"id": …}]`. */
 function firstId(references: unknown): string | null {
   const [first] = Array.isArray(references) ? (references as readonly Attributes[]) : []
   return textOf(first?.['id'])

@@ -126,7 +126,7 @@ export const CERTIFICATE_REFS = [
   ...['client_crl_container_ref', 'tls_container_ref', 'ca_tls_container_ref', 'crl_container_ref'],
 ] as const
 
-/** Whether an attribute says nothing: not used, or not set. */
+/** Whether an attribute is unset, or has the value that means "not used". */
 export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0

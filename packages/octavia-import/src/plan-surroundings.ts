@@ -9,33 +9,33 @@ import { dashed, type Note, NotTaken, type Translated } from './translate.ts'
 import { floatingOf, groupOf, isForListeners, meaningOf, ruleOf } from './translate-network.ts'
 import { hasLimits, type OfferKind, offerOf, profileIdOf, profileOf, quotaOf } from './translate-offers.ts'
 
-/** A load balancer as floating IPs need it. */
+/** What a floating IP must know of its load balancer. */
 export interface Carrier {
   readonly id: string
   readonly title: string
-  /** In Spout; null when the load balancer is not taken over. */
+  /** Its project in Spout; null when the load balancer is not taken over. */
   readonly projectId: string | null
   readonly theirPort: unknown
-  /** Null while Spout does not have the load balancer. */
+  /** Null while the load balancer does not exist in Spout. */
   readonly ourPort: unknown
 }
 
 interface Wish extends Translated {
   readonly needs?: readonly string[]
-  /** What Spout has already; absent: the object of the same id. */
+  /** The object that Spout has already. Absent: the one with the same id, if any. */
   readonly ours?: Attributes | undefined
-  /** More that differs when Spout has it. */
+  /** Finds further differences to the object that Spout has. */
   readonly differences?: (ours: Attributes) => readonly Note[]
   readonly request: Request
 }
 
 /**
- * Plans what is not inside of load balancers. Floating IPs come behind their load balancer; the rest comes first, since
- * load balancers name it.
+ * Plans the objects outside of load balancers. Floating IPs come after their load balancer. All others come first,
+ * since load balancers name them.
  */
 export class SurroundingsPlan {
   readonly steps: readonly Step[]
-  /** With what the steps will have created. */
+  /** Includes what the steps will create. */
   readonly destination: Destination
   readonly #source: Surroundings
   readonly #ours: ReadonlyMap<string, Attributes>
@@ -78,7 +78,7 @@ export class SurroundingsPlan {
 
   #stepsOf(found: Found): readonly Step[] {
     const { kind, id, attributes } = found
-    // What an administrator replaces by something of Spout is not created.
+    // The administrator named a replacement in Spout, so nothing is created.
     if (this.#options.replacements.has(found.parentId ?? id)) return []
     if (kind === 'floatingip' || (kind === 'quota' && !hasLimits(found))) return []
     if (kind === 'security_group_rule' && !isForListeners(attributes)) return []
@@ -110,7 +110,7 @@ export class SurroundingsPlan {
     return { ...created(found, offerOf(found, this.#options)), needs: [id] }
   }
 
-  /** @throws NotTaken for a profile that is neither in Spout nor will be */
+  /** @throws NotTaken for a profile that Spout does not have and that no step creates */
   #require(field: string, kind: ProfileKind, id: string): void {
     const planned = this.#source.found.some((each) => each.kind === kind && each.id === id)
     const lost = this.#lost.get(`${kind}/${id}`)
@@ -147,7 +147,7 @@ export class SurroundingsPlan {
     if (lost !== undefined) throw new NotTaken('security_group_id', `${lost} is not taken over`)
     const rules = rulesOf(this.#ours.get(`security_group/${groupId}`) ?? {})
     const wanted = meaningOf(found.attributes)
-    // With the same meaning under another id it is there.
+    // A rule of the same meaning counts as present, even with another id.
     const ours = rules.find((rule) => meaningOf(rule) === wanted) ?? rules.find(({ id }) => id === found.id)
     const same = ours !== undefined && meaningOf(ours) === wanted
     const wish = created(found, ruleOf(found), 'network')
@@ -193,7 +193,7 @@ const keyOf = ({ kind, id }: Pick<Found, 'kind' | 'id'>): string => `${kind}/${i
 const isA = <K extends Found['kind']>(found: Found, kind: K): found is Found & { readonly kind: K } =>
   found.kind === kind
 
-/** A zone is called by its name, and has no id. */
+/** A zone has no id; its name identifies it. */
 const created = (found: Found, translated: Translated, api?: 'network'): Wish => ({
   ...translated,
   request: {

@@ -9,11 +9,11 @@ import { type Note, NotTaken, projectOf, translate } from './translate.ts'
 
 export interface ImportPlan {
   readonly steps: readonly Step[]
-  /** Objects inside of these are not known, so they are not in the plan. */
+  /** What could not be read. The plan lacks the objects in it. */
   readonly unread: readonly Unread[]
 }
 
-/** A side: its load balancers, and what is around them. */
+/** One of the two clouds: its load balancers, and the objects around them. */
 export interface Side {
   readonly inventory: Inventory
   readonly surroundings: Surroundings
@@ -50,7 +50,7 @@ class LoadBalancerPlan {
   readonly #target: Inventory
   readonly #options: PlanOptions
   readonly #trial: Trial
-  /** What will not be in Spout, with its title. */
+  /** Objects that will not exist in Spout: their titles by id. */
   readonly #lost = new Map<string, string>()
   #projectId: string | null = null
 
@@ -62,7 +62,7 @@ class LoadBalancerPlan {
     this.#trial = options.newTrial()
   }
 
-  /** In Spout; null while that is not known. */
+  /** The project in Spout; null while it is not known. */
   get projectId(): string | null {
     return this.#projectId
   }
@@ -99,8 +99,8 @@ class LoadBalancerPlan {
   }
 
   /**
-   * Both sides, with positions among the policies that both have: one that is missing here, or one that only Spout has,
-   * moves the others and is no difference of theirs.
+   * The attributes of both objects, with positions counted among the policies that both clouds have. A policy that only
+   * one cloud has moves the others, which is no difference of theirs.
    */
   #inOrder({ kind, id, parentId }: Found, own: Attributes, { attributes }: Found): [Attributes, Attributes] {
     if (kind !== 'l7policy') return [own, attributes]
@@ -124,7 +124,10 @@ class LoadBalancerPlan {
     return { verdict: 'create', notes, request: { path: pathOf(found), root: kind, body } }
   }
 
-  /** With its id, its parent and, for a policy, its rules: with a part of them it would take more requests. */
+  /**
+   * The whole creation: with id, parent and, for a policy, its rules. Creating the rules apart would take more
+   * requests.
+   */
   #whole({ kind, id, parentId }: Found, own: Attributes): Attributes {
     const parent = PARENT_FIELD[kind]
     const rules =
@@ -137,7 +140,7 @@ class LoadBalancerPlan {
   }
 }
 
-/** Where a creation names the parent; members and rules have it in the path. */
+/** The attribute that names the parent in the body of a creation. For members and rules the path names it. */
 const PARENT_FIELD: Readonly<Partial<Record<Kind, string>>> = {
   pool: 'loadbalancer_id',
   listener: 'loadbalancer_id',

@@ -2,20 +2,20 @@ import { ApiRefusal, type Attributes, type NeutronClient, type OctaviaClient } f
 import type { Found, Unread } from './inventory.ts'
 import { KIND_ROWS, type Kind, type ProfileKind, textOf } from './kinds.ts'
 
-/** What is not inside of load balancers: what they name, quotas, and floating IPs of their ports. */
+/** Objects outside of load balancers: those that load balancers name, quotas, and floating IPs of their ports. */
 export interface Surroundings {
-  /** In an order in which it can be created. */
+  /** In an order in which they can be created. */
   readonly found: readonly Found[]
   readonly unread: readonly Unread[]
 }
 
 type Chosen = ProfileKind | 'flavor' | 'availability_zone' | 'quota' | 'security_group' | 'floatingip'
-/** Whether an object is wanted, by its id; a floating IP by the port that it is bound to. */
+/** Whether an object is wanted. `key` is its id; for a floating IP, the port that it is bound to. */
 export type WantedAround = (kind: Chosen, key: string) => boolean
 
 /**
- * What load balancers name.
- * @param others whether flavors, zones, profiles and quotas that none of them names are wanted, too
+ * Selects the objects that load balancers name.
+ * @param others also selects flavors, zones, profiles and quotas that no load balancer names
  */
 export function namedBy(loadBalancers: readonly Found[], others: boolean): WantedAround {
   const all = (field: string): ReadonlySet<unknown> =>
@@ -35,14 +35,14 @@ export function namedBy(loadBalancers: readonly Found[], others: boolean): Wante
 
 export interface Clients {
   readonly octavia: Pick<OctaviaClient, 'list'>
-  /** Null where the cloud has none. */
+  /** Null when the cloud has no Neutron. */
   readonly neutron: Pick<NeutronClient, 'list'> | null
 }
 
-/** Reads one side. A list that cannot be read is in `unread`; one that an older server does not know is empty. */
+/** Reads one cloud. A list that cannot be read is in `unread`. A list that an older server does not know is empty. */
 export async function readSurroundings({ octavia, neutron }: Clients, wanted: WantedAround): Promise<Surroundings> {
   const unread: Unread[] = []
-  /** @param without answers that mean that there are none */
+  /** @param without status codes that mean that there are no such objects */
   const read = async (
     client: Clients['octavia'],
     path: string,
@@ -59,7 +59,9 @@ export async function readSurroundings({ octavia, neutron }: Clients, wanted: Wa
   }
   /** An older Octavia does not know all of them. */
   const octaviaList = (kind: Kind, plural?: string) => read(octavia, `/${KIND_ROWS[kind].plural}`, [404], plural)
-  /** Those of the offers, and others that are wanted. What an account may not see is said of the offers. */
+  /**
+   * The profiles of the offers, and other wanted ones. When the account may not see profiles, the offers report that.
+   */
   const profiles = async (kind: ProfileKind, offers: readonly Attributes[], field: string) =>
     (await read(octavia, `/${KIND_ROWS[kind].plural}`, [403, 404], `${kind}s`)).filter(
       ({ id }) => wanted(kind, String(id)) || offers.some((offer) => offer[field] === id),

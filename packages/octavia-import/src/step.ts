@@ -2,19 +2,19 @@ import type { Attributes } from '@spout/octavia-client'
 import type { Kind } from './kinds.ts'
 import type { Note, TranslateOptions } from './translate.ts'
 
-/** What becomes of one object. */
+/** What the plan does with one object. */
 export interface Step {
   readonly kind: Kind
   readonly id: string
   /** For people: kind, name and id. */
   readonly title: string
-  /** Null for what is not inside of one. */
+  /** Null for an object outside of load balancers. */
   readonly loadBalancerId: string | null
   readonly verdict: 'create' | 'equal' | 'differs' | 'refused'
   readonly notes: readonly Note[]
-  /** Objects that must be in Spout before it. */
+  /** Ids of objects that must exist in Spout before. */
   readonly needs: readonly string[]
-  /** How it is created; null when it is not, or in the request of its parent. */
+  /** The request that creates it. Null when it is not created, or when the request of its parent creates it. */
   readonly request: Request | null
 }
 
@@ -26,11 +26,14 @@ export interface Request {
   readonly api?: 'network'
   /** Absent: create. */
   readonly method?: 'update'
-  /** The load balancer whose port is the `port_id`; it has one once it is created. */
+  /**
+   * The id of the load balancer whose port becomes the `port_id`. The port exists only after the load balancer was
+   * created.
+   */
   readonly portOf?: string
 }
 
-/** Says what Spout's Octavia API refuses, object by object as they are created. */
+/** Tells what Spout's Octavia API would refuse. Objects are added in the order in which they would be created. */
 export interface Trial {
   /** @returns the text of the fault; null when the object would be accepted */
   add(kind: Kind, body: Attributes, parentId: string | null): string | null

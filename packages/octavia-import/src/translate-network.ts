@@ -11,7 +11,7 @@ const TRANSPORTS: Readonly<Record<string, string | null>> = {
   ...{ tcp: 'tcp', '6': 'tcp', udp: 'udp', '17': 'udp', sctp: 'sctp', '132': 'sctp' },
 }
 
-/** Null for any; undefined for one that no listener speaks. */
+/** Null for any protocol; undefined for one that no listener uses. */
 function transportOf({ protocol }: Attributes): string | null | undefined {
   if (isEmpty(protocol)) return null
   const word = String(protocol).toLowerCase()
@@ -20,10 +20,13 @@ function transportOf({ protocol }: Attributes): string | null | undefined {
 
 const isEgress = ({ direction }: Attributes): boolean => String(direction).toLowerCase() === 'egress'
 
-/** Whether a rule says who may connect to listeners. Others are left out, which changes nothing for a load balancer. */
+/**
+ * Whether a rule decides who may connect to listeners. Other rules are left out: they have no effect on a load
+ * balancer.
+ */
 export const isForListeners = (rule: Attributes): boolean => !isEgress(rule) && transportOf(rule) !== undefined
 
-/** Two rules that let in the same are one, as in Neutron. */
+/** Rules that allow the same traffic have the same text. Neutron counts them as one rule, too. */
 export const meaningOf = (rule: Attributes): string =>
   JSON.stringify([
     ...[String(rule['ethertype'] ?? 'IPv4').toLowerCase(), transportOf(rule)],
@@ -55,7 +58,7 @@ export function groupOf(found: Found, options: TranslateOptions): Translated {
   }
 }
 
-/** @throws NotTaken for sources that are not known here; without the rule fewer may connect */
+/** @throws NotTaken for sources that Spout does not know. Without the rule, fewer clients may connect */
 export function ruleOf(found: Found): Translated {
   for (const field of ['remote_group_id', 'remote_address_group_id'])
     if (!isEmpty(found.attributes[field]))

@@ -41,7 +41,7 @@ function objectOf(field: string, value: unknown): Attributes {
     const data: unknown = JSON.parse(String(value))
     if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as Attributes
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new NotTaken(field, 'is no JSON object')
 }
@@ -68,7 +68,7 @@ function dataOf(
   return { data, notes }
 }
 
-/** Without one of them, fewer networks would be valid, or all. */
+/** @throws NotTaken for an unknown network: leaving it out would allow other networks than the zone does, or all */
 function networkOf(
   field: string,
   theirs: string,
@@ -122,10 +122,10 @@ export function quotaOf(found: Found, options: TranslateOptions): Translated & {
   }
 }
 
-/** Whether a quota says anything: a project that used something has one without limits of its own. */
+/** Whether a quota sets any limit. Octavia creates a quota without limits for every project that used something. */
 export const hasLimits = ({ attributes }: Found): boolean => LIMITS.some((name) => typeof attributes[name] === 'number')
 
-/** Attributes that are as they were. */
+/** The attributes that are taken over unchanged. */
 export const copied = ({ kind, attributes }: Found): Attributes =>
   Object.fromEntries(
     KIND_ROWS[kind].copied.filter((field) => !isEmpty(attributes[field])).map((field) => [field, attributes[field]]),

@@ -22,21 +22,21 @@ export class NotTaken extends Error {
 
 export interface TranslateOptions {
   readonly destination: Destination
-  /** What Spout has instead of an id, name or reference of the other cloud. */
+  /** Replacements in Spout, by id, name or reference in the other cloud. */
   readonly replacements: ReadonlyMap<string, string>
-  /** Load balancers are created disabled, so that no node announces their addresses. */
+  /** Whether load balancers are created disabled, so that no node announces their addresses. */
   readonly disabled: boolean
 }
 
-/** What is sent to create an object in Spout, and remarks about what is different there. */
+/** The body that creates an object in Spout, and remarks about differences. */
 export interface Translated {
   readonly body: Attributes
   readonly notes: readonly Note[]
 }
 
 /**
- * The object as Spout is asked for it. References to its parents are not in it.
- * @param projectId of its load balancer, in Spout; null while that is not known
+ * The body that creates the object in Spout, without references to its parents.
+ * @param projectId the project of its load balancer in Spout; null while it is not known
  * @throws NotTaken
  */
 export function translate(found: Found, projectId: string | null, options: TranslateOptions): Translated {
@@ -85,7 +85,10 @@ export function dashed(id: string): string {
   return parts === null ? id : parts.slice(1).join('-').toLowerCase()
 }
 
-/** The same addresses, wherever Spout has them. @throws NotTaken */
+/**
+ * The same addresses, in the subnets or pools where Spout has them.
+ * @throws NotTaken
+ */
 function vipsOf(attributes: Attributes, projectId: string | null, options: TranslateOptions): Attributes {
   const [address, subnetId] = [textOf(attributes['vip_address']), textOf(attributes['vip_subnet_id'])]
   if (address === null) throw new NotTaken('vip_address', 'the load balancer has none yet')
@@ -104,9 +107,9 @@ function vipsOf(attributes: Attributes, projectId: string | null, options: Trans
 }
 
 /**
- * Where Spout has an address.
- * @param theirs the subnet or network that the other cloud has it in
- * @throws NotTaken where none of these kinds has it, or several have
+ * The subnet or pool of Spout that contains an address.
+ * @param theirs the subnet or network of the address in the other cloud
+ * @throws NotTaken when none of these kinds contains it, or several do
  */
 export function placeOf(
   field: string,
@@ -134,7 +137,7 @@ export function placeOf(
   return first
 }
 
-/** The subnet of a member; without one here, Spout finds the network by the address. */
+/** The subnet of a member. If the other cloud names none, Spout finds the network by the address. */
 function memberSubnet(attributes: Attributes, projectId: string | null, options: TranslateOptions): Translated {
   const theirs = textOf(attributes['subnet_id'])
   if (theirs === null) return { body: {}, notes: [] }
@@ -146,7 +149,7 @@ function memberSubnet(attributes: Attributes, projectId: string | null, options:
   return { body: {}, notes: [{ field: 'subnet_id', text: `left out: Spout has no subnet ${wanted}` }] }
 }
 
-/** Provider, flavor and zone, as far as Spout has them: a load balancer works without. */
+/** Provider, flavor and zone, as far as Spout has them. A load balancer works without them. */
 function offersOf(attributes: Attributes, { destination, replacements }: TranslateOptions): Translated {
   const { providers, flavorIds, zoneNames } = destination
   const rows = [
@@ -166,7 +169,7 @@ function offersOf(attributes: Attributes, { destination, replacements }: Transla
   return { body, notes }
 }
 
-/** Without one of its groups, a load balancer would let in fewer, or all. @throws NotTaken */
+/** @throws NotTaken for an unknown group: without it, a load balancer would admit fewer clients, or all */
 function securityGroupsOf(
   { vip_sg_ids: theirs }: Attributes,
   projectId: string | null,
