@@ -32,10 +32,11 @@ export interface IngressControllerCounters {
 const WORKERS = 32
 
 /**
- * Keeps one load balancer for the Ingresses of each namespace and class of ours, and their statuses as the load
- * balancers are. Ingresses of other classes are never written.
+ * Keeps one load balancer for the Ingresses of each namespace and class of ours, and writes its addresses to their
+ * statuses. Ingresses of other classes are never written.
  *
- * A `unit` are the Ingresses of one address; one that `leave`s is gone, or of another class.
+ * The loop has two kinds of keys. A `unit` is the Ingresses of one namespace and class. A `leave` is an Ingress that is
+ * gone or has another class now.
  */
 export class IngressController {
   readonly name = 'ingress-controller'
@@ -160,7 +161,7 @@ export class IngressController {
     this.#loop.add('unit', unit, namespaceOf(unit))
   }
 
-  /** All Secrets that are named become known in this turn, so that none is taken as unnamed. */
+  /** Registers all named Secrets in one turn. Otherwise one that is registered late would count as unused. */
   #begin(): void {
     this.#units.nameAllSecrets()
     this.#context.certificates.complete('ingress')

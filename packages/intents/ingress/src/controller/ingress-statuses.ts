@@ -3,10 +3,10 @@ import { type Ingress, UnseenWrites } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
 import type { Cluster } from './cluster.ts'
 
-/** Writes addresses that differ from what is shown, and tells news by events. */
+/** Writes addresses to statuses where they differ, and reports new problems as events. */
 export class IngressStatuses {
   readonly #cluster: Cluster
-  /** Addresses, as a text. */
+  /** The addresses that were written, joined to one text. */
   readonly #written: UnseenWrites<string>
   /** Problems that were told, by UID. */
   readonly #told = new Map<string, ReadonlySet<string>>()
@@ -40,7 +40,7 @@ export class IngressStatuses {
       })
   }
 
-  /** Tells problems that were not told before, once each. */
+  /** Reports each problem that was not reported before, once. */
   tell(ingress: Ingress, problems: readonly Refusal[]): void {
     const before = this.#told.get(uidOf(ingress))
     const now = new Set<string>()

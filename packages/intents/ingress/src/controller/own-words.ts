@@ -2,7 +2,10 @@ import type { Refused } from '@spout/client/native-api'
 import { type AddressFields, type Refusal, type RefusedHost, reasonOf, shown } from '@spout/connector'
 import { ALIAS_FIELD } from '../to-model/hosts.ts'
 
-/** An Ingress names no address; its class names a class of load balancers. */
+/**
+ * The fields that refusals of addresses name. An Ingress requests no address, and its class names a class of load
+ * balancers.
+ */
 export const ADDRESS_FIELDS: AddressFields = {
   addresses: 'spec',
   pools: 'spec',
@@ -10,7 +13,7 @@ export const ADDRESS_FIELDS: AddressFields = {
   loadBalancerClass: 'spec.ingressClassName',
 }
 
-/** The control plane names fields of its own call, which users of the cluster never see. */
+/** Fields of calls to the control plane, and what users of the cluster know them as. */
 const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^listeners\[\d+\]\.tls/, 'spec.tls'],
   [/^listeners\b/, 'spec.rules'],
@@ -25,7 +28,7 @@ export const inOwnWords = ({ code, field, message }: Refused): Refusal => ({
   message: reasonOf(message),
 })
 
-/** The name of a route says which rule has the host. */
+/** Names the rule that has the host. The name of the route contains it. */
 export const hostRefusal = ({ host, reason, route }: RefusedHost): Refusal => {
   const rule = /spec\.rules\[\d+\]/.exec(route)?.[0]
   const field = route.includes(' alias ') || rule === undefined ? ALIAS_FIELD : `${rule}.host`

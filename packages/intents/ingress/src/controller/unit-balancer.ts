@@ -70,7 +70,7 @@ export class UnitBalancer {
     const ids = held.map(({ document }) => document.id)
     return alone(busy, ids, unit, async () => {
       const outcome = await this.#bring(unit, ingresses, held[0] ?? null)
-      // A unit has one load balancer: that which an Ingress brought along from another class is deleted.
+      // A unit has one load balancer. One that an Ingress still had from another class is deleted.
       for (const id of ids.slice(1)) {
         await service.delete(id)
         this.#context.known.forget(id)
@@ -79,7 +79,7 @@ export class UnitBalancer {
     })
   }
 
-  /** Registers the Secrets that all units name. */
+  /** Registers the Secrets of all units. */
   nameAllSecrets(): void {
     const { cluster, index } = this.#context
     for (const unit of index.units())
@@ -194,8 +194,8 @@ export class UnitBalancer {
   }
 
   /**
-   * Shows the address once the nodes serve it. It stays while they apply changes.
-   * @returns why they cannot, that no member answers, or what else the user should know
+   * Writes the address to the status once the nodes serve it. It stays there while they apply changes.
+   * @returns why the nodes cannot serve it, that no member answers, or what else the user should know
    */
   async #show(ingress: Ingress, shown: ShownLoadBalancer | null): Promise<readonly (Refusal | null)[]> {
     if (shown === null) return []
@@ -211,7 +211,7 @@ export class UnitBalancer {
     return [nobodyAnswers(shown), progress.notice]
   }
 
-  /** A host name that another load balancer has. */
+  /** The refusal of a DNS name that another load balancer has. */
   #nameRefusal(id: string, ingress: Ingress): Refusal | null {
     const refused = this.leftOut.name(id, dnsNamesOf(ingress, this.#context.domains.all).dnsNames)
     return refused === null ? null : nameRefused(refused.name, NAMES_FIELD, refused.reason)
@@ -220,13 +220,16 @@ export class UnitBalancer {
 
 interface BroughtUnit {
   readonly shown: ShownLoadBalancer | null
-  /** Why it is not as wanted. */
+  /** Why the load balancer is not as wanted; null when it is. */
   readonly refusal: Refusal | null
-  /** UIDs of the Ingresses that the refusal is about; null: of all. */
+  /** UIDs of the Ingresses that the refusal is about; null for all. */
   readonly tooMuch: ReadonlySet<string> | null
 }
 
-/** What is too much as a whole keeps no Ingress that is served as it is. @returns null: less is refused, too */
+/**
+ * Writes a content from which some Ingresses may be left out.
+ * @returns null when it is refused
+ */
 async function unlessRefused(
   context: BringContext,
   wanted: WantedLoadBalancer,
@@ -245,10 +248,12 @@ function nobodyAnswers({ status: { serving } }: ShownLoadBalancer): Refusal | nu
   return serving?.state === 'no' ? { reason: serving.reason, field: 'load balancer', message: serving.message } : null
 }
 
-/** Events of one Ingress, as of other problems. */
+/** The most refused hosts of one Ingress that are reported. There is such a limit for its other problems, too. */
 const MOST_HOSTS_TOLD = 100
 
-/** An Ingress says nothing of families: it gets one of each that its members can have, and works with the first. */
+/**
+ * An Ingress names no families. It gets an address of each family that its members can have, and works with the first.
+ */
 const requestOf = (families: readonly Family[], loadBalancerClass: string | null): AddressRequest => ({
   families: families.map((family, at) => ({ family, required: at === 0, address: null })),
   pools: null,

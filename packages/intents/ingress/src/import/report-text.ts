@@ -10,7 +10,7 @@ const MEANINGS: Readonly<Record<Outcome, string>> = {
   taken: 'served as before',
 }
 
-/** The worst that befalls an Ingress. */
+/** The worst outcome among the findings of an Ingress. */
 export const worstOf = ({ findings }: IngressReport): Outcome =>
   OUTCOMES.find((outcome) => findings.some((one) => one.outcome === outcome)) ?? 'taken'
 

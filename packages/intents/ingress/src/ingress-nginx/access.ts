@@ -10,7 +10,7 @@ export interface Access {
 
 const MOST_NETWORKS = 1_000
 
-/** A list with a network that is not understood is refused: without it, too many or too few could ask. */
+/** Refuses a list with a network that cannot be parsed: without it, too many or too few clients would be admitted. */
 export function accessOf(read: AnnotationReader): Access {
   const lists = ['whitelist-source-range', 'allowlist-source-range'].flatMap((name) => networksOf(read, name) ?? [])
   return {

@@ -10,7 +10,7 @@ interface Schema<T> {
     | { readonly success: false; readonly error: { readonly issues: readonly { readonly message: string }[] } }
 }
 
-/** Reads the annotations of ingress-nginx of one Ingress as typed values, and collects what cannot be taken. */
+/** Reads one Ingress's annotations of ingress-nginx as typed values, and collects the values that are not accepted. */
 export class AnnotationReader {
   readonly #annotations: Readonly<Record<string, string>>
   readonly #problems: Refusal[] = []

@@ -4,13 +4,13 @@ import { basicAuthentication } from '@spout/model'
 import { AnnotationReader } from './annotation-reader.ts'
 import { satisfiesAny } from './satisfy.ts'
 
-/** Requests that go on with the password of a user alone. */
+/** Clients must send the name and password of a user. */
 export interface BasicAuth {
   /** The Secret with the users, as `NamedSecrets` knows it. */
   readonly users: string
-  /** Undefined: the default. */
+  /** The realm in the challenge. Undefined: the default. */
   readonly realm: string | undefined
-  /** Clients of an allow list are not asked, and others are let in with a password. */
+  /** Whether clients on an allow list need no password, and all others may come with one. */
   readonly orAllowed: boolean
 }
 

@@ -1,17 +1,20 @@
 import { headerName } from '@spout/model'
 import type { AnnotationReader } from './annotation-reader.ts'
 
-/** The requests that this Service takes over from another Ingress's path: by header, then by cookie, then by chance. */
+/**
+ * The requests that the Service of this Ingress gets instead of that of the other Ingress with the same path. The
+ * header decides first, then the cookie, then chance.
+ */
 export interface Canary {
   readonly header: { readonly name: string; readonly by: HeaderMatch } | null
   /** Name of a cookie with the value `always` or `never`. */
   readonly cookie: string | null
-  /** Out of `total`. */
+  /** The share of the remaining requests: this many of `total`. */
   readonly weight: number
   readonly total: number
 }
 
-/** `always-never`: the value `always` is for the canary, `never` for the other. */
+/** `always-never`: with value `always` the canary gets the request, with `never` it does not. */
 export type HeaderMatch =
   | { readonly type: 'always-never' }
   | { readonly type: 'exact' | 'regex'; readonly value: string }

@@ -23,7 +23,8 @@ export function corsOf(read: AnnotationReader): RouteFilter | undefined {
     methods: read.list('cors-allow-methods') ?? USUAL_METHODS,
     headers: read.list('cors-allow-headers') ?? USUAL_HEADERS,
     exposeHeaders: read.list('cors-expose-headers') ?? [],
-    // ingress-nginx answers `*`, which browsers refuse with credentials. To name the origin instead would open the door.
+    // ingress-nginx answers `*`, which browsers refuse together with credentials. Answering with the request's origin
+    // instead would admit every site.
     credentials: credentials && !origins.includes('*'),
     maxAgeSeconds,
   })

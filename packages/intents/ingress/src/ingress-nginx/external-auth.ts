@@ -3,16 +3,18 @@ import type { AnnotationReader } from './annotation-reader.ts'
 import { satisfiesAny } from './satisfy.ts'
 import { signInOf } from './sign-in.ts'
 
-/** Who is asked: a Service of the namespace; or what has the rule for the URL at a host. Null: that of the request. */
+/**
+ * The authorizer: a Service of the namespace, or whatever serves the URL at a host. Null is the host of the request.
+ */
 export type AskedService = { readonly service: string; readonly port: number } | { readonly host: string | null }
 
 /** Who decides whether requests may go on. */
 export interface ExternalAuth {
   readonly asks: AskedService
-  /** Path and query of the question. */
+  /** Path and query of the request to the authorizer. */
   readonly path: string
   readonly authorizer: Omit<RouteAuthorizer, 'poolId'>
-  /** Clients of an allow list are not asked about, and others are let in if the authorizer says so. */
+  /** Whether clients on an allow list pass without the authorizer, and others pass if the authorizer agrees. */
   readonly orAllowed: boolean
 }
 

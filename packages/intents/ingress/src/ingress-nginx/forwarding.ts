@@ -17,9 +17,9 @@ import { corsOf } from './cors.ts'
 
 /** How requests are passed on to Services. */
 export interface Forwarding {
-  /** CORS and headers. Rewriting of paths depends on the path. */
+  /** Filters for CORS and headers. A rewrite is not among them, because it depends on the path. */
   readonly filters: readonly RouteFilter[]
-  /** `Host` of requests to pods; null: as of the client. */
+  /** The `Host` header of requests to pods; null keeps that of the client. */
   readonly host: string | null
   readonly timeouts: RouteTimeouts | undefined
   readonly retry: RouteRetry | undefined
@@ -68,7 +68,7 @@ function timeoutsOf(read: AnnotationReader): RouteTimeouts | undefined {
   return routeTimeouts.parse({ backendRequestMs: seconds * 1000 })
 }
 
-/** Reasons that are always reasons here. */
+/** Reasons to retry that are always in effect here. */
 const ALWAYS: ReadonlySet<string> = new Set(['error', 'timeout', 'invalid_header'])
 const USUAL_TRIES = 3
 
@@ -89,11 +89,11 @@ function retryOf(read: AnnotationReader): RouteRetry | undefined {
 }
 
 const MOST_REQUESTS = 100_000
-/** Two such lists fit into one condition of a route. */
+/** One condition of a route has room for two such lists. */
 const MOST_UNLIMITED = 32
 const USUAL_BURST_MULTIPLIER = 5
 
-/** The two limits would need a bucket each; a route has one. */
+/** Reads one limit. A limit by second and one by minute would need a bucket each, and a route has one. */
 function clientRateOf(read: AnnotationReader): RouteClientRate | undefined {
   const perSecond = read.whole('limit-rps', 0, MOST_REQUESTS)
   const perMinute = read.whole('limit-rpm', 0, MOST_REQUESTS)
@@ -141,9 +141,7 @@ function serviceNameOf(read: AnnotationReader, name: string): string | undefined
 const MIRROR =
   /^http:\/\/(?<service>[a-z0-9-]{1,63})(?:\.(?<namespace>[a-z0-9-]{1,63}))?(?:\.svc(?:\.[a-z0-9.-]+)?)?(?::(?<port>\d{1,5}))?\/?(?:\$request_uri)?$/
 
-/**
- * A URL could lead anywhere, also into networks of others: a Service of the same namespace is taken, and nothing else.
- */
+/** Accepts only a Service of the same namespace: any other URL could lead into networks of others. */
 function mirrorOf(read: AnnotationReader, namespace: string): Forwarding['mirror'] {
   const text = read.text('mirror-target')
   if (text === undefined) return null

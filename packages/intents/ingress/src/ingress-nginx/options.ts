@@ -14,7 +14,7 @@ import { NGINX_ANNOTATIONS } from './registry.ts'
 
 /** The annotations of ingress-nginx on an Ingress, as typed data. */
 export interface NginxOptions {
-  /** Something protects its paths that is not known here: they are answered with 503. */
+  /** Whether an annotation protects its paths in a way that is not supported. Then they answer 503. */
   readonly isRefused: boolean
   readonly redirects: Redirects
   readonly access: Access
@@ -38,7 +38,7 @@ export function nginxOptionsOf({ metadata }: Ingress): ReadAnnotations {
   const read = new AnnotationReader(metadata.annotations ?? {})
   const canary = canaryOf(read)
   const isCanary = canary !== null
-  // A canary has the annotations of the Ingress whose requests it gets.
+  // A canary uses the annotations of the Ingress whose requests it gets.
   const own = isCanary ? new AnnotationReader({}) : read
   const options = {
     redirects: redirectsOf(own),
@@ -60,7 +60,7 @@ export function nginxOptionsOf({ metadata }: Ingress): ReadAnnotations {
 
 const OF_CANARIES = /^(canary.*|affinity|upstream-hash-by|load-balance)$/
 
-/** Values by which an annotation wants nothing. */
+/** Values that switch an annotation off. */
 const OFF: ReadonlySet<string | undefined> = new Set([undefined, 'false', 'off'])
 
 function tellUntaken(read: AnnotationReader, name: string): void {
@@ -68,7 +68,7 @@ function tellUntaken(read: AnnotationReader, name: string): void {
   const known = NGINX_ANNOTATIONS.get(name)
   if (known?.verdict === 'refused') read.refuse(name, known.note)
   else if (known?.verdict === 'not taken') read.notTaken(name, known.note)
-  // What protects in a later version protects here, too.
+  // A later version of ingress-nginx may protect paths by annotations with such names.
   else if (known === undefined && /^auth-|snippet$/.test(name)) read.refuse(name, 'it is not known here')
   else if (known === undefined) read.notTaken(name, 'it is not known here')
 }

@@ -7,13 +7,13 @@ export interface Paths {
   readonly useRegex: boolean
   /** Replaces the path; `$1` is what the first group took. */
   readonly rewriteTarget: string | null
-  /** Further names of its first host. */
+  /** Aliases of its first host. */
   readonly aliases: readonly string[]
 }
 
 export function pathsOf(read: AnnotationReader): Paths {
   const target = read.text('rewrite-target')
-  // A path of the pods that was not meant could show what nobody should see.
+  // A wrong target could expose a path of the pods that nobody should reach.
   const isPath = target === undefined || pathText.safeParse(target.replace(/^\$/, '/$')).success
   if (!isPath) read.refuse('rewrite-target', 'it is not a path')
   return {

@@ -3,13 +3,16 @@ import type { AnnotationReader } from './annotation-reader.ts'
 
 const MOST_AGE_S = 31_536_000
 
-/** How the cookie of affinity looks; undefined where no annotation says it. Of what is wrong nothing else is lost. */
+/**
+ * The attributes of the affinity cookie; undefined when no annotation sets one. A wrong value loses only its own
+ * attribute.
+ */
 export function sessionCookieOf(read: AnnotationReader): SessionCookie | undefined {
   const part = <Field extends keyof SessionCookie>(name: string, field: Field, value: unknown) => {
     const made = value === undefined ? undefined : read.parsed(name, sessionCookie, { [field]: value })
     return made === undefined ? {} : { [field]: made[field] }
   }
-  // Browsers prefer the first of them, and so does the cookie.
+  // Max-Age takes precedence over Expires, as in browsers.
   const age = ['session-cookie-max-age', 'session-cookie-expires'].map((name) => read.whole(name, 0, MOST_AGE_S))
   const secure = read.text('session-cookie-secure') === undefined ? undefined : read.flag('session-cookie-secure')
   const sameSite = read.text('session-cookie-samesite')?.toLowerCase()

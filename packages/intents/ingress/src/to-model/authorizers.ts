@@ -9,10 +9,10 @@ import type { Rule } from './rules.ts'
 const AUTH_URL_FIELD = `metadata.annotations[${NGINX_PREFIX}auth-url]`
 
 /**
- * The rule that serves the URL of an authorizer which is named by a host. Where it is not certain which one does there is
- * none: whoever asks the wrong Service may let everybody in.
+ * Finds the rule that serves the URL of an authorizer which is named by its host. When that is not certain, there is
+ * none: asking the wrong Service might admit everybody.
  * @param rules in the order in which they are tried
- * @returns a refusal without one
+ * @returns a refusal when no rule is found
  */
 export function ruleOfAuthorizer(
   rule: Rule,
@@ -28,7 +28,7 @@ export function ruleOfAuthorizer(
     message: `not taken: ${why}; paths of ${shown(host === '' ? 'all hosts' : rule.host)} are answered with 503.`,
   })
   const found = rules.find((one) => one.host === host && one.match !== 'default' && canTake(one, asked))
-  // At the same host whoever has all other paths is no authorizer, and says 200 to much.
+  // A catch-all rule of the same host is no authorizer: it answers 200 too often.
   if (found === undefined || (found.host === rule.host && found.path === ''))
     return refused(`no Ingress of this namespace has a rule for ${shown(`${host}${asked}`)}`)
   if (found.match === 'regex' && literalBegin(found.path) !== found.path)
@@ -48,7 +48,7 @@ export function ruleOfAuthorizer(
   return found
 }
 
-/** Whether a rule may take a path; an expression may if its begin does. */
+/** Whether a rule may match a path. An expression may match when its literal start does. */
 function canTake({ match, path }: Rule, asked: string): boolean {
   if (match === 'exact') return asked === path
   if (match === 'regex') return asked.toLowerCase().startsWith(literalBegin(path).toLowerCase())

@@ -5,9 +5,9 @@ import type { IngressOptions } from './annotations.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface ClientAuthorities {
-  /** Id of the certificate by which clients are judged; null: they are not asked for one. */
+  /** Id of the certificate with the authorities that verify clients; null asks for no client certificate. */
   readonly id: string | null
-  /** Ingresses whose clients cannot be judged: nobody may ask for their paths. */
+  /** Ingresses whose clients cannot be verified. Their paths are closed. */
   readonly refused: ReadonlySet<Ingress>
 }
 
@@ -33,7 +33,7 @@ export function clientAuthoritiesOf(
   }
   const hasTls = ordered.some(({ ingress }) => (ingress.spec?.tls ?? []).some(({ secretName }) => secretName))
   const sight = around.certificate(authoritiesKey(first.secret))
-  // Clients are not accepted by the previous content of the Secret.
+  // The previous content of the Secret is no longer used to accept clients.
   const id = hasTls && sight.type === 'ready' && sight.notice === null ? sight.certificate.id : null
   const problem = sight.type === 'refused' ? sight.refusal : sight.type === 'ready' ? sight.notice : null
   for (const { ingress, secret } of wanting) {

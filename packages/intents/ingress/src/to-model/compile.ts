@@ -46,7 +46,10 @@ export interface Compiled {
 }
 
 const LONGEST_NAME = 255
-/** Events of one Ingress: whoever writes thousands of annotations must not make thousands of events. */
+/**
+ * The most problems of one Ingress that are reported, so that thousands of annotations do not cause thousands of
+ * events.
+ */
 const MOST_PROBLEMS = 100
 const FORWARDED: Listener['insertHeaders'] = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto']
 /** Leaves room for other routes beside that of each rule. */
@@ -93,7 +96,8 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
     const used = backendsOf(rule, canaries.get(rule), rules, backends, around, optionsFor, tell)
     for (const input of routesOfRule(rule, optionsFor(rule.ingress), used, regexes, toldOf)) {
       const route = routeOf(input, rule.field)
-      // Where only what happens to requests is at fault, no less specific rule gets them.
+      // If only the handling of requests is refused, the rule stays and answers 503, so no less specific rule gets
+      // them.
       const instead =
         'refusal' in route ? routeOf({ ...input, action: { type: 'respond', code: 503 } }, rule.field) : route
       if ('refusal' in route) toldOf(route.refusal)
@@ -153,7 +157,7 @@ const listener = (protocol: 'http' | 'https', port: number) =>
   ({ name: protocol, protocol, port, defaultPool: '', allowedCidrs: null, insertHeaders: FORWARDED }) as const
 
 /**
- * Answers requests that no rule matches where there is no default backend, as ingress-controller-conformance expects.
+ * Answers requests that no rule matches when there is no default backend. ingress-controller-conformance expects that.
  */
 const NOT_FOUND: RouteContent = { name: 'not-found', conditions: [], action: { type: 'respond', code: 404 } }
 
@@ -257,10 +261,10 @@ function backendsOf(
   }
 }
 
-/** Of a canary's options for pools only the affinity counts. */
+/** Of a canary's pool options only the affinity is used. */
 const persistenceOf = ({ pool }: IngressOptions) => ({ persistence: pool.persistence })
 
-/** Ids of the certificates that are shown, the first one to clients without a name. */
+/** Ids of the certificates of the listener. Clients without a server name get the first one. */
 function certificatesOf(ordered: readonly Ingress[], around: Surroundings, tell: Tell): readonly string[] {
   const ids = new Set<string>()
   for (const ingress of ordered)
@@ -290,7 +294,7 @@ function certificatesOf(ordered: readonly Ingress[], around: Surroundings, tell:
   return [...ids]
 }
 
-/** Whether a certificate's name is for a host; both may be wildcards (RFC 6125 section 6.4.3). */
+/** Whether a certificate's name covers a host; both may be wildcards (RFC 6125 section 6.4.3). */
 function isFor(name: string, host: string): boolean {
   const [own, wanted] = [name.toLowerCase(), host.toLowerCase()]
   if (own === wanted) return true
@@ -298,7 +302,7 @@ function isFor(name: string, host: string): boolean {
   return own.startsWith('*.') && dot > 0 && own.slice(1) === wanted.slice(dot)
 }
 
-/** Tells which rules' requests in plain HTTP are sent to HTTPS. */
+/** Decides for which rules plain HTTP requests are redirected to HTTPS. */
 function redirectedRules(
   ordered: readonly Ingress[],
   optionsFor: (ingress: Ingress) => IngressOptions,

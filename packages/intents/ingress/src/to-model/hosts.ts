@@ -4,14 +4,14 @@ import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import type { IngressOptions } from './annotations.ts'
 import { hostsOf, type Rule } from './rules.ts'
 
-/** Where an Ingress has further names. */
+/** The field that names aliases of an Ingress. */
 export const ALIAS_FIELD = `metadata.annotations[${NGINX_PREFIX}server-alias]`
 
 type OptionsFor = (ingress: Ingress) => IngressOptions
 
 /**
- * Tells on which hosts paths are expressions: as in ingress-nginx, one path with `use-regex` or `rewrite-target` makes
- * all paths of its host so, those of other Ingresses, too.
+ * Decides for which hosts paths are expressions. As in ingress-nginx, one path with `use-regex` or `rewrite-target`
+ * makes all paths of its host expressions, also those of other Ingresses.
  */
 export function hasRegexOf(ingresses: readonly Ingress[], optionsFor: OptionsFor): (host: string) => boolean {
   const hosts = new Set(
@@ -22,7 +22,7 @@ export function hasRegexOf(ingresses: readonly Ingress[], optionsFor: OptionsFor
   return (host) => hosts.has(host)
 }
 
-/** The rules of the first host of an Ingress, for its further names. A name that a rule has is no further name. */
+/** Repeats the rules of an Ingress's first host for its aliases. A name that has rules is no alias. */
 export function aliasRules(
   rules: readonly Rule[],
   optionsFor: OptionsFor,

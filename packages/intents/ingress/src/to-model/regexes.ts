@@ -14,7 +14,10 @@ export class Regexes {
     return OF_PATHS.test(pattern) ? this.refusalOf(pattern) : 'The expression has characters that no path has.'
   }
 
-  /** @returns why the expression cannot be used; null if it can, and is then one of them */
+  /**
+   * Registers an expression.
+   * @returns why it cannot be used; null if it can
+   */
   refusalOf(pattern: string): string | null {
     if (this.#used.has(pattern)) return null
     if (!PRINTABLE.test(pattern)) return 'The expression has characters that no request has.'
@@ -27,7 +30,7 @@ export class Regexes {
   }
 }
 
-/** Characters that stand for themselves, from the begin of an expression on: all that it takes begins with them. */
+/** The literal characters at the start of an expression: every match begins with them. */
 export function literalBegin(pattern: string): string {
   if (pattern.includes('|')) return '/'
   const literal = /^\/[A-Za-z0-9/_-]{0,99}/.exec(pattern)?.[0] ?? '/'

@@ -22,9 +22,9 @@ export interface RuleBackends {
   /** Name of its pool; null: its backend cannot be served. */
   readonly pool: string | null
   readonly canary: RuleCanary | null
-  /** Name of the pool that is asked whether requests may go on; null: none is, or it cannot be. */
+  /** Name of the authorizer's pool; null without an authorizer, and when its pool cannot be served. */
   readonly authorizer: string | null
-  /** Id of its list of users; null: none is asked, or it is not there. */
+  /** Id of its list of users; null when no password is asked for, and when there is no list. */
   readonly users: string | null
   /** Name of the pool that gets copies. */
   readonly mirror: string | null
@@ -33,12 +33,12 @@ export interface RuleBackends {
 const NOT_SERVED: Action = { type: 'respond', code: 503 }
 const NO_CERTIFICATE: Action = { type: 'respond', code: 400 }
 const FORBIDDEN: Action = { type: 'respond', code: 403 }
-/** Values of one condition. */
+/** The most values of one condition. */
 const MOST_VALUES = 64
 
 /**
- * The routes of a rule, in order. What must not be open is answered before what is. The first that takes a request
- * decides, so a rule that cannot be served takes its requests and answers 503: no less specific rule gets them.
+ * The routes of a rule, in order. Routes that deny come before those that admit. The first that matches a request
+ * decides. So a rule that cannot be served matches its requests and answers 503, and no less specific rule gets them.
  */
 export function routesOfRule(
   rule: Rule,
@@ -69,7 +69,7 @@ export function routesOfRule(
   const root = rootRoutes(name, rule, options)
   if (options.redirects.all !== null) return [...guards, { name, conditions, action: options.redirects.all }]
   if (backends.pool === null) return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
-  // Whoever cannot be asked lets nobody in.
+  // An authorizer that cannot be asked admits nobody.
   if ((options.auth !== null && backends.authorizer === null) || (options.basic !== null && backends.users === null))
     return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
   const { takes, rewrite, isWhole } = rewriteOf(rule, options, conditions, tell)
@@ -118,7 +118,7 @@ const limitsOf = ({ forwarding: { clientRate, clientConcurrency } }: IngressOpti
   ...(clientConcurrency !== undefined && { clientConcurrency }),
 })
 
-/** Clients that may not ask by their certificates: those without one, and those with another name. */
+/** Selects clients that are refused by their certificates: those without one, and those with another name. */
 function clientRoutes(name: string, conditions: Conditions, { clients }: IngressOptions): readonly RouteContentInput[] {
   if (clients === null) return []
   const { isRequired, errorPage, commonName } = clients
@@ -130,7 +130,7 @@ function clientRoutes(name: string, conditions: Conditions, { clients }: Ingress
   ]
 }
 
-/** Clients that may not ask: those that are denied, and those that are not allowed. */
+/** Selects clients that are refused by their address: denied ones, and those that are not allowed. */
 function accessRoutes(
   name: string,
   conditions: Conditions,

@@ -46,7 +46,7 @@ export function rulesOf(ingress: Ingress, hasRegex: (host: string) => boolean): 
   return [...all, { ingress, field, host: '', match: 'default', path: '', backend }]
 }
 
-/** `ImplementationSpecific` is ours to define: it is as `Prefix`. */
+/** The meaning of `ImplementationSpecific` is up to us: it is that of `Prefix`. */
 function ruleOf(
   ingress: Ingress,
   host: string,
@@ -69,7 +69,7 @@ function backendOf({ metadata }: Ingress, { service, resource }: IngressBackend,
   return { refusal: { reason: 'UnsupportedBackend', field, message: `It is ${what}; a Service is needed.` } }
 }
 
-/** Rules with the same text take the same requests: one of them wins. */
+/** Identifies the requests that a rule matches. Of rules with equal texts one wins. */
 export const textOf = ({ host, match, path }: Rule): string => `${match} ${host}${path}`
 
 /**
