@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '@spout/kube'
 
-/** What we write on objects of the cluster, and what we read of all of them. */
+/** Names that we write on objects of the cluster, and fields that all objects have. */
 
 /**
  * Set together with the finalizer. Other load-balancer implementations use the same finalizer, so this tells whose the
@@ -14,7 +14,10 @@ export const NAMESPACE_MOVED = 'NamespaceMoved'
 
 /** Kubernetes' own label: which controller writes an EndpointSlice. */
 export const SLICE_MANAGER_LABEL = 'endpointslice.kubernetes.io/managed-by'
-/** On the trimmed copy of an EndpointSlice whose endpoints do not count: its manager. Never written to the cluster. */
+/**
+ * The manager of an EndpointSlice whose endpoints do not count. Only our trimmed copy in memory has it; it is never
+ * written to the cluster.
+ */
 export const SLICE_LEFT_OUT = 'spout.dev/left-out'
 export const EXCLUDE_NODE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers'
 export const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler'

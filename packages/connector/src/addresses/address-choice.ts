@@ -2,7 +2,7 @@ import { formatIp, type IpRange, isIp, parseIp, parseIpRange, rangeContains } fr
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 import type { AddressFields, AddressRequest, Family } from './address-request.ts'
 
-/** An address pool, with what the project may see of it. */
+/** The fields of an address pool that the project may see. */
 export interface KnownPool {
   readonly id: string
   readonly name: string
@@ -96,8 +96,8 @@ export interface HeldAddress {
 }
 
 /**
- * Whether a held address satisfies the request. It is kept over everything but a request for another address or for
- * pools that it is not from.
+ * Whether an address that the load balancer has satisfies the request. It does unless the request names another
+ * address, or pools that do not contain it.
  */
 export function isAsRequested(held: HeldAddress, request: AddressRequest, pools: readonly KnownPool[]): boolean {
   const { version } = parseIp(held.address)
@@ -106,6 +106,6 @@ export function isAsRequested(held: HeldAddress, request: AddressRequest, pools:
   if (family.address !== null) return family.address === held.address
   if (request.pools === null) return true
   const pool = pools.find(({ id }) => id === held.poolId)
-  // The pool is no longer visible to us: no reason to renumber.
+  // A pool that this project can no longer see is no reason to change the address.
   return pool === undefined || request.pools.includes(pool.name)
 }

@@ -4,9 +4,9 @@ export type Family = 4 | 6
 
 export interface FamilyRequest {
   readonly family: Family
-  /** Whether the object stays pending without this family. */
+  /** If true, the object stays pending without an address of this family. */
   readonly required: boolean
-  /** Exactly this address, canonical; null accepts any. */
+  /** The requested address in canonical text; null accepts any. */
   readonly address: string | null
 }
 
@@ -26,6 +26,6 @@ export interface AddressFields {
   readonly addresses: string
   readonly pools: string
   readonly families: string
-  /** Where it names a class. */
+  /** The field that names a class. */
   readonly loadBalancerClass: string
 }

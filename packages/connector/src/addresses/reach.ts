@@ -1,7 +1,7 @@
 import { type Refusal, shown } from '../refusal.ts'
 import type { AddressRequest, Family } from './address-request.ts'
 
-/** A network of the project: the families that its members can have. */
+/** A network of the project, reduced to the address families of its members. */
 export interface KnownNetwork {
   readonly id: string
   readonly name: string
@@ -39,7 +39,8 @@ export function unreachableFamilies(
   const [primary] = families
   if (primary === undefined || networks.length === 0) return ALL_REACHABLE
   const ofPrimary = networks.filter((network) => network.families.includes(primary))
-  // Without the primary family nothing works; the other families are then judged apart from it.
+  // If the primary family is impossible, the object does not work at all. Then the other families are judged without
+  // it.
   const candidates = ofPrimary.length > 0 ? ofPrimary : networks
   const missing = families.filter((family) => !candidates.some((network) => network.families.includes(family)))
   if (missing.length === 0) return ALL_REACHABLE

@@ -22,7 +22,7 @@ export class Restoration {
     this.#clock = clock
   }
 
-  /** The control plane listed its load balancers. */
+  /** Called when the control plane has listed its load balancers. */
   listed({ size }: { readonly size: number }): void {
     this.#mayBeLost = size === 0
   }

@@ -22,7 +22,7 @@ export interface NamedSecretsOptions {
   readonly onChange: (key: string) => void
 }
 
-/** How often a Secret is read that may not be watched, or that we may not read. */
+/** How often a Secret is read while we may not watch it, or not read it. */
 const READ_AGAIN_MS = 10_000
 const UNREACHABLE_MS = 1000
 /** The API server ends a watch after this time. */
@@ -42,14 +42,14 @@ const CONFIG_MAP = 'ConfigMap/'
 export const configMapKey = (key: string): string => `${CONFIG_MAP}${key}`
 
 const AUTHORITIES = 'Authorities/'
-/** The key of a Secret of which the authorities are wanted, and no key. */
+/** The key under which the authorities of a Secret are followed. They need no private key. */
 export const authoritiesKey = (key: string): string => `${AUTHORITIES}${key}`
 
 const USERS: Readonly<Record<UsersIn, string>> = { 'auth-file': 'Users/', 'auth-map': 'UsersByName/' }
-/** The key of a Secret of which the users are wanted. */
+/** The key under which the list of users of a Secret is followed. */
 export const usersKey = (key: string, form: UsersIn): string => `${USERS[form]}${key}`
 
-/** What is in front of the names of Secrets in keys, and how these Secrets are read. */
+/** The prefixes of keys, and how Secrets with such keys are read. */
 const READ_AS: readonly (readonly [prefix: string, read: (secret: KubeSecret) => OrRefusal<TlsContent>])[] = [
   [AUTHORITIES, secretAuthoritiesOf],
   [USERS['auth-file'], (secret) => usersSecretOf(secret, 'auth-file')],
@@ -82,7 +82,10 @@ export class NamedSecrets {
     this.#options = options
   }
 
-  /** Begins to follow it; does nothing if it is followed. @param key `namespace/name` */
+  /**
+   * Begins to follow an object; does nothing if it is followed already.
+   * @param key `namespace/name`
+   */
   follow(key: string): void {
     if (this.#followed.has(key)) return
     const stop = new AbortController()

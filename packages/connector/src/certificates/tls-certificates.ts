@@ -30,7 +30,7 @@ export interface TlsCertificatesOptions {
 }
 
 const WORKERS = 8
-/** Where in a Secret a field of the control plane is, and how its refusal is called. */
+/** The part of a Secret that a field of the control plane stands for, and the name of its refusal. */
 const IN_THE_SECRET: Readonly<Record<string, Pick<Refusal, 'field' | 'reason'>>> = {
   chain: { field: 'data[tls.crt]', reason: 'InvalidCertificate' },
   key: { field: 'data[tls.key]', reason: 'InvalidCertificate' },
@@ -54,7 +54,7 @@ export class TlsCertificates {
   readonly #reconciler: Reconciler
   readonly #stop = new AbortController()
   readonly #listeners = new Set<(key: string) => void>()
-  /** Secrets by who names them. */
+  /** The keys of Secrets by the object that names them. */
   readonly #named = new Map<string, ReadonlySet<string>>()
   readonly #namers = new Map<string, number>()
   readonly #waitingFor: Set<string>
@@ -83,7 +83,7 @@ export class TlsCertificates {
     })
   }
 
-  /** Whether it is known what the project has. */
+  /** Whether the project's certificates have been listed. */
   get ready(): boolean {
     return this.#listed
   }
@@ -107,7 +107,7 @@ export class TlsCertificates {
   }
 
   /**
-   * Says which Secrets an object names now; an empty set when it is gone.
+   * Sets which Secrets an object names now; an empty set when the object is gone.
    * @param namer of the object, unique among all kinds
    * @param keys `namespace/name` of each
    */
@@ -278,5 +278,8 @@ export class TlsCertificates {
 }
 
 const NONE: ReadonlySet<string> = new Set()
-/** Before the id of a certificate that nothing names. No key of a Secret begins so: names of namespaces have no `:`. */
+/**
+ * Prefix of queue keys for certificates that nothing names. No key of a Secret begins with it: names of namespaces have
+ * no `:`.
+ */
 const SWEEP = 'unnamed:'

@@ -5,7 +5,7 @@ import { type OrRefusal, refuse, shown } from '../refusal.ts'
 
 /** The content of a Secret of type `kubernetes.io/tls`, of a ConfigMap or Secret with authorities, or of one with users. */
 export interface TlsContent {
-  /** PEM blocks, the leaf first. Empty: `key` is a list of users. */
+  /** PEM blocks, the leaf first. Empty when `key` is a list of users. */
   readonly chain: string
   /** Null for a list of authorities. */
   readonly key: Secret<string> | null

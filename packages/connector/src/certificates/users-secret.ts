@@ -4,10 +4,10 @@ import { Secret } from '@spout/runtime'
 import { type OrRefusal, refuse } from '../refusal.ts'
 import type { TlsContent } from './tls-secret.ts'
 
-/** How a Secret holds users: as a file of `htpasswd` under `auth`, or each under its name. */
+/** Reads users either from a file of `htpasswd` under the key `auth`, or with one key for each name. */
 export type UsersIn = 'auth-file' | 'auth-map'
 
-/** Of base64; the control plane takes less. */
+/** Limit for the base64 text. The control plane accepts less. */
 const MOST_CHARACTERS = 100_000
 
 /**
@@ -17,7 +17,7 @@ const MOST_CHARACTERS = 100_000
 export function usersSecretOf({ metadata, data = {} }: KubeSecret, form: UsersIn): OrRefusal<TlsContent> {
   const users = form === 'auth-file' ? fileOf(data) : mapOf(data)
   if ('refusal' in users) return users
-  // Not of the content: what is shown of unsalted hashes would tell passwords to whoever tries.
+  // The id is not made of the content: an id made of unsalted hashes would help to guess passwords.
   const version = `${metadata.uid ?? ''}/${metadata.resourceVersion ?? ''}/${form}`
   const hash = createHash('sha256').update(version).digest('hex')
   return { value: { chain: '', key: new Secret(users.value), hash } }
@@ -39,7 +39,7 @@ function mapOf(data: Readonly<Record<string, string>>): OrRefusal<string> {
     size += typeof base64 === 'string' ? base64.length : MOST_CHARACTERS
     if (size > MOST_CHARACTERS) return refuse('InvalidUsers', 'data', 'The Secret is too large.')
     const hash = Buffer.from(base64, 'base64').toString('utf8').trim()
-    // A name or a hash with another line in it would be another user.
+    // A line break in a name or a hash would add another user.
     if (/[:\r\n]|^#/.test(name) || /[\r\n]/.test(hash))
       return refuse('InvalidUsers', 'data', `User ${lines.length + 1} of the Secret has a line end or a colon.`)
     lines.push(`${name}:${hash}\n`)

@@ -10,7 +10,7 @@ export interface BackendServicesOptions {
   readonly log: Logger
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Started and stopped by who made it. */
+  /** The creator starts and stops it. */
   readonly slices: ServiceSlices
 }
 

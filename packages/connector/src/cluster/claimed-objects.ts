@@ -8,7 +8,7 @@ export interface ClaimedObjectsOptions<T extends KubeObject> {
   readonly clock: Clock
   readonly log: Logger
   readonly resource: Resource<T>
-  /** What is kept of an object. */
+  /** Reduces an object to the fields that are kept. */
   readonly trim: (object: T) => T
   /** Only this namespace; null for all. */
   readonly namespace: string | null
@@ -33,7 +33,7 @@ export class ClaimedObjects<T extends KubeObject> {
   readonly #options: ClaimedObjectsOptions<T>
   readonly #listeners = new Set<(key: string) => void>()
   readonly #writes: ObjectWrites
-  /** What we wrote on an object, by key, until the watch shows a newer version than the one we wrote to. */
+  /** Our own writes to objects, by key, until the watch shows a newer version. */
   readonly #claims = new Map<string, Claim>()
 
   constructor(options: ClaimedObjectsOptions<T>) {

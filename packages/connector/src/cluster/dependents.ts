@@ -8,7 +8,7 @@ export class Dependents {
     return [...(this.#keysOf.get(name) ?? [])]
   }
 
-  /** All objects that depend on another. */
+  /** All objects that depend on any other object. */
   keys(): readonly string[] {
     return [...this.#namesOf.keys()]
   }

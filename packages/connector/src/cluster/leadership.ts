@@ -17,7 +17,7 @@ export interface LeadershipOptions {
   readonly onLost: (reason: string) => void
 }
 
-/** Fractions of the lease, as Kubernetes' own controllers divide theirs. */
+/** Fractions of the duration of the lease, the same as in Kubernetes' own controllers. */
 const RENEW_DEADLINE = 2 / 3
 const RETRY = 2 / 15
 

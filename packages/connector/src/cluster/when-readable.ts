@@ -15,8 +15,8 @@ export interface WhenReadableOptions {
 const LOOK_MS = 10_000
 
 /**
- * Begins once the API server has these kinds and lets us list them: they may be installed, or allowed, at any time. Nothing
- * else waits for it.
+ * Begins once the API server has these kinds and lets us list them. They may be installed, or allowed, at any time.
+ * Nothing else waits for this.
  */
 export class WhenReadable {
   readonly #options: WhenReadableOptions
@@ -42,7 +42,7 @@ export class WhenReadable {
     this.#looking ??= this.#begin()
   }
 
-  /** Begins no more. */
+  /** From now on it does not begin. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#looking

@@ -8,13 +8,15 @@ import { type RouteContent, routeContentOf } from './route-content.ts'
 export interface LoadBalancerContent {
   readonly name: string
   readonly annotations: Readonly<Record<string, string>>
-  /** Written with the rest, but not compared: an annotation of the object's tells when they are others. Left out: none. */
+  /**
+   * Written with the rest, but not compared: an annotation on the object shows when they have changed. Absent: none.
+   */
   readonly tags?: readonly string[]
   readonly pools: readonly PoolContent[]
   readonly listeners: readonly ListenerContent[]
-  /** Names to publish; left out: none. An empty list takes those away that it has. */
+  /** Names to publish; absent: none. An empty list removes those that the load balancer has. */
   readonly dnsNames?: readonly string[]
-  /** Seconds; left out: the control plane's. */
+  /** Seconds; absent: the control plane's default. */
   readonly dnsTtlSeconds?: number
 }
 
@@ -46,7 +48,7 @@ export interface PoolContent {
   readonly tls?: NonNullable<Pool['tls']>
   /** Members are spoken to in HTTP/2 without TLS. Absent: in HTTP/1.1. */
   readonly http2?: true
-  /** This part of new connections is refused. Absent: none is. */
+  /** The percentage of new connections that is refused. Absent: none. */
   readonly refusedPercent?: number
 }
 

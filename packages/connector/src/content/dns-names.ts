@@ -2,7 +2,7 @@ import { coversName, MOST_DNS_NAMES, whyNotDnsName } from '@spout/model'
 import { type Refusal, shown } from '../refusal.ts'
 import type { LoadBalancerContent } from './content.ts'
 
-/** external-dns's annotations, each with the prefix of today and that of before version 0.22. */
+/** The annotations of external-dns, each with its present prefix and the one from before version 0.22. */
 export const DNS_ANNOTATIONS = {
   /** Names to publish, comma separated. */
   hostname: ['external-dns.kubernetes.io/hostname', 'external-dns.alpha.kubernetes.io/hostname'],
@@ -31,9 +31,9 @@ export interface AskedNames {
 export const NO_NAMES: AskedNames = { dnsNames: [], dnsTtlSeconds: null, notices: [] }
 
 /**
- * The names of an object's annotations and of the hosts that it serves. What cannot be published is left out and said;
- * hosts are not even said in a project without domains, which has no names at all.
- * @param domains of the project; left out: the control plane decides
+ * Collects the names in an object's annotations and the hosts that it serves. Names that cannot be published are left
+ * out and reported. In a project without domains, which has no names at all, hosts are not reported.
+ * @param domains of the project; absent: the control plane decides
  */
 export function askedNames(
   annotations: Readonly<Record<string, string>> = {},
@@ -61,7 +61,10 @@ export function askedNames(
   return { dnsNames: [...names], dnsTtlSeconds: lifetime.seconds, notices }
 }
 
-/** The names of objects that share a load balancer, the oldest first: the first that says a time to live decides. */
+/**
+ * The names of objects that share a load balancer, the oldest object first. The first object that sets a time to live
+ * decides it.
+ */
 export function namesOfAll(all: readonly AskedNames[]): Pick<LoadBalancerContent, 'dnsNames' | 'dnsTtlSeconds'> {
   const dnsNames = [...new Set(all.flatMap((one) => one.dnsNames))].slice(0, MOST_DNS_NAMES)
   if (dnsNames.length === 0) return {}
@@ -69,7 +72,7 @@ export function namesOfAll(all: readonly AskedNames[]): Pick<LoadBalancerContent
   return { dnsNames, ...(typeof ttl === 'number' && { dnsTtlSeconds: ttl }) }
 }
 
-/** Says that names of one object are not among those of the load balancer that it shares. */
+/** Reports names of an object that the load balancer which it shares does not have. */
 export function tooManyNames({ dnsNames }: AskedNames, published: readonly string[] = []): Refusal | null {
   const left = dnsNames.find((name) => !published.includes(name))
   if (left === undefined) return null
@@ -83,12 +86,12 @@ export const nameRefused = (name: string, field: string, why: string): Refusal =
   message: `"${shown(name)}" is not published: ${why}`,
 })
 
-/** Where an object asks for names. */
+/** The field in which an object requests names. */
 export const NAMES_FIELD = 'metadata.annotations[external-dns.kubernetes.io/hostname]'
 
 const fieldOf = (name: keyof typeof DNS_ANNOTATIONS): string => `metadata.annotations[${DNS_ANNOTATIONS[name][0]}]`
 
-/** Two of its names with different values are refused. */
+/** Two annotations with different values are refused. */
 function textOf(
   annotations: Readonly<Record<string, string>>,
   name: keyof typeof DNS_ANNOTATIONS,

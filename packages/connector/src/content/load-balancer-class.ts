@@ -1,4 +1,4 @@
-/** Names the class that a load balancer was made of for objects of a cluster. Absent: none was named. */
+/** Annotation of a load balancer: the class that its objects named when it was made. Absent: none. */
 export const CLASS_ANNOTATION = 'kubernetes.load-balancer-class'
 
 /**

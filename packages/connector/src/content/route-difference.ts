@@ -5,16 +5,18 @@ import { type RouteContent, routeContentOf } from './route-content.ts'
 /** A change of some routes of one listener. */
 export interface RouteChange {
   readonly listenerId: string
-  /** Routes that are new, differ or move, in order; those that are new or move with the id of the one that they stand before. */
+  /**
+   * New, changed and moved routes, in order. A new or moved route comes with the id of the route that it goes before.
+   */
   readonly put: readonly (RouteContent & { readonly before?: string })[]
   /** Ids. */
   readonly remove: readonly string[]
 }
 
-/** The content that a stored route was last found to say: both are the same objects until they change. */
+/** The content that a stored route was last found to equal. Both are the same objects until one of them changes. */
 export type AlikeRoutes = WeakMap<HttpRoute, RouteContent>
 
-/** A change of more is no cheaper than replacing all of them. */
+/** With more routes than this, a change costs as much as replacing all. */
 const MOST_CHANGES = 500
 
 /**

@@ -26,7 +26,9 @@ export function hostAt({ listeners }: LoadBalancerContent, field: string): strin
   return text === undefined ? null : hostOf(condition, text)
 }
 
-/** Routes without some hosts. A route that would name none any more is left out: it must not take all requests. */
+/**
+ * The routes without some hosts. A route that would have no host left is left out, because it would match all requests.
+ */
 export function withoutHosts(
   routes: readonly RouteContent[],
   isLeftOut: (host: string) => boolean,

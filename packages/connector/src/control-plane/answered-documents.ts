@@ -3,8 +3,8 @@ import type { LoadBalancer } from '@spout/model'
 import type { AnsweredLoadBalancer } from './native-bodies.ts'
 
 /**
- * Documents that calls have answered. What the watch shows is built from the same objects: a document is not kept
- * twice, and routes that are the same are the same object, so nobody compares them in depth.
+ * Documents in the answers to our calls. Documents from the watch are built from the same objects. So a document is not
+ * kept twice, and equal routes are the same object, which saves comparing them in depth.
  */
 export class AnsweredDocuments {
   /** Created load balancers that the watch has not shown yet; null until the call is answered. */
@@ -32,7 +32,7 @@ export class AnsweredDocuments {
     this.#changed.delete(id)
   }
 
-  /** What the watch shows, built from the objects of calls' answers. */
+  /** The document that the watch shows, built from the objects of earlier answers. */
   likeAnswered({ status, ...document }: AnsweredLoadBalancer): AnsweredLoadBalancer {
     const answered = this.#changed.get(document.id) ?? this.#made.get(document.id) ?? null
     this.#made.delete(document.id)

@@ -17,7 +17,7 @@ export interface CallsTogetherOptions<T, R> {
 
 interface Waiting<T, R> {
   readonly item: T
-  /** Time by which it is sent, however few others have come. */
+  /** Time at which the item is sent at the latest, alone if no other arrives. */
   readonly dueMs: number
   readonly resolve: (value: R) => void
   readonly reject: (error: unknown) => void

@@ -1,6 +1,6 @@
 import type { TlsContent } from '../certificates/tls-secret.ts'
 
-/** A certificate of the project as we look at it. */
+/** The fields of a certificate of the project that are used here. */
 export interface StoredCertificate {
   readonly id: string
   readonly name: string
@@ -24,7 +24,7 @@ export type CertificateEvent =
  */
 export interface CertificateService {
   create(labels: CertificateLabels, content: TlsContent): Promise<StoredCertificate>
-  /** Clients are shown it at once; what uses the certificate stays as it is. */
+  /** Replaces the content. Listeners show it to clients at once, and need no change. */
   replace(id: string, labels: CertificateLabels, content: TlsContent): Promise<StoredCertificate>
   /** Resolves also when there was none. @throws Refused `InUse` while a listener names it */
   delete(id: string): Promise<void>

@@ -28,7 +28,7 @@ export class KnownLoadBalancers {
   readonly #listeners = new Set<(change: LoadBalancerChange) => void>()
   /** Cache for comparisons with the wanted content. */
   readonly alike: AlikeRoutes = new WeakMap()
-  /** The content that a document was last found to say: both are the same objects until they change. */
+  /** The content that a document was last found to equal. Both are the same objects until one of them changes. */
   readonly says = new WeakMap<LoadBalancer, LoadBalancerContent>()
   /** Ids seen since the last list began. */
   #seen: Set<string> | null = null

@@ -6,7 +6,7 @@ const refused = async (): Promise<never> => {
   throw new Refused('Forbidden', 'There is no project to do it in.', null)
 }
 
-/** The load balancers of Services without a project: none exist, and none can be made. */
+/** Stands for the load balancers of Services without a project: there are none, and none can be made. */
 export const NO_LOAD_BALANCERS: LoadBalancerService = {
   projectId: refused,
   list: async () => [],

@@ -5,7 +5,7 @@ import type { MonitorContent, PoolContent } from '../content/content.ts'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 import { endpointMembers, type TargetPort } from './endpoints.ts'
 
-/** How a route names a port of a Service: by one of them. */
+/** The port of a Service as a route names it: by number or by name. */
 export interface PortReference {
   readonly name?: string
   readonly number?: number

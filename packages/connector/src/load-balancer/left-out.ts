@@ -22,7 +22,7 @@ export class LeftOut {
     this.#forMs = forMs
   }
 
-  /** Changes when everything is forgotten: a refusal that was under way belongs to the time before. */
+  /** Grows whenever everything is forgotten. A refusal that arrives for an earlier value is not recorded. */
   get turn(): number {
     return this.#turns
   }
@@ -129,7 +129,7 @@ const withoutRefusedHosts = (listener: ListenerContent, refused: ReadonlyMap<str
     ? listener
     : { ...listener, routes: withoutHosts(listener.routes, (host) => refused.has(keyOfHost(host))) }
 
-/** The reason alone: the message names the host that is refused first. */
+/** The reason without the rest of the message, which names the host that was refused first. */
 const whyNoHost = (message: string): string => reasonOf(message).replace(/^.* may not name [^:]*: /, '')
 
 const keyOfHost = (host: string): string => `host ${host}`

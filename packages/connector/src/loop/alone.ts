@@ -5,9 +5,9 @@ import { SHORTLY_MS } from './retries.ts'
 export type Busy = Map<string, string>
 
 /**
- * Changes load balancers while nobody else does.
+ * Runs a change of load balancers that no other change may overlap.
  * @param who the unit or the object for which they are changed
- * @returns that it is to be tried again soon when another changes one of them
+ * @returns to try again soon, when another change of one of them is under way
  */
 export async function alone(
   busy: Busy,

@@ -22,9 +22,9 @@ export interface IntentLoopOptions<Kind extends string> {
   readonly follows: readonly Followed[]
   /** How a key of each kind is reconciled. @param name what was added, such as `namespace/name` */
   readonly looks: Readonly<Record<Kind, (name: string) => Promise<Outcome> | Outcome>>
-  /** Runs once, when both sides were read: from then on what nobody names is not needed. */
+  /** Runs once, when cluster and project were read. From then on, what nobody names is not needed. */
   readonly begin: () => void
-  /** Runs before each key, once both sides were read. */
+  /** Runs before each key, once cluster and project were read. */
   readonly beforeEach?: () => void
   /** Keys that are processed concurrently. */
   readonly workers: number
@@ -69,7 +69,7 @@ export class IntentLoop<Kind extends string> {
     return this.#queue.size
   }
 
-  /** How many keys could be taken now. */
+  /** How many keys a worker could take now. */
   get waiting(): number {
     return this.#queue.waiting
   }

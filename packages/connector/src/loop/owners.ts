@@ -13,7 +13,7 @@ export interface OwnersContext {
   readonly addLeaving: (key: string) => void
 }
 
-/** Queues the objects of the load balancers that have changed: those that are there, and those that leave something. */
+/** Queues the objects of changed load balancers: existing objects, and those that leave something behind. */
 export function queueOwners(context: OwnersContext, change: LoadBalancerChange): void {
   const { known, kind, index, departed, addUnit, addLeaving } = context
   const documents = change.type === 'listed' ? [...known.all()].map(({ document }) => document) : documentsOf(change)

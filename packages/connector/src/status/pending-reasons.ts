@@ -37,10 +37,9 @@ export class PendingReasons {
   }
 
   /**
-   * Takes the current reason.
-   *
-   * @param known the reason that the object showed before it was first seen here: another process has reported it
-   * @param isMass so many objects wait that none is looked at again before its reason has lasted
+   * Takes the reason why the object waits now.
+   * @param known the reason in the object's status when it was first seen here, which another process has reported
+   * @param isMass when very many objects wait: none of them is looked at again before its reason has lasted
    * @returns `begins` at first, then `passing` for a reason that may go away, `stays` once when it has lasted, then
    * `told`
    */

@@ -49,7 +49,7 @@ export class Confirmations {
   }
 }
 
-/** That the class of a load balancer is no longer offered to its project. */
+/** The notice that the class of a load balancer is no longer offered to its project. */
 const offerNotice = ({ status: { notice } }: ShownLoadBalancer): Refusal | null =>
   notice === undefined ? null : { reason: notice.reason, field: 'load balancer', message: notice.message }
 
@@ -60,7 +60,7 @@ const SECOND_MS = 1000
 const wasProgrammed = (since: string | null, { createdAt }: LoadBalancer): boolean =>
   since !== null && Date.parse(since) + SECOND_MS > Date.parse(createdAt)
 
-/** Addresses and listeners: what clients notice. */
+/** The addresses and listeners, which are all that clients notice. */
 const answersOf = ({ vips, listeners }: LoadBalancer): string =>
   JSON.stringify([
     vips.map(({ address }) => address),

@@ -73,7 +73,7 @@ async function deleteOwn(context: TakeDownContext, key: string): Promise<Outcome
     if (!isLeft) continue
     const units = livingUnits(index, document, kind)
     if (units.length > 0) {
-      // The others of a shared address write the document without this one.
+      // The other objects of a shared address write the document without this one.
       for (const unit of units) context.addUnit(unit)
       return retryAfter(SHORTLY_MS)
     }
@@ -110,6 +110,6 @@ async function isAbandoned(context: TakeDownContext, document: LoadBalancer): Pr
   if (stays()) return false
   for (const { uid, key, sight } of sightsOf(context, document))
     if (sight === 'unseen' && !(await objects.isGone(key, uid))) return false
-  // Objects that the watch showed meanwhile count.
+  // Objects that the watch has shown meanwhile count, too.
   return !stays() && known.get(document.id)?.document.generation === document.generation
 }

@@ -13,11 +13,11 @@ export interface TenantProject {
   readonly ofUid: ((uid: string) => readonly ShownLoadBalancer[]) | null
 }
 
-/** The project that balances an object. */
+/** Which project balances an object. */
 export type Assignment =
   /** `kept`: its load balancer is there, although its namespace now belongs to another project or to none. */
   | { readonly type: 'project'; readonly project: string; readonly kept: 'moved' | 'unruled' | null }
-  /** No project, and why. */
+  /** No project balances it, for this reason. */
   | { readonly type: 'nobody'; readonly refusal: Refusal; readonly isElsewhere: boolean }
   /** Undecided until more is read: the object is left as it is. */
   | { readonly type: 'unknown' }

@@ -7,7 +7,7 @@ interface Named {
   readonly metadata: ObjectMeta
 }
 
-/** Something of a cluster that has changed. */
+/** A change in a cluster: the kind of thing that has changed. */
 interface Change {
   readonly type: string
 }
