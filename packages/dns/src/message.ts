@@ -24,17 +24,17 @@ export interface Message {
   readonly isAnswer: boolean
   readonly opcode: number
   readonly rcode: number
-  /** Of an update: the zone. */
+  /** In an update, the zone. */
   readonly questions: readonly Question[]
-  /** Of an update: the prerequisites. */
+  /** In an update, the prerequisites. */
   readonly answers: readonly DnsRecord[]
-  /** Of an update: what is added and removed. */
+  /** In an update, the records that are added and removed. */
   readonly authorities: readonly DnsRecord[]
   readonly additionals: readonly DnsRecord[]
 }
 
 const HEADER_BYTES = 12
-/** Offset of the count of additional records in the header. */
+/** Offset of the field that counts additional records in the header. */
 export const ADDITIONAL_COUNT_AT = 10
 
 /** @throws MalformedDns for a name that no message can have */
@@ -67,7 +67,7 @@ export const twoBytes = (value: number): Buffer => {
   return bytes
 }
 
-/** A message as it was read, and where its last record began: TSIG is taken off there. */
+/** A parsed message, and the offset of its last record: TSIG is removed there. */
 export interface ReadMessage extends Message {
   readonly lastRecordAt: number
 }

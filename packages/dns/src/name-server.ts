@@ -18,7 +18,10 @@ export interface Update {
 /** The server refused, or did not answer. `message` says why, for people. */
 export class DnsFailure extends Error {
   override readonly name = 'DnsFailure'
-  /** `prerequisite`: the records are not as the update requires. `refused`: its answer. `unreachable`: there is none. */
+  /**
+   * `prerequisite`: the records are not as the update requires. `refused`: the server refused. `unreachable`: there was
+   * no answer.
+   */
   readonly kind: 'prerequisite' | 'refused' | 'unreachable'
 
   constructor(kind: DnsFailure['kind'], message: string) {
@@ -123,7 +126,7 @@ export class NameServer {
   }
 }
 
-/** An answer that refuses may be unsigned. It changes nothing, so it is believed. */
+/** A refusal may be unsigned. It is accepted, since believing it changes nothing. */
 function verify(
   verifier: AnswerVerifier,
   bytes: Buffer,

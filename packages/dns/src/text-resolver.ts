@@ -7,16 +7,16 @@ export interface TextResolverOptions {
   readonly timeoutMs?: number
 }
 
-/** What became of a question for TXT records. */
+/** The outcome of a question for TXT records. */
 export type TextAnswer =
-  /** None: the name, or its TXT records, do not exist. */
+  /** Empty when the name, or its TXT records, do not exist. */
   | { readonly texts: readonly string[] }
-  /** @property why nobody can tell, for people */
+  /** @property why the reason why it is not known, for people */
   | { readonly why: string }
 
 const TIMEOUT_MS = 2000
 const TRIES = 2
-/** Texts that are looked at of one name. A message of DNS has at most 64 KiB. */
+/** The most texts of one name that are read. A DNS message has at most 64 KiB. */
 const MOST_TEXTS = 1000
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -50,7 +50,7 @@ export class TextResolver {
     }
   }
 
-  /** Ends what is under way. */
+  /** Ends the questions under way. */
   cancel(): void {
     this.#resolver.cancel()
   }

@@ -27,7 +27,7 @@ const FUDGE_SECONDS = 300
 /** How many messages of an answer may be unsigned in a row (section 5.3.1). */
 const MOST_UNSIGNED = 99
 
-/** Why a server refused a signature: its error (section 3), or that its own is wrong. */
+/** Why a signature was refused: the error that the server returned (section 3), or that its own signature is wrong. */
 export class TsigFailure extends Error {
   override readonly name = 'TsigFailure'
 }
@@ -68,7 +68,7 @@ export class AnswerVerifier {
     this.#prior = requestMac
   }
 
-  /** Whether the last message was signed, which that of a whole answer is. */
+  /** Whether the last message was signed. That of a whole answer must be. */
   get isComplete(): boolean {
     return !this.#isFirst && this.#unsigned.length === 0
   }
@@ -130,7 +130,7 @@ const timeBytes = (seconds: number): Buffer => {
   return bytes
 }
 
-/** What a signature covers beside the message (section 4.3.3). */
+/** The data that a signature covers besides the message (section 4.3.3). */
 const variablesOf = (tsig: Tsig): Buffer =>
   Buffer.concat([
     writeName(tsig.keyName),

@@ -37,7 +37,7 @@ export interface BringContext extends AddressContext {
 
 export interface Brought {
   readonly shown: ShownLoadBalancer | null
-  /** Why it is not as wanted. */
+  /** Why the load balancer is not as wanted. */
   readonly refusal: Refusal | null
 }
 
@@ -96,7 +96,7 @@ async function replace(context: BringContext, shown: ShownLoadBalancer, compiled
   return noted(context, await context.documents.replace(id, document), document)
 }
 
-/** Where there are no security groups, none are taken away: that would be another version. */
+/** An empty list stays absent when the load balancer has no security groups: adding it would make a new version. */
 function withoutNoGroups(document: Compiled['document']): Compiled['document'] {
   const { securityGroupIds = [], ...others } = document
   return securityGroupIds.length === 0 ? others : document
@@ -112,7 +112,7 @@ function noted(context: BringContext, shown: ShownLoadBalancer, document: Compil
 const markOf = ({ document: { generation, updatedAt } }: ShownLoadBalancer, document: Compiled['document']): string =>
   `${generation} ${updatedAt ?? ''} ${createHash('sha256').update(JSON.stringify(document)).digest('base64')}`
 
-/** Paths of the control plane's call are those of the spec, but for addresses and certificates. */
+/** Fields in refusals of the control plane are those of the spec, except for addresses and certificates. */
 export const inOwnWords = ({ code, message, field }: Refused): Refusal => ({
   reason: code,
   field: ownField(field),

@@ -34,7 +34,7 @@ export interface LoadBalancerControllerOptions extends IntentOptions<Cluster> {
 
 export interface LoadBalancerControllerCounters {
   readonly loadBalancers: number
-  /** Objects that are not served as they say. */
+  /** Objects that are not served as their specs request. */
   readonly refused: number
   readonly queued: number
 }
@@ -42,10 +42,8 @@ export interface LoadBalancerControllerCounters {
 const WORKERS = 16
 
 /**
- * Keeps one load balancer for each LoadBalancer object, and the object's status as the load balancer is.
- *
- * Our finalizer keeps an object until its load balancer is gone from the nodes, so nothing is deleted because an object
- * is missing.
+ * Keeps one load balancer for each LoadBalancer object, and writes its state to the object's status. Our finalizer
+ * keeps an object until its load balancer is gone from the nodes, so nothing is deleted because an object is missing.
  */
 export class LoadBalancerController {
   readonly name = 'load-balancer-controller'
@@ -148,7 +146,7 @@ export class LoadBalancerController {
     return done
   }
 
-  /** Registers all Secrets in one turn, so that none counts as unnamed meanwhile. */
+  /** Registers all Secrets in one turn. Otherwise one that is registered late would count as unused. */
   #nameAllSecrets(): void {
     const { cluster, certificates } = this.#options
     for (const object of cluster.objects()) {
@@ -223,7 +221,7 @@ export class LoadBalancerController {
     return this.#show(key, object, newest, refusal === null ? compiled.problems : [refusal, ...compiled.problems])
   }
 
-  /** The object cannot be served as it is; what was served before stays. */
+  /** The object cannot be served as its spec requests. What was served before stays. */
   #refuse(key: string, object: LoadBalancerObject, refusal: Refusal): Promise<Outcome> {
     const [held] = this.#known.ofUid(uidOf(object))
     return this.#show(key, object, held ?? null, [refusal])

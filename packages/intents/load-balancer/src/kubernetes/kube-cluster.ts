@@ -16,7 +16,7 @@ export interface KubeClusterOptions {
   readonly transport: Transport
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Both are started and stopped by who made them. */
+  /** Both are started and stopped by their creator. */
   readonly slices: ServiceSlices
   readonly backends: BackendServices
   /** Records an event for an object. */
@@ -73,7 +73,7 @@ export class KubeCluster implements Cluster {
     return this.#objects.all()
   }
 
-  /** Never: this cluster has the objects of all projects. */
+  /** Never true here: this cluster has the objects of all projects. */
   isElsewhere(): boolean {
     return false
   }

@@ -33,9 +33,9 @@ export interface Compiled {
   readonly request: AddressRequest
   /** The objects that the result depends on, such as `secret namespace/name`. */
   readonly dependencies: ReadonlySet<string>
-  /** Parts of the object that are not served as it says. The rest is served. */
+  /** Problems: parts of the object that are not served as its spec requests. The rest is served. */
   readonly problems: readonly Refusal[]
-  /** Whether a Secret that it names has yet to be read: then nothing is written. */
+  /** Whether a named Secret has yet to be read. Until then nothing is written. */
   readonly waits: boolean
 }
 
@@ -83,7 +83,7 @@ export function compile(object: LoadBalancerObject, spec: LoadBalancerSpec, arou
 
 const LONGEST_NAME = 255
 
-/** The native API says `on` where an object says `type`. */
+/** The native API calls `on` what the object calls `type`. */
 const renamed = <T extends { readonly type?: string | undefined }>({ type, ...rest }: T) => ({
   ...(type !== undefined && { on: type }),
   ...rest,

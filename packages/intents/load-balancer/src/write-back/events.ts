@@ -16,13 +16,13 @@ export function eventsOf(
       case 'Accepted':
         return status === 'False' ? [{ type: 'Warning', reason, action: 'AcceptLoadBalancer', note }] : []
       case 'Programmed':
-        // A refusal is told as such.
+        // A refusal has an event of its own.
         if (status === 'Unknown' || after.some(({ type, reason: why }) => type === 'Accepted' && why === reason))
           return []
         return [{ type: status === 'True' ? 'Normal' : 'Warning', reason, action: 'ProgramLoadBalancer', note }]
       case 'Serving':
         if (status === 'False') return [{ type: 'Warning', reason, action: 'ServeClients', note }]
-        // That it answers is news only if it did not before.
+        // An answering member is reported only when none answered before.
         return known?.status === 'False' ? [{ type: 'Normal', reason, action: 'ServeClients', note }] : []
       default:
         return []

@@ -4,7 +4,7 @@ import type { LoadBalancerObject } from '../load-balancer-object.ts'
 
 /**
  * The status of an object: whether all of it was accepted, whether the nodes have it, and whether members answer.
- * @param problems what of it is not served as it says
+ * @param problems the parts that are not served as the spec requests
  */
 export function statusFor(
   object: LoadBalancerObject,

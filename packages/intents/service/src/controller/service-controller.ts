@@ -49,13 +49,17 @@ const MASS = 64
 const PATIENCE_PER_KEY_MS = 0.2
 const MOST_PATIENCE_MS = 500
 const ROUTES_IN_USE_RETRY_MS = 1000
-/** Services wait until routes to pods were set once, and are then queued again. This is the pause if they are not. */
+/**
+ * Services wait until the routes to pods were set once, and are then queued again. This is the pause before they look
+ * again.
+ */
 const ROUTES_LOOK_MS = 1000
 
 /**
- * Keeps load balancers as the Services of a cluster request them, and the Services' statuses as the load balancers are.
+ * Keeps the load balancers that the Services of a cluster request, and writes their state to the Services' statuses.
  *
- * A `unit` are the Services of one address; one that `leave`s goes, or is no longer ours.
+ * The loop has these kinds of keys. A `unit` is the Services that share one address. A `leave` is a Service that is
+ * gone, or no longer ours. `routes` are the routes to pods, `nodes` the members for node ports.
  */
 export class ServiceController {
   readonly name = 'service-controller'
@@ -65,7 +69,8 @@ export class ServiceController {
   #nodes: readonly EligibleNode[] = []
   #nodesStale = true
   /**
-   * Whether the routes to pods were set once, or failed. Before that, members behind a missing route would be refused.
+   * Whether the routes to pods were set once, or setting them failed. Before that, members behind a missing route would
+   * be refused.
    */
   #routesLooked: boolean
 
