@@ -171,10 +171,52 @@ describe('items that yield', () => {
     expect(flushes[1]).toEqual({ batch: ['quiet', 'b'], atMs: 7 })
   })
 
+  test('wait for one that does not yield while such ones come one after the other', async () => {
+    const { flushes, commits, busy, pass } = timed(2)
+    const all: Promise<string>[] = []
+    for (let time = 0; time < 3; time++) {
+      all.push(commits.submit('quiet'))
+      await pass(3)
+      all.push(busy('busy'))
+      await pass(9)
+    }
+    await pass(20)
+    await Promise.all(all)
+    expect(flushes).toEqual([
+      { batch: ['quiet'], atMs: 0 },
+      { batch: ['quiet', 'busy'], atMs: 12 },
+      { batch: ['quiet', 'busy'], atMs: 24 },
+      // It comes no more, and nobody waits longer.
+      { batch: ['busy'], atMs: 46 },
+    ])
+  })
+
+  test('wait shorter when none has come for a while that does not yield', async () => {
+    const { flushes, commits, busy, pass } = timed(2)
+    const all = [commits.submit('quiet')]
+    await pass(110)
+    for (const item of ['a', 'b']) {
+      all.push(busy(item))
+      await pass(1)
+    }
+    await pass(20)
+    await Promise.all(all)
+    expect(flushes.map(({ atMs }) => atMs)).toEqual([0, 110, 118])
+  })
+
+  test('are few beside one that does not yield, and all go on after it', async () => {
+    const { flushes, commits, busy, pass } = timed(2)
+    const many = Array.from({ length: 40 }, (_, at) => `busy${at}`)
+    const all = [...many.map(busy), commits.submit('quiet')]
+    await pass(40)
+    await Promise.all(all)
+    expect(flushes.map(({ batch }) => batch)).toEqual([['quiet', ...many.slice(0, 16)], many.slice(16)])
+  })
+
   test('are behind those that do not yield in a batch that is full', async () => {
     const { flushes, commits, busy, pass } = timed(1, 2)
     const all = [busy('a'), busy('b'), busy('c'), commits.submit('quiet')]
-    await pass(10)
+    await pass(30)
     await Promise.all(all)
     expect(flushes.map(({ batch }) => batch)).toEqual([
       ['quiet', 'a'],

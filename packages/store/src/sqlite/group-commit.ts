@@ -17,8 +17,15 @@ export interface GroupCommitOptions {
 
 /** Items that yield alone have a quarter of the disk's time. */
 const PAUSE_FACTOR = 3
-/** A disk that takes long for a flush does not make anybody wait longer than this for the next. */
+/** Nobody waits longer than this for the next flush. */
 const LONGEST_PAUSE_MS = 20
+/** Who submitted something this recently, and did not yield, soon comes again. */
+const COMES_AGAIN_MS = 100
+/**
+ * So many of those that yield go along with one that does not. A flush of few takes as long as of one: 0.3 ms of
+ * processor time, and 0.03 ms more for each.
+ */
+const MOST_ALONG = 16
 
 /**
  * Collects the items submitted within one turn of the event loop, or during the flush before, and flushes them together.
@@ -26,7 +33,8 @@ const LONGEST_PAUSE_MS = 20
  *
  * An item waits for the flush under way, and then for its own. While somebody writes all the time, every other item
  * would meet a flush, and most often one that takes long. So items that yield leave the disk idle between two flushes,
- * until one comes that does not yield.
+ * until one comes that does not yield. They wait longest while such items come one after the other: then most of them go
+ * along with these, and cause no flush that these could meet.
  */
 export class GroupCommit<T, R> {
   readonly #flush: (batch: readonly T[]) => Promise<readonly Settled<R>[]>
@@ -37,6 +45,8 @@ export class GroupCommit<T, R> {
   #flushing: Promise<void> | null = null
   /** When the pause after the last flush ends (`monotonicMs`). */
   #pausedUntilMs = Number.NEGATIVE_INFINITY
+  /** When the last item came that does not yield (`monotonicMs`). */
+  #cameMs = Number.NEGATIVE_INFINITY
   /** Ends a pause; null without one. */
   #endPause: (() => void) | null = null
 
@@ -54,7 +64,10 @@ export class GroupCommit<T, R> {
   submit(item: T, { yields = false }: { readonly yields?: boolean } = {}): Promise<R> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ item, yields, resolve, reject })
-      if (!yields) this.#endPause?.()
+      if (!yields) {
+        this.#cameMs = this.#clock.monotonicMs()
+        this.#endPause?.()
+      }
       this.#flushing ??= this.#flushAll()
     })
   }
@@ -86,17 +99,29 @@ export class GroupCommit<T, R> {
   }
 
   async #flushBatch(): Promise<void> {
-    const waiting = this.#queue.toSorted((one, other) => Number(one.yields) - Number(other.yields))
-    const batch = waiting.slice(0, this.#maxBatch)
-    this.#queue = waiting.slice(this.#maxBatch)
+    const batch = this.#takeBatch()
     const startedMs = this.#clock.monotonicMs()
     const results = await this.#settle(batch.map(({ item }) => item))
-    const endedMs = this.#clock.monotonicMs()
-    this.#pausedUntilMs = endedMs + Math.min(LONGEST_PAUSE_MS, PAUSE_FACTOR * (endedMs - startedMs))
+    this.#pausedUntilMs = this.#pauseEnds(startedMs, this.#clock.monotonicMs())
     for (const [index, settled] of results.entries()) {
       if ('value' in settled) batch[index]?.resolve(settled.value)
       else batch[index]?.reject(settled.error)
     }
+  }
+
+  /** Those that do not yield go first, and few others go along. */
+  #takeBatch(): readonly Waiting<T, R>[] {
+    const waiting = this.#queue.toSorted((one, other) => Number(one.yields) - Number(other.yields))
+    const first = waiting.filter(({ yields }) => !yields).length
+    const count = first === 0 ? this.#maxBatch : Math.min(this.#maxBatch, first + MOST_ALONG)
+    this.#queue = waiting.slice(count)
+    return waiting.slice(0, count)
+  }
+
+  #pauseEnds(startedMs: number, endedMs: number): number {
+    const comesAgain = endedMs - this.#cameMs < COMES_AGAIN_MS
+    const pauseMs = comesAgain ? LONGEST_PAUSE_MS : PAUSE_FACTOR * (endedMs - startedMs)
+    return endedMs + Math.min(LONGEST_PAUSE_MS, pauseMs)
   }
 
   async #settle(items: readonly T[]): Promise<readonly Settled<R>[]> {
