@@ -28,6 +28,7 @@ export function lockingAdmission(admission: OctaviaAdmission, { view, status }: 
   return {
     createLoadBalancer: (...draft) => admission.createLoadBalancer(...draft),
     changeLoadBalancer: (id, change) => admission.changeLoadBalancer(id, whenUnlocked(change)),
+    changeLongLoadBalancer: (id, change, turn) => admission.changeLongLoadBalancer(id, whenUnlocked(change), turn),
     changeMembers: (id, change, turn) => admission.changeMembers(id, whenUnlocked(change), turn),
     deleteLoadBalancer: async (id, options) => {
       const lb = view.get('loadBalancer', id)?.value

@@ -3,16 +3,17 @@ import { TestService } from './testing/service.ts'
 
 const MEMBERS = 2000
 let service: TestService
-/** A load balancer of somebody else, and a pool of ours. */
+/** A load balancer of somebody else, one of ours, and a pool of that. */
 let otherId = ''
+let ownId = ''
 let poolId = ''
 
 beforeAll(async () => {
   service = await TestService.start()
   const vip = { vip_network_id: service.ids.pool }
   otherId = String((await service.make('/loadbalancers', 'loadbalancer', vip, 'stranger')).id)
-  const { id } = await service.make('/loadbalancers', 'loadbalancer', vip)
-  const pool = { loadbalancer_id: id, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' }
+  ownId = String((await service.make('/loadbalancers', 'loadbalancer', vip)).id)
+  const pool = { loadbalancer_id: ownId, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' }
   poolId = String((await service.make('/pools', 'pool', pool)).id)
 })
 beforeEach(() => {
@@ -28,13 +29,17 @@ const member = (n: number, fields: object = {}) => ({
 type Fields = Readonly<Record<number, object>>
 
 const members = (wrong: Fields = {}) => Array.from({ length: MEMBERS }, (_, n) => member(n, wrong[n]))
+const pool = (wrong: Fields = {}) => ({
+  ...{ name: 'all', protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' },
+  members: members(wrong),
+})
 const graph = (wrong: Fields = {}, others: object = {}) => ({
   loadbalancer: {
     vip_network_id: service.ids.pool,
     listeners: [
       {
         ...{ protocol: 'HTTP', protocol_port: 80 },
-        default_pool: { name: 'all', protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN', members: members(wrong) },
+        default_pool: pool(wrong),
       },
     ],
     ...others,
@@ -70,6 +75,29 @@ test('others are served while a load balancer with thousands of members is creat
   expect(pool!.members).toMatchObject(members().map(({ address, weight }) => ({ address, weight })))
 })
 
+test.each([
+  ['/pools', 'pool', (nested: object) => nested],
+  ['/listeners', 'listener', (nested: object) => ({ protocol: 'HTTP', protocol_port: 80, default_pool: nested })],
+] as const)('a pool with hundreds of members is created in turns by %s', async (path, root, bodyOf) => {
+  const { id } = await service.make('/loadbalancers', 'loadbalancer', { vip_network_id: service.ids.pool })
+  // The others of the project have most of its quota.
+  const some = members().slice(0, 400)
+  let turns = 0
+  service.turn = () => {
+    turns += 1
+    return Promise.resolve()
+  }
+  const { status } = await service.call('POST', path, {
+    [root]: { loadbalancer_id: id, ...bodyOf({ ...pool(), members: some }) },
+  })
+  expect(status).toBe(201)
+  expect(turns).toBeGreaterThan(0)
+  const stored = service.view.get('loadBalancer', String(id))!.value.pools[0]!
+  expect(stored.members.map(({ address, weight }) => `${address} ${weight}`)).toEqual(
+    some.map(({ address, weight }) => `${address} ${weight}`),
+  )
+})
+
 test.each<[string, Fields]>([
   ['a wrong weight', { 1500: { weight: -1 } }],
   ['an unknown attribute', { 1500: { size: 1 } }],
@@ -83,6 +111,12 @@ test.each<[string, Fields]>([
     // What is said first is found first.
     ['POST', '/loadbalancers', graph(wrong, { colour: 'red' })],
     ['PUT', `/pools/${poolId}/members`, { members: members(wrong) }],
+    ['POST', '/pools', { pool: { loadbalancer_id: ownId, ...pool(wrong) } }],
+    [
+      'POST',
+      '/listeners',
+      { listener: { loadbalancer_id: ownId, protocol: 'HTTP', protocol_port: 80, default_pool: pool(wrong) } },
+    ],
   ]
   for (const ask of asks) {
     const inPieces = await service.call(...ask)

@@ -5,7 +5,7 @@ import { isSettled } from './snapshot.ts'
 /** The part of admission that the Octavia API uses. */
 export type OctaviaAdmission = Pick<
   LoadBalancerAdmission,
-  'createLoadBalancer' | 'changeLoadBalancer' | 'changeMembers' | 'deleteLoadBalancer'
+  'createLoadBalancer' | 'changeLoadBalancer' | 'changeLongLoadBalancer' | 'changeMembers' | 'deleteLoadBalancer'
 > &
   Pick<ProjectAdmission, 'quotaOf' | 'setQuota'>
 
@@ -28,6 +28,7 @@ export function settlingAdmission(admission: OctaviaAdmission, settled: Settle):
   return {
     createLoadBalancer: async (...draft) => settled(await admission.createLoadBalancer(...draft)),
     changeLoadBalancer: async (id, change) => settled(await admission.changeLoadBalancer(id, change)),
+    changeLongLoadBalancer: async (...change) => settled(await admission.changeLongLoadBalancer(...change)),
     changeMembers: async (...change) => settled(await admission.changeMembers(...change)),
     deleteLoadBalancer: (id, options) => admission.deleteLoadBalancer(id, options),
     quotaOf: (projectId) => admission.quotaOf(projectId),

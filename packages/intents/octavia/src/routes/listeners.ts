@@ -4,20 +4,21 @@ import { changeListener, removeListener } from '../edit-graph.ts'
 import { readReferences } from '../read-references.ts'
 import { listenerReferences } from '../references.ts'
 import { blankListener, listenerResource } from '../resources/listener.ts'
-import { graphChange, readBody } from '../to-model.ts'
+import { readBody } from '../to-model.ts'
 import { listenerReadings, printStats } from '../write-back.ts'
+import { changeChildren, readNew } from './change-children.ts'
 import { childViews } from './child-views.ts'
 import { findChild, findLoadBalancer, snapshot } from './find.ts'
-import type { Call, Route } from './route.ts'
+import { type Call, GRAPH_BODY_LIMIT_BYTES, type Route } from './route.ts'
 
 const { print, list, show } = childViews('listener', listenerResource, listenerReadings)
 
 async function create(call: Call) {
   requireRole(call.principal, 'member')
-  const spec = readBody(listenerResource, 'create', call.body, call.stamp)(blankListener(call.stamp))
+  const spec = await readNew(listenerResource, call, blankListener)
   const { id, projectId } = findLoadBalancer(call, spec.loadBalancerId ?? '', 'member')
   await readReferences(call.context, projectId, specReferences(spec))
-  const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addListener(spec)))
+  const lb = await changeChildren(call, id, addListener(spec))
   return print(call, lb, spec.model.id)
 }
 
@@ -25,20 +26,20 @@ async function update(call: Call) {
   const { lb: found } = findChild(call, 'listener', call.id, 'member')
   const edit = readBody(listenerResource, 'update', call.body, call.stamp)
   await readReferences(call.context, found.projectId, listenerReferences(edit(blankListener(call.stamp))))
-  const change = graphChange(changeListener(call.id, edit, call.stamp.now))
-  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.id)
+  const lb = await changeChildren(call, found.id, changeListener(call.id, edit, call.stamp.now))
+  return print(call, lb, call.id)
 }
 
 async function remove(call: Call) {
   const { lb } = findChild(call, 'listener', call.id, 'member')
-  await call.context.admission.changeLoadBalancer(lb.id, graphChange(removeListener(call.id)))
+  await changeChildren(call, lb.id, removeListener(call.id))
 }
 
 const stats = (call: Call) => printStats(snapshot(call, findChild(call, 'listener', call.id, 'reader').lb), [call.id])
 
 export const listenerRoutes: readonly Route[] = [
   { method: 'GET', path: '/listeners', status: 200, handle: list },
-  { method: 'POST', path: '/listeners', status: 201, handle: create },
+  { method: 'POST', path: '/listeners', status: 201, handle: create, bodyLimitBytes: GRAPH_BODY_LIMIT_BYTES },
   { method: 'GET', path: '/listeners/:id', status: 200, handle: show },
   { method: 'PUT', path: '/listeners/:id', status: 200, handle: update },
   { method: 'DELETE', path: '/listeners/:id', status: 204, handle: remove },

@@ -4,9 +4,10 @@ import { addPool, changePool, removePool } from '../edit-graph.ts'
 import { readReferences } from '../read-references.ts'
 import { poolReferences } from '../references.ts'
 import { blankPool, type PoolSpec, poolResource } from '../resources/pool.ts'
-import { graphChange, readBody } from '../to-model.ts'
+import { readBody } from '../to-model.ts'
 import { validationFailure } from '../wire/fault.ts'
 import { poolReadings } from '../write-back.ts'
+import { changeChildren, readNew } from './change-children.ts'
 import { childViews } from './child-views.ts'
 import { findChild, findLoadBalancer } from './find.ts'
 import { type Call, GRAPH_BODY_LIMIT_BYTES, type Route } from './route.ts'
@@ -22,10 +23,10 @@ function parentOf(call: Call, { loadBalancerId, listenerId }: PoolSpec): LoadBal
 
 async function create(call: Call) {
   requireRole(call.principal, 'member')
-  const spec = readBody(poolResource, 'create', call.body, call.stamp)(blankPool(call.stamp))
+  const spec = await readNew(poolResource, call, blankPool)
   const { id, projectId } = parentOf(call, spec)
   await readReferences(call.context, projectId, poolReferences(spec))
-  const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addPool(spec)))
+  const lb = await changeChildren(call, id, addPool(spec))
   return print(call, lb, spec.model.id)
 }
 
@@ -33,13 +34,13 @@ async function update(call: Call) {
   const { lb: found } = findChild(call, 'pool', call.id, 'member')
   const edit = readBody(poolResource, 'update', call.body, call.stamp)
   await readReferences(call.context, found.projectId, poolReferences(edit(blankPool(call.stamp))))
-  const change = graphChange(changePool(call.id, edit, call.stamp.now))
-  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.id)
+  const lb = await changeChildren(call, found.id, changePool(call.id, edit, call.stamp.now))
+  return print(call, lb, call.id)
 }
 
 async function remove(call: Call) {
   const { lb } = findChild(call, 'pool', call.id, 'member')
-  await call.context.admission.changeLoadBalancer(lb.id, graphChange(removePool(call.id)))
+  await changeChildren(call, lb.id, removePool(call.id))
 }
 
 export const poolRoutes: readonly Route[] = [
