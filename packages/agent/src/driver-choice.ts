@@ -72,9 +72,10 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   if (entry.services.length === 0) packetPath.add('l4.tcp')
   for (const service of entry.services) {
     const { protocol, pool } = service
+    const { refusedPercent, clientNetworks } = entry.pools.find(({ number }) => number === pool) ?? {}
     packetPath.add(isProxied(protocol) ? 'l4.redirect' : `l4.${transportOf(protocol)}`)
-    if (entry.pools.some(({ number, refusedPercent }) => number === pool && refusedPercent !== undefined))
-      packetPath.add('l4.refused-shares')
+    if (refusedPercent !== undefined) packetPath.add('l4.refused-shares')
+    if (clientNetworks !== undefined) packetPath.add('l4.client-networks')
     if (isProxied(protocol)) for (const feature of proxyFeatures(service, entry)) proxy.add(feature)
   }
   return [packetPath, proxy].filter(({ size }) => size > 0).map((features) => [...features].sort().join(' '))

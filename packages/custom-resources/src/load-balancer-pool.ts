@@ -59,6 +59,10 @@ const monitor = z.strictObject({
 const persistence = z.strictObject({
   type: z.enum(['source-ip', 'cookie', 'application-cookie']),
   timeoutSeconds: z.int().min(1).max(86_400).optional().describe('Of source-ip.'),
+  networks: z
+    .strictObject({ ipv4Prefix: z.int().min(1).max(32).optional(), ipv6Prefix: z.int().min(4).max(128).optional() })
+    .optional()
+    .describe('Of source-ip: clients of one network are one client.'),
   cookie: sessionCookie.optional().describe('How the cookie of type cookie looks.'),
   cookieName: z.string().min(1).max(64).optional().describe('Of application-cookie, which needs it.'),
 })

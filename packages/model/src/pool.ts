@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { clientNetworks } from './client-networks.ts'
 import { healthMonitor } from './health-monitor.ts'
 import { cipherList, listenerTls } from './listener.ts'
 import { hostText } from './route-condition.ts'
@@ -45,6 +46,11 @@ export const sessionPersistence = z.discriminatedUnion(
        * hash of its address leads there.
        */
       timeoutSeconds: z.number().int().min(1).max(86_400).nullable().default(null),
+      /**
+       * Of pools that are balanced per connection: clients of one such network are one client. Absent: each address is
+       * one; earlier versions do not know the field.
+       */
+      networks: clientNetworks.optional(),
     }),
     z.strictObject({
       type: z.literal('cookie'),

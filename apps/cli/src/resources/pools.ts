@@ -53,7 +53,7 @@ export const pool: Resource = {
     {
       flags: '--persistence <how>',
       description:
-        'how clients keep their member: source-ip, source-ip:SECONDS, cookie, cookie:KEY=VALUE,… (name, path, same-site, secure, max-age), application-cookie=NAME or none',
+        'how clients keep their member: source-ip, source-ip:SECONDS, source-ip/IPV4-PREFIX,IPV6-PREFIX:SECONDS, cookie, cookie:KEY=VALUE,… (name, path, same-site, secure, max-age), application-cookie=NAME or none',
       field: 'persistence',
       parse: orNone(persistence),
     },
@@ -252,15 +252,23 @@ export const member: Resource = {
 
 const APPLICATION = 'application-cookie='
 const COOKIE = 'cookie:'
-const SOURCE = 'source-ip:'
+/** `source-ip/24,56:600`: networks of IPv4 and IPv6, and the time-out, each if it is there. */
+const SOURCE = /^source-ip(?:\/([0-9]*)(?:,([0-9]+))?)?(?::(.*))?$/
 const YES_NO: ReadonlySet<string> = new Set(['yes', 'no'])
 
 /** The server says what is wrong with it. */
 function persistence(text: string): object {
   if (text.startsWith(APPLICATION)) return { type: 'application-cookie', cookieName: text.slice(APPLICATION.length) }
   if (text.startsWith(COOKIE)) return { type: 'cookie', cookie: cookieOf(text.slice(COOKIE.length)) }
-  if (text.startsWith(SOURCE)) return { type: 'source-ip', timeoutSeconds: Number(text.slice(SOURCE.length)) }
-  return { type: text }
+  const source = SOURCE.exec(text)
+  if (source === null) return { type: text }
+  const [, ipv4, ipv6, seconds] = source
+  const networks = { ...(ipv4 && { ipv4Prefix: Number(ipv4) }), ...(ipv6 && { ipv6Prefix: Number(ipv6) }) }
+  return {
+    type: 'source-ip',
+    ...(seconds !== undefined && { timeoutSeconds: Number(seconds) }),
+    ...(Object.keys(networks).length > 0 && { networks }),
+  }
 }
 
 /** Words of the option, as fields of the API. */

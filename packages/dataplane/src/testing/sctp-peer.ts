@@ -10,14 +10,15 @@ export type SctpAnswer =
   | { readonly from: string; readonly port: number; readonly line: string }
   | { readonly error: string; readonly waitedFor: string }
 
-/** Opens an association and sends data over it. The kernel needs no SCTP for it. */
+/** Opens an association and sends data over it. The kernel needs no SCTP for it. @param source an address of the host */
 export async function askSctp(
   namespace: string,
   address: string,
   port: number,
   sourcePort: number,
+  source?: string,
 ): Promise<SctpAnswer> {
-  const words = ['ask', address, String(port), String(sourcePort)]
+  const words = ['ask', address, String(port), String(sourcePort), ...(source === undefined ? [] : [source])]
   return JSON.parse(await run('ip', ['netns', 'exec', namespace, 'python3', SCRIPT, ...words])) as SctpAnswer
 }
 

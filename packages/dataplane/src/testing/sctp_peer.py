@@ -2,7 +2,7 @@
 
   sctp_peer.py serve NAME PORT [AS…]  answers INIT, COOKIE ECHO and DATA, as these addresses or as whichever it has; says
                                       "ready" on stdout. The state cookie that it hands out is "NAME CLIENT-ADDRESS".
-  sctp_peer.py ask ADDRESS PORT SPORT opens an association, sends one DATA chunk, and prints what came of it as JSON.
+  sctp_peer.py ask ADDRESS PORT SPORT [FROM]  opens an association, sends one DATA chunk, and prints what came of it as JSON.
                                       Every packet that counts has a valid CRC32c.
 """
 
@@ -104,9 +104,11 @@ def serve(name, port, addresses):
                 ready.sendto(packet(port, client[1], tags[client], chunks), (source[0], 0))
 
 
-def ask(address, port, sport):
+def ask(address, port, sport, own=None):
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     endpoint = socket.socket(family, socket.SOCK_RAW, SCTP)
+    if own is not None:
+        endpoint.bind((own, 0))
     tag = struct.unpack("!I", os.urandom(4))[0] | 1
 
     def exchange(to_tag, chunks, wanted):
@@ -138,4 +140,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(sys.argv[2], int(sys.argv[3]), sys.argv[4:])
     else:
-        ask(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+        ask(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), *sys.argv[5:])

@@ -1,5 +1,6 @@
 import type { CheckType } from '../check-kinds.ts'
 import type { Cipher } from '../ciphers.ts'
+import type { ClientNetworks } from '../client-networks.ts'
 import type { SessionCookie } from '../session-cookie.ts'
 import type { NodeCertificate } from './certificate.ts'
 import type { SlotTable } from './slot-table.ts'
@@ -14,6 +15,11 @@ export interface NodePool {
   readonly algorithm: 'round-robin' | 'least-connections' | 'source-ip' | 'source-ip-port'
   /** Hash only the source address, so that a client keeps its member. */
   readonly sourceAffinity: boolean
+  /**
+   * Clients of one such network are one client. With `sourceAffinity` alone, of pools of mode `l4`. Absent: each address
+   * is a client.
+   */
+  readonly clientNetworks?: ClientNetworks
   /**
    * How long a client keeps its member after its last new connection, in seconds, also where the hash of its address
    * leads elsewhere by then. With `sourceAffinity` alone. Absent: the hash decides each time.

@@ -33,6 +33,10 @@ describe('neededFeatures', () => {
     expect(needsOf(listener(4, 80), pools)).toEqual(['l4.tcp'])
     const refusing = pool(1, [], { refusedPercent: 10 })
     expect(needsOf(listener(4, 80, { defaultPoolId: id(1) }), [refusing])).toEqual(['l4.refused-shares', 'l4.tcp'])
+    const persistence = { type: 'source-ip', timeoutSeconds: null, networks: { ipv4Prefix: 24 } } as const
+    expect(needsOf(listener(4, 80, { defaultPoolId: id(1) }), [pool(1, [], { persistence })])).toEqual([
+      ...['l4.client-networks', 'l4.tcp'],
+    ])
   })
 
   it('asks for direct return where a listener replies that way', () => {

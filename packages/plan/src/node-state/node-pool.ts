@@ -1,5 +1,6 @@
 import {
   type CheckSpec,
+  type ClientNetworks,
   DEFAULT_DRAIN_MS,
   type LoadBalancer,
   MOST_CHECK_TIMEOUT_MS,
@@ -44,6 +45,7 @@ export function planPool(
     algorithm: pool.algorithm,
     sourceAffinity: pool.persistence?.type === 'source-ip' || pool.algorithm === 'source-ip',
     ...keptFor(pool),
+    ...networksFor(pool, mode),
     ...sessionOf(pool),
     proxyProtocol: proxyProtocolOf(pool),
     members: assignment.members.map((member, at) => {
@@ -66,6 +68,15 @@ const keptFor = ({ persistence }: Pool): Pick<NodePool, 'keepSeconds'> =>
   persistence?.type === 'source-ip' && persistence.timeoutSeconds !== null
     ? { keepSeconds: persistence.timeoutSeconds }
     : {}
+
+const networksFor = ({ persistence }: Pool, mode: NodePool['mode']): Pick<NodePool, 'clientNetworks'> =>
+  mode === 'l4' && persistence?.type === 'source-ip' ? withoutWhole(persistence.networks) : {}
+
+/** A whole address is what tells clients apart anyway. */
+function withoutWhole({ ipv4Prefix = 32, ipv6Prefix = 128 }: ClientNetworks = {}): Pick<NodePool, 'clientNetworks'> {
+  const networks = { ...(ipv4Prefix < 32 && { ipv4Prefix }), ...(ipv6Prefix < 128 && { ipv6Prefix }) }
+  return Object.keys(networks).length === 0 ? {} : { clientNetworks: networks }
+}
 
 function sessionOf({ persistence }: Pool): Pick<NodePool, 'session'> {
   if (persistence?.type === 'cookie')

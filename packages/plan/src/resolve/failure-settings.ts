@@ -20,6 +20,11 @@ export function* failureProblems(pool: Pool, mode: NodePool['mode'], field: stri
       field: `${field}.persistence.type`,
       reason: `${persistence.type} belongs to pools that carry HTTP; others have source-ip`,
     })
+  if (persistence?.type === 'source-ip' && persistence.networks !== undefined && mode !== 'l4')
+    yield problem('InvalidField', {
+      field: `${field}.persistence.networks`,
+      reason: 'belongs to pools that are balanced per connection, not behind the proxy',
+    })
   if (pool.monitor !== null) {
     const { type } = pool.monitor
     const { over } = CHECK_KINDS[type]

@@ -183,6 +183,13 @@ describe('load balancers', () => {
     ],
     ['InvalidField', 'pools[0].refusedPercent', { listeners: [], pools: [{ protocol: 'http', refusedPercent: 10 }] }],
     ['InvalidField', 'pools[0].refusedPercent', { listeners: [], pools: [{ protocol: 'tcp', refusedPercent: 100.1 }] }],
+    [
+      ...['InvalidField', 'pools[0].persistence.networks'],
+      {
+        listeners: [],
+        pools: [{ protocol: 'http', persistence: { type: 'source-ip', networks: { ipv4Prefix: 24 } } }],
+      },
+    ],
     ['InvalidField', 'tags[0]', { tags: [''] }],
     ['InvalidField', 'name', { name: 'x'.repeat(256) }],
     [

@@ -1,6 +1,7 @@
 import { SEGMENT, TUNNELS, UPLINK } from '../../domain/domain-names.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
-import { CLASS_MASK, HASH_CLASSES, POOL_MASK, SERVICE_FLAGS } from './pool-mark.ts'
+import { networkChain, networkChainName } from './client-networks.ts'
+import { CLASS_MASK, HASH_CLASSES, NETWORK_MASK, POOL_MASK, SERVICE_FLAGS } from './pool-mark.ts'
 import { FORWARDING_SETS, INNER_SERVICE, type SetName, TUNNELLING_SETS } from './sets.ts'
 import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf, TUNNEL_TABLE } from './skeleton-text.ts'
 
@@ -21,6 +22,9 @@ export const renderTunnellingSkeleton = (links: string): WholeTable =>
 function body(sets: readonly SetName[], tunnels: boolean): readonly string[] {
   return [
     ...declareSets(sets),
+    ...networkChain(4),
+    ...networkChain(6),
+    ...networkChain(4, INNER_CLIENT.address),
     ...chain('service-of4', null, serviceOf(4, tunnels)),
     ...chain('service-of6', null, serviceOf(6, tunnels)),
     ...chain('error4', null, errorRules(tunnels)),
@@ -53,6 +57,9 @@ function serviceOf(version: 4 | 6, tunnels: boolean): readonly string[] {
   ]
 }
 
+/** The client in the packet that an ICMP error quotes. Offsets and lengths in bits. */
+const INNER_CLIENT = { address: '@th,192,32', port: '@th,240,16' } as const
+
 /**
  * Routers send ICMP errors about packets of a member to the VIP. Path MTU discovery needs them (RFC 1191), so they are
  * forwarded to the member of the flow. The quoted packet, which has the client as its destination, identifies it.
@@ -61,7 +68,7 @@ const errorRules = (tunnels: boolean): readonly string[] => [
   '@th,64,8 != 0x45 accept',
   `meta mark set ${INNER_SERVICE} map @inner4`,
   'meta mark 0 accept',
-  ...forward(4, tunnels, { address: '@th,192,32', port: '@th,240,16' }),
+  ...forward(4, tunnels, INNER_CLIENT),
 ]
 
 /** The member of a slot is in one of the maps, or in none. */
@@ -73,6 +80,7 @@ function forward(
   const ip = version === 4 ? 'ip' : 'ip6'
   const ways = [[`nexthop${version}`, SEGMENT], ...(tunnels ? [[`remote${version}`, TUNNELS[version]]] : [])] as const
   return [
+    `meta mark & ${hex(NETWORK_MASK)} != 0 jump ${networkChainName(version, client !== undefined)}`,
     `meta mark set meta mark & ${hex(POOL_MASK)}`,
     ...HASH_CLASSES.flatMap((each) =>
       ways.map(([map, device]) => {

@@ -84,7 +84,7 @@ const nft = (commands: string): Promise<string> =>
 const forget = (): Promise<string> => nft('flush map inet spout kept4; flush map inet spout kept6')
 /** What is remembered of IPv4 clients, one a line. */
 const remembered = async (): Promise<readonly string[]> =>
-  (await nft('list map inet spout kept4')).match(/0x[0-9a-f]+ \. [0-9.]+ timeout/g) ?? []
+  (await nft('list map inet spout kept4')).match(/0x[0-9a-f]+ \. [0-9a-f]+:[0-9a-f]+ timeout/g) ?? []
 
 /** The member that answers a client, by its number. */
 const asks = {
@@ -164,7 +164,7 @@ describe('clients that are remembered', () => {
     await forget()
     const elements = Array.from(
       { length: MOST_KEPT_CLIENTS },
-      (_, at) => `0x1 . 172.16.${at >> 8}.${at & 255} timeout 600s : 1`,
+      (_, at) => `0x1 . ac10:${at.toString(16)} timeout 600s : 1`,
     )
     await nft(`add element inet spout kept4 { ${elements.join(', ')} }`)
     const first = await asks.tcp()

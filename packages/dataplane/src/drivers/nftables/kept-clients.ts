@@ -1,5 +1,6 @@
 import { chain } from '../../nft/whole-table.ts'
-import { CLASS_MASK, HASH_CLASSES, HASH_SEED, POOL_MASK } from './pool-mark.ts'
+import { FORGET_NETWORK } from './client-networks.ts'
+import { CLASS_MASK, HASH_CLASSES, HASH_SEED, NETWORK_MASK, POOL_MASK } from './pool-mark.ts'
 import { hex, slotOf } from './skeleton-text.ts'
 
 /**
@@ -38,25 +39,23 @@ export const keptMember = (index: number, seconds: number): number => {
 /** The value of a `keptMember` in map `dealt`. */
 export const servingMember = (kept: number): number => kept + SERVES
 
-const KEY_TYPE = {
-  4: 'type mark . ipv4_addr : mark',
-  6: 'typeof meta mark . numgen inc mod 2 : ct mark',
-} as const
+/** A client of a pool: what tells it apart is in the packet's priority. */
+const CLIENT = 'meta mark . meta priority'
 
 /**
- * A client of a pool. nft 1.0.6 would load the value of a key of more than 16 bytes over that key, so IPv6 addresses are
- * hashed. Two clients with the same hash share what is remembered.
+ * What tells clients apart by their whole address. nft 1.0.6 would load the value of a key of more than 16 bytes over
+ * that key, so IPv6 addresses are hashed. Two clients with the same hash share what is remembered.
  */
-const CLIENT = {
-  4: 'meta mark . ip saddr',
-  6: `meta mark . jhash ip6 saddr mod ${0xffff_ffff} seed ${hex(HASH_SEED)}`,
+const ADDRESS = {
+  4: '@nh,96,32',
+  6: `jhash ip6 saddr mod ${0xffff_ffff} seed ${hex(HASH_SEED)}`,
 } as const
 
 /** Declares what clients are remembered in: pool mark . client -> `keptMember`. Filled and emptied by packets alone. */
 export const declareKept = (): readonly string[] =>
   ([4, 6] as const).flatMap((version) => [
     `  map kept${version} {`,
-    `    ${KEY_TYPE[version]}`,
+    `    typeof ${CLIENT} : ct mark`,
     `    size ${MOST_KEPT_CLIENTS}`,
     '    flags dynamic,timeout',
     '  }',
@@ -72,20 +71,20 @@ export const keptChain = (version: 4 | 6): string => `kept-by${version}`
  */
 export function keptChains(version: 4 | 6): readonly string[] {
   const ip = version === 4 ? 'ip' : 'ip6'
-  const client = CLIENT[version]
   // A lookup that finds nothing ends its rule and leaves the mark.
   const serving = `ct mark set meta mark . ct mark map @dealt${version}`
   const goOn = `ct mark & ${hex(SERVES)} != 0 goto held${version}`
   return [
     ...chain(keptChain(version), null, [
+      `meta mark & ${hex(NETWORK_MASK)} == 0 meta priority set ${ADDRESS[version]}`,
       `meta mark set meta mark & ${hex(POOL_MASK)}`,
       `ct mark set ${hex(NOBODY)}`,
-      `ct mark set ${client} map @kept${version}`,
+      `ct mark set ${CLIENT} map @kept${version}`,
       serving,
       goOn,
       // An update keeps the value of what exists.
-      `ct mark != ${hex(NOBODY)} delete @kept${version} { ${client} : ct mark }`,
-      ...HASH_CLASSES.filter(({ sourceAffinity }) => sourceAffinity).map(
+      `ct mark != ${hex(NOBODY)} delete @kept${version} { ${CLIENT} : ct mark }`,
+      ...HASH_CLASSES.filter(({ over }) => over !== 'address-and-port').map(
         (each) => `meta mark & ${hex(CLASS_MASK)} == ${hex(each.bits)} ct mark set ${slotOf(version, each)}`,
       ),
       serving,
@@ -95,9 +94,9 @@ export function keptChains(version: 4 | 6): readonly string[] {
       `ct mark set ct mark & ${hex(0xffff_ffff - SERVES)}`,
       ...KEEP_SECONDS.map(
         (seconds, at) =>
-          `ct mark & ${hex(TIME_MASK)} == ${hex(at << TIME_SHIFT)} update @kept${version} { ${client} timeout ${seconds}s : ct mark }`,
+          `ct mark & ${hex(TIME_MASK)} == ${hex(at << TIME_SHIFT)} update @kept${version} { ${CLIENT} timeout ${seconds}s : ct mark }`,
       ),
-      `meta l4proto { tcp, udp, sctp } dnat ${ip} to meta mark . ct mark map @member${version}`,
+      `${FORGET_NETWORK} meta l4proto { tcp, udp, sctp } dnat ${ip} to meta mark . ct mark map @member${version}`,
     ]),
   ]
 }

@@ -76,6 +76,14 @@ export class PoolInUse {
     return this.#pool.sourceAffinity && this.#pool.keepSeconds !== undefined
   }
 
+  /** Renders how long the prefix is of the networks that clients of this family are told apart by, if they are. */
+  renderNetwork(version: Family): void {
+    const { sourceAffinity, clientNetworks } = this.#pool
+    const prefix = clientNetworks?.[version === 4 ? 'ipv4Prefix' : 'ipv6Prefix']
+    if (!sourceAffinity || prefix === undefined) return
+    this.#records.add(setOf('network', version), pack({ mark: this.mark }), pack({ mark: prefix }))
+  }
+
   /** Renders the members that new flows are translated to, by slot or, if clients are remembered, by `keptMember`. */
   renderMembers(version: Family): void {
     if (this.keepsClients) this.#renderKept(version)

@@ -41,12 +41,13 @@ export function render(wanted: WantedEntry): Rendered {
       records.add(
         setOf('service', ip.version),
         identity,
-        pack({ mark: flagsOf(service, forwards ? null : pool) | (pool?.mark ?? 0) }),
+        pack({ mark: flagsOf(service, forwards ? null : pool) + (pool?.mark ?? 0) }),
       )
       renderAdmission(records, service, ip.version, identity)
       // The proxy counts its own listeners.
       if (!isProxied(service.protocol)) records.add(setOf('opened', ip.version), identity)
       if (pool === null) continue
+      pool.renderNetwork(ip.version)
       if (forwards) pool.renderNextHops(ip.version, isRemote)
       else pool.renderMembers(ip.version)
       if (wanted.domain.returnPath === 'gateway' && scope === 'fabric')

@@ -38,6 +38,8 @@ const family = <Version extends 4 | 6>(version: Version) => {
   return {
     /** VIP . protocol . port -> pool mark and flags. */
     service: shape('map', `${endpoint} : mark`, endpointBytes, 4),
+    /** Pool mark -> prefix length of the networks that its clients are told apart by. */
+    network: shape('map', 'mark : classid', 4, 4),
     /** Pool mark . slot -> member. */
     member: shape('map', `mark . mark : ${address} . inet_service`, 8, bytes + 4),
     /**
@@ -91,6 +93,7 @@ export const INNER_SERVICE = '@th,160,32 . @th,136,8 . @th,224,16'
 /** All sets of the tables. A service with several VIPs has one mark and so one limit. */
 export const SETS = {
   service4: v4.service,
+  network4: v4.network,
   member4: v4.member,
   dealt4: v4.dealt,
   nexthop4: v4.nexthop,
@@ -107,6 +110,7 @@ export const SETS = {
   received4: v4.received,
   sent4: v4.sent,
   service6: v6.service,
+  network6: v6.network,
   member6: v6.member,
   dealt6: v6.dealt,
   nexthop6: v6.nexthop,
@@ -132,12 +136,14 @@ export const SET_NAMES = Object.keys(SETS) as readonly SetName[]
 /** Sets of the table that forwards packets unchanged. */
 export const FORWARDING_SETS = [
   'service4',
+  'network4',
   'nexthop4',
   'allowed4',
   'opened4',
   'received4',
   'inner4',
   'service6',
+  'network6',
   'nexthop6',
   'allowed6',
   'opened6',

@@ -27,9 +27,16 @@ export const hex = (value: number): string => `0x${value.toString(16).padStart(8
 /** The lookup key of a service. Packets other than TCP, UDP and SCTP match no key. */
 export const serviceKey = (version: 4 | 6): string => `${version === 4 ? 'ip' : 'ip6'} daddr . meta l4proto . th dport`
 
+/** What a client of a network class is hashed by, and remembered by: its network's hash (`client-networks.ts`). */
+export const CLIENT_NETWORK = 'meta priority'
+
 /** The slot of a packet, by its source. Other expressions for the same client give the same slot. */
-export function slotOf(version: 4 | 6, { size, sourceAffinity }: HashClass, client = clientOf(version)): string {
-  const source = sourceAffinity ? client.address : `${client.address} . ${client.port}`
+export function slotOf(version: 4 | 6, { size, over }: HashClass, client = clientOf(version)): string {
+  const source = {
+    'address-and-port': `${client.address} . ${client.port}`,
+    address: client.address,
+    network: CLIENT_NETWORK,
+  }[over]
   return `jhash ${source} mod ${size} seed ${hex(HASH_SEED)}`
 }
 

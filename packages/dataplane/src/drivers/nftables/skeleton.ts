@@ -2,8 +2,17 @@ import type { Transport } from '@spout/model/protocols'
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
 import { ANSWERED_MARK, ASK_BACK_MARK } from '../../domain/guard.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
+import { FORGET_NETWORK, networkChain, networkChainName } from './client-networks.ts'
 import { declareKept, keptChain, keptChains } from './kept-clients.ts'
-import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
+import {
+  CLASS_MASK,
+  HASH_CLASSES,
+  type HashClass,
+  NETWORK_MASK,
+  POOL_MASK,
+  SERVICE_FLAGS,
+  SPECIAL_MASK,
+} from './pool-mark.ts'
 import { redirectChains } from './proxy-redirect.ts'
 import { TRANSLATING_SETS } from './sets.ts'
 import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf } from './skeleton-text.ts'
@@ -28,6 +37,8 @@ function body(): readonly string[] {
     ]),
     ...chain('special4', null, special(4)),
     ...chain('special6', null, special(6)),
+    ...networkChain(4),
+    ...networkChain(6),
     ...keptChains(4),
     ...keptChains(6),
     // The socket takes the packet anyway. A packet of a balanced flow is refused, since it was not translated.
@@ -175,6 +186,7 @@ function special(version: 4 | 6): readonly string[] {
     `${FLAGGED.limited} ct mark set ${service} map @limited${version} ct mark @limits goto full`,
     `${FLAGGED.proxied} accept`,
     `${service} @opened${version}`,
+    `${hasFlag(NETWORK_MASK)} jump ${networkChainName(version)}`,
     `${FLAGGED.kept} goto ${keptChain(version)}`,
     `meta mark set meta mark & ${hex(POOL_MASK)}`,
     ...HASH_CLASSES.map((each) => `meta mark & ${hex(CLASS_MASK)} == ${hex(each.bits)} ${balance(version, each)}`),
@@ -183,7 +195,8 @@ function special(version: 4 | 6): readonly string[] {
 
 /** Finds the member by the pool's mark; the rule ends for a slot without a member. */
 function balance(version: 4 | 6, hashClass: HashClass): string {
-  const slot = `ct mark set ${slotOf(version, hashClass)}`
+  const forget = hashClass.over === 'network' ? ` ${FORGET_NETWORK}` : ''
+  const slot = `ct mark set ${slotOf(version, hashClass)}${forget}`
   const to = `dnat ${version === 4 ? 'ip' : 'ip6'} to meta mark . ct mark map @member${version}`
   return `${slot} meta l4proto { tcp, udp, sctp } ${to}`
 }
