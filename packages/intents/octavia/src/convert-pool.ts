@@ -1,4 +1,5 @@
 import { type Pool, sessionPersistence } from '@spout/model'
+import { granularityOf, networksOf } from './granularity.ts'
 import type { OctaviaPersistence, OctaviaPool } from './octavia-resources.ts'
 import { invalidInput, unsupportedOption, validationFailure } from './wire/fault.ts'
 import type { LbAlgorithm, PoolProtocol } from './words.ts'
@@ -33,7 +34,7 @@ export const unfoldPersistence = (persistence: Pool['persistence']): OctaviaPers
     type: WIRE_PERSISTENCE[persistence.type],
     cookieName: persistence.type === 'application-cookie' ? persistence.cookieName : null,
     timeoutSeconds: persistence.type === 'source-ip' ? persistence.timeoutSeconds : null,
-    granularity: null,
+    granularity: persistence.type === 'source-ip' ? granularityOf(persistence.networks) : null,
   }
 
 const WIRE_PERSISTENCE = {
@@ -48,7 +49,12 @@ export function foldPersistence({ protocol, persistence }: OctaviaPool): Pool['p
   const { type, cookieName, timeoutSeconds, granularity } = persistence
   if (type === null) throw invalidInput('type', 'None', 'Mandatory field missing.')
   if (protocol === 'UDP' || protocol === 'SCTP') {
-    if (cookieName !== null) throw validationFailure('Cookie names are not supported for UDP/SCTP pools.')
+    if (cookieName !== null)
+      throw validationFailure(
+        type === 'SOURCE_IP'
+          ? 'session_persistence SOURCE_IP type for UDP and SCTP protocols only accepts: type, persistence_timeout, persistence_granularity.'
+          : 'Cookie names are not supported for UDP/SCTP pools.',
+      )
     if (type !== 'SOURCE_IP')
       throw validationFailure(`Session persistence of type ${type} is not supported for UDP/SCTP protocol pools.`)
   } else if (timeoutSeconds !== null || granularity !== null)
@@ -63,9 +69,7 @@ export function foldPersistence({ protocol, persistence }: OctaviaPool): Pool['p
     throw unsupportedOption(`session_persistence type ${type}: only pools of protocol HTTP see cookies here`)
   if (type === 'HTTP_COOKIE') return { type: 'cookie' }
   if (type === 'APP_COOKIE') return applicationCookie(cookieName ?? '')
-  if (granularity !== null)
-    throw unsupportedOption('session_persistence persistence_granularity: sessions are kept by whole addresses here')
-  return { type: 'source-ip', timeoutSeconds }
+  return { type: 'source-ip', timeoutSeconds, ...(granularity !== null && { networks: networksOf(granularity) }) }
 }
 
 function applicationCookie(cookieName: string): Pool['persistence'] {

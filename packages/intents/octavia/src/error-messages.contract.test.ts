@@ -76,6 +76,16 @@ afterAll(async () => {
 const NOBODY = '00000000-0000-4000-8000-000000000000'
 const monitor = { type: 'TCP', delay: 5, timeout: 3, max_retries: 2 }
 
+const sessions =
+  (protocol: string, persistence: object) =>
+  ({ send, lb }: Have): Promise<Reply> =>
+    send('POST', '/pools', {
+      pool: {
+        ...{ loadbalancer_id: lb, protocol, lb_algorithm: 'ROUND_ROBIN' },
+        session_persistence: persistence,
+      },
+    })
+
 const CASES: Readonly<Record<string, (have: Have) => Promise<Reply>>> = {
   'an attribute that is none': ({ send, subnet }) =>
     send('POST', '/loadbalancers', { loadbalancer: { vip_subnet_id: subnet, colour: 'red' } }),
@@ -106,13 +116,15 @@ const CASES: Readonly<Record<string, (have: Have) => Promise<Reply>>> = {
     send('POST', '/pools', { pool: { listener_id: listener, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN' } }),
   'the pool of a policy, deleted': ({ send, other }) => send('DELETE', `/pools/${other}`),
   'a sort key that is none': ({ send }) => send('GET', '/loadbalancers?sort=colour'),
-  'a time-out of sessions of a TCP pool': ({ send, lb }) =>
-    send('POST', '/pools', {
-      pool: {
-        ...{ loadbalancer_id: lb, protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' },
-        session_persistence: { type: 'SOURCE_IP', persistence_timeout: 5 },
-      },
-    }),
+  'a time-out of sessions of a TCP pool': sessions('TCP', { type: 'SOURCE_IP', persistence_timeout: 5 }),
+  'a granularity of sessions of a TCP pool': sessions('TCP', {
+    ...{ type: 'SOURCE_IP', persistence_granularity: '255.255.255.0' },
+  }),
+  'a granularity that is no address': sessions('UDP', { type: 'SOURCE_IP', persistence_granularity: '255.255.255' }),
+  'a granularity with a line break': sessions('UDP', { type: 'SOURCE_IP', persistence_granularity: '255.0.0.0\n' }),
+  'a cookie beside source addresses of a UDP pool': sessions('UDP', { type: 'SOURCE_IP', cookie_name: 'c' }),
+  'cookies of a UDP pool': sessions('UDP', { type: 'HTTP_COOKIE' }),
+  'cookies of the application of an SCTP pool': sessions('SCTP', { type: 'APP_COOKIE', cookie_name: 'c' }),
 }
 
 /** Their ids, as those of the same objects here. */
