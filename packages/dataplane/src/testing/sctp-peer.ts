@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { run } from '../domain/run.ts'
+import { execOk } from '@spout/sys'
+import { startServers } from './server-process.ts'
 
 const SCRIPT = fileURLToPath(new URL('./sctp_peer.py', import.meta.url))
 
@@ -10,16 +10,25 @@ export type SctpAnswer =
   | { readonly from: string; readonly port: number; readonly line: string }
   | { readonly error: string; readonly waitedFor: string }
 
-/** Opens an association and sends data over it. The kernel needs no SCTP for it. @param source an address of the host */
+/** For an answer that is to come: sixteen scripts at once share the machine with other tests. */
+const ANSWERED_S = 20
+/** For one that is not to come. */
+export const SILENT_S = 3
+
+/**
+ * Opens an association and sends data over it. The kernel needs no SCTP for it.
+ * `withinS`: how long each answer is waited for, in seconds; `source`: an address of the host
+ */
 export async function askSctp(
   namespace: string,
   address: string,
   port: number,
   sourcePort: number,
-  source?: string,
+  { withinS = ANSWERED_S, source }: { readonly withinS?: number; readonly source?: string } = {},
 ): Promise<SctpAnswer> {
-  const words = ['ask', address, String(port), String(sourcePort), ...(source === undefined ? [] : [source])]
-  return JSON.parse(await run('ip', ['netns', 'exec', namespace, 'python3', SCRIPT, ...words])) as SctpAnswer
+  const words = ['ask', address, ...[port, sourcePort, withinS].map(String), ...(source === undefined ? [] : [source])]
+  const argv = ['ip', 'netns', 'exec', namespace, 'python3', SCRIPT, ...words] as const
+  return JSON.parse(await execOk(argv, { timeoutMs: 90_000 })) as SctpAnswer
 }
 
 /** A member that takes associations at a port: over IPv4 and IPv6, or at these addresses alone. */
@@ -37,11 +46,7 @@ export class SctpServer implements Disposable {
     addresses: readonly string[] = [],
   ): Promise<SctpServer> {
     const words = ['serve', name, String(port), ...addresses]
-    const child = spawn('ip', ['netns', 'exec', namespace, 'python3', SCRIPT, ...words], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await once(child.stdout, 'data')
-    return new SctpServer(child)
+    return new SctpServer(await startServers(['ip', 'netns', 'exec', namespace, 'python3', SCRIPT, ...words]))
   }
 
   [Symbol.dispose](): void {

@@ -2,8 +2,9 @@
 
   sctp_peer.py serve NAME PORT [AS…]  answers INIT, COOKIE ECHO and DATA, as these addresses or as whichever it has; says
                                       "ready" on stdout. The state cookie that it hands out is "NAME CLIENT-ADDRESS".
-  sctp_peer.py ask ADDRESS PORT SPORT [FROM]  opens an association, sends one DATA chunk, and prints what came of it as JSON.
-                                      Every packet that counts has a valid CRC32c.
+  sctp_peer.py ask ADDRESS PORT SPORT SECONDS [FROM]
+                                      opens an association, sends one DATA chunk, and prints what came of it as JSON; it
+                                      waits so long for each answer. Every packet that counts has a valid CRC32c.
 """
 
 import json
@@ -17,7 +18,6 @@ import time
 SCTP = 132
 DATA, INIT, INIT_ACK, SACK, COOKIE_ECHO, COOKIE_ACK = 0, 1, 2, 3, 10, 11
 STATE_COOKIE = 7
-TIMEOUT_S = 3
 
 
 def crc32c_table():
@@ -104,7 +104,7 @@ def serve(name, port, addresses):
                 ready.sendto(packet(port, client[1], tags[client], chunks), (source[0], 0))
 
 
-def ask(address, port, sport, own=None):
+def ask(address, port, sport, seconds, own=None):
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     endpoint = socket.socket(family, socket.SOCK_RAW, SCTP)
     if own is not None:
@@ -113,7 +113,7 @@ def ask(address, port, sport, own=None):
 
     def exchange(to_tag, chunks, wanted):
         endpoint.sendto(packet(sport, port, to_tag, chunks), (address, 0))
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + seconds
         while True:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([endpoint], [], [], left)[0]:
@@ -140,4 +140,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(sys.argv[2], int(sys.argv[3]), sys.argv[4:])
     else:
-        ask(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), *sys.argv[5:])
+        ask(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]), *sys.argv[6:])

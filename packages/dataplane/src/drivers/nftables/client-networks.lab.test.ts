@@ -156,7 +156,7 @@ describe('clients of one network', () => {
   it('have one member over SCTP', async () => {
     let port = 20_000
     const sctp: Ask = async (source) => {
-      const answer = await askSctp(lab.namespace('client'), VIP[4], SCTP_PORT, port++, source)
+      const answer = await askSctp(lab.namespace('client'), VIP[4], SCTP_PORT, port++, { source })
       return 'line' in answer ? answer.line.slice(0, 4) : JSON.stringify(answer)
     }
     const few = NETWORKS.slice(0, 3)

@@ -5,7 +5,7 @@ import { Arrangement } from '../../testing/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
 import { LabNode } from '../../testing/lab-node.ts'
 import { holdVips } from '../../testing/nftables/direct-return.ts'
-import { askSctp, type SctpAnswer, SctpServer } from '../../testing/sctp-peer.ts'
+import { askSctp, type SctpAnswer, SctpServer, SILENT_S } from '../../testing/sctp-peer.ts'
 
 const signal = new AbortController().signal
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
@@ -63,8 +63,8 @@ async function put(domain: typeof gateway, fields: Fields = {}, down: readonly s
 }
 
 let nextPort = 20_000
-const ask = (address: string, port = PORT): Promise<SctpAnswer> =>
-  askSctp(lab.namespace('client'), address, port, nextPort++)
+const ask = (address: string, port = PORT, withinS?: number): Promise<SctpAnswer> =>
+  askSctp(lab.namespace('client'), address, port, nextPort++, { withinS })
 
 /** Who answered, and from where it seemed to come: the same each time but for the member. */
 async function askOften(address: string): Promise<{ members: readonly string[]; seen: readonly string[] }> {
@@ -92,7 +92,7 @@ describe.each([
   it('checks of members pass the guard and leave no flow behind', async () => {
     await put(domain)
     const check = sctpCheck(node.helper, (id) => node.domains.netns(id))
-    const spec: CheckSpec = { type: 'sctp', intervalMs: 1_000, timeoutMs: 1_000, rise: 1, fall: 1, http: null }
+    const spec: CheckSpec = { type: 'sctp', intervalMs: 1_000, timeoutMs: 30_000, rise: 1, fall: 1, http: null }
     const tracked = async () => (await inDomain('cat /proc/net/nf_conntrack')).match(/ sctp .*/g)?.length ?? 0
     const before = await tracked()
     for (const { address, port } of both)
@@ -127,19 +127,19 @@ describe('SCTP', () => {
     await put(gateway, { pools: [pool(5, both, { sourceAffinity: true })] })
     expect((await askOften(VIP[4])).members).toHaveLength(1)
     await put(gateway, { services: [service('l1', PORT, 5, { protocol: 'sctp', allowedCidrs: ['192.0.2.0/24'] })] })
-    expect(await ask(VIP[4])).toMatchObject({ error: 'TimeoutError' })
+    expect(await ask(VIP[4], PORT, SILENT_S)).toMatchObject({ error: 'TimeoutError' })
   })
 
   it('goes to members that are up, and to none where nothing listens', async () => {
     await put(gateway, {}, ['m1', 'm3'])
     expect((await askOften(VIP[4])).members).toEqual(['red2'])
-    expect(await ask(VIP[4], PORT + 1)).toMatchObject({ error: 'TimeoutError' })
+    expect(await ask(VIP[4], PORT + 1, SILENT_S)).toMatchObject({ error: 'TimeoutError' })
   })
 
   it('of a member that begins by itself does not leave through the node', async () => {
     await put(gateway)
     using _ = await SctpServer.start(lab.namespace('client'), 'client', 4000)
-    const answer = await askSctp(lab.namespace('red1'), '10.9.0.9', 4000, 30_000)
+    const answer = await askSctp(lab.namespace('red1'), '10.9.0.9', 4000, 30_000, { withinS: SILENT_S })
     expect(answer).toMatchObject({ error: 'TimeoutError' })
   })
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../../domain/run.ts'
 import { type FlowsState, parseFlowsState } from '../../flows/flows-state.ts'
 import type { Arrangement } from '../arrangement.ts'
+import { startServers } from '../server-process.ts'
 
 const NATIVE = path.resolve(import.meta.dirname, '../../../../../native')
 
@@ -161,9 +162,8 @@ export class FlowNode implements AsyncDisposable {
   /** Sends every datagram of the replication back to who sent it, in place of the program, until it is disposed of. */
   async mirror(): Promise<AsyncDisposable> {
     const words = ['netns', 'exec', this.#lab.namespace(this.place), 'python3', '-uc', MIRROR]
-    const child = spawn('ip', [...words, `10.9.0.${this.#last}`, `${PORT}`], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = await startServers(['ip', ...words, `10.9.0.${this.#last}`, `${PORT}`])
     const ended = new Promise((resolve) => child.once('exit', resolve))
-    await new Promise((resolve) => child.stdout.once('data', resolve))
     return {
       [Symbol.asyncDispose]: async () => {
         child.kill('SIGKILL')
