@@ -106,6 +106,9 @@ describe('planGroup', () => {
     expect([waiting, begun].map((entries) => entries.get(drained.id)?.vrrp?.yield)).toEqual([false, true])
     const drains = announcer === 'bgp' ? ['none', 'prefer-others'] : [undefined, undefined]
     expect([waiting, begun].map((entries) => entries.get(drained.id)?.bgp?.drain)).toEqual(drains)
+    // It asks no client to reconnect, and so cannot report that none is left, before it gives anything up.
+    const leavings = [waiting, begun].map((entries) => entries.get(drained.id)?.secondChance?.leavingSince ?? null)
+    expect(leavings).toEqual([null, NOW])
     // What the others have to know is the same before and after.
     expect(waiting.get(id(0xa02))).toEqual(begun.get(id(0xa02)))
     expect(begun.get(id(0xa02))?.secondChance).toMatchObject({ first: '192.0.2.1' })

@@ -19,7 +19,7 @@ export function planGroup(input: GroupPlanInput): GroupPlan {
   const { group, nodes, watches } = input
   const entries = new Map<string, GroupEntry>()
   const problems = new Map<string, readonly Reason[]>()
-  const chances = planSecondChance(group, nodes, input.nowMs)
+  const chances = planSecondChance(group, nodes, input.nowMs, input.heldBack)
   const announcers = announcerParts(input)
   const times = [chances.againAtMs]
   for (const { id } of nodes) {

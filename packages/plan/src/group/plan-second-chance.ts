@@ -17,11 +17,14 @@ export interface SecondChancePlan {
  * node goes or returns, so the other nodes follow. All nodes use the same order, so a packet comes to an end. A lost
  * node has lost its connections, and a node whose clients have all gone has none.
  * @param nodes the existing nodes of the group, silent ones too, by id
+ * @param heldBack ids of draining nodes that keep their addresses for now: the others know the way to them already, and they
+ *   ask no client to reconnect yet
  */
 export function planSecondChance(
   group: Pick<NodeGroup, 'announcer' | 'secondChanceSeconds'>,
   nodes: readonly GroupNode[],
   nowMs: number,
+  heldBack: ReadonlySet<string> = new Set(),
 ): SecondChancePlan {
   const seconds = group.secondChanceSeconds
   const dealtAnew = isAnnouncedByEveryNode(group)
@@ -34,7 +37,7 @@ export function planSecondChance(
   // A node gives up its clients with its addresses, even if it returns before they do. Where every node announces, a
   // returning node takes clients from all others.
   const left = (node: GroupNode): readonly (string | null)[] => [
-    node.scheduling === 'draining' || node.departed !== true ? node.drainedSince : null,
+    (node.scheduling === 'draining' || node.departed !== true) && !heldBack.has(node.id) ? node.drainedSince : null,
     ...(dealtAnew ? nodes.filter((one) => one !== node && isBack(one)) : []).map((one) => one.schedulingSince),
   ]
   // A shard that was handed over leaves connections behind, as a drain does.
