@@ -5,6 +5,7 @@ import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
 import { NativeCertificates } from '../control-plane/native-certificates.ts'
+import { NamedSecrets } from './named-secrets.ts'
 import { TlsCertificates } from './tls-certificates.ts'
 
 const SECRETS = '/api/v1/namespaces/shop/secrets'
@@ -218,4 +219,24 @@ test('a Secret that is named again while its certificate is being deleted gets a
     answer()
     await certificates.stop()
   }
+})
+
+test('a Secret that is deleted after it was read, and before its watch has begun, is gone', async () => {
+  await put('late', dataOf(issued('late.example')))
+  let reads = 0
+  const between: Pick<Transport, 'request' | 'lines'> = {
+    request: async (request) => {
+      const answer = await transport.request(request)
+      if (++reads === 1) await cluster.api.delete(`${SECRETS}/late`)
+      return answer as never
+    },
+    lines: (request) => transport.lines(request),
+  }
+  const secrets = new NamedSecrets({
+    ...{ transport: between as Transport, clock: systemClock, log: silentLogger },
+    onChange: () => {},
+  })
+  secrets.follow('shop/late')
+  await until('its absence', () => JSON.stringify(secrets.of('shop/late')).includes('SecretNotFound'))
+  await secrets.close()
 })

@@ -35,6 +35,8 @@ export interface StreamRequest {
   readonly signal: AbortSignal
   /** A stream without a byte for this long is dead. */
   readonly silenceMs: number
+  /** Called when the server has begun the stream. */
+  readonly onOpen?: () => void
   /** Called with the size of each piece of the answer. */
   readonly onBytes?: (bytes: number) => void
 }
@@ -149,6 +151,7 @@ export class Transport {
       if (response.statusCode !== 200) throw await this.#refusal(what, response)
       // The head is the answer: without events, the first byte of the body may be minutes away.
       rearm(request.silenceMs)
+      request.onOpen?.()
       const splitter = new LineSplitter()
       for await (const chunk of response) {
         rearm(request.silenceMs)
