@@ -1,8 +1,9 @@
 import type { EndpointSlice, Ingress, IngressClass, ObjectEvent, Service } from '@spout/kube'
+import type { ConfigMapSight } from '../to-model/custom-headers.ts'
 
-/** What changed: an Ingress, a Service or its EndpointSlices, by key; or the IngressClasses. */
+/** What changed: an Ingress, a Service or its EndpointSlices, a ConfigMap that is named, by key; or the IngressClasses. */
 export type ClusterChange =
-  | { readonly type: 'ingress' | 'backend'; readonly key: string }
+  | { readonly type: 'ingress' | 'backend' | 'config-map'; readonly key: string }
   | { readonly type: 'classes' }
 
 /** A Kubernetes cluster as the controller needs it: its objects in memory, and the few writes. */
@@ -16,6 +17,10 @@ export interface Cluster {
   classes(): readonly IngressClass[]
   service(key: string): Service | undefined
   slicesOf(serviceKey: string): readonly EndpointSlice[]
+  /** The ConfigMaps that the Ingresses of a unit name now; others are not read. */
+  nameConfigMaps(unit: string, keys: ReadonlySet<string>): void
+  /** A ConfigMap that is named, by `namespace/name`; null until it was read. */
+  configMap(key: string): ConfigMapSight
   /** The Ingress is missing, but the deletion guard holds it. */
   isHeld(key: string): boolean
   /**

@@ -109,7 +109,7 @@ export class IngressController {
   #changed(change: ClusterChange): void {
     if (change.type === 'classes') this.#classesChanged()
     else if (change.type === 'ingress') this.#ingressChanged(change.key)
-    else this.#dependencyChanged(`service ${change.key}`)
+    else this.#dependencyChanged(`${change.type === 'backend' ? 'service' : 'config-map'} ${change.key}`)
   }
 
   #classesChanged(): void {

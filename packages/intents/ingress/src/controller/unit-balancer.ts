@@ -25,6 +25,7 @@ import {
 } from '@spout/connector'
 import type { Ingress } from '@spout/kube'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
+import { configMapsOf } from '../ingress-nginx/custom-headers.ts'
 import { loadBalancerClassOf } from '../to-model/classes.ts'
 import { type Compiled, compile } from '../to-model/compile.ts'
 import { dnsNamesOf } from '../to-model/dns-names.ts'
@@ -61,9 +62,17 @@ export class UnitBalancer {
     const { cluster, index, busy, service } = this.#context
     const ingresses = index.keysOf(unit).flatMap((key) => cluster.ingress(key) ?? [])
     this.#nameSecrets(unit, ingresses)
+    const configMaps = configMapsOf(ingresses)
+    cluster.nameConfigMaps(unit, configMaps)
     if (ingresses.length === 0) {
       index.dependents.depend(unit, new Set())
       this.#refused.delete(unit)
+      return done
+    }
+    // What is served stays as it is until they are read.
+    const unread = [...configMaps].filter((key) => cluster.configMap(key) === null)
+    if (unread.length > 0) {
+      index.dependents.depend(unit, new Set(unread.map((key) => `config-map ${key}`)))
       return done
     }
     const held = this.#heldBy(unit, ingresses)
@@ -116,6 +125,7 @@ export class UnitBalancer {
       service: (key) => cluster.service(key),
       slices: (key) => cluster.slicesOf(key),
       certificate: (key) => certificates.of(key),
+      configMap: (key) => cluster.configMap(key),
       families,
       domains: domains.all,
     })
@@ -124,6 +134,7 @@ export class UnitBalancer {
       new Set([
         ...[...compiled.services].map((key) => `service ${key}`),
         ...[...secretsOf(ingresses)].map((key) => `secret ${key}`),
+        ...[...configMapsOf(ingresses)].map((key) => `config-map ${key}`),
       ]),
     )
     const { shown, refusal, tooMuch } =

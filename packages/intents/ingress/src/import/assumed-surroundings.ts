@@ -31,6 +31,7 @@ export function assumedSurroundings(ingresses: readonly Ingress[], services: rea
       certificate: { id: ASSUMED_CERTIFICATE, name: '', tags: [], names },
       notice: null,
     }),
+    configMap: () => null,
     families: [4],
     domains: [],
   }

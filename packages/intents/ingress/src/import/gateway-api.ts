@@ -73,6 +73,10 @@ function isWritable(ingress: Ingress, note: Note): boolean {
         : options.auth !== null || options.basic !== null
           ? 'no HTTPRoute of the standard channel asks an authorizer or for a password'
           : null
+  if (options.customHeaders !== null)
+    note(
+      `${keyOf(ingress)}: headers of ConfigMap ${options.customHeaders} are not written; a ResponseHeaderModifier sets them.`,
+    )
   if (why !== null) note(`${keyOf(ingress)}: not written: ${why}; its paths would be open.`)
   return why === null && options.canary === null
 }

@@ -134,6 +134,12 @@ describe('Gateway API', () => {
     ])
   })
 
+  test('headers of a ConfigMap, which is not read, are said', () => {
+    const made = objects(given('one', { 'custom-headers': 'shop/headers' }))
+    expect(made.objects.map(({ kind }) => kind)).toEqual(['Gateway', 'HTTPRoute'])
+    expect(made.notes).toEqual([expect.stringContaining('headers of ConfigMap shop/headers are not written')])
+  })
+
   test.each([
     { 'auth-url': 'http://auth' },
     { 'auth-url': 'http://next.shop.svc' },

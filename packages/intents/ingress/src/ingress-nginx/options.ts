@@ -5,6 +5,7 @@ import { AnnotationReader } from './annotation-reader.ts'
 import { type BasicAuth, basicAuthOf } from './basic-auth.ts'
 import { type Canary, canaryOf } from './canary.ts'
 import { type ClientCertificates, clientCertificatesOf } from './client-certificates.ts'
+import { customHeadersOf } from './custom-headers.ts'
 import { type ExternalAuth, externalAuthOf } from './external-auth.ts'
 import { type Forwarding, forwardingOf } from './forwarding.ts'
 import { type Paths, pathsOf } from './paths.ts'
@@ -22,6 +23,8 @@ export interface NginxOptions {
   readonly auth: ExternalAuth | null
   readonly basic: BasicAuth | null
   readonly forwarding: Forwarding
+  /** The ConfigMap with headers of responses, `namespace/name`; null: none. */
+  readonly customHeaders: string | null
   readonly pool: PoolOptions
   readonly paths: Paths
   readonly canary: Canary | null
@@ -47,6 +50,7 @@ export function nginxOptionsOf({ metadata }: Ingress): ReadAnnotations {
     auth: externalAuthOf(own, metadata.namespace ?? ''),
     basic: basicAuthOf(own, metadata.namespace ?? ''),
     forwarding: forwardingOf(own, metadata.namespace ?? ''),
+    customHeaders: customHeadersOf(own, metadata.namespace ?? ''),
     pool: poolOptionsOf(read),
     paths: pathsOf(own),
     canary,

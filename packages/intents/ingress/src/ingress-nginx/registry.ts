@@ -106,6 +106,8 @@ const DIFFERS: Rows = {
   'auth-realm': 'printable ASCII; `Authentication required` without it',
   satisfy:
     '`any`: clients of the allow list are not asked about, and of `auth-url` and a password one is enough; the deny list, and client certificates, hold for all',
+  'custom-headers':
+    'a ConfigMap of the namespace: headers of responses of pods; 16, with 2,000 characters together, but for those of a connection',
   'proxy-body-size':
     'larger ones get 413, also chunked ones, of which pods may get the begin; without it there is no limit',
   'default-backend': 'while its Service has no endpoint; errors of pods are passed on',
@@ -155,7 +157,6 @@ const NOT_TAKEN: Rows = {
   'proxy-next-upstream-timeout': 'proxy-next-upstream-tries ends it',
   'limit-rate': 'bandwidth is not limited by response',
   'limit-rate-after': 'bandwidth is not limited by response',
-  'custom-headers': 'it names a ConfigMap, which is not read',
   'connection-proxy-header': 'how messages are transferred is not a choice',
   'proxy-cookie-domain': 'cookies are passed on as they are',
   'proxy-cookie-path': 'cookies are passed on as they are',

@@ -2,6 +2,7 @@ import {
   ALL_DNS_ANNOTATIONS,
   type BackendServices,
   type KindReflector,
+  NamedConfigMaps,
   ObjectWrites,
   PROJECT,
   picked,
@@ -43,6 +44,7 @@ export class KubeCluster implements Cluster {
   readonly #ingresses: Reflector<Ingress, Ingress>
   readonly #classes: Reflector<IngressClass, IngressClass>
   readonly #backends: BackendServices
+  readonly #configMaps: NamedConfigMaps
   readonly #slices: ServiceSlices
   readonly #writes: ObjectWrites
   readonly #listeners = new Set<(change: ClusterChange) => void>()
@@ -59,9 +61,11 @@ export class KubeCluster implements Cluster {
     this.#classes = new Reflector<IngressClass, IngressClass>({ ...common, resource: INGRESS_CLASSES, trim: trimClass })
     this.#backends = backends
     this.#slices = slices
+    this.#configMaps = new NamedConfigMaps({ transport, clock, log })
     this.#ingresses.onChange((key) => this.#tell({ type: 'ingress', key }))
     this.#classes.onChange(() => this.#tell({ type: 'classes' }))
     this.#backends.onChange((key) => this.#tell({ type: 'backend', key }))
+    this.#configMaps.onChange((key) => this.#tell({ type: 'config-map', key }))
   }
 
   get reflectors(): readonly KindReflector[] {
@@ -76,7 +80,7 @@ export class KubeCluster implements Cluster {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.reflectors.map(({ reflector }) => reflector.close()))
+    await Promise.all([...this.reflectors.map(({ reflector }) => reflector.close()), this.#configMaps.close()])
   }
 
   /** An operator confirms that missing objects are deleted. */
@@ -114,6 +118,14 @@ export class KubeCluster implements Cluster {
 
   slicesOf(serviceKey: string) {
     return this.#slices.of(serviceKey)
+  }
+
+  nameConfigMaps(unit: string, keys: ReadonlySet<string>): void {
+    this.#configMaps.name(unit, keys)
+  }
+
+  configMap(key: string) {
+    return this.#configMaps.of(key)
   }
 
   isHeld(key: string): boolean {

@@ -6,9 +6,11 @@ import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 export class ProjectCluster implements Cluster {
   readonly #cluster: Cluster
   readonly #objects: ProjectObjects<Ingress>
+  readonly #project: string
 
   constructor(tenancy: Tenancy, cluster: Cluster, project: string) {
     this.#cluster = cluster
+    this.#project = project
     this.#objects = new ProjectObjects(tenancy, project, (key) => cluster.ingress(key))
   }
 
@@ -38,6 +40,15 @@ export class ProjectCluster implements Cluster {
 
   slicesOf(serviceKey: string) {
     return this.#cluster.slicesOf(serviceKey)
+  }
+
+  /** An Ingress that moves to another project is named by both for a moment. */
+  nameConfigMaps(unit: string, keys: ReadonlySet<string>): void {
+    this.#cluster.nameConfigMaps(`${this.#project} ${unit}`, keys)
+  }
+
+  configMap(key: string) {
+    return this.#cluster.configMap(key)
   }
 
   isHeld(key: string): boolean {

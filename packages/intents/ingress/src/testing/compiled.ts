@@ -27,13 +27,14 @@ const CERTIFICATE: CertificateSight = {
   notice: null,
 }
 
-/** Namespace `shop` with Services web, next and sorry, and idle without endpoints; any Secret is a certificate. */
+/** Namespace `shop` with Services web, next and sorry, and idle without endpoints; any Secret is a certificate, any ConfigMap a header. */
 const AROUND: Surroundings = {
   cluster: 'c1',
   loadBalancerClass: null,
   service: (key) => SERVICES[key],
   slices: (key) => (SLICES[key] === undefined ? [] : [SLICES[key]]),
   certificate: () => CERTIFICATE,
+  configMap: () => ({ value: { 'X-Frame-Options': 'DENY' } }),
   families: [4],
   domains: [],
 }

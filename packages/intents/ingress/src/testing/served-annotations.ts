@@ -70,6 +70,7 @@ export const SERVED: Readonly<
   'auth-secret': ['staff', { 'auth-type': 'basic' }],
   'auth-secret-type': ['none', { 'auth-type': 'basic', 'auth-secret': 'staff' }],
   'auth-realm': ['Shop', { 'auth-type': 'basic', 'auth-secret': 'staff' }],
+  'custom-headers': 'headers',
   'proxy-body-size': '8m',
   'default-backend': 'none',
 }

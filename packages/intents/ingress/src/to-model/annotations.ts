@@ -9,6 +9,11 @@ export interface IngressOptions extends NginxOptions {
   readonly sslRedirect: Redirects['ssl']
 }
 
+export interface ReadOptions {
+  readonly options: IngressOptions
+  readonly problems: readonly Refusal[]
+}
+
 export const SSL_REDIRECT = 'spout.dev/ssl-redirect'
 const PREFIX = 'spout.dev/'
 export const KNOWN_ANNOTATIONS: readonly string[] = [SSL_REDIRECT]
@@ -17,10 +22,7 @@ export const KNOWN_ANNOTATIONS: readonly string[] = [SSL_REDIRECT]
  * Ours, and those of ingress-nginx; ours goes before. A value that is not understood is a problem: the Ingress is then
  * served as if the annotation was not there, unless it protects something.
  */
-export function optionsOf(ingress: Ingress): {
-  readonly options: IngressOptions
-  readonly problems: readonly Refusal[]
-} {
+export function optionsOf(ingress: Ingress): ReadOptions {
   const { annotations = {} } = ingress.metadata
   const { options, problems } = nginxOptionsOf(ingress)
   const own = annotations[SSL_REDIRECT]

@@ -34,6 +34,7 @@ const around: Surroundings = {
   slices: () => [],
   certificate: (key) =>
     CERTIFICATES[key] ?? { type: 'refused', refusal: { reason: 'SecretNotFound', field: 'secret', message: 'None.' } },
+  configMap: () => null,
   families: [4],
   domains: [],
 }

@@ -25,10 +25,11 @@ import {
 } from '@spout/model'
 import type { ExternalAuth } from '../ingress-nginx/external-auth.ts'
 import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
-import { type IngressOptions, optionsOf } from './annotations.ts'
+import { type IngressOptions, optionsOf, type ReadOptions } from './annotations.ts'
 import { ruleOfAuthorizer } from './authorizers.ts'
 import { Backends, PLAIN_POOL } from './backends.ts'
 import { clientAuthoritiesOf } from './client-authorities.ts'
+import { headersOf } from './custom-headers.ts'
 import { dnsNamesOf } from './dns-names.ts'
 import { aliasRules, hasRegexOf, wwwRoutes } from './hosts.ts'
 import { Regexes } from './regexes.ts'
@@ -70,7 +71,7 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
     const isTold = own.some(({ field, message }) => field === refusal.field && message === refusal.message)
     if (!isTold && own.length < MOST_PROBLEMS) problems.set(uidOf(ingress), [...own, refusal])
   }
-  const options = new Map(ordered.map((ingress) => [ingress, optionsOf(ingress)]))
+  const options = new Map(ordered.map((ingress) => [ingress, withHeaders(optionsOf(ingress), around)]))
   for (const [ingress, read] of options) for (const problem of read.problems) tell(ingress, problem)
   const authorities = clientAuthoritiesOf(
     ordered.flatMap((one) => ({ ingress: one, options: options.get(one)!.options })),
@@ -149,6 +150,15 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
     services: backends.services,
     problems,
   }
+}
+
+/** The options of an Ingress with the headers of the ConfigMap that it names. */
+function withHeaders({ options, problems }: ReadOptions, around: Surroundings): ReadOptions {
+  if (options.customHeaders === null) return { options, problems }
+  const { filter, problems: more } = headersOf(around.configMap(options.customHeaders))
+  const { forwarding } = options
+  const filters = filter === null ? forwarding.filters : [...forwarding.filters, filter]
+  return { options: { ...options, forwarding: { ...forwarding, filters } }, problems: [...problems, ...more] }
 }
 
 type Tell = (ingress: Ingress, refusal: Refusal) => void

@@ -1,5 +1,6 @@
 import type { CertificateSight, Family } from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
+import type { ConfigMapSight } from './custom-headers.ts'
 
 /** The facts by which Ingresses are compiled. */
 export interface Surroundings {
@@ -10,6 +11,8 @@ export interface Surroundings {
   readonly service: (key: string) => Service | undefined
   readonly slices: (serviceKey: string) => readonly EndpointSlice[]
   readonly certificate: (secretKey: string) => CertificateSight
+  /** By `namespace/name`. */
+  readonly configMap: (key: string) => ConfigMapSight
   /** The address families that members can have. */
   readonly families: readonly Family[]
   /** The domains of the project: its host names must be below one of them. */
