@@ -40,7 +40,9 @@ const onACluster = (kind: 'contract' | 'lab'): string[] => [
   `packages/kube/src/**/*.${kind}.test.ts`,
   `packages/testkit/src/kubernetes/**/*.${kind}.test.ts`,
   `apps/connector/src/**/*.${kind}.test.ts`,
-  ...(kind === 'contract' ? ['apps/cli/src/commands/{explain-service,import-metallb}.contract.test.ts'] : []),
+  ...(kind === 'contract'
+    ? ['apps/cli/src/commands/{explain-service,import-ingress-nginx,import-metallb}.contract.test.ts']
+    : []),
 ]
 
 const OTHER_KINDS = ['contract', 'lab', 'e2e'].map((kind) => `**/*.${kind}.test.ts`)
