@@ -1,5 +1,5 @@
 /**
- * What every process of Spout runs on: lifecycle, logger, clock, work queue, reconciler, mutex, semaphore, retry.
+ * What every process of Spout runs on: lifecycle, logger, clock, listeners, work queue, reconciler, mutex, semaphore, retry.
  *
  * This index is light because the node agent imports it. Modules that need zod, YAML or the metrics library have their
  * own path (`@spout/runtime/config`, `@spout/runtime/metrics`), and so do modules that only some processes need
@@ -10,6 +10,7 @@ export * from './backoff.ts'
 export * from './clock.ts'
 export * from './in-pieces.ts'
 export * from './lifecycle.ts'
+export * from './listeners.ts'
 export * from './logger.ts'
 export * from './long-list.ts'
 export * from './mutex.ts'

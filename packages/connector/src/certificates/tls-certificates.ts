@@ -1,7 +1,17 @@
 import { keepWatching } from '@spout/client/keep-watching'
 import { Refused } from '@spout/client/native-api'
 import type { Transport } from '@spout/kube'
-import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import {
+  type Clock,
+  done,
+  failed,
+  Listeners,
+  type Logger,
+  type Outcome,
+  Reconciler,
+  retryAfter,
+  WorkQueue,
+} from '@spout/runtime'
 import type { CertificateService, StoredCertificate } from '../control-plane/certificate-service.ts'
 import { type Refusal, reasonOf } from '../refusal.ts'
 import { hasContent, isOfOwner, labelsOf, secretTag, tagOfSecret } from './certificate-tags.ts'
@@ -53,7 +63,7 @@ export class TlsCertificates {
   readonly #queue: WorkQueue
   readonly #reconciler: Reconciler
   readonly #stop = new AbortController()
-  readonly #listeners = new Set<(key: string) => void>()
+  readonly #listeners = new Listeners<string>()
   /** The keys of Secrets by the object that names them. */
   readonly #named = new Map<string, ReadonlySet<string>>()
   readonly #namers = new Map<string, number>()
@@ -102,8 +112,7 @@ export class TlsCertificates {
 
   /** Calls back with the key of a Secret whose sight may have changed. */
   onChange(listener: (key: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /**
@@ -172,7 +181,7 @@ export class TlsCertificates {
   }
 
   #tell(key: string): void {
-    for (const listener of this.#listeners) listener(key)
+    this.#listeners.tell(key)
   }
 
   async #look(key: string): Promise<Outcome> {

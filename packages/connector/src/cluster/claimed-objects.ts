@@ -1,5 +1,5 @@
 import { type DeletionGuardPolicy, type KubeObject, Reflector, type Resource, type Transport } from '@spout/kube'
-import type { Clock, Logger } from '@spout/runtime'
+import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import { keyOf, MANAGED_BY, PROJECT } from '../objects.ts'
 import { ObjectWrites } from './object-writes.ts'
 
@@ -31,7 +31,7 @@ interface Claim {
 export class ClaimedObjects<T extends KubeObject> {
   readonly reflector: Reflector<T, T>
   readonly #options: ClaimedObjectsOptions<T>
-  readonly #listeners = new Set<(key: string) => void>()
+  readonly #listeners = new Listeners<string>()
   readonly #writes: ObjectWrites
   /** Our own writes to objects, by key, until the watch shows a newer version. */
   readonly #claims = new Map<string, Claim>()
@@ -47,14 +47,13 @@ export class ClaimedObjects<T extends KubeObject> {
     })
     this.reflector.onChange((key) => {
       if (this.#claims.get(key)?.version !== this.reflector.identity(key)?.resourceVersion) this.#claims.delete(key)
-      for (const listener of this.#listeners) listener(key)
+      this.#listeners.tell(key)
     })
   }
 
   /** Calls back with the key of each object that changed. */
   onChange(listener: (key: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /** @param key `namespace/name` @returns the object with what we wrote on it, even before the watch shows that */

@@ -7,7 +7,7 @@ import {
   SERVICE_NAME_LABEL,
   type Transport,
 } from '@spout/kube'
-import type { Clock, Logger } from '@spout/runtime'
+import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import { trimSlice } from './trim.ts'
 
 export interface ServiceSlicesOptions {
@@ -26,7 +26,7 @@ const BY_SERVICE = 'service'
 /** The EndpointSlices of a cluster, kept in memory by their Service. */
 export class ServiceSlices {
   readonly reflector: Reflector<EndpointSlice, EndpointSlice>
-  readonly #listeners = new Set<(serviceKey: string) => void>()
+  readonly #listeners = new Listeners<string>()
   /** The Service of each slice, since a deleted slice does not name it. */
   readonly #serviceOfSlice = new Map<string, string>()
 
@@ -43,8 +43,7 @@ export class ServiceSlices {
 
   /** Calls back with the key of each Service whose slices changed. */
   onChange(listener: (serviceKey: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   of(serviceKey: string): readonly EndpointSlice[] {
@@ -58,7 +57,6 @@ export class ServiceSlices {
     const after = slice === undefined || name === undefined ? undefined : `${slice.metadata.namespace ?? ''}/${name}`
     if (after === undefined) this.#serviceOfSlice.delete(key)
     else this.#serviceOfSlice.set(key, after)
-    for (const service of new Set([before, after]))
-      if (service !== undefined) for (const listener of this.#listeners) listener(service)
+    for (const service of new Set([before, after])) if (service !== undefined) this.#listeners.tell(service)
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { keepWatching } from '@spout/client/keep-watching'
 import type { LoadBalancer } from '@spout/model'
-import type { Clock, Logger } from '@spout/runtime'
+import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import type { LoadBalancerContent } from '../content/content.ts'
 import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../content/owners.ts'
 import type { AlikeRoutes } from '../content/route-difference.ts'
@@ -25,7 +25,7 @@ export class KnownLoadBalancers {
   readonly #byId = new Map<string, ShownLoadBalancer>()
   readonly #idsOfUid = new Map<string, Set<string>>()
   readonly #idsOfKey = new Map<string, Set<string>>()
-  readonly #listeners = new Set<(change: LoadBalancerChange) => void>()
+  readonly #listeners = new Listeners<LoadBalancerChange>()
   /** Cache for comparisons with the wanted content. */
   readonly alike: AlikeRoutes = new WeakMap()
   /** The content that a document was last found to equal. Both are the same objects until one of them changes. */
@@ -77,8 +77,7 @@ export class KnownLoadBalancers {
   }
 
   onChange(listener: (change: LoadBalancerChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /** Takes what the watch showed. Ignores anything older than what is known. */
@@ -166,7 +165,7 @@ export class KnownLoadBalancers {
   }
 
   #tell(change: LoadBalancerChange): void {
-    for (const listener of this.#listeners) listener(change)
+    this.#listeners.tell(change)
   }
 }
 

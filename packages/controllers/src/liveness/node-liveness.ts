@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '@spout/runtime'
+import { type Clock, Listeners, type Timer } from '@spout/runtime'
 import { AwakeTime } from './awake-time.ts'
 
 export interface LivenessOptions {
@@ -50,7 +50,7 @@ export class NodeLiveness {
   readonly #options: LivenessOptions
   readonly #nodes = new Map<string, Watched>()
   readonly #suspected = new Set<string>()
-  readonly #listeners = new Set<(nodeId: string) => void>()
+  readonly #listeners = new Listeners<string>()
   readonly #awake: AwakeTime
   #lastArrivalMs = Number.NEGATIVE_INFINITY
   #lastStandstillMs = Number.NEGATIVE_INFINITY
@@ -116,8 +116,7 @@ export class NodeLiveness {
 
   /** Calls back when a node's liveness changed; returns the unsubscribe. */
   onChange(listener: (nodeId: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   close(): void {
@@ -180,7 +179,7 @@ export class NodeLiveness {
   }
 
   #tell(nodeId: string): void {
-    for (const listener of this.#listeners) listener(nodeId)
+    this.#listeners.tell(nodeId)
   }
 }
 

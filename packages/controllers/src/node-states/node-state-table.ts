@@ -1,6 +1,7 @@
 import type { HashedEntry, NodeStates } from '@spout/admission/contract'
 import { type HashedParts, hashEntry, type NodeStateEntry } from '@spout/model'
 import type { Reason } from '@spout/plan'
+import { Listeners } from '@spout/runtime'
 
 type Listener = (keys: readonly string[]) => void
 
@@ -20,7 +21,7 @@ export class NodeStateTable implements NodeStates {
   /** node id -> keys */
   readonly #keys = new Map<string, Set<string>>()
   readonly #listeners = new Map<string, Set<Listener>>()
-  readonly #keyListeners = new Set<(key: string) => void>()
+  readonly #keyListeners = new Listeners<string>()
   readonly #problems = new Map<string, readonly Reason[]>()
   /** node id -> keys that were taken from it and that it has not reported as removed. Only the newest are kept. */
   readonly #unreleased = new Map<string, Set<string>>()
@@ -73,8 +74,7 @@ export class NodeStateTable implements NodeStates {
    * from all nodes, even if none had it; returns the unsubscribe.
    */
   onKeyChange(listener: (key: string) => void): () => void {
-    this.#keyListeners.add(listener)
-    return () => this.#keyListeners.delete(listener)
+    return this.#keyListeners.add(listener)
   }
 
   ready(): boolean {
@@ -133,7 +133,7 @@ export class NodeStateTable implements NodeStates {
     else this.#entries.set(key, held)
     if (this.#ready) for (const nodeId of changed) this.#tell(nodeId, key)
     const isDropped = only === null && wanted.size === 0
-    if (changed.length > 0 || isDropped) for (const listener of this.#keyListeners) listener(key)
+    if (changed.length > 0 || isDropped) this.#keyListeners.tell(key)
     return changed
   }
 

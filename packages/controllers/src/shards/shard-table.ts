@@ -1,6 +1,6 @@
 import type { ModelView } from '@spout/admission/contract'
 import type { ShardReport, ShardStatus, VipMove } from '@spout/model'
-import { type Clock, type Logger, silentLogger, type Timer } from '@spout/runtime'
+import { type Clock, Listeners, type Logger, silentLogger, type Timer } from '@spout/runtime'
 import { ShardRecord } from './shard-record.ts'
 
 export interface ShardTableOptions {
@@ -30,7 +30,7 @@ export class ShardTable {
   /** node id -> the group that it reported in */
   readonly #groupOf = new Map<string, string>()
   readonly #listeners = new Set<Listener>()
-  readonly #takeoverListeners = new Set<(takeover: ShardTakeover) => void>()
+  readonly #takeoverListeners = new Listeners<ShardTakeover>()
   readonly #timers = new Map<ShardRecord, readonly Timer[]>()
   /** The state last logged for a shard. */
   readonly #states = new Map<ShardRecord, ShardStatus['state']>()
@@ -102,8 +102,7 @@ export class ShardTable {
 
   /** Calls back with each takeover of a shard whose previous owner was known. */
   onTakeover(listener: (takeover: ShardTakeover) => void): () => void {
-    this.#takeoverListeners.add(listener)
-    return () => this.#takeoverListeners.delete(listener)
+    return this.#takeoverListeners.add(listener)
   }
 
   close(): void {
@@ -151,7 +150,7 @@ export class ShardTable {
       'a shard has a new master',
     )
     if (move.fromNodeId === null) return
-    for (const listener of this.#takeoverListeners) listener({ ...move, nodeGroupId, number })
+    this.#takeoverListeners.tell({ ...move, nodeGroupId, number })
   }
 
   /** Notifies of a change, and checks again when a transitional state has had its time. */

@@ -6,7 +6,7 @@ import {
   type Withdrawal,
   type WithdrawalReader,
 } from '@spout/model'
-import type { Clock, Timer } from '@spout/runtime'
+import { type Clock, Listeners, type Timer } from '@spout/runtime'
 import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -46,7 +46,7 @@ export class Withdrawals implements WithdrawalReader {
   readonly #leaving = new Map<string, Leaving>()
   /** Nodes that have reported everything they carry since this process started. */
   readonly #reportedAll = new Set<string>()
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
   readonly #unsubscribe: readonly (() => void)[]
 
   constructor(options: WithdrawalsOptions) {
@@ -81,8 +81,7 @@ export class Withdrawals implements WithdrawalReader {
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /** A report was merged. */
@@ -166,6 +165,6 @@ export class Withdrawals implements WithdrawalReader {
   }
 
   #tell(): void {
-    for (const listener of this.#listeners) listener()
+    this.#listeners.tell()
   }
 }

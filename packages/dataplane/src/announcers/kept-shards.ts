@@ -1,5 +1,5 @@
 import type { GroupEntry } from '@spout/model/node-state'
-import { type Clock, systemClock, type Timer } from '@spout/runtime'
+import { type Clock, Listeners, systemClock, type Timer } from '@spout/runtime'
 import type { GroupFollower } from '../contracts/group-follower.ts'
 import type { ShardOwnership } from './announcer-registry.ts'
 
@@ -20,7 +20,7 @@ export class KeptShards implements ShardOwnership, GroupFollower {
   readonly #ownership: ShardOwnership
   readonly #clock: Clock
   readonly #kept = new Map<number, Timer>()
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
   readonly #unfollow: () => void
   #vrrp: GroupEntry['vrrp'] = null
   #owned: ReadonlySet<number> = new Set()
@@ -51,8 +51,7 @@ export class KeptShards implements ShardOwnership, GroupFollower {
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /** Keeps nothing any longer; what is announced stays until the next agent. */
@@ -91,6 +90,6 @@ export class KeptShards implements ShardOwnership, GroupFollower {
   }
 
   #tell(): void {
-    for (const listener of [...this.#listeners]) listener()
+    this.#listeners.tell()
   }
 }

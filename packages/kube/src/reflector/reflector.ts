@@ -1,11 +1,10 @@
-import { systemClock } from '@spout/runtime'
+import { Listeners, systemClock } from '@spout/runtime'
 import type { KubeObject, ObjectName } from '../types/index.ts'
 import { BelievedObjects } from './believed-objects.ts'
 import { ClusterGuard } from './cluster-guard.ts'
 import { DEFAULT_DELETION_GUARD_POLICY, type DeletionGuard } from './deletion-guard.ts'
 import { isGone } from './is-gone.ts'
 import { ListAndWatch } from './list-and-watch.ts'
-import { Listeners } from './listeners.ts'
 import { type ReflectorLog, reflectorLog } from './reflector-log.ts'
 import type { ReflectorCounters, ReflectorOptions } from './reflector-options.ts'
 

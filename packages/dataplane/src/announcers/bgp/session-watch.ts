@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '@spout/runtime'
+import { type Clock, Listeners, type Timer } from '@spout/runtime'
 import type { BgpSession } from './bgp-session.ts'
 
 const LOOK_EVERY_MS = 1_000
@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 1_000
 export class SessionWatch {
   readonly #clock: Clock
   readonly #look: () => Promise<readonly BgpSession[]>
-  readonly #listeners = new Set<(sessions: readonly BgpSession[]) => void>()
+  readonly #listeners = new Listeners<readonly BgpSession[]>()
   #timer: Timer | null = null
   #meaning = ''
   #running = false
@@ -19,8 +19,7 @@ export class SessionWatch {
 
   /** The listener must not throw. @returns a function that unsubscribes */
   add(listener: (sessions: readonly BgpSession[]) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   start(): void {
@@ -56,7 +55,7 @@ export class SessionWatch {
     const meaning = JSON.stringify(sessions.map(meaningOf))
     if (meaning === this.#meaning) return
     this.#meaning = meaning
-    for (const listener of this.#listeners) listener(sessions)
+    this.#listeners.tell(sessions)
   }
 }
 

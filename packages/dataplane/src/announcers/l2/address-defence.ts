@@ -1,4 +1,4 @@
-import { type Clock, pause, type Timer } from '@spout/runtime'
+import { type Clock, Listeners, pause, type Timer } from '@spout/runtime'
 import { type AddressClaim, HelperError, type Log, type NativeHelper } from '@spout/sys'
 
 /** An address of this node that another host on the segment claims. */
@@ -52,7 +52,7 @@ export class AddressDefence {
   readonly #seen = new Map<string, Seen>()
   /** Claims right after a takeover that are being verified, by place and address. */
   readonly #rechecks = new Map<string, AbortController>()
-  readonly #listeners = new Set<(conflicts: readonly AddressConflict[]) => void>()
+  readonly #listeners = new Listeners<readonly AddressConflict[]>()
   readonly #unsubscribe: readonly (() => void)[]
   #timer: Timer | null = null
   #defended = 0
@@ -81,8 +81,7 @@ export class AddressDefence {
 
   /** Calls back when a conflict begins, ends, or has another claimant. @returns a function that unsubscribes */
   onChange(listener: (conflicts: readonly AddressConflict[]) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /**
@@ -216,8 +215,7 @@ export class AddressDefence {
   }
 
   #changed(): void {
-    const conflicts = this.conflicts()
-    for (const listener of [...this.#listeners]) listener(conflicts)
+    this.#listeners.tell(this.conflicts())
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Sight } from '@spout/model/node-report'
 import type { GroupEntry, WatchedNode } from '@spout/model/node-state'
-import type { Clock, Timer } from '@spout/runtime'
+import { type Clock, Listeners, type Timer } from '@spout/runtime'
 import type { NativeHelper } from '@spout/sys'
 import type { GroupFollower, GroupReport } from '../../contracts/group-follower.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
@@ -32,7 +32,7 @@ const MISSES = 2
 export class NeighbourWatch implements GroupFollower {
   readonly #options: NeighbourWatchOptions
   readonly #looked = new Map<string, Looked>()
-  readonly #listeners = new Set<(sights: readonly Sight[]) => void>()
+  readonly #listeners = new Listeners<readonly Sight[]>()
   #told = '[]'
   #timer: Timer | null = null
   #looking = false
@@ -66,8 +66,7 @@ export class NeighbourWatch implements GroupFollower {
 
   /** Calls back when a result changes. @returns a function that unsubscribes */
   onChange(listener: (sights: readonly Sight[]) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   async close(): Promise<void> {
@@ -108,6 +107,6 @@ export class NeighbourWatch implements GroupFollower {
     const words = JSON.stringify(known)
     if (words === this.#told) return
     this.#told = words
-    for (const listener of this.#listeners) listener(known)
+    this.#listeners.tell(known)
   }
 }

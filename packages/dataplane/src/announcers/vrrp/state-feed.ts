@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { Listeners } from '@spout/runtime'
 import { type Log, readFileOrNull } from '@spout/sys'
 import { type MoverState, parseMoverState } from './mover-state.ts'
 
@@ -7,7 +8,7 @@ import { type MoverState, parseMoverState } from './mover-state.ts'
 export class StateFeed {
   readonly #path: string
   readonly #log: Log
-  readonly #listeners = new Set<(state: MoverState | null) => void>()
+  readonly #listeners = new Listeners<MoverState | null>()
   #watcher: FSWatcher | null = null
   #reading: Promise<void> | null = null
   #again = false
@@ -47,8 +48,7 @@ export class StateFeed {
   }
 
   onChange(listener: (state: MoverState | null) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /**
@@ -93,7 +93,7 @@ export class StateFeed {
       if (text === this.#text) continue
       this.#text = text
       this.#state = parseMoverState(text)
-      for (const listener of [...this.#listeners]) listener(this.#state)
+      this.#listeners.tell(this.#state)
     }
   }
 }

@@ -8,7 +8,7 @@ import {
   type Resource,
   type Transport,
 } from '@spout/kube'
-import type { Clock, Logger } from '@spout/runtime'
+import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { CONTROLLER_NAME, FINALIZER } from '../names.ts'
 import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
@@ -54,7 +54,7 @@ export class GatewayCluster implements Cluster {
   readonly #policies: OptionalKind<BackendTlsPolicyObject>
   readonly #grants: Reflector<ReferenceGrant, ReferenceGrant>
   readonly #namespaces: Reflector<Namespace, Labels>
-  readonly #listeners = new Set<(change: ClusterChange) => void>()
+  readonly #listeners = new Listeners<ClusterChange>()
   /** The grants as a list; null when they have changed since. */
   #allGrants: readonly ReferenceGrant[] | null = null
 
@@ -134,8 +134,7 @@ export class GatewayCluster implements Cluster {
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   gatewayClass(name: string): GatewayClass | undefined {
@@ -251,6 +250,6 @@ export class GatewayCluster implements Cluster {
   }
 
   #tell(change: ClusterChange): void {
-    for (const listener of this.#listeners) listener(change)
+    this.#listeners.tell(change)
   }
 }

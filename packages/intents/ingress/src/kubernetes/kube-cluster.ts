@@ -18,7 +18,7 @@ import {
   Reflector,
   type Transport,
 } from '@spout/kube'
-import type { Clock, Logger } from '@spout/runtime'
+import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { DEFAULT_CLASS_ANNOTATION, LEGACY_CLASS_ANNOTATION } from '../names.ts'
@@ -47,7 +47,7 @@ export class KubeCluster implements Cluster {
   readonly #configMaps: NamedConfigMaps
   readonly #slices: ServiceSlices
   readonly #writes: ObjectWrites
-  readonly #listeners = new Set<(change: ClusterChange) => void>()
+  readonly #listeners = new Listeners<ClusterChange>()
 
   constructor(options: KubeClusterOptions) {
     this.#options = options
@@ -93,8 +93,7 @@ export class KubeCluster implements Cluster {
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   ingress(key: string): Ingress | undefined {
@@ -147,7 +146,7 @@ export class KubeCluster implements Cluster {
   }
 
   #tell(change: ClusterChange): void {
-    for (const listener of this.#listeners) listener(change)
+    this.#listeners.tell(change)
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Address, addressKey } from '@spout/model'
+import { Listeners } from '@spout/runtime'
 import type { Followed } from './follow.ts'
 
 interface Taken {
@@ -12,7 +13,7 @@ interface Taken {
 /** Counts the used addresses of each pool from the watch of addresses. */
 export class AddressCounts {
   readonly #taken = new Map<string, Taken>()
-  readonly #poolsListeners = new Set<(poolId: string) => void>()
+  readonly #poolsListeners = new Listeners<string>()
   #seen: Set<string> | null = null
   #listed = false
 
@@ -80,6 +81,6 @@ export class AddressCounts {
   }
 
   #tell(poolId: string): void {
-    for (const listener of this.#poolsListeners) listener(poolId)
+    this.#poolsListeners.tell(poolId)
   }
 }

@@ -7,7 +7,7 @@ import {
   type Service,
   type Transport,
 } from '@spout/kube'
-import type { Clock, Logger } from '@spout/runtime'
+import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { LOAD_BALANCERS, type LoadBalancerObject } from '../load-balancer-object.ts'
 import { FIELD_MANAGER, FINALIZER } from '../names.ts'
@@ -31,7 +31,7 @@ export class KubeCluster implements Cluster {
   readonly #slices: ServiceSlices
   readonly #backends: BackendServices
   readonly #record: KubeClusterOptions['tell']
-  readonly #listeners = new Set<(change: ClusterChange) => void>()
+  readonly #listeners = new Listeners<ClusterChange>()
 
   constructor({ transport, namespace, slices, backends, tell, clock, log }: KubeClusterOptions) {
     const resource = LOAD_BALANCERS
@@ -61,8 +61,7 @@ export class KubeCluster implements Cluster {
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   object(key: string): LoadBalancerObject | undefined {
@@ -111,6 +110,6 @@ export class KubeCluster implements Cluster {
   }
 
   #tell(change: ClusterChange): void {
-    for (const listener of this.#listeners) listener(change)
+    this.#listeners.tell(change)
   }
 }

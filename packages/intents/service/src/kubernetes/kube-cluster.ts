@@ -11,7 +11,7 @@ import {
   type Service,
   type Transport,
 } from '@spout/kube'
-import type { Clock, Logger } from '@spout/runtime'
+import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { FINALIZER } from '../names.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
@@ -42,7 +42,7 @@ export class KubeCluster implements Cluster {
   readonly #services: ClaimedObjects<Service>
   readonly #slices: ServiceSlices
   readonly #nodes: Reflector<Node, Node>
-  readonly #listeners = new Set<(change: ClusterChange) => void>()
+  readonly #listeners = new Listeners<ClusterChange>()
 
   constructor(options: KubeClusterOptions) {
     this.#options = options
@@ -88,8 +88,7 @@ export class KubeCluster implements Cluster {
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   service(key: string): Service | undefined {
@@ -151,6 +150,6 @@ export class KubeCluster implements Cluster {
   }
 
   #tell(change: ClusterChange): void {
-    for (const listener of this.#listeners) listener(change)
+    this.#listeners.tell(change)
   }
 }
