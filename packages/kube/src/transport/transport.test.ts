@@ -232,7 +232,7 @@ describe('lines', () => {
 
   it('are refused with a Status', async () => {
     status(410, 'Expired')
-    const stream = transport.lines({ path: '/x', signal: new AbortController().signal, silenceMs: 50 })
+    const stream = transport.lines({ path: '/x', signal: new AbortController().signal, silenceMs: 5000 })
     await expect(stream.next()).rejects.toMatchObject({ status: 410, reason: 'Expired' })
   })
 
