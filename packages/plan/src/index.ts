@@ -56,6 +56,7 @@ export type { Problem, Reason } from './reason.ts'
 export { addedMemberProblem } from './resolve/added-members.ts'
 export { type CertificateReference, certificatesNamed } from './resolve/certificates-named.ts'
 export { directReturnProblems } from './resolve/direct-return.ts'
+export { type FoundNetwork, findingNetwork } from './resolve/found-network.ts'
 export type { MemberContext } from './resolve/member-network.ts'
 export { ReferenceUsers } from './resolve/reference-users.ts'
 export {

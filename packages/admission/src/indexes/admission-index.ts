@@ -62,6 +62,7 @@ export class AdmissionIndex {
   readonly #dnsNameUsers = new ReferenceUsers()
   #nodeFabric: ReadonlySet<string> = new Set()
   #onCounted: (key: string) => void = () => {}
+  #addressFacts = 0
 
   constructor(view: ModelView) {
     this.#view = view
@@ -73,6 +74,8 @@ export class AdmissionIndex {
     this.#learnNodes()
     this.#unsubscribe = view.onChange((changed) => {
       if (changed.some(({ kind }) => kind === 'node')) this.#learnNodes()
+      if (changed.some(({ kind }) => kind === 'node' || kind === 'address' || kind === 'network'))
+        this.#addressFacts += 1
       for (const { kind, id } of changed) {
         if (kind === 'address') this.#replaceAddress(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'network') this.#replaceNetwork(id, this.#view.get(kind, id)?.value ?? null)
@@ -104,6 +107,11 @@ export class AdmissionIndex {
   /** Every Address object of a pool or network, including those in quarantine. */
   addressesOf(holderId: string): readonly Address[] {
     return [...(this.#heldBy.get(holderId) ?? [])].flatMap((id) => this.#addresses.get(id) ?? [])
+  }
+
+  /** Another number after each change by which who has an address, or which networks there are, may have changed. */
+  get addressFacts(): number {
+    return this.#addressFacts
   }
 
   /** The address of a network if it is in use. */

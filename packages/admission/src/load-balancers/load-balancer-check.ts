@@ -1,22 +1,67 @@
 import { certificateUse, type LoadBalancer, SpoutError } from '@spout/model'
-import { childIds, directReturnProblems, documentProblem, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
+import {
+  childIds,
+  directReturnProblems,
+  documentProblem,
+  type FoundNetwork,
+  findingNetwork,
+  type ResolveContext,
+  resolveLoadBalancer,
+} from '@spout/plan'
+import type { Pieces } from '@spout/runtime'
 import { checkRevocations } from '../certificates/revocations.ts'
 import type { AdmissionContext } from '../claims/context.ts'
 import { childDifference } from '../view/child-index.ts'
 import { classConnectionLimit } from './load-balancer-place.ts'
 import { sameForNodes } from './same-for-nodes.ts'
 
+type CheckedDocument = Pick<
+  LoadBalancer,
+  'id' | 'projectId' | 'vips' | 'listeners' | 'pools' | 'nodeGroupId' | 'classId' | 'networkId'
+>
+
+/** The network of a document's members, and the facts from which it was found. */
+export interface KnownNetwork {
+  readonly found: FoundNetwork
+  readonly facts: number
+  readonly networks: ResolveContext['networks']
+}
+
+/** Finds the network of a long document's members in pieces. Null where members need none. */
+export function* findingNetworkOf(context: AdmissionContext, document: CheckedDocument): Pieces<KnownNetwork | null> {
+  if (context.references === 'any') return null
+  const facts = context.index.addressFacts
+  const resolveContext = { ...resolveContextOf(context, document), resolved: resolvedVersion(context, document) }
+  const vipNetworkId = document.vips.find(({ networkId }) => networkId !== null)?.networkId ?? null
+  const found = yield* findingNetwork(document, vipNetworkId, resolveContext)
+  return { found, facts, networks: resolveContext.networks }
+}
+
+/** What was found, if no fact has changed since. The view shows a network before the index hears of it. */
+const stillFound = (context: AdmissionContext, known: KnownNetwork | null, networks: ResolveContext['networks']) =>
+  known !== null &&
+  known.facts === context.index.addressFacts &&
+  known.networks.length === networks.length &&
+  networks.every((network, at) => network === known.networks[at])
+    ? known.found
+    : null
+
+/** The stored version, if it was resolved to the network that the document has. */
+function resolvedVersion({ view }: AdmissionContext, { id, networkId }: Pick<LoadBalancer, 'id' | 'networkId'>) {
+  const stored = view.get('loadBalancer', id)?.value ?? null
+  return stored?.networkId === networkId ? stored : null
+}
+
 /**
  * Checks a document's references and finds its network.
+ * @param known what `findingNetworkOf` found for it before, from facts that may have changed since
  * @returns the network's id; null while nothing determines it
  * @throws SpoutError naming the first wrong field
  */
 export function checkedNetworkId(
   context: AdmissionContext,
-  loadBalancer: Pick<
-    LoadBalancer,
-    'id' | 'projectId' | 'vips' | 'listeners' | 'pools' | 'nodeGroupId' | 'classId' | 'networkId'
-  >,
+  loadBalancer: CheckedDocument,
+  known: KnownNetwork | null = null,
 ): string | null {
   const { view } = context
   checkChildIds(view, loadBalancer)
@@ -27,9 +72,12 @@ export function checkedNetworkId(
     if (found !== null) throw new SpoutError(found.code, found.params)
     return null
   }
-  const stored = view.get('loadBalancer', loadBalancer.id)?.value ?? null
-  const resolved = stored?.networkId === loadBalancer.networkId ? stored : null
-  const resolution = resolveLoadBalancer(loadBalancer, { ...resolveContextOf(context, loadBalancer), resolved })
+  const facts = resolveContextOf(context, loadBalancer)
+  const resolution = resolveLoadBalancer(loadBalancer, {
+    ...facts,
+    resolved: resolvedVersion(context, loadBalancer),
+    found: stillFound(context, known, facts.networks),
+  })
   if ('problem' in resolution) throw new SpoutError(resolution.problem.code, resolution.problem.params)
   checkRevocations(loadBalancer, (id) => view.get('certificate', id)?.value ?? null)
   const { network } = resolution

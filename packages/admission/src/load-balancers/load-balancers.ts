@@ -12,7 +12,7 @@ import { checkServedHosts } from '../domains/served-hosts.ts'
 import { claimSecurityGroups } from '../networks/security-groups.ts'
 import { type NewAddressRequest, ownWrite, takeAddress } from '../nodes/addresses.ts'
 import { claimOfClass } from '../offers/class-quota.ts'
-import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
+import { checkedNetworkId, findingNetworkOf, type KnownNetwork, mattersToNodes } from './load-balancer-check.ts'
 import { parseDraft, parsingChange, parsingDraft } from './load-balancer-draft.ts'
 import { checkZoneOfVip, placeOf } from './load-balancer-place.ts'
 import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
@@ -26,6 +26,8 @@ interface LongChange {
   /** Those that differ. */
   readonly fields: LoadBalancerChange
   readonly next: LoadBalancer
+  /** Of its members; null for not looked up. */
+  readonly network: KnownNetwork | null
 }
 
 /** Creates, changes and deletes load balancers, each in one commit with their addresses. */
@@ -91,8 +93,8 @@ export class LoadBalancers {
       ready = await inPieces(this.#preparing(current, change), turn)
     }
     const step: Step = (current, claim) => {
-      const { fields, next } = ready?.current === current ? ready : atOnce(this.#preparing(current, change))
-      return this.#changed(claim, current, fields, next)
+      const { fields, next, network } = ready?.current === current ? ready : atOnce(this.#preparing(current, change))
+      return this.#changed(claim, current, fields, next, network)
     }
     return existing(id, await this.#queue.run(id, step, { alone: true, long: { prepare, turn } }))
   }
@@ -105,13 +107,21 @@ export class LoadBalancers {
     const fields = yield* parsingChange(current, yield* change(current))
     const next = this.#renewed(current, fields)
     yield* this.#context.index.measuring(next, current)
-    return { current, fields, next }
+    const isAboutMembers = fields.listeners !== undefined || fields.pools !== undefined
+    const network = isAboutMembers ? yield* findingNetworkOf(this.#context, next) : null
+    return { current, fields, next, network }
   }
 
   /** What depends on other objects. @param renewed the current version with the fields of the change */
-  #changed(claim: Claim, current: LoadBalancer, fields: LoadBalancerChange, renewed: LoadBalancer): ReturnType<Step> {
+  #changed(
+    claim: Claim,
+    current: LoadBalancer,
+    fields: LoadBalancerChange,
+    renewed: LoadBalancer,
+    network: KnownNetwork | null = null,
+  ): ReturnType<Step> {
     if (Object.keys(fields).length === 0) return { next: current, writes: [] }
-    const next = this.#inItsNetwork(current, fields, renewed)
+    const next = this.#inItsNetwork(current, fields, renewed, network)
     claimRoom(this.#context, claim, current, next)
     claimCertificates(claim, next)
     if (fields.securityGroupIds !== undefined) claimSecurityGroups(this.#context, claim, next)
@@ -229,9 +239,14 @@ export class LoadBalancers {
     return this.#renewed(current, { vips: current.vips.filter((vip) => vip.addressId !== floating.portId) })
   }
 
-  #inItsNetwork(current: LoadBalancer, fields: LoadBalancerChange, next: LoadBalancer): LoadBalancer {
+  #inItsNetwork(
+    current: LoadBalancer,
+    fields: LoadBalancerChange,
+    next: LoadBalancer,
+    network: KnownNetwork | null,
+  ): LoadBalancer {
     if (fields.listeners === undefined && fields.pools === undefined) return next
-    const networkId = checkedNetworkId(this.#context, next)
+    const networkId = checkedNetworkId(this.#context, next, network)
     return networkId === current.networkId ? next : this.#renewed(current, { ...fields, networkId })
   }
 

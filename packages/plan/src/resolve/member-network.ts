@@ -34,6 +34,12 @@ export interface EndpointNames {
   readonly listeners: readonly Pick<Listener, 'accessLog'>[]
 }
 
+/** The network; or why there is none; or null when nothing is named. */
+export type MemberNetwork = { readonly network: Network } | { readonly problem: Problem } | null
+
+/** The facts, and the load balancer's present network. */
+export type MemberNetworkContext = MemberContext & { readonly currentNetworkId: string | null }
+
 /**
  * The one network that has every member, every address they are probed at and every receiver of access logs, or why
  * there is none.
@@ -43,8 +49,25 @@ export interface EndpointNames {
 export function memberNetwork(
   names: EndpointNames,
   preferredId: string | null,
-  context: MemberContext & { readonly currentNetworkId: string | null },
-): { readonly network: Network } | { readonly problem: Problem } | null {
+  context: MemberNetworkContext,
+): MemberNetwork {
+  return atOnce(findingMemberNetwork(names, preferredId, context))
+}
+
+/** Does work without its pauses. */
+export function atOnce<T>(work: Generator<undefined, T>): T {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** As `memberNetwork`, with a pause after each address. It holds if no fact changes meanwhile. */
+export function* findingMemberNetwork(
+  names: EndpointNames,
+  preferredId: string | null,
+  context: MemberNetworkContext,
+): Generator<undefined, MemberNetwork> {
   const subnets = context.networks.flatMap((network) =>
     network.subnets.map((subnet): KnownSubnet => ({ network, subnet, cidr: parseCidr(subnet.cidr) })),
   )
@@ -52,6 +75,7 @@ export function memberNetwork(
   let candidates: readonly Network[] | null = null
   const checked: { readonly endpoint: Endpoint; readonly ip: Ip }[] = []
   for (const endpoint of distinct(endpoints(names))) {
+    yield
     const ip = parseIp(endpoint.text)
     const why = context.forbidden(ip)
     if (why !== null) return { problem: forbiddenProblem(endpoint, why) }
@@ -88,6 +112,7 @@ export function memberNetwork(
   const network = candidates.find((one) => one.id === context.currentNetworkId) ?? candidates[0]!
   const reserved = reservedIn(subnets.filter((known) => known.network === network))
   for (const { endpoint, ip } of checked) {
+    yield
     const why = reserved(ip) ?? context.occupant(network.id, endpoint.text)
     if (why !== null) return { problem: forbiddenProblem(endpoint, `it is ${why}`) }
   }

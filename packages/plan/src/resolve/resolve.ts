@@ -2,7 +2,6 @@ import {
   featuresOfRoutes,
   type HealthMonitor,
   type LoadBalancer,
-  listDifference,
   type Network,
   type Pool,
   SLOT_TABLE_SIZES,
@@ -14,24 +13,20 @@ import { type Problem, problem } from '../reason.ts'
 import { failureProblems } from './failure-settings.ts'
 import { figureProblems } from './figure-problems.ts'
 import { filterProblems } from './filter-problems.ts'
-import { type EndpointNames, type MemberContext, memberNetwork } from './member-network.ts'
+import { type FoundNetwork, findingNetwork, isFoundFor, type NetworkContext } from './found-network.ts'
+import { atOnce, type EndpointNames, type MemberNetwork } from './member-network.ts'
 import { portProblems } from './port-problems.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 import { routeProblems } from './route-problems.ts'
 import { serverNameHeaderProblems } from './server-name-problems.ts'
 import { certificateProblems, poolTlsProblems, tlsProblems, type UseOfCertificate } from './tls-problems.ts'
 
-export interface ResolveContext extends MemberContext {
-  /** The load balancer's present network. */
-  readonly currentNetworkId: string | null
+export interface ResolveContext extends NetworkContext {
   readonly useOfCertificate: UseOfCertificate
   /** The tables of listeners that were checked before. Default: none. */
   readonly tables?: RouteTables
-  /**
-   * A version that was resolved to the present network. What it names is not looked up again, so a change of a pool of
-   * thousands costs what it changes. Default: none.
-   */
-  readonly resolved?: EndpointNames | null
+  /** What was found from the same facts, so that members need not be looked up again. Default: nothing. */
+  readonly found?: FoundNetwork | null
 }
 
 type DocumentContext = Pick<ResolveContext, 'useOfCertificate' | 'tables' | 'resolved'>
@@ -69,32 +64,13 @@ export function resolveLoadBalancer(
   return { network: network ?? null }
 }
 
-/** As `memberNetwork`; of members that a resolved version has, it is known. */
 function networkOfMembers(
-  loadBalancer: EndpointNames,
+  names: EndpointNames,
   vipNetworkId: string | null,
-  context: ResolveContext,
-): ReturnType<typeof memberNetwork> {
-  const { resolved, currentNetworkId } = context
-  if (resolved && currentNetworkId !== null && (vipNetworkId ?? currentNetworkId) === currentNetworkId) {
-    const ofNew = memberNetwork(endpointsSince(resolved, loadBalancer), currentNetworkId, context)
-    // Else all members count, and an error names the place in the document.
-    if (ofNew === null || 'network' in ofNew) return ofNew
-  }
-  return memberNetwork(loadBalancer, vipNetworkId, context)
-}
-
-/** What names addresses in one version and is not the same object in the other. */
-function endpointsSince(before: EndpointNames, after: EndpointNames): EndpointNames {
-  const pools = new Map(before.pools.map((pool) => [pool.id, pool.members]))
-  const logs = new Set(before.listeners.map(({ accessLog }) => accessLog))
-  return {
-    pools: after.pools.map((pool) => ({
-      ...pool,
-      members: [...listDifference(pools.get(pool.id) ?? [], pool.members).come],
-    })),
-    listeners: after.listeners.filter(({ accessLog }) => !logs.has(accessLog)),
-  }
+  { found, ...context }: ResolveContext,
+): MemberNetwork {
+  if (found && isFoundFor(found, names, vipNetworkId, context.currentNetworkId)) return found.outcome
+  return atOnce(findingNetwork(names, vipNetworkId, context)).outcome
 }
 
 /** The first problem that a document has whatever networks there are. */

@@ -3,6 +3,8 @@ import { memberOf, poolOf } from '@spout/testkit/model'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { network } from '../testing/documents.ts'
+import { findingNetwork } from './found-network.ts'
+import { atOnce } from './member-network.ts'
 import { type ResolveContext, resolveLoadBalancer } from './resolve.ts'
 
 const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -56,6 +58,36 @@ test('what is known of a resolved version makes no difference, whatever changes'
       expect(resolveLoadBalancer(after, { ...context, resolved: before })).toEqual(resolveLoadBalancer(after, context))
     }),
   )
+})
+
+test('what was found for the members makes no difference, and holds for these alone', () => {
+  fc.assert(
+    fc.property(members, members, fc.option(fc.constantFrom(1, 2)), (some, others, vip) => {
+      let number = 100
+      const made = (ones: typeof some) =>
+        documentOf([
+          poolOf(
+            id(3),
+            ones.map(({ net, host, port }) => memberOf(id(number++), `10.0.${net}.${host}`, port)),
+          ),
+        ])
+      const document = made(some)
+      const context = contextOf(null)
+      const found = atOnce(findingNetwork(document, null, context))
+      const vips = vip === null ? [] : [{ networkId: NETWORKS[vip - 1]!.id }]
+      for (const one of [document, { ...document, vips }, made(others)])
+        expect(resolveLoadBalancer(one, { ...context, found })).toEqual(resolveLoadBalancer(one, context))
+    }),
+  )
+})
+
+test('members whose network was found are not looked up again', () => {
+  const document = documentOf([poolOf(id(3), [memberOf(id(100), '10.0.0.10'), memberOf(id(101), '10.0.0.11')])])
+  const found = atOnce(findingNetwork(document, null, contextOf(null)))
+  const seen: string[] = []
+  const resolution = resolveLoadBalancer({ ...document }, { ...contextOf(null, seen), found })
+  expect(resolution).toMatchObject({ network: { id: NETWORKS[0]!.id } })
+  expect(seen).toEqual([])
 })
 
 test('a change of one of many members looks at that one', () => {
