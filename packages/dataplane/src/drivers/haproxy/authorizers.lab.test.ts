@@ -5,6 +5,7 @@ import net from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { NodeForward, NodeRoute } from '@spout/model'
+import { HTTP_METHODS } from '@spout/model'
 import { waitFor } from '@spout/testkit'
 import { describe, expect, test } from 'vitest'
 import { type Answer, recorder, says } from '../../testing/haproxy/recorder.ts'
@@ -116,6 +117,18 @@ describe('a request of a route with an authorizer', () => {
     expect(text.toLowerCase()).not.toMatch(/x-secret|set-cookie/)
     expect(text).toMatch(new RegExp(`${code}$`))
     expect(member.seen()).toEqual([])
+  })
+
+  test('gets the cookies of a refusal where they always pass', async () => {
+    const { curl } = await asking({ cookies: 'always' }, says(403, { 'Set-Cookie': 'a=b' }, 'no'))
+    expect((await curl('/', '-i')).toLowerCase()).toContain('set-cookie: a=b')
+  })
+
+  // What Node.js hands to a server of requests.
+  test.each(HTTP_METHODS.filter((method) => method !== 'CONNECT'))('is asked about with method %s', async (method) => {
+    const { curl } = await asking({ method }, says(204))
+    expect(await curl('/')).toBe('served 200')
+    expect(judge.seen()).toMatchObject([{ method }])
   })
 
   test.each([

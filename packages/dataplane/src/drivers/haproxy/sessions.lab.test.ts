@@ -120,6 +120,7 @@ describe('our cookie with attributes', () => {
   test('takes each of them alone', async () => {
     const driver = lab.driver()
     for (const [cookie, end] of [
+      [{ sameSite: 'strict' }, '; Path=/; HttpOnly; SameSite=Strict'],
       [{ sameSite: 'none' }, '; Path=/; HttpOnly; SameSite=None'],
       [{ secure: false }, '; Path=/; HttpOnly'],
       [{ path: '/a' }, '; Path=/a; HttpOnly'],

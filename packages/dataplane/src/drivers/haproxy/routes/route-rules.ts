@@ -55,7 +55,8 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     ]),
     set('target', inPaths(KIND_PREFIXES.any, null), ` unless ${isSet('target')}`),
     set('choice', 'var(txn.target)', ' if { var(txn.target) -m beg m t }'),
-    set('option', 'method', begins('choice', 'm')),
+    // As a text: a variable forgets the name of a method that HAProxy itself does not know, such as PATCH (2.6).
+    set('option', 'method,bytes(0)', begins('choice', 'm')),
     ...(canTest ? [set('option', 'lua.route_that_takes', begins('choice', 't'))] : []),
     set(
       'target',
