@@ -34,11 +34,12 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const addresses = async (): Promise<readonly string[]> => {
+const records = async () => {
   const { name, algorithm, secret } = bind.keys[1]!
   const key = { name, algorithm, secret: Buffer.from(secret, 'base64') }
-  return (await new NameServer({ host: bind.host, port: bind.port, key }).query(NAME, 'A')).map(addressOf)
+  return new NameServer({ host: bind.host, port: bind.port, key }).query(NAME, 'A')
 }
+const addresses = async (): Promise<readonly string[]> => (await records()).map(addressOf)
 const body = {
   name: 'shop',
   dnsNames: [NAME],
@@ -66,6 +67,17 @@ it('a name of the project leads to the load balancer, and is gone with it', asyn
     { what: 'the status of the name' },
   )
   expect(explained.message).toBe(`It is published with ${at}.`)
+
+  const ttlIs = (ttl: number) =>
+    waitFor(async () => (await records())[0]?.ttl === ttl, { what: `${NAME} to be kept for ${ttl} s` })
+  await ttlIs(60)
+  for (const [dnsTtlSeconds, ttl] of [
+    [5, 5],
+    [null, 60],
+  ] as const) {
+    await system.api(acme, 'PATCH', `/load-balancers/${shop.id}`, { dnsTtlSeconds })
+    await ttlIs(ttl)
+  }
 
   const take = (): Promise<ShownLoadBalancer> => system.createLoadBalancer(bolt, body)
   await expect(take()).rejects.toThrow(`another load balancer has the name ${NAME}`)
