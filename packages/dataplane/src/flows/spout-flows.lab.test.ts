@@ -73,6 +73,8 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await using _ = stack
     // The kernel tells of no end of flows that began before anybody listened: a look at all of them finds out.
     one.configure(one.lines(['refresh 1']))
+    // What ends while the other one is down is told to nobody: it is forgotten because it is not renewed.
+    two.configure(two.lines(['timeouts 14 3']))
     const early = await open(VIP, 10)
     await one.start()
     const flows = await open(VIP, FLOWS)
@@ -85,7 +87,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await two.stop()
     await closeAll(flows.slice(0, 5))
     await two.start()
-    await two.knows({ local: 0, remote: FLOWS - 5 }, 20_000)
+    await two.knows({ local: 0, remote: FLOWS - 5 }, 30_000)
     await closeAll(flows)
     await two.knows({ local: 0, remote: 0 })
     expect(await two.entries()).toEqual([])
