@@ -9,11 +9,14 @@ import type { KeptAlive } from './kept-alive-clients.ts'
 export class Clients implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
   readonly #lines: NodeJS.AsyncIterator<string>
+  readonly #ended: Promise<unknown>
 
   constructor(system: TestSystem, vip: string) {
     const program = path.resolve(import.meta.dirname, 'kept-alive-clients.ts')
     const argv = system.lab.argvIn('client', [process.execPath, program, vip, '80', '8', '4'])
     this.#child = spawn(argv[0]!, argv.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.#child.stdin.on('error', () => {})
+    this.#ended = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve))
     this.#lines = readline.createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
   }
 
@@ -45,12 +48,12 @@ export class Clients implements AsyncDisposable {
   async #ask(word: string): Promise<unknown> {
     this.#child.stdin.write(`${word}\n`)
     const { value } = await this.#lines.next()
-    return JSON.parse(value ?? 'null')
+    if (value === undefined) throw new Error('the program of the clients has ended')
+    return JSON.parse(value)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.stdin.end()
-    await ended
+    await this.#ended
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { removeControlGroups } from './control-groups.ts'
 import { keepLogsOf } from './kept-logs.ts'
-import { killPid, pidsIn } from './namespace-processes.ts'
+import { killPid, pidsIn, signalPid } from './namespace-processes.ts'
 import {
   claimNumber,
   isAlive,
@@ -163,13 +163,15 @@ export class Lab implements AsyncDisposable {
     return this.#read().processes.findLast((process) => process.name === name && isAlive(process)) ?? null
   }
 
-  /** Ends a process by SIGTERM (or the given signal) and waits until it is gone. */
+  /** Ends a process by SIGTERM (or the given signal), after 20 s by SIGKILL, and waits until it is gone. */
   async stop(target: ProcessId, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!isAlive(target)) return
-    process.kill(target.pid, signal)
-    await waitFor(() => !isAlive(target), { what: `process ${target.pid} to end` }).catch(() =>
-      process.kill(target.pid, 'SIGKILL'),
-    )
+    const gone = () => waitFor(() => !isAlive(target), { what: `process ${target.pid} to end` })
+    signalPid(target.pid, signal)
+    await gone().catch(() => {
+      signalPid(target.pid, 'SIGKILL')
+      return gone()
+    })
   }
 
   /** Cuts or mends the cable between a place and its switch. */

@@ -17,9 +17,12 @@ export function programOf(pid: number): string {
 }
 
 /** Kills a process at once. */
-export function killPid(pid: number): void {
+export const killPid = (pid: number): void => signalPid(pid, 'SIGKILL')
+
+/** Sends a signal to a process that may have just ended. */
+export function signalPid(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch {
     // It ended by itself in between.
   }

@@ -18,6 +18,7 @@ export class OpenStackProgram implements AsyncDisposable {
   readonly #directory = mkdtempSync(path.join(tmpdir(), 'spout-openstack-'))
   readonly #ends = new Map<number, (code: number) => void>()
   readonly #gone: Promise<unknown>
+  #isGone = false
   #commands = 0
 
   constructor() {
@@ -31,6 +32,7 @@ export class OpenStackProgram implements AsyncDisposable {
       this.#ends.get(id!)?.(code!)
     })
     this.#gone = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve)).then(() => {
+      this.#isGone = true
       for (const end of this.#ends.values()) end(127)
     })
   }
@@ -45,7 +47,7 @@ export class OpenStackProgram implements AsyncDisposable {
     writeFileSync(path.join(directory, 'stdin'), input)
     for (const name of ['stdout', 'stderr']) writeFileSync(path.join(directory, name), '')
     const ended = new Promise<number>((resolve) => this.#ends.set(id, resolve))
-    if (this.#child.exitCode !== null) this.#ends.get(id)?.(127)
+    if (this.#isGone) this.#ends.get(id)?.(127)
     this.#child.stdin?.write(`${JSON.stringify({ id, argv, env: this.#environment(env), directory })}\n`)
     const code = await ended
     this.#ends.delete(id)

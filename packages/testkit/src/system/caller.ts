@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import path from 'node:path'
 import readline from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
@@ -49,7 +49,7 @@ export interface HeldConnection {
   /** The member at its other end. */
   readonly member: string
   /** Sends a line and resolves with the answer line. */
-  say(text: string): Promise<Outcome<string>>
+  say(text: string, timeoutMs?: number): Promise<Outcome<string>>
   drop(): Promise<void>
 }
 
@@ -63,7 +63,7 @@ export class Caller implements AsyncDisposable {
     this.#child = child
     child.stdin.on('error', () => {})
     child.on('exit', () => {
-      for (const answer of this.#waiting.values()) answer({ ok: false, code: 'CALLER_GONE' })
+      for (const answer of this.#waiting.values()) answer(GONE)
       this.#waiting.clear()
     })
     readline.createInterface({ input: child.stdout }).on('line', (text) => {
@@ -77,7 +77,16 @@ export class Caller implements AsyncDisposable {
     const program = path.resolve(import.meta.dirname, 'caller-program.ts')
     const [command = '', ...args] = lab.argvIn(place, [process.execPath, program])
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-    await new Promise<void>((resolve, reject) => child.once('error', reject).stdout.once('readable', resolve))
+    await new Promise<void>((resolve, reject) => {
+      const ended = () => reject(new Error(`the caller in ${place} ended before it was ready`))
+      child.once('error', reject).once('exit', ended)
+      child.stdout.once('readable', () => {
+        // The end of its output is readable, too.
+        if (child.stdout.readableLength === 0) return
+        child.off('exit', ended)
+        resolve()
+      })
+    })
     return new Caller(child)
   }
 
@@ -121,7 +130,7 @@ export class Caller implements AsyncDisposable {
     const { connection } = outcome.value
     return {
       member: outcome.value.received,
-      say: async (text) => received(await this.#call({ op: 'say', connection, text, timeoutMs: 2000 })),
+      say: async (text, timeoutMs = 2000) => received(await this.#call({ op: 'say', connection, text, timeoutMs })),
       drop: async () => void (await this.#call({ op: 'drop', connection })),
     }
   }
@@ -132,7 +141,7 @@ export class Caller implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    if (hasEnded(this.#child)) return
     const gone = new Promise<void>((resolve) => this.#child.once('exit', () => resolve()))
     this.#child.stdin.end()
     this.#child.kill()
@@ -140,6 +149,8 @@ export class Caller implements AsyncDisposable {
   }
 
   #call<T>(request: CallRequest): Promise<Outcome<T>> {
+    // Not at once: callers ask again without a pause, and nothing else would run any more.
+    if (hasEnded(this.#child)) return new Promise((resolve) => setTimeout(() => resolve(GONE), 10))
     const id = ++this.#lastId
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve)
@@ -147,6 +158,11 @@ export class Caller implements AsyncDisposable {
     })
   }
 }
+
+/** The outcome of every call of a program that has ended. */
+const GONE = { ok: false, code: 'CALLER_GONE' } as const
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
 
 const target = (address: string, port: number, { source, sourcePort = 0, timeoutMs = 2000 }: CallOptions): Target => ({
   address,

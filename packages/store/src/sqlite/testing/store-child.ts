@@ -28,6 +28,7 @@ export class StoreChild {
     const [file = process.execPath, ...args] = [...wrapper, process.execPath, PROGRAM]
     this.#process = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })
     this.#closed = once(this.#process, 'close')
+    this.#ready.promise.catch(() => {})
     // A command can race with the kill. The broken pipe is then expected.
     this.#process.stdin.on('error', () => this.#abandon())
     this.#process.on('close', () => this.#abandon())
@@ -74,6 +75,7 @@ export class StoreChild {
 
   #abandon(): void {
     this.#gone = true
+    this.#ready.reject(new Error('the process ended before it was ready'))
     for (const call of this.#calls) call.reject(new Error('the process is gone'))
   }
 }
