@@ -40,7 +40,7 @@ beforeEach(async () => {
   other = (await plane.admission.createProject({ name: 'other', description: '' })).id
   prover = new DomainProver({
     ...{ view: plane.view, admission: plane.admission, clock: plane.clock, log: silentLogger() },
-    resolver: new TextResolver({ servers: [`${bind.host}:${bind.port}`], timeoutMs: 250 }),
+    resolver: new TextResolver({ servers: [`${bind.host}:${bind.port}`] }),
     ...{ recheckMs: RECHECK_MS, graceMs: GRACE_MS, gapMs: GAP_MS },
   })
   prover.start()

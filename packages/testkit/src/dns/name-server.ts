@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { waitFor } from '../lab/wait-for.ts'
@@ -28,19 +27,26 @@ const newKey = (name: string, algorithm: NameServerKey['algorithm']): NameServer
   ...{ name, algorithm, secret: randomBytes(SECRET_BYTES).toString('base64') },
 })
 
+let started = 0
+
+/**
+ * A port of this process, below those that the kernel gives to sockets without one: a port that was free a moment ago may be
+ * taken when BIND binds it, or when it starts again. Processes of a run have ids close to each other.
+ */
+const ownPort = (): number => 20_000 + ((process.pid + 4_001 * started++) % 12_000)
+
 /** Debian's BIND 9 on loopback, in a directory of its own, with zones that its keys may change. */
 export class TestNameServer {
   readonly host = '127.0.0.1'
-  readonly port: number
+  readonly port = ownPort()
   readonly keys: readonly NameServerKey[]
   readonly #root: string
   readonly #directory: string
   #process: ChildProcess | null = null
 
-  private constructor(root: string, directory: string, port: number, keys: readonly NameServerKey[]) {
+  private constructor(root: string, directory: string, keys: readonly NameServerKey[]) {
     this.#root = root
     this.#directory = directory
-    this.port = port
     this.keys = keys
   }
 
@@ -49,7 +55,7 @@ export class TestNameServer {
     const root = await unpackedPackages('bind9', ['bind9'])
     const directory = mkdtempSync(path.join(tmpdir(), 'spout-bind9-'))
     const keys = [newKey('spout-key', 'hmac-sha256'), newKey('spout-key-512', 'hmac-sha512')]
-    const server = new TestNameServer(root, directory, await freePort(), keys)
+    const server = new TestNameServer(root, directory, keys)
     mkdirSync(path.join(directory, 'zones'))
     for (const zone of zones) writeFileSync(server.#zoneFile(zone), zoneText(zone))
     writeFileSync(path.join(directory, 'named.conf'), server.#settings(zones))
@@ -119,13 +125,3 @@ export class TestNameServer {
 
 const zoneText = ({ records = [] }: NameServerZone): string =>
   ['$TTL 60', '@ IN SOA ns admin 1 3600 600 86400 60', '@ IN NS ns', 'ns IN A 127.0.0.1', ...records, ''].join('\n')
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
