@@ -116,6 +116,8 @@ async function startMissingMembers(): Promise<void> {
 beforeEach(async () => {
   await startMissingMembers()
   await bothServed()
+  // What a node has yet to apply would look like a change.
+  await nodesInSync(system.access, 2)
 })
 
 describe('a member that is killed', () => {
@@ -234,8 +236,12 @@ describe('the agent killed', () => {
     const come = await system.active(acme, id)
     expect((await watch.stop()).join('\n')).toContain(vipOf(come))
     await served(come, membersOf('tenant-a'))
-    expect(await client.http(vipOf(gone), 80, { timeoutMs: 500 })).toMatchObject({ ok: false })
-    expect(await system.boundAddresses(owner)).not.toContain(vipOf(gone))
+    await waitFor(async () => !(await client.http(vipOf(gone), 80, { timeoutMs: 500 })).ok, {
+      what: 'what was deleted to answer no more',
+    })
+    await waitFor(async () => !(await system.boundAddresses(owner)).includes(vipOf(gone)), {
+      what: 'its address to be let go',
+    })
     await system.api(acme, 'DELETE', `/load-balancers/${id}?cascade=true`)
   })
 })

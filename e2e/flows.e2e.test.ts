@@ -17,7 +17,7 @@ import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
 import { BFD, BGP_SETTINGS, NAMES, NEIGHBORS, NODES, type NodeName, ROUTER } from './bgp-fabric.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'
 import { daemonsOf } from './node-processes.ts'
-import { dropAll, expectAlive, holdSome } from './traffic.ts'
+import { dropAll, expectAlive, holdSome, PATIENCE_MS } from './traffic.ts'
 
 const FLOWS = 24
 
@@ -111,7 +111,7 @@ const replicated = (node: NodeName, count: number): Promise<unknown> =>
 
 const talkOn = (held: readonly HeldConnection[]) =>
   askOn(async () => {
-    const said = await Promise.all(held.map((connection) => connection.say('and on')))
+    const said = await Promise.all(held.map((connection) => connection.say('and on', PATIENCE_MS)))
     return said.find(({ ok }) => !ok) ?? said[0]!
   })
 

@@ -98,7 +98,9 @@ describe('a member that dies', () => {
     await waitFor(async () => (await client.udp(vipOf(shown), 80, 'x', { sourcePort: portOf(before, 1) })).ok, {
       what: 'a moved flow to be answered',
     })
-    expect(new Set((await whoHas()).values())).toEqual(new Set([`${tenant}-member2`]))
+    await waitFor(async () => [...(await whoHas()).values()].every((name) => name === `${tenant}-member2`), {
+      what: 'all of its flows to be moved',
+    })
     await startMember(system.lab, `${tenant}-member1`)
     await isHealth(who(), shown, 'member1', 'up')
     // They stay on their new members.

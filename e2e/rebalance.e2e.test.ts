@@ -17,7 +17,7 @@ import { schedule, shownVip } from './announcing-group.ts'
 import { ACME, BOLT, balancer, vipOf } from './fixtures.ts'
 import { Clients } from './kept-alive.ts'
 import { proxiesOf } from './node-processes.ts'
-import { dropAll, expectAlive, holdSome } from './traffic.ts'
+import { dropAll, expectAlive, holdSome, PATIENCE_MS } from './traffic.ts'
 
 /** Only requested moves and moves by the nodes themselves happen here. */
 const SET = ['nodes.announcer=vrrp', 'liveness.disconnectedAfterMs=1500', 'liveness.moveAfterMs=600000']
@@ -118,7 +118,7 @@ async function spout(...options: readonly string[]): Promise<string> {
 
 /** Sends on every connection again and again, until stopped; returns what was not answered. */
 function talkOn(held: readonly HeldConnection[]) {
-  const talks = held.map((connection) => askOn(() => connection.say('going on')))
+  const talks = held.map((connection) => askOn(() => connection.say('going on', PATIENCE_MS)))
   return { stop: async () => (await Promise.all(talks.map((talk) => talk.stop()))).flat().filter(({ ok }) => !ok) }
 }
 
@@ -241,8 +241,10 @@ describe('a node that returned', () => {
     // Clients of what did not move were not asked.
     expect(await staying.goOn()).toMatchObject({ failures: [], opened: 0 })
     await staying.idle()
-    // The replaced processes have ended: each network has one.
-    expect(await proxiesOf(system.lab, owner)).toHaveLength(system.tenants.length)
+    // The replaced processes end: each network has one.
+    await waitFor(async () => (await proxiesOf(system.lab, owner)).length === system.tenants.length, {
+      what: 'the replaced processes to end',
+    })
     await asAdmin('PATCH', `/node-groups/${groupId}`, { secondChanceSeconds: 300 })
   })
 
