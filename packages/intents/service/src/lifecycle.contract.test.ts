@@ -21,6 +21,9 @@ afterEach(() => running.calls.splice(0))
 
 const finalized = (one: Awaited<ReturnType<ControllerBed['get']>>) =>
   one.metadata.finalizers?.includes(FINALIZER) ?? false
+/** Of the events about a Service. The API server may show a write before its answer is here, and events follow that. */
+const reasons = (name: string) =>
+  running.events.filter(({ service }) => service === name).map(({ event }) => event.reason)
 const hasIp = (one: Awaited<ReturnType<ControllerBed['get']>>) => ips(one).length > 0
 
 describe('selection and lifecycle, against a real API server', () => {
@@ -74,9 +77,7 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.gone('c3')
     expect(bed.documentOf(one)).toBeUndefined()
     expect(running.calls).toEqual(['create', 'delete'])
-    expect(running.events.filter(({ service }) => service === 'c3').map(({ event }) => event.reason)).toContain(
-      'LoadBalancerReleased',
-    )
+    await bed.until('it to be told', () => reasons('c3').includes('LoadBalancerReleased'))
   })
 
   test('3: endpoints that come while the finalizer is written are in the load balancer from the start', async () => {
@@ -140,9 +141,8 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(finalized(await bed.get('c3-nodes'))).toBe(true)
     bed.spout.withdrawals.letGo(id)
     await bed.gone('c3-nodes')
-    expect(running.events.filter(({ service }) => service === 'c3-nodes').map(({ event }) => event.reason)).toEqual([
-      'LoadBalancerReleased',
-    ])
+    await bed.until('it to be told', () => reasons('c3-nodes').length > 0)
+    expect(reasons('c3-nodes')).toEqual(['LoadBalancerReleased'])
   })
 
   test('3: a node that does not withdraw in time delays nothing for ever, and an event names it', async () => {
@@ -153,6 +153,7 @@ describe('selection and lifecycle, against a real API server', () => {
     bed.spout.withdrawals.hold(id, { projectId: bed.project.id, overdue: true, waitingFor: [node] })
     await bed.remove('c3-stuck')
     await bed.gone('c3-stuck')
+    await bed.until('it to be told', () => reasons('c3-stuck').includes('NotWithdrawn'))
     const told = running.events.filter(({ service }) => service === 'c3-stuck').map(({ event }) => event)
     expect(told.find(({ reason }) => reason === 'NotWithdrawn')).toMatchObject({
       type: 'Warning',
@@ -215,6 +216,7 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.when('c6-later', 'an address', hasIp)
     expect(writes()).toEqual(first)
     // That it works is reported once.
+    await bed.until('it to be told', () => reasons('c6').length > 0)
     const told = running.events.filter(({ service }) => service === 'c6').map(({ event }) => event)
     expect(told).toEqual([expect.objectContaining({ type: 'Normal', reason: 'Programmed' })])
   })
