@@ -111,4 +111,5 @@ test(`kill -9, ${KILLS} times: nothing acknowledged is lost, nothing is half the
     await spare.kill()
   }
   expect(acknowledged).toBeGreaterThanOrEqual(KILLS / 2)
-})
+  // It starts a process of Node.js for each kill, and ends with the last: three seconds each where all processors are taken.
+}, 300_000)
