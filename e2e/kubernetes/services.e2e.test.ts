@@ -183,6 +183,15 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     await times(100, () => lab.ask(address))
     await lab.cluster.controlPlane.startApiServer()
     await lab.startConnector()
+    // A pod serves for two seconds after it was told to end: all between it and the load balancer must follow again by then.
+    const [shown] = (await lab.loadBalancers()).filter(({ vips }) => vips[0]?.address === address)
+    const replicas = (await lab.cluster.pods('app=web')).length + 1
+    await lab.cluster.api.patch('/apis/apps/v1/namespaces/default/deployments/web', { spec: { replicas } })
+    await waitFor(
+      async () => (await lab.system.loadBalancer(lab.tenant, shown!.id)).pools[0]?.members.length === replicas,
+      // Kubernetes' controllers wait for up to half a minute after the API server was away.
+      { what: 'one more pod to be a member', timeoutMs: 90_000 },
+    )
     await replacePods(lab, 'web', 3)
     const { failed } = await stop()
     expect(failed).toEqual([])
