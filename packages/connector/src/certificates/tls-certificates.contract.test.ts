@@ -233,7 +233,7 @@ test('a Secret that is deleted after it was read, and before its watch has begun
     lines: (request) => transport.lines(request),
   }
   const secrets = new NamedSecrets({
-    ...{ transport: between as Transport, clock: systemClock, log: silentLogger },
+    ...{ transport: between as Transport, clock: systemClock, log: silentLogger() },
     onChange: () => {},
   })
   secrets.follow('shop/late')

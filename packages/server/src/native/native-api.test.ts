@@ -184,7 +184,8 @@ describe('load balancers', () => {
     ['InvalidField', 'pools[0].refusedPercent', { listeners: [], pools: [{ protocol: 'http', refusedPercent: 10 }] }],
     ['InvalidField', 'pools[0].refusedPercent', { listeners: [], pools: [{ protocol: 'tcp', refusedPercent: 100.1 }] }],
     [
-      ...['InvalidField', 'pools[0].persistence.networks'],
+      'InvalidField',
+      'pools[0].persistence.networks',
       {
         listeners: [],
         pools: [{ protocol: 'http', persistence: { type: 'source-ip', networks: { ipv4Prefix: 24 } } }],
