@@ -277,7 +277,7 @@ describe('two nodes', () => {
   })
 
   it('come to one owner after a partition in which clients reached both', async () => {
-    await reach('10.9.0.201')
+    for (const address of ['10.9.0.201', '10.9.0.202']) await reach(address)
     for (const place of ['node1', 'node2']) await isolate(place, true)
     await expect.poll(() => nodes().flatMap(states), WITHIN).toEqual(['master', 'master', 'master', 'master'])
     const healed = performance.now()
