@@ -96,7 +96,8 @@ async function start(name: string, settings: readonly string[] = []): Promise<Ru
   }
   const port = await waitFor(listening, { what: `${name} to listen`, timeoutMs: 60_000 })
   const get = async (at: string) => {
-    const answer = await fetch(`http://127.0.0.1:${String(port)}${at}`)
+    // A kept connection may be closed by the other side while it is used again.
+    const answer = await fetch(`http://127.0.0.1:${String(port)}${at}`, { headers: { connection: 'close' } })
     return { status: answer.status, text: await answer.text() }
   }
   return { child, text: () => text, lines, ended, get }

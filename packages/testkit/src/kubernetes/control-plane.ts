@@ -251,7 +251,8 @@ export class KubernetesControlPlane {
     const running = () => this.spec.lab.process(this.#daemonName(role)) !== null
     const state = await waitFor(async () => (running() ? (await healthy()) && 'ready' : 'ended'), {
       what: `${role} to be ready`,
-      timeoutMs: 60_000,
+      // Three seconds of processor time, of which it may get a twentieth while everything else starts.
+      timeoutMs: 180_000,
       everyMs: 50,
     }).catch((error: Error) => error.message)
     // The file may be deleted with the lab, so its end is quoted in the error.
