@@ -66,10 +66,14 @@ export function askedNames(
  * decides it.
  */
 export function namesOfAll(all: readonly AskedNames[]): Pick<LoadBalancerContent, 'dnsNames' | 'dnsTtlSeconds'> {
-  const dnsNames = [...new Set(all.flatMap((one) => one.dnsNames))].slice(0, MOST_DNS_NAMES)
-  if (dnsNames.length === 0) return {}
-  const ttl = all.map(({ dnsTtlSeconds }) => dnsTtlSeconds).find((seconds) => seconds !== null)
-  return { dnsNames, ...(typeof ttl === 'number' && { dnsTtlSeconds: ttl }) }
+  const names = new Set<string>()
+  for (const { dnsNames } of all) {
+    if (names.size >= MOST_DNS_NAMES) break
+    for (const name of dnsNames) names.add(name)
+  }
+  if (names.size === 0) return {}
+  const ttl = all.find(({ dnsTtlSeconds }) => dnsTtlSeconds !== null)?.dnsTtlSeconds
+  return { dnsNames: [...names].slice(0, MOST_DNS_NAMES), ...(typeof ttl === 'number' && { dnsTtlSeconds: ttl }) }
 }
 
 /** Reports names of an object that the load balancer which it shares does not have. */

@@ -32,19 +32,18 @@ const OF_ROUTES: readonly string[] = [...DNS_ANNOTATIONS.ttl, ...DNS_ANNOTATIONS
 /**
  * The names of a Gateway: those of its annotation, its listeners' own, and as external-dns's sources of routes do, the
  * hosts at which routes attach. A listener's wildcard is a name only where a route takes all of it.
- * @param ofRoutes in any order; those that ask for nothing may be left out
+ * @param ofRoutes the oldest first; those that ask for nothing may be left out
  */
 export function dnsNamesOf(
   { metadata }: Gateway,
   listeners: readonly JudgedListener[],
-  ofRoutes: Iterable<NamesOfRoute>,
+  ofRoutes: readonly NamesOfRoute[],
   domains: readonly string[],
 ): GatewayNames {
   const own = listeners
     .filter(({ host }) => host !== ANY_HOST && !isWildcard(host))
     .map(({ host, id }) => ({ host, field: `spec.listeners[${id}].hostname` }))
-  const byAge = [...ofRoutes].sort((a, b) => (a.age < b.age ? -1 : 1))
-  const asked = [askedNames(metadata.annotations, own, domains), ...byAge.flatMap((one) => one.asked)]
+  const asked = [askedNames(metadata.annotations, own, domains), ...ofRoutes.flatMap((one) => one.asked)]
   const published = namesOfAll(asked)
   const notices = asked.flatMap((one) => one.notices)
   return { published, notices: [...notices, ...notPublished(asked, published.dnsNames)] }

@@ -5,6 +5,7 @@ import type { Backend } from './backends.ts'
 import type { NamesOfRoute } from './dns-names.ts'
 import type { NamedShares } from './listener-contents.ts'
 import type { JudgedListener } from './listeners.ts'
+import { NamesByAge } from './names-by-age.ts'
 import type { PlacedPart, RoutePart } from './route-part.ts'
 import { type OwnedRoute, withChanged } from './sorted-routes.ts'
 
@@ -22,8 +23,8 @@ export class GatewayParts {
   readonly #alone = new Map<JudgedListener, readonly AloneRoute[]>()
   readonly #backends = new Map<string, Backend>()
   readonly #uses = new Map<string, number>()
-  /** DNS names, by route, of the routes that request some. */
-  readonly #names = new Map<string, NamesOfRoute>()
+  /** DNS names of the routes that request some. */
+  readonly #names = new NamesByAge()
   /** Null when they must be computed again. */
   #poolNames: readonly string[] | null = null
 
@@ -47,11 +48,13 @@ export class GatewayParts {
    */
   exchange(gone: ReadonlySet<string>, come: readonly RoutePart[]): void {
     const others = new Set<JudgedListener>()
+    const left = new Set<string>()
     for (const id of gone) {
       const part = this.#ofRoute.get(id)
       if (part === undefined) continue
+      left.add(id)
       this.#ofRoute.delete(id)
-      this.#names.delete(id)
+      this.#names.remove(part.names)
       this.#count(part, -1)
       for (const { listener, shares } of part.placed) {
         others.add(listener)
@@ -61,7 +64,7 @@ export class GatewayParts {
     const routes = new Map<JudgedListener, OwnedRoute[]>()
     for (const part of come) {
       this.#ofRoute.set(part.id, part)
-      if (part.names.asked.length > 0) this.#names.set(part.id, part.names)
+      this.#names.add(part.names)
       this.#count(part, 1)
       for (const placed of part.placed) {
         others.add(placed.listener)
@@ -72,7 +75,7 @@ export class GatewayParts {
       }
     }
     for (const one of others)
-      this.#sorted.set(one, withChanged(this.#sorted.get(one) ?? [], gone, routes.get(one) ?? []))
+      this.#sorted.set(one, withChanged(this.#sorted.get(one) ?? [], left, routes.get(one) ?? []))
   }
 
   attachedAt(listener: JudgedListener): number {
@@ -101,8 +104,9 @@ export class GatewayParts {
     return this.#backends.get(pool)
   }
 
-  names(): Iterable<NamesOfRoute> {
-    return this.#names.values()
+  /** The oldest first. */
+  names(): readonly NamesOfRoute[] {
+    return this.#names.all
   }
 
   #place({ listener, shares, backends, pools }: PlacedPart, route: RouteObject): void {
