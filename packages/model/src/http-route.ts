@@ -24,7 +24,7 @@ export const maxBodyBytes = z
   .max(2 ** 40)
 
 /** Of what a route asks, which must let a request in; the words of nginx and Apache. */
-export const SATISFY = ['all', 'any'] as const
+const SATISFY = ['all', 'any'] as const
 
 const codeOf = (codes: readonly number[]) =>
   z.literal([...codes], { error: `must be one of ${codes.join(', ')}` }) as z.ZodType<number>

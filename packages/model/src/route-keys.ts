@@ -51,7 +51,7 @@ interface FeaturedRoute {
 }
 
 /** Whether requests are asked about, and asked for passwords. @param action of the model or of a node */
-export const asksBoth = (action: Pick<FeaturedRoute['action'], 'authorizer' | 'basicAuthentication'>): boolean =>
+const asksBoth = (action: Pick<FeaturedRoute['action'], 'authorizer' | 'basicAuthentication'>): boolean =>
   action.authorizer !== undefined && action.basicAuthentication !== undefined
 
 const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
