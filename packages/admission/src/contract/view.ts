@@ -38,6 +38,7 @@ export interface ModelView {
 /** A view of these kinds alone: code that gets it can read nothing else. */
 export interface ViewOf<K extends Kind> {
   get<T extends K>(kind: T, id: string): Versioned<ObjectOf<T>> | null
+  list<T extends K>(kind: T): readonly ObjectOf<T>[]
 }
 
 export interface ChangedObject {

@@ -6,7 +6,9 @@ import type { CarryingGroups } from '../indexes/carrying-groups.ts'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
-import type { GroupPublisher } from '../publishing/group-publisher.ts'
+import type { ReadByDomains } from '../publishing/domain-publisher.ts'
+import type { GroupPublisher, ReadByGroups } from '../publishing/group-publisher.ts'
+import type { ReadByLoadBalancers } from '../publishing/load-balancer-publisher.ts'
 import type { PlanQueue } from '../publishing/plan-queue.ts'
 
 export interface ChangeRouterOptions {
@@ -22,6 +24,12 @@ export interface ChangeRouterOptions {
   readonly clock: Clock
   readonly log: Logger
 }
+
+/**
+ * The kinds whose changes make something be planned again: all that plans read. Not among them are the classes of load
+ * balancers, whose settings stay while a load balancer is of the class.
+ */
+type Followed = ReadByLoadBalancers | ReadByDomains | ReadByGroups
 
 /** Minimum time between two writes of a node's address, however often the node reports another. */
 const SEE_AGAIN_MS = 1000
@@ -42,6 +50,17 @@ export class ChangeRouter {
   readonly #seeing = new Map<string, Timer>()
   readonly #connected = new Set<string>()
   #unsubscribe: readonly (() => void)[] = []
+  readonly #routes: { readonly [K in Followed]: (id: string) => void } = {
+    loadBalancer: (id) => this.#loadBalancerChanged(id),
+    network: (id) => this.#networkChanged(id),
+    certificate: (id) => this.#queue.loadBalancers(this.#cluster.loadBalancersOfCertificate(id)),
+    securityGroup: (id) => this.#queue.loadBalancers(this.#cluster.loadBalancersOfSecurityGroup(id)),
+    node: (id) => this.#nodeChanged(id),
+    nodeGroup: (id) => this.#groupChanged(id),
+    bgpPeer: () => this.#groups.publishAll(),
+    bgpAdvertisement: () => this.#advertisementsChanged(),
+    address: (id) => this.#addressChanged(id),
+  }
 
   constructor(options: ChangeRouterOptions) {
     this.#options = options
@@ -78,17 +97,8 @@ export class ChangeRouter {
   }
 
   #route(changed: readonly { readonly kind: Kind; readonly id: string }[]): void {
-    for (const { kind, id } of changed) {
-      if (kind === 'loadBalancer') this.#loadBalancerChanged(id)
-      else if (kind === 'network') this.#networkChanged(id)
-      else if (kind === 'certificate') this.#queue.loadBalancers(this.#cluster.loadBalancersOfCertificate(id))
-      else if (kind === 'securityGroup') this.#queue.loadBalancers(this.#cluster.loadBalancersOfSecurityGroup(id))
-      else if (kind === 'node') this.#nodeChanged(id)
-      else if (kind === 'nodeGroup') this.#groupChanged(id)
-      else if (kind === 'bgpPeer') this.#groups.publishAll()
-      else if (kind === 'bgpAdvertisement') this.#advertisementsChanged()
-      else if (kind === 'address') this.#addressChanged(id)
-    }
+    const routes: { readonly [K in Kind]?: (id: string) => void } = this.#routes
+    for (const { kind, id } of changed) routes[kind]?.(id)
   }
 
   #loadBalancerChanged(id: string): void {

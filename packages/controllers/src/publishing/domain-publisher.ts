@@ -6,9 +6,12 @@ import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { PlanQueue } from './plan-queue.ts'
 
+/** The kinds that a plan of a domain reads. `ChangeRouter` follows each, or it does not compile. */
+export type ReadByDomains = 'network' | 'address'
+
 export interface DomainPublisherOptions {
   /** From load balancers, a domain's plan may read only `NetworkUse`. Anything else that it read would become stale. */
-  readonly view: ViewOf<'network'>
+  readonly view: ViewOf<ReadByDomains>
   readonly cluster: Pick<
     ClusterIndex,
     'group' | 'groupOfNode' | 'nodesOf' | 'groupsOfNetwork' | 'hasInnerProxy' | 'isUntracked'

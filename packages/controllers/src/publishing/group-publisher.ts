@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission/contract'
+import type { ViewOf } from '@spout/admission/contract'
 import {
   entryHash,
   fabricAddressOf,
@@ -30,8 +30,11 @@ import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import { stepsOf } from '../shards/shard-moves.ts'
 import { connectionOf } from './planned-connection.ts'
 
+/** The kinds that a plan of a group reads. `ChangeRouter` follows each, or it does not compile. */
+export type ReadByGroups = 'node' | 'nodeGroup' | 'bgpPeer' | 'bgpAdvertisement'
+
 export interface GroupPublisherOptions {
-  readonly view: ModelView
+  readonly view: ViewOf<ReadByGroups>
   readonly cluster: ClusterIndex
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness

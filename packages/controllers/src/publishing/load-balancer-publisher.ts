@@ -18,9 +18,12 @@ import type { DomainPublisher } from './domain-publisher.ts'
 import type { PlanQueue } from './plan-queue.ts'
 import { connectionOf } from './planned-connection.ts'
 
+/** The kinds that a plan of a load balancer reads. `ChangeRouter` follows each, or it does not compile. */
+export type ReadByLoadBalancers = 'loadBalancer' | 'network' | 'certificate' | 'securityGroup'
+
 export interface LoadBalancerPublisherOptions {
   /** From a group, a plan may read only `CarryingGroups`. Anything else that it read would become stale. */
-  readonly view: ViewOf<'loadBalancer' | 'network' | 'certificate' | 'securityGroup'>
+  readonly view: ViewOf<ReadByLoadBalancers>
   readonly cluster: Pick<ClusterIndex, 'classOf' | 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
   readonly carryingGroups: Pick<CarryingGroups, 'of'>
   readonly placements: PlacementLog

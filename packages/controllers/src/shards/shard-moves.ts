@@ -1,10 +1,10 @@
-import type { ModelView } from '@spout/admission/contract'
+import type { ViewOf } from '@spout/admission/contract'
 import type { NodeGroup, OwnershipReader, StatusReader } from '@spout/model'
 import { balancedNodes, type MoveStep, rebalanceSteps } from '@spout/plan'
 import type { Clock } from '@spout/runtime'
 
 export interface ShardMovesOptions {
-  readonly view: ModelView
+  readonly view: ViewOf<'node' | 'nodeGroup'>
   readonly status: Pick<StatusReader, 'node'> & Pick<OwnershipReader, 'shards'>
   readonly clock: Clock
 }
