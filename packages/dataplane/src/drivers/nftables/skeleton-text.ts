@@ -28,7 +28,7 @@ export const hex = (value: number): string => `0x${value.toString(16).padStart(8
 export const serviceKey = (version: 4 | 6): string => `${version === 4 ? 'ip' : 'ip6'} daddr . meta l4proto . th dport`
 
 /** What a client of a network class is hashed by, and remembered by: its network's hash (`client-networks.ts`). */
-export const CLIENT_NETWORK = 'meta priority'
+const CLIENT_NETWORK = 'meta priority'
 
 /** The slot of a packet, by its source. Other expressions for the same client give the same slot. */
 export function slotOf(version: 4 | 6, { size, over }: HashClass, client = clientOf(version)): string {
