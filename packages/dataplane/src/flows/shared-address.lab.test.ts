@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Arrangement } from '../testing/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
 import { LabNode } from '../testing/lab-node.ts'
+import { SILENCE_MS } from '../testing/peer-client.ts'
 
 /** The address that members see of all nodes, on the node that has it now. */
 
@@ -56,7 +57,7 @@ describe('the node that has the shared address', () => {
 
   it('tells nobody that a port of it is closed', async () => {
     expect(await lab.run('red1', `ping -c 1 -W 3 ${SHARED}`)).toContain(' 0% packet loss')
-    expect(await lab.peer('red1').datagram(SHARED, 20_002)).toBe('ETIMEDOUT')
+    expect(await lab.peer('red1').datagram(SHARED, 20_002, { withinMs: SILENCE_MS })).toBe('ETIMEDOUT')
     expect(await lab.peer('red1').connect('10.0.0.250', 20_003)).toBe('ECONNREFUSED')
   })
 })

@@ -5,7 +5,7 @@ import type { Announcement } from '../contracts/announcer.ts'
 import { Arrangement } from '../testing/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
 import { LabNode, silent } from '../testing/lab-node.ts'
-import type { Peer } from '../testing/peer-client.ts'
+import { type Peer, SILENCE_MS } from '../testing/peer-client.ts'
 import { SecondChance } from './second-chance.ts'
 
 /**
@@ -159,7 +159,7 @@ describe('flows of an address that has just moved', () => {
     await node('node1').chance.configure(settings({ first: ADDRESS.node2, firstNode: 'n2' }))
     await node('node2').chance.configure(settings())
     await sharedBy('node2')
-    expect(await arrangement.peer('red1').datagram(SHARED[0]!, 20_002)).toBe('ETIMEDOUT')
+    expect(await arrangement.peer('red1').datagram(SHARED[0]!, 20_002, { withinMs: SILENCE_MS })).toBe('ETIMEDOUT')
     const sent = async (name: Name) =>
       [...(await inDomain(name, 'nft list table ip spout-second-chance')).matchAll(/counter packets (\d+)/g)].reduce(
         (sum, [, count]) => sum + Number(count),

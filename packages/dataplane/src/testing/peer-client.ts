@@ -81,7 +81,12 @@ export class Peer {
   }
 }
 
+/** Where a client asks from, and how long it waits for an answer: 15 s unless none is to come. */
 export interface From {
   readonly source?: string
   readonly sourcePort?: number
+  readonly withinMs?: number
 }
+
+/** For an answer that is not to come. */
+export const SILENCE_MS = 3_000

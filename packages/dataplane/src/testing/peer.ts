@@ -28,10 +28,12 @@ export interface PeerRequest {
   readonly sourcePort?: number
   readonly connection?: number
   readonly text?: string
+  /** How long an answer is waited for. Only one that is not to come needs a short time. */
+  readonly withinMs?: number
 }
 
 const name = process.argv[2] ?? 'peer'
-const TIMEOUT_MS = 3_000
+const TIMEOUT_MS = 15_000
 const open = new Map<number, net.Socket>()
 const served = new Set<net.Socket>()
 
@@ -60,7 +62,9 @@ function connect(request: PeerRequest): Promise<{ socket: net.Socket; line: stri
     ...(request.sourcePort ? { localPort: request.sourcePort } : {}),
   })
   return new Promise((resolve, reject) => {
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })))
+    socket.setTimeout(request.withinMs ?? TIMEOUT_MS, () =>
+      socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })),
+    )
     socket.once('error', reject)
     socket.once('close', () => reject(Object.assign(new Error('closed'), { code: 'CLOSED' })))
     socket.once('data', (data) => {
@@ -126,7 +130,10 @@ function part(how: string | undefined): string {
 function datagram(request: PeerRequest): Promise<string> {
   const socket = dgram.createSocket(request.address?.includes(':') ? 'udp6' : 'udp4')
   const answer = Promise.withResolvers<string>()
-  const timer = setTimeout(() => answer.reject(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })), TIMEOUT_MS)
+  const timer = setTimeout(
+    () => answer.reject(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })),
+    request.withinMs ?? TIMEOUT_MS,
+  )
   socket.on('error', answer.reject)
   socket.on('message', (message) => answer.resolve(message.toString().trim()))
   // A connected socket hears of ICMP errors.

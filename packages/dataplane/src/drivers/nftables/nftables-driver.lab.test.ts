@@ -4,7 +4,7 @@ import type { WantedEntry } from '../../contracts/driver.ts'
 import { Arrangement } from '../../testing/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
 import { LabNode } from '../../testing/lab-node.ts'
-import type { Peer } from '../../testing/peer-client.ts'
+import { type Peer, SILENCE_MS } from '../../testing/peer-client.ts'
 
 const signal = new AbortController().signal
 /** Counters are read seldom where reading them takes long. */
@@ -229,7 +229,7 @@ describe('admission', () => {
     await put(node, entry)
     const from = (source: string) => ({ source })
     expect(await client.connect('10.9.0.100', 80, from('10.9.0.10'))).toMatch(/^red/)
-    expect(await client.connect('10.9.0.100', 80, from('10.9.0.9'))).toBe('ETIMEDOUT')
+    expect(await client.connect('10.9.0.100', 80, { ...from('10.9.0.9'), withinMs: SILENCE_MS })).toBe('ETIMEDOUT')
     expect(await client.connect('10.9.0.100', 81, from('10.9.0.9'))).toMatch(/^red/)
     expect(await client.connect('fd09::100', 80)).toMatch(/^red/)
     await remove(node, entry)
@@ -270,7 +270,7 @@ describe('admission', () => {
     expect(await client.connect('10.9.0.100', 80)).toBe('red2 10.9.0.9')
     expect(await client.connect('10.9.0.100', 81)).toBe('red1 10.9.0.9')
     // The kernel collects what is idle in sets of some kinds, once a second: this takes longer.
-    expect(await client.connect('10.9.0.100', 80, { source: '10.9.0.10' })).toBe('ETIMEDOUT')
+    expect(await client.connect('10.9.0.100', 80, { source: '10.9.0.10', withinMs: SILENCE_MS })).toBe('ETIMEDOUT')
     const { connection } = await client.open('10.9.0.100', 80)
     expect(await client.connect('10.9.0.100', 80)).toBe('ECONNREFUSED')
     await client.close(connection)

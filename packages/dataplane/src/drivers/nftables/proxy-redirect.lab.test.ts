@@ -9,7 +9,7 @@ import { Arrangement } from '../../testing/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
 import { labPrefix } from '../../testing/lab-names.ts'
 import { LabNode, silent } from '../../testing/lab-node.ts'
-import type { Peer } from '../../testing/peer-client.ts'
+import { type Peer, SILENCE_MS } from '../../testing/peer-client.ts'
 import { HaproxyDriver } from '../haproxy/haproxy-driver.ts'
 import { SystemHost } from '../haproxy/place/proxy-host.ts'
 import { proxyPlaceOf } from '../haproxy/place/proxy-place.ts'
@@ -170,7 +170,7 @@ describe('admission', () => {
     for (const port of [80, 81]) {
       expect(await client.connect('10.9.0.100', port)).toMatch(/^red1/)
       expect(await client.connect('fd09::100', port)).toMatch(/^red1/)
-      expect(await client.connect('10.9.0.100', port, { source: '10.9.0.10' })).toBe('ETIMEDOUT')
+      expect(await client.connect('10.9.0.100', port, { source: '10.9.0.10', withinMs: SILENCE_MS })).toBe('ETIMEDOUT')
     }
   })
 
@@ -191,7 +191,7 @@ describe('admission', () => {
     const { connection } = await client.open('10.9.0.100', 80, { source: '10.9.0.10' })
     await put(proxied('plain', 80, { ...listed, connectionLimit: 1 }))
     expect(await client.say(connection, 'more')).toBe('more')
-    expect(await client.connect('10.9.0.100', 80, { source: '10.9.0.10' })).toBe('ETIMEDOUT')
+    expect(await client.connect('10.9.0.100', 80, { source: '10.9.0.10', withinMs: SILENCE_MS })).toBe('ETIMEDOUT')
     await put(proxied('plain', 80))
     expect(await client.say(connection, 'still')).toBe('still')
     await client.close(connection)
