@@ -243,6 +243,19 @@ describe('connections of the proxy', () => {
     expect(await leftovers('node2')).toEqual([])
   })
 
+  it('have as long after another move between the same nodes', async () => {
+    const { chance } = node('node2')
+    await chance.configure(settings({ seconds: 60 }))
+    const secondsLeft = async () => {
+      const set = await inDomain('node2', 'nft list set ip spout-second-chance doors')
+      return Number(/expires (?:1m)?(\d+)s/.exec(set)?.[1])
+    }
+    await waitFor(async () => (await secondsLeft()) < 58, { what: 'time to pass' })
+    await chance.configure(settings({ seconds: 60, since: '2026-01-01T00:00:01.000Z' }))
+    expect(await secondsLeft()).toBeGreaterThanOrEqual(58)
+    await chance.configure(null)
+  })
+
   it('are refused at once when the node that was left does not answer', async () => {
     const connections = await openBoth()
     await node('node2').chance.configure(settings({ first: '10.9.0.77' }))

@@ -55,6 +55,8 @@ export class SecondChance implements EntryFollower {
   #frontEnds: ReadonlyMap<number, DomainFrontEnds> = new Map()
   /** Marks of the loaded tables, by namespace, family and name. */
   readonly #loaded = new Map<string, string>()
+  /** The loaded tables whose elements expire with the present move. Those of an earlier move expire before it is over. */
+  readonly #current = new Set<string>()
   /** Whether an earlier agent may have left tables. */
   #unknown = true
   /** Whether the loaded tables may differ from the settings. */
@@ -102,6 +104,7 @@ export class SecondChance implements EntryFollower {
       this.#silent = { first: 0, next: 0 }
       this.#frontEnds = this.#frontEndsByDomain()
       this.#endsAtMs = this.#clock.monotonicMs() + 1000 * (settings?.seconds ?? 0)
+      this.#current.clear()
       this.#due = true
       await this.#look()
     })
@@ -192,7 +195,7 @@ export class SecondChance implements EntryFollower {
 
   async #put(netns: string | undefined, { family, name, mark, text }: WholeTable): Promise<void> {
     const key = `${netns ?? ''} ${family} ${name}`
-    if (this.#loaded.get(key) === mark) return
+    if (this.#loaded.get(key) === mark && this.#current.has(key)) return
     const { helper } = this.#given
     const there = this.#unknown ? await helper.nftGeneration({ netns, family, table: name }) : null
     if (there?.comment !== mark) {
@@ -200,6 +203,7 @@ export class SecondChance implements EntryFollower {
       this.#transactions++
     }
     this.#loaded.set(key, mark)
+    this.#current.add(key)
   }
 
   /**
