@@ -137,11 +137,15 @@ describe('BgpAnnouncer', () => {
     for (const announcer of [first, second]) await announcer.apply([announcement(V4)], signal)
     await hopsOf(`${V4}/32`).toEqual(['10.9.0.1', '10.9.0.2'])
     const before = await sessions()
-    await first.configure(settingsOf(1, { drain: 'prefer-others' }), signal)
+    await first.follow({ bgp: settingsOf(1, { drain: 'prefer-others' }) }, signal)
+    expect([first.attracts(), first.hasReleased()]).toEqual([true, false])
     const communities = async () =>
       (await lab.router.routes(`${V4}/32`)).map((route) => [route.from, route.communities])
     await expect.poll(communities, SOON).toContainEqual(['node1', ['65535:0']])
-    await first.configure(settingsOf(1, { drain: 'withdrawn' }), signal)
+    const withdrawn = first.follow({ bgp: settingsOf(1, { drain: 'withdrawn' }) }, signal)
+    expect([first.attracts(), first.hasReleased()]).toEqual([true, false])
+    await withdrawn
+    expect([first.attracts(), first.hasReleased()]).toEqual([false, true])
     await hopsOf(`${V4}/32`).toEqual(['10.9.0.2'])
     expect((await first.sessions())[0]).toMatchObject({ state: 'established', announced: 0 })
     await first.configure(settingsOf(1), signal)

@@ -76,10 +76,11 @@ export class BgpAnnouncer implements Announcer {
     })
   }
 
-  follow(entry: Pick<GroupEntry, 'bgp'> | null, signal: AbortSignal): Promise<void> {
+  async follow(entry: Pick<GroupEntry, 'bgp'> | null, signal: AbortSignal): Promise<void> {
     const settings = entry?.bgp ?? null
+    await this.configure(settings, signal)
+    // Not before: an address is not released while the daemon still announces it.
     this.#drain = settings?.drain ?? null
-    return this.configure(settings, signal)
   }
 
   async report(): Promise<GroupReport> {
