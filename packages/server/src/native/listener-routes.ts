@@ -1,7 +1,7 @@
 import { type HttpRoute, httpRoute, type Listener, type LoadBalancer, SpoutError, uuid } from '@spout/model'
 import type { NativeContext } from './context.ts'
-import { Parts } from './load-balancer-draft.ts'
 import { LISTENERS, partOf, putPart, withoutPrefix } from './load-balancer-parts.ts'
+import { Parts } from './parts.ts'
 import { type Call, type Route, route } from './route.ts'
 import { routeDraft } from './route-draft.ts'
 

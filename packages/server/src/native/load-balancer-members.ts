@@ -1,9 +1,10 @@
 import { type Member, member, parseAs, pool } from '@spout/model'
 import { atOnce } from '@spout/runtime'
 import { z } from 'zod'
-import { memberDraft, Parts } from './load-balancer-draft.ts'
+import { memberDraft } from './load-balancer-draft.ts'
 import { POOLS, partOf, putPart, withoutPrefix } from './load-balancer-parts.ts'
 import { merged, mergeOf } from './merge-change.ts'
+import { Parts } from './parts.ts'
 import { type Route, route } from './route.ts'
 
 const tag = 'load-balancers'

@@ -5,8 +5,9 @@ import { z } from 'zod'
 import { problemIn, problemSchema } from '../http/problem.ts'
 import { find } from './collection.ts'
 import type { NativeContext } from './context.ts'
-import { memberDraft, Parts } from './load-balancer-draft.ts'
+import { memberDraft } from './load-balancer-draft.ts'
 import { LOAD_BALANCERS } from './load-balancers.ts'
+import { Parts } from './parts.ts'
 import { type Call, type Route, route } from './route.ts'
 
 const MOST_MEMBERS = 10_000

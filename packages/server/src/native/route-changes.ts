@@ -10,8 +10,8 @@ import {
 } from '@spout/model'
 import { z } from 'zod'
 import { placedRoute } from './listener-routes.ts'
-import { Parts } from './load-balancer-draft.ts'
 import { LISTENERS, partOf, putPart } from './load-balancer-parts.ts'
+import { Parts } from './parts.ts'
 import { type Route, route } from './route.ts'
 
 const body = z.strictObject({
