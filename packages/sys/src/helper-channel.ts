@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import { HelperError, HelperLost, type RefusedChange } from './helper-protocol/errors.ts'
 import type { Log } from './log.ts'
-import { HelperError, HelperLost, type RefusedChange } from './native-protocol.ts'
 import type { BatchLine } from './nft-batch-lines.ts'
 
 /** A reply line that said `ok`. */

@@ -1,8 +1,8 @@
 import { systemClock } from '@spout/runtime/clock'
 import { Mutex } from '@spout/runtime/mutex'
 import { HelperChannel, type Reply } from './helper-channel.ts'
+import { HelperError, HelperLost } from './helper-protocol/errors.ts'
 import type { Log } from './log.ts'
-import { HelperError, HelperLost } from './native-protocol.ts'
 import { Supervisor } from './supervisor.ts'
 
 const PROTOCOL_VERSION = 1

@@ -1,8 +1,10 @@
 import { bytes } from './helper-bytes.ts'
 import type { Reply } from './helper-channel.ts'
-import type { ArpProbeResult, ConnectResult, NftCount, PingResult, SctpResult, UdpResult } from './native-protocol.ts'
+import type { ArpProbeResult } from './helper-protocol/neighbours.ts'
+import type { NftCount } from './helper-protocol/nftables.ts'
+import type { ConnectResult, PingResult, SctpResult, UdpResult } from './helper-protocol/probes.ts'
 
-// What the helper replied, as the types of native-protocol.ts. The helper gives times in microseconds.
+// What the helper replied, as the types of helper-protocol. The helper gives times in microseconds.
 
 const durationMs = (reply: Reply): number => (reply.us as number) / 1000
 

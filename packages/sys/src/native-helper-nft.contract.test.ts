@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { NftChange } from './native-protocol.ts'
+import type { NftChange } from './helper-protocol/nftables.ts'
 import { runIn } from './netns.ts'
 import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
 import { SANITIZED } from './testing/native-builds.ts'

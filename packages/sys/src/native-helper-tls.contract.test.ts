@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Connect } from './native-protocol.ts'
+import type { Connect } from './helper-protocol/probes.ts'
 import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
 import { SANITIZED } from './testing/native-builds.ts'
 import { FAR } from './testing/segment.ts'

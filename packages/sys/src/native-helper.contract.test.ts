@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HelperLost } from './helper-protocol/errors.ts'
 import type { Log } from './log.ts'
 import { NativeHelper } from './native-helper.ts'
-import { HelperLost } from './native-protocol.ts'
 import { createNetns, deleteNetns, netnsPath, runIn } from './netns.ts'
 import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
 import { BUILDS, buildHelper, RELEASE } from './testing/native-builds.ts'

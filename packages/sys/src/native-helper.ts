@@ -1,22 +1,19 @@
 import { base64, bytes } from './helper-bytes.ts'
 import type { Reply } from './helper-channel.ts'
 import { HelperProcess, type NativeHelperOptions } from './helper-process.ts'
-import { arpProbeResult, connectResult, nftCounts, pingResult, sctpResult, udpResult } from './helper-results.ts'
+import type { ConntrackCount, ConntrackDelete } from './helper-protocol/conntrack.ts'
+import type { InNetns } from './helper-protocol/in-netns.ts'
 import type {
   AddrChanges,
-  AddressClaim,
-  Announce,
-  ArpProbe,
-  ArpProbeResult,
-  Connect,
-  ConnectResult,
-  ConntrackCount,
-  ConntrackDelete,
-  Defend,
-  HelperStats,
-  InNetns,
   LinkAddress,
   LinkRef,
+  Route,
+  RouteChanges,
+  RouteTableRef,
+  Traffic,
+} from './helper-protocol/interfaces.ts'
+import type { AddressClaim, Announce, ArpProbe, ArpProbeResult, Defend } from './helper-protocol/neighbours.ts'
+import type {
   NftBatch,
   NftCount,
   NftCounters,
@@ -24,18 +21,19 @@ import type {
   NftGet,
   NftTableRef,
   NftText,
+} from './helper-protocol/nftables.ts'
+import type {
+  Connect,
+  ConnectResult,
   Ping,
   PingResult,
-  Route,
-  RouteChanges,
-  RouteTableRef,
   Sctp,
   SctpResult,
-  TimeSlice,
-  Traffic,
   Udp,
   UdpResult,
-} from './native-protocol.ts'
+} from './helper-protocol/probes.ts'
+import type { HelperStats, TimeSlice } from './helper-protocol/processes.ts'
+import { arpProbeResult, connectResult, nftCounts, pingResult, sctpResult, udpResult } from './helper-results.ts'
 import { nftBatchLines } from './nft-batch-lines.ts'
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { NftChange } from './native-protocol.ts'
+import type { NftChange } from './helper-protocol/nftables.ts'
 import { CHANGES_PER_LINE, ELEMENT_BYTES_PER_LINE, nftBatchLines } from './nft-batch-lines.ts'
 
 interface LineFields {

@@ -1,5 +1,5 @@
 import { base64 } from './helper-bytes.ts'
-import type { NftBatch, NftChange, NftElements } from './native-protocol.ts'
+import type { NftBatch, NftChange, NftElements } from './helper-protocol/nftables.ts'
 
 /**
  * Raw bytes of elements on one line. Base64 adds a third, and the helper accepts lines up to 4 MiB. V8 keeps strings of

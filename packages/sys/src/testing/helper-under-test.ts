@@ -1,6 +1,6 @@
+import { HelperError } from '../helper-protocol/errors.ts'
 import type { Log } from '../log.ts'
 import { NativeHelper } from '../native-helper.ts'
-import { HelperError } from '../native-protocol.ts'
 import { buildHelper } from './native-builds.ts'
 import { createSegment, type Segment } from './segment.ts'
 
