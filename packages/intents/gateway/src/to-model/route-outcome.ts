@@ -1,8 +1,8 @@
 import { keyOf, type RefusedHost, shown, uidOf } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
+import type { ParentRef } from '../objects/references.ts'
 import { byAge, type RouteObject, routeIdOf } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
-import type { ParentOutcome } from '../write-back/route-status.ts'
 import { type AttachedListener, attach, attachingRouteOf, listenersOf } from './attachment.ts'
 import { backendResolver } from './backend-resolver.ts'
 import type { GatewaySurroundings } from './compile-gateway.ts'
@@ -11,6 +11,18 @@ import { allAtListeners, tooManyExpressions } from './gateway-routes.ts'
 import { gatewayOf, type JudgedParents, judgeParents, parentOf } from './listener-parents.ts'
 import { type Objection, objection } from './objection.ts'
 import { rivalsRefused } from './rivals.ts'
+
+/** The outcome of a route's attachment to one of our Gateways. */
+export interface ParentOutcome {
+  readonly ref: ParentRef
+  /** Why it is not attached. */
+  readonly refused: Objection | null
+  /** Why some of its rules are dropped. */
+  readonly partly: Objection | null
+  readonly unresolved: Objection | null
+  /** Why it gets nothing although it is accepted; empty when it does. */
+  readonly idle: string
+}
 
 /**
  * The outcome of a route at each of our Gateways and ListenerSets that it names. Pure.

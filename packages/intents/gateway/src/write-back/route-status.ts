@@ -3,20 +3,8 @@ import type { ConditionState } from '@spout/kube'
 import { CONTROLLER_NAME } from '../names.ts'
 import type { ParentRef } from '../objects/references.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
-import type { Objection } from '../to-model/objection.ts'
+import type { ParentOutcome } from '../to-model/route-outcome.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
-
-/** The outcome of a route's attachment to one of our Gateways. */
-export interface ParentOutcome {
-  readonly ref: ParentRef
-  /** Why it is not attached. */
-  readonly refused: Objection | null
-  /** Why some of its rules are dropped. */
-  readonly partly: Objection | null
-  readonly unresolved: Objection | null
-  /** Why it gets nothing although it is accepted; empty when it does. */
-  readonly idle: string
-}
 
 const TYPES = ['Accepted', 'ResolvedRefs', 'PartiallyInvalid']
 
