@@ -1,16 +1,6 @@
 import type { AgentLink } from '@spout/client/agent-link'
-import type {
-  Announcer,
-  CarriedRequest,
-  DataPlaneDriver,
-  EntryFollower,
-  GroupFollower,
-  ProbeLimits,
-  ProberOptions,
-  ShareWatch,
-} from '@spout/dataplane'
-import type { FlowsReport, ServiceStats } from '@spout/model/node-report'
-import type { Clock, Component, Logger, Timer } from '@spout/runtime'
+import type { Announcer, CarriedRequest, EntryFollower, ProbeLimits, ProberOptions } from '@spout/dataplane'
+import type { Clock, Component } from '@spout/runtime'
 import { type AccessLogCounts, AccessLogs, type AccessLogsOptions } from './access-logs.ts'
 import { CertificateFiles } from './certificate-files.ts'
 import type { Domains } from './domains.ts'
@@ -18,12 +8,14 @@ import type { AgentFigures } from './figures.ts'
 import { followLink } from './follow-link.ts'
 import { LoadBalancerMetrics } from './load-balancer-metrics.ts'
 import { MemberHealthFeed } from './member-health-feed.ts'
+import { NodeReadings, type NodeSources, OBSERVE_EVERY_MS } from './node-readings.ts'
 import { NodeReconciler } from './reconcile-node.ts'
+import { Repeats } from './repeats.ts'
 import { Reporter } from './reporter.ts'
 import { RequestFigures } from './request-figures.ts'
 import { StateFile } from './state-file.ts'
 
-export interface NodeAgentOptions {
+export interface NodeAgentOptions extends NodeSources {
   /** Random, new at each start. */
   readonly session: string
   /** The file that holds the last good state. */
@@ -32,36 +24,20 @@ export interface NodeAgentOptions {
   /** The memory-backed directory of the listeners' certificates. */
   readonly certificateDirectory: string
   readonly domains: Domains
-  readonly drivers: readonly DataPlaneDriver[]
   /** Followers of load-balancer entries besides drivers. Default none. */
   readonly followers?: readonly EntryFollower[]
   /** All announcers of the node as one. */
   readonly announcer: Announcer
-  /** The node's membership in its group. */
-  readonly group: GroupFollower
-  /** The state of flow replication; null if flows are not replicated. */
-  readonly flows: () => Promise<FlowsReport | null>
-  /** The node's address on the fabric; null if it has none. */
-  readonly fabricAddress: () => Promise<string | null>
   readonly checks: ProberOptions['checks']
   /** Where access logs are written, and sent to. Default: nowhere. */
   readonly accessLogs?: AccessLogsOptions
   /** Default: the prober's own limits. */
   readonly probeLimits?: ProbeLimits
-  /** Watches the use of shares. Default: nothing watches it. */
-  readonly shares?: ShareWatch
   readonly clock: Clock
   /** Uniform in [0, 1). */
   readonly random: () => number
-  readonly log: Logger
-  readonly observeEveryMs?: number
-  readonly statsEveryMs?: number
 }
 
-const OBSERVE_EVERY_MS = 2000
-const STATS_EVERY_MS = 5000
-/** How often traffic counters are read, if a pool is watched. */
-const TRAFFIC_EVERY_MS = 250
 const STOP_GRACE_MS = 3000
 
 /**
@@ -81,10 +57,8 @@ export class NodeAgent implements Component {
   readonly #accessLogs: AccessLogs | null
   #health: MemberHealthFeed | null = null
   #following: Promise<void> | null = null
-  readonly #timers = new Map<string, Timer>()
-  readonly #unsubscribe: (() => void)[] = []
-  /** The statistics that the reporter got last, by driver. */
-  readonly #told = new Map<DataPlaneDriver, readonly ServiceStats[]>()
+  readonly #repeats: Repeats
+  readonly #readings: NodeReadings
 
   constructor(options: NodeAgentOptions) {
     this.#options = options
@@ -111,6 +85,14 @@ export class NodeAgent implements Component {
       down: (key) => this.#health?.down(key) ?? new Set(),
       latencies: (listenerId) => this.#requests.of(listenerId),
       clock: options.clock,
+    })
+    this.#repeats = new Repeats(options.clock)
+    this.#readings = new NodeReadings(options, {
+      reporter: this.#reporter,
+      requests: this.#requests,
+      accessLogs: this.#accessLogs,
+      health: () => this.#health,
+      repeats: this.#repeats,
     })
     const { before, after } = this.#certificates
     this.#reconciler = new NodeReconciler({
@@ -151,7 +133,7 @@ export class NodeAgent implements Component {
       { event: 'adopted', entries: this.#state.entries.size, ...this.counters },
       'took over the state of the last agent',
     )
-    await this.#followGroup()
+    await this.#readings.followGroup()
     this.#reporter.start()
     this.#following = followLink(
       {
@@ -164,10 +146,8 @@ export class NodeAgent implements Component {
       },
       this.#stopping.signal,
     )
-    this.#every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () => this.#reconciler.observe())
-    this.#every('traffic', TRAFFIC_EVERY_MS, () => this.#pollTraffic())
-    this.#every('stats', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#pollStats())
-    this.#every('shares', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#lookAtShares())
+    this.#repeats.every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () => this.#reconciler.observe())
+    this.#readings.start()
   }
 
   /** Changes to the kernel and the proxies since the start, summed up. */
@@ -216,8 +196,8 @@ export class NodeAgent implements Component {
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    for (const unsubscribe of this.#unsubscribe) unsubscribe()
-    for (const timer of this.#timers.values()) timer.clear()
+    this.#readings.close()
+    this.#repeats.close()
     this.#health?.close()
     await this.#following
     await this.#reporter.stop()
@@ -225,79 +205,5 @@ export class NodeAgent implements Component {
     this.#certificates.close()
     await this.#accessLogs?.close()
     await this.#state.close()
-  }
-
-  /** Reports the state of the group membership whenever it changes. */
-  async #followGroup(): Promise<void> {
-    const { group } = this.#options
-    const end = group.onReport?.((report) => this.#reporter.tell(report))
-    if (end !== undefined) this.#unsubscribe.push(end)
-    this.#reporter.tell((await group.report?.()) ?? {})
-    await this.#lookAtFlows()
-    this.#every('flows', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#lookAtFlows())
-    await this.#lookAtFabric()
-    this.#every('fabric', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () => this.#lookAtFabric())
-  }
-
-  async #lookAtFlows(): Promise<void> {
-    try {
-      this.#reporter.tell({ flows: await this.#options.flows() })
-    } catch (error) {
-      this.#options.log.debug({ event: 'flows-unknown', err: error }, 'the state of flow replication cannot be read')
-    }
-  }
-
-  async #lookAtFabric(): Promise<void> {
-    try {
-      this.#reporter.tell({ fabricAddress: await this.#options.fabricAddress() })
-    } catch (error) {
-      this.#options.log.warn(
-        { event: 'fabric-unknown', err: error },
-        'the address of the fabric interface cannot be read',
-      )
-    }
-  }
-
-  async #lookAtShares(): Promise<void> {
-    const { shares } = this.#options
-    if (shares !== undefined) this.#reporter.tell({ overShares: await shares.look() })
-    if (this.#accessLogs !== null) this.#reporter.tell({ logTroubles: this.#accessLogs.troubles() })
-  }
-
-  async #pollTraffic(): Promise<void> {
-    if (!this.#health?.wantsTraffic) return
-    for (const driver of this.#options.drivers) {
-      if (driver.traffic === undefined) continue
-      try {
-        this.#health.traffic(await driver.traffic())
-      } catch (error) {
-        this.#options.log.debug({ event: 'traffic-failed', driver: driver.name, err: error }, 'no counters this time')
-      }
-    }
-  }
-
-  async #pollStats(): Promise<void> {
-    for (const driver of this.#options.drivers) {
-      try {
-        const stats = await driver.stats()
-        // The same object means that the driver read no new counters.
-        if (this.#told.get(driver) !== stats) this.#reporter.stats(stats.map((one) => this.#requests.with(one)))
-        this.#told.set(driver, stats)
-      } catch (error) {
-        this.#options.log.debug({ event: 'stats-failed', driver: driver.name, err: error }, 'no counters this time')
-      }
-    }
-  }
-
-  /** Repeats work with a pause between the end of one and the start of the next. */
-  #every(name: string, pauseMs: number, work: () => Promise<void> | void): void {
-    const turn = async () => {
-      await work()
-      if (!this.#stopping.signal.aborted) this.#every(name, pauseMs, work)
-    }
-    this.#timers.set(
-      name,
-      this.#options.clock.setTimer(() => void turn(), pauseMs),
-    )
   }
 }

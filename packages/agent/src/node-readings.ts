@@ -1,0 +1,133 @@
+import type { DataPlaneDriver, GroupFollower, ShareWatch } from '@spout/dataplane'
+import type { FlowsReport, ServiceStats } from '@spout/model/node-report'
+import type { Logger } from '@spout/runtime'
+import type { AccessLogs } from './access-logs.ts'
+import type { MemberHealthFeed } from './member-health-feed.ts'
+import type { Repeats } from './repeats.ts'
+import type { Reporter } from './reporter.ts'
+import type { RequestFigures } from './request-figures.ts'
+
+/** What is read of a node again and again. */
+export interface NodeSources {
+  readonly drivers: readonly DataPlaneDriver[]
+  /** The node's membership in its group. */
+  readonly group: GroupFollower
+  /** The state of flow replication; null if flows are not replicated. */
+  readonly flows: () => Promise<FlowsReport | null>
+  /** The node's address on the fabric; null if it has none. */
+  readonly fabricAddress: () => Promise<string | null>
+  /** Watches the use of shares. Default: nothing watches it. */
+  readonly shares?: ShareWatch
+  readonly log: Logger
+  readonly observeEveryMs?: number
+  readonly statsEveryMs?: number
+}
+
+/** What takes the readings. */
+interface Parts {
+  readonly reporter: Reporter
+  readonly requests: RequestFigures
+  readonly accessLogs: AccessLogs | null
+  /** Null before the agent has its state. */
+  readonly health: () => MemberHealthFeed | null
+  readonly repeats: Repeats
+}
+
+export const OBSERVE_EVERY_MS = 2000
+const STATS_EVERY_MS = 5000
+/** How often traffic counters are read, if a pool is watched. */
+const TRAFFIC_EVERY_MS = 250
+
+/** Reads the state of a node, and tells it to the reporter. What cannot be read this time is read the next time. */
+export class NodeReadings {
+  readonly #sources: NodeSources
+  readonly #parts: Parts
+  readonly #statsEveryMs: number
+  #unsubscribe: () => void = () => {}
+  /** The statistics that the reporter got last, by driver. */
+  readonly #told = new Map<DataPlaneDriver, readonly ServiceStats[]>()
+
+  constructor(sources: NodeSources, parts: Parts) {
+    this.#sources = sources
+    this.#parts = parts
+    this.#statsEveryMs = sources.statsEveryMs ?? STATS_EVERY_MS
+  }
+
+  /** Reports the node's part in its group now and whenever it changes, flow replication, and the fabric's address. */
+  async followGroup(): Promise<void> {
+    const { group, observeEveryMs = OBSERVE_EVERY_MS } = this.#sources
+    const { reporter, repeats } = this.#parts
+    this.#unsubscribe = group.onReport?.((report) => reporter.tell(report)) ?? this.#unsubscribe
+    reporter.tell((await group.report?.()) ?? {})
+    await this.#lookAtFlows()
+    repeats.every('flows', this.#statsEveryMs, () => this.#lookAtFlows())
+    await this.#lookAtFabric()
+    repeats.every('fabric', observeEveryMs, () => this.#lookAtFabric())
+  }
+
+  /** From now on traffic, statistics and the use of shares are read again and again. */
+  start(): void {
+    const { repeats } = this.#parts
+    repeats.every('traffic', TRAFFIC_EVERY_MS, () => this.#pollTraffic())
+    repeats.every('stats', this.#statsEveryMs, () => this.#pollStats())
+    repeats.every('shares', this.#statsEveryMs, () => this.#lookAtShares())
+  }
+
+  /** Group reports that come later are not told. */
+  close(): void {
+    this.#unsubscribe()
+  }
+
+  async #lookAtFlows(): Promise<void> {
+    try {
+      this.#parts.reporter.tell({ flows: await this.#sources.flows() })
+    } catch (error) {
+      this.#sources.log.debug({ event: 'flows-unknown', err: error }, 'the state of flow replication cannot be read')
+    }
+  }
+
+  async #lookAtFabric(): Promise<void> {
+    try {
+      this.#parts.reporter.tell({ fabricAddress: await this.#sources.fabricAddress() })
+    } catch (error) {
+      this.#sources.log.warn(
+        { event: 'fabric-unknown', err: error },
+        'the address of the fabric interface cannot be read',
+      )
+    }
+  }
+
+  async #lookAtShares(): Promise<void> {
+    const { shares } = this.#sources
+    const { reporter, accessLogs } = this.#parts
+    if (shares !== undefined) reporter.tell({ overShares: await shares.look() })
+    if (accessLogs !== null) reporter.tell({ logTroubles: accessLogs.troubles() })
+  }
+
+  async #pollTraffic(): Promise<void> {
+    const health = this.#parts.health()
+    if (!health?.wantsTraffic) return
+    for (const driver of this.#sources.drivers) {
+      if (driver.traffic === undefined) continue
+      try {
+        health.traffic(await driver.traffic())
+      } catch (error) {
+        this.#sources.log.debug({ event: 'traffic-failed', driver: driver.name, err: error }, 'no counters this time')
+      }
+    }
+  }
+
+  async #pollStats(): Promise<void> {
+    const { reporter, requests } = this.#parts
+    for (const driver of this.#sources.drivers) {
+      try {
+        const stats = await driver.stats()
+        // The same object means that the driver read no new counters.
+        if (this.#told.get(driver) !== stats) reporter.stats(stats.map((one) => requests.with(one)))
+        this.#told.set(driver, stats)
+      } catch (error) {
+        this.#sources.log.debug({ event: 'stats-failed', driver: driver.name, err: error }, 'no counters this time')
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { Clock, Timer } from '@spout/runtime'
+
+/** Work that is repeated, with a pause between the end of one turn and the start of the next. */
+export class Repeats {
+  readonly #clock: Clock
+  readonly #timers = new Map<string, Timer>()
+  #isClosed = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The first turn comes after a pause, too. A turn never rejects. */
+  every(name: string, pauseMs: number, work: () => Promise<void> | void): void {
+    const turn = async () => {
+      await work()
+      if (!this.#isClosed) this.every(name, pauseMs, work)
+    }
+    this.#timers.set(
+      name,
+      this.#clock.setTimer(() => void turn(), pauseMs),
+    )
+  }
+
+  /** No further turn begins. */
+  close(): void {
+    this.#isClosed = true
+    for (const timer of this.#timers.values()) timer.clear()
+  }
+}
