@@ -2,22 +2,22 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { isAlive, type ProcessId } from '../../lab/record.ts'
-import { type KubernetesApi, KubernetesApiError } from '../api.ts'
+import type { KubernetesApi } from '../api.ts'
 import type { Container, Pod } from '../objects.ts'
 import { type KubeletConfig, notReadyFile, podLogFile, podPlaceName, shortId } from './config.ts'
 import { ContainerLog } from './container-log.ts'
 import { executeIn, hostNameOf, isReal, signal, startContainer } from './container-process.ts'
-import { Pause, sleep } from './pause.ts'
+import { Pause } from './pause.ts'
 import { addPodNetwork, type PodAddresses, type PodAddressPool, removePodNetwork } from './pod-network.ts'
+import { PodObject } from './pod-object.ts'
 import { type PodRecord, removePodRecord, writePodRecord } from './pod-record.ts'
-import { type PodState, podStatus } from './pod-status.ts'
+import type { PodState } from './pod-status.ts'
 import { keepAsking, Readiness } from './readiness.ts'
 import { writeServiceNames } from './service-names.ts'
 import { killGroup } from './streaming/upgrades.ts'
 import { type Mount, makeVolumes } from './volumes.ts'
 
 const LOOK_EVERY_MS = 100
-const RETRY_MS = 200
 const DEFAULT_GRACE_S = 30
 const LONGEST_RESTART_DELAY_MS = 10_000
 
@@ -44,10 +44,8 @@ export class PodWorker {
   #addresses: PodAddresses | null = null
   #startedAt = new Date().toISOString()
   #problem: string | null = null
-  #published = ''
-  #publishing: Promise<void> | null = null
-  #vanished = false
   readonly #pause = new Pause()
+  readonly #object: PodObject
   readonly #commands = new Set<ChildProcess>()
 
   constructor(api: KubernetesApi, config: KubeletConfig, pool: PodAddressPool, pod: Pod) {
@@ -55,6 +53,7 @@ export class PodWorker {
     this.#config = config
     this.#pool = pool
     this.#pod = pod
+    this.#object = new PodObject(api, this.#abandoned.signal, () => this.#pause.wake())
     this.#runs = pod.spec.containers.map((container) => ({
       container,
       readiness: container.readinessProbe ? new Readiness(container.readinessProbe) : null,
@@ -123,7 +122,7 @@ export class PodWorker {
 
   /** The object is gone: end at once. */
   vanish(): void {
-    this.#vanished = true
+    this.#object.vanish()
     this.#pause.wake()
   }
 
@@ -146,12 +145,12 @@ export class PodWorker {
     await this.#terminate()
     this.#abandoned.abort()
     await Promise.all(probing)
-    await this.#publishing
-    if (!this.#vanished) await this.#removeObject()
+    await this.#object.idle()
+    await this.#object.remove(this.#pod)
   }
 
   get #leaving(): boolean {
-    return this.#vanished || this.#pod.metadata.deletionTimestamp !== undefined
+    return this.#object.isGone || this.#pod.metadata.deletionTimestamp !== undefined
   }
 
   async #startWhatIsNot(): Promise<void> {
@@ -254,7 +253,7 @@ export class PodWorker {
   async #terminate(): Promise<void> {
     const since = performance.now()
     const deadline = () => {
-      if (this.#vanished) return 0
+      if (this.#object.isGone) return 0
       const { deletionGracePeriodSeconds } = this.#pod.metadata
       const seconds = deletionGracePeriodSeconds ?? this.#pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_S
       return since + seconds * 1000
@@ -272,9 +271,9 @@ export class PodWorker {
     for (const { process } of this.#runs) if (process) signal(process, 'SIGKILL')
     while (!this.#isStopped) await this.#pause.wait(5)
     for (const child of this.#commands) killGroup(child)
-    await this.#publishing
+    await this.#object.idle()
     this.#publish()
-    await this.#publishing
+    await this.#object.idle()
     await this.#takeDown()
   }
 
@@ -313,37 +312,7 @@ export class PodWorker {
     }
   }
 
-  /** Writes the status in the background when its meaning has changed; the newest wins. */
   #publish(): void {
-    if (this.#publishing !== null || this.#vanished) return
-    const status = podStatus(this.#pod, this.#state, new Date().toISOString())
-    const meaning = JSON.stringify(status, (key, value) => (key === 'lastTransitionTime' ? undefined : value))
-    if (meaning === this.#published) return
-    const { namespace, name, uid } = this.#pod.metadata
-    this.#publishing = this.#api
-      .patchByKey(`/api/v1/namespaces/${namespace}/pods/${name}/status`, { metadata: { uid }, status })
-      .then(() => {
-        this.#published = meaning
-      })
-      .catch(() => sleep(RETRY_MS, this.#abandoned.signal))
-      .finally(() => {
-        this.#publishing = null
-        this.#pause.wake()
-      })
-  }
-
-  /** Repeats the deletion at the API server until it succeeds. */
-  async #removeObject(): Promise<void> {
-    const { namespace, name, uid } = this.#pod.metadata
-    while (!this.#vanished) {
-      try {
-        const body = { gracePeriodSeconds: 0, preconditions: { uid } }
-        await this.#api.delete(`/api/v1/namespaces/${namespace}/pods/${name}`, body)
-        return
-      } catch (error) {
-        if (error instanceof KubernetesApiError && (error.status === 404 || error.status === 409)) return
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-      }
-    }
+    this.#object.publish(this.#pod, () => this.#state)
   }
 }
