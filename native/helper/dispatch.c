@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "operations.h"
+#include "requests/operations.h"
 
 #define PROTOCOL_VERSION 1
 

@@ -12,12 +12,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "defend.h"
+#include "neighbours/defend.h"
 #include "dispatch.h"
-#include "helper.h"
-#include "nft_batch.h"
-#include "ping.h"
-#include "reply.h"
+#include "loop/helper.h"
+#include "netfilter/nft_batch.h"
+#include "probes/ping.h"
+#include "requests/reply.h"
 
 #define MAX_LINE (4u << 20)
 #define READ_SIZE (256u << 10)

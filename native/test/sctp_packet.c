@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../helper/crc32c.h"
-#include "../helper/sctp_packet.h"
+#include "../helper/probes/crc32c.h"
+#include "../helper/probes/sctp_packet.h"
 
 static const struct sctp_init INIT = {.own_port = 40000, .port = 3868, .tag = 0xa1b2c3d4};
 

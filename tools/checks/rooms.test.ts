@@ -54,5 +54,17 @@ it('names an import of a neighbour, and one from a folder into its own subfolder
   ])
 })
 
+it('reads what files in C include', () => {
+  const files = {
+    'main.c': '#include "high/c.h"',
+    'low/a.c': '#include <stdio.h>\n#include "a.h"\n#include "../high/c.h"',
+    'low/a.h': '#include "../../daemon/memory.h"',
+    'high/c.h': '#include "../low/a.h"',
+  }
+  expect(violationsOf(files, ['low', 'high'])).toEqual([
+    'src/low/a.c: low imports from high, which does not come before it',
+  ])
+})
+
 it('imports of products name nothing that is for tests', () =>
   expect(testingViolations(path.resolve(import.meta.dirname, '../..'))).toEqual([]))

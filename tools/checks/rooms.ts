@@ -5,11 +5,12 @@ import path from 'node:path'
  * The folders of a package, lowest first: a file may import from its own folder and from those before it. Folders in
  * one row are neighbours and import nothing of each other. A listed subfolder is a room of its own in its folder; `/*`
  * makes every subfolder a room. A large room may have a list of its own. Files next to the folders, such as `index.ts`,
- * combine the folders and may import from each.
+ * combine the folders and may import from each. Of C, what a file includes is read.
  */
 type Rooms = readonly (string | readonly string[])[]
 
 export const ROOMS: Readonly<Record<string, Rooms>> = {
+  'native/helper': ['loop', 'requests', ['interfaces', 'netfilter', 'neighbours', 'probes']],
   'packages/admission/src': [
     'contract',
     'view',
@@ -66,7 +67,7 @@ const isTest = (file: string): boolean => TESTING.test(file) || /\.(test|fixture
 /** Every import that goes up or sideways, and every folder that is in no list, as `file: reason`. */
 export function roomViolations(root: string, rooms: Readonly<Record<string, Rooms>>): readonly string[] {
   return Object.entries(rooms).flatMap(([source, order]) =>
-    globSync('*/**/*.ts', { cwd: path.join(root, source) })
+    globSync('*/**/*.{ts,c,h}', { cwd: path.join(root, source) })
       .filter((file) => !isTest(file))
       .flatMap((file) => {
         const room = roomOf(order, file)
@@ -106,5 +107,8 @@ const roomOf = (order: Rooms, file: string): { readonly name: string; readonly r
 const enclosing = (name: string, file: string): string =>
   new RegExp(`^${name.replace('*', '[^/]+')}(?=/)`).exec(file)?.[0] ?? ''
 
+const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']*)'/g
+const INCLUDE = /^#include "(.+)"/gm
+
 const importsOf = (file: string): readonly string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.[^']*)'/g)].map((match) => match[1] ?? '')
+  [...readFileSync(file, 'utf8').matchAll(file.endsWith('.ts') ? IMPORT : INCLUDE)].map((match) => match[1] ?? '')

@@ -14,7 +14,7 @@ const OBJECTS = 'native/build/release'
  */
 export function cModules(root: string): Graph {
   const uses = new Map<string, Set<string>>()
-  const files = globSync('native/*/*.[ch]', { cwd: root, exclude: ['native/build/**', 'native/test/**'] })
+  const files = globSync('native/*/**/*.[ch]', { cwd: root, exclude: ['native/build/**', 'native/test/**'] })
   for (const file of files) uses.set(moduleOf(file), new Set())
   for (const file of files)
     for (const [, header = ''] of readFileSync(path.join(root, file), 'utf8').matchAll(/^#include "(.+)"/gm))
@@ -29,9 +29,11 @@ export function cModules(root: string): Graph {
 
 const moduleOf = (file: string): string => file.replace(/\.[ch]$/, '')
 
-/** Each folder is a program, except folders that several link: names are unique only within a program. */
+/** Each folder of `native` is a program, except folders that several link: names are unique only within a program. */
 const mayLink = (user: string, definer: string): boolean =>
-  path.dirname(user) === path.dirname(definer) || /^native\/(net|daemon)\//.test(definer)
+  programOf(user) === programOf(definer) || /^native\/(net|daemon)\//.test(definer)
+
+const programOf = (module: string): string | undefined => module.split('/')[1]
 
 interface Symbols {
   readonly defined: Set<string>

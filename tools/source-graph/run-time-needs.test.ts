@@ -25,7 +25,7 @@ it('leads from C to the tests that start the program, and to whatever starts an 
   expect(mover).toContain('mover.lab.test.ts')
   expect(mover).toContain('failover.e2e.test.ts')
   expect(mover).not.toContain('native-helper.contract.test.ts')
-  expect(testsOf('native/helper/sctp.c')).toContain('native-helper.contract.test.ts')
+  expect(testsOf('native/helper/probes/sctp.c')).toContain('native-helper.contract.test.ts')
   // Linked into the mover, too.
   expect(testsOf('native/net/address.h')).toContain('mover.lab.test.ts')
 })
