@@ -58,6 +58,22 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'configuration',
     'processes',
   ],
+  'packages/model/src': [
+    'regex',
+    'diff',
+    'parsing',
+    'scalars',
+    'reports',
+    'announcers',
+    'health-checks',
+    'certificates',
+    'networks',
+    'nodes',
+    'routes',
+    'load-balancers',
+    'projects',
+    'node-state',
+  ],
 }
 
 /** The folder for labs and test doubles in every package. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseAs } from './parse.ts'
-import { sessionPersistence } from './pool.ts'
+import { sessionPersistence } from './load-balancers/pool.ts'
+import { parseAs } from './parsing/parse.ts'
 
 const parsed = (networks: unknown) => parseAs(sessionPersistence, { type: 'source-ip', networks }, 'persistence')
 

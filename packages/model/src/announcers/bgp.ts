@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { asNumber } from '../bgp.ts'
 import type { AnnouncerDescriptor } from './announcer.ts'
+import { asNumber } from './bgp-peer.ts'
 import { announcerSettings } from './settings.ts'
 
 export const groupBgpSettings = z.strictObject({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nodeGroup } from '../node-group.ts'
+import { nodeGroup } from '../nodes/node-group.ts'
 import { announcerInUse, CONFIGURED_ANNOUNCERS, hasAllDefaults, lacksSettings } from './group-settings.ts'
 import { requiredSettings, settingsOf } from './settings.ts'
 

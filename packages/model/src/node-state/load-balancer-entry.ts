@@ -1,6 +1,6 @@
 import type { Announce } from '../announcers/registry.ts'
-import { ListTally } from '../list-tally.ts'
-import type { DedicatedProxy, RequestSizes } from '../offer.ts'
+import { ListTally } from '../diff/list-tally.ts'
+import type { DedicatedProxy, RequestSizes } from '../load-balancers/offer.ts'
 import type { NodeCertificate } from './certificate.ts'
 import type { NodePool } from './pool.ts'
 import type { NodeRoute } from './route.ts'

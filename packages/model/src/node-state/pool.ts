@@ -1,7 +1,7 @@
-import type { CheckType } from '../check-kinds.ts'
-import type { Cipher } from '../ciphers.ts'
 import type { ClientNetworks } from '../client-networks.ts'
-import type { SessionCookie } from '../session-cookie.ts'
+import type { CheckType } from '../health-checks/check-kinds.ts'
+import type { SessionCookie } from '../load-balancers/session-cookie.ts'
+import type { Cipher } from '../scalars/ciphers.ts'
 import type { NodeCertificate } from './certificate.ts'
 import type { SlotTable } from './slot-table.ts'
 

@@ -1,7 +1,7 @@
-import type { SyslogTarget } from '../access-log.ts'
-import type { Cipher } from '../ciphers.ts'
-import type { INSERT_HEADERS } from '../listener.ts'
-import type { ListenerProtocol } from '../protocols.ts'
+import type { SyslogTarget } from '../load-balancers/access-log.ts'
+import type { INSERT_HEADERS } from '../load-balancers/listener.ts'
+import type { Cipher } from '../scalars/ciphers.ts'
+import type { ListenerProtocol } from '../scalars/protocols.ts'
 import type { NodeCertificate } from './certificate.ts'
 import type { NodeRoute } from './route.ts'
 

@@ -1,0 +1,132 @@
+import { hash } from 'node:crypto'
+import type { NodeStateEntry } from './index.ts'
+
+/** JSON with sorted object keys, so that equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value)) return listText(value)
+  const fields = value as Readonly<Record<string, unknown>>
+  return fieldsText(fields, Object.keys(fields).sort())
+}
+
+function listText(list: readonly unknown[]): string {
+  const flat = namesOfFlat(list)
+  // A list of names is the order of the fields, too. It is several times as fast as to write each.
+  if (flat !== null) return JSON.stringify(list, flat.sort())
+  let text = ''
+  // Items of a list usually have the same fields, so the names are sorted once for thousands of members.
+  let [names, sorted]: [readonly string[], readonly string[]] = [[], []]
+  for (let at = 0; at < list.length; at++) {
+    const item = list[at]
+    if (at > 0) text += ','
+    if (item === null || typeof item !== 'object' || Array.isArray(item)) {
+      text += canonicalJson(item)
+      continue
+    }
+    const own = Object.keys(item)
+    if (!isSame(own, names)) [names, sorted] = [own, [...own].sort()]
+    text += fieldsText(item as Readonly<Record<string, unknown>>, sorted)
+  }
+  return `[${text}]`
+}
+
+/** The fields of objects that all have the same ones, with single values alone; null for other lists. */
+function namesOfFlat(list: readonly unknown[]): string[] | null {
+  const [first] = list
+  if (list.length < 2 || first === null || typeof first !== 'object' || Array.isArray(first)) return null
+  const names = Object.keys(first)
+  for (const item of list) {
+    if (item === null || typeof item !== 'object' || Array.isArray(item)) return null
+    let count = 0
+    for (const name in item) {
+      const field = (item as Readonly<Record<string, unknown>>)[name]
+      if (name !== names[count++] || (typeof field === 'object' && field !== null)) return null
+    }
+    if (count !== names.length) return null
+  }
+  return names
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name, at) => name === b[at])
+
+function fieldsText(fields: Readonly<Record<string, unknown>>, sorted: readonly string[]): string {
+  let text = ''
+  for (const name of sorted) {
+    const field = fields[name]
+    if (field === undefined) continue
+    text += `${text === '' ? '' : ','}${nameText(name)}:`
+    text += typeof field === 'number' && Number.isSafeInteger(field) ? field : canonicalJson(field)
+  }
+  return `{${text}}`
+}
+
+const PLAIN = /^[A-Za-z0-9_]+$/
+const nameText = (name: string): string => (PLAIN.test(name) ? `"${name}"` : JSON.stringify(name))
+
+/** Members of a large pool are hashed in chunks of this size, so that one more member costs one chunk. */
+const CHUNK = 64
+/** More routes of a listener than this are hashed one by one, since one more may be anywhere among them. */
+const FEW_ROUTES = 64
+
+/** The hash of an entry, and the hashes of parts that make hashing a changed version cheap. */
+export interface HashedParts {
+  readonly hash: string
+  readonly entry: NodeStateEntry
+  /** Chunk hashes by member list. */
+  readonly chunks: ReadonlyMap<readonly unknown[], readonly string[]>
+  /** Hashes of routes. Versions of an entry share them. */
+  readonly routes: WeakMap<object, string>
+}
+
+/** Entries are compared by this hash: the first 128 bits of SHA-256 over the canonical JSON, hex. */
+export const entryHash = (entry: NodeStateEntry): string => hashEntry(entry).hash
+
+/**
+ * The hash of an entry. In a pool of more than 64 members it covers the hashes of chunks of 64 instead of the members,
+ * and with more than 64 routes their hashes instead of these.
+ * @param before an entry that may share members and routes with it; the same objects are not hashed again
+ */
+export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedParts {
+  const chunks = new Map<readonly unknown[], readonly string[]>()
+  const routes = before?.routes ?? new WeakMap<object, string>()
+  if (entry.kind !== 'load-balancer') return { hash: digest(canonicalJson(entry)), entry, chunks, routes }
+  const poolsBefore = before?.entry.kind === 'load-balancer' ? before.entry.pools : []
+  const pools = entry.pools.map((pool) => {
+    if (pool.members.length <= CHUNK) return pool
+    const known = poolsBefore.find(({ id }) => id === pool.id)?.members ?? []
+    const members = chunkHashes(pool.members, known, before?.chunks.get(known) ?? [])
+    chunks.set(pool.members, members)
+    return { ...pool, members }
+  })
+  const services = entry.services.map((service) =>
+    service.routes === undefined || service.routes.length <= FEW_ROUTES
+      ? service
+      : { ...service, routes: digest(service.routes.map((route) => hashOf(route, routes)).join('')) },
+  )
+  return { hash: digest(canonicalJson({ ...entry, services, pools })), entry, chunks, routes }
+}
+
+function hashOf(item: object, known: WeakMap<object, string>): string {
+  const hash = known.get(item) ?? digest(canonicalJson(item))
+  known.set(item, hash)
+  return hash
+}
+
+function chunkHashes(
+  list: readonly unknown[],
+  before: readonly unknown[],
+  hashesBefore: readonly string[],
+): readonly string[] {
+  const hashes: string[] = []
+  for (let from = 0; from < list.length; from += CHUNK) {
+    const to = Math.min(from + CHUNK, list.length)
+    const known = hashesBefore[from / CHUNK]
+    let same = known !== undefined && Math.min(from + CHUNK, before.length) === to
+    for (let at = from; same && at < to; at++) same = list[at] === before[at]
+    hashes.push(same ? known! : digest(canonicalJson(list.slice(from, to))))
+  }
+  return hashes
+}
+
+const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, 32)

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { ipText, metaShape, timestamp, uuid } from '../scalars/scalars.ts'
+
+/** A machine that carries load balancers. It enrols once with a token, and is then known by its certificate. */
+export const node = z.strictObject({
+  ...metaShape,
+  nodeGroupId: uuid,
+  /** SHA-256 of the client certificate of its last enrolment, hex; null before enrolment. */
+  certificateSha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .nullable(),
+  /** A `cordoned` node gets nothing new. A `draining` node also hands over what it has. */
+  scheduling: z.enum(['enabled', 'cordoned', 'draining']),
+  /** When `scheduling` last changed; null before the first change. The steps of a drain are timed from here. */
+  schedulingSince: timestamp.nullable().default(null),
+  /** When it was last told to drain, even if `scheduling` has changed since; null if never. */
+  drainedSince: timestamp.nullable().default(null),
+  /** Its address on the fabric, set by an administrator; null uses what the agent sees. */
+  fabricAddress: ipText.nullable(),
+  /** The address that the agent last saw on its fabric interface. */
+  seenFabricAddress: ipText.nullable().default(null),
+})
+export type Node = z.infer<typeof node>
+
+/** The node's address on the fabric; null while it is unknown. */
+export const fabricAddressOf = (of: Pick<Node, 'fabricAddress' | 'seenFabricAddress'>): string | null =>
+  of.fabricAddress ?? of.seenFabricAddress
+
+/** A one-time secret that enrols one node. Only its hash is stored. */
+export const enrolmentToken = z.strictObject({
+  ...metaShape,
+  nodeName: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'is not a host label'),
+  nodeGroupId: uuid,
+  secretSha256: z.string(),
+  expiresAt: timestamp,
+  usedAt: timestamp.nullable(),
+  /**
+   * Hashes of the certificate request that used the token up, and of the certificate issued. The answer may be lost and
+   * requested again.
+   */
+  grant: z.strictObject({ requestSha256: z.string(), certificateSha256: z.string() }).nullable().default(null),
+})
+export type EnrolmentToken = z.infer<typeof enrolmentToken>
