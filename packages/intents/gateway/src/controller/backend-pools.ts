@@ -1,7 +1,7 @@
 import { backendPool, type Family, type PoolContent } from '@spout/connector'
 import type { EndpointSlice } from '@spout/kube'
 import { poolTls } from '@spout/model'
-import type { Backend } from '../to-model/backends.ts'
+import type { Backend } from '../to-model/backends/backends.ts'
 import type { Cluster } from './cluster.ts'
 
 interface Kept {

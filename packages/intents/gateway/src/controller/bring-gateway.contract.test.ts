@@ -15,7 +15,7 @@ import {
   surroundingsOf,
   to,
 } from '../testing/objects.ts'
-import { compileGateway } from '../to-model/compile-gateway.ts'
+import { compileGateway } from '../to-model/gateways/compile-gateway.ts'
 import { bringGateway } from './bring-gateway.ts'
 
 const CLUSTER = 'c1'

@@ -18,7 +18,7 @@ import {
   withoutNewRoutes,
 } from '@spout/connector'
 import type { Gateway } from '../objects/gateway.ts'
-import type { CompiledGateway } from '../to-model/compile-gateway.ts'
+import type { CompiledGateway } from '../to-model/gateways/compile-gateway.ts'
 
 const FIELDS: AddressFields = {
   addresses: 'spec.addresses',

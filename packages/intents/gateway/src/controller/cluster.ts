@@ -5,7 +5,7 @@ import type { GatewayClass } from '../objects/gateway-class.ts'
 import type { ListenerSet, ListenerSetStatus } from '../objects/listener-set.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
-import type { Labels } from '../to-model/listener-parents.ts'
+import type { Labels } from '../to-model/listeners/listener-parents.ts'
 
 /**
  * What changed: the key of an object, or the id of a route. Grants and namespaces change seldom and affect many

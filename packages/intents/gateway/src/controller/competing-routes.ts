@@ -1,7 +1,7 @@
 import type { ParentRef } from '../objects/references.ts'
 import { byAge, type RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
-import { gatewayOf, listenerSetOf } from '../to-model/listener-parents.ts'
+import { gatewayOf, listenerSetOf } from '../to-model/listeners/listener-parents.ts'
 
 /** What a reference of a route leads to: the listeners of a parent, all of them or those of a name or a port. */
 type Spot = Pick<ParentRef, 'sectionName' | 'port'>

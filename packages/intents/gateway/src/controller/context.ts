@@ -7,7 +7,7 @@ import type {
   RefusedHost,
   Restoration,
 } from '@spout/connector'
-import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
+import type { CompiledRoutes } from '../to-model/gateways/compiled-routes.ts'
 import type { TooMuch } from './bring-gateway.ts'
 import type { GatewayIndex } from './gateway-index.ts'
 import type { ListenerSetIndex } from './listener-set-index.ts'

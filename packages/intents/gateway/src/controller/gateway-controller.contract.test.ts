@@ -24,7 +24,7 @@ import {
   setWith,
   to,
 } from '../testing/objects.ts'
-import { compileGateway } from '../to-model/compile-gateway.ts'
+import { compileGateway } from '../to-model/gateways/compile-gateway.ts'
 import { GatewayController } from './gateway-controller.ts'
 import { Statuses } from './statuses.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '@spout/connector'
 import { done, type Outcome } from '@spout/runtime'
 import { routeIdOf } from '../objects/route.ts'
-import { CompiledRoutes } from '../to-model/compiled-routes.ts'
+import { CompiledRoutes } from '../to-model/gateways/compiled-routes.ts'
 import { ChangedObjects, type Kind } from './changed-objects.ts'
 import type { ControllerContext } from './context.ts'
 import { GatewayBalancer } from './gateway-balancer.ts'

@@ -1,6 +1,6 @@
 import { uidOf } from '@spout/connector'
 import type { ListenerSet } from '../objects/listener-set.ts'
-import { gatewayOfSet } from '../to-model/listener-parents.ts'
+import { gatewayOfSet } from '../to-model/listeners/listener-parents.ts'
 
 interface SeenSet {
   readonly uid: string

@@ -7,10 +7,10 @@ import {
   type RefusedHost,
   uidOf,
 } from '@spout/connector'
-import { judgePolicy, policyOfPort } from '../to-model/backend-tls.ts'
-import { loadBalancerClassOf } from '../to-model/class-parameters.ts'
-import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
-import type { CompiledRoutes } from '../to-model/compiled-routes.ts'
+import { judgePolicy, policyOfPort } from '../to-model/backends/backend-tls.ts'
+import { loadBalancerClassOf } from '../to-model/gateways/class-parameters.ts'
+import type { GatewaySurroundings } from '../to-model/gateways/compile-gateway.ts'
+import type { CompiledRoutes } from '../to-model/gateways/compiled-routes.ts'
 import type { TooMuch } from './bring-gateway.ts'
 import type { Cluster } from './cluster.ts'
 import { isOurClass } from './ownership.ts'

@@ -1,7 +1,7 @@
-import { CONTROLLER_NAME } from '../names.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
-import { loadBalancerClassOf } from '../to-model/class-parameters.ts'
+import { CONTROLLER_NAME } from '../objects/names.ts'
+import { loadBalancerClassOf } from '../to-model/gateways/class-parameters.ts'
 
 /**
  * `ours`: we serve it. `deleting`: we served it, and it is being deleted. `released`: we served it, and another

@@ -1,5 +1,5 @@
 import type { BackendTlsPolicyObject } from '../objects/backend-tls-policy.ts'
-import { authoritiesOfPolicy, servicesOfPolicy } from '../to-model/backend-tls.ts'
+import { authoritiesOfPolicy, servicesOfPolicy } from '../to-model/backends/backend-tls.ts'
 import type { GatewayControllerOptions } from './options.ts'
 
 interface Named {

@@ -1,4 +1,4 @@
-import type { StaleParts } from '../to-model/gateway-compilation.ts'
+import type { StaleParts } from '../to-model/gateways/gateway-compilation.ts'
 
 /** Tracks which parts of each Gateway must be compiled again. A Gateway without an entry is compiled as a whole. */
 export class StaleGateways {

@@ -2,7 +2,7 @@ import { FakeClock } from '@spout/runtime/fake-clock'
 import { expect, test } from 'vitest'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import { gatewayWith, http, routeWith, serviceOf, surroundingsOf, to } from '../testing/objects.ts'
-import { compileGateway } from '../to-model/compile-gateway.ts'
+import { compileGateway } from '../to-model/gateways/compile-gateway.ts'
 import type { Cluster } from './cluster.ts'
 import { Statuses } from './statuses.ts'
 

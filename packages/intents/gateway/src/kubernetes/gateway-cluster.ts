@@ -10,11 +10,11 @@ import {
 } from '@spout/kube'
 import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
-import { CONTROLLER_NAME, FINALIZER } from '../names.ts'
 import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
 import type { ListenerSet, ListenerSetStatus } from '../objects/listener-set.ts'
+import { CONTROLLER_NAME, FINALIZER } from '../objects/names.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import {
   BACKEND_TLS_POLICIES,
@@ -25,8 +25,8 @@ import {
 } from '../objects/resources.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
-import { servicesOfPolicy } from '../to-model/backend-tls.ts'
-import { gatewayOfSet, type Labels } from '../to-model/listener-parents.ts'
+import { servicesOfPolicy } from '../to-model/backends/backend-tls.ts'
+import { gatewayOfSet, type Labels } from '../to-model/listeners/listener-parents.ts'
 import { OptionalKind } from './optional-kind.ts'
 import { RouteReflectors } from './route-reflectors.ts'
 import { trimmed, versioned } from './trimmed.ts'

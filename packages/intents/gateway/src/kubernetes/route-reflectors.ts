@@ -3,7 +3,7 @@ import { type DeletionGuardPolicy, Reflector, type Transport } from '@spout/kube
 import type { Clock, Logger } from '@spout/runtime'
 import type { RouteObject } from '../objects/route.ts'
 import { ROUTE_KINDS } from '../route-kinds/all.ts'
-import type { RouteKind } from '../route-kinds/route-kind.ts'
+import type { RouteKind } from '../to-model/rules/route-kind.ts'
 import { trimmed, versioned } from './trimmed.ts'
 
 export interface RouteReflectorsOptions {

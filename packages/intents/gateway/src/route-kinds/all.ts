@@ -1,9 +1,9 @@
-import { GATEWAY_GROUP } from '../names.ts'
 import type { RouteKind as AllowedKind } from '../objects/gateway.ts'
+import { GATEWAY_GROUP } from '../objects/names.ts'
 import type { RouteObject } from '../objects/route.ts'
+import type { RouteKind } from '../to-model/rules/route-kind.ts'
 import { GRPC_ROUTE } from './grpc-route.ts'
 import { HTTP_ROUTE } from './http-route.ts'
-import type { RouteKind } from './route-kind.ts'
 import { TCP_ROUTE, UDP_ROUTE } from './tcp-and-udp-route.ts'
 import { TLS_ROUTE } from './tls-route.ts'
 

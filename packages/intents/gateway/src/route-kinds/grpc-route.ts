@@ -1,8 +1,8 @@
 import type { GrpcRouteObject } from '../objects/grpc-route.ts'
 import { GRPC_ROUTES } from '../objects/resources.ts'
-import { compileGrpcRules } from '../to-model/grpc-rules.ts'
+import { compileGrpcRules } from '../to-model/rules/grpc-rules.ts'
+import type { RouteKind } from '../to-model/rules/route-kind.ts'
 import { backendRefsOfRules } from './http-route.ts'
-import type { RouteKind } from './route-kind.ts'
 
 export const GRPC_ROUTE: RouteKind<GrpcRouteObject> = {
   kind: 'GRPCRoute',

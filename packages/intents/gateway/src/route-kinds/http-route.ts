@@ -1,8 +1,8 @@
 import type { HttpRouteObject, HttpRouteRule } from '../objects/http-route.ts'
 import type { BackendRef } from '../objects/references.ts'
 import { HTTP_ROUTES } from '../objects/resources.ts'
-import { compileRules } from '../to-model/http-rules.ts'
-import type { RouteKind } from './route-kind.ts'
+import { compileRules } from '../to-model/rules/http-rules.ts'
+import type { RouteKind } from '../to-model/rules/route-kind.ts'
 
 export const HTTP_ROUTE: RouteKind<HttpRouteObject> = {
   kind: 'HTTPRoute',

@@ -1,7 +1,7 @@
 import type { ConnectionRouteObject } from '../objects/connection-routes.ts'
 import { TCP_ROUTES, UDP_ROUTES } from '../objects/resources.ts'
-import { compileConnections } from '../to-model/connection-rules.ts'
-import type { RouteKind } from './route-kind.ts'
+import { compileConnections } from '../to-model/rules/connection-rules.ts'
+import type { RouteKind } from '../to-model/rules/route-kind.ts'
 
 const kindOver = (transport: 'TCP' | 'UDP'): RouteKind<ConnectionRouteObject> => ({
   kind: `${transport}Route`,

@@ -1,7 +1,7 @@
 import type { TlsRouteObject } from '../objects/connection-routes.ts'
 import { TLS_ROUTES } from '../objects/resources.ts'
-import { compileNames } from '../to-model/tls-rules.ts'
-import type { RouteKind } from './route-kind.ts'
+import type { RouteKind } from '../to-model/rules/route-kind.ts'
+import { compileNames } from '../to-model/rules/tls-rules.ts'
 
 export const TLS_ROUTE: RouteKind<TlsRouteObject> = {
   kind: 'TLSRoute',

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { DIRECTIVES } from '../../../../connector/src/testing/hostile-texts.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { RouteObject } from '../objects/route.ts'
-import { type CompiledGateway, compileGateway, type GatewaySurroundings } from '../to-model/compile-gateway.ts'
+import { type CompiledGateway, compileGateway, type GatewaySurroundings } from '../to-model/gateways/compile-gateway.ts'
 import { gatewayStatus } from '../write-back/gateway-status.ts'
 import { gatewayWith, http, routeWith, serviceOf, surroundingsOf, to } from './objects.ts'
 

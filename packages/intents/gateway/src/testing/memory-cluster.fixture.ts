@@ -1,15 +1,15 @@
 import { keyOf } from '@spout/connector'
 import type { EndpointSlice, KubeObject, Service } from '@spout/kube'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
-import { CONTROLLER_NAME } from '../names.ts'
 import type { BackendTlsPolicyObject } from '../objects/backend-tls-policy.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
 import type { ListenerSet } from '../objects/listener-set.ts'
+import { CONTROLLER_NAME } from '../objects/names.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import { type RouteObject, routeIdOf } from '../objects/route.ts'
-import { servicesOfPolicy } from '../to-model/backend-tls.ts'
-import { gatewayOfSet, type Labels } from '../to-model/listener-parents.ts'
+import { servicesOfPolicy } from '../to-model/backends/backend-tls.ts'
+import { gatewayOfSet, type Labels } from '../to-model/listeners/listener-parents.ts'
 
 const CLASS: GatewayClass = {
   metadata: { name: 'spout', uid: '00000000-0000-4000-8000-00000000c1a5', generation: 1 },

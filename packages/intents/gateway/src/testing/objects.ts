@@ -7,8 +7,8 @@ import type { ListenerSet } from '../objects/listener-set.ts'
 import type { ReferenceGrant } from '../objects/reference-grant.ts'
 import type { BackendRef } from '../objects/references.ts'
 import type { RouteObject } from '../objects/route.ts'
-import type { GatewaySurroundings } from '../to-model/compile-gateway.ts'
-import { gatewayOfSet } from '../to-model/listener-parents.ts'
+import type { GatewaySurroundings } from '../to-model/gateways/compile-gateway.ts'
+import { gatewayOfSet } from '../to-model/listeners/listener-parents.ts'
 
 /** Small objects for tables of tests. */
 

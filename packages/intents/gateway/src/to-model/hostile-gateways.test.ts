@@ -20,8 +20,8 @@ import {
   surroundingsOf,
   to,
 } from '../testing/objects.ts'
-import { judgePolicy } from './backend-tls.ts'
-import { compileGateway } from './compile-gateway.ts'
+import { judgePolicy } from './backends/backend-tls.ts'
+import { compileGateway } from './gateways/compile-gateway.ts'
 
 describe('hostile text is refused or harmless, and nobody else changes', () => {
   test('in listeners of the Gateway', () => {

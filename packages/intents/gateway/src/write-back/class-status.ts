@@ -1,7 +1,7 @@
-import { SUPPORTED_FEATURES } from '../names.ts'
 import type { GatewayClass } from '../objects/gateway-class.ts'
-import { loadBalancerClassOf } from '../to-model/class-parameters.ts'
-import { objection } from '../to-model/objection.ts'
+import { SUPPORTED_FEATURES } from '../objects/names.ts'
+import { objection } from '../to-model/fields/objection.ts'
+import { loadBalancerClassOf } from '../to-model/gateways/class-parameters.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
 /** @param now RFC 3339, in seconds */

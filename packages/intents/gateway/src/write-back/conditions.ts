@@ -1,5 +1,5 @@
 import { type Condition, type ConditionState, dated } from '@spout/kube'
-import type { Objection } from '../to-model/objection.ts'
+import type { Objection } from '../to-model/fields/objection.ts'
 
 /** True, or False with the objection. @param reason of the good case */
 export const trueUnless = (type: string, objection: Objection | null, reason: string): ConditionState =>

@@ -3,7 +3,7 @@ import type { Condition } from '@spout/kube'
 import { expect, test } from 'vitest'
 import type { GatewayListener } from '../objects/gateway.ts'
 import { gatewayWith, http, listener, routeWith, serviceOf, setWith, surroundingsOf, to } from '../testing/objects.ts'
-import { compileGateway } from '../to-model/compile-gateway.ts'
+import { compileGateway } from '../to-model/gateways/compile-gateway.ts'
 import { attachedSets, listenerSetStatus, unservedStatus } from './listener-set-status.ts'
 
 const NOW = '2026-03-01T00:00:00Z'

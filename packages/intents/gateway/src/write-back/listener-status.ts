@@ -1,8 +1,8 @@
 import type { ConditionState } from '@spout/kube'
 import type { ListenerStatus } from '../objects/gateway.ts'
-import type { CompiledListener } from '../to-model/compile-gateway.ts'
-import { isUsable } from '../to-model/listeners.ts'
-import { type Objection, objection } from '../to-model/objection.ts'
+import { type Objection, objection } from '../to-model/fields/objection.ts'
+import type { CompiledListener } from '../to-model/gateways/compile-gateway.ts'
+import { isUsable } from '../to-model/listeners/listeners.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
 const TYPES = ['Accepted', 'Conflicted', 'ResolvedRefs', 'Programmed']

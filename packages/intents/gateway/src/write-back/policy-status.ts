@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CONTROLLER_NAME, GATEWAY_GROUP } from '../names.ts'
 import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
-import type { JudgedPolicy } from '../to-model/backend-tls.ts'
+import { CONTROLLER_NAME, GATEWAY_GROUP } from '../objects/names.ts'
+import type { JudgedPolicy } from '../to-model/backends/backend-tls.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
 const TYPES = ['Accepted', 'ResolvedRefs']

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ConditionState } from '@spout/kube'
-import { CONTROLLER_NAME } from '../names.ts'
+import { CONTROLLER_NAME } from '../objects/names.ts'
 import type { ParentRef } from '../objects/references.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
-import type { ParentOutcome } from '../to-model/route-outcome.ts'
+import type { ParentOutcome } from '../to-model/gateways/route-outcome.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
 const TYPES = ['Accepted', 'ResolvedRefs', 'PartiallyInvalid']

@@ -1,0 +1,226 @@
+import {
+  type AddressRequest,
+  type CertificateSight,
+  CLASS_ANNOTATION,
+  CLUSTER_ANNOTATION,
+  keyOf,
+  type LoadBalancerContent,
+  ownerAnnotation,
+  type PoolContent,
+  type Refusal,
+  type RefusedHost,
+  sorted,
+  uidOf,
+} from '@spout/connector'
+import { DEFAULT_DRAIN_S } from '@spout/model'
+import type { Gateway } from '../../objects/gateway.ts'
+import type { ListenerSet } from '../../objects/listener-set.ts'
+import type { RouteObject } from '../../objects/route.ts'
+import { routesAtListeners } from '../attachment/gateway-routes.ts'
+import type { Backend, BackendSurroundings } from '../backends/backends.ts'
+import { type Objection, objection } from '../fields/objection.ts'
+import { backendCertificateOf } from '../listeners/certificates.ts'
+import { closesConnections, listenerContents, type NamedShares } from '../listeners/listener-contents.ts'
+import {
+  allListeners,
+  type JudgedParents,
+  type JudgedSet,
+  judgeParents,
+  type ListenerSurroundings,
+} from '../listeners/listener-parents.ts'
+import { isUsable, type JudgedListener } from '../listeners/listeners.ts'
+import { sharedPool } from '../rules/shared-pool.ts'
+import { CLOSED_POOL } from '../rules/tls-rules.ts'
+import { addressesOf } from './addresses.ts'
+import type { CompileRoute } from './compiled-routes.ts'
+import { dnsNamesOf } from './dns-names.ts'
+import { GatewayParts } from './gateway-parts.ts'
+import { infrastructureOf } from './infrastructure.ts'
+import { partOf } from './route-part.ts'
+
+export interface GatewaySurroundings extends BackendSurroundings, ListenerSurroundings {
+  /** A ListenerSet by `namespace/name`. */
+  readonly listenerSet: (key: string) => ListenerSet | undefined
+  /** A pool of this name with the backend's endpoints. */
+  readonly poolOf: (name: string, backend: Backend) => PoolContent
+  /** The certificate of a Secret by `namespace/name`. */
+  readonly certificateOf: (secret: string) => CertificateSight
+  readonly cluster: string
+  /** The class of load balancers that a Gateway's class names; null: none. Left out: none does. */
+  readonly loadBalancerClassOf?: (gateway: Gateway) => string | null
+  /** Absent: each route is compiled anew. */
+  readonly compile?: CompileRoute
+  /** The domains of the project: its host names must be below one of them. */
+  readonly domains: readonly string[]
+  /** Hosts of a route that the control plane refused at a Gateway, by `namespace/name`. Absent: none. */
+  readonly refusedHosts?: (gateway: string, routeUid: string) => readonly RefusedHost[]
+  /** Why a route is more than the project may have; null for one that is not. Left out: none is. */
+  readonly tooMuch?: (gateway: string, routeUid: string) => string | null
+}
+
+export interface CompiledListener {
+  readonly judged: JudgedListener
+  /** Routes that are attached, whether their references resolve or not. */
+  readonly attachedRoutes: number
+}
+
+/** A ListenerSet that names the Gateway. */
+export interface CompiledSet extends Pick<JudgedSet, 'set' | 'isAllowed'> {
+  readonly listeners: readonly CompiledListener[]
+}
+
+export interface CompiledGateway {
+  /** Its own. */
+  readonly listeners: readonly CompiledListener[]
+  readonly sets: readonly CompiledSet[]
+  /** Why the Gateway as a whole is not accepted; then there is no content. */
+  readonly refused: Objection | null
+  /** Null when nothing can be served. */
+  readonly wanted: { readonly request: AddressRequest; readonly content: LoadBalancerContent } | null
+  /** A reference of the Gateway as a whole that does not resolve. It keeps it from nothing else. */
+  readonly unresolved: Objection | null
+  /** Problems with its DNS names. They do not keep it from being served. */
+  readonly nameNotices: readonly Refusal[]
+}
+
+/** A Gateway without its routes. */
+export interface GatewayFrame {
+  readonly gateway: Gateway
+  readonly parents: JudgedParents
+  /** Id of the client certificate for backends; null for none. */
+  readonly backendCertificateId: string | null
+  readonly unresolved: Objection | null
+  readonly request: ReturnType<typeof addressesOf>
+}
+
+export function frameOf(gateway: Gateway, surroundings: GatewaySurroundings): GatewayFrame {
+  const { id, unresolved } = backendCertificateOf(gateway, surroundings.grants, surroundings.certificateOf)
+  return {
+    ...{ gateway, parents: judgeParents(gateway, surroundings, surroundings) },
+    ...{ backendCertificateId: id, unresolved, request: addressesOf(gateway) },
+  }
+}
+
+/**
+ * The load balancer of a Gateway with its routes, and what its listeners say. Pure; equal input gives equal bytes.
+ * @param routes those that name the Gateway
+ */
+export function compileGateway(
+  gateway: Gateway,
+  routes: readonly RouteObject[],
+  surroundings: GatewaySurroundings,
+): CompiledGateway {
+  const frame = frameOf(gateway, surroundings)
+  return compiledOf(frame, partsOf(frame, routes, surroundings), surroundings)
+}
+
+/** The parts of all routes. @param routes those that name the Gateway */
+export function partsOf(
+  frame: GatewayFrame,
+  routes: readonly RouteObject[],
+  surroundings: GatewaySurroundings,
+): GatewayParts {
+  const at = new Map<RouteObject, [JudgedListener, readonly string[]][]>()
+  for (const [listener, own] of routesAtListeners(frame.parents, routes, surroundings))
+    for (const { route, hosts } of own) at.set(route, [...(at.get(route) ?? []), [listener, hosts]])
+  const parts = new GatewayParts()
+  const forBackends = showing(frame, surroundings)
+  parts.exchange(
+    new Set(),
+    routes.map((route) => partOf(route, at.get(route) ?? [], forBackends)),
+  )
+  return parts
+}
+
+/** @param parts of the same frame */
+export function compiledOf(
+  { gateway, parents, request, unresolved }: GatewayFrame,
+  parts: GatewayParts,
+  surroundings: GatewaySurroundings,
+): CompiledGateway {
+  const counted = (all: readonly JudgedListener[]) =>
+    all.map((one): CompiledListener => ({ judged: one, attachedRoutes: parts.attachedAt(one) }))
+  const listeners = counted(parents.own.listeners)
+  const sets = parents.sets.map((one): CompiledSet => ({ ...one, listeners: counted(one.listeners) }))
+  const refused = 'refused' in request ? request.refused : parametersOf(gateway)
+  // The listeners of sets need a Gateway that is accepted.
+  if (refused !== null || 'refused' in request || !parents.own.listeners.some(isUsable))
+    return { listeners, sets, refused, wanted: null, unresolved, nameNotices: [] }
+  const usable = allListeners(parents).filter(isUsable)
+  const names = dnsNamesOf(gateway, usable, parts.names(), surroundings.domains)
+  const { tags, annotations } = infrastructureOf(gateway)
+  const loadBalancerClass = surroundings.loadBalancerClassOf?.(gateway) ?? null
+  const content: LoadBalancerContent = {
+    name: keyOf(gateway).slice(0, LONGEST_NAME),
+    ...(tags && { tags }),
+    annotations: sorted({
+      ...annotations,
+      [CLUSTER_ANNOTATION]: surroundings.cluster,
+      ...(loadBalancerClass !== null && { [CLASS_ANNOTATION]: loadBalancerClass }),
+      [ownerAnnotation('gateway', uidOf(gateway))]: keyOf(gateway),
+    }),
+    pools: [...poolsOf(usable, parts, surroundings), ...sharedPools(parts.allShares(), surroundings)],
+    listeners: listenerContents(usable, parts),
+    ...names.published,
+  }
+  return {
+    ...{ listeners, sets, refused: null, unresolved },
+    wanted: { request: { ...request.value, ...(loadBalancerClass !== null && { loadBalancerClass }) }, content },
+    nameNotices: names.notices,
+  }
+}
+
+const LONGEST_NAME = 255
+
+/** A pool for each backend that a route sends to, sorted by name. */
+function poolsOf(
+  usable: readonly JudgedListener[],
+  parts: GatewayParts,
+  { poolOf }: GatewaySurroundings,
+): readonly PoolContent[] {
+  const isClosed = parts.poolNames.includes(CLOSED_POOL) || !usable.some(closesConnections)
+  const names = isClosed ? parts.poolNames : [...parts.poolNames, CLOSED_POOL].sort()
+  return names.flatMap((name) => {
+    if (name === CLOSED_POOL) return [{ ...EMPTY_POOL, name, protocol: 'tcp-proxy' }]
+    const backend = parts.backend(name)
+    return backend === undefined ? [] : [poolOf(name, backend)]
+  })
+}
+
+/** A pool for each route that takes the connections of a listener. */
+function sharedPools(all: Iterable<NamedShares>, { poolOf }: GatewaySurroundings): readonly PoolContent[] {
+  const byName = new Map([...all].map(({ pool, shares }) => [pool, shares]))
+  return [...byName]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, shares]) => sharedPool(name, shares, poolOf) ?? [])
+}
+
+const EMPTY_POOL: Omit<PoolContent, 'name'> = {
+  protocol: 'http',
+  persistence: null,
+  panicThreshold: 10,
+  drainSeconds: DEFAULT_DRAIN_S,
+  members: [],
+  monitor: null,
+}
+
+/** Backends with TLS are shown a certificate of the Gateway. */
+export function showing(
+  { backendCertificateId: id }: GatewayFrame,
+  surroundings: GatewaySurroundings,
+): GatewaySurroundings {
+  const { tlsOf } = surroundings
+  if (id === null || tlsOf === undefined) return surroundings
+  return {
+    ...surroundings,
+    tlsOf: (service, portName) => {
+      const tls = tlsOf(service, portName)
+      return tls && { ...tls, clientCertificateId: id }
+    },
+  }
+}
+
+function parametersOf({ spec }: Gateway): Objection | null {
+  if (spec.infrastructure?.parametersRef === undefined) return null
+  return objection('InvalidParameters', 'infrastructure.parametersRef: no kind of parameters is known here.')
+}

@@ -1,0 +1,73 @@
+import type { MemberContent, PoolContent } from '@spout/connector'
+import { MOST_POOL_MEMBERS } from '@spout/model'
+import { type RouteObject, routeIdOf } from '../../objects/route.ts'
+import type { Backend } from '../backends/backends.ts'
+import type { BackendShare } from './route-kind.ts'
+
+const MOST_WEIGHT = 256
+const LONGEST_NAME = 255
+
+/** Names the pool of a route in its load balancer: readable if that is short enough. */
+export function sharedPoolNameOf(route: RouteObject): string {
+  const id = routeIdOf(route)
+  return id.length <= LONGEST_NAME ? id : `${route.kind}/${route.metadata.uid}`
+}
+
+/**
+ * One pool with the endpoints of several backends: the packet path sends to one pool. Each member has its part of what
+ * its backend is to get, in whole numbers up to 256 and at least 1. An endpoint of two backends has the sum. The share
+ * of backends that do not resolve, or have no endpoint, is refused, as the API asks.
+ * Where they have more endpoints than a pool can have, each backend has equal room.
+ * @param poolOf a pool with the endpoints of one backend
+ */
+export function sharedPool(
+  name: string,
+  shares: readonly BackendShare[],
+  poolOf: (name: string, backend: Backend) => PoolContent,
+): PoolContent | null {
+  const pools = shares.flatMap(({ backend, weight }) =>
+    backend === null ? [] : [{ pool: poolOf(name, backend), weight }],
+  )
+  const [first] = pools
+  if (first === undefined) return null
+  const parts = new Map<string, { readonly member: MemberContent; readonly part: number }>()
+  const all = pools.reduce((sum, { pool }) => sum + pool.members.length, 0)
+  const room = all > MOST_POOL_MEMBERS ? Math.floor(MOST_POOL_MEMBERS / pools.length) : MOST_POOL_MEMBERS
+  for (const { pool, weight } of pools) {
+    const own = pool.members.slice(0, room)
+    for (const member of own) {
+      const key = `${member.address} ${member.port}`
+      const part = (parts.get(key)?.part ?? 0) + weight / own.length
+      parts.set(key, { member, part })
+    }
+  }
+  const weights = wholeNumbers([...parts.values()].map(({ part }) => part))
+  const members = [...parts.values()].map(({ member }, at) => ({ ...member, weight: weights[at] ?? 1 }))
+  const refusedPercent = members.length === 0 ? 0 : refusedPercentOf(shares, pools)
+  return { ...first.pool, members, ...(refusedPercent > 0 && refusedPercent < 100 && { refusedPercent }) }
+}
+
+interface Share {
+  readonly weight: number
+}
+
+/** Four decimals: a slot table has 4,096 slots at most. */
+function refusedPercentOf(
+  shares: readonly Share[],
+  pools: readonly (Share & { readonly pool: Pick<PoolContent, 'members'> })[],
+): number {
+  const sum = (all: readonly Share[]): number => all.reduce((total, { weight }) => total + weight, 0)
+  const [whole, served] = [sum(shares), sum(pools.filter(({ pool }) => pool.members.length > 0))]
+  return whole === 0 ? 0 : Math.round((1_000_000 * (whole - served)) / whole) / 10_000
+}
+
+/** Whole numbers in about the same proportion: exact if small numbers allow it, else the closest up to 256. */
+function wholeNumbers(parts: readonly number[]): readonly number[] {
+  const most = Math.max(...parts, 0)
+  if (most === 0) return parts.map(() => 0)
+  for (let factor = 1; factor <= MOST_WEIGHT; factor++) {
+    const scaled = parts.map((part) => (part * factor) / most)
+    if (scaled.every((one) => Math.abs(one - Math.round(one)) < 1e-9)) return scaled.map(Math.round)
+  }
+  return parts.map((part) => (part === 0 ? 0 : Math.max(1, Math.round((part * MOST_WEIGHT) / most))))
+}
