@@ -71,6 +71,17 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'controller',
     ['kubernetes', 'tenancy'],
   ],
+  'packages/intents/octavia/src': [
+    'wire',
+    'terms',
+    'conversion',
+    'snapshots',
+    'resources',
+    'to-model',
+    'write-back',
+    'access',
+    'routes',
+  ],
   'packages/model/src': [
     'regex',
     'diff',

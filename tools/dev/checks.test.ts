@@ -7,7 +7,7 @@ import { ROOT } from './verb.ts'
 it('finds every test file that owns goldens, whatever its tests are called', () => {
   const owners = goldenOwners(ROOT)
   expect(owners).toContain('packages/dataplane/src/drivers/haproxy/render.test.ts')
-  expect(owners).toContain('packages/intents/octavia/src/write-back.test.ts')
+  expect(owners).toContain('packages/intents/octavia/src/write-back/write-back.test.ts')
   expect(owners.every((file) => existsSync(path.join(ROOT, file)))).toBe(true)
 })
 

@@ -5,8 +5,8 @@
  * (`to-model.ts`), and model and status into replies (`write-back.ts`). All writes go through admission. It stores
  * nothing and has no state.
  */
-export * from './context.ts'
-export { NOOP_POOL } from './noop-vips.ts'
+export * from './access/context.ts'
+export { DEFAULT_POLICY_SET, POLICY_SET_NAMES, type PolicySetName } from './access/policies.ts'
 export { octaviaApi } from './octavia-api.ts'
-export { DEFAULT_POLICY_SET, POLICY_SET_NAMES, type PolicySetName } from './policies.ts'
-export { settleWithin } from './settling.ts'
+export { settleWithin } from './snapshots/settling.ts'
+export { NOOP_POOL } from './to-model/noop-vips.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { routesOf } from './convert-l7policy.ts'
-import type { OctaviaPolicy } from './octavia-resources.ts'
+import { routesOf } from './conversion/convert-l7policy.ts'
+import type { OctaviaPolicy } from './terms/octavia-resources.ts'
+import { POLICY_ACTIONS } from './terms/words.ts'
 import { TestService } from './testing/service.ts'
-import { POLICY_ACTIONS } from './words.ts'
 
 let service: TestService
 beforeAll(async () => {

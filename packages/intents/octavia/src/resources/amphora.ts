@@ -1,5 +1,5 @@
-import type { Amphora } from '../amphorae.ts'
-import { wireTime } from '../snapshot.ts'
+import type { Amphora } from '../snapshots/amphorae.ts'
+import { wireTime } from '../snapshots/snapshot.ts'
 import { rowsOf } from '../wire/field.ts'
 import { boolean, integer, ipAddress, text, uuid } from '../wire/wire-type.ts'
 import type { Resource } from './resource.ts'

@@ -1,9 +1,9 @@
 import { HTTP_METHODS } from '@spout/model'
-import type { OctaviaMonitor } from '../octavia-resources.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { OctaviaMonitor } from '../terms/octavia-resources.ts'
+import { MONITOR_TYPES } from '../terms/words.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
 import { integer, nullable, numberOneOf, oneOf, type Stamp, text, uuid, type WireType } from '../wire/wire-type.ts'
-import { MONITOR_TYPES } from '../words.ts'
 import { blankMeta, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 

@@ -1,7 +1,8 @@
-import { DEFAULT_CODE } from '../convert-l7policy.ts'
-import { isNoop } from '../facts.ts'
-import type { OctaviaPolicy } from '../octavia-resources.ts'
-import type { Snapshot } from '../snapshot.ts'
+import { DEFAULT_CODE } from '../conversion/convert-l7policy.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { isNoop } from '../terms/facts.ts'
+import type { OctaviaPolicy } from '../terms/octavia-resources.ts'
+import { POLICY_ACTIONS, POLICY_CODES } from '../terms/words.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
 import {
   integer,
@@ -14,7 +15,6 @@ import {
   uuid,
   type WireType,
 } from '../wire/wire-type.ts'
-import { POLICY_ACTIONS, POLICY_CODES } from '../words.ts'
 import { nestedRule, ruleOf } from './l7rule.ts'
 import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import { nestedPool, type PoolSpec } from './pool.ts'

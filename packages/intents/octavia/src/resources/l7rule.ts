@@ -1,8 +1,8 @@
-import type { OctaviaRule } from '../octavia-resources.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { OctaviaRule } from '../terms/octavia-resources.ts'
+import { RULE_COMPARES, RULE_TYPES } from '../terms/words.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
 import { boolean, nullable, oneOf, type Stamp, text, uuid, type WireType } from '../wire/wire-type.ts'
-import { RULE_COMPARES, RULE_TYPES } from '../words.ts'
 import { blankMeta, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 

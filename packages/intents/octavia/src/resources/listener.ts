@@ -1,8 +1,9 @@
 import { LISTENER_DEFAULTS, MOST_LISTENER_CERTIFICATES, MOST_ROUTES } from '@spout/model'
-import { DEFAULT_TIMEOUTS } from '../convert-listener.ts'
-import { NO_TLS } from '../convert-tls.ts'
-import type { OctaviaListener, OctaviaTls } from '../octavia-resources.ts'
-import type { Snapshot } from '../snapshot.ts'
+import { DEFAULT_TIMEOUTS } from '../conversion/convert-listener.ts'
+import { NO_TLS } from '../conversion/convert-tls.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { OctaviaListener, OctaviaTls } from '../terms/octavia-resources.ts'
+import { CLIENT_AUTHENTICATION, LISTENER_PROTOCOLS } from '../terms/words.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
 import {
   boolean,
@@ -18,7 +19,6 @@ import {
   ValueRefused,
   type WireType,
 } from '../wire/wire-type.ts'
-import { CLIENT_AUTHENTICATION, LISTENER_PROTOCOLS } from '../words.ts'
 import { nestedPolicy, type PolicySpec } from './l7policy.ts'
 import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import { nestedPool, type PoolSpec } from './pool.ts'

@@ -1,6 +1,6 @@
 import { MOST_SECURITY_GROUPS, type Vip } from '@spout/model'
-import { zoneNameOf } from '../facts.ts'
-import { type Snapshot, updatedAt, wireTime } from '../snapshot.ts'
+import { type Snapshot, updatedAt, wireTime } from '../snapshots/snapshot.ts'
+import { zoneNameOf } from '../terms/facts.ts'
 import { validationFailure } from '../wire/fault.ts'
 import { type Field, nested, printObject, rowsOf } from '../wire/field.ts'
 import { boolean, ipAddress, list, nullable, text, uuid } from '../wire/wire-type.ts'

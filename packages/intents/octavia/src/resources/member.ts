@@ -1,6 +1,6 @@
 import { forbiddenRange, parseIp } from '@spout/net'
-import type { OctaviaMember } from '../octavia-resources.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { OctaviaMember } from '../terms/octavia-resources.ts'
 import { invalidOption, OctaviaFault } from '../wire/fault.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
 import { boolean, integer, ipAddress, nullable, type Stamp, uuid, type WireType } from '../wire/wire-type.ts'

@@ -1,4 +1,4 @@
-import { childProvisioning, type Snapshot, updatedAt, wireTime } from '../snapshot.ts'
+import { childProvisioning, type Snapshot, updatedAt, wireTime } from '../snapshots/snapshot.ts'
 import { type Field, rowsOf } from '../wire/field.ts'
 import { boolean, list, type Stamp, text, uuid } from '../wire/wire-type.ts'
 

@@ -1,9 +1,17 @@
 import { POOL_FAILURE_DEFAULTS } from '@spout/model'
 import { LongList } from '@spout/runtime'
-import { MODEL_ALGORITHM, WIRE_ALGORITHM } from '../convert-pool.ts'
-import { NO_POOL_TLS } from '../convert-pool-tls.ts'
-import type { OctaviaPersistence, OctaviaPool, OctaviaPoolTls } from '../octavia-resources.ts'
-import type { Snapshot } from '../snapshot.ts'
+import { MODEL_ALGORITHM, WIRE_ALGORITHM } from '../conversion/convert-pool.ts'
+import { NO_POOL_TLS } from '../conversion/convert-pool-tls.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { OctaviaPersistence, OctaviaPool, OctaviaPoolTls } from '../terms/octavia-resources.ts'
+import {
+  ALGORITHMS,
+  isOneOf,
+  OFFERED_POOL_PROTOCOLS,
+  PERSISTENCE_TYPES,
+  POOL_PROTOCOLS,
+  type PoolProtocol,
+} from '../terms/words.ts'
 import { type Field, nested, printObject, rowsOf } from '../wire/field.ts'
 import {
   boolean,
@@ -18,14 +26,6 @@ import {
   uuid,
   type WireType,
 } from '../wire/wire-type.ts'
-import {
-  ALGORITHMS,
-  isOneOf,
-  OFFERED_POOL_PROTOCOLS,
-  PERSISTENCE_TYPES,
-  POOL_PROTOCOLS,
-  type PoolProtocol,
-} from '../words.ts'
 import { nestedMonitor } from './health-monitor.ts'
 import { nestedMember } from './member.ts'
 import { blankMeta, descriptionField, metaFields, ownerFields } from './meta-fields.ts'

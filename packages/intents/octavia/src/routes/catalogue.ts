@@ -1,7 +1,7 @@
-import { isAdmin, requireRole } from '../access.ts'
-import { parseListQuery } from '../list-query.ts'
-import { type Capability, FLAVOR_CAPABILITIES, ZONE_CAPABILITIES } from '../offer-settings.ts'
+import { isAdmin, requireRole } from '../access/access.ts'
+import { type Capability, FLAVOR_CAPABILITIES, ZONE_CAPABILITIES } from '../conversion/offer-settings.ts'
 import { OctaviaFault, policyForbidden } from '../wire/fault.ts'
+import { parseListQuery } from './list-query.ts'
 import type { Call, Route } from './route.ts'
 
 /** Providers and what their profiles may say. */

@@ -1,9 +1,9 @@
 import type { LoadBalancer } from '@spout/model'
 import { inTurns, piecesOf } from '@spout/runtime'
-import type { GraphEdit } from '../edit-graph.ts'
-import { readingMembersAhead } from '../read-ahead.ts'
 import type { Resource } from '../resources/resource.ts'
-import { graphChange, readBody } from '../to-model.ts'
+import type { GraphEdit } from '../to-model/edit-graph.ts'
+import { readingMembersAhead } from '../to-model/read-ahead.ts'
+import { graphChange, readBody } from '../to-model/to-model.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 import type { Call } from './route.ts'
 

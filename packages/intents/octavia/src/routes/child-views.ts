@@ -1,10 +1,10 @@
 import type { ChildRef } from '@spout/admission/contract'
 import type { LoadBalancer } from '@spout/model'
-import { parseListQuery, printPage } from '../list-query.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
 import { printObject } from '../wire/field.ts'
 import { findChild, justWritten, listed, snapshot } from './find.ts'
+import { parseListQuery, printPage } from './list-query.ts'
 import type { Call } from './route.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type LoadBalancer, type NodeGroup, SpoutError } from '@spout/model'
 import { balancedNodes, planShardFailover, rebalanceSteps, withMove } from '@spout/plan'
-import { noopNodeOf } from '../amphorae.ts'
-import { isNoop } from '../facts.ts'
+import { noopNodeOf } from '../snapshots/amphorae.ts'
+import { isNoop } from '../terms/facts.ts'
 import { unsupportedAction } from '../wire/fault.ts'
 import type { Call } from './route.ts'
 

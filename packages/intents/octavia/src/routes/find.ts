@@ -1,8 +1,8 @@
 import type { ChildRef } from '@spout/admission/contract'
 import type { LoadBalancer, Vip } from '@spout/model'
-import { listScope, type Persona, requireProject, requireRole } from '../access.ts'
-import { shownVips } from '../noop-vips.ts'
-import { type Snapshot, snapshotOf } from '../snapshot.ts'
+import { listScope, type Persona, requireProject, requireRole } from '../access/access.ts'
+import { type Snapshot, snapshotOf } from '../snapshots/snapshot.ts'
+import { shownVips } from '../to-model/noop-vips.ts'
 import { notFound, OctaviaFault } from '../wire/fault.ts'
 import type { Call } from './route.ts'
 

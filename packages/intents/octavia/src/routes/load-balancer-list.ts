@@ -1,7 +1,7 @@
 import { LongList, type WrittenAnswer, WrittenJson } from '@spout/runtime'
-import { hrefs, parseListQuery, printPage, selectPage } from '../list-query.ts'
 import { type LoadBalancerReading, loadBalancerResource } from '../resources/load-balancer.ts'
 import { listed, listedProject, ownVips } from './find.ts'
+import { hrefs, parseListQuery, printPage, selectPage } from './list-query.ts'
 import type { Call } from './route.ts'
 
 const { fields, plural } = loadBalancerResource

@@ -1,5 +1,5 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { NetworkDirectory } from '../vip-request.ts'
+import type { NetworkDirectory } from '../to-model/vip-request.ts'
 
 /** The stored networks that a project may name. A public pool may be open to some projects only. */
 export function networkDirectory(view: ModelView, projectId: string): NetworkDirectory {

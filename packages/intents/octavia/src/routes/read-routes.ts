@@ -1,6 +1,6 @@
-import { parseListQuery, printPage } from '../list-query.ts'
 import type { Resource } from '../resources/resource.ts'
 import { printObject } from '../wire/field.ts'
+import { parseListQuery, printPage } from './list-query.ts'
 import type { Call, Route } from './route.ts'
 
 interface Readable<R> {

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Caller, callerOf, isAdmin } from '../access.ts'
-import type { OctaviaContext } from '../context.ts'
-import type { KnownLists } from '../known-lists.ts'
-import type { KnownLoadBalancers } from '../known-load-balancers.ts'
-import { refuseTwice, SINGLE } from '../list-query.ts'
-import type { KnownPools } from '../operating-status.ts'
-import { DEFAULT_POLICY_SET } from '../policies.ts'
+import { type Caller, callerOf, isAdmin } from '../access/access.ts'
+import type { OctaviaContext } from '../access/context.ts'
+import { DEFAULT_POLICY_SET } from '../access/policies.ts'
+import type { KnownPools } from '../snapshots/operating-status.ts'
 import type { Stamp } from '../wire/wire-type.ts'
+import type { KnownLists } from '../write-back/known-lists.ts'
+import type { KnownLoadBalancers } from '../write-back/known-load-balancers.ts'
+import { refuseTwice, SINGLE } from './list-query.ts'
 
 /** What answers share: it is computed again only when its load balancer changed. */
 export interface Known {

@@ -11,8 +11,8 @@ import type {
   ServiceStats,
 } from '@spout/model'
 import * as documents from '@spout/testkit/model'
-import { DEFAULT_TIMEOUTS } from '../convert-listener.ts'
-import type { NetworkDirectory } from '../vip-request.ts'
+import { DEFAULT_TIMEOUTS } from '../conversion/convert-listener.ts'
+import type { NetworkDirectory } from '../to-model/vip-request.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
 /** Plain objects for tests: an id names its kind and number. */

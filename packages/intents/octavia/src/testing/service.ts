@@ -19,10 +19,10 @@ import type { RequestParts } from '@spout/model/node-report'
 import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
 import { type FastifyInstance, fastify } from 'fastify'
-import { DEFAULT_PROVIDERS, type GivenContext } from '../context.ts'
-import { NOOP_POOL } from '../noop-vips.ts'
+import { DEFAULT_PROVIDERS, type GivenContext } from '../access/context.ts'
+import { DEFAULT_POLICY_SET, type PolicySetName } from '../access/policies.ts'
 import { octaviaApi } from '../octavia-api.ts'
-import { DEFAULT_POLICY_SET, type PolicySetName } from '../policies.ts'
+import { NOOP_POOL } from '../to-model/noop-vips.ts'
 import { PENDING, statusOf } from './fixtures.ts'
 
 /** Callers for tests; the name is also the token. */
