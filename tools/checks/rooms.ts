@@ -98,6 +98,13 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'projects',
     'node-state',
   ],
+  'packages/server/src/native': [
+    'operations',
+    'watches',
+    'explain',
+    'drafts',
+    ['load-balancers', 'networks', 'nodes', 'projects'],
+  ],
 }
 
 /** The folder for labs and test doubles in every package. */

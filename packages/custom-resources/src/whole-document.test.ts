@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { creation } from '../../server/src/native/load-balancers.ts'
+import { creation } from '../../server/src/native/load-balancers/load-balancers.ts'
 import { customResourceDefinitions } from './definitions.ts'
 
 type Schema = Readonly<Record<string, unknown>>

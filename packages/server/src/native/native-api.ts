@@ -10,11 +10,11 @@ import { sendDocument } from '../http/long-answer.ts'
 import { isLongBody } from '../http/long-body.ts'
 import { answerWithProblems } from '../http/problem.ts'
 import { shareOf } from '../limits/share-of.ts'
-import type { NativeContext } from './context.ts'
 import { renderOpenApi } from './openapi.ts'
-import type { Route } from './route.ts'
+import type { NativeContext } from './operations/context.ts'
+import type { Route } from './operations/route.ts'
+import { etagOf } from './operations/shown.ts'
 import { ROUTES } from './routes.ts'
-import { etagOf } from './shown.ts'
 
 const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: [], expiresAt: '' }
 

@@ -12,11 +12,11 @@ import {
 import { z } from 'zod'
 import { isBalancing } from '../authn/balancer.ts'
 import { problemSchema } from '../http/problem.ts'
-import { listenerDraft, memberDraft, monitorDraft, poolDraft } from './load-balancer-draft.ts'
-import { creation } from './load-balancers.ts'
-import { memberChangeDraft } from './member-changes.ts'
-import type { Route } from './route.ts'
-import { routeDraft } from './route-draft.ts'
+import { listenerDraft, memberDraft, monitorDraft, poolDraft } from './drafts/load-balancer-draft.ts'
+import { routeDraft } from './drafts/route-draft.ts'
+import { creation } from './load-balancers/load-balancers.ts'
+import { memberChangeDraft } from './load-balancers/member-changes.ts'
+import type { Route } from './operations/route.ts'
 import { ROUTES } from './routes.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@ import type { LoadBalancer } from '@spout/model'
 import type { Authenticate } from '../authn/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'
-import type { NetworkDefaults } from '../native/context.ts'
+import type { NetworkDefaults } from '../native/operations/context.ts'
 
 /** The dependencies of the network facade. */
 export interface NetworkContext {

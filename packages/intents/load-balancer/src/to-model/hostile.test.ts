@@ -2,7 +2,7 @@ import type { LoadBalancerSpec } from '@spout/custom-resources'
 import type { EndpointSlice, Service } from '@spout/kube'
 import { expect, test } from 'vitest'
 import { HOSTILE } from '../../../../connector/src/testing/hostile-texts.ts'
-import { creation } from '../../../../server/src/native/load-balancers.ts'
+import { creation } from '../../../../server/src/native/load-balancers/load-balancers.ts'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 import { type Compiled, compile, type Surroundings, secretsOf, specOf } from './compile.ts'
 

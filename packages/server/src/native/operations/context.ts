@@ -1,0 +1,39 @@
+import type { Admission, ModelView } from '@spout/admission/contract'
+import type { DnsReader, DomainChecks, Network, OwnershipReader, StatusReader, WithdrawalReader } from '@spout/model'
+import type { Clock } from '@spout/runtime'
+import type { Store } from '@spout/store'
+import type { AuditPage, AuditQuery } from '../../audit/audit-reader.ts'
+import type { Authenticator } from '../../authn/authenticator.ts'
+import type { OpenStreams } from '../../limits/open-streams.ts'
+import type { RoundTurns } from '../../limits/round-turns.ts'
+
+/** The dependencies of the native API. */
+export interface NativeContext {
+  readonly admission: Admission
+  readonly view: ModelView
+  readonly store: Store
+  readonly status: StatusReader
+  readonly ownership: OwnershipReader
+  readonly withdrawals: WithdrawalReader
+  readonly dns: DnsReader
+  readonly domains: DomainChecks
+  readonly authenticator: Authenticator
+  readonly audit: { read(query: AuditQuery): Promise<AuditPage> }
+  readonly clock: Clock
+  /** Open watches. */
+  readonly streams: OpenStreams
+  /** Schedules the pieces of long answers, in fair turns of projects. */
+  readonly turns: RoundTurns
+  /** The part of an enrolment token that pins the link's authority (`CertificateAuthority.pin`). */
+  readonly linkPin: string
+  /** Defaults of a new network. */
+  readonly networkDefaults: NetworkDefaults
+  /** Aborts when the server closes, which ends all streams. */
+  readonly closing: AbortSignal
+}
+
+export interface NetworkDefaults {
+  readonly returnPath: Network['returnPath']
+  /** Chooses the segment of a network whose creator named none. @throws SpoutError when none is left */
+  segment(): Network['segment']
+}

@@ -1,0 +1,101 @@
+import { ROLES, SpoutError, uuid } from '@spout/model'
+import { z } from 'zod'
+import { noteLogin, noteSession } from '../../audit/audit-notes.ts'
+import { sessionOf } from '../../authn/authenticate.ts'
+import type { NativeContext } from '../operations/context.ts'
+import { type Route, route } from '../operations/route.ts'
+import { shownToken } from '../operations/shown.ts'
+
+const name = z.string().min(1).max(255)
+const secret = z.string().min(1).max(4096)
+
+const login = z.union([
+  z.strictObject({
+    userName: name,
+    password: secret,
+    /** The token's project. Without one it may only ask who its user is. */
+    projectName: name.optional(),
+    projectId: uuid.optional(),
+  }),
+  z.strictObject({ applicationCredentialId: uuid, secret }),
+  /** The token of a pod in the control plane's cluster. */
+  z.strictObject({ serviceAccountToken: z.string().min(1).max(16_384) }),
+])
+
+const shown = z.strictObject({
+  userId: uuid,
+  projectId: uuid.nullable(),
+  roles: z.array(z.enum(ROLES)),
+  expiresAt: z.string(),
+})
+
+const nameOfProject = ({ view }: NativeContext, id: string | null): string | null =>
+  (id === null ? null : view.get('project', id)?.value.name) ?? null
+
+export const tokenRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/tokens',
+    tag: 'tokens',
+    summary: 'Log in; `token` is shown once and goes into `Authorization: Bearer`',
+    access: 'anyone',
+    body: login,
+    answer: { status: 201, schema: shown.extend({ token: z.string() }) },
+    handle: async (context, { body, request }) => {
+      const { authenticator } = context
+      if ('applicationCredentialId' in body) {
+        const wanted = { id: body.applicationCredentialId }
+        noteLogin(request, { ...authenticator.ownerOf({ credential: wanted }), method: 'application_credential' })
+        const issued = await authenticator.loginWithCredential(wanted, body.secret, request.ip)
+        noteSession(request, issued)
+        return { ...shownToken(issued.token), token: issued.secret }
+      }
+      if ('serviceAccountToken' in body) {
+        noteLogin(request, { method: 'service_account' })
+        const issued = await authenticator.loginWithServiceAccount(body.serviceAccountToken, request.ip)
+        noteSession(request, issued)
+        return { ...shownToken(issued.token), token: issued.secret }
+      }
+      noteLogin(request, { ...authenticator.ownerOf({ name: body.userName }), method: 'password' })
+      const scope =
+        body.projectId !== undefined
+          ? { id: body.projectId }
+          : body.projectName !== undefined
+            ? { name: body.projectName }
+            : null
+      const issued = await authenticator.loginWithPassword({ name: body.userName }, body.password, scope, request.ip)
+      noteSession(request, issued)
+      return { ...shownToken(issued.token), token: issued.secret }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/tokens/current',
+    tag: 'tokens',
+    summary: 'Who this token is for',
+    access: 'user',
+    body: null,
+    answer: { status: 200, schema: shown.extend({ userName: z.string(), projectName: z.string().nullable() }) },
+    handle: (context, { principal, request }) => ({
+      ...shownToken(sessionOf(context.authenticator, request).token),
+      roles: principal.roles,
+      userName: principal.userName,
+      projectName: nameOfProject(context, principal.projectId),
+    }),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/tokens/current',
+    tag: 'tokens',
+    summary: 'Log out',
+    access: 'user',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, { request }) => {
+      const { token } = sessionOf(context.authenticator, request)
+      if (request.foreignSession !== undefined)
+        throw new SpoutError('Forbidden', { reason: 'this token is from Keystone: it is revoked there' })
+      return context.authenticator.tokens.revoke(token.id)
+    },
+  }),
+]

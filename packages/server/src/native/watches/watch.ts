@@ -1,0 +1,162 @@
+import type { ObjectOf, Principal } from '@spout/admission/contract'
+import type { Kind } from '@spout/model'
+import type { Change, Revision } from '@spout/store'
+import { isAdmin } from '../../authn/access.ts'
+import { errorOf } from '../../http/error-of.ts'
+import { problemOf } from '../../http/problem.ts'
+import { queryValue } from '../../http/query.ts'
+import { shareOf } from '../../limits/share-of.ts'
+import type { Collection } from '../operations/collection.ts'
+import type { NativeContext } from '../operations/context.ts'
+import type { Call } from '../operations/route.ts'
+import { BriefLines } from './brief-lines.ts'
+import { type Line, lineWriter, type WriteLine } from './line-writer.ts'
+import { followReader } from './reader.ts'
+
+/**
+ * Streams a collection's changes as NDJSON until the client goes, loses its access or the server closes. Objects are
+ * rendered when their turn comes, so changes of one object may coalesce. `from` resumes after a revision.
+ *
+ * A reader who is demoted, disabled or deleted, or whose token expires, gets an ERROR line at once and nothing after
+ * it.
+ */
+export async function watchCollection<K extends Kind>(
+  collection: Collection<K>,
+  context: NativeContext,
+  call: Call<undefined>,
+): Promise<void> {
+  const { request, reply, principal } = call
+  const from = queryValue(request, 'from')
+  const stream = await context.streams.open(shareOf(principal))
+  const gone = new AbortController()
+  const signal = AbortSignal.any([gone.signal, context.closing])
+  reply.hijack()
+  const raw = reply.raw
+  raw.on('close', () => gone.abort())
+  raw.on('error', () => gone.abort())
+  raw.writeHead(200, {
+    'content-type': 'application/x-ndjson',
+    'cache-control': 'no-store',
+    'x-openstack-request-id': request.id,
+  })
+  const reader = followReader(context, call)
+  const over = AbortSignal.any([signal, reader.lost])
+  const turn = () => context.turns.next(shareOf(principal))
+  const writeAnyhow = lineWriter(raw, { signal, over, stream, turn, cutOff: () => gone.abort() })
+  const write: WriteLine = (make) => writeAnyhow(() => (reader.lost.aborted ? null : make()))
+  const sent = from === null ? new Set<string>() : null
+  const lines = linesOf(collection, context, queryValue(request, 'brief') === '1')
+  const unsubscribe = followStatus(collection, context, call, sent, lines, write)
+  try {
+    const start = (from ?? (await context.store.revision())) as Revision
+    if (from === null) {
+      await context.view.caughtUp(start)
+      for (const object of context.view.list(collection.kind))
+        if (collection.visible(principal, object)) {
+          await write(() => {
+            sent?.add(object.id)
+            return lines.of(object, 'ADDED')
+          })
+          if (over.aborted) break
+        }
+      await write(() => ({ type: 'BOOKMARK', revision: start }))
+    }
+    const scope = scopeOf(collection, principal)
+    for await (const change of context.store.watch({ kinds: [collection.kind], scope, from: start, signal: over })) {
+      if (change.type === 'delete') sent?.delete(change.ref.id)
+      await writeChange(collection, context, call, change, sent, lines, write)
+    }
+    if (reader.refusal !== null) throw reader.refusal
+  } catch (thrown) {
+    const error = reader.refusal ?? thrown
+    await writeAnyhow(() => ({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) }))
+  } finally {
+    stream.close()
+    reader.stop()
+    unsubscribe()
+    gone.abort()
+    const { socket } = raw
+    // A closing server has already closed idle connections. This one would keep it waiting.
+    raw.end(() => context.closing.aborted && socket?.end())
+  }
+}
+
+/** The project that a watch is limited to; undefined for all. A caller without a project sees nothing of anybody. */
+const scopeOf = <K extends Kind>({ ofProject }: Collection<K>, principal: Principal): string | undefined =>
+  ofProject === true && !isAdmin(principal) ? (principal.projectId ?? '') : undefined
+
+/** How objects are rendered as lines. */
+interface Lines<K extends Kind> {
+  /** The line about an object; null to skip it. `revision` is that of the change, if there is one. */
+  of(object: ObjectOf<K>, type: 'ADDED' | 'MODIFIED', revision?: Revision): Line | null
+  forget(id: string): void
+}
+
+function linesOf<K extends Kind>(collection: Collection<K>, context: NativeContext, brief: boolean): Lines<K> {
+  if (brief && collection.kind === 'loadBalancer') return new BriefLines(context.status) as unknown as Lines<K>
+  const { show, publicId } = collection
+  return {
+    of: (object, type, revision) => {
+      const shown = publicId ? { ...show(context, object), id: publicId(object) } : show(context, object)
+      return { type, object: shown, ...(revision === undefined ? {} : { revision }) }
+    },
+    forget: () => {},
+  }
+}
+
+async function writeChange<K extends Kind>(
+  { kind, visible }: Collection<K>,
+  context: NativeContext,
+  { principal }: Call<undefined>,
+  change: Change,
+  sent: Set<string> | null,
+  lines: Lines<K>,
+  write: WriteLine,
+): Promise<void> {
+  if (change.type === 'bookmark') return write(() => ({ type: 'BOOKMARK', revision: change.revision }))
+  if (change.type === 'delete') {
+    lines.forget(change.ref.id)
+    if (!isAdmin(principal) && change.scope !== principal.projectId) return
+    return write(() => ({ type: 'DELETED', object: { id: change.ref.id }, revision: change.revision }))
+  }
+  // The view knows only the newest revisions, so wait for the store's newest, which includes this change.
+  await context.view.caughtUp(await context.store.revision())
+  return write(() => {
+    const object = context.view.get(kind, change.object.id)?.value
+    // The object was deleted meanwhile. A line about that follows.
+    if (object === undefined || !visible(principal, object)) return null
+    sent?.add(object.id)
+    return lines.of(object, object.updatedAt === null ? 'ADDED' : 'MODIFIED', change.object.revision)
+  })
+}
+
+/**
+ * Follows statuses, which are not stored. A change is sent as MODIFIED, without a revision. Several changes before the
+ * line is made are one line.
+ */
+function followStatus<K extends Kind>(
+  collection: Collection<K>,
+  context: NativeContext,
+  { principal }: Call<undefined>,
+  sent: ReadonlySet<string> | null,
+  lines: Lines<K>,
+  write: WriteLine,
+): () => void {
+  const { kind, visible } = collection
+  if (kind !== 'loadBalancer' && kind !== 'node') return () => {}
+  const due = new Set<string>()
+  return context.status.onChange((changedKind, id) => {
+    if (changedKind !== kind || due.has(id)) return
+    const changed = context.view.get(kind, id)?.value
+    // Whoever has very many watches must not make the others' changes dearer: a line waits for a turn.
+    if (changed === undefined || !visible(principal, changed)) return
+    due.add(id)
+    void write(() => {
+      due.delete(id)
+      const object = context.view.get(kind, id)?.value
+      // The reader has not got the object yet. Its first line will show the status.
+      if (object === undefined || sent?.has(id) === false || !visible(principal, object)) return null
+      return lines.of(object, 'MODIFIED')
+    })
+  })
+}
