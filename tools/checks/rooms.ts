@@ -98,6 +98,16 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'projects',
     'node-state',
   ],
+  'packages/runtime/src': [
+    'clock',
+    'telemetry',
+    'retries',
+    'concurrency',
+    'json',
+    'secrets',
+    'configuration',
+    'process',
+  ],
   'packages/server/src/native': [
     'operations',
     'watches',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { FakeClock } from './fake-clock.ts'
-import { createLogger } from './logger.ts'
+import { FakeClock } from '../clock/fake-clock.ts'
+import { createLogger } from '../telemetry/logger.ts'
 import { done, failed, Reconciler, retryAfter } from './reconciler.ts'
 import { WorkQueue } from './work-queue.ts'
 

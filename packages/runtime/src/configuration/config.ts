@@ -1,6 +1,6 @@
 import { LineCounter, parse, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { Secret } from './secret.ts'
+import { Secret } from '../secrets/secret.ts'
 
 /** Where a setting came from. */
 export type Origin =

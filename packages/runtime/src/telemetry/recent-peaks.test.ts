@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FakeClock } from './fake-clock.ts'
+import { FakeClock } from '../clock/fake-clock.ts'
 import { RecentPeaks } from './recent-peaks.ts'
 
 test('the highest count counts for half a second at least, and for a second at most', async () => {

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock/clock.ts'
 
 /** A peak is remembered for this long, or for twice as long. */
 const WINDOW_MS = 500

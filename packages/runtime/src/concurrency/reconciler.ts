@@ -1,4 +1,4 @@
-import type { Logger } from './logger.ts'
+import type { Logger } from '../telemetry/logger.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** The result of reconciling one key. `failed` carries an expected reason; a thrown error is a bug. */

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from './clock.ts'
-import type { Logger } from './logger.ts'
+import { type Clock, systemClock } from '../clock/clock.ts'
+import type { Logger } from '../telemetry/logger.ts'
 
 /** A part of a process that is started once and stopped once. */
 export interface Component {

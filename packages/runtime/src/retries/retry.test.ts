@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FakeClock } from './fake-clock.ts'
+import { FakeClock } from '../clock/fake-clock.ts'
 import { type RetryOptions, retry } from './retry.ts'
 
 function bed(over: Partial<RetryOptions> = {}) {

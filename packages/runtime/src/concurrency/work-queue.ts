@@ -1,5 +1,5 @@
-import { type BackoffLimits, backoffMs, type Random } from './backoff.ts'
-import { type Clock, systemClock, type Timer } from './clock.ts'
+import { type Clock, systemClock, type Timer } from '../clock/clock.ts'
+import { type BackoffLimits, backoffMs, type Random } from '../retries/backoff.ts'
 
 export interface WorkQueueOptions {
   readonly clock?: Clock

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { FakeClock } from './fake-clock.ts'
+import { FakeClock } from '../clock/fake-clock.ts'
+import { silentLogger } from '../telemetry/logger.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { silentLogger } from './logger.ts'
 
 const part = (name: string, seen: string[], change: { failStart?: boolean; failStop?: boolean } = {}) => ({
   name,

@@ -1,5 +1,5 @@
+import { type Clock, pause } from '../clock/clock.ts'
 import { Backoff, type Random } from './backoff.ts'
-import { type Clock, pause } from './clock.ts'
 
 export interface RetryOptions {
   readonly clock: Clock

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from './clock.ts'
-import { RecentPeaks } from './recent-peaks.ts'
+import { type Clock, systemClock } from '../clock/clock.ts'
+import { RecentPeaks } from '../telemetry/recent-peaks.ts'
 
 export interface OneARoundOptions {
   /** How many go on in a round, over all lines. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { z } from 'zod'
-import packageJson from '../package.json' with { type: 'json' }
+import packageJson from '../../package.json' with { type: 'json' }
 import { ConfigError, loadConfig } from './config.ts'
 
 /** Either text to print, for `--print-config`, `--help` or `--version`, or the settings. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FakeClock } from './fake-clock.ts'
+import { FakeClock } from '../clock/fake-clock.ts'
 import { WorkQueue } from './work-queue.ts'
 
 const drain = async (queue: WorkQueue, count: number): Promise<string[]> => {

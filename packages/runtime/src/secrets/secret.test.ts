@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { createLogger } from './logger.ts'
+import { createLogger } from '../telemetry/logger.ts'
 import { Secret } from './secret.ts'
 
 test('a secret appears nowhere', () => {
