@@ -71,7 +71,7 @@ describe.each(foldersOf('packages/intents'))('intent %s', (name) => {
 
 test('every collection of the API can be reached from the command line', () => {
   const { paths } = JSON.parse(textOf('docs/reference/openapi.json')) as { paths: Record<string, object> }
-  const commands = globSync('apps/cli/src/{resources,commands}/*.ts', { cwd: ROOT }).map(textOf).join('\n')
+  const commands = globSync('apps/cli/src/{resources,commands}/**/*.ts', { cwd: ROOT }).map(textOf).join('\n')
   const collections = Object.keys(paths).filter((at) => /^\/[a-z-]+$/.test(at) && 'get' in (paths[at] ?? {}))
   expect(collections).toContain('/load-balancers')
   expect(collections.filter((at) => !new RegExp(`['\`]${at}\\b`).test(commands))).toEqual([])

@@ -48,6 +48,6 @@ it.each(['agent', 'control-plane'])(
 
 it('a command loads the planner only to plan', async () => {
   const loaded = await loadedBy('apps/cli/src/main.ts', '--help')
-  expect(loaded.filter((url) => url.includes('/apps/cli/src/commands/plan.ts'))).toHaveLength(1)
+  expect(loaded.filter((url) => url.includes('/apps/cli/src/commands/plan/plan.ts'))).toHaveLength(1)
   expect(loaded.filter((url) => url.includes('/packages/plan/'))).toEqual([])
 })

@@ -5,10 +5,10 @@
 export const LONG_FILES: ReadonlyMap<string, number> = new Map([
   ['e2e/kubernetes/gateways.e2e.test.ts', 200],
   ['e2e/kubernetes/in-cluster.e2e.test.ts', 141],
-  ['apps/cli/src/commands/conformance.contract.test.ts', 140],
+  ['apps/cli/src/commands/checks/conformance.contract.test.ts', 140],
   ['e2e/upgrade.e2e.test.ts', 138],
   ['e2e/planned-move.e2e.test.ts', 134],
-  ['apps/cli/src/commands/import-octavia.contract.test.ts', 100],
+  ['apps/cli/src/commands/imports/import-octavia.contract.test.ts', 100],
   ['apps/control-plane/src/tempest.contract.test.ts', 100],
   ['e2e/kubernetes/faults.e2e.test.ts', 95],
   ['e2e/shares.e2e.test.ts', 93],
@@ -62,7 +62,7 @@ export const LONG_FILES: ReadonlyMap<string, number> = new Map([
   ['packages/intents/service/src/tenancy.contract.test.ts', 21],
   ['e2e/syslog.e2e.test.ts', 21],
   ['packages/intents/kubernetes-config/src/loop.contract.test.ts', 21],
-  ['apps/cli/src/commands/import-metallb.contract.test.ts', 21],
+  ['apps/cli/src/commands/imports/import-metallb.contract.test.ts', 21],
   ['packages/intents/service/src/lifecycle.contract.test.ts', 20],
   ['packages/kubernetes-manifests/src/in-cluster/installation.contract.test.ts', 20],
 ])

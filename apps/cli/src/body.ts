@@ -1,4 +1,4 @@
-import { UsageError } from './commands/context.ts'
+import { UsageError } from './commands/connections/context.ts'
 import type { Field } from './resources/resource.ts'
 
 /** The option's name as commander stores it: `--check-interval-ms <ms>` is `checkIntervalMs`. */

@@ -5,7 +5,7 @@
 
 import { ApiProblem } from '@spout/client/api'
 import { CommanderError } from 'commander'
-import { type CommandContext, sessionOf, UsageError } from './commands/context.ts'
+import { type CommandContext, sessionOf, UsageError } from './commands/connections/context.ts'
 import { errorText, whoWasRefused } from './error-text.ts'
 import { buildProgram } from './program.ts'
 

@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildProgram } from '../../program.ts'
+
+const TESTDATA = path.join(import.meta.dirname, '../../../../../packages/metallb-import/src/testdata')
+let directory: string
+beforeAll(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'spout-import-'))
+})
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+/** Without a control plane and a token: the command needs neither. */
+async function run(...args: readonly string[]): Promise<string> {
+  let text = ''
+  const context = {
+    env: {},
+    colour: false,
+    write: (more: string) => {
+      text += more
+    },
+    signal: new AbortController().signal,
+  }
+  const program = buildProgram(context)
+  for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
+    command.exitOverride().configureOutput({ writeErr: () => {} })
+  await program.parseAsync(['import', 'metallb', ...args], { from: 'user' })
+  return text
+}
+const kindsOf = (text: string) => [...text.matchAll(/^kind: (\w+)$/gm)].map(([, kind]) => kind)
+
+it('prints the objects of files and directories, and writes nothing', async () => {
+  expect(kindsOf(await run('-f', path.join(TESTDATA, 'layer2.in.yaml')))).toEqual(['AddressPool', 'NodeGroup'])
+  for (const name of ['layer2', 'as-kubectl-prints'])
+    writeFileSync(path.join(directory, `${name}.yml`), readFileSync(path.join(TESTDATA, `${name}.in.yaml`)))
+  writeFileSync(path.join(directory, 'notes.txt'), 'not: [read')
+  const text = await run('-f', directory, '--dry-run')
+  expect(kindsOf(text)).toEqual(['AddressPool', 'AddressPool', 'NodeGroup', 'NodeGroup', 'BgpPeer'])
+  expect(text).toContain(
+    `${path.join(directory, 'as-kubectl-prints.yml')}, document 2: ConfigMap config: is no configuration`,
+  )
+})
+
+it('names file, document and field of what it cannot read', async () => {
+  const file = path.join(directory, 'bad.yaml')
+  writeFileSync(
+    file,
+    'apiVersion: metallb.io/v1beta1\nkind: IPAddressPool\nmetadata: {name: a}\nspec: {addresses: [x]}\n',
+  )
+  await expect(run('-f', file)).rejects.toThrow(`${file}, document 1 (IPAddressPool a): spec.addresses[0]: `)
+  await expect(run()).rejects.toThrow('name what to read')
+  await expect(run('-f', file, '--no-dry-run')).rejects.toThrow('--no-dry-run needs --kubeconfig')
+  await expect(run('--kubeconfig', path.join(directory, 'none'))).rejects.toThrow('cannot be read')
+})
+
+it('says why a file cannot be read, and which file is empty', async () => {
+  const none = path.join(directory, 'none')
+  await expect(run('-f', none)).rejects.toThrow(`${none}: no such file or directory`)
+  await expect(run('-f', path.join(TESTDATA, 'layer2.in.yaml'), none)).rejects.toThrow(none)
+  const odd = path.join(directory, 'odd')
+  mkdirSync(path.join(odd, 'one.yaml'), { recursive: true })
+  await expect(run('-f', odd)).rejects.toThrow(`${path.join(odd, 'one.yaml')}: illegal operation on a directory`)
+  const empty = path.join(directory, 'empty')
+  mkdirSync(empty)
+  await expect(run('-f', empty)).rejects.toThrow(`${empty}: a directory without YAML or JSON files`)
+  const blank = path.join(directory, 'blank')
+  writeFileSync(blank, '')
+  await expect(run('-f', blank)).rejects.toThrow(`${blank}: no manifest found`)
+})

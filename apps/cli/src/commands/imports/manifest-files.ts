@@ -1,0 +1,43 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { text as readStream } from 'node:stream/consumers'
+import { getSystemErrorMessage } from 'node:util'
+import { UsageError } from '../connections/context.ts'
+
+export interface ManifestText {
+  /** The file's name, for messages. */
+  readonly file: string
+  readonly text: string
+}
+
+/**
+ * Reads what `--file` names, like kubectl: files, the YAML and JSON files of directories, or `-` for standard input.
+ * @throws UsageError naming what cannot be read
+ */
+export async function manifestTexts(names: readonly string[]): Promise<readonly ManifestText[]> {
+  const texts: ManifestText[] = []
+  for (const name of names) {
+    if (name === '-') texts.push({ file: 'standard input', text: await readStream(process.stdin) })
+    else
+      for (const file of await reading(name, filesOf(name)))
+        texts.push({ file, text: await reading(file, readFile(file, 'utf8')) })
+  }
+  return texts
+}
+
+/** Like kubectl: the YAML and JSON files of a directory, without its subdirectories. */
+async function filesOf(name: string): Promise<readonly string[]> {
+  if (!(await stat(name)).isDirectory()) return [name]
+  const names = (await readdir(name)).filter((one) => /\.(ya?ml|json)$/.test(one))
+  if (names.length === 0) throw new UsageError(`${name}: a directory without YAML or JSON files`)
+  return names.sort().map((one) => path.join(name, one))
+}
+
+async function reading<T>(name: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const { errno } = error as NodeJS.ErrnoException
+    throw errno === undefined ? error : new UsageError(`${name}: ${getSystemErrorMessage(errno)}`)
+  }
+}
