@@ -41,7 +41,9 @@ const onACluster = (kind: 'contract' | 'lab'): string[] => [
   `packages/testkit/src/kubernetes/**/*.${kind}.test.ts`,
   `apps/connector/src/**/*.${kind}.test.ts`,
   ...(kind === 'contract'
-    ? ['apps/cli/src/commands/{explain-service,import-ingress-nginx,import-metallb}.contract.test.ts']
+    ? [
+        'apps/cli/src/commands/{explain/explain-service,imports/import-ingress-nginx,imports/import-metallb}.contract.test.ts',
+      ]
     : []),
 ]
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { clientNetworks } from '../client-networks.ts'
 import { healthMonitor } from '../health-checks/health-monitor.ts'
 import { hostText } from '../routes/route-condition.ts'
 import { endpointIpText, ipText, metaShape, port, tags, uuid } from '../scalars/scalars.ts'
+import { clientNetworks } from './client-networks.ts'
 import { cipherList, listenerTls } from './listener.ts'
 import { cookieName, sessionCookie } from './session-cookie.ts'
 

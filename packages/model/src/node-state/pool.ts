@@ -1,5 +1,5 @@
-import type { ClientNetworks } from '../client-networks.ts'
 import type { CheckType } from '../health-checks/check-kinds.ts'
+import type { ClientNetworks } from '../load-balancers/client-networks.ts'
 import type { SessionCookie } from '../load-balancers/session-cookie.ts'
 import type { Cipher } from '../scalars/ciphers.ts'
 import type { NodeCertificate } from './certificate.ts'

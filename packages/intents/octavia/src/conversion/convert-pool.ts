@@ -1,8 +1,8 @@
 import { type Pool, sessionPersistence } from '@spout/model'
-import { granularityOf, networksOf } from '../granularity.ts'
 import type { OctaviaPersistence, OctaviaPool } from '../terms/octavia-resources.ts'
 import type { LbAlgorithm, PoolProtocol } from '../terms/words.ts'
 import { invalidInput, unsupportedOption, validationFailure } from '../wire/fault.ts'
+import { granularityOf, networksOf } from './granularity.ts'
 
 export const MODEL_ALGORITHM = {
   ROUND_ROBIN: 'round-robin',

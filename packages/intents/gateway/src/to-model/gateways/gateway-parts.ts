@@ -4,9 +4,9 @@ import { byAge, type RouteObject } from '../../objects/route.ts'
 import type { Backend } from '../backends/backends.ts'
 import type { NamedShares } from '../listeners/listener-contents.ts'
 import type { JudgedListener } from '../listeners/listeners.ts'
-import { NamesByAge } from '../names-by-age.ts'
 import { type OwnedRoute, withChanged } from '../rules/sorted-routes.ts'
 import type { NamesOfRoute } from './dns-names.ts'
+import { NamesByAge } from './names-by-age.ts'
 import type { PlacedPart, RoutePart } from './route-part.ts'
 
 /**

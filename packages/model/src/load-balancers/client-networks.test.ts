@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { sessionPersistence } from './load-balancers/pool.ts'
-import { parseAs } from './parsing/parse.ts'
+import { parseAs } from '../parsing/parse.ts'
+import { sessionPersistence } from './pool.ts'
 
 const parsed = (networks: unknown) => parseAs(sessionPersistence, { type: 'source-ip', networks }, 'persistence')
 

@@ -1,6 +1,6 @@
 import { type ClientNetworks, clientNetworks } from '@spout/model'
 import { formatIp, parseIp } from '@spout/net'
-import { unsupportedOption } from './wire/fault.ts'
+import { unsupportedOption } from '../wire/fault.ts'
 
 const BITS = { 4: 32, 6: 128 } as const
 

@@ -1,7 +1,7 @@
 import { formatIp } from '@spout/net'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { TestService } from '../testing/service.ts'
 import { granularityOf, networksOf } from './granularity.ts'
-import { TestService } from './testing/service.ts'
 
 let service: TestService
 let lb: string

@@ -1,4 +1,4 @@
-import type { NamesOfRoute } from './gateways/dns-names.ts'
+import type { NamesOfRoute } from './dns-names.ts'
 
 /** Names of routes, those of the oldest first. One route's come and go without a look at the others'. */
 export class NamesByAge {
