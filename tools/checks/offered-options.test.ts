@@ -37,6 +37,7 @@ const OTHERWISE: readonly (readonly [options: RegExp, file: string, text: string
   ],
   [/^type cookie$/, `${HAPROXY}/sessions.lab.test.ts`, "by: 'cookie'"],
   [/^type application-cookie$/, `${HAPROXY}/sessions.lab.test.ts`, "by: 'application-cookie'"],
+  [/^type forward: satisfy (all|any)$/, `${HAPROXY}/authorizers-with-passwords.lab.test.ts`, 'asking({ satisfy })'],
   [/^type ping$/, 'packages/dataplane/src/checks/checks.lab.test.ts', 'ping: {'],
   [/^securityGroupIds$/, 'e2e/security-groups.e2e.test.ts', 'vip_sg_ids'],
   [/^classId$/, `${HAPROXY}/dedicated-proxy.lab.test.ts`, 'dedicatedProxy'],
