@@ -1,6 +1,6 @@
-import { NGINX_ANNOTATIONS, NGINX_PREFIX, type Verdict } from '@spout/intent-ingress/ingress-nginx'
+import { NGINX_ANNOTATIONS, NGINX_PREFIX, type Support } from '@spout/intent-ingress/ingress-nginx'
 
-const MEANINGS: Readonly<Record<Verdict, string>> = {
+const MEANINGS: Readonly<Record<Support, string>> = {
   taken: 'Served as ingress-nginx serves them.',
   differs: 'Served, with a difference.',
   refused:
@@ -11,10 +11,10 @@ const MEANINGS: Readonly<Record<Verdict, string>> = {
 
 /** docs/reference/ingress-nginx.md: what becomes of each annotation of ingress-nginx. */
 export function renderIngressNginx(): string {
-  const tables = Object.entries(MEANINGS).flatMap(([verdict, meaning]) => {
-    const rows = [...NGINX_ANNOTATIONS].filter(([, known]) => known.verdict === verdict)
+  const tables = Object.entries(MEANINGS).flatMap(([support, meaning]) => {
+    const rows = [...NGINX_ANNOTATIONS].filter(([, known]) => known.support === support)
     return [
-      `## ${verdict[0]?.toUpperCase()}${verdict.slice(1)}`,
+      `## ${support[0]?.toUpperCase()}${support.slice(1)}`,
       '',
       meaning,
       '',

@@ -2,7 +2,7 @@ import { ApiRefusal, type Attributes, type NeutronClient, type OctaviaClient } f
 import type { Request, Step } from './step.ts'
 
 /** What became of a step: of those that were to be created, some are now refused. */
-export type Outcome = Omit<Step, 'verdict'> & { readonly verdict: Step['verdict'] | 'created' }
+export type Outcome = Omit<Step, 'result'> & { readonly result: Step['result'] | 'created' }
 
 export interface ApplyOptions {
   readonly octavia: Pick<OctaviaClient, 'create' | 'update'>
@@ -21,7 +21,7 @@ export async function apply(steps: readonly Step[], options: ApplyOptions): Prom
   const outcomes: Outcome[] = []
   for (const step of steps) {
     const outcome = await done(step, lost, ports, options)
-    if (outcome.verdict === 'refused') lost.set(step.id, step.title)
+    if (outcome.result === 'refused') lost.set(step.id, step.title)
     outcomes.push(outcome)
     options.onOutcome(outcome)
   }
@@ -34,8 +34,8 @@ async function done(
   ports: Map<string, unknown>,
   options: ApplyOptions,
 ): Promise<Outcome> {
-  if (step.verdict !== 'create') return step
-  const refused = (text: string): Outcome => ({ ...step, verdict: 'refused', notes: [{ field: 'refused', text }] })
+  if (step.result !== 'create') return step
+  const refused = (text: string): Outcome => ({ ...step, result: 'refused', notes: [{ field: 'refused', text }] })
   const missing = step.needs.find((id) => lost.has(id))
   if (missing !== undefined) return refused(`${lost.get(missing)} is not taken over`)
   try {
@@ -43,7 +43,7 @@ async function done(
       const created = await write(step.request, ports, options)
       if (step.kind === 'loadbalancer') ports.set(step.id, created['vip_port_id'])
     }
-    return { ...step, verdict: 'created' }
+    return { ...step, result: 'created' }
   } catch (error) {
     if (error instanceof ApiRefusal) return refused(error.message)
     throw error

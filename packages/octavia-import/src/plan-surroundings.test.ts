@@ -53,7 +53,7 @@ const plan = (
     given,
   ).steps
 const texts = (steps: readonly Step[]) =>
-  steps.map(({ kind, verdict, notes }) => [kind, verdict, ...notes.map(({ field, text }) => `${field}: ${text}`)])
+  steps.map(({ kind, result, notes }) => [kind, result, ...notes.map(({ field, text }) => `${field}: ${text}`)])
 
 describe('flavors and zones', () => {
   const profile = (data: object) =>
@@ -114,7 +114,7 @@ test('a quota without limits of its own is none, and one that is as usual here i
   expect(texts(quota({ loadbalancer: 10, pool: -1 }))).toEqual([['quota', 'equal']])
   expect(quota({ loadbalancer: 5_000_000 })).toMatchObject([
     {
-      ...{ verdict: 'create', notes: [{ field: 'loadbalancer', text: 'is 1000000, the largest limit of Spout' }] },
+      ...{ result: 'create', notes: [{ field: 'loadbalancer', text: 'is 1000000, the largest limit of Spout' }] },
       request: { method: 'update', path: `/quotas/${PROJECT}`, body: { loadbalancer: 1_000_000 } },
     },
   ])
@@ -164,7 +164,7 @@ describe('security groups', () => {
 
   test('of a project that is not here keep their load balancers away, which would let in others', () => {
     const foreign = one('security_group', 'g', { project_id: 'x', security_group_rules: [] })
-    expect(texts(plan([lb({ vip_sg_ids: ['g'] })], [foreign])).map(([kind, verdict]) => [kind, verdict])).toEqual([
+    expect(texts(plan([lb({ vip_sg_ids: ['g'] })], [foreign])).map(([kind, result]) => [kind, result])).toEqual([
       ['security_group', 'refused'],
       ['loadbalancer', 'refused'],
     ])
@@ -195,7 +195,7 @@ describe('a floating IP', () => {
       },
       onOutcome: () => {},
     })
-    expect(outcomes.map(({ verdict }) => verdict)).toEqual(['created', 'created'])
+    expect(outcomes.map(({ result }) => result)).toEqual(['created', 'created'])
     expect(asked).toEqual([
       {
         ...{ id: 'fip', project_id: PROJECT, floating_ip_address: '192.0.2.99', floating_network_id: 'public' },

@@ -20,7 +20,7 @@ export interface Carrier {
   readonly ourPort: unknown
 }
 
-interface Wish extends Translated {
+interface WantedObject extends Translated {
   readonly needs?: readonly string[]
   /** The object that Spout has already. Absent: the one with the same id, if any. */
   readonly ours?: Attributes | undefined
@@ -51,7 +51,7 @@ export class SurroundingsPlan {
     const there = (kind: Found['kind']): readonly Found[] => [
       ...target.found.filter((each) => each.kind === kind),
       ...source.found.filter(
-        (each) => each.kind === kind && this.steps.some(({ id, verdict }) => id === each.id && verdict !== 'refused'),
+        (each) => each.kind === kind && this.steps.some(({ id, result }) => id === each.id && result !== 'refused'),
       ),
     ]
     const { destination } = options
@@ -66,7 +66,7 @@ export class SurroundingsPlan {
   /** Ids of the steps that a load balancer waits for. */
   needsOf({ flavor_id: flavor, availability_zone: zone, vip_sg_ids: groups }: Attributes): readonly string[] {
     const named = new Set([flavor, zone, ...((groups ?? []) as readonly unknown[])])
-    return this.steps.filter(({ id, verdict }) => verdict === 'create' && named.has(id)).map(({ id }) => id)
+    return this.steps.filter(({ id, result }) => result === 'create' && named.has(id)).map(({ id }) => id)
   }
 
   /** Steps of the floating IPs that are bound to a load balancer's port. */
@@ -83,10 +83,10 @@ export class SurroundingsPlan {
     if (kind === 'floatingip' || (kind === 'quota' && !hasLimits(found))) return []
     if (kind === 'security_group_rule' && !isForListeners(attributes)) return []
     const title = kind === 'quota' ? `${KIND_ROWS.quota.word} ${dashed(id)}` : nameOf(found)
-    return [this.#step(found, title, null, () => this.#wish(found))]
+    return [this.#step(found, title, null, () => this.#wanted(found))]
   }
 
-  #wish(found: Found): Wish {
+  #wanted(found: Found): WantedObject {
     const options = this.#options
     if (isA(found, 'flavorprofile') || isA(found, 'availability_zone_profile'))
       return created(found, profileOf(found, options))
@@ -96,7 +96,7 @@ export class SurroundingsPlan {
     return this.#rule(found)
   }
 
-  #offer(found: Found & { readonly kind: OfferKind }): Wish {
+  #offer(found: Found & { readonly kind: OfferKind }): WantedObject {
     const { field, id } = profileIdOf(found, this.#options)
     const kind: ProfileKind = found.kind === 'flavor' ? 'flavorprofile' : 'availability_zone_profile'
     this.#require(field, kind, id)
@@ -119,7 +119,7 @@ export class SurroundingsPlan {
     throw new NotTaken(field, `profile ${id} is not in Spout, and the other cloud does not show it to this account`)
   }
 
-  #quota(found: Found): Wish {
+  #quota(found: Found): WantedObject {
     const { projectId, body, notes } = quotaOf(found, this.#options)
     const own = this.#ours.get(`quota/${projectId}`)
     const { usualLimits } = this.#options.destination
@@ -130,7 +130,7 @@ export class SurroundingsPlan {
     }
   }
 
-  #group(found: Found): Wish {
+  #group(found: Found): WantedObject {
     const theirs = new Set(rulesOf(found.attributes).map(meaningOf))
     return {
       ...created(found, groupOf(found, this.#options), 'network'),
@@ -141,7 +141,7 @@ export class SurroundingsPlan {
     }
   }
 
-  #rule(found: Found): Wish {
+  #rule(found: Found): WantedObject {
     const groupId = found.parentId ?? ''
     const lost = this.#lost.get(`security_group/${groupId}`)
     if (lost !== undefined) throw new NotTaken('security_group_id', `${lost} is not taken over`)
@@ -150,34 +150,38 @@ export class SurroundingsPlan {
     // A rule of the same meaning counts as present, even with another id.
     const ours = rules.find((rule) => meaningOf(rule) === wanted) ?? rules.find(({ id }) => id === found.id)
     const same = ours !== undefined && meaningOf(ours) === wanted
-    const wish = created(found, ruleOf(found), 'network')
-    return { ...wish, ours: same ? wish.body : ours, needs: [groupId] }
+    const object = created(found, ruleOf(found), 'network')
+    return { ...object, ours: same ? object.body : ours, needs: [groupId] }
   }
 
-  #floating(found: Found, { id, title, projectId, theirPort, ourPort }: Carrier): Wish {
+  #floating(found: Found, { id, title, projectId, theirPort, ourPort }: Carrier): WantedObject {
     if (projectId === null) throw new NotTaken('port_id', `${title} is not taken over`)
     const { body, notes } = floatingOf(found, projectId, this.#options)
     const other = ourPort !== null && ourPort !== undefined
-    const wish = created(found, { body: other ? { ...body, port_id: ourPort } : body, notes }, 'network')
-    return { ...wish, needs: [id], request: { ...wish.request, ...(!other && theirPort !== null && { portOf: id }) } }
+    const object = created(found, { body: other ? { ...body, port_id: ourPort } : body, notes }, 'network')
+    return {
+      ...object,
+      needs: [id],
+      request: { ...object.request, ...(!other && theirPort !== null && { portOf: id }) },
+    }
   }
 
-  #step(found: Found, title: string, loadBalancerId: string | null, wish: () => Wish): Step {
+  #step(found: Found, title: string, loadBalancerId: string | null, wanted: () => WantedObject): Step {
     const step = { kind: found.kind, id: found.id, title, loadBalancerId }
     try {
-      const { body, notes, request, needs = [], differences, ...rest } = wish()
+      const { body, notes, request, needs = [], differences, ...rest } = wanted()
       const ours = 'ours' in rest ? rest.ours : this.#ours.get(keyOf(found))
       if (ours !== undefined) {
         const differ = [...differing(Object.keys(body), body, ours), ...(differences?.(ours) ?? [])]
-        return { ...step, needs, verdict: differ.length > 0 ? 'differs' : 'equal', notes: differ, request: null }
+        return { ...step, needs, result: differ.length > 0 ? 'differs' : 'equal', notes: differ, request: null }
       }
       const fault = this.#options.newTrial().add(found.kind, request.body, null)
       if (fault !== null) throw new NotTaken('refused', fault)
-      return { ...step, needs, verdict: 'create', notes, request }
+      return { ...step, needs, result: 'create', notes, request }
     } catch (error) {
       if (!(error instanceof NotTaken)) throw error
       this.#lost.set(keyOf(found), title)
-      return { ...step, needs: [], verdict: 'refused', notes: [error.note], request: null }
+      return { ...step, needs: [], result: 'refused', notes: [error.note], request: null }
     }
   }
 
@@ -194,7 +198,7 @@ const isA = <K extends Found['kind']>(found: Found, kind: K): found is Found & {
   found.kind === kind
 
 /** A zone has no id; its name identifies it. */
-const created = (found: Found, translated: Translated, api?: 'network'): Wish => ({
+const created = (found: Found, translated: Translated, api?: 'network'): WantedObject => ({
   ...translated,
   request: {
     path: `/${KIND_ROWS[found.kind].plural}`,

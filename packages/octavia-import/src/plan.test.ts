@@ -66,10 +66,9 @@ const options = (fields: Partial<PlanOptions> = {}): PlanOptions => ({
   ...fields,
 })
 
-const verdicts = (steps: readonly (Step | Outcome)[]) =>
-  Object.fromEntries(steps.map(({ id, verdict }) => [id, verdict]))
+const verdicts = (steps: readonly (Step | Outcome)[]) => Object.fromEntries(steps.map(({ id, result }) => [id, result]))
 const ALL = ['lb', 'pool', 'member', 'listener', 'policy', 'rule']
-const every = (verdict: string) => Object.fromEntries(ALL.map((id) => [id, verdict]))
+const every = (result: string) => Object.fromEntries(ALL.map((id) => [id, result]))
 
 /** What there is after all creations. */
 function created(steps: readonly Step[]): Inventory {
@@ -121,11 +120,11 @@ describe('a plan', () => {
     const changed = inventory([lb({ provider: 'ovn', vip_address: '192.0.2.8' })], CHILDREN)
     const [first, ...others] = planOf(changed, there, options()).steps
     expect(first).toMatchObject({
-      verdict: 'differs',
+      result: 'differs',
       notes: [{ field: 'vip_address', text: 'is "192.0.2.7" in Spout, not "192.0.2.8"' }],
       request: null,
     })
-    expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['equal']))
+    expect(new Set(others.map(({ result }) => result))).toEqual(new Set(['equal']))
   })
 
   test('creates what is missing inside of what is there', () => {
@@ -148,8 +147,8 @@ describe('a plan', () => {
         inventory([lb()], [CHILDREN[0]!, listener, ...there]),
         options(),
       ).steps.slice(3)
-    expect(plan(policies(null, 1, 2)).map(({ verdict }) => verdict)).toEqual(['create', 'equal', 'equal'])
-    expect(plan(policies(1, 3, 2)).map(({ verdict }) => verdict)).toEqual(['equal', 'differs', 'differs'])
+    expect(plan(policies(null, 1, 2)).map(({ result }) => result)).toEqual(['create', 'equal', 'equal'])
+    expect(plan(policies(1, 3, 2)).map(({ result }) => result)).toEqual(['equal', 'differs', 'differs'])
   })
 
   test('refuses what needs a refused object, and nothing else', () => {
@@ -173,7 +172,7 @@ describe('a plan', () => {
     ],
   ])('refuses a load balancer of %s', (_, attributes, text) => {
     const [first] = planOf(inventory([lb(attributes)], []), NOTHING, options()).steps
-    expect(first).toMatchObject({ verdict: 'refused' })
+    expect(first).toMatchObject({ result: 'refused' })
     expect(first?.notes.map((note) => `${note.field}: ${note.text}`)).toEqual([text])
   })
 
@@ -198,7 +197,7 @@ describe('a plan', () => {
     const withTls = inventory([lb()], [tls])
     const step = (replacements: ReadonlyMap<string, string>) =>
       planOf(withTls, NOTHING, options({ replacements })).steps[1]
-    expect(step(new Map())).toMatchObject({ verdict: 'refused', notes: [{ field: 'default_tls_container_ref' }] })
+    expect(step(new Map())).toMatchObject({ result: 'refused', notes: [{ field: 'default_tls_container_ref' }] })
     expect(step(new Map([[ref, 'cert']]))).toMatchObject({
       request: { body: { default_tls_container_ref: 'cert', tls_ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' } },
       notes: [],

@@ -30,7 +30,7 @@ export function planImport(source: Side, target: Side, options: PlanOptions): Im
     const own = plan.steps()
     const [first, ...others] = own
     if (first === undefined) return own
-    const taken = first.verdict !== 'refused'
+    const taken = first.result !== 'refused'
     const carrier: Carrier = {
       ...{ id, title: first.title, projectId: taken ? plan.projectId : null },
       theirPort: attributes['vip_port_id'],
@@ -42,7 +42,7 @@ export function planImport(source: Side, target: Side, options: PlanOptions): Im
   return { steps: [...around.steps, ...steps], unread: [...unread, ...source.surroundings.unread] }
 }
 
-type Verdict = Pick<Step, 'verdict' | 'notes' | 'request'>
+type StepResult = Pick<Step, 'result' | 'notes' | 'request'>
 
 class LoadBalancerPlan {
   readonly #loadBalancer: Found
@@ -72,14 +72,14 @@ class LoadBalancerPlan {
       const needs = needsOf(found)
       const step: Step = {
         ...{ kind: found.kind, id: found.id, title: nameOf(found), loadBalancerId: this.#loadBalancer.id, needs },
-        ...this.#verdict(found, needs),
+        ...this.#result(found, needs),
       }
-      if (step.verdict === 'refused') this.#lost.set(step.id, step.title)
+      if (step.result === 'refused') this.#lost.set(step.id, step.title)
       return step
     })
   }
 
-  #verdict(found: Found, needs: readonly string[]): Verdict {
+  #result(found: Found, needs: readonly string[]): StepResult {
     try {
       const missing = needs.find((id) => this.#lost.has(id))
       if (missing !== undefined)
@@ -91,10 +91,10 @@ class LoadBalancerPlan {
       const body = this.#whole(found, own)
       this.#trial.add(found.kind, body, found.parentId)
       const differing = differences(found, ...this.#inOrder(found, own, ours))
-      return { verdict: differing.length > 0 ? 'differs' : 'equal', notes: differing, request: null }
+      return { result: differing.length > 0 ? 'differs' : 'equal', notes: differing, request: null }
     } catch (error) {
       if (!(error instanceof NotTaken)) throw error
-      return { verdict: 'refused', notes: [error.note], request: null }
+      return { result: 'refused', notes: [error.note], request: null }
     }
   }
 
@@ -114,14 +114,14 @@ class LoadBalancerPlan {
     ]
   }
 
-  #creation(found: Found, own: Attributes, notes: readonly Note[]): Verdict {
+  #creation(found: Found, own: Attributes, notes: readonly Note[]): StepResult {
     const { kind, parentId } = found
     const inParent = kind === 'rule' && !this.#target.byId.has(parentId ?? '')
-    if (inParent) return { verdict: 'create', notes, request: null }
+    if (inParent) return { result: 'create', notes, request: null }
     const body = this.#whole(found, own)
     const fault = this.#trial.add(kind, body, parentId)
     if (fault !== null) throw new NotTaken('refused', fault)
-    return { verdict: 'create', notes, request: { path: pathOf(found), root: kind, body } }
+    return { result: 'create', notes, request: { path: pathOf(found), root: kind, body } }
   }
 
   /**

@@ -9,7 +9,7 @@ const DEPTH: Readonly<Record<Kind, number>> = {
   ...{ member: 2, healthmonitor: 2, l7policy: 2, rule: 3 },
 }
 
-const WORD: Readonly<Record<Outcome['verdict'], string>> = {
+const WORD: Readonly<Record<Outcome['result'], string>> = {
   create: 'would be created',
   created: 'created',
   equal: 'is there, equal',
@@ -18,14 +18,14 @@ const WORD: Readonly<Record<Outcome['verdict'], string>> = {
 }
 
 /** A line for the object, and one for each remark. */
-export function stepText({ kind, title, verdict, notes }: Step | Outcome): string {
+export function stepText({ kind, title, result, notes }: Step | Outcome): string {
   const indent = '  '.repeat(DEPTH[kind])
   const remarks = notes.map(({ field, text }) => `${indent}    ${field}: ${text}\n`)
-  return `${indent}${title}: ${WORD[verdict]}\n${remarks.join('')}`
+  return `${indent}${title}: ${WORD[result]}\n${remarks.join('')}`
 }
 
 /** `12 created, 3 equal` */
-export function countsText(outcomes: readonly { readonly verdict: Outcome['verdict'] }[]): string {
+export function countsText(outcomes: readonly { readonly result: Outcome['result'] }[]): string {
   const words = {
     create: 'to be created',
     created: 'created',
@@ -33,8 +33,8 @@ export function countsText(outcomes: readonly { readonly verdict: Outcome['verdi
     differs: 'different',
     refused: 'not taken over',
   }
-  const counts = Object.entries(words).flatMap(([verdict, word]) => {
-    const count = outcomes.filter((one) => one.verdict === verdict).length
+  const counts = Object.entries(words).flatMap(([result, word]) => {
+    const count = outcomes.filter((one) => one.result === result).length
     return count === 0 ? [] : [`${count} ${word}`]
   })
   return counts.length === 0 ? 'nothing to import' : counts.join(', ')

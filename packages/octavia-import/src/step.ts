@@ -10,7 +10,7 @@ export interface Step {
   readonly title: string
   /** Null for an object outside of load balancers. */
   readonly loadBalancerId: string | null
-  readonly verdict: 'create' | 'equal' | 'differs' | 'refused'
+  readonly result: 'create' | 'equal' | 'differs' | 'refused'
   readonly notes: readonly Note[]
   /** Ids of objects that must exist in Spout before. */
   readonly needs: readonly string[]

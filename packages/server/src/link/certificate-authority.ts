@@ -90,11 +90,11 @@ export class CertificateAuthority {
     if (csr.length > MAX_CSR_LENGTH) throw badRequest('is too long')
     return withOpenssl(this.#directory, async (tool) => {
       await tool.put('node.csr', csr)
-      const verdict = await tool
+      const said = await tool
         .run('req', '-in', 'node.csr', '-verify', '-pubkey', '-noout', '-out', 'public.pem')
         .catch(refuse)
       // OpenSSL 3.0 exits with 0 for a wrong signature and only prints it.
-      if (!verdict.includes('verify OK')) throw badRequest('is not a signed certificate request')
+      if (!said.includes('verify OK')) throw badRequest('is not a signed certificate request')
       refuseWeakKey(await tool.get('public.pem'))
       await tool.put('extensions.cnf', extensions(`URI:${NODE_URI_PREFIX}${nodeId}`, 'clientAuth'))
       await this.#sign(tool)

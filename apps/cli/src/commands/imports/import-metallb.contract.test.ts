@@ -92,7 +92,7 @@ test('a MetalLB in a cluster becomes objects that are taken, and all that can be
   for (const name of ['metallb-bgp-64512', 'metallb-l2']) await bed.when('NodeGroup', name, 'ready', isReady)
   await bed.when('BgpPeer', 'tor-a', 'ready', isReady)
   await bed.when('BgpAdvertisement', 'again', 'ready', isReady)
-  const waits = await bed.when('BgpPeer', 'tor-b', 'a verdict', (one) => condition(one) !== undefined)
+  const waits = await bed.when('BgpPeer', 'tor-b', 'a result', (one) => condition(one) !== undefined)
   expect(condition(waits)).toMatchObject({
     reason: 'ReferenceNotFound',
     message: 'Field nodes[0]: node rack1-a not found',

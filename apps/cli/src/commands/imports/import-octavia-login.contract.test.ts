@@ -38,10 +38,10 @@ test('the OS_* variables name a cloud, whose catalog has the Octavia', async () 
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(stdout)).toMatchObject([
     ...[
-      { kind: 'loadbalancer', verdict: 'equal', notes: [] },
-      { kind: 'pool', verdict: 'equal', notes: [] },
+      { kind: 'loadbalancer', result: 'equal', notes: [] },
+      { kind: 'pool', result: 'equal', notes: [] },
     ],
-    { kind: 'listener', verdict: 'equal', notes: [] },
+    { kind: 'listener', result: 'equal', notes: [] },
   ])
 }, 120_000)
 

@@ -119,8 +119,8 @@ const lines = (text: string): string =>
     .map((line) => printable(line))
     .join('\n')
 
-const shown = ({ kind, id, loadBalancerId, verdict, notes }: Step | Outcome) => ({
-  ...{ kind, id, loadBalancerId, verdict, notes },
+const shown = ({ kind, id, loadBalancerId, result, notes }: Step | Outcome) => ({
+  ...{ kind, id, loadBalancerId, result, notes },
 })
 
 /** Says whose refusal or silence it was. */
@@ -144,7 +144,7 @@ function refuseUnknown(names: readonly string[], { loadBalancers }: Inventory): 
 
 /** @throws ApiProblem unless every object is in Spout, or would be, as it was */
 function refuseIncomplete(outcomes: readonly (Step | Outcome)[], unread: number): void {
-  const left = outcomes.filter(({ verdict }) => verdict === 'refused' || verdict === 'differs').length
+  const left = outcomes.filter(({ result }) => result === 'refused' || result === 'differs').length
   if (left + unread > 0)
     throw new ApiProblem(
       422,

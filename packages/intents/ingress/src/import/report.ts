@@ -88,7 +88,7 @@ function ingressReport(ingress: Ingress, { problems }: Compiled): IngressReport 
     .sort()
   const served = annotations.map((about): Finding => {
     const known = NGINX_ANNOTATIONS.get(about)
-    return { outcome: known?.verdict === 'differs' ? 'differs' : 'taken', about, note: known?.note ?? '' }
+    return { outcome: known?.support === 'differs' ? 'differs' : 'taken', about, note: known?.note ?? '' }
   })
   return { ingress, findings: [...served, ...redirectNote(ingress), ...own] }
 }

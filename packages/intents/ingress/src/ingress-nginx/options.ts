@@ -70,8 +70,8 @@ const OFF: ReadonlySet<string | undefined> = new Set([undefined, 'false', 'off']
 function tellUntaken(read: AnnotationReader, name: string): void {
   if (OFF.has(read.text(name))) return
   const known = NGINX_ANNOTATIONS.get(name)
-  if (known?.verdict === 'refused') read.refuse(name, known.note)
-  else if (known?.verdict === 'not taken') read.notTaken(name, known.note)
+  if (known?.support === 'refused') read.refuse(name, known.note)
+  else if (known?.support === 'not taken') read.notTaken(name, known.note)
   // A later version of ingress-nginx may protect paths by annotations with such names.
   else if (known === undefined && /^auth-|snippet$/.test(name)) read.refuse(name, 'it is not known here')
   else if (known === undefined) read.notTaken(name, 'it is not known here')

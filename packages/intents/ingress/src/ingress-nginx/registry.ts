@@ -8,18 +8,18 @@ export const NGINX_PREFIX = 'nginx.ingress.kubernetes.io/'
  * it.
  * - `not taken`: the rest is served without it.
  */
-export type Verdict = 'taken' | 'differs' | 'refused' | 'not taken'
+export type Support = 'taken' | 'differs' | 'refused' | 'not taken'
 
 export interface KnownAnnotation {
-  readonly verdict: Verdict
+  readonly support: Support
   /** What differs, or why it is not taken: a part of a sentence for users. */
   readonly note: string
 }
 
 type Rows = Readonly<Record<string, string>>
 
-const rowsOf = (verdict: Verdict, rows: Rows) =>
-  Object.entries(rows).map(([name, note]) => [name, { verdict, note }] as const)
+const rowsOf = (support: Support, rows: Rows) =>
+  Object.entries(rows).map(([name, note]) => [name, { support, note }] as const)
 
 const TAKEN: Rows = {
   'app-root': 'requests for `/` are redirected there (302)',

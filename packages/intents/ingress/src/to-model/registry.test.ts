@@ -16,9 +16,9 @@ const contentOf = (annotations: Readonly<Record<string, string>>) => {
   return { made, problems: made.problems.get(one.metadata.uid ?? '') ?? [] }
 }
 
-const rows = [...NGINX_ANNOTATIONS].map(([name, { verdict, note }]) => ({ name, verdict, note }))
+const rows = [...NGINX_ANNOTATIONS].map(([name, { support, note }]) => ({ name, support, note }))
 
-test.each(rows.filter(({ verdict }) => verdict === 'taken' || verdict === 'differs'))('$name is served', ({ name }) => {
+test.each(rows.filter(({ support }) => support === 'taken' || support === 'differs'))('$name is served', ({ name }) => {
   const given = SERVED[name]
   expect(given, `a value of ${name}`).toBeDefined()
   const [value, beside] = typeof given === 'string' ? [given, {}] : given!
@@ -27,7 +27,7 @@ test.each(rows.filter(({ verdict }) => verdict === 'taken' || verdict === 'diffe
   if (!isTold) expect(having.made.content).not.toEqual(without.made.content)
 })
 
-test.each(rows.filter(({ verdict }) => verdict === 'refused'))('$name makes paths refused, and says so', ({ name }) => {
+test.each(rows.filter(({ support }) => support === 'refused'))('$name makes paths refused, and says so', ({ name }) => {
   const { made, problems } = contentOf({ [name]: 'on' })
   expect(answer(made, { path: '/x' }, 'https')).toBe('503')
   expect(problems).toContainEqual(
@@ -35,7 +35,7 @@ test.each(rows.filter(({ verdict }) => verdict === 'refused'))('$name makes path
   )
 })
 
-test.each(rows.filter(({ verdict }) => verdict === 'not taken'))('$name changes nothing, and is said', ({ name }) => {
+test.each(rows.filter(({ support }) => support === 'not taken'))('$name changes nothing, and is said', ({ name }) => {
   const { made, problems } = contentOf({ [name]: 'on' })
   expect(made.content).toEqual(contentOf({}).made.content)
   expect(problems).toEqual([
