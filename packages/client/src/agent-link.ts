@@ -3,6 +3,7 @@ import { Agent, type RequestOptions, request } from 'node:https'
 import { EDITS_VERSION, type Edit } from '@spout/model/edits'
 import type { NodeReport } from '@spout/model/node-report'
 import type { NodeStateEntry } from '@spout/model/node-state'
+import { bodyText } from '@spout/runtime'
 import { LineSplitter } from '@spout/runtime/ndjson'
 
 /** One line of the state stream. An entry that the stream did not name between its start and `synced` is deleted. */
@@ -78,6 +79,10 @@ export interface IssuedCertificate {
 }
 
 const REPORT_TIMEOUT_MS = 5000
+/** All certificates of a load balancer, with their chains. */
+const MOST_ANSWER_BYTES = 64 * 1024 * 1024
+const textOf = (response: IncomingMessage): Promise<string> => bodyText(response, { mostBytes: MOST_ANSWER_BYTES })
+
 /** Ids in a URL: some 4 kB, of 16 that Node.js takes as a header. */
 const MOST_NAMED = 100
 
@@ -114,7 +119,7 @@ export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): Agent
 
 async function* stateLines(url: URL, options: RequestOptions): AsyncGenerator<readonly StateLine[]> {
   const response = await send(url, { ...options, method: 'GET', headers: { accept: 'application/x-ndjson' } }, null)
-  if (response.statusCode !== 200) throw new LinkRefused(response.statusCode ?? 0, await bodyText(response))
+  if (response.statusCode !== 200) throw new LinkRefused(response.statusCode ?? 0, await textOf(response))
   const splitter = new LineSplitter()
   for await (const chunk of response) {
     const lines = splitter.push(chunk as Buffer).filter((line) => line !== '')
@@ -133,7 +138,7 @@ const getJson = async <T>(url: URL, options: RequestOptions): Promise<T> =>
   jsonOf<T>(await send(url, { ...options, method: 'GET' }, null))
 
 async function jsonOf<T>(response: IncomingMessage): Promise<T> {
-  const answer = await bodyText(response)
+  const answer = await textOf(response)
   if (response.statusCode === undefined || response.statusCode >= 300)
     throw new LinkRefused(response.statusCode ?? 0, answer.slice(0, 500))
   return JSON.parse(answer) as T
@@ -149,10 +154,4 @@ function send(url: URL, options: RequestOptions, body: Buffer | null): Promise<I
     outgoing.on('error', reject)
     outgoing.end(body)
   })
-}
-
-async function bodyText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,5 +1,14 @@
 import type { IncomingMessage } from 'node:http'
-import { Backoff, type Clock, pause, type Random, systemClock } from '@spout/runtime'
+import {
+  Backoff,
+  type BodyLimits,
+  BodyTooLong,
+  bodyText,
+  type Clock,
+  pause,
+  type Random,
+  systemClock,
+} from '@spout/runtime'
 import { LineSplitter } from '@spout/runtime/ndjson'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { Status } from '../types/index.ts'
@@ -199,7 +208,10 @@ export class Transport {
         for await (const _ of response);
         return null
       }
-      const text = await bodyText(what, response, request.maxBodyBytes ?? this.#maxBodyBytes, request.onBytes)
+      const text = await textOf(what, response, {
+        mostBytes: request.maxBodyBytes ?? this.#maxBodyBytes,
+        ...(request.onBytes && { onBytes: request.onBytes }),
+      })
       return parseJson(what, text)
     } catch (error) {
       throw error instanceof KubeError ? error : unreachable(what, error, controller.signal)
@@ -211,7 +223,7 @@ export class Transport {
 
   async #refusal(what: string, response: IncomingMessage): Promise<KubeError> {
     const status = response.statusCode ?? 0
-    const text = await bodyText(what, response, this.#maxBodyBytes)
+    const text = await textOf(what, response, { mostBytes: this.#maxBodyBytes })
     return new KubeError(what, status, statusOf(text), retryAfterMs(response.headers['retry-after']))
   }
 }
@@ -237,24 +249,12 @@ function queryText(query: KubeRequest['query']): string {
   return pairs.size === 0 ? '' : `?${pairs}`
 }
 
-async function bodyText(
-  what: string,
-  response: IncomingMessage,
-  maxBytes: number,
-  onBytes?: (bytes: number) => void,
-): Promise<string> {
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const chunk of response) {
-    size += (chunk as Buffer).length
-    onBytes?.((chunk as Buffer).length)
-    if (size > maxBytes) {
-      response.destroy()
-      throw new KubeUnreachable(what, 'too-large', `the answer is longer than ${maxBytes} bytes`)
-    }
-    parts.push(chunk as Buffer)
+async function textOf(what: string, response: IncomingMessage, limits: BodyLimits): Promise<string> {
+  try {
+    return await bodyText(response, limits)
+  } catch (error) {
+    throw error instanceof BodyTooLong ? new KubeUnreachable(what, 'too-large', error.message) : error
   }
-  return Buffer.concat(parts).toString('utf8')
 }
 
 function linesOf(what: string, splitter: LineSplitter, chunk: Buffer): readonly string[] {

@@ -1,7 +1,7 @@
 import type { Agent, IncomingMessage } from 'node:http'
 import * as https from 'node:https'
 import { SpoutError } from '@spout/model'
-import type { Secret } from '@spout/runtime'
+import { BodyTooLong, bodyText, type Secret } from '@spout/runtime'
 import { http } from '@spout/runtime/node-http'
 import { type KeystoneToken, readToken } from './keystone-token.ts'
 
@@ -157,14 +157,12 @@ export class KeystoneClient {
 }
 
 async function textOf(answer: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of answer as AsyncIterable<Buffer>) {
-    bytes += part.length
-    if (bytes > MOST_ANSWER_BYTES) throw unavailable(`its answer is longer than ${MOST_ANSWER_BYTES} bytes`)
-    parts.push(part)
+  try {
+    return await bodyText(answer, { mostBytes: MOST_ANSWER_BYTES })
+  } catch (error) {
+    if (error instanceof BodyTooLong) throw unavailable(`its answer is longer than ${MOST_ANSWER_BYTES} bytes`)
+    throw error
   }
-  return Buffer.concat(parts).toString('utf8')
 }
 
 /** The body of a login; an application credential has the project that it was made for. */
