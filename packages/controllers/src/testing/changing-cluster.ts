@@ -21,6 +21,7 @@ import {
   node,
   pool,
   poolProtocolFor,
+  securityGroup,
   uuid,
   vrrpGroup,
 } from './model.ts'
@@ -31,6 +32,7 @@ type GroupNumber = (typeof GROUPS)[number]
 const GROUP_NAMES = { 1: 'default', 2: 'edge' }
 export const EVERYTHING = [...FEATURES, 'dsr']
 export const SHARDS = [1, 2, 3] as const
+export const SECURITY_GROUPS = [1, 2] as const
 
 export const NODE_IDS = NODES.map((number) => uuid('node', number))
 
@@ -47,9 +49,11 @@ export type Change =
       readonly scope: 'fabric' | 'tenant'
       readonly addressPool: number
       readonly members: readonly string[]
+      readonly securityGroups: readonly number[]
     }
   | { readonly do: 'delete load balancer'; readonly number: number }
   | { readonly do: 'put certificate'; readonly number: number; readonly version: number }
+  | { readonly do: 'put security group'; readonly number: number; readonly sources: readonly string[] }
   | {
       readonly do: 'put node'
       readonly number: number
@@ -96,6 +100,7 @@ export class ChangingCluster {
   static async begin(plane: ControlPlane): Promise<ChangingCluster> {
     for (const number of GROUPS) await plane.put(['nodeGroup', group(number)])
     for (const number of [1, 2, 3]) await plane.put(['network', network(number)])
+    for (const number of SECURITY_GROUPS) await plane.put(['securityGroup', securityGroup(number, [])])
     const told = new Map<number, Told>()
     for (const number of [1, 2]) {
       await plane.put(['node', node(number)])
@@ -137,6 +142,8 @@ export class ChangingCluster {
         return this.#delete('loadBalancer', uuid('lb', change.number))
       case 'put certificate':
         return plane.put(['certificate', certificate(change.number, change.version)])
+      case 'put security group':
+        return plane.put(['securityGroup', securityGroup(change.number, change.sources)])
       case 'put node':
         return this.#putNode(change)
       case 'delete node':
@@ -173,6 +180,7 @@ export class ChangingCluster {
     const next: LoadBalancer = {
       ...base,
       nodeGroupId: stored === undefined ? named : stored.nodeGroupId,
+      securityGroupIds: change.securityGroups.map((number) => securityGroup(number, []).id),
       vips: base.vips.map((vip) => ({ ...vip, scope: change.scope, poolId: uuid('other', change.addressPool) })),
       listeners: base.listeners.map((listener) => ({ ...listener, protocol, connectionLimit, tls: tlsOf(protocol) })),
       pools: [{ ...pool(change.number, change.members), protocol: poolProtocolFor(protocol) }],

@@ -9,6 +9,7 @@ import {
   type NodeGroup,
   nodeGroup as nodeGroupSchema,
   type Pool,
+  type SecurityGroup,
 } from '@spout/model'
 import { listenerOf, loadBalancerOf, memberOf, metaOf, poolOf } from '@spout/testkit/model'
 
@@ -54,6 +55,17 @@ export const certificate = (number: number, version: number): Certificate => ({
   notAfter: '2027-01-01T00:00:00.000Z',
   keyType: 'ecdsa-p256',
   fingerprint: '0'.repeat(64),
+})
+
+/** @param sources prefixes that it admits; none admits nobody */
+export const securityGroup = (number: number, sources: readonly string[]): SecurityGroup => ({
+  ...metaOf(uuid('other', 300 + number), `security-group${number}`),
+  projectId: uuid('project', 1),
+  tags: [],
+  rules: sources.map((cidr, index) => ({
+    ...{ id: uuid('other', 310 + 10 * number + index), description: '', createdAt: '2026-01-01T00:00:00.000Z' },
+    ...{ ipVersion: cidr.includes(':') ? 6 : 4, transport: null, ports: null, cidr },
+  })),
 })
 
 export const advertisement = (
