@@ -14,7 +14,7 @@ const ofTenants = (published: ReturnType<ControlPlane['published']>) =>
 
 test('whatever the changes, a restarted control plane plans and publishes the same as the running one', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyChange, { maxLength: 15 }), async (changes) => {
+    fc.asyncProperty(fc.array(anyChange, { maxLength: 30, size: 'max' }), async (changes) => {
       const store = new MemoryStore()
       const running = await ChangingCluster.begin(await ControlPlane.start(store))
       for (const change of changes) await running.change(change)
@@ -31,7 +31,7 @@ test('whatever the changes, a restarted control plane plans and publishes the sa
       expect(again.plane.view.list('placement')).toEqual(placements)
       await again.plane.stop()
     }),
-    { numRuns: byLength(20, 60) },
+    { numRuns: byLength(60, 300) },
   )
 })
 

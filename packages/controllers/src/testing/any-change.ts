@@ -17,7 +17,7 @@ export const anyChange: fc.Arbitrary<Change> = fc.oneof(
       scope: fc.constantFrom('fabric', 'tenant'),
       addressPool: fc.integer({ min: 1, max: 2 }),
       members: fc.subarray(['10.0.0.11', '10.0.0.12', '10.0.0.13']),
-      securityGroups: fc.subarray([...SECURITY_GROUPS], { maxLength: 1 }),
+      securityGroups: fc.subarray([...SECURITY_GROUPS]),
     }),
   },
   fc.record({ do: fc.constant('delete load balancer'), number: fc.integer({ min: 1, max: 4 }) }),
@@ -26,11 +26,14 @@ export const anyChange: fc.Arbitrary<Change> = fc.oneof(
     number: fc.constantFrom(1, 2),
     version: fc.integer({ min: 1, max: 3 }),
   }),
-  fc.record({
-    do: fc.constant('put security group'),
-    number: fc.constantFrom(...SECURITY_GROUPS),
-    sources: fc.subarray(['192.0.2.0/25', '2001:db8::/64']),
-  }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('put security group'),
+      number: fc.constantFrom(...SECURITY_GROUPS),
+      sources: fc.subarray(['192.0.2.0/25', '2001:db8::/64']),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({

@@ -32,7 +32,7 @@ type GroupNumber = (typeof GROUPS)[number]
 const GROUP_NAMES = { 1: 'default', 2: 'edge' }
 export const EVERYTHING = [...FEATURES, 'dsr']
 export const SHARDS = [1, 2, 3] as const
-export const SECURITY_GROUPS = [1, 2] as const
+export const SECURITY_GROUPS = [1] as const
 
 export const NODE_IDS = NODES.map((number) => uuid('node', number))
 
