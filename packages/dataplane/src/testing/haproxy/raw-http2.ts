@@ -143,11 +143,11 @@ export async function openHttp2(
         waiters.add(look)
         look()
       }),
+    // Event `drain` comes only after a write beyond the high-water mark.
     sent: () =>
       new Promise((resolve) => {
         if (isClosed || socket.writableLength === 0) return resolve()
-        socket.once('drain', () => resolve())
-        socket.once('close', () => resolve())
+        socket.write('', () => resolve())
       }),
     came: (type) => counts.get(type) ?? 0,
     closed,
