@@ -47,7 +47,7 @@ describe.each([
       { what: 'both members to take up associations' },
     )
     const asked = Array.from({ length: 16 }, async (_, at) => {
-      const words = ['python3', ENDPOINT, 'ask', vipOf(shown), '3868', String(30_000 + at)]
+      const words = ['python3', ENDPOINT, 'ask', vipOf(shown), '3868', String(30_000 + at), '20']
       return JSON.parse(await system.lab.must('client', words)) as { from: string; port: number; line: string }
     })
     const answers = await Promise.all(asked)

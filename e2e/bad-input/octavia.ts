@@ -101,8 +101,8 @@ export const OCTAVIA: readonly Bad[] = [
   },
   {
     what: 'a body too large',
-    path: () => '/listeners',
-    body: () => `{"listener":{"name":"${'x'.repeat(120_000)}"}}`,
+    path: () => '/healthmonitors',
+    body: () => `{"healthmonitor":{"name":"${'x'.repeat(120_000)}"}}`,
     status: 413,
     says: ['114688'],
   },

@@ -157,7 +157,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     expect((await lab.service('signalling')).spec.ports).toHaveLength(2)
     let sourcePort = 41_000
     const askedPod = async () => {
-      const words = ['python3', SCTP_ENDPOINT, 'ask', address, '3868', String(sourcePort++)]
+      const words = ['python3', SCTP_ENDPOINT, 'ask', address, '3868', String(sourcePort++), '5']
       const answer = JSON.parse(await lab.system.lab.must('client', words)) as { readonly line?: string }
       return answer.line?.split(' ')[0] ?? 'nobody'
     }
