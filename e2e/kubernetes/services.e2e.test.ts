@@ -12,7 +12,7 @@ const SCTP_ENDPOINT = fileURLToPath(new URL('../../packages/dataplane/src/testin
 let lab: ServiceLab
 beforeAll(async () => {
   lab = await startServiceLab()
-  await startWorkload(lab, { name: 'web', replicas: 3, shutdownDelay: '2s' })
+  await startWorkload(lab, { name: 'web', replicas: 3 })
 }, 900_000)
 afterAll(() => lab?.destroy())
 
@@ -183,7 +183,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     await times(100, () => lab.ask(address))
     await lab.cluster.controlPlane.startApiServer()
     await lab.startConnector()
-    // A pod serves for two seconds after it was told to end: all between it and the load balancer must follow again by then.
+    // A pod serves for eight seconds after it was told to end: all between it and the load balancer must follow again by then.
     const [shown] = (await lab.loadBalancers()).filter(({ vips }) => vips[0]?.address === address)
     const replicas = (await lab.cluster.pods('app=web')).length + 1
     await lab.cluster.api.patch('/apis/apps/v1/namespaces/default/deployments/web', { spec: { replicas } })

@@ -8,7 +8,7 @@ export interface Workload {
   readonly namespace?: string
   /**
    * How long a pod keeps serving after it was told to end, while it is taken out of rotation, as every polite server
-   * does.
+   * does. Kubernetes' own controller of EndpointSlices tries again after 1, 2 and 4 seconds when its cache lags.
    */
   readonly shutdownDelay?: string
   /** Only this node may run it. */
@@ -26,7 +26,7 @@ const nodeSelector = (node: string | undefined) => (node === undefined ? {} : { 
 /** Pods that answer HTTP on 8080 and datagrams on 9001; resolves once they are ready. */
 export async function startWorkload(
   { cluster }: Pick<ServiceLab, 'cluster'>,
-  { name, replicas, namespace = 'default', shutdownDelay = '4s', node }: Workload,
+  { name, replicas, namespace = 'default', shutdownDelay = '8s', node }: Workload,
 ): Promise<readonly Kubernetes.Pod[]> {
   const labels = { app: name }
   await cluster.api.create(deployments(namespace), {

@@ -86,7 +86,10 @@ export function claimNumber(): number {
       const abandoned = !taken.has(number) && holder !== null && !isAlive(JSON.parse(holder) as ProcessId)
       if (!abandoned) continue
     }
-    writeFileSync(path.join(claim, 'pid'), JSON.stringify(self()))
+    // Others read it at any time: they see none, or a whole one.
+    const temporary = path.join(claim, `pid.${process.pid}`)
+    writeFileSync(temporary, JSON.stringify(self()))
+    renameSync(temporary, path.join(claim, 'pid'))
     return number
   }
   throw new Error('100 labs stand already: take some down')
