@@ -2,10 +2,12 @@ import path from 'node:path'
 import {
   askOn,
   Caller,
+  domainNamespaces,
   type HeldConnection,
   nodesInSync,
   powerOff,
   powerOn,
+  run,
   type ShownLoadBalancer,
   type Tenant,
   TestSystem,
@@ -109,6 +111,32 @@ const replicated = (node: NodeName, count: number): Promise<unknown> =>
     throw new Error(`${error.message}: ${JSON.stringify(all)}`)
   })
 
+/** The client's ports of its open connections with the load balancer. */
+const openPorts = async (): Promise<readonly string[]> => {
+  const shown = await system.lab.must('client', ['ss', '-Htn', 'state', 'established', 'dst', vipOf(chat)])
+  return Array.from(shown.matchAll(/:(\d+) +\S+:80\s/g), ([, port]) => port!)
+}
+
+/** Those of them that a node has an entry of. */
+const portsKnownTo = async (node: NodeName): Promise<ReadonlySet<string>> => {
+  const listed = domainNamespaces(system.lab, node).map(async (namespace) => {
+    const { stdout } = await run(['ip', 'netns', 'exec', namespace, 'conntrack', '-L', '-p', 'tcp', '-d', vipOf(chat)])
+    return Array.from(stdout.matchAll(/ESTABLISHED src=\S+ dst=\S+ sport=(\d+) /g), ([, port]) => port!)
+  })
+  return new Set((await Promise.all(listed)).flat())
+}
+
+/** Waits until a node knows each open connection. Counts do not tell: they may be of connections that ended. */
+const knownTo = (node: NodeName, count: number): Promise<unknown> =>
+  waitFor(
+    async () => {
+      const [open, known] = [await openPorts(), await portsKnownTo(node)]
+      expect(open).toHaveLength(count)
+      return open.every((port) => known.has(port))
+    },
+    { what: `${node} to know ${count} open connections` },
+  )
+
 const talkOn = (held: readonly HeldConnection[]) =>
   askOn(async () => {
     const said = await Promise.all(held.map((connection) => connection.say('and on', PATIENCE_MS)))
@@ -159,7 +187,7 @@ describe('return path snat in a group that announces by BGP', () => {
   it('lets them go on when the node is drained, and when the one that took over dies', async () => {
     const first = await carrier()
     const held = await holdSome(client, chat, FLOWS)
-    await replicated(first, FLOWS)
+    await knownTo(other(first), FLOWS)
     const talk = talkOn(held)
     // Connections that begin before the routers know, too: at the node that was left.
     const repeated = await repeatedSyns()
@@ -176,6 +204,7 @@ describe('return path snat in a group that announces by BGP', () => {
     await routedBy(chat, [other(first)])
     await expectAlive(held)
 
+    await knownTo(first, FLOWS)
     await powerOff(system.lab, other(first))
     await routedBy(chat, [first])
     await expectAlive(held)
@@ -201,7 +230,7 @@ describe('return path snat in a group that announces by BGP', () => {
       { what: 'the program to run on both nodes again' },
     )
     const more = await holdSome(client, chat, 4)
-    await replicated(dead, FLOWS + 4)
+    await knownTo(other(dead), FLOWS + 4)
     await powerOff(system.lab, dead)
     await routedBy(chat, [other(dead)])
     await expectAlive([...held, ...more])
