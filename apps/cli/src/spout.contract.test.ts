@@ -134,6 +134,30 @@ describe('set', () => {
   })
 
   test.each([
+    ['source-ip', { type: 'source-ip' }],
+    ['source-ip:60', { type: 'source-ip', timeoutSeconds: 60 }],
+    ['source-ip/24:60', { type: 'source-ip', timeoutSeconds: 60, networks: { ipv4Prefix: 24 } }],
+    ['source-ip/24,56', { type: 'source-ip', networks: { ipv4Prefix: 24, ipv6Prefix: 56 } }],
+    ['source-ip/,48:60', { type: 'source-ip', timeoutSeconds: 60, networks: { ipv6Prefix: 48 } }],
+  ])('keeps clients by --persistence %s', async (how, persistence) => {
+    const pool = await shown(tenant, `pool create ${name} sticky --protocol tcp --persistence ${how}`)
+    await done(tenant, `pool delete ${name} sticky`)
+    expect(pool.persistence).toMatchObject(persistence)
+  })
+
+  test.each([
+    ['source-ip/40', 'networks.ipv4Prefix'],
+    ['source-ip/24,5x:60', 'networks.ipv6Prefix'],
+    ['source-ip:soon', 'timeoutSeconds'],
+    ['cookie:max-age=soon', 'cookie.maxAgeSeconds'],
+    ['by-luck', 'type'],
+  ])('names the part of --persistence %s that is wrong', async (how, field) => {
+    const { code, stderr } = await spout(tenant, `pool create ${name} sticky --protocol http --persistence ${how}`)
+    expect(code).not.toBe(0)
+    expect(stderr).toContain(`Field persistence.${field}: must be `)
+  })
+
+  test.each([
     [`listener set ${name} l --port 0`, 'Field port: '],
     [`listener set ${name} l --allowed-cidrs nonsense`, 'Field allowedCidrs[0]: '],
     [`pool set ${name} p --enabled perhaps`, 'Field enabled: '],

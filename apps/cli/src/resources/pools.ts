@@ -253,7 +253,7 @@ export const member: Resource = {
 const APPLICATION = 'application-cookie='
 const COOKIE = 'cookie:'
 /** `source-ip/24,56:600`: networks of IPv4 and IPv6, and the time-out, each if it is there. */
-const SOURCE = /^source-ip(?:\/([0-9]*)(?:,([0-9]+))?)?(?::(.*))?$/
+const SOURCE = /^source-ip(?:\/([^,:]*)(?:,([^:]*))?)?(?::(.*))?$/
 const YES_NO: ReadonlySet<string> = new Set(['yes', 'no'])
 
 /** The server says what is wrong with it. */
@@ -263,10 +263,10 @@ function persistence(text: string): object {
   const source = SOURCE.exec(text)
   if (source === null) return { type: text }
   const [, ipv4, ipv6, seconds] = source
-  const networks = { ...(ipv4 && { ipv4Prefix: Number(ipv4) }), ...(ipv6 && { ipv6Prefix: Number(ipv6) }) }
+  const networks = { ...(ipv4 && { ipv4Prefix: wholeNumber(ipv4) }), ...(ipv6 && { ipv6Prefix: wholeNumber(ipv6) }) }
   return {
     type: 'source-ip',
-    ...(seconds !== undefined && { timeoutSeconds: Number(seconds) }),
+    ...(seconds !== undefined && { timeoutSeconds: wholeNumber(seconds) }),
     ...(Object.keys(networks).length > 0 && { networks }),
   }
 }
@@ -278,7 +278,8 @@ const cookieOf = (text: string): object =>
   Object.fromEntries(
     text.split(',').map((part) => {
       const [, key = part, value = ''] = /^([^=]*)=(.*)$/.exec(part) ?? []
-      const typed = key === 'max-age' ? Number(value) : key === 'secure' && YES_NO.has(value) ? value === 'yes' : value
+      const typed =
+        key === 'max-age' ? wholeNumber(value) : key === 'secure' && YES_NO.has(value) ? value === 'yes' : value
       return [COOKIE_FIELDS[key] ?? key, typed]
     }),
   )
