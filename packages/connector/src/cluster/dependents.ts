@@ -17,9 +17,10 @@ export class Dependents {
     return this.#namesOf.has(key)
   }
 
-  /** Replaces what an object depends on. */
-  depend(key: string, names: ReadonlySet<string>): void {
-    for (const name of this.#namesOf.get(key) ?? []) {
+  /** Replaces what an object depends on. @returns what it depended on before */
+  depend(key: string, names: ReadonlySet<string>): ReadonlySet<string> {
+    const before = this.#namesOf.get(key) ?? new Set<string>()
+    for (const name of before) {
       const keys = this.#keysOf.get(name)
       keys?.delete(key)
       if (keys?.size === 0) this.#keysOf.delete(name)
@@ -27,5 +28,6 @@ export class Dependents {
     if (names.size === 0) this.#namesOf.delete(key)
     else this.#namesOf.set(key, names)
     for (const name of names) this.#keysOf.set(name, (this.#keysOf.get(name) ?? new Set()).add(key))
+    return before
   }
 }

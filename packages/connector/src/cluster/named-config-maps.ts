@@ -1,6 +1,7 @@
 import { CONFIG_MAPS, type ConfigMap, type Transport } from '@spout/kube'
-import type { Clock, Logger } from '@spout/runtime'
+import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import type { OrRefusal } from '../refusal.ts'
+import { Dependents } from './dependents.ts'
 import { NamedObjects } from './named-objects.ts'
 
 export interface NamedConfigMapsOptions {
@@ -14,8 +15,8 @@ type Data = Readonly<Record<string, string>>
 /** The ConfigMaps that objects name, each followed by its name alone while one of them names it. */
 export class NamedConfigMaps {
   readonly #objects: NamedObjects<Data>
-  readonly #named = new Map<string, ReadonlySet<string>>()
-  readonly #listeners = new Set<(key: string) => void>()
+  readonly #namers = new Dependents()
+  readonly #listeners = new Listeners<string>()
 
   constructor(options: NamedConfigMapsOptions) {
     this.#objects = new NamedObjects<Data>({
@@ -26,16 +27,13 @@ export class NamedConfigMaps {
       },
       read: (_, { data = {} }: ConfigMap) => ({ value: data }),
       versionOf: (data) => JSON.stringify(data),
-      onChange: (key) => {
-        for (const listener of this.#listeners) listener(key)
-      },
+      onChange: (key) => this.#listeners.tell(key),
     })
   }
 
   /** Calls back with the `namespace/name` of one that was read for the first time, or has changed. */
   onChange(listener: (key: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /**
@@ -43,12 +41,9 @@ export class NamedConfigMaps {
    * @param keys `namespace/name` of each
    */
   name(namer: string, keys: ReadonlySet<string>): void {
-    const before = this.#named.get(namer) ?? new Set()
-    if (keys.size === 0) this.#named.delete(namer)
-    else this.#named.set(namer, new Set(keys))
+    const before = this.#namers.depend(namer, new Set(keys))
     for (const key of keys) this.#objects.follow(key)
-    for (const key of before.difference(keys))
-      if (!this.#named.values().some((others) => others.has(key))) this.#objects.forget(key)
+    for (const key of before.difference(keys)) if (this.#namers.of(key).length === 0) this.#objects.forget(key)
   }
 
   /** Null until it was read for the first time. */

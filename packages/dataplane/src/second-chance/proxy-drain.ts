@@ -1,6 +1,6 @@
 import type { ProxyDrainReport } from '@spout/model/node-report'
 import type { SecondChance as Settings } from '@spout/model/node-state'
-import { type Clock, pause, systemClock } from '@spout/runtime'
+import { type Clock, Listeners, pause, systemClock } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 
 /** The proxies of a node that is drained. */
@@ -27,8 +27,6 @@ export interface OwnershipProbe {
   readonly ownsNothing: () => Promise<boolean>
 }
 
-type Listener = (report: ProxyDrainReport | null) => void
-
 const PROBE_EVERY_MS = 250
 /** After this many probes, packets that were in flight when the address moved have arrived. */
 const RELEASED_PROBES = 2
@@ -43,7 +41,7 @@ const END_EARLY_MS = 5_000
 export class ProxyDrain {
   readonly #given: ProxyDrainOptions
   readonly #clock: Clock
-  readonly #listeners = new Set<Listener>()
+  readonly #listeners = new Listeners<ProxyDrainReport | null>()
   #report: ProxyDrainReport | null = null
   #waiting: AbortController | null = null
   #ending: AbortController | null = null
@@ -60,9 +58,8 @@ export class ProxyDrain {
   }
 
   /** @returns a function that ends it */
-  onChange(listener: Listener): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  onChange(listener: (report: ProxyDrainReport | null) => void): () => void {
+    return this.#listeners.add(listener)
   }
 
   /** Starts a drain at a new `leavingSince`; null stops it. Returns at once. */
@@ -120,6 +117,6 @@ export class ProxyDrain {
 
   #tell(report: ProxyDrainReport | null): void {
     this.#report = report
-    for (const listener of [...this.#listeners]) listener(report)
+    this.#listeners.tell(report)
   }
 }

@@ -1,5 +1,5 @@
 import type { GroupEntry, VrrpSettings } from '@spout/model/node-state'
-import { type Clock, Mutex, pause, systemClock } from '@spout/runtime'
+import { type Clock, Listeners, Mutex, pause, systemClock } from '@spout/runtime'
 import { findLink, type Log, makeRunDirectory, type NativeHelper } from '@spout/sys'
 import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
 import type { GroupReport } from '../../contracts/group-follower.ts'
@@ -36,8 +36,6 @@ export interface VrrpAnnouncerOptions {
   readonly clock?: Clock
 }
 
-type ShardListener = (shards: readonly ShardReport[]) => void
-
 const GIVEN_UP_WITHIN_MS = 5_000
 /** Longer than a switch with spanning tree keeps a port silent. */
 const DAMP_MS = 60_000
@@ -65,7 +63,7 @@ export class VrrpAnnouncer implements Announcer {
   readonly #keeper: Keeper
   readonly #addresses: ShardAddresses
   readonly #handOvers: HandOvers
-  readonly #listeners = new Set<ShardListener>()
+  readonly #listeners = new Listeners<readonly ShardReport[]>()
   #unhealthyReason = 'unknown'
   #filterLoads = 0
   #changedMs: number
@@ -193,9 +191,8 @@ export class VrrpAnnouncer implements Announcer {
   }
 
   /** Calls back with all shards whenever one changes. @returns a function that unsubscribes */
-  onShardChange(listener: ShardListener): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  onShardChange(listener: (shards: readonly ShardReport[]) => void): () => void {
+    return this.#listeners.add(listener)
   }
 
   /**
@@ -321,6 +318,6 @@ export class VrrpAnnouncer implements Announcer {
     const told = JSON.stringify(shards)
     if (told === this.#told) return
     this.#told = told
-    for (const listener of [...this.#listeners]) listener(shards)
+    this.#listeners.tell(shards)
   }
 }
