@@ -9,7 +9,7 @@ import {
   usedPoolIds,
 } from '@spout/model'
 import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
-import { proxyProtocolOf } from './node-pool.ts'
+import { clientNetworksOf, proxyProtocolOf } from './node-pool.ts'
 
 /**
  * Names of the features that drivers must offer for this load balancer with this return path, sorted.
@@ -46,8 +46,7 @@ export function neededFeatures(
     if (!used.has(pool.id)) continue
     if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
     if (pool.refusedPercent !== undefined) needs.add('l4.refused-shares')
-    if (pool.persistence?.type === 'source-ip' && pool.persistence.networks !== undefined)
-      needs.add('l4.client-networks')
+    if (clientNetworksOf(pool).clientNetworks !== undefined) needs.add('l4.client-networks')
     if (pool.tls !== undefined) needs.add('l7.pool-tls')
     if (pool.http2 !== undefined) needs.add('l7.pool-h2c')
     if (pool.tls?.crlCertificateId !== undefined) needs.add('l7.pool-tls.crl')

@@ -45,7 +45,7 @@ export function planPool(
     algorithm: pool.algorithm,
     sourceAffinity: pool.persistence?.type === 'source-ip' || pool.algorithm === 'source-ip',
     ...keptFor(pool),
-    ...networksFor(pool, mode),
+    ...(mode === 'l4' && clientNetworksOf(pool)),
     ...sessionOf(pool),
     proxyProtocol: proxyProtocolOf(pool),
     members: assignment.members.map((member, at) => {
@@ -69,8 +69,9 @@ const keptFor = ({ persistence }: Pool): Pick<NodePool, 'keepSeconds'> =>
     ? { keepSeconds: persistence.timeoutSeconds }
     : {}
 
-const networksFor = ({ persistence }: Pool, mode: NodePool['mode']): Pick<NodePool, 'clientNetworks'> =>
-  mode === 'l4' && persistence?.type === 'source-ip' ? withoutWhole(persistence.networks) : {}
+/** The networks that tell the clients of a pool apart; nothing where their whole addresses do. */
+export const clientNetworksOf = ({ persistence }: Pool): Pick<NodePool, 'clientNetworks'> =>
+  persistence?.type === 'source-ip' ? withoutWhole(persistence.networks) : {}
 
 /** A whole address is what tells clients apart anyway. */
 function withoutWhole({ ipv4Prefix = 32, ipv6Prefix = 128 }: ClientNetworks = {}): Pick<NodePool, 'clientNetworks'> {
