@@ -199,7 +199,7 @@ describe('against a real API server with Gateway API v1.6', () => {
       { on: 'host', compare: 'exact', values: ['grpc.example.org'], not: false },
       { on: 'path', compare: 'exact', values: ['/shop.v1.Cart/Add'], not: false },
     ])
-    // Times of the API server have seconds; of one age, the name decides.
+    // The API server's times are whole seconds. At equal age the name decides.
     await bed.createRoute('rival', { ...spec, rules: [to('web')] })
     const refused = await whenRoute('rival', 'an answer', ({ status }) => status?.parents.length === 1)
     expect(parentOf(refused)['Accepted']).toBe('False HostnameConflict')
@@ -229,7 +229,7 @@ describe('against a real API server with Gateway API v1.6', () => {
       })
     await bed.createPolicy('inner', spec('ca'))
     await policy('inner', { Accepted: 'False NoValidCACertificate', ResolvedRefs: 'False InvalidCACertificateRef' })
-    // Nothing is sent to endpoints that cannot be trusted.
+    // Nothing is sent to endpoints that cannot be verified.
     await bed.until('500', () => actions(made) === '500,404')
     await bed.createAuthorities('ca')
     await policy('inner', { Accepted: 'True Accepted', ResolvedRefs: 'True ResolvedRefs' })
@@ -438,7 +438,7 @@ describe('against a real API server with Gateway API v1.6', () => {
       'TLSRoute',
       'TCPRoute',
     ])
-    // The API server counts the ages of objects in seconds.
+    // Creation times of the API server are whole seconds.
     const born = (name: string) => bed.connectionRoute('TCPRoute', name).then((one) => one.metadata.creationTimestamp)
     const before = await born('first')
     await bed.until('a second later', () => new Date().toISOString().slice(0, 19) > (before ?? '').slice(0, 19))
@@ -522,7 +522,7 @@ describe('against a real API server with Gateway API v1.6', () => {
     await whenSet('far', 'True Accepted', 'team')
     await attached(2)
     await bed.until('its listener', () => hosts()?.includes('far.example.org 404') ?? false)
-    // What stood behind another one follows when that goes.
+    // A route that waited behind an older one is served when that one goes.
     await bed.createListenerSet('next', 'sets', [{ hostname: 'more.example.org' }])
     await whenSet('next', 'False ListenersNotValid')
     await bed.remove('listenersets', 'more')
@@ -532,7 +532,7 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.change('httproutes', 'in-set', { spec: { parentRefs: [{ kind: 'ListenerSet', name: 'next' }] } })
     await bed.until('the route again', () => hosts()?.includes('more.example.org forward') ?? false)
     await bed.remove('gateways', 'sets')
-    // Nobody serves it: as the API server made it.
+    // Nobody serves it, so its status is as the API server made it.
     await whenSet('next', 'Unknown Pending')
     await whenSet('far', 'Unknown Pending', 'team')
     await whenRoute('in-set', 'no parent', ({ status }) => status?.parents.length === 0)
@@ -593,7 +593,7 @@ describe('against a real API server with Gateway API v1.6', () => {
       isMatch(parentOf(await bed.route('more')), { Accepted: 'False OverQuota' }),
     )
     expect(parentOf(await bed.route('fits'))['Accepted']).toBe('True Accepted')
-    // Those that are served go on to change, and to make room.
+    // Routes that are served can still change, and make room.
     await bed.change('httproutes', 'fits', { spec: rules('/changed') })
     await bed.until('the change', () => JSON.stringify(bed.documentOf(gateway)).includes('/changed'))
     await bed.remove('httproutes', 'fits')
@@ -630,7 +630,7 @@ describe('against a real API server with Gateway API v1.6', () => {
       )
       return isCurrent && isMatch(parentOf(route), says)
     }
-    /** What the change of a good route costs: calls to the control plane, and writes to the API server. */
+    /** What a change of a good route costs: calls to the control plane and writes to the API server. */
     const costOfAChange = async (path: string) => {
       await idle()
       running.calls.splice(0)
@@ -641,7 +641,7 @@ describe('against a real API server with Gateway API v1.6', () => {
       await idle()
       return { calls: [...running.calls], writes: [...running.writes] }
     }
-    // More than the broken ones and the good ones together.
+    // More than broken and good routes together.
     await bed.spout.admission.setQuota(bed.project.id, { routes: 4000 }, {})
     await forEach(count, (number) => bed.createRoute(`good-${number}`, good(number)))
     await bed.until('the good ones', () => served().length === count, patience)
@@ -663,7 +663,7 @@ describe('against a real API server with Gateway API v1.6', () => {
       )
     await bed.until('an empty queue', () => running.controller.counters.queued === 0, patience)
     expect(served()).toEqual(servedBefore)
-    // Nothing is written for those that nothing is wrong with, and each broken one is told once.
+    // Nothing is written for good routes, and the status of each broken one is written once.
     expect(running.writes.filter((write) => write.includes('/httproutes/good-'))).toEqual([])
     expect(running.writes.filter((write) => write.includes('/httproutes/broken-'))).toHaveLength(count)
     expect(await costOfAChange('/after')).toEqual(before)

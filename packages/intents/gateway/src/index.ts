@@ -1,7 +1,7 @@
 /**
- * Gateway API as an intent: a Gateway with its routes, their Services and EndpointSlices becomes a load balancer
- * (`to-model/`, pure), whose state becomes the statuses of classes, Gateways, ListenerSets and routes (`write-back/`,
- * pure).
+ * The intent for Gateway API. `to-model/` turns a Gateway with its routes, their Services and EndpointSlices into a
+ * load balancer. `write-back/` turns the state of that load balancer into the statuses of classes, Gateways,
+ * ListenerSets and routes. Both are pure.
  *
  * The controller is a client of an API server and of the control plane's native API. It stores nothing.
  */

@@ -11,7 +11,10 @@ interface Kept {
   readonly pool: PoolContent
 }
 
-/** The pools of the backends of one Gateway. A pool is the same object while backend and slices are the same objects. */
+/**
+ * Makes the pools of one Gateway's backends and keeps them. A pool stays the same object until its backend, slices or
+ * families change, so that an unchanged pool costs nothing.
+ */
 export class BackendPools {
   readonly #cluster: Pick<Cluster, 'slicesOf'>
   readonly #kept = new Map<string, Kept>()
@@ -38,7 +41,7 @@ export class BackendPools {
 const areSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((one, at) => one === b[at])
 
-/** Members with TLS agree on the version of HTTP there (ALPN). */
+/** The protocol in which the proxy speaks to members. With TLS, ALPN settles the version of HTTP. */
 function spokenTo({ http2, tls = null }: Backend): Pick<PoolContent, 'http2' | 'tls'> {
   if (tls === null) return http2 ? { http2 } : {}
   return { tls: poolTls.parse({ ...tls, alpn: [http2 ? 'h2' : 'http/1.1'] }) }

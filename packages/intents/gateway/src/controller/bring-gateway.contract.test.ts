@@ -71,7 +71,7 @@ afterAll(() => bed?.close())
 
 describe(`routes of ${keyOf(GATEWAY)} beyond the quota of the project`, () => {
   test('are not served, and those that are go on to change and to go', async () => {
-    // A listener's last route counts, too.
+    // The last route of a listener counts, too.
     await bed.admission.setQuota(projectId, { routes: 3 }, {})
     expect((await bring([routeTo('a', 1), routeTo('b', 2)])).notMade).toBeNull()
     expect(served()).toEqual(['/1', '/2'])

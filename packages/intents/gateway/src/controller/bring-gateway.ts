@@ -27,22 +27,25 @@ const FIELDS: AddressFields = {
   loadBalancerClass: 'spec.gatewayClassName',
 }
 
-/** The load balancer of a Gateway, and why it is not as wanted. */
+/** The outcome of reconciling the load balancer of a Gateway. */
 export interface BroughtGateway {
+  /** Null when it does not exist. */
   readonly shown: ShownLoadBalancer | null
+  /** Why it is not as wanted; null when it is. */
   readonly notMade: Progress | null
-  /** UIDs of the routes that are not served because they are too much; absent: none. */
+  /** Absent: all routes are served. */
   readonly tooMuch?: TooMuch
 }
 
+/** The routes that are not served because the project's quota has no room for them. */
 export interface TooMuch {
   readonly uids: ReadonlySet<string>
   readonly message: string
 }
 
 /**
- * Reconciles the load balancer of a Gateway. One of a Gateway that is not valid any more keeps its address, and answers
- * nothing.
+ * Reconciles the load balancer of a Gateway. If the Gateway is no longer valid, its load balancer keeps the address but
+ * has no listeners. If an earlier control plane does not know a field, the content is written without it.
  */
 export async function bringGateway(
   context: BringContext,
@@ -64,8 +67,8 @@ export async function bringGateway(
 type Content = NonNullable<CompiledGateway['wanted']>['content']
 
 /**
- * Fields that an earlier control plane lacks, and what it gets then: content without this one. Each is left out alone,
- * since one that it knows must not be lost by one that it does not.
+ * Fields that an earlier control plane does not know, with a function that removes each from the content. They are
+ * removed one by one, so that fields which it knows are kept.
  */
 const WITHOUT = {
   separateHosts: (content: Content): Content => ({
@@ -82,7 +85,7 @@ const WITHOUT = {
   }),
 } as const
 
-/** The field of `WITHOUT` for which a control plane refused the content; null when it was none of these. */
+/** The field of `WITHOUT` that the control plane refused as unknown; null for any other error. */
 function unknownThere(error: unknown): keyof typeof WITHOUT | null {
   if (!(error instanceof Refused) || error.code !== 'UnknownField') return null
   const fields = Object.keys(WITHOUT) as (keyof typeof WITHOUT)[]
@@ -132,8 +135,8 @@ async function bring(
 }
 
 /**
- * Writes the load balancer without its new routes, when all routes together exceed a limit. Routes that are served
- * stay.
+ * Writes the content without new routes, after all routes together exceeded a quota. If this is refused as well, the
+ * load balancer stays as it is.
  */
 async function unlessRefused(
   context: BringContext,

@@ -5,18 +5,18 @@ import type { ClusterChange } from './cluster.ts'
 import type { ControllerContext } from './context.ts'
 import { rivalOf } from './route-index.ts'
 
-/** What the controller looks at, one by one. */
+/** The kinds of keys in the controller's queue. `leave` is a Gateway that has gone, or is no longer ours. */
 export type Kind = 'class' | 'gateway' | 'route' | 'leave' | 'policy' | 'listener-set'
 
-/** Queues what is to be looked at. @param namespace whose turn it takes; default: the start of the name */
+/** Queues a key. @param namespace whose turn it takes; by default the part of the name before the first slash */
 type Add = (kind: Kind, name: string, namespace?: string) => void
 
-/** Says what a change of the cluster's objects can change: keeps the indexes, and queues what depends on the object. */
+/** Handles changes of the cluster's objects: updates the indexes, and queues everything that depends on the object. */
 export class ChangedObjects {
   readonly #context: ControllerContext
   readonly #add: Add
   readonly #forget: (gateway: string) => void
-  /** The Services that have changed, as they were last seen. */
+  /** Services that routes name, as they were at their last change. Tells a changed Service from changed endpoints. */
   readonly #services = new Map<string, Service>()
 
   /** @param forget called with a Gateway that is not ours, or no longer */
@@ -26,14 +26,14 @@ export class ChangedObjects {
     this.#forget = forget
   }
 
-  /** A Secret is another one, or gone. @param secret `namespace/name` */
+  /** The content of a Secret or ConfigMap has changed, or it has gone. @param secret a key of `TlsCertificates` */
   secretChanged(secret: string): void {
     const { gateways, policies } = this.#context
     for (const gateway of gateways.ofSecret(secret)) this.#addGateway(gateway)
     for (const policy of policies.ofAuthorities(secret)) this.#policyChanged(policy)
   }
 
-  /** An object of the cluster is another one, new or gone. */
+  /** An object of the cluster is new, has changed or has gone. */
   changed(change: ClusterChange): void {
     const { cluster, gateways, routes } = this.#context
     switch (change.type) {
@@ -142,7 +142,7 @@ export class ChangedObjects {
     const { cluster, routes } = this.#context
     const own = [...routes.ofService(key)]
     const service = cluster.service(key)
-    // One that was there before its routes, and has not changed since, is not known.
+    // Without an entry we cannot tell what has changed, so the Service itself counts as changed.
     const isAnother = !this.#services.has(key) || this.#services.get(key) !== service
     if (service === undefined || own.length === 0) this.#services.delete(key)
     else this.#services.set(key, service)
@@ -156,7 +156,7 @@ export class ChangedObjects {
     const { cluster, policies, routes } = this.#context
     this.#add('policy', key)
     for (const service of policies.put(key, cluster.policy(key))) {
-      // If two policies target one Service, the older one counts.
+      // If two policies target one Service, the older one applies: a change of one may affect the other.
       this.#addPoliciesOf(service)
       for (const route of routes.ofService(service)) this.#addWithGateways(route)
     }

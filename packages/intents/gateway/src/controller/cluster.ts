@@ -40,19 +40,19 @@ export interface Cluster {
   policy(key: string): BackendTlsPolicyObject | undefined
   /** The policies that target a Service. */
   policiesOf(service: string): readonly BackendTlsPolicyObject[]
-  /** Null until the namespace was seen. */
+  /** Null until the namespace has been seen. */
   labelsOf(namespace: string): Labels | null
   service(key: string): Service | undefined
   slicesOf(serviceKey: string): readonly EndpointSlice[]
   /** The Gateway is missing, but the deletion guard holds it. */
   isHeld(key: string): boolean
-  /** @throws Error when that cannot be decided now */
+  /** Asks the API server whether the Gateway of this UID is gone. @throws Error when it cannot be asked now */
   isGone(key: string, uid: string): Promise<boolean>
   /** Whether it has our finalizer and mark. */
   isClaimed(gateway: Gateway): boolean
-  /** @throws Stale */
+  /** Puts our finalizer and mark on the Gateway. @throws Stale when it has changed since it was read */
   claim(gateway: Gateway): Promise<void>
-  /** A Gateway that is gone is no error. @throws Stale */
+  /** Takes our finalizer and mark off. @throws Stale when the Gateway has changed since it was read, or is gone */
   release(gateway: Gateway): Promise<void>
   /** Each status is written for the version that was read. An object that is gone is no error. @throws Stale */
   writeClass(gatewayClass: GatewayClass, status: GatewayClass['status']): Promise<void>

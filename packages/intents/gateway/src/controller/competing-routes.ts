@@ -3,10 +3,10 @@ import { byAge, type RouteObject } from '../objects/route.ts'
 import { kindOf } from '../route-kinds/all.ts'
 import { gatewayOf, listenerSetOf } from '../to-model/listeners/listener-parents.ts'
 
-/** What a reference of a route leads to: the listeners of a parent, all of them or those of a name or a port. */
+/** The part of a reference that selects listeners of the parent: by name, by port, by both, or all of them. */
 type Spot = Pick<ParentRef, 'sectionName' | 'port'>
 
-/** The routes with a reference to one spot. */
+/** The routes that refer to one spot of a parent. */
 interface Standing {
   readonly spot: Spot
   readonly ids: Set<string>
@@ -15,26 +15,27 @@ interface Standing {
 interface Seen {
   readonly route: RouteObject
   readonly spots: ReadonlyMap<string, readonly Spot[]>
-  /** What decides where it stands, and whether before others. */
+  /** Everything that decides with which routes it competes, and which of them is older. */
   readonly text: string
 }
 
 /**
- * Finds routes of kinds of which a listener has one, by the listeners that they may have: those that compete with a
- * route, whether they are allowed there or not.
+ * Finds the routes that compete with a route for a listener. Only kinds with `takesWholeListener` compete: a listener
+ * serves the oldest of them. Two routes count as competing when their references can select the same listener, whether
+ * or not the listener allows them.
  */
 export class CompetingRoutes {
   readonly #seen = new Map<string, Seen>()
-  /** By kind and parent, and by spot. */
+  /** By kind and parent, then by spot. */
   readonly #standing = new Map<string, Map<string, Standing>>()
 
   /**
    * @param id `kind/namespace/name`
-   * @returns the younger ones that it kept, or may keep now, from a listener; none if it competes as before
+   * @returns the younger routes that may win or lose a listener by this change, sorted; none if it competes as before
    */
   put(id: string, route: RouteObject | undefined): readonly string[] {
     const before = this.#seen.get(id)
-    const after = route !== undefined && kindOf(route).isAlone ? seenOf(route) : undefined
+    const after = route !== undefined && kindOf(route).takesWholeListener ? seenOf(route) : undefined
     if (before?.text === after?.text) {
       if (after !== undefined) this.#seen.set(id, after)
       return []
@@ -45,7 +46,7 @@ export class CompetingRoutes {
     return [...affected].sort()
   }
 
-  /** The others that may have a listener of this route, sorted. */
+  /** The routes that compete with this one, sorted. */
   of(id: string): readonly string[] {
     return [...this.#at(this.#seen.get(id), id)].sort()
   }

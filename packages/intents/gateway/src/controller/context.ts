@@ -35,8 +35,9 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly compiled: CompiledRoutes
   readonly stale: StaleGateways
   readonly busy: Busy
+  /** Ids of deleted load balancers that nodes may still hold, by the Gateway that waits for it. */
   readonly withdrawing: Map<string, Set<string>>
-  /** UIDs of Gateways that were shown and deleted, while a load balancer names them. */
+  /** UIDs of Gateways that the watch showed and that are gone, kept while a load balancer names them. */
   readonly departed: Set<string>
   /** Hosts that the control plane refused, by Gateway. */
   readonly refusedHosts: Map<string, readonly RefusedHost[]>
@@ -46,6 +47,6 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly addRoutesOf: (gateway: string) => void
   /** Queues a Gateway if it is ours. */
   readonly addUnit: (gateway: string) => void
-  /** Queues a Gateway that is ours no longer, to clean up after it. */
+  /** Queues a Gateway that is no longer ours, to clean up after it. */
   readonly addLeaving: (key: string) => void
 }

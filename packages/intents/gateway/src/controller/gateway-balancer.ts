@@ -42,7 +42,7 @@ export class GatewayBalancer {
     return [...this.#refused]
   }
 
-  /** A Gateway is not ours any more. @param key `namespace/name` */
+  /** Called when a Gateway is no longer ours. @param key `namespace/name` */
   forgetGateway(key: string): void {
     const { stale, statuses } = this.#context
     this.#kept.delete(key)
@@ -50,7 +50,7 @@ export class GatewayBalancer {
     statuses.forgetGateway(key)
   }
 
-  /** A load balancer is gone. */
+  /** Called when a load balancer has gone. */
   forget(id: string): void {
     this.#confirmations.forget(id)
     this.leftOut.forget(id)
@@ -144,7 +144,7 @@ export class GatewayBalancer {
     return isWhole ? done : retryAfter(REFUSED_RETRY_MS)
   }
 
-  /** The routes of the Gateway show which of their hosts are refused. */
+  /** Keeps the hosts that were refused. If they have changed, queues the Gateway's routes, whose statuses show them. */
   #tellHosts(key: string, shown: ShownLoadBalancer | null, { wanted }: CompiledGateway): void {
     const { refusedHosts, addRoutesOf } = this.#context
     const now = shown === null || wanted === null ? [] : this.leftOut.hosts(shown.document.id, wanted.content)
@@ -154,7 +154,9 @@ export class GatewayBalancer {
     addRoutesOf(key)
   }
 
-  /** Routes say that they are more than the project may have. */
+  /**
+   * Keeps the routes for which the quota has no room. If they have changed, queues the routes, whose statuses show it.
+   */
   #tellTooMuch(key: string, now: BroughtGateway['tooMuch']): void {
     const { tooMuch, addRoutesOf } = this.#context
     if (isDeepStrictEqual(tooMuch.get(key), now)) return
@@ -163,7 +165,10 @@ export class GatewayBalancer {
     addRoutesOf(key)
   }
 
-  /** A host name that another load balancer has. */
+  /**
+   * The first of the Gateway's DNS names that the control plane refused, for example because another load balancer has
+   * it.
+   */
   #refusedNames(shown: ShownLoadBalancer | null, { wanted }: CompiledGateway): readonly Refusal[] {
     const names = wanted?.content.dnsNames ?? []
     const refused = shown === null ? null : this.leftOut.name(shown.document.id, names)

@@ -75,7 +75,7 @@ const sliceOf = (name: string, last: number): EndpointSlice => ({
   ports: [{ name: 'http', port: 3000, protocol: 'TCP' }],
 })
 
-/** One change of anything that the load balancer is made of. */
+/** A change of one object that the load balancer depends on. */
 const change = fc.oneof(
   fc.record({
     type: fc.constantFrom('route', 'route', 'route', 'grpc'),
@@ -141,7 +141,7 @@ function putGateway(second: string): void {
   cluster.putGateway(status === undefined ? made : { ...made, status })
 }
 
-/** What the load balancer is to be, compiled as a whole. */
+/** The wanted load balancer, compiled as a whole. */
 const whole = () =>
   compileGateway(cluster.gateway(KEY)!, [...cluster.routes()], {
     ...{ cluster: CLUSTER, domains: [], grants: cluster.grants() },
@@ -179,7 +179,7 @@ test('a route is said to the control plane before its own status is written', as
     return NativeLoadBalancers.prototype.changeRoutes.apply(service, given)
   })
   using _written = vi.spyOn(cluster, 'writeParents').mockImplementation((...given) => {
-    // That of the first route may come late.
+    // The status of the first route may come late.
     if (given[0].metadata.name === 'r9') did.push('written')
     return MemoryCluster.prototype.writeParents.apply(cluster, given)
   })
@@ -214,7 +214,7 @@ test('broken routes are compiled as often as good ones: what one costs does not 
   for (const one of made) cluster.putRoute(routeIdOf(one), one)
   await soon('all to be told', () => made.every((one) => said(one).length > 0))
   await soon('an empty queue', () => controller.counters.queued === 0)
-  // At its listener, for its expressions, and for its status if no listener has it.
+  // At its listener, for its expressions, and for its status if it has no listener.
   expect(compile.mock.calls.length).toBeLessThanOrEqual(3 * made.length)
 
   compile.mockClear()

@@ -94,7 +94,7 @@ export class GatewayController {
     })
   }
 
-  /** Whether both sides were read; nothing is decided before. */
+  /** Whether the cluster and the project have been read. Nothing is decided before. */
   get ready(): boolean {
     return this.#loop.ready
   }
@@ -202,7 +202,8 @@ export class GatewayController {
       gateway: (key) => this.#balancer.balance(key),
       'listener-set': told((key) => statuses.tellUnserved(key)),
       route: told(async (id) => {
-        // What serves a change goes first: Gateways that were queued with it are said to the control plane meanwhile.
+        // Serving a change is more urgent than reporting it: Gateways that were queued together with the route write
+        // their load balancers to the control plane first.
         await setImmediate()
         await statuses.tellRoute(id, this.#context, surroundingsOf(this.#context))
       }),

@@ -65,7 +65,7 @@ export class GatewayIndex {
     return { before, ownership, isChanged: !isDeepStrictEqual(before, this.get(key)) }
   }
 
-  /** Called once both sides are read: certificates that no Gateway names may be deleted from now on. */
+  /** Called once cluster and project have been read: from now on, certificates that no Gateway names may be deleted. */
   complete(): void {
     for (const gateway of this.#seen.keys()) this.#nameSecrets(gateway)
     this.#certificates.complete('gateway')
@@ -76,14 +76,9 @@ export class GatewayIndex {
     this.#nameSecrets(key)
   }
 
-  /**
-   * Grants or labels of namespaces have changed, so Gateways may read other Secrets than before.
-   * @returns these Gateways
-   */
-  nameSecretsAgain(): readonly string[] {
-    const gateways = [...this.#secrets.keys()]
-    for (const gateway of gateways) this.#nameSecrets(gateway)
-    return gateways
+  /** Grants or labels of namespaces have changed, so Gateways may read other Secrets than before. */
+  nameSecretsAgain(): void {
+    for (const gateway of [...this.#secrets.keys()]) this.#nameSecrets(gateway)
   }
 
   /** The Gateways that name a Secret. */
@@ -91,7 +86,7 @@ export class GatewayIndex {
     return [...this.#secrets].flatMap(([gateway, secrets]) => (secrets.has(secret) ? [gateway] : []))
   }
 
-  /** Whether all Secrets of a Gateway have been read. The Gateway is not decided before. */
+  /** Whether all Secrets of a Gateway have been read. The Gateway is not compiled before. */
   knowsSecrets(key: string): boolean {
     return [...(this.#secrets.get(key) ?? [])].every((secret) => this.#certificates.of(secret).type !== 'waits')
   }
@@ -101,8 +96,7 @@ export class GatewayIndex {
     const gateway = this.isOurs(key) ? this.#cluster.gateway(key) : undefined
     const sets = gateway === undefined ? [] : this.#cluster.listenerSetsOf(key)
     const secrets = gateway === undefined ? new Set<string>() : this.#secretsOf(gateway, sets)
-    // Whether some references or ListenerSets are not allowed: then the Gateway is decided again when grants or labels
-    // change.
+    // Kept even if no Secret may be read: a reference or a ListenerSet may be allowed once grants or labels change.
     if (gateway !== undefined && (hasTls(gateway) || sets.length > 0)) this.#secrets.set(key, secrets)
     else this.#secrets.delete(key)
     this.#certificates.name(`gateway:${key}`, secrets)

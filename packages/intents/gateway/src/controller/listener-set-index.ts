@@ -14,8 +14,8 @@ export class ListenerSetIndex {
   readonly #seen = new Map<string, SeenSet>()
 
   /**
-   * @param set undefined when there is none
-   * @returns the Gateways that it named before and names now, and whether its specification is as it was
+   * @param set undefined when it is gone
+   * @returns the Gateways that it named before and names now, and whether its `spec` is unchanged
    */
   put(
     key: string,

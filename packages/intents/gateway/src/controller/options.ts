@@ -47,7 +47,7 @@ export const surroundingsOf = ({
     const ofGateway = cluster.gatewayClass(gateway.spec.gatewayClassName)
     const named = ofGateway && isOurClass(ofGateway) ? loadBalancerClassOf(ofGateway) : null
     if (named !== null && 'value' in named) return named.value
-    // A class that is gone, or not valid any more, leaves what was made of it.
+    // When the class is gone or no longer valid, the load balancer stays of the class that it was made with.
     const [held] = known.ofUid(uidOf(gateway))
     return held?.document.annotations[CLASS_ANNOTATION] ?? null
   },

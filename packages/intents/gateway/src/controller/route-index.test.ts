@@ -10,7 +10,7 @@ const matching = (type: 'RegularExpression' | 'PathPrefix', value = '/a') => [
 const withExpression = (more: Partial<HttpRouteSpec> = {}, number = 2): RouteObject =>
   routeWith({ rules: matching('RegularExpression'), ...more }, { number })
 
-// The controller looks at the younger routes of a Gateway again when this differs.
+// When this text changes, the controller queues the younger routes of the Gateway.
 test.each<readonly [string, RouteObject, RouteObject | undefined, boolean]>([
   ['goes', withExpression(), undefined, true],
   ['has another expression', withExpression(), withExpression({ rules: matching('RegularExpression', '/b') }), true],

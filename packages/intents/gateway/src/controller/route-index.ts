@@ -19,8 +19,9 @@ export interface RouteNames {
   readonly listenerSets: ReadonlySet<string>
   readonly services: ReadonlySet<string>
   /**
-   * Its regular expressions, and what decides where and in which order it attaches; empty without expressions. All
-   * routes of a Gateway share a limit on expressions.
+   * Its regular expressions, and all that decides where it attaches and how old it is, as one text; empty without
+   * expressions. The routes of a Gateway share a limit on expressions, so a change of this text can affect younger
+   * ones.
    */
   readonly expressions: string
 }
@@ -30,7 +31,9 @@ const NOTHING: RouteNames = { gateways: new Set(), listenerSets: new Set(), serv
 export interface RouteNamesChange {
   readonly before: RouteNames
   readonly after: RouteNames
+  /** Whether more than the status and the version has changed. */
   readonly isChanged: boolean
+  /** Ids of other routes that may have won or lost a listener. */
   readonly affected: readonly string[]
 }
 
@@ -40,7 +43,7 @@ export class RouteIndex {
   readonly #names = new Map<string, RouteNames>()
   readonly #seen = new Map<string, RouteObject>()
   readonly #ofGateway = new Map<string, Set<string>>()
-  /** Those that have expressions. */
+  /** Routes with expressions, by Gateway. */
   readonly #expressive = new Map<string, Set<string>>()
   readonly #ofListenerSet = new Map<string, Set<string>>()
   readonly #ofService = new Map<string, Set<string>>()
@@ -52,10 +55,7 @@ export class RouteIndex {
     this.#cluster = cluster
   }
 
-  /**
-   * @returns the names before and now, whether more than the status and the version has changed, and routes that may have
-   * won or lost a listener by it. A change of a ListenerSet can change the names, too.
-   */
+  /** Call it also when a ListenerSet that the route names has changed: it decides which Gateway the route names. */
   put(id: string, route: RouteObject | undefined): RouteNamesChange {
     const isOther = isAnother(this.#seen.get(id), route)
     if (route === undefined) this.#seen.delete(id)
@@ -98,12 +98,12 @@ export class RouteIndex {
     return this.#ofKind.has(gatewayOfKind(kind, gateway))
   }
 
-  /** Other routes that may have a listener of this one, where a listener has one route. */
+  /** Other routes that may take a listener from this one, for kinds of which a listener serves one route. */
   competingWith(id: string): readonly string[] {
     return this.#competing.of(id)
   }
 
-  /** A copy, since routes may be put while it is read. */
+  /** A copy, because `put` may be called during iteration. */
   ofListenerSet(set: string): readonly string[] {
     return [...(this.#ofListenerSet.get(set) ?? [])]
   }

@@ -1,6 +1,6 @@
 import type { Gateway } from '../objects/gateway.ts'
 
-/** A Gateway with its addresses as other objects show theirs. */
+/** A Gateway with its addresses where Services and Ingresses have theirs, for code that takes objects of all kinds. */
 export const withAddresses = ({ metadata, status }: Gateway) => ({
   metadata,
   status: {

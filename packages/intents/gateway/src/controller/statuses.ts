@@ -29,7 +29,7 @@ interface Indexes {
 export class Statuses {
   readonly #cluster: Cluster
   readonly #clock: Clock
-  /** When the status of a Gateway was written last. */
+  /** When the status of each Gateway was last written. */
   readonly #toldAtMs = new Map<string, number>()
   #writes = 0
 
@@ -72,11 +72,11 @@ export class Statuses {
     this.#writes++
   }
 
-  /** @param gateways of ours that send to its Services */
+  /** @param gateways our Gateways whose routes send to its Services */
   async tellPolicy(key: string, gateways: readonly string[], { certificateOf }: Surroundings): Promise<void> {
     const policy = this.#cluster.policy(key)
     if (policy === undefined) return
-    // The policy is queued again when they have been read.
+    // The policy is queued again when its certificate authorities have been read.
     const isRead = ({ type }: { readonly type: string }) => type !== 'waits'
     const isNeeded = gateways.length > 0
     if (isNeeded && ![...authoritiesOfPolicy(policy)].every((one) => isRead(certificateOf(one)))) return
@@ -94,8 +94,9 @@ export class Statuses {
   }
 
   /**
-   * Writes the status of a Gateway. Counts of attached routes alone are not written for every route of a burst.
-   * @returns milliseconds after which to call again; 0: the status shows everything
+   * Writes the status of a Gateway. A change of nothing but counts of attached routes waits for `COUNTS_EVERY_MS`, so
+   * that a burst of routes costs few writes.
+   * @returns milliseconds after which to call again; 0 when the status is up to date
    */
   async tellGateway(gateway: Gateway, compiled: CompiledGateway, outcome: GatewayOutcome): Promise<number> {
     const key = keyOf(gateway)
@@ -116,7 +117,7 @@ export class Statuses {
     return 0
   }
 
-  /** A Gateway is not ours any more. @param key `namespace/name` */
+  /** Called when a Gateway is no longer ours. @param key `namespace/name` */
   forgetGateway(key: string): void {
     this.#toldAtMs.delete(key)
   }
@@ -136,7 +137,7 @@ export class Statuses {
     }
   }
 
-  /** Writes the status of a ListenerSet that was attached to a Gateway of ours, and now names none that exists. */
+  /** Writes the status of a ListenerSet that named a Gateway of ours, and now names no Gateway that exists. */
   async tellUnserved(key: string): Promise<void> {
     const set = this.#cluster.listenerSet(key)
     if (set === undefined) return

@@ -37,12 +37,12 @@ export interface GatewayClusterOptions {
   readonly log: Logger
   /** Gateways that have load balancers: when the first list lacks them, the deletion guard may hold them. */
   readonly knownGateways: readonly string[]
-  /** The caller starts and stops them. */
+  /** Shared with other intents, so the caller starts and stops it. */
   readonly backends: BackendServices
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
 
-/** `Cluster` on an API server that has the kinds of Gateway API. */
+/** Implements `Cluster` with reflectors. Start it once the API server has the kinds in `NEEDED_KINDS`. */
 export class GatewayCluster implements Cluster {
   readonly #own: readonly KindReflector[]
   readonly #writes: ObjectWrites
@@ -55,7 +55,7 @@ export class GatewayCluster implements Cluster {
   readonly #grants: Reflector<ReferenceGrant, ReferenceGrant>
   readonly #namespaces: Reflector<Namespace, Labels>
   readonly #listeners = new Listeners<ClusterChange>()
-  /** The grants as a list; null when they have changed since. */
+  /** Cache of `grants()`; null after a grant has changed. */
   #allGrants: readonly ReferenceGrant[] | null = null
 
   constructor({ transport, clock, log, knownGateways, backends, deletionGuard }: GatewayClusterOptions) {
@@ -103,12 +103,12 @@ export class GatewayCluster implements Cluster {
     backends.onChange((key) => this.#tell({ type: 'service', key }))
   }
 
-  /** The reflectors that run. */
+  /** The reflectors that are running. */
   get reflectors(): readonly KindReflector[] {
     return [...this.#own, ...this.#late.flatMap(({ reflectors }) => reflectors)]
   }
 
-  /** Kinds that the cluster may have later. */
+  /** The kinds that may be missing from the cluster at first. Each is read once it is there. */
   get #late() {
     return [this.#listenerSets, this.#routes, this.#policies]
   }
@@ -123,7 +123,7 @@ export class GatewayCluster implements Cluster {
     await Promise.all(this.#own.map(({ reflector }) => reflector.close()))
   }
 
-  /** An operator confirms that missing objects are deleted. */
+  /** An operator confirms that the missing objects are deleted, so the deletion guards stop holding them. */
   confirm(): void {
     for (const { reflector } of this.reflectors) reflector.confirm()
   }
@@ -153,7 +153,7 @@ export class GatewayCluster implements Cluster {
     return this.#gateways.all()
   }
 
-  /** Never: this cluster has the Gateways of all projects. */
+  /** Always false: this cluster has the Gateways of all projects. */
   isElsewhere(): boolean {
     return false
   }
@@ -215,7 +215,7 @@ export class GatewayCluster implements Cluster {
     return this.#gateways.isClaimed(gateway)
   }
 
-  /** @param projectId written too when there are several projects */
+  /** @param projectId written on the Gateway as well; left out when there is only one project */
   claim(gateway: Gateway, projectId?: string): Promise<void> {
     return this.#gateways.claim(gateway, projectId)
   }
@@ -244,7 +244,10 @@ export class GatewayCluster implements Cluster {
     return this.#writeStatus(kindOf(route).resource, route, { parents })
   }
 
-  /** Lists in statuses of routes are written as a whole, so the write is for the version that was read. */
+  /**
+   * Fails when the object has changed since it was read. A patch replaces a list as a whole, so without this check it
+   * could undo what another controller has written to `parents` or `ancestors` meanwhile.
+   */
   async #writeStatus<T extends KubeObject>(resource: Resource<T>, object: T, status: object): Promise<void> {
     await this.#writes.patchStatus(resource, object, status, object.metadata.resourceVersion)
   }

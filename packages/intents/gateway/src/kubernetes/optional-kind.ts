@@ -10,7 +10,7 @@ export interface OptionalKindOptions {
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
 
-/** The index by keys of what objects name. */
+/** The index that finds objects by the keys of the objects that they name. */
 const NAMED = 'named'
 
 /**
@@ -32,7 +32,7 @@ export class OptionalKind<T extends KubeObject & { readonly spec: unknown; reado
     })
   }
 
-  /** The reflectors that run. */
+  /** The reflector, once it is running; empty before. */
   get reflectors(): readonly KindReflector[] {
     return this.#whenReadable.begun ? [{ kind: this.#kind, reflector: this.#reflector }] : []
   }

@@ -20,7 +20,8 @@ interface Reflected {
 }
 
 /**
- * The routes of all kinds. A cluster need not have each of them, nor let us read it: a kind is read from when that is so.
+ * The routes of all kinds. A cluster may lack a kind, or RBAC may not let us read it. Each kind is read as soon as it
+ * is there and readable.
  */
 export class RouteReflectors {
   readonly #all: ReadonlyMap<string, Reflected>
@@ -29,14 +30,16 @@ export class RouteReflectors {
     this.#all = new Map(ROUTE_KINDS.map((kind) => [kind.kind, reflectedOf(kind, options)]))
   }
 
-  /** The reflectors that run. */
+  /** The reflectors that are running. */
   get reflectors(): readonly KindReflector[] {
     return [...this.#all.values()].flatMap(({ kind, reflector, whenReadable }) =>
       whenReadable.begun ? [{ kind: kind.kind, reflector }] : [],
     )
   }
 
-  /** Whether each kind that can be read was. A kind that comes later is waited for again. */
+  /**
+   * Whether every readable kind has been listed. It turns false again while a kind that was installed later is listed.
+   */
   get ready(): boolean {
     return this.#all
       .values()
@@ -75,7 +78,7 @@ function reflectedOf(kind: RouteKind, { transport, clock, log, deletionGuard }: 
   const reflector = new Reflector<RouteObject, RouteObject>({
     ...{ transport, clock, log, resource: kind.resource },
     ...(deletionGuard !== undefined && { deletionGuard }),
-    // Objects in lists do not say what they are.
+    // The API server leaves out `kind` in the items of a list.
     trim: (route) => ({ ...trimmed(route), kind: kind.kind }),
   })
   const whenReadable = new WhenReadable({

@@ -1,7 +1,10 @@
 import { ALL_DNS_ANNOTATIONS, MANAGED_BY, PROJECT, picked } from '@spout/connector'
 import type { KubeObject, Reflector } from '@spout/kube'
 
-/** The object with its newest version, which also changes when a field changes that is not kept. */
+/**
+ * The object with its newest `resourceVersion`, which `trimmed` leaves out: it changes with every write, also when no
+ * kept field changes. Writes of statuses need it.
+ */
 export function versioned<T extends KubeObject>(reflector: Reflector<T, T>, key: string): T | undefined {
   const object = reflector.get(key)
   const resourceVersion = reflector.identity(key)?.resourceVersion

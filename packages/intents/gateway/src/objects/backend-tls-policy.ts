@@ -13,7 +13,7 @@ export interface BackendTlsPolicySpec {
     /** ConfigMaps with `ca.crt`. */
     readonly caCertificateRefs?: readonly ObjectRef[]
     readonly wellKnownCACertificates?: string
-    /** Asked for (SNI), and what certificates must be for. */
+    /** The name that is sent as SNI. The certificate of the backend must be valid for it. */
     readonly hostname: string
     readonly subjectAltNames?: readonly { readonly type: string; readonly hostname?: string; readonly uri?: string }[]
   }

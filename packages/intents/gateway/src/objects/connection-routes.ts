@@ -1,7 +1,7 @@
 import type { BackendRef } from './references.ts'
 import type { RouteObject } from './route.ts'
 
-/** The one rule of a route that sends whole connections. */
+/** A rule of a TCPRoute, UDPRoute or TLSRoute, which distributes whole connections. Such a route has exactly one. */
 export interface ConnectionRule {
   readonly name?: string
   readonly backendRefs?: readonly BackendRef[]

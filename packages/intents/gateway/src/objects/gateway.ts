@@ -10,9 +10,9 @@ export interface Gateway extends KubeObject {
 export interface GatewaySpec {
   readonly gatewayClassName: string
   readonly listeners?: readonly GatewayListener[]
-  /** A value may be left out: any address of that type. */
+  /** An entry without a value asks for any address of its type. */
   readonly addresses?: readonly { readonly type?: string; readonly value?: string }[]
-  /** The namespaces that ListenerSets may come from; none by default. */
+  /** The namespaces from which ListenerSets may attach; none by default. */
   readonly allowedListeners?: { readonly namespaces?: FromNamespaces }
   readonly infrastructure?: {
     readonly labels?: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ export interface GatewaySpec {
   readonly tls?: GatewayTls
 }
 
-/** TLS of a Gateway as a whole: with its clients, and with its backends. */
+/** TLS settings of a whole Gateway: `frontend` for connections of clients, `backend` for connections to backends. */
 export interface GatewayTls {
   readonly frontend?: {
     readonly default: FrontendTls
@@ -62,7 +62,7 @@ export interface ListenerTls {
 
 export interface AllowedRoutes {
   readonly namespaces?: FromNamespaces
-  readonly kinds?: readonly RouteKind[]
+  readonly kinds?: readonly RouteGroupKind[]
 }
 
 export interface FromNamespaces {
@@ -70,7 +70,8 @@ export interface FromNamespaces {
   readonly selector?: LabelSelector | undefined
 }
 
-export interface RouteKind {
+/** RouteGroupKind of Gateway API: a kind of routes that a listener admits. */
+export interface RouteGroupKind {
   readonly group?: string
   readonly kind: string
 }
@@ -94,7 +95,7 @@ export interface GatewayStatus {
 
 export interface ListenerStatus {
   readonly name: string
-  readonly supportedKinds: readonly RouteKind[]
+  readonly supportedKinds: readonly RouteGroupKind[]
   readonly attachedRoutes: number
   readonly conditions: readonly Condition[]
 }

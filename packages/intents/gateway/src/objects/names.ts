@@ -2,7 +2,7 @@
 export const CONTROLLER_NAME = 'spout.dev/gateway'
 /** Keeps a Gateway until its load balancer is gone. */
 export const FINALIZER = 'spout.dev/gateway-cleanup'
-/** On a Gateway, False while names cannot be published; absent otherwise. */
+/** Condition of a Gateway: False while some of its DNS names cannot be published; absent otherwise. */
 export const CONDITION_DNS_NAMES = 'spout.dev/DnsNames'
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io'
 

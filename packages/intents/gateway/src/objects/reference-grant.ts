@@ -1,6 +1,6 @@
 import type { KubeObject } from '@spout/kube'
 
-/** ReferenceGrant of Gateway API v1: objects of its own namespace that others may refer to. */
+/** ReferenceGrant of Gateway API v1: which objects of its own namespace may be referred to from other namespaces. */
 export interface ReferenceGrant extends KubeObject {
   readonly spec: {
     readonly from: readonly { readonly group: string; readonly kind: string; readonly namespace: string }[]

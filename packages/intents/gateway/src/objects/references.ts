@@ -1,4 +1,4 @@
-/** A reference to an object; what is left out has the default of its field. */
+/** A reference to an object. The defaults of its parts depend on the field that holds the reference. */
 export interface ObjectRef {
   readonly group?: string
   readonly kind?: string
@@ -12,7 +12,7 @@ export interface ParentRef extends ObjectRef {
   readonly port?: number
 }
 
-/** A backend of a rule, by default a Service, and its share. */
+/** A backend of a rule, by default a Service, with its weight. */
 export interface BackendRef extends ObjectRef {
   readonly port?: number
   /** 1 when left out. */

@@ -67,7 +67,7 @@ export const REFERENCE_GRANTS: Resource<ReferenceGrant> = {
 }
 
 /**
- * The kinds that the cluster must have, and let us read, before Gateways are served. Other kinds of routes may follow
+ * The kinds that the cluster must have, and let us read, before Gateways are served. The other kinds may be installed
  * later.
  */
 export const NEEDED_KINDS: readonly Resource[] = [GATEWAY_CLASSES, GATEWAYS, HTTP_ROUTES, REFERENCE_GRANTS, NAMESPACES]

@@ -1,7 +1,7 @@
 import type { Condition, KubeObject } from '@spout/kube'
 import type { ParentRef } from './references.ts'
 
-/** A route of any kind: what all kinds have. */
+/** The fields that routes of all kinds have. */
 export interface RouteObject extends KubeObject {
   readonly kind: string
   readonly spec: { readonly parentRefs?: readonly ParentRef[] }
@@ -19,13 +19,14 @@ export interface RouteParentStatus {
   readonly conditions?: readonly Condition[]
 }
 
-/** Tells routes of all kinds apart: `HTTPRoute/namespace/name`. */
+/** An id that is unique among the routes of all kinds: `HTTPRoute/namespace/name`. */
 export const routeIdOf = ({ kind, metadata: { namespace, name } }: RouteObject): string =>
   `${kind}/${namespace}/${name}`
 
 /**
- * Sorts the oldest first, then by `namespace/name`, as the API asks where only one can be served. Routes of two kinds
- * can have one name and one age; then the kind decides, so that every reader decides alike.
+ * Sorts the oldest route first, then by `namespace/name`: the API's precedence where only one route can be served. Two
+ * routes of different kinds can have the same age and name. Then the kind decides, so that the order is always the
+ * same.
  */
 export const byAge = (a: RouteObject, b: RouteObject): number =>
   compare(createdAt(a), createdAt(b)) || compare(nameOf(a), nameOf(b)) || compare(a.kind, b.kind)

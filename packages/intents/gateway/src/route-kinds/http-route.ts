@@ -8,12 +8,12 @@ export const HTTP_ROUTE: RouteKind<HttpRouteObject> = {
   kind: 'HTTPRoute',
   resource: HTTP_ROUTES,
   protocols: ['HTTP', 'HTTPS'],
-  isAlone: false,
+  takesWholeListener: false,
   rival: 'GRPCRoute',
   backends: {
     transport: 'TCP',
     pool: 'http',
-    unspoken: new Set(['kubernetes.io/wss', 'https']),
+    unsupportedAppProtocols: new Set(['kubernetes.io/wss', 'https']),
     isHttp2: (appProtocol) => appProtocol === 'kubernetes.io/h2c' || appProtocol === 'grpc',
   },
   hostnamesOf: ({ spec }) => spec.hostnames ?? [],
@@ -22,7 +22,7 @@ export const HTTP_ROUTE: RouteKind<HttpRouteObject> = {
     compileRules({ metadata, rules: spec.rules ?? [{}] }, hosts, listener, resolve),
 }
 
-/** All backend references of rules, those of filters included. */
+/** All backend references of rules, including those in filters. */
 export const backendRefsOfRules = (
   rules: readonly Pick<HttpRouteRule, 'backendRefs' | 'filters'>[] = [],
 ): readonly BackendRef[] =>

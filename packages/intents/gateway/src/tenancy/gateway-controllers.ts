@@ -11,7 +11,10 @@ export interface GatewayControllersOptions extends ProjectsOptions {
   readonly clock: Clock
 }
 
-/** A controller for each project, over one cluster. They share routes, and no Gateway. */
+/**
+ * A controller for each project, over one cluster. Every controller sees all routes, but only the Gateways of its
+ * project.
+ */
 export class GatewayControllers extends ProjectControllers<ProjectTenant, GatewayControllerCounters> {
   constructor({ cluster, settings, clock, ...projects }: GatewayControllersOptions) {
     super({

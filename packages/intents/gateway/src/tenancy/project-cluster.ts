@@ -6,12 +6,15 @@ import type { GatewayClass } from '../objects/gateway-class.ts'
 import type { ListenerSet, ListenerSetStatus } from '../objects/listener-set.ts'
 import type { RouteObject, RouteParentStatus } from '../objects/route.ts'
 
-/** A cluster whose claims name the project. */
+/** A cluster that can write the project on the Gateways that it claims. */
 export interface ClaimingCluster extends Cluster {
   claim(gateway: Gateway, projectId?: string): Promise<void>
 }
 
-/** A view of the cluster with the Gateways of one project. Those of others are absent; what names them is shared. */
+/**
+ * A view of the cluster with the Gateways of one project; those of other projects are absent. Routes, ListenerSets and
+ * policies are all visible, because one of them can refer to Gateways of several projects.
+ */
 export class ProjectCluster implements Cluster {
   readonly #cluster: ClaimingCluster
   readonly #objects: ProjectObjects<Gateway>

@@ -3,7 +3,7 @@ import type { Cluster } from '../controller/cluster.ts'
 import { ownershipOf } from '../controller/ownership.ts'
 import { withAddresses } from '../controller/shown-addresses.ts'
 
-/** The Gateways of a cluster that are ours, as tenancy assigns them to projects. */
+/** The Gateways of a cluster, in the form in which tenancy assigns objects to projects. */
 export const tenantGateways = (cluster: Cluster): TenantObjects =>
   tenantObjects({
     kind: 'gateway',

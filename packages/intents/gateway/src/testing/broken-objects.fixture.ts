@@ -13,14 +13,14 @@ const forHost = (host: string, rule: object, parentRef: object = {}) => ({
 interface Broken {
   /** @param number how many such objects there are before it */
   readonly spec: (number: number) => object
-  /** What its status says: condition, status and reason. */
+  /** The expected condition: type, status and reason. */
   readonly says: Readonly<Record<string, string>>
 }
 
 export const goodHost = (number: number): string => `good-${number}.example.org`
 const brokenHost = (number: number): string => `broken-${number}.example.org`
 
-/** HTTPRoutes of Gateway `crowd` with which something is wrong. */
+/** Broken HTTPRoutes of Gateway `crowd`. */
 const BROKEN: readonly Broken[] = [
   { spec: (at) => forHost(brokenHost(at), to('nobody')), says: { ResolvedRefs: 'False BackendNotFound' } },
   { spec: (at) => forHost(brokenHost(at), to('outside')), says: { ResolvedRefs: 'False BackendNotFound' } },
@@ -44,7 +44,10 @@ const BROKEN: readonly Broken[] = [
 /** The kind of broken route for a number. */
 export const brokenRoute = (number: number): Broken => BROKEN[number % BROKEN.length]!
 
-/** Objects that the broken ones name, and Gateways whose Secret is no certificate. @returns the names of the Gateways */
+/**
+ * Objects that the broken ones name, and Gateways whose Secret is no certificate.
+ * @returns the names of the Gateways
+ */
 export async function createBrokenSurroundings({ api, createGateway }: GatewayBed, gateways: number) {
   await api.create('/api/v1/namespaces/shop/services', {
     metadata: { name: 'outside', namespace: 'shop' },

@@ -22,7 +22,7 @@ export interface ConformanceOptions {
   readonly skipTests: readonly string[]
   /** The only test to run. Absent: all. */
   readonly runTest?: string | undefined
-  /** What the suite takes as supported, whatever the class says. Absent: what the class says. */
+  /** The features to test, whatever the class reports. Absent: those that the class reports. */
   readonly features?: readonly string[]
   /** For the tests of static addresses: one that a Gateway may have, and one that it may not. */
   readonly addresses: { readonly usable: string; readonly unusable: string }
@@ -35,9 +35,11 @@ export interface ConformanceRun {
   readonly log: string
 }
 
-/** Longer than any run with shorter time-outs takes. */
+/** Longer than a run with the time-outs below can take. */
 const LONGEST_MS = 15 * 60_000
-/** In seconds. Conditions are written within one here; the suite's own defaults of up to five minutes are for clouds. */
+/**
+ * In seconds. Conditions are written within one here; the suite's own defaults of up to five minutes are for clouds.
+ */
 const TIMEOUTS = {
   GatewayMustHaveAddress: 60,
   GatewayMustHaveCondition: 60,
@@ -46,11 +48,12 @@ const TIMEOUTS = {
 }
 
 /**
- * Runs the conformance suite, unmodified, against Gateways of class `spout`. What it expects is what the class says that
- * it supports.
+ * Runs the conformance suite, unmodified, against Gateways of class `spout`. It tests the features that the class
+ * reports as supported.
  * @param place that reaches the API server and the addresses of Gateways
- * @returns the report as the suite wrote it, but for the order of profiles, which changes from run to run; and the tests
- * that failed, some of which the report counts as passed: it is written before those that run beside others have ended
+ * @returns the report as the suite wrote it, but for the order of profiles, which changes from run to run; and the
+ * tests that failed, some of which the report counts as passed: it is written before those that run beside others have
+ * ended
  * @throws Error with the end of the log when it wrote none
  */
 export async function runConformance(
@@ -99,6 +102,6 @@ export async function runConformance(
 const failedIn = (log: string): readonly string[] =>
   [...log.matchAll(/^ {4}--- FAIL: TestConformance\/(\S+)/gm)].map(([, name]) => name!)
 
-/** What the suite said of a failed test, without the tests below it that passed. */
+/** The suite's output for a failed test, without its subtests that passed. */
 export const failuresIn = (log: string): readonly string[] =>
   log.split('\n').filter((line) => /^ *--- FAIL|not ready yet|Error: {6}|Messages: /.test(line))

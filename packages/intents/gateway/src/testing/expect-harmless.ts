@@ -8,23 +8,23 @@ import { type CompiledGateway, compileGateway, type GatewaySurroundings } from '
 import { gatewayStatus } from '../write-back/gateway-status.ts'
 import { gatewayWith, http, routeWith, serviceOf, surroundingsOf, to } from './objects.ts'
 
-/** What is the same whatever others write: a route, and how it is served. */
+/** A good route, and how it is served, whatever others write. */
 export const surroundings = surroundingsOf([serviceOf('web')])
 export const good = routeWith(
   { hostnames: ['good.example.org'], rules: [{ backendRefs: [to('web')] }] },
   { name: 'good', number: 3 },
 )
-/** Of objects with hostile texts: the good route is older. */
+/** The creation time of objects with hostile texts. The good route is older. */
 export const young = { name: 'hostile', number: 4, createdAt: '2026-02-01T00:00:00Z' }
 
 const routesOf = ({ wanted }: CompiledGateway) => wanted?.content.listeners[0]?.routes ?? []
 const ofGood = (made: CompiledGateway) => routesOf(made).filter(({ name }) => name.startsWith(good.metadata.uid!))
 
-/** Without the texts of expressions, which go nowhere: nodes get the tables of an automaton. */
+/** Without the texts of expressions, which are never sent to nodes: these get the tables of an automaton. */
 const shown = (content: unknown): string =>
   JSON.stringify(content, (_, value) => (value?.compare === 'regex' ? { ...value, values: [] } : value))
 
-/** All conditions are ones that the API server takes, and that a terminal may show. */
+/** The API server accepts all conditions, and a terminal can show them safely. */
 export function expectSayable(gateway: Gateway, made: CompiledGateway): void {
   const status = gatewayStatus(gateway, made, { progress: { type: 'programmed', notice: null }, addresses: [] }, NOW)
   const all = [...status.conditions, ...status.listeners.flatMap(({ conditions }) => conditions)]
@@ -41,7 +41,9 @@ export function expectPrintable(message: string): void {
 
 const NOW = '2026-03-01T00:00:00Z'
 
-/** The good route is served as without the other one; nothing got through, and the control plane takes all of it. */
+/**
+ * The good route is served as if it were alone, no directive got through, and the control plane accepts the content.
+ */
 export function expectHarmless(gateway: Gateway, ...hostile: readonly RouteObject[]): void {
   expectHarmlessIn(surroundings, gateway, ...hostile)
 }
@@ -59,7 +61,7 @@ export function expectHarmlessIn(
   expect(shown(made.wanted)).not.toMatch(/[^\x20-\x7e]|\\[rntbfu]/)
   expectSayable(gateway, made)
   for (const route of routesOf(made)) {
-    // As it is sent.
+    // In the form in which it is sent.
     expect(routeOf(JSON.parse(JSON.stringify(route)) as RouteContentInput, 'route')).toHaveProperty('value')
     for (const condition of route.conditions)
       if ('compare' in condition && condition.compare === 'regex')

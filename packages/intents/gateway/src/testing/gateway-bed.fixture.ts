@@ -27,7 +27,7 @@ export { said }
 const GROUP = '/apis/gateway.networking.k8s.io/v1'
 
 /**
- * A cluster bed with Gateway API and a controller of Gateways, which has the rights of the shipped files alone. There
+* A cluster bed with Gateway API and a controller of Gateways that has only the rights of the shipped files. There
  * is a namespace `team` with the label `team: red`.
  */
 export async function openGatewayBed() {
@@ -161,7 +161,7 @@ export async function openGatewayBed() {
 
 type ConnectionKind = 'TLSRoute' | 'TCPRoute' | 'UDPRoute'
 
-/** A custom resource says what it is. */
+/** Custom resources carry `apiVersion` and `kind`. */
 const typed = <T extends KubeObject>(kind: string, object: T): T => ({
   ...object,
   apiVersion: 'gateway.networking.k8s.io/v1',

@@ -17,7 +17,7 @@ const CLASS: GatewayClass = {
 }
 
 /**
- * A cluster in memory, whose statuses are written and told of as a watch would. Gateways are claimed from the
+* A cluster in memory. It reports written statuses as a watch would. Gateways are claimed from the
  * beginning.
  */
 export class MemoryCluster implements Cluster {
@@ -163,6 +163,6 @@ export class MemoryCluster implements Cluster {
   }
 }
 
-/** As the cache of objects gives them: another object each time, of the same parts. */
+/** As the object cache gives them: a new object each time, with the same parts. */
 const copied = <T extends KubeObject>(object: T | undefined): T | undefined =>
   object === undefined ? undefined : { ...object, metadata: { ...object.metadata } }

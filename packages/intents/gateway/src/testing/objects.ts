@@ -14,7 +14,7 @@ import { gatewayOfSet } from '../to-model/listeners/listener-parents.ts'
 
 const uid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
-/** Of the certificate of each Secret `tls`; others do not exist. */
+/** The certificate of each Secret `tls`; other Secrets do not exist. */
 export const TLS_ID = uid(99)
 
 export const gatewayWith = (listeners: readonly GatewayListener[], spec: object = {}, generation = 1): Gateway => ({
@@ -39,7 +39,7 @@ export const http = (name: string, more: Partial<GatewayListener> = {}): Gateway
   ...more,
 })
 
-/** One of any protocol; TLS is passed on. */
+/** A listener of any protocol. One of protocol TLS passes TLS on. */
 export const listener = (
   name: string,
   protocol: string,
@@ -51,7 +51,7 @@ export const listener = (
   ...more,
 })
 
-/** A route of whole connections, with one rule. */
+/** A TCPRoute, UDPRoute or TLSRoute with one rule. */
 export const connectionRoute = (
   kind: 'TLSRoute' | 'TCPRoute' | 'UDPRoute',
   backendRefs: readonly BackendRef[],

@@ -4,7 +4,10 @@ import { objection } from '../to-model/fields/objection.ts'
 import { loadBalancerClassOf } from '../to-model/gateways/class-parameters.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
-/** @param now RFC 3339, in seconds */
+/**
+ * The status of a GatewayClass of ours.
+ * @param now RFC 3339, in seconds
+ */
 export function classStatus(one: GatewayClass, now: string): Required<GatewayClass>['status'] {
   const { metadata, status } = one
   const named = loadBalancerClassOf(one)

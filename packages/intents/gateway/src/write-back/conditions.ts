@@ -1,16 +1,19 @@
 import { type Condition, type ConditionState, dated } from '@spout/kube'
 import type { Objection } from '../to-model/fields/objection.ts'
 
-/** True, or False with the objection. @param reason of the good case */
+/**
+ * A condition that is True, or False with the reason and message of an objection.
+ * @param reason used while it is True
+ */
 export const trueUnless = (type: string, objection: Objection | null, reason: string): ConditionState =>
   objection === null
     ? { type, status: 'True', reason, message: '' }
     : { type, status: 'False', reason: objection.reason, message: objection.message }
 
 /**
- * Conditions as they are to be shown. The time of one stays while its status does. Those of other types that somebody
- * else wrote stay as they are.
- * @param ours types that are ours: those that are not wanted go
+ * Merges the wanted conditions into the present ones. A condition keeps its transition time while its status is the
+ * same. Conditions of other types, which somebody else wrote, stay as they are.
+ * @param ours our types: a condition of such a type is removed when it is not wanted
  * @param now RFC 3339, in seconds
  */
 export function mergedConditions(

@@ -9,7 +9,7 @@ import { isInsecure } from '../to-model/listeners/client-certificates.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 import { acceptedFor, listenerStatuses } from './listener-status.ts'
 
-/** The outcome for the load balancer of a Gateway. */
+/** What became of the load balancer of a Gateway. */
 export interface GatewayOutcome {
   readonly progress: Progress
   /** Addresses of the load balancer. */
@@ -23,7 +23,10 @@ export interface GatewayOutcome {
 const INSECURE = 'InsecureFrontendValidationMode'
 const GATEWAY_TYPES = ['Accepted', 'Programmed', 'ResolvedRefs', INSECURE, CONDITION_SERVING, CONDITION_DNS_NAMES]
 
-/** @param now RFC 3339, in seconds */
+/**
+ * The status of a Gateway, except the number of attached ListenerSets.
+ * @param now RFC 3339, in seconds
+ */
 export function gatewayStatus(
   gateway: Gateway,
   { listeners, sets, refused, unresolved }: CompiledGateway,
@@ -60,11 +63,11 @@ export function gatewayStatus(
   }
 }
 
-/** That it works, and what its user should know nevertheless. */
+/** The message of `Programmed` when it is True but its user should know something; null when there is nothing. */
 const noticeOf = (progress: Progress): { readonly message: string } | null =>
   progress.type === 'programmed' && progress.notice !== null ? { message: progress.notice.message } : null
 
-/** The condition exists only in this mode. */
+/** Shown only while a listener has the mode AllowInsecureFallback. */
 const INSECURE_MODE: ConditionState = {
   ...{ type: INSECURE, status: 'True', reason: 'ConfigurationChanged' },
   message: 'Clients without a valid certificate are let in.',
@@ -86,7 +89,7 @@ function namesNotPublished(notices: readonly Refusal[]): readonly ConditionState
   return [{ type: CONDITION_DNS_NAMES, status: 'False', reason: first.reason, message }]
 }
 
-/** Null once the nodes have confirmed the load balancer. */
+/** Why a Gateway is not `Programmed`; null once the nodes have confirmed the load balancer. */
 export function programmedObjection(progress: Progress, { spec }: Pick<Gateway, 'spec'>): Objection | null {
   const isStatic = (spec.addresses ?? []).some(({ value }) => Boolean(value))
   switch (progress.type) {

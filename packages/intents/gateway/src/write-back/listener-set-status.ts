@@ -10,7 +10,7 @@ import { acceptedFor, listenerStatuses, pendingOf } from './listener-status.ts'
 
 const TYPES = ['Accepted', 'Programmed']
 
-/** The ListenerSets that are attached to a Gateway: those that are accepted. */
+/** The ListenerSets that count as attached to a Gateway: the accepted ones. */
 export const attachedSets = (compiled: CompiledGateway): readonly CompiledSet[] =>
   compiled.sets.filter((one) => refusalOf(one, compiled) === null)
 
@@ -42,9 +42,9 @@ export function listenerSetStatus(
   }
 }
 
-/** Why a ListenerSet is not accepted. */
+/** Why a ListenerSet is not accepted; null when it is. */
 function refusalOf({ isAllowed, listeners }: CompiledSet, compiled: CompiledGateway): Objection | null {
-  if (!isAllowed) return objection('NotAllowed', 'allowedListeners of the Gateway does not have its namespace.')
+  if (!isAllowed) return objection('NotAllowed', 'allowedListeners of the Gateway does not allow its namespace.')
   if (compiled.refused !== null || !compiled.listeners.some(({ judged }) => isUsable(judged)))
     return objection('ParentNotAccepted', 'The Gateway is not accepted.')
   const { status, reason, message } = acceptedFor(listeners)
@@ -52,8 +52,8 @@ function refusalOf({ isAllowed, listeners }: CompiledSet, compiled: CompiledGate
 }
 
 /**
- * The status that the API gives a new ListenerSet: it waits for a controller. If it is shown already, it stays as it
- * is.
+ * The status that the API gives a new ListenerSet: it waits for a controller. Conditions that say so already keep their
+ * times.
  * @param now RFC 3339, in seconds
  */
 export function unservedStatus(

@@ -7,7 +7,7 @@ import { mergedConditions, trueUnless } from './conditions.ts'
 
 const TYPES = ['Accepted', 'Conflicted', 'ResolvedRefs', 'Programmed']
 
-/** The facts that statuses of listeners are made of. */
+/** What the statuses of listeners depend on beside the listeners themselves. */
 export interface ListenerContext {
   readonly before: readonly ListenerStatus[] | undefined
   readonly notProgrammed: Objection | null
@@ -15,7 +15,10 @@ export interface ListenerContext {
   readonly generation: number
   /** RFC 3339, in seconds. */
   readonly now: string
-  /** The reason of `Programmed` for listeners that are not valid. Left out: the reason of their conflict. */
+  /**
+   * The reason of `Programmed` for an invalid listener. Left out: the reason of its conflict, if it has one, or
+   * `Invalid`.
+   */
   readonly invalid?: string
 }
 
@@ -53,13 +56,13 @@ function listenerStatus(
   }
 }
 
-/** Listeners have no reasons of addresses. */
+/** The objection for `Programmed` of a listener or ListenerSet: for these the API has no reasons about addresses. */
 export const pendingOf = (notProgrammed: Objection | null): Objection | null =>
   notProgrammed === null ? null : objection('Pending', notProgrammed.message)
 
 /**
- * Whether an object is accepted with these listeners. With some valid listeners it is, and names the others; without
- * any it is not.
+ * The condition `Accepted` of an object with these listeners. It is False only when no listener is valid; its message
+ * names those that are not.
  */
 export function acceptedFor(listeners: readonly CompiledListener[]): ConditionState {
   const invalid = listeners.filter(({ judged }) => !isUsable(judged))

@@ -5,7 +5,7 @@ import type { JudgedPolicy } from '../to-model/backends/backend-tls.ts'
 import { mergedConditions, trueUnless } from './conditions.ts'
 
 const TYPES = ['Accepted', 'ResolvedRefs']
-/** The API takes at most this many. */
+/** The API's limit. */
 const MOST_ANCESTORS = 16
 
 /**

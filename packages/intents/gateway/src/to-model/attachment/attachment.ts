@@ -12,17 +12,17 @@ import {
 } from '../listeners/listener-parents.ts'
 import type { JudgedListener } from '../listeners/listeners.ts'
 
-/** A route of any kind, as far as attaching to listeners goes. */
+/** The parts of a route that decide whether a listener allows it. */
 export interface AttachingRoute {
   readonly kind: string
   readonly namespace: string
-  /** Empty: those of the listener. */
+  /** Empty: the route takes the host names of the listener. */
   readonly hostnames: readonly string[]
 }
 
 export interface AttachedListener {
   readonly judged: JudgedListener
-  /** The names that the route has there, in lower case. */
+  /** The hosts that the route serves there, in lower case. */
   readonly hosts: readonly string[]
 }
 
@@ -33,9 +33,9 @@ export const attachingRouteOf = (route: RouteObject): AttachingRoute => ({
 })
 
 /**
- * The listeners to which one of a route's references attaches it.
- * @param parent that the reference names
- * @param labelsOf a namespace's labels; null until it was seen
+ * The listeners to which a route attaches through one of its references, or why there is none.
+ * @param parent the parent that the reference names
+ * @param labelsOf a namespace's labels; null until it has been seen
  */
 export function attach(
   route: AttachingRoute,
@@ -50,7 +50,7 @@ export function attach(
       (ref.port === undefined || listener.port === ref.port),
   )
   if (named.length === 0) {
-    // A ListenerSet that its Gateway does not allow has none.
+    // A ListenerSet that its Gateway does not allow has no listeners here.
     const why = parent.listeners.length === 0 ? 'is not allowed there' : 'has no listener of this sectionName and port'
     return refuse('NoMatchingParent', `The ${parent.kind} ${why}.`)
   }
@@ -58,17 +58,17 @@ export function attach(
     (one) => one.kinds.some(({ kind }) => kind === route.kind) && allowsNamespace(one, route, parent, labelsOf),
   )
   if (allowing.length === 0)
-    return refuse('NotAllowedByListeners', 'allowedRoutes of no listener has its namespace and kind.')
+    return refuse('NotAllowedByListeners', 'No listener allows its namespace and kind (allowedRoutes).')
   const attached = allowing.flatMap((judged): readonly AttachedListener[] => {
     const hosts = hostsAt(judged.host, route.hostnames)
     return hosts === null ? [] : [{ judged, hosts }]
   })
   if (attached.length === 0)
-    return refuse('NoMatchingListenerHostname', 'None of its hostnames is one of a listener that allows it.')
+    return refuse('NoMatchingListenerHostname', 'None of its hostnames matches a listener that allows it.')
   return { listeners: attached, refused: null }
 }
 
-/** Listeners that the route attaches to through any of its references, with its names there. */
+/** The listeners to which a route attaches through any of its references, with the hosts that it serves there. */
 export function listenersOf(
   parents: JudgedParents,
   route: RouteObject,

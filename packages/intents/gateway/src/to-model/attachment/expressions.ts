@@ -13,7 +13,7 @@ interface Typed {
   readonly type?: string
 }
 
-/** Where matches of HTTPRoutes and GRPCRoutes say that something is an expression. */
+/** The fields of HTTPRoutes and GRPCRoutes that may hold a regular expression. */
 interface Ruled {
   readonly rules?: readonly {
     readonly matches?: readonly {
@@ -28,7 +28,7 @@ interface Ruled {
 const isExpression = (one: Typed | string | undefined): boolean =>
   typeof one === 'object' && one.type === 'RegularExpression'
 
-/** Whether a match of the route is by expression. */
+/** Whether a match of the route has a regular expression. */
 const usesExpressions = ({ spec }: RouteObject): boolean =>
   ((spec as Ruled).rules ?? []).some(({ matches = [] }) =>
     matches.some(({ path, method, headers = [], queryParams = [] }) =>
@@ -36,10 +36,13 @@ const usesExpressions = ({ spec }: RouteObject): boolean =>
     ),
   )
 
-/** By spec: compiling an expression is slow, and those of all routes are counted whenever one with some changes. */
+/**
+ * Cache by spec. Compiling an expression is slow, and the expressions of all routes are counted again whenever a route
+ * with expressions changes.
+ */
 const known = new WeakMap<RouteObject['spec'], ReadonlySet<string>>()
 
-/** The regular expressions of a route, as a load balancer has them; none for a route whose expressions are not valid. */
+/** The regular expressions of a route in the form in which the load balancer has them; none if they are not valid. */
 export function expressionsOf(route: RouteObject): ReadonlySet<string> {
   if (!usesExpressions(route)) return NONE
   const found = known.get(route.spec) ?? compiledExpressions(route)
@@ -57,9 +60,9 @@ function compiledExpressions(route: RouteObject): ReadonlySet<string> {
 }
 
 /**
- * The routes of a Gateway whose expressions are more than a load balancer has room for beside those of older routes:
- * with them none of its changes would be taken.
- * @returns by UID
+ * Refuses routes whose expressions would exceed the limit of a load balancer together with those of older routes.
+ * Otherwise the control plane would refuse every change of the load balancer.
+ * @returns objections by the UID of the route
  */
 export function expressionsRefused(attached: Iterable<readonly RouteAtListener[]>): ReadonlyMap<string, Objection> {
   const used = new Set<string>()
@@ -77,5 +80,5 @@ export function expressionsRefused(attached: Iterable<readonly RouteAtListener[]
 
 const TOO_MANY = objection(
   'UnsupportedValue',
-  `rules: a Gateway has at most ${MOST_REGEXES} different regular expressions, and older routes have them.`,
+  `rules: a Gateway has at most ${MOST_REGEXES} different regular expressions, and older routes come first.`,
 )

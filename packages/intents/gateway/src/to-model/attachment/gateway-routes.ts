@@ -12,8 +12,9 @@ interface Surroundings {
 }
 
 /**
- * The routes of each listener of a Gateway, without those that a rival keeps away, or whose expressions are too many.
- * @param routes that name the Gateway
+ * The routes of each listener of a Gateway, without those that an older rival excludes, or whose expressions exceed the
+ * limit.
+ * @param routes the routes that name the Gateway
  */
 export function routesAtListeners(
   parents: JudgedParents,
@@ -27,9 +28,9 @@ export function routesAtListeners(
 }
 
 /**
- * Why the expressions of a route are too many for a Gateway; null when they are not. Those of a route that a rival keeps
- * away count: otherwise this had to look at all routes, of which few have expressions.
- * @param routes those that name the Gateway and have expressions
+ * Why the expressions of a route exceed the limit of a Gateway; null when they do not. The expressions of routes that a
+ * rival excludes count, too: to leave them out, one would have to read all routes, while few have expressions.
+ * @param routes the routes that name the Gateway and have expressions
  */
 export function tooManyExpressions(
   route: RouteObject,
@@ -44,7 +45,7 @@ export function tooManyExpressions(
 
 type AtListeners = ReadonlyMap<JudgedListener, readonly RouteAtListener[]>
 
-/** @param refusedOf the UIDs of those that are left out, of the routes of a listener */
+/** @param refusedOf the UIDs of routes to leave out, among the routes of one listener */
 function without(
   attached: AtListeners,
   refusedOf: (own: readonly RouteAtListener[]) => ReadonlyMap<string, unknown>,
@@ -57,7 +58,7 @@ function without(
   )
 }
 
-/** The routes that attach to each listener through any of their references, with their names there. */
+/** The routes that attach to each listener through any of their references, with the hosts that they serve there. */
 export function allAtListeners(
   parents: JudgedParents,
   routes: readonly RouteObject[],

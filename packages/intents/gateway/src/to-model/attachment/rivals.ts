@@ -4,7 +4,7 @@ import { kindOf } from '../../route-kinds/all.ts'
 import { intersection } from '../fields/hostnames.ts'
 import { type Objection, objection } from '../fields/objection.ts'
 
-/** A route at one listener, with its names there. */
+/** A route at one listener, with the hosts that it serves there. */
 export interface RouteAtListener {
   readonly route: RouteObject
   readonly hosts: readonly string[]
@@ -12,10 +12,9 @@ export interface RouteAtListener {
 
 /**
  * The routes that a listener refuses because of a rival. If an HTTPRoute and a GRPCRoute have a host name in common,
- * only one of them is accepted: the older one, then the first by `namespace/name` (GRPCRouteSpec.hostnames), whatever the
- * order in which they are given.
- * @param attached all routes that attach to the listener
- * @returns by UID
+ * only one of them is accepted: the older one, then the first by `namespace/name` (GRPCRouteSpec.hostnames).
+ * @param attached all routes that attach to the listener, in any order
+ * @returns objections by the UID of the route
  */
 export function rivalsRefused(attached: readonly RouteAtListener[]): ReadonlyMap<string, Objection> {
   const refused = new Map<string, Objection>()

@@ -3,26 +3,26 @@ import { hostText } from '@spout/model'
 import type { BackendTlsPolicyObject, PolicyTarget } from '../../objects/backend-tls-policy.ts'
 import { type Objection, objection } from '../fields/objection.ts'
 
-/** How the endpoints of a backend are spoken to with TLS. */
+/** The TLS settings for connections to the endpoints of a backend. */
 export interface BackendTls {
   readonly caCertificateId: string
-  /** Name for SNI and for the certificate, in lower case. */
+  /** The name for SNI and for verification of the certificate, in lower case. */
   readonly serverName: string
   /** The client certificate of the Gateway; absent: it presents none. */
   readonly clientCertificateId?: string
 }
 
-/** A policy as it was judged, for its conditions. */
+/** The outcome of checking a policy, for its conditions and its backends. */
 export interface JudgedPolicy {
   readonly refused: Objection | null
   readonly unresolved: Objection | null
-  /** Null when endpoints cannot be verified: then no request is sent to them. */
+  /** Null when endpoints cannot be verified. Then no request is sent to them. */
   readonly tls: BackendTls | null
 }
 
 export type CertificateOf = (key: string) => CertificateSight
 
-/** `namespace/name` of the Services that a policy is for. */
+/** `namespace/name` of the Services that a policy targets. */
 export const servicesOfPolicy = ({ metadata, spec }: BackendTlsPolicyObject): readonly string[] => [
   ...new Set(spec.targetRefs.filter(isService).map(({ name }) => `${metadata.namespace}/${name}`)),
 ]
@@ -38,9 +38,9 @@ export const authoritiesOfPolicy = ({ metadata, spec }: BackendTlsPolicyObject):
   )
 
 /**
- * The policy that counts for a port of a Service; null for none. One that names the port stands before one that does
- * not, then the older one, then the first by name.
- * @param policies those that are for the Service
+ * The policy that applies to a port of a Service; null for none. A policy that names the port takes precedence over one
+ * that does not, then the older one, then the first by name.
+ * @param policies the policies that target the Service
  */
 export function policyOfPort(
   policies: readonly BackendTlsPolicyObject[],
@@ -56,7 +56,7 @@ export function policyOfPort(
 const targetsOf = ({ metadata, spec }: BackendTlsPolicyObject, service: string): readonly PolicyTarget[] =>
   spec.targetRefs.filter((target) => isService(target) && `${metadata.namespace}/${target.name}` === service)
 
-/** @param others all policies that are for one of its Services; it may be among them */
+/** Checks a policy. @param others all policies that target one of its Services; it may be among them */
 export function judgePolicy(
   policy: BackendTlsPolicyObject,
   others: readonly BackendTlsPolicyObject[],
@@ -67,7 +67,7 @@ export function judgePolicy(
   return { refused, unresolved: trust.unresolved, tls: refused === null ? trust.tls : null }
 }
 
-/** The older one of two with the same target counts. */
+/** Two policies must not have the same target: the older one wins. */
 function conflictOf(policy: BackendTlsPolicyObject, others: readonly BackendTlsPolicyObject[]): Objection | null {
   const isSame = (a: PolicyTarget, b: PolicyTarget) =>
     a.group === b.group && a.kind === b.kind && a.name === b.name && a.sectionName === b.sectionName
@@ -83,12 +83,13 @@ function conflictOf(policy: BackendTlsPolicyObject, others: readonly BackendTlsP
 
 function invalidOf({ spec: { validation } }: BackendTlsPolicyObject): Objection | null {
   const { wellKnownCACertificates, subjectAltNames = [], hostname } = validation
-  // The definition of the kind asks for it, too; one that does not must not make the whole Gateway unacceptable.
+  // The schema of the kind requires it as well. If a cluster's schema does not, a bad name must not make the control
+  // plane refuse the whole Gateway.
   if (!hostText.safeParse(hostname.toLowerCase()).success)
     return objection('Invalid', 'validation.hostname: is not a host name.')
   if (wellKnownCACertificates !== undefined && wellKnownCACertificates !== '')
-    return objection('Invalid', 'validation.wellKnownCACertificates: name authorities by caCertificateRefs.')
-  // HAProxy compares a member's certificate with the name that it asks for, and with no other.
+    return objection('Invalid', 'validation.wellKnownCACertificates: is not supported; use caCertificateRefs.')
+  // HAProxy verifies a member's certificate against the SNI name only.
   const other = subjectAltNames.find((one) => one.type !== 'Hostname' || one.hostname !== hostname)
   if (other === undefined) return null
   return objection('Invalid', 'validation.subjectAltNames: only the name in validation.hostname can be verified.')
@@ -107,7 +108,7 @@ function trustOf(
   const [first] = refs
   if (first === undefined) return none(null)
   if (refs.length > 1)
-    return none(objection('InvalidCACertificateRef', 'validation.caCertificateRefs: one ConfigMap is possible.'))
+    return none(objection('InvalidCACertificateRef', 'validation.caCertificateRefs: must name exactly one ConfigMap.'))
   if ((first.group ?? '') !== '' || first.kind !== 'ConfigMap')
     return none(
       objection('InvalidKind', `validation.caCertificateRefs: ${first.kind} is not a supported kind of authorities.`),
@@ -119,7 +120,7 @@ function trustOf(
       unresolved: null,
       tls: { caCertificateId: sight.certificate.id, serverName: validation.hostname.toLowerCase() },
     }
-  // Endpoints are not trusted by what the ConfigMap held before.
+  // A notice means that the ConfigMap is no longer valid. Endpoints are not verified with its previous content.
   const problem = sight.type === 'refused' ? sight.refusal : sight.type === 'ready' ? sight.notice : null
   const message = problem?.message ?? 'It is being read.'
   return none(objection('InvalidCACertificateRef', `validation.caCertificateRefs: ${message}`))

@@ -14,9 +14,9 @@ export interface Backend {
   readonly port: TargetPort
   /** Protocol of the pool. */
   readonly protocol: PoolContent['protocol']
-  /** Its endpoints are spoken to in HTTP/2. Absent: in HTTP/1.1. */
+  /** Its endpoints speak HTTP/2. Absent: HTTP/1.1. */
   readonly http2?: true
-  /** How its endpoints are spoken to with TLS; null: they cannot be trusted, and get no request. Absent: without TLS. */
+  /** The TLS settings for its endpoints. Null: they cannot be verified, so they get no request. Absent: no TLS. */
   readonly tls?: BackendTls | null
 }
 
@@ -24,25 +24,25 @@ export interface Backend {
 export interface BackendSurroundings {
   readonly service: (key: string) => Service | undefined
   readonly grants: readonly ReferenceGrant[]
-  /** The policy of a Service's port as `Backend.tls`; undefined where there is none. Left out: no port has one. */
+  /** The TLS settings for a Service's port, as in `Backend.tls`; undefined for no TLS. Left out: no port has TLS. */
   readonly tlsOf?: (service: string, portName: string) => BackendTls | null | undefined
 }
 
-/** Names the pool of a backend in its load balancer. */
+/** The name of a backend's pool, unique in its load balancer. */
 export const poolNameOf = ({ service, port, protocol, http2, tls }: Backend): string => {
   const [before, spoken] = [protocol === 'http' ? '' : `${protocol}/`, tls === undefined ? '' : '/tls']
   return `${before}${service}:${port.port}${spoken}${http2 ? '/h2' : ''}`
 }
 
-/** The protocol of the backends of a kind of routes. */
+/** How a kind of routes speaks to its backends. */
 export interface BackendProtocol {
   /** Transport of the Service's port. */
   readonly transport: 'TCP' | 'UDP'
   /** Protocol of the pools. */
   readonly pool: PoolContent['protocol']
-  /** `appProtocol`s that members are not spoken to with. */
-  readonly unspoken: ReadonlySet<string>
-  /** Whether members of a port with this `appProtocol` (empty: none) are spoken to in HTTP/2. Absent: none is. */
+  /** Values of `appProtocol` that routes of this kind cannot send to. */
+  readonly unsupportedAppProtocols: ReadonlySet<string>
+  /** Whether members of a port with this `appProtocol` (empty: none) speak HTTP/2. Absent: none do. */
   readonly isHttp2?: (appProtocol: string) => boolean
 }
 
@@ -57,9 +57,10 @@ export interface BackendReferrer {
 export const serviceKeyOf = (ref: BackendRef, namespace: string): string | null =>
   (ref.group ?? '') === '' && (ref.kind ?? 'Service') === 'Service' ? `${ref.namespace ?? namespace}/${ref.name}` : null
 
+/** Finds the backend that a reference names, or says why it does not resolve. */
 export function resolveBackend(
   ref: BackendRef,
-  { kind, namespace: own, protocol: { transport, unspoken, pool, isHttp2 } }: BackendReferrer,
+  { kind, namespace: own, protocol: { transport, unsupportedAppProtocols, pool, isHttp2 } }: BackendReferrer,
   { service, grants, tlsOf }: BackendSurroundings,
 ): Backend | { readonly unresolved: Objection } {
   const refuse = (reason: string, message: string) => ({ unresolved: objection(reason, message) })
@@ -84,7 +85,7 @@ export function resolveBackend(
   const { appProtocol = '' } =
     found?.spec.ports?.find(({ port, protocol = 'TCP' }) => port === target.value.port && protocol === transport) ?? {}
   const tls = pool === 'http' ? tlsOf?.(key, target.value.name) : undefined
-  if (tls === undefined && unspoken.has(appProtocol))
+  if (tls === undefined && unsupportedAppProtocols.has(appProtocol))
     return refuse('UnsupportedProtocol', `backendRef: port ${ref.port} of Service ${key} has protocol ${appProtocol}.`)
   return {
     service: key,

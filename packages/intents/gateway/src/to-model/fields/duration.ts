@@ -1,6 +1,6 @@
 const UNITS_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
-/** Milliseconds of a Gateway API Duration (GEP-2257), such as `1h30m` or `500ms`; null for no such text. */
+/** Milliseconds of a Gateway API Duration (GEP-2257), such as `1h30m` or `500ms`; null when it is none. */
 export function durationMs(text: string): number | null {
   if (!/^(?:\d{1,5}(?:h|ms|m|s)){1,4}$/.test(text)) return null
   let total = 0

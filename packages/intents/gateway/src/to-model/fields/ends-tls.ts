@@ -1,6 +1,6 @@
 import type { GatewayListener } from '../../objects/gateway.ts'
 
-/** Whether a listener ends TLS, with certificates of its own. That is the default of those of protocol TLS. */
+/** Whether a listener ends TLS with certificates of its own. Listeners of protocol TLS do so by default. */
 export const endsTls = ({ protocol, tls }: GatewayListener): boolean =>
   protocol === 'HTTPS' || (protocol === 'TLS' && tls?.mode !== 'Passthrough')
 

@@ -1,6 +1,6 @@
 /**
- * Host names of listeners and routes: exact, or `*.example.com` for names with any number of labels before
- * `example.com`. The empty text stands for all names.
+ * A host name of a listener or route is exact, or a wildcard such as `*.example.com` for names with any number of
+ * labels before `example.com`, or this empty text for all names.
  */
 export const ANY_HOST = ''
 
@@ -22,7 +22,10 @@ export function intersection(one: string, other: string): string | null {
 const isBelow = (host: string, domain: string): boolean =>
   isWildcard(host) ? parentDomain(host).endsWith(`.${domain}`) : host.endsWith(`.${domain}`)
 
-/** The names that a route has at a listener; null for none. A route without names takes those of its listener. */
+/**
+ * The names that a route serves at a listener; null when they have none in common. A route without names takes the
+ * listener's.
+ */
 export function hostsAt(listener: string, route: readonly string[]): readonly string[] | null {
   if (route.length === 0) return [listener]
   const hosts = [...new Set(route.flatMap((host) => intersection(listener, host.toLowerCase()) ?? []))]
@@ -30,19 +33,22 @@ export function hostsAt(listener: string, route: readonly string[]): readonly st
 }
 
 /**
- * Where names stand in the order of the API, to be compared number by number: exact ones together, then wildcards from
- * the longest, then all names. No request fits two different ones of the same place.
+ * The rank of a name in the API's order of precedence, compared number by number: exact names first, then wildcards
+ * from the longest to the shortest, then all names. No request matches two different names of the same rank.
  */
 export const hostRank = (host: string): readonly [kind: number, length: number] =>
   host === ANY_HOST ? [2, 0] : isWildcard(host) ? [1, -host.length] : [0, 0]
 
-/** Sorts the more specific first. */
+/** Sorts the more specific name first. */
 export function bySpecificity(a: string, b: string): number {
   const [[kind, length], [otherKind, otherLength]] = [hostRank(a), hostRank(b)]
   return kind - otherKind || length - otherLength || (a < b ? -1 : a > b ? 1 : 0)
 }
 
-/** Groups names: all exact names together, since a request has only one of them; each wildcard by itself. */
+/**
+ * Groups names that one condition can match: all exact names together, because a request has one name, and each
+ * wildcard alone.
+ */
 export function byHostKind(hosts: readonly string[]): readonly (readonly string[])[] {
   const exact = hosts.filter((host) => host !== '' && !isWildcard(host)).sort(bySpecificity)
   const others = hosts.filter((host) => host === '' || isWildcard(host)).map((host) => [host])

@@ -1,6 +1,6 @@
 import type { ReferenceGrant } from '../../objects/reference-grant.ts'
 
-/** Where a reference is: group, kind and namespace. */
+/** The object that contains a reference: its group, kind and namespace. */
 export interface Referrer {
   readonly group: string
   readonly kind: string
@@ -12,7 +12,7 @@ export interface Referred extends Referrer {
   readonly name: string
 }
 
-/** Whether a reference is within a namespace, or a ReferenceGrant of the other namespace allows it. */
+/** Whether a reference stays in its namespace, or a ReferenceGrant of the other namespace allows it. */
 export function isPermitted(from: Referrer, to: Referred, grants: Iterable<ReferenceGrant>): boolean {
   if (from.namespace === to.namespace) return true
   for (const { metadata, spec } of grants) {

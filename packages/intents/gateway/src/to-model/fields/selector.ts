@@ -1,6 +1,9 @@
 import type { LabelSelector } from '../../objects/gateway.ts'
 
-/** Whether labels are selected (meta/v1 LabelSelector). No selector selects nothing, an empty one everything. */
+/**
+ * Whether a selector (meta/v1 LabelSelector) selects these labels. An absent selector selects nothing, an empty one
+ * everything.
+ */
 export function selects(selector: LabelSelector | undefined, labels: Readonly<Record<string, string>>): boolean {
   if (selector === undefined) return false
   const labelOf = (key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined)

@@ -5,7 +5,7 @@ import { type Objection, objection } from '../fields/objection.ts'
 
 const refuse = (reason: string, message: string) => ({ refused: objection(reason, message) })
 
-/** The addresses that a Gateway asks for: an IPv4 address when it names none. */
+/** The addresses that a Gateway requests: any IPv4 address when it names none. */
 export function addressesOf({ spec }: Gateway): { readonly value: AddressRequest } | { readonly refused: Objection } {
   const families: AddressRequest['families'][number][] = []
   for (const { type = 'IPAddress', value = '' } of spec.addresses ?? []) {
@@ -14,7 +14,7 @@ export function addressesOf({ spec }: Gateway): { readonly value: AddressRequest
     if (!isIp(value)) return refuse('UnsupportedAddress', 'addresses: a value is not an IP address.')
     const ip = parseIp(value)
     if (families.some(({ family }) => family === ip.version))
-      return refuse('UnsupportedAddress', `addresses: has two of IPv${ip.version}; one of a family is possible.`)
+      return refuse('UnsupportedAddress', `addresses: has two IPv${ip.version} addresses; one per family is allowed.`)
     families.push({ family: ip.version, required: true, address: formatIp(ip) })
   }
   if (families.length === 0) families.push({ family: 4, required: true, address: null })

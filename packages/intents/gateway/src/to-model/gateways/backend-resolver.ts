@@ -3,7 +3,7 @@ import { kindOf } from '../../route-kinds/all.ts'
 import { type BackendSurroundings, resolveBackend } from '../backends/backends.ts'
 import type { ResolveBackend } from '../rules/route-kind.ts'
 
-/** Resolves the references of a route. */
+/** A function that resolves the backend references of a route. */
 export const backendResolver = (route: RouteObject, surroundings: BackendSurroundings): ResolveBackend => {
   const { kind, backends: protocol } = kindOf(route)
   const { namespace = '' } = route.metadata

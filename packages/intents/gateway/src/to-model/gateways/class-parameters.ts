@@ -2,8 +2,8 @@ import { type OrRefusal, refuse } from '@spout/connector'
 import type { GatewayClass } from '../../objects/gateway-class.ts'
 
 /**
- * The class of load balancers that a GatewayClass names in `spec.parametersRef`. Whether the project may use it, the
- * control plane says.
+ * The class of load balancers that a GatewayClass names in `spec.parametersRef`. The control plane decides whether the
+ * project may use it.
  *
  * @returns null when it names none
  */
@@ -14,6 +14,6 @@ export function loadBalancerClassOf({ spec: { parametersRef } }: GatewayClass): 
   return refuse(
     'InvalidParameters',
     'parametersRef',
-    'is none of group spout.dev, kind LoadBalancerClass, without a namespace.',
+    'must be of group spout.dev and kind LoadBalancerClass, and without a namespace.',
   )
 }

@@ -33,7 +33,7 @@ describe('precedence', () => {
     })
     const made = compileGateway(gatewayWith([http('web')]), [younger, older], surroundings)
     expect(orderOf(made)).toEqual(['b', 'a', 'a', 'd', 'e', 'c', '404'])
-    // Of two equal matches that of the older route stands first.
+    // Of two equal matches, the older route's comes first.
     expect(made.wanted?.content.listeners[0]?.routes?.[1]?.name.startsWith(older.metadata.uid!)).toBe(true)
   })
 
@@ -111,7 +111,7 @@ describe('listeners', () => {
       { protocol: 'https', port: 443, name: 'a', tls: { certificateIds: [TLS_ID] } },
     ])
     expect(made.listeners.map(({ attachedRoutes }) => attachedRoutes)).toEqual([1, 1])
-    // One listener has no other to be kept apart from.
+    // With one listener there is nothing to keep apart.
     expect(made.wanted?.content.listeners[0]?.tls).not.toHaveProperty('separateHosts')
   })
 

@@ -38,52 +38,53 @@ import { GatewayParts } from './gateway-parts.ts'
 import { infrastructureOf } from './infrastructure.ts'
 import { partOf } from './route-part.ts'
 
+/** The facts about the cluster and the project by which a Gateway is compiled. */
 export interface GatewaySurroundings extends BackendSurroundings, ListenerSurroundings {
   /** A ListenerSet by `namespace/name`. */
   readonly listenerSet: (key: string) => ListenerSet | undefined
-  /** A pool of this name with the backend's endpoints. */
+  /** Makes a pool of this name with the backend's endpoints. */
   readonly poolOf: (name: string, backend: Backend) => PoolContent
   /** The certificate of a Secret by `namespace/name`. */
   readonly certificateOf: (secret: string) => CertificateSight
   readonly cluster: string
-  /** The class of load balancers that a Gateway's class names; null: none. Left out: none does. */
+  /** The class of load balancers that a Gateway's class names; null for none. Left out: no class names one. */
   readonly loadBalancerClassOf?: (gateway: Gateway) => string | null
-  /** Absent: each route is compiled anew. */
+  /** Compiles a route, possibly from a cache. Absent: each route is compiled anew. */
   readonly compile?: CompileRoute
   /** The domains of the project: its host names must be below one of them. */
   readonly domains: readonly string[]
   /** Hosts of a route that the control plane refused at a Gateway, by `namespace/name`. Absent: none. */
   readonly refusedHosts?: (gateway: string, routeUid: string) => readonly RefusedHost[]
-  /** Why a route is more than the project may have; null for one that is not. Left out: none is. */
+  /** Why the project's quota has no room for a route; null when it has. Left out: it has room for all. */
   readonly tooMuch?: (gateway: string, routeUid: string) => string | null
 }
 
 export interface CompiledListener {
   readonly judged: JudgedListener
-  /** Routes that are attached, whether their references resolve or not. */
+  /** Number of attached routes, whether or not their references resolve. */
   readonly attachedRoutes: number
 }
 
-/** A ListenerSet that names the Gateway. */
+/** A ListenerSet that names the Gateway, whether or not the Gateway allows it. */
 export interface CompiledSet extends Pick<JudgedSet, 'set' | 'isAllowed'> {
   readonly listeners: readonly CompiledListener[]
 }
 
 export interface CompiledGateway {
-  /** Its own. */
+  /** The Gateway's own listeners. */
   readonly listeners: readonly CompiledListener[]
   readonly sets: readonly CompiledSet[]
   /** Why the Gateway as a whole is not accepted; then there is no content. */
   readonly refused: Objection | null
   /** Null when nothing can be served. */
   readonly wanted: { readonly request: AddressRequest; readonly content: LoadBalancerContent } | null
-  /** A reference of the Gateway as a whole that does not resolve. It keeps it from nothing else. */
+  /** Why a reference of the Gateway itself does not resolve. The Gateway is served nevertheless. */
   readonly unresolved: Objection | null
-  /** Problems with its DNS names. They do not keep it from being served. */
+  /** Problems with its DNS names. The Gateway is served nevertheless. */
   readonly nameNotices: readonly Refusal[]
 }
 
-/** A Gateway without its routes. */
+/** What is worked out of a Gateway before its routes: a change of routes alone keeps it. */
 export interface GatewayFrame {
   readonly gateway: Gateway
   readonly parents: JudgedParents
@@ -102,8 +103,8 @@ export function frameOf(gateway: Gateway, surroundings: GatewaySurroundings): Ga
 }
 
 /**
- * The load balancer of a Gateway with its routes, and what its listeners say. Pure; equal input gives equal bytes.
- * @param routes those that name the Gateway
+ * Compiles a Gateway with its routes to a load balancer, and judges its listeners. Pure: equal input gives equal bytes.
+ * @param routes the routes that name the Gateway
  */
 export function compileGateway(
   gateway: Gateway,
@@ -114,7 +115,7 @@ export function compileGateway(
   return compiledOf(frame, partsOf(frame, routes, surroundings), surroundings)
 }
 
-/** The parts of all routes. @param routes those that name the Gateway */
+/** Compiles all routes. @param routes the routes that name the Gateway */
 export function partsOf(
   frame: GatewayFrame,
   routes: readonly RouteObject[],
@@ -124,7 +125,7 @@ export function partsOf(
   for (const [listener, own] of routesAtListeners(frame.parents, routes, surroundings))
     for (const { route, hosts } of own) at.set(route, [...(at.get(route) ?? []), [listener, hosts]])
   const parts = new GatewayParts()
-  const forBackends = showing(frame, surroundings)
+  const forBackends = withClientCertificate(frame, surroundings)
   parts.exchange(
     new Set(),
     routes.map((route) => partOf(route, at.get(route) ?? [], forBackends)),
@@ -132,7 +133,7 @@ export function partsOf(
   return parts
 }
 
-/** @param parts of the same frame */
+/** Puts the load balancer together. @param parts the routes, compiled with the same frame */
 export function compiledOf(
   { gateway, parents, request, unresolved }: GatewayFrame,
   parts: GatewayParts,
@@ -143,7 +144,7 @@ export function compiledOf(
   const listeners = counted(parents.own.listeners)
   const sets = parents.sets.map((one): CompiledSet => ({ ...one, listeners: counted(one.listeners) }))
   const refused = 'refused' in request ? request.refused : parametersOf(gateway)
-  // The listeners of sets need a Gateway that is accepted.
+  // A Gateway without a usable listener of its own is not accepted, and then its ListenerSets are not served either.
   if (refused !== null || 'refused' in request || !parents.own.listeners.some(isUsable))
     return { listeners, sets, refused, wanted: null, unresolved, nameNotices: [] }
   const usable = allListeners(parents).filter(isUsable)
@@ -172,7 +173,10 @@ export function compiledOf(
 
 const LONGEST_NAME = 255
 
-/** A pool for each backend that a route sends to, sorted by name. */
+/**
+ * A pool for each backend that a route sends to, sorted by name, and the pool that closes connections where one is
+ * needed.
+ */
 function poolsOf(
   usable: readonly JudgedListener[],
   parts: GatewayParts,
@@ -187,7 +191,7 @@ function poolsOf(
   })
 }
 
-/** A pool for each route that takes the connections of a listener. */
+/** A pool for each route that takes all connections of a listener. */
 function sharedPools(all: Iterable<NamedShares>, { poolOf }: GatewaySurroundings): readonly PoolContent[] {
   const byName = new Map([...all].map(({ pool, shares }) => [pool, shares]))
   return [...byName]
@@ -204,8 +208,8 @@ const EMPTY_POOL: Omit<PoolContent, 'name'> = {
   monitor: null,
 }
 
-/** Backends with TLS are shown a certificate of the Gateway. */
-export function showing(
+/** Adds the Gateway's client certificate to the TLS settings of backends. */
+export function withClientCertificate(
   { backendCertificateId: id }: GatewayFrame,
   surroundings: GatewaySurroundings,
 ): GatewaySurroundings {
@@ -222,5 +226,5 @@ export function showing(
 
 function parametersOf({ spec }: Gateway): Objection | null {
   if (spec.infrastructure?.parametersRef === undefined) return null
-  return objection('InvalidParameters', 'infrastructure.parametersRef: no kind of parameters is known here.')
+  return objection('InvalidParameters', 'infrastructure.parametersRef: no kind of parameters is supported.')
 }

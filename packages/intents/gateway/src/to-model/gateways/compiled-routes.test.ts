@@ -19,7 +19,7 @@ it('compiles as without it, and gives the same content while nothing of the rout
   const compiled = new CompiledRoutes()
   const first = compiled.compile(route, HOSTS, LISTENER, at(80))
   expect(first).toEqual(compileRoute(route, HOSTS, LISTENER, at(80)))
-  // A status or a version is no part of it.
+  // Neither the status nor the version is compared.
   const written = { ...route, metadata: { ...route.metadata, resourceVersion: '2' }, status: { parents: [] } }
   expect(compiled.compile(written, HOSTS, LISTENER, at(80))).toBe(first)
 })

@@ -4,7 +4,7 @@ import type { RouteObject } from '../../objects/route.ts'
 import { kindOf } from '../../route-kinds/all.ts'
 import type { CompiledRules, ResolveBackend, RouteListener } from '../rules/route-kind.ts'
 
-/** The rules of a route at one listener. */
+/** Compiles the rules of a route for one listener. */
 export type CompileRoute = (
   route: RouteObject,
   hosts: readonly string[],
@@ -17,18 +17,20 @@ export const compileRoute: CompileRoute = (route, hosts, listener, resolve) =>
 
 interface Kept {
   readonly uid: string | undefined
-  /** How its references were resolved. */
+  /** Each backend reference, and how it was resolved. */
   readonly resolved: readonly (readonly [BackendRef, ReturnType<ResolveBackend>])[]
   readonly rules: CompiledRules
 }
 
-/** No route has more listeners. When there are more entries, those of removed listeners are dropped. */
+/**
+ * Entries for one route. With more, some must be of listeners that are gone, so the route starts with an empty cache.
+ */
 const MOST_KEPT = 64
 
 /**
- * Compiles routes, and keeps what came of it: a Gateway is compiled as a whole whenever one of its routes changes, and the
- * others are as before. A route is compiled again when its spec is another object, or one of its references resolves
- * otherwise. Its content is the same object until then.
+ * A cache of compiled routes. Compiling a Gateway as a whole, and writing the statuses of its routes, asks for routes
+ * of which most are unchanged. A route is compiled again when its spec is another object, or when one of its references
+ * resolves differently. Until then the result is the same object.
  */
 export class CompiledRoutes {
   readonly #kept = new WeakMap<object, Map<string, Kept>>()

@@ -197,7 +197,7 @@ describe('listeners of protocol TLS', () => {
 
   describe('of two modes on one port', () => {
     const both = [ending('ends', 'tls', 'a.x.org'), tls('on', '*.x.org')]
-    /** Conditions of the routes of what passes TLS on, and the pool that each leads to. */
+    /** Conditions of the routes of listeners that pass TLS on, and the pool that each leads to. */
     const passed = (...from: Parameters<typeof compiled>) =>
       contentOf(...from).listeners[0]?.routes?.map(({ conditions, action }) => [
         ...conditions.map(

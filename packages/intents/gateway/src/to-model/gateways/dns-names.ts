@@ -15,9 +15,9 @@ import { type RouteObject, routeIdOf } from '../../objects/route.ts'
 import { ANY_HOST, isWildcard } from '../fields/hostnames.ts'
 import type { JudgedListener } from '../listeners/listeners.ts'
 
-/** The DNS names that a route requests at the listeners that serve it, and the route's age. */
+/** The DNS names that a route requests through the listeners that serve it, and the route's age. */
 export interface NamesOfRoute {
-  /** Sorts the oldest first. */
+  /** A text that sorts the oldest route first. Unique. */
   readonly age: string
   readonly asked: readonly AskedNames[]
 }
@@ -30,9 +30,10 @@ export interface GatewayNames {
 const OF_ROUTES: readonly string[] = [...DNS_ANNOTATIONS.ttl, ...DNS_ANNOTATIONS.controller]
 
 /**
- * The names of a Gateway: those of its annotation, its listeners' own, and as external-dns's sources of routes do, the
- * hosts at which routes attach. A listener's wildcard is a name only where a route takes all of it.
- * @param ofRoutes the oldest first; those that ask for nothing may be left out
+ * The DNS names to publish for a Gateway: those of its annotation, the exact host names of its listeners, and the hosts
+ * that its routes serve, as external-dns does for routes. The wildcard of a listener is published only if a route
+ * serves all of it.
+ * @param ofRoutes the oldest first; routes that request nothing may be left out
  */
 export function dnsNamesOf(
   { metadata }: Gateway,
@@ -49,7 +50,7 @@ export function dnsNamesOf(
   return { published, notices: [...notices, ...notPublished(asked, published.dnsNames)] }
 }
 
-/** One notice for all names beyond the limit. */
+/** One notice for all names beyond the limit; empty when there are none. */
 function notPublished(asked: readonly AskedNames[], published: readonly string[] = []): readonly Refusal[] {
   if (published.length < MOST_DNS_NAMES) return []
   for (const one of asked) {
@@ -59,7 +60,7 @@ function notPublished(asked: readonly AskedNames[], published: readonly string[]
   return []
 }
 
-/** The names of a route with its hosts at each listener that serves it. */
+/** The names that a route requests. @param placed the hosts that it serves, for each listener */
 export function namesOfRoute(
   route: RouteObject,
   placed: readonly (readonly string[])[],

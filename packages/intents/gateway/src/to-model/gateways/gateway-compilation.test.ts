@@ -64,7 +64,7 @@ function routeOf({ kind, number, age, hosts, paths, backends, section }: Change)
   }
 }
 
-/** It leaves room for one more expression. */
+/** A route whose expressions leave room for one more. */
 const EXPRESSIVE = routeWith(
   {
     rules: Array.from({ length: MOST_REGEXES - 1 }, (_, at) => ({
@@ -74,7 +74,7 @@ const EXPRESSIVE = routeWith(
   { name: 'expressive', number: 99, createdAt: '2026-01-02T00:00:00Z' },
 )
 
-/** Services, of which that of a number is of another port or gone. */
+/** Services of which the one with this number has another port, or is gone. */
 const surroundings = (turn: number) => ({
   ...surroundingsOf([
     serviceOf('a'),
@@ -165,13 +165,13 @@ test('a route that changes leaves the contents of the others as they are; nothin
     wanted?.content.listeners.find(({ port }) => port === 80)?.routes ?? []
   const id = 'HTTPRoute/shop/r2'
   routes.set(id, routeWith({ hostnames: ['new.x.org'], rules: [] }, { name: 'r2', number: 2 }))
-  // Nobody said so.
+  // Nothing was declared stale.
   expect(compile('nothing')).toBe(first)
   const second = compile(new Set([id]))
   expect(contentsOf(second)).not.toEqual(contentsOf(first))
   const kept = contentsOf(second).filter((one) => contentsOf(first).includes(one))
   expect(kept.length).toBeGreaterThanOrEqual(2)
-  // A status of the Gateway is no other Gateway; another spec is, whatever was said.
+  // A changed status of the Gateway changes nothing. A changed spec does, whatever was declared stale.
   expect(compile('nothing', { ...GATEWAY, status: { addresses: [] } })).toBe(second)
   expect(compile('nothing', gatewayWith([http('any', { port: 81 })])).wanted?.content.listeners[0]?.port).toBe(81)
 })

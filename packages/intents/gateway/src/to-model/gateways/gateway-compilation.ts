@@ -13,7 +13,7 @@ import {
   type GatewayFrame,
   type GatewaySurroundings,
   partsOf,
-  showing,
+  withClientCertificate,
 } from './compile-gateway.ts'
 import type { GatewayParts } from './gateway-parts.ts'
 import { partOf, type RoutePart } from './route-part.ts'
@@ -26,7 +26,7 @@ export type StaleParts =
   | 'whole'
   | 'nothing'
 
-/** The routes of the cluster. */
+/** Access to the routes of the cluster. */
 export interface RouteSource {
   /** Finds a route by `kind/namespace/name`. */
   readonly get: (id: string) => RouteObject | undefined
@@ -35,8 +35,8 @@ export interface RouteSource {
 }
 
 /**
- * A Gateway as it was compiled last, which gives what \`compileGateway\` would: a route that changed costs what it
- * costs itself, however many others there are.
+ * Compiles a Gateway incrementally: it keeps the last result and replaces what changed routes brought. The outcome is
+ * that of `compileGateway`, but the cost of a changed route does not depend on the number of other routes.
  */
 export class GatewayCompilation {
   #last: { readonly frame: GatewayFrame; readonly parts: GatewayParts; readonly compiled: CompiledGateway } | null =
@@ -62,6 +62,7 @@ export class GatewayCompilation {
 }
 
 interface ChangedParts {
+  /** Ids of the routes whose parts are removed. */
   readonly gone: ReadonlySet<string>
   readonly come: readonly RoutePart[]
 }
@@ -71,14 +72,14 @@ function exchanged(parts: GatewayParts, { gone, come }: ChangedParts): GatewayPa
   return parts
 }
 
-/** Null where a change of one route may affect other routes. */
+/** Compiles the changed routes alone. @returns null when their change may affect other routes */
 function changedParts(
   { frame, parts }: { readonly frame: GatewayFrame; readonly parts: GatewayParts },
   stale: ReadonlySet<string>,
   routes: RouteSource,
   surroundings: GatewaySurroundings,
 ): ChangedParts | null {
-  const own = showing(frame, surroundings)
+  const own = withClientCertificate(frame, surroundings)
   const listeners = allListeners(frame.parents)
   const come: RoutePart[] = []
   for (const id of stale) {
@@ -87,7 +88,7 @@ function changedParts(
     if (route === undefined) continue
     if (hasRivals(route, parts)) return null
     const at = listenersOf(frame.parents, route, surroundings.labelsOf)
-    // In the order of the listeners, as a full compilation has them.
+    // In the order of the listeners, as in a full compilation.
     const places = listeners.flatMap((one) => {
       const hosts = at.get(one)
       return hosts === undefined ? [] : [[one, hosts] as const]
@@ -99,19 +100,21 @@ function changedParts(
   return isAmongRivals || haveTooManyExpressions(parts, stale, come) ? null : { gone: stale, come }
 }
 
-/** Whether there are too many expressions, so that one of another route may be refused, or admitted. */
+/**
+ * Whether the limit on expressions is exceeded, so that this change may refuse or admit expressions of other routes.
+ */
 function haveTooManyExpressions(parts: GatewayParts, gone: ReadonlySet<string>, come: readonly RoutePart[]): boolean {
   const changed = [...come, ...[...gone].flatMap((id) => parts.get(id) ?? [])]
   return changed.some(({ expressions }) => expressions.size > 0) && parts.expressionsWith(come) > MOST_REGEXES
 }
 
-/** Whether it is one of those of which a listener takes not all, by their host names. */
+/** Whether the Gateway has routes of the kind that cannot share a host name with this route. */
 function hasRivals(one: Pick<RouteObject, 'kind'>, parts: GatewayParts): boolean {
   const { rival } = kindOf(one)
   return rival !== undefined && parts.hasKind(rival)
 }
 
-/** Whether nothing that is compiled differs. The status is not compiled. */
+/** Whether the parts of a Gateway that compilation reads are equal. It does not read the status. */
 const isSameForRoutes = (a: Gateway, b: Gateway): boolean =>
   uidOf(a) === uidOf(b) &&
   (a.spec === b.spec || sameJson(a.spec, b.spec)) &&

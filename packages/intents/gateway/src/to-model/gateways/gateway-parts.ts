@@ -10,8 +10,7 @@ import { NamesByAge } from './names-by-age.ts'
 import type { PlacedPart, RoutePart } from './route-part.ts'
 
 /**
- * The parts of all routes of a Gateway, merged. Where possible, the part of one route is replaced without a look at the
- * others.
+ * The compiled routes of a Gateway, merged. The part of one route can be replaced without reading those of the others.
  */
 export class GatewayParts {
   readonly #ofRoute = new Map<string, RoutePart>()
@@ -19,13 +18,14 @@ export class GatewayParts {
   readonly #expressions = new Map<string, number>()
   readonly #attached = new Map<JudgedListener, number>()
   readonly #sorted = new Map<JudgedListener, readonly OwnedRoute[]>()
-  /** Of routes that have a listener for themselves: the oldest first. Only the first one has it. */
+  /** The routes that want a whole listener, the oldest first. Only the first is served. */
   readonly #alone = new Map<JudgedListener, readonly AloneRoute[]>()
   readonly #backends = new Map<string, Backend>()
+  /** How many placed parts send to a pool, by its name. */
   readonly #uses = new Map<string, number>()
-  /** DNS names of the routes that request some. */
+  /** DNS names of routes that request any. */
   readonly #names = new NamesByAge()
-  /** Null when they must be computed again. */
+  /** Cache of `poolNames`; null after a change. */
   #poolNames: readonly string[] | null = null
 
   /** @param owner `kind/namespace/name` */
@@ -37,15 +37,15 @@ export class GatewayParts {
     return (this.#kinds.get(kind) ?? 0) > 0
   }
 
-  /** At most this many different expressions are there while these parts come, and before others go. */
+  /**
+   * An upper bound on the number of different expressions while these parts are added and before others are removed.
+   */
   expressionsWith(come: readonly Pick<RoutePart, 'expressions'>[]): number {
     const fresh = new Set(come.flatMap(({ expressions }) => [...expressions]))
     return this.#expressions.size + fresh.values().reduce((sum, one) => sum + (this.#expressions.has(one) ? 0 : 1), 0)
   }
 
-  /**
-   * @param gone ids of routes, which may be among those that come again
-   */
+  /** Removes parts, then adds others. @param gone ids of routes; a changed route is in both */
   exchange(gone: ReadonlySet<string>, come: readonly RoutePart[]): void {
     const others = new Set<JudgedListener>()
     const left = new Set<string>()

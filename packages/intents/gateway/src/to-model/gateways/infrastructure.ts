@@ -1,21 +1,25 @@
 import { printable, sorted } from '@spout/connector'
 import type { Gateway } from '../../objects/gateway.ts'
 
-/** Annotation of a load balancer: the labels that its tags are made of. */
+/**
+ * Annotation of a load balancer with the labels that its tags are made of. Tags are not compared with the wanted
+ * content, annotations are: so a change of labels is noticed.
+ */
 const LABELS_ANNOTATION = 'kubernetes.labels'
 const LONGEST_TAG = 255
 
-/** What the load balancer of a Gateway has of `spec.infrastructure`. */
+/** What `spec.infrastructure` of a Gateway adds to its load balancer. */
 export interface Infrastructure {
-  /** `key=value` of each label. Absent: it has none. */
+  /** `key=value` for each label. Absent: there are none. */
   readonly tags?: readonly string[]
-  /** Changes with the tags. */
+  /** One annotation, which changes with the tags. */
   readonly annotations: Readonly<Record<string, string>>
 }
 
 /**
- * The labels as tags of the load balancer, which is all that is made for a Gateway. One that is longer than a tag may be,
- * or has characters that no label has, is left out. Annotations say things to other controllers, and nobody reads them there.
+ * Turns labels into tags of the load balancer, the only thing that is made for a Gateway. A label that is too long for
+ * a tag, or contains characters that no label may have, is left out. Annotations are left out, because no controller
+ * would read them there.
  */
 export function infrastructureOf({ spec: { infrastructure } }: Gateway): Infrastructure {
   const tags = Object.entries(sorted(infrastructure?.labels ?? {}))

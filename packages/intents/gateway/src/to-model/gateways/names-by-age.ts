@@ -1,6 +1,6 @@
 import type { NamesOfRoute } from './dns-names.ts'
 
-/** Names of routes, those of the oldest first. One route's come and go without a look at the others'. */
+/** The names of routes, sorted by the age of the route, the oldest first. Adding or removing takes a binary search. */
 export class NamesByAge {
   readonly #sorted: NamesOfRoute[] = []
 
@@ -18,7 +18,7 @@ export class NamesByAge {
     if (this.#sorted[at]?.age === names.age) this.#sorted.splice(at, 1)
   }
 
-  /** The place of the first that is not older: ages are of one route each. */
+  /** The index of the first entry that is not older. No two routes have the same age text. */
   #placeOf({ age }: NamesOfRoute): number {
     let [low, high] = [0, this.#sorted.length]
     while (low < high) {

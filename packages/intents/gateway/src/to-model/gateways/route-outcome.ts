@@ -17,19 +17,21 @@ export interface ParentOutcome {
   readonly ref: ParentRef
   /** Why it is not attached. */
   readonly refused: Objection | null
-  /** Why some of its rules are dropped. */
+  /** Why some of its rules or hosts are dropped. */
   readonly partly: Objection | null
+  /** The first backend reference that does not resolve. */
   readonly unresolved: Objection | null
-  /** Why it gets nothing although it is accepted; empty when it does. */
+  /** Why it gets no traffic at some listener although it is accepted; empty when it does at all. */
   readonly idle: string
 }
 
 /**
  * The outcome of a route at each of our Gateways and ListenerSets that it names. Pure.
  * @param gatewayAt a Gateway of ours by `namespace/name`
- * @param competing at least the routes that may have a listener of this one, where a listener has one route
- * @param besideRivals the routes that name a Gateway, if one of them is of the rival kind; else none
- * @param withExpressions at least the routes of a Gateway that have regular expressions
+ * @param competing the routes that may take a listener from this one, if its kind takes whole listeners; more do no
+ * harm
+ * @param besideRivals all routes that name a Gateway if one of them is of the rival kind, else none
+ * @param withExpressions the routes of a Gateway that have regular expressions; more do no harm
  */
 export function routeOutcomes(
   route: RouteObject,
@@ -69,7 +71,9 @@ export function routeOutcomes(
     const { listener } = first?.judged ?? { listener: { name: '', protocol: 'HTTP', port: 80 } }
     const { routes, dropped, unresolved } = compile(route, first?.hosts ?? [''], listener, resolve)
     const partly = droppedRules(dropped, routes.length === 0)
-    const idle = kindOf(route).isAlone ? idleAt(listeners, route, parents, competing(), surroundings.labelsOf) : ''
+    const idle = kindOf(route).takesWholeListener
+      ? idleAt(listeners, route, parents, competing(), surroundings.labelsOf)
+      : ''
     const ofHosts = refusedHostsOf(surroundings.refusedHosts?.(key, uidOf(route)) ?? [], listeners)
     const tooMuch = surroundings.tooMuch?.(key, uidOf(route)) ?? null
     const ofQuota = tooMuch === null ? null : objection('OverQuota', `not served: ${tooMuch}`)
@@ -80,7 +84,7 @@ export function routeOutcomes(
   })
 }
 
-/** Hosts that routes of the project may not name. A route that names only such hosts is not accepted. */
+/** The objection to hosts that the control plane refused. A route is not accepted when all its hosts are refused. */
 function refusedHostsOf(
   hosts: readonly RefusedHost[],
   listeners: readonly AttachedListener[],
@@ -97,7 +101,11 @@ function refusedHostsOf(
 
 const MOST_HOSTS_SHOWN = 10
 
-/** A reference is accepted where a listener remains that no rival of the route has. @param atListeners all routes */
+/**
+ * The attachment without listeners at which an older route of the rival kind has one of the route's hosts. It is
+ * refused when no listener remains.
+ * @param atListeners all routes at each listener
+ */
 function withoutRivals(
   route: RouteObject,
   attached: ReturnType<typeof attach>,

@@ -9,26 +9,26 @@ import { backendResolver } from './backend-resolver.ts'
 import { type CompileRoute, compileRoute } from './compiled-routes.ts'
 import { type NamesOfRoute, namesOfRoute } from './dns-names.ts'
 
-/** One route, converted: its part of a Gateway's load balancer. */
+/** A compiled route: what it contributes to the load balancer of its Gateway. */
 export interface RoutePart {
   /** `kind/namespace/name` */
   readonly id: string
   readonly kind: string
   readonly route: RouteObject
-  /** Its regular expressions, whether it is attached or not. */
+  /** Its regular expressions, whether or not it is attached. */
   readonly expressions: ReadonlySet<string>
-  /** Listeners that it is attached to, usable or not. */
+  /** Listeners that it is attached to, whether or not they are usable. */
   readonly attached: readonly JudgedListener[]
   /** The attachments to usable listeners. */
   readonly placed: readonly PlacedPart[]
   readonly names: NamesOfRoute
 }
 
-/** A route at a usable listener. */
+/** What a route contributes to one usable listener. */
 export interface PlacedPart {
   readonly listener: JudgedListener
   readonly routes: readonly PlacedRoute[]
-  /** Backends of a route that takes the whole listener. */
+  /** The backends of a route that takes the whole listener; null for other kinds. */
   readonly shares: { readonly pool: string; readonly shares: readonly BackendShare[] } | null
   readonly backends: ReadonlyMap<string, Backend>
   /** Names of pools that the routes send to. */
@@ -40,7 +40,7 @@ export interface PartSurroundings extends BackendSurroundings {
   readonly compile?: CompileRoute
 }
 
-/** @param at its names at each listener that it is attached to */
+/** Compiles a route. @param at the listeners that it is attached to, with the hosts that it serves there */
 export function partOf(
   route: RouteObject,
   at: Iterable<readonly [JudgedListener, readonly string[]]>,

@@ -10,12 +10,12 @@ import { isPermitted } from '../fields/references.ts'
 import { clientAuthoritiesOf } from './client-certificates.ts'
 import type { ResolveCertificate } from './listeners.ts'
 
-/** The kind of what has listeners: a grant for one is none for the other. */
+/** The kind of the object that refers to a Secret. ReferenceGrants for one kind do not apply to the other. */
 type Namer = 'Gateway' | 'ListenerSet'
 
 export type CertificateOf = (secret: string) => CertificateSight
 
-/** `namespace/name` of the Secret that a listener's reference names, if it may name it. */
+/** `namespace/name` of the Secret that a reference names, or why the reference is not allowed. */
 export function secretOf(
   ref: ObjectRef,
   namespace: string,
@@ -36,10 +36,10 @@ export function secretOf(
   return { unresolved: objection('RefNotPermitted', message) }
 }
 
-/** Whether it has certificates of its own, or asks clients for some. */
+/** Whether a Gateway has settings for TLS, or a listener that ends it. */
 export const hasTls = ({ spec }: Gateway): boolean => spec.tls !== undefined || (spec.listeners?.some(endsTls) ?? false)
 
-/** Keys of the Secrets that listeners name and may name; no others are read. */
+/** Keys of the Secrets that listeners name and are allowed to name. No other Secrets are read. */
 export function secretsOf(
   { metadata, spec }: Gateway | ListenerSet,
   grants: readonly ReferenceGrant[],
@@ -50,8 +50,8 @@ export function secretsOf(
 }
 
 /**
- * Keys of the Secrets and ConfigMaps that a Gateway as a whole names and may name.
- * @param sets whose listeners it takes
+ * Keys of the Secrets and ConfigMaps that `spec.tls` of a Gateway names and is allowed to name.
+ * @param sets the ListenerSets that it allows
  */
 export function ownSecretsOf(
   gateway: Gateway,
@@ -74,7 +74,10 @@ export interface BackendCertificate {
   readonly unresolved: Objection | null
 }
 
-/** Backends that insist on a certificate refuse a Gateway whose own cannot be had. */
+/**
+ * The client certificate for backends. Without it the Gateway is served all the same: only backends that require a
+ * certificate refuse its connections.
+ */
 export function backendCertificateOf(
   gateway: Gateway,
   grants: readonly ReferenceGrant[],
@@ -92,7 +95,10 @@ export function backendCertificateOf(
   }
 }
 
-/** @param sightOf of a Secret that a listener names */
+/**
+ * A function that resolves the certificate references of an object.
+ * @param sightOf the certificate of a Secret, by key
+ */
 export function certificateResolver(
   { metadata: { namespace = '' } }: Gateway | ListenerSet,
   grants: readonly ReferenceGrant[],

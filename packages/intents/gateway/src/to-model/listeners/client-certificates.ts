@@ -22,11 +22,16 @@ const MODES = {
   AllowInsecureFallback: { required: false, acceptInvalid: true },
 } as const
 
-/** Whether one of these listeners of a Gateway, or of its ListenerSets, lets clients in that have no valid certificate, although it asks for one. */
+/**
+ * Whether one of these listeners of a Gateway or its ListenerSets admits clients without a valid certificate although
+ * it asks for one.
+ */
 export const isInsecure = (gateway: Gateway, listeners: readonly GatewayListener[]): boolean =>
   listeners.some((listener) => validationOf(gateway, listener)?.mode === 'AllowInsecureFallback')
 
-/** The settings of the port come before the default. They apply to HTTPS alone, as the API requires. */
+/**
+ * The settings for a listener: those of its port, else the default. As the API requires, only HTTPS listeners have any.
+ */
 function validationOf({ spec }: Gateway, { protocol, port }: GatewayListener): ClientValidation | null {
   const { frontend } = spec.tls ?? {}
   if (frontend === undefined || protocol !== 'HTTPS') return null
@@ -36,7 +41,7 @@ function validationOf({ spec }: Gateway, { protocol, port }: GatewayListener): C
 
 type FoundAuthorities = { readonly key: string } | { readonly unresolved: Objection }
 
-/** The ConfigMap of a reference, if the Gateway may name it. */
+/** The key of the ConfigMap that a reference names, or why the reference is not allowed. */
 function authorityOf(ref: ObjectRef, namespace: string, grants: readonly ReferenceGrant[]): FoundAuthorities {
   if ((ref.group ?? '') !== '' || ref.kind !== 'ConfigMap')
     return {
@@ -55,8 +60,9 @@ function authorityOf(ref: ObjectRef, namespace: string, grants: readonly Referen
 const FIELD = 'tls.frontend: caCertificateRefs'
 
 /**
- * Keys of the ConfigMaps by which clients of these listeners are judged, as far as their Gateway may name them.
- * @param listeners its own and those of its ListenerSets
+ * The ConfigMaps with the authorities of client certificates for these listeners: the key of each, or why the Gateway
+ * may not name it.
+ * @param listeners the Gateway's own and those of its ListenerSets
  */
 export const clientAuthoritiesOf = (
   gateway: Gateway,
@@ -68,8 +74,9 @@ export const clientAuthoritiesOf = (
     .map((ref) => authorityOf(ref, gateway.metadata.namespace ?? '', grants))
 
 /**
- * A listener whose authorities cannot be had is not served: it would let everybody in, or nobody.
- * @param sightOf of a ConfigMap that the Gateway names
+ * A function that gives the validation of client certificates for a listener. A listener without usable authorities is
+ * not served: it could only admit every client or none.
+ * @param sightOf the authorities of a ConfigMap, by key
  */
 export function clientValidation(
   gateway: Gateway,
@@ -85,11 +92,11 @@ export function clientValidation(
       refused: objection('NoValidCACertificate', unresolved.message),
     })
     if (first === undefined || second !== undefined)
-      return none(objection('InvalidCACertificateRef', `${FIELD}: one ConfigMap is possible.`))
+      return none(objection('InvalidCACertificateRef', `${FIELD}: must name exactly one ConfigMap.`))
     const found = authorityOf(first, gateway.metadata.namespace ?? '', grants)
     if ('unresolved' in found) return none(found.unresolved)
     const sight = sightOf(found.key)
-    // Clients are not accepted by the previous content of the ConfigMap.
+    // A notice means that the ConfigMap is no longer valid. Clients are not verified with its previous content.
     if (sight.type === 'ready' && sight.notice === null)
       return {
         clientCertificates: { caCertificateId: sight.certificate.id, ...MODES[validation.mode ?? 'AllowValidOnly'] },

@@ -6,9 +6,10 @@ import { type Objection, objection } from '../fields/objection.ts'
 import { type FoundCertificate, isUsable, type JudgedListener } from './listeners.ts'
 
 /**
- * Why a ListenerSet's listener may not show a certificate: clients choose one of a port by its names, so it would be
- * shown for those of a listener that has precedence. Extra names that no such listener has do no harm.
- * @param earlier those that have precedence
+ * Why a listener of a ListenerSet may not use a certificate; null when it may. The certificate of a port is chosen by
+ * the name that the client requests, so a certificate that is also valid for the host of a listener with precedence
+ * would be shown to clients of that listener. Names that no such listener has do no harm.
+ * @param earlier the listeners that have precedence
  */
 export function claimOf(
   { id, names }: FoundCertificate,
@@ -39,8 +40,8 @@ function isAsSpecific(host: string, other: string): boolean {
 }
 
 /**
- * Listeners of a ListenerSet, of which those are refused that would bring more certificates to a port than it can have:
- * otherwise one set could keep the whole Gateway from being changed.
+ * Refuses the listeners of a ListenerSet that would exceed the number of certificates of a port. Otherwise the control
+ * plane would refuse the whole load balancer, and one set could block every change of the Gateway.
  */
 export function withinLimits(
   listeners: readonly JudgedListener[],
@@ -62,5 +63,6 @@ const TOO_MANY = objection(
   `certificateRefs: a port of a Gateway can have ${MOST_LISTENER_CERTIFICATES} certificates.`,
 )
 
+/** Whether a usable listener is on the same port. */
 const isOfPort = (other: JudgedListener, { listener: { port } }: JudgedListener): boolean =>
   isUsable(other) && other.listener.port === port

@@ -7,24 +7,25 @@ import type { BackendShare } from '../rules/route-kind.ts'
 import type { JudgedListener } from './listeners.ts'
 import { passedRoutes } from './passed-routes.ts'
 
-/** The pool of a route that takes the connections of a listener. */
+/** The pool of a route that takes all connections of a listener, and the backends in it. */
 export interface NamedShares {
   readonly pool: string
   readonly shares: readonly BackendShare[]
 }
 
-/** The routes of listeners, converted and placed. */
+/** The compiled routes of listeners. */
 export interface PlacedOnListeners {
   /** The routes of a listener, in order. */
   readonly routesOf: (listener: JudgedListener) => readonly RouteContent[]
+  /** Undefined when no route takes all connections of the listener. */
   readonly sharesOf: (listener: JudgedListener) => NamedShares | undefined
 }
 
 const LONGEST_NAME = 255
 
 /**
- * The listeners of a load balancer: one for each port, with what the Gateway's listeners there do; two where one of these
- * passes TLS on and another one ends it.
+ * The listeners of the load balancer: one for each port and transport, which does what all listeners of the Gateway on
+ * this port do; two if some of these pass TLS on and others end it.
  */
 export const listenerContents = (
   usable: readonly JudgedListener[],
@@ -43,14 +44,14 @@ export const listenerContents = (
 const byPort = ({ listener: a }: JudgedListener, { listener: b }: JudgedListener): number =>
   a.port - b.port || Number(a.protocol === 'UDP') - Number(b.protocol === 'UDP')
 const passesOn = ({ listener }: JudgedListener): boolean => passesTls(listener)
-/** TCP and UDP have ports of their own. */
+/** A listener for UDP is on another port than one for TCP with the same number. */
 const portOf = ({ listener: { port, protocol } }: JudgedListener): string =>
   `${protocol === 'UDP' ? 'udp' : 'tcp'}/${port}`
 
 /**
- * The content of listeners of one port that share one protocol and mode. Clients get the certificate for the name that
- * they request.
- * @param all of the port
+ * One listener of the load balancer for all listeners of a port that have one protocol and TLS mode. The certificate is
+ * chosen by the name that the client requests.
+ * @param all the listeners of the port, those with other protocols and modes included
  */
 function served(
   listeners: readonly JudgedListener[],
@@ -76,7 +77,7 @@ function served(
       const routes = routesOf(listeners, placed, closed)
       return {
         protocol: 'tls',
-        // The protocol of the members is unknown, so none is offered (ALPN).
+        // ALPN offers no protocol, because the protocol of the members is unknown.
         tls: listenerTls.parse({ certificateIds: certificatesOf(listeners), alpn: [] }),
         defaultPool: '',
         ...(routes.length > 0 && { routes }),
@@ -84,7 +85,7 @@ function served(
     }
     default: {
       const certificateIds = certificatesOf(listeners)
-      // One setting for all listeners of a port.
+      // The API has one setting for all listeners of a port.
       const { clientCertificates = null } = first ?? {}
       return {
         ...(certificateIds.length === 0
@@ -99,23 +100,25 @@ function served(
 }
 
 /**
- * Clients send requests for several names on one connection where its certificate has them all. A request for another
- * listener than the connection was made for gets 421, so that no listener's TLS counts for the requests of another one
- * (GEP-3567). Hosts that are too many for it are not kept apart.
+ * Keeps the hosts of different listeners apart (GEP-3567). A client may reuse a connection for every name in its
+ * certificate. A request for the host of another listener than the connection was made for gets 421, so that it does
+ * not bypass the TLS settings of its own listener. More hosts than a listener can separate are not kept apart.
  */
 function apart(listeners: readonly JudgedListener[]): { readonly separateHosts?: string[] } {
   const hosts = listeners.flatMap(({ host }) => (host === '' ? [] : [host])).sort()
   return listeners.length > 1 && areSeparable(hosts) ? { separateHosts: hosts } : {}
 }
 
-/** In the order of the listeners: a client whose name no certificate has gets the first one. */
+/** In the order of the listeners: the first certificate is the default for names that no certificate has. */
 const certificatesOf = (listeners: readonly JudgedListener[]): string[] => [
   ...new Set(listeners.flatMap((one) => one.certificateIds)),
 ]
 
 /**
- * The routes of a port: those of the listener with the most specific name first. What no route of a listener takes gets
- * the last one of this listener, and not the routes of a listener with a wider name: listeners are isolated.
+ * The routes of a port: those of the listener with the most specific host first. Listeners are isolated: behind the
+ * routes of each listener comes one that takes all other requests for its host, so that they do not reach the routes of
+ * a listener with a wider host.
+ * @param last makes that route for a host
  */
 function routesOf(
   listeners: readonly JudgedListener[],
@@ -126,6 +129,6 @@ function routesOf(
   return ordered.flatMap((one) => [...placed.routesOf(one), ...(one.host === '' ? [] : [last(one.host)])])
 }
 
-/** Whether connections with a name that no route of the listener has are closed: they go to a pool without members. */
+/** Whether the listener needs the pool without members, to close connections for names that none of its routes has. */
 export const closesConnections = ({ listener, host }: JudgedListener): boolean =>
   listener.protocol === 'TLS' && (!endsTls(listener) || host !== '')

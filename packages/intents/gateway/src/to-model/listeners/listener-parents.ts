@@ -12,7 +12,7 @@ import { type JudgedListener, judgeListeners, type ListenerCertificates, type Re
 
 export type Labels = Readonly<Record<string, string>>
 
-/** What a route can name to attach to listeners: a Gateway, or a ListenerSet of one. */
+/** An object with listeners that a route can name as its parent: a Gateway or a ListenerSet. */
 export interface ListenerParent {
   readonly kind: 'Gateway' | 'ListenerSet'
   /** `namespace/name` */
@@ -24,11 +24,11 @@ export interface ListenerParent {
 /** A ListenerSet that names a Gateway. */
 export interface JudgedSet extends ListenerParent {
   readonly set: ListenerSet
-  /** Whether `allowedListeners` of the Gateway has its namespace. Otherwise none of its listeners is looked at. */
+  /** Whether `allowedListeners` of the Gateway allows its namespace. If not, `listeners` is empty. */
   readonly isAllowed: boolean
 }
 
-/** A Gateway and the ListenerSets that name it, in the order of the API. */
+/** A Gateway and the ListenerSets that name it, in the API's order of precedence. */
 export interface JudgedParents {
   readonly own: ListenerParent
   readonly sets: readonly JudgedSet[]
@@ -36,13 +36,13 @@ export interface JudgedParents {
 
 /** The facts by which listeners are judged. */
 export interface ListenerSurroundings {
-  /** A namespace's labels; null until it was seen. */
+  /** A namespace's labels; null until it has been seen. */
   readonly labelsOf: (namespace: string) => Labels | null
   /** The ListenerSets that name a Gateway, in any order. */
   readonly listenerSetsOf: (gateway: string) => readonly ListenerSet[]
 }
 
-/** How the certificates of listeners are found. Left out where only attaching matters. */
+/** How the certificates of listeners are found. */
 interface Certificates {
   readonly grants: readonly ReferenceGrant[]
   readonly certificateOf: CertificateOf
@@ -53,9 +53,9 @@ export const gatewayOfSet = ({ metadata, spec }: ListenerSet): string | null =>
   keyOfKind('Gateway', spec.parentRef, metadata.namespace ?? '')
 
 /**
- * `namespace/name` of the Gateway to which a route's reference leads, over a ListenerSet where it names one; null for
- * none.
- * @param listenerSet one by `namespace/name`
+ * `namespace/name` of the Gateway that a route's reference names, directly or through a ListenerSet; null when it names
+ * neither.
+ * @param listenerSet finds a ListenerSet by `namespace/name`
  */
 export function gatewayOf(
   ref: ObjectRef,
@@ -72,7 +72,7 @@ export function gatewayOf(
 export const listenerSetOf = (ref: ObjectRef, namespace: string): string | null =>
   keyOfKind('ListenerSet', ref, namespace)
 
-/** The one that a route's reference names. */
+/** The parent that a route's reference names. */
 export const parentOf = (ref: ObjectRef, namespace: string, { own, sets }: JudgedParents): ListenerParent | undefined =>
   [own, ...sets].find(({ kind, key }) => keyOfKind(kind, ref, namespace) === key)
 
@@ -81,13 +81,15 @@ const keyOfKind = (wanted: ListenerParent['kind'], ref: ObjectRef, namespace: st
   return group === GATEWAY_GROUP && kind === wanted ? `${ref.namespace ?? namespace}/${ref.name}` : null
 }
 
-/** All listeners of a Gateway, its own first. */
+/** All listeners of a Gateway and its ListenerSets, its own first. */
 export const allListeners = ({ own, sets }: JudgedParents): readonly JudgedListener[] =>
   [own, ...sets].flatMap(({ listeners }) => listeners)
 
 /**
- * Judges the listeners of a Gateway together with those of the ListenerSets that name it. In the order of the API: its
- * own, then those of the oldest set, then by `namespace/name`. One that an earlier one excludes stands in nobody's way.
+ * Judges the listeners of a Gateway and of the ListenerSets that name it. The API's precedence decides conflicts: the
+ * Gateway's own listeners first, then the sets by age and `namespace/name`. A listener that conflicts with an earlier
+ * one does not count in conflicts with later ones.
+ * @param certificates left out where only the attachment of routes matters: then certificates are not judged
  */
 export function judgeParents(
   gateway: Gateway,
@@ -95,7 +97,7 @@ export function judgeParents(
   certificates?: Certificates,
 ): JudgedParents {
   const { grants, certificateOf } = certificates ?? {}
-  // Clients of all of them are judged as the Gateway says.
+  // The Gateway's settings for client certificates apply to the listeners of its ListenerSets, too.
   const clients = grants && certificateOf && clientValidation(gateway, grants, certificateOf)
   const found = (object: Gateway | ListenerSet, kind: ListenerParent['kind']): ListenerCertificates =>
     grants && certificateOf ? { certificate: certificateResolver(object, grants, certificateOf, kind), clients } : {}
@@ -118,7 +120,7 @@ export function judgeParents(
   return { own, sets }
 }
 
-/** Certificates that no listener with precedence has a claim against. */
+/** Resolves certificates, and refuses those that are also valid for a listener with precedence. */
 const unclaimed = (
   resolve: ResolveCertificate | undefined,
   all: readonly JudgedListener[],
@@ -132,7 +134,7 @@ const unclaimed = (
   }
 }
 
-/** Whether a Gateway takes the listeners of a ListenerSet. By default it takes none. */
+/** Whether a Gateway allows a ListenerSet to attach. By default it allows none. */
 export function allowsSet(
   { metadata, spec }: Gateway,
   set: ListenerSet,
@@ -142,7 +144,7 @@ export function allowsSet(
   return isFrom({ from, selector }, set.metadata.namespace ?? '', metadata.namespace ?? '', labelsOf)
 }
 
-/** Whether a namespace is one of those that a Gateway or a listener names. @param own the namespace of the object */
+/** Whether a Gateway or listener allows a namespace. @param own the namespace of the Gateway or listener */
 export function isFrom(
   { from, selector }: FromNamespaces,
   namespace: string,

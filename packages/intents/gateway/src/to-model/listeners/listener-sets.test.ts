@@ -57,7 +57,7 @@ test.each([
     surroundingsOf([], [], { shop: {}, team: { team: 'red' } }, sets),
   )
   expect(judged.sets.filter(({ isAllowed }) => isAllowed).map(({ key }) => key)).toEqual(expected)
-  // What is not allowed is not looked at.
+  // A ListenerSet that is not allowed is not judged.
   expect(judged.sets.filter(({ listeners }) => listeners.length > 0).map(({ key }) => key)).toEqual(expected)
 })
 
@@ -180,7 +180,7 @@ describe('compiled', () => {
       '404',
     ])
     const names = made.wanted?.content.listeners[0]?.routes?.map(({ name }) => name) ?? []
-    // Listeners of one name are told apart.
+    // Listeners with the same name have different ids.
     expect(new Set(names).size).toBe(names.length)
     expect(made.listeners.map(({ attachedRoutes }) => attachedRoutes)).toEqual([2])
     expect(made.sets[0]?.listeners.map(({ attachedRoutes }) => attachedRoutes)).toEqual([2])

@@ -1,5 +1,5 @@
 import { hostText, type ListenerTls, MOST_WILDCARD_LABELS } from '@spout/model'
-import type { GatewayListener, RouteKind } from '../../objects/gateway.ts'
+import type { GatewayListener, RouteGroupKind } from '../../objects/gateway.ts'
 import { GATEWAY_GROUP } from '../../objects/names.ts'
 import type { ObjectRef } from '../../objects/references.ts'
 import { kindsOfProtocol, LISTENER_PROTOCOLS } from '../../route-kinds/all.ts'
@@ -8,47 +8,47 @@ import { isWildcard, parentDomain } from '../fields/hostnames.ts'
 import { type Objection, objection } from '../fields/objection.ts'
 import type { ValidateClients } from './client-certificates.ts'
 
-/** One listener of a Gateway or a ListenerSet, and what its conditions say. */
+/** One listener of a Gateway or a ListenerSet, with the outcome of all checks. */
 export interface JudgedListener {
   readonly listener: GatewayListener
-  /** Unique among all listeners of a Gateway: its name; of a ListenerSet's, with `namespace/name/` before it. */
+  /** Unique among all listeners of a Gateway: the name; in a ListenerSet with the prefix `namespace/name/`. */
   readonly id: string
   /** Host name in lower case; empty for all names. */
   readonly host: string
   /** Kinds of routes that may attach. */
-  readonly kinds: readonly RouteKind[]
+  readonly kinds: readonly RouteGroupKind[]
   /** Why it is not accepted. */
   readonly refused: Objection | null
-  /** Another listener has its port with another protocol, or with the same host name. */
+  /** Why it conflicts with another listener on its port: by the protocol, or by the same host name. */
   readonly conflict: Objection | null
-  /** Whether the other listener has precedence. If so, this one excludes no other. */
+  /** Whether the other listener of the conflict has precedence. Then this one does not count in other conflicts. */
   readonly isExcluded: boolean
-  /** A reference of the listener that does not resolve. */
+  /** Why a reference of the listener does not resolve, or why it allows a kind that cannot attach. */
   readonly unresolved: Objection | null
-  /** Ids of the certificates of a listener that ends TLS. */
+  /** Ids of its certificates; empty unless it ends TLS. */
   readonly certificateIds: readonly string[]
-  /** Whether clients are asked for a certificate, and what happens to those without a valid one. */
+  /** Whether clients are asked for a certificate, and whether those without a valid one are admitted. */
   readonly clientCertificates: ListenerTls['clientCertificates']
 }
 
-/** Whether requests of this listener can be served. */
+/** Whether the listener can be served. */
 export const isUsable = ({ refused, conflict, unresolved }: JudgedListener): boolean =>
   refused === null && conflict === null && unresolved === null
 
 /** A certificate of the project. */
 export interface FoundCertificate {
   readonly id: string
-  /** DNS names that it is for. */
+  /** The DNS names for which it is valid. */
   readonly names: readonly string[]
 }
 
-/** The certificate that a reference of a listener names. */
+/** Finds the certificate that a reference of a listener names. */
 export type ResolveCertificate = (
   ref: ObjectRef,
   listener: GatewayListener,
 ) => FoundCertificate | { readonly unresolved: Objection }
 
-/** The facts about the Gateway by which listeners of a ListenerSet are judged. */
+/** What judging the listeners of a ListenerSet needs to know beside them. */
 export interface AboutSet {
   /** Listeners that have precedence: those of the Gateway and of earlier sets. */
   readonly earlier: readonly GatewayListener[]
@@ -62,6 +62,7 @@ export interface ListenerCertificates {
   readonly clients?: ValidateClients | undefined
 }
 
+/** Checks the listeners of one object, each by itself and against the others. */
 export function judgeListeners(
   listeners: readonly GatewayListener[],
   { certificate, clients }: ListenerCertificates = {},
@@ -105,7 +106,9 @@ export function judgeListeners(
   })
 }
 
-/** All references must resolve. Otherwise clients of one name would get the certificate of another. */
+/**
+ * All certificate references must resolve. Otherwise clients that request one name would get a certificate for another.
+ */
 function certificatesOf(
   listener: GatewayListener,
   certificate: ResolveCertificate,
@@ -119,7 +122,7 @@ function certificatesOf(
   return { ids, unresolved: ids.length === 0 ? none : null }
 }
 
-const isSameKind = (a: RouteKind, b: RouteKind): boolean =>
+const isSameKind = (a: RouteGroupKind, b: RouteGroupKind): boolean =>
   (a.group ?? GATEWAY_GROUP) === (b.group ?? GATEWAY_GROUP) && a.kind === b.kind
 
 function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection | null {
@@ -136,11 +139,14 @@ function refusalOf({ protocol, tls }: GatewayListener, host: string): Objection 
 
 const hostOf = ({ hostname = '' }: GatewayListener): string => hostname.toLowerCase()
 
-/** The owner of a ListenerSet may not be allowed to read the namespaces of other listeners, so they are not named. */
+/**
+ * Hides the name of the other listener: the owner of a ListenerSet may not be allowed to read the namespace that has
+ * it.
+ */
 const withoutNames = ({ reason }: Objection): Objection =>
-  objection(reason, 'Another listener of the Gateway, which has precedence, excludes it.')
+  objection(reason, 'It conflicts with another listener of the Gateway, which has precedence.')
 
-/** Neither of two listeners of one object that exclude each other is served: nothing says which one was meant. */
+/** Two conflicting listeners of one object are both not served: nothing says which of them was meant. */
 function conflictOf(own: GatewayListener, host: string, all: readonly GatewayListener[]): Objection | null {
   const others = othersOf(own, all)
   const protocol = others.find((other) => !goTogether(own, other))
@@ -154,11 +160,14 @@ function conflictOf(own: GatewayListener, host: string, all: readonly GatewayLis
   return objection('HostnameConflict', `Listener ${same.name} has port ${own.port} and the same host name.`)
 }
 
-/** The other listeners of its port. */
+/** The other listeners on the same port and transport. */
 const othersOf = (own: GatewayListener, all: readonly GatewayListener[]): readonly GatewayListener[] =>
   all.filter((other) => other !== own && other.port === own.port && isTcp(other) === isTcp(own))
 
-/** One that passes TLS on goes by names that it takes from the others, whether they are of protocol HTTPS or TLS. */
+/**
+ * Whether two listeners can share a port. One that passes TLS on can: its host names are told apart before TLS is
+ * ended.
+ */
 const goTogether = (one: GatewayListener, other: GatewayListener): boolean =>
   one.protocol === other.protocol || (passesTls(one) && endsTls(other)) || (passesTls(other) && endsTls(one))
 

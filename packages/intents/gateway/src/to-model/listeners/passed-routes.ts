@@ -7,10 +7,11 @@ import { hostConditions } from '../rules/matches.ts'
 import type { JudgedListener } from './listeners.ts'
 
 /**
- * The routes of listeners that pass TLS on: those of the listener with the most specific name first. The API asks that a
- * connection with a name that no route has is closed; without the last route it would get an alert. Where others of the
- * port end TLS, these get the names that are of no listener here, and those that they have more specifically.
- * @param all listeners of the port
+ * The routes of listeners that pass TLS on: those of the listener with the most specific host first. A connection for a
+ * name that no route has must be closed, says the API; without the last route the proxy would answer it with a TLS
+ * alert. Where other listeners of the port end TLS, the routes leave two kinds of connections to them: those for names
+ * of no listener here, and those for hosts that they have and that are more specific.
+ * @param all all listeners of the port
  */
 export function passedRoutes(
   listeners: readonly JudgedListener[],
@@ -30,10 +31,10 @@ export function passedRoutes(
   return isWhole ? routes : [...routes, closed(ANY_HOST)]
 }
 
-/** No route of a listener that passes TLS on has more: all its hosts are of one kind. */
+/** A route of a listener that passes TLS on has one condition of its own: on its hosts, which are all of one kind. */
 const MOST_OWN_CONDITIONS = 1
 
-/** What lets in none of these hosts. More than a route can exclude, some 6,000, are not excluded. */
+/** Conditions that exclude these hosts. A route can exclude about 6,000; further hosts are not excluded. */
 const noneOf = (hosts: readonly string[]): readonly RouteCondition[] =>
   [hosts.filter(isWildcard), hosts.filter((host) => !isWildcard(host))]
     .flatMap((same) => chunks(same, MOST_CONDITION_VALUES))

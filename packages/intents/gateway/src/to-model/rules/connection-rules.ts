@@ -2,7 +2,10 @@ import type { ConnectionRouteObject } from '../../objects/connection-routes.ts'
 import type { Objection } from '../fields/objection.ts'
 import type { BackendShare, CompiledRules, ResolveBackend } from './route-kind.ts'
 
-/** The backends of a TCPRoute or UDPRoute that share its connections. A reference that does not resolve keeps its share. */
+/**
+ * Compiles a TCPRoute or UDPRoute to the backends that share its connections. The share of a reference that does not
+ * resolve is refused, not given to the others.
+ */
 export function compileConnections({ spec }: ConnectionRouteObject, resolve: ResolveBackend): CompiledRules {
   const shares: BackendShare[] = []
   let unresolved: Objection | null = null

@@ -11,18 +11,18 @@ export type RedirectInput = Extract<ActionInput, { type: 'redirect' }>
 export type FilterInput = NonNullable<ForwardInput['filters']>[number]
 type Path = ReturnType<typeof pathOf>
 
-/** A copy of requests for another backend. */
+/** A backend that gets copies of requests. */
 export interface WantedMirror {
   readonly ref: BackendRef
   readonly percent: number
 }
 
-/** The filters and time-outs of a rule, converted. */
+/** The filters and time-outs of a rule, in the terms of the model. */
 export interface RuleOptions {
   readonly redirect: RedirectInput | null
   readonly filters: readonly FilterInput[]
   readonly mirrors: readonly WantedMirror[]
-  /** The filters of each backend, where several backends have their own. */
+  /** The filters of each backend, in order. Empty when the rule has one backend, whose filters are in `filters`. */
   readonly ofBackends: readonly (readonly FilterInput[])[]
   readonly timeouts: ForwardInput['timeouts']
 }
@@ -38,8 +38,10 @@ const OF_ONE_BACKEND = new Set(['RequestHeaderModifier', 'ResponseHeaderModifier
 const unsupported = (message: string): Objection => objection('UnsupportedValue', message)
 
 /**
- * @param path of one match of the rule: prefixes are replaced in it
- * @returns an objection for what cannot be done; such a rule is dropped as a whole, since a filter must not be skipped
+ * Converts the filters and time-outs of a rule.
+ * @param path the path of one match of the rule, whose prefix filters may replace
+ * @returns an objection when a filter is not supported. The caller drops the whole rule, because no filter may be
+ * skipped
  */
 export function optionsOf(
   { filters = [], timeouts, backendRefs = [] }: HttpRouteRule,
@@ -50,7 +52,7 @@ export function optionsOf(
   const mirrors: WantedMirror[] = []
   let redirect: RedirectInput | null = null
   const isOnly = backendRefs.length === 1
-  // The filters of an only backend are those of the rule.
+  // The filters of the only backend act like filters of the rule.
   const all = [...filters, ...(isOnly ? (backendRefs[0]?.filters ?? []) : [])]
   const ofBackends: (readonly FilterInput[])[] = []
   if (!isOnly)
@@ -63,7 +65,7 @@ export function optionsOf(
     const { type } = filter
     if (FORWARDING.has(type)) {
       if (all.filter((other) => other.type === type).length > 1)
-        return { invalid: unsupported(`filters: ${type} stands there more than once.`) }
+        return { invalid: unsupported(`filters: ${type} is there more than once.`) }
       const made = forwardingFilter(filter, path)
       if ('invalid' in made) return made
       wanted.push(made.filter)
@@ -77,14 +79,17 @@ export function optionsOf(
   }
   if (redirect !== null && all.some(({ type }) => type !== 'RequestRedirect' && type !== 'RequestHeaderModifier'))
     return {
-      invalid: objection('IncompatibleFilters', 'filters: RequestRedirect stands beside filters of the response.'),
+      invalid: objection(
+        'IncompatibleFilters',
+        'filters: RequestRedirect can be combined with RequestHeaderModifier only.',
+      ),
     }
   const times = timeoutsOf(timeouts)
   if ('invalid' in times) return times
   return { redirect, filters: wanted, mirrors, ofBackends, timeouts: times.timeouts }
 }
 
-/** Filters of one backend among several. @param ofRule those of its rule, which come first */
+/** The filters of one backend among several. @param ofRule the filters of the rule, which apply before these */
 function backendFilters(
   filters: readonly HttpRouteFilter[],
   ofRule: readonly HttpRouteFilter[],
@@ -96,7 +101,7 @@ function backendFilters(
     if (!OF_ONE_BACKEND.has(type))
       return { invalid: unsupported(`backendRefs.filters: ${type} of one backend among several is not supported.`) }
     const others = [...filters, ...(type === 'URLRewrite' ? ofRule : [])].filter((other) => other.type === type)
-    if (others.length > 1) return { invalid: unsupported(`filters: ${type} stands there more than once.`) }
+    if (others.length > 1) return { invalid: unsupported(`filters: ${type} is there more than once.`) }
     const one = forwardingFilter(filter, path)
     if ('invalid' in one) return one
     made.push(one.filter)
@@ -137,7 +142,7 @@ function rewriteOf(
   return prefix === null ? noPrefix('urlRewrite') : { filter: { type: 'rewrite', host, prefix } }
 }
 
-/** Null when the match has no prefix. */
+/** The replacement of the matched prefix; null when the match is not by prefix. */
 function prefixOf({ replacePrefixMatch: to = '' }: PathModifier, path: Path) {
   return path.type === 'PathPrefix' ? { from: path.value, to: to.startsWith('/') ? to : `/${to}` } : null
 }
@@ -180,7 +185,7 @@ function redirectOf(
   const prefix = path?.type === 'ReplacePrefixMatch' ? prefixOf(path, match) : undefined
   if (prefix === null) return noPrefix('requestRedirect')
   const now = scheme ?? (listener.protocol === 'HTTPS' ? 'https' : 'http')
-  // A redirect without a scheme stays on the listener's port.
+  // As the API says: a redirect without a scheme goes to the listener's port, one with a scheme to its well-known port.
   const wanted = port ?? (scheme === undefined ? listener.port : DEFAULT_PORTS[scheme])
   return {
     redirect: {

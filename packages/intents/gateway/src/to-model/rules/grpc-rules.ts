@@ -4,14 +4,14 @@ import { compileRules } from './http-rules.ts'
 import type { CompiledRules, ResolveBackend, RouteListener } from './route-kind.ts'
 
 /**
- * A client that gets it instead of an answer of gRPC takes it for status UNAVAILABLE, as 404 for UNIMPLEMENTED
- * (doc/http-grpc-status-mapping.md of grpc).
+ * A gRPC client maps this HTTP status to UNAVAILABLE, and 404 to UNIMPLEMENTED (doc/http-grpc-status-mapping.md of
+ * grpc).
  */
 const UNAVAILABLE = 503
 
 /**
- * The rules of a GRPCRoute at one listener. A request of gRPC is an HTTP request for the path `/service/method`.
- * @param hosts the names that it has there
+ * Compiles the rules of a GRPCRoute for one listener. A gRPC request is an HTTP request for the path `/service/method`.
+ * @param hosts the hosts that the route serves there
  */
 export function compileGrpcRules(
   route: GrpcRouteObject,
@@ -29,7 +29,7 @@ export function compileGrpcRules(
   return compileRules({ metadata: route.metadata, rules: asHttp }, hosts, listener, resolve, own)
 }
 
-/** GRPCRouteRule.matches: the longest service, then the longest method, then the most headers. */
+/** The precedence of GRPCRouteRule.matches: the longest service, then the longest method, then the most headers. */
 const rankOfMatch = ({ method = {}, headers = [] }: GrpcRouteMatch) =>
   [0, -(method.service ?? '').length, -(method.method ?? '').length, -headers.length, 0] as const
 
@@ -38,7 +38,7 @@ const httpMatchOf = ({ method, headers = [] }: GrpcRouteMatch): HttpRouteMatch =
   headers,
 })
 
-/** A service or a method alone leaves the other element of the path open. */
+/** Matches the element of the path that a match by service or by method alone leaves open. */
 const ANY_NAME = '[^/]+'
 
 function pathOf({ type = 'Exact', service = '', method = '' }: GrpcMethodMatch): NonNullable<HttpRouteMatch['path']> {

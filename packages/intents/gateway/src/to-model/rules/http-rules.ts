@@ -17,18 +17,18 @@ type ActionInput = RouteContentInput['action']
 
 const EVERY_REQUEST: HttpRouteMatch = {}
 
-/** How kinds of routes differ whose rules are those of HTTPRoutes. */
+/** The differences between kinds of routes that compile like HTTPRoutes. */
 export interface RuleDialect {
-  /** The answer for references that do not resolve, and of a rule that sends nowhere. */
+  /** The HTTP status for the share of references that do not resolve, and of a rule without backends. */
   readonly unresolvedCode: 500 | 503
-  /** Where a match stands among those of one host; numbers are compared from the first on. */
+  /** The rank of a match among those of one host. @param index the match's place in the rule */
   readonly rankOf: (match: HttpRouteMatch, rule: number, index: number) => MatchRank
 }
 const OF_HTTP: RuleDialect = { unresolvedCode: 500, rankOf: rankOfMatch }
 
 /**
- * The rules of a route at one listener: a route of the load balancer for each match and kind of host.
- * @param hosts the names that it has there
+ * Compiles the rules of a route for one listener, to a route of the load balancer for each match and kind of host.
+ * @param hosts the hosts that the route serves there
  */
 export function compileRules(
   { metadata, rules }: Pick<HttpRouteObject, 'metadata'> & { readonly rules: readonly HttpRouteRule[] },
@@ -64,6 +64,10 @@ export function compileRules(
   return { routes, backends, dropped, unresolved }
 }
 
+/**
+ * @param poolOf resolves a reference to the name of a pool; null when it does not resolve, or its TLS cannot be
+ * verified
+ */
 function compileRule(
   rule: HttpRouteRule,
   hosts: readonly string[],
@@ -74,7 +78,7 @@ function compileRule(
 ): { readonly routes: readonly PlacedRoute[] } | { readonly invalid: Objection } {
   const matches = rule.matches === undefined || rule.matches.length === 0 ? [EVERY_REQUEST] : rule.matches
   const routes: PlacedRoute[] = []
-  // Every reference is looked at, also those of a rule that is dropped or redirects.
+  // Every reference is resolved, also those of a rule that is dropped or redirects, because the status reports them.
   const backends = (rule.backendRefs ?? []).map((ref) => ({ pool: poolOf(ref), weight: ref.weight ?? 1 }))
   for (const [index, match] of matches.entries()) {
     const options = optionsOf(rule, pathOf(match.path), listener)
@@ -109,13 +113,17 @@ function compileRule(
   return { routes }
 }
 
-/** Why an expression of a route cannot be used: one that is too large would keep the whole load balancer as it is. */
+/**
+ * Why an expression cannot be used; null when all can. An unusable one would make the control plane refuse every
+ * change.
+ */
 function unusableExpression({ conditions }: RouteContent): string | null {
   const expressions = conditions.flatMap((one) => ('compare' in one && one.compare === 'regex' ? one.values : []))
   const [why = null] = expressions.flatMap((expression) => whyUnusable(expression, false) ?? [])
   return why === null ? null : `The expression ${why}.`
 }
 
+/** One mirror for each pool, with the sum of the percentages. Backends that do not resolve get no copies. */
 function mirrorsOf(mirrors: readonly WantedMirror[], poolOf: (ref: BackendRef) => string | null) {
   const percents = new Map<string, number>()
   for (const { ref, percent } of mirrors) {

@@ -4,7 +4,7 @@ import { ANY_HOST, isWildcard, parentDomain } from '../fields/hostnames.ts'
 
 type ConditionInput = NonNullable<RouteContentInput['conditions']>[number]
 
-/** The conditions of one match on everything but the host. */
+/** The conditions of one match, except that on the host. */
 export function conditionsOf({ path, headers = [], queryParams = [], method }: HttpRouteMatch): ConditionInput[] {
   return [
     ...pathConditions(path),
@@ -14,7 +14,10 @@ export function conditionsOf({ path, headers = [], queryParams = [], method }: H
   ]
 }
 
-/** @param hosts of one specificity: exact ones, one wildcard, or all names */
+/**
+ * The condition on hosts; empty for all names.
+ * @param hosts a group of `byHostKind`: exact names, one wildcard, or all names
+ */
 export function hostConditions(hosts: readonly string[]): ConditionInput[] {
   const [first] = hosts
   if (first === undefined || first === ANY_HOST) return []
@@ -26,12 +29,12 @@ export function hostConditions(hosts: readonly string[]): ConditionInput[] {
 function pathConditions(path: HttpRouteMatch['path']): ConditionInput[] {
   const { type, value } = pathOf(path)
   if (type === 'Exact') return [{ on: 'path', compare: 'exact', values: [value] }]
-  // The API leaves it open what an expression must match; the whole path is what most implementations ask for.
+  // The API leaves open how an expression is anchored. Like most implementations, we match the whole path.
   if (type === 'RegularExpression') return [{ on: 'path', compare: 'regex', values: [`^(?:${value})$`] }]
   return value === '/' ? [] : [{ on: 'path', compare: 'elements', values: [value] }]
 }
 
-/** The path with defaults, and without a prefix's trailing slash, which has no meaning. */
+/** The path of a match with its defaults. The trailing slash of a prefix is removed, because it has no meaning. */
 export function pathOf(path: HttpRouteMatch['path']): {
   readonly type: 'Exact' | 'PathPrefix' | 'RegularExpression'
   readonly value: string

@@ -2,14 +2,18 @@ import type { HttpRouteMatch } from '../../objects/http-route.ts'
 import { hostRank } from '../fields/hostnames.ts'
 import { pathOf } from './matches.ts'
 
-/** Where a route stands among those of one listener: compared from the first number on. Kinds of one listener have like ones. */
+/**
+ * The sort key of a route among those of one listener, compared element by element. All kinds that can attach to one
+ * listener have keys of the same shape.
+ */
 export type Precedence = readonly (number | string)[]
 
 const PATH_RANKS = { Exact: 0, RegularExpression: 1, PathPrefix: 2 } as const
 
 /**
- * The order of the API (HTTPRouteSpec.hostnames, HTTPRouteRule.matches): the more specific host, exact path, longest prefix, method, most headers, most query parameters,
- * oldest route, `namespace/name`, order in the route. Where expressions stand is left to implementations.
+ * The API's order (HTTPRouteSpec.hostnames, HTTPRouteRule.matches): most specific host, exact path, longest prefix,
+ * method, most headers, most query parameters, oldest route, `namespace/name`, order in the route. The API leaves the
+ * rank of expressions to implementations: ours come between exact paths and prefixes.
  */
 export const precedenceOf = (
   host: string,
@@ -19,7 +23,9 @@ export const precedenceOf = (
   index: number,
 ): Precedence => [...hostRank(host), ...match, route.createdAt, route.key, rule, index]
 
-/** Where a match stands among those of one host. All kinds of routes have as many numbers, so that they can be sorted together. */
+/**
+ * The rank of a match among those of one host. All kinds have the same number of elements, so that they sort together.
+ */
 export type MatchRank = readonly [number, number, number, number, number]
 
 export function rankOfMatch({ path, method, headers = [], queryParams = [] }: HttpRouteMatch): MatchRank {

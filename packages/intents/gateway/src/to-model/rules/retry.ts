@@ -5,10 +5,10 @@ import { type Objection, objection } from '../fields/objection.ts'
 
 type ForwardInput = Extract<RouteContentInput['action'], { type: 'forward' }>
 
-/** The API leaves it to the implementation. */
+/** Attempts when `retry` names none: the API leaves that to the implementation. */
 const DEFAULT_ATTEMPTS = 1
 
-/** How often requests of a rule are tried again. */
+/** Converts the retries of a rule. */
 export function retryOf(
   retry: HttpRouteRule['retry'],
 ): { readonly retry: ForwardInput['retry'] } | { readonly invalid: Objection } {

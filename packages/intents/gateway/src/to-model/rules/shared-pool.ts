@@ -7,18 +7,19 @@ import type { BackendShare } from './route-kind.ts'
 const MOST_WEIGHT = 256
 const LONGEST_NAME = 255
 
-/** Names the pool of a route in its load balancer: readable if that is short enough. */
+/** The name of a route's pool: the id of the route if it is short enough, else its UID. */
 export function sharedPoolNameOf(route: RouteObject): string {
   const id = routeIdOf(route)
   return id.length <= LONGEST_NAME ? id : `${route.kind}/${route.metadata.uid}`
 }
 
 /**
- * One pool with the endpoints of several backends: the packet path sends to one pool. Each member has its part of what
- * its backend is to get, in whole numbers up to 256 and at least 1. An endpoint of two backends has the sum. The share
- * of backends that do not resolve, or have no endpoint, is refused, as the API asks.
- * Where they have more endpoints than a pool can have, each backend has equal room.
- * @param poolOf a pool with the endpoints of one backend
+ * One pool with the endpoints of several backends, because a listener of the packet path sends to one pool. The members
+ * of a backend divide its weight evenly; weights are scaled to whole numbers from 1 to 256. An endpoint of two backends
+ * has the sum. The share of backends that do not resolve, or have no endpoint, is refused, as the API requires. If
+ * there are more endpoints than a pool can have, each backend may have the same number.
+ * @param poolOf makes a pool with the endpoints of one backend
+ * @returns null when no backend resolves
  */
 export function sharedPool(
   name: string,
@@ -51,7 +52,9 @@ interface Share {
   readonly weight: number
 }
 
-/** Four decimals: a slot table has 4,096 slots at most. */
+/**
+ * The percentage of connections to refuse, with four decimals: enough for a slot table, which has 4,096 slots at most.
+ */
 function refusedPercentOf(
   shares: readonly Share[],
   pools: readonly (Share & { readonly pool: Pick<PoolContent, 'members'> })[],
@@ -61,7 +64,10 @@ function refusedPercentOf(
   return whole === 0 ? 0 : Math.round((1_000_000 * (whole - served)) / whole) / 10_000
 }
 
-/** Whole numbers in about the same proportion: exact if small numbers allow it, else the closest up to 256. */
+/**
+ * Scales numbers to whole numbers up to 256: in the exact proportion if one exists, else rounded. Nothing but 0 becomes
+ * 0.
+ */
 function wholeNumbers(parts: readonly number[]): readonly number[] {
   const most = Math.max(...parts, 0)
   if (most === 0) return parts.map(() => 0)

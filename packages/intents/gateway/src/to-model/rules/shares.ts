@@ -16,8 +16,9 @@ interface PoolShareInput {
 }
 
 /**
- * The shares of a rule's requests. A pool that several references name has the sum of their weights.
- * @param filters of each reference
+ * The pools that share a rule's requests, and the total weight of references that do not resolve. A pool that several
+ * references name has the sum of their weights.
+ * @param filters the filters of each reference, in the same order
  */
 export function sharesOf(
   backends: readonly Backed[],
@@ -37,7 +38,7 @@ export function sharesOf(
       return {
         invalid: objection(
           'UnsupportedValue',
-          'backendRefs: one port of a Service stands there with different filters.',
+          'backendRefs: two references to one port of a Service have different filters.',
         ),
       }
     const share = { pool, weight: (known?.weight ?? 0) + weight }

@@ -1,18 +1,19 @@
 import { byPrecedence } from './precedence.ts'
 import type { PlacedRoute } from './route-kind.ts'
 
-/** A route of the load balancer, and the route of the cluster that it is made of. */
+/** A route of the load balancer, with the id of the route in the cluster that it is made of. */
 export interface OwnedRoute extends PlacedRoute {
   /** `kind/namespace/name` */
   readonly owner: string
 }
 
-/** More new routes than this are sorted together with the existing ones. */
+/** Up to this many new routes are inserted one by one; more are sorted together with the existing ones. */
 const FEW = 64
 
 /**
- * Replaces some owners' routes in a sorted list. A few new routes are inserted one by one. Only routes of one owner
- * have equal precedence; they keep their order.
+ * Replaces the routes of some owners in a sorted list. Only routes of one owner can have equal precedence; they keep
+ * their order.
+ * @param gone the owners whose routes are removed
  */
 export function withChanged(
   sorted: readonly OwnedRoute[],
@@ -25,7 +26,7 @@ export function withChanged(
   return all
 }
 
-/** The position behind all routes with the same or higher precedence. */
+/** The index behind all routes with the same or higher precedence. */
 function placeOf({ precedence }: OwnedRoute, sorted: readonly OwnedRoute[]): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

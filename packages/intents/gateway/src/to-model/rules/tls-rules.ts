@@ -7,13 +7,13 @@ import { routeNameOf } from '../fields/route-names.ts'
 import { hostConditions } from './matches.ts'
 import type { CompiledRules, PlacedRoute, ResolveBackend, RouteListener } from './route-kind.ts'
 
-/** Gets the connections that no backend can take. It has no member, so they are closed. */
+/** Name of a pool without members: connections that no backend can take are sent to it, and so closed. */
 export const CLOSED_POOL = 'closed'
 
 /**
- * The rule of a TLSRoute at one listener: a route of the load balancer for each kind of host. A reference that does not
- * resolve has its share of the connections closed.
- * @param hosts the names that it has there
+ * Compiles the rule of a TLSRoute for one listener, to a route of the load balancer for each kind of host. The share of
+ * a reference that does not resolve is closed.
+ * @param hosts the hosts that the route serves there
  */
 export function compileNames(
   { spec, metadata }: TlsRouteObject,
