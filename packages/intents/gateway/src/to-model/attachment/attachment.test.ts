@@ -38,6 +38,15 @@ test.each([
   expect(made.refused?.reason ?? made.listeners.map(({ judged }) => judged.listener.name)).toEqual(expected)
 })
 
+test('a Gateway without listeners of its own has none to attach to; it is not one that somebody disallows', () => {
+  const { own } = judgeParents(gatewayWith([]), surroundingsOf())
+  const made = attach({ kind: 'HTTPRoute', namespace: 'shop', hostnames: [] }, { name: 'web' }, own, () => null)
+  expect(made.refused).toEqual({
+    reason: 'NoMatchingParent',
+    message: 'The Gateway has no listener of this sectionName and port.',
+  })
+})
+
 test('a route of another kind is not allowed', () => {
   const route = { kind: 'TCPRoute', namespace: 'shop', hostnames: [] }
   const made = attach(route, { name: 'web' }, parent, () => null)

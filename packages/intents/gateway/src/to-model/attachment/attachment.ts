@@ -50,8 +50,9 @@ export function attach(
       (ref.port === undefined || listener.port === ref.port),
   )
   if (named.length === 0) {
-    // A ListenerSet that its Gateway does not allow has no listeners here.
-    const why = parent.listeners.length === 0 ? 'is not allowed there' : 'has no listener of this sectionName and port'
+    // A ListenerSet that its Gateway does not allow has no listeners here. A Gateway may have none of its own.
+    const isNotAllowed = parent.kind === 'ListenerSet' && parent.listeners.length === 0
+    const why = isNotAllowed ? 'is not allowed by its Gateway' : 'has no listener of this sectionName and port'
     return refuse('NoMatchingParent', `The ${parent.kind} ${why}.`)
   }
   const allowing = named.filter(

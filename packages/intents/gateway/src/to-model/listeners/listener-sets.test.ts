@@ -232,7 +232,7 @@ describe('compiled', () => {
     )
     expect(outcome?.refused).toEqual({
       reason: 'NoMatchingParent',
-      message: 'The ListenerSet is not allowed there.',
+      message: 'The ListenerSet is not allowed by its Gateway.',
     })
   })
 
