@@ -274,7 +274,7 @@ it('objects of a namespace without a project are left alone, and told why', asyn
     ...{ apiVersion: GATEWAYS, kind: 'Gateway', metadata: { name: 'shop' } },
     spec: { gatewayClassName: 'spout', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
   } as object)
-  const why = 'NoProject Namespace "free" is of no project that the connector balances for.'
+  const why = 'NoProject Namespace "free" belongs to no project that the connector serves.'
   const told = await until('both events', async () => {
     const found = await eventsOf('free')
     return found.length >= 2 && found

@@ -1,11 +1,12 @@
 /**
- * What every intent needs that turns objects of a Kubernetes cluster into load balancers: a client of the native API
- * (`control-plane/`), the content of a load balancer (`content/`) and the calls that write it (`load-balancer/`),
- * addresses (`addresses/`), endpoints and nodes as members (`endpoints/`), the cluster in memory (`cluster/`), the
- * project of an object (`tenancy/`), the queue and the workers of a controller (`loop/`), deletion (`take-down/`) and
- * progress (`status/`).
+ * The shared part of all intents that turn objects of a Kubernetes cluster into load balancers: a client of the native
+ * API (`control-plane/`), the content of a load balancer (`content/`) and the calls that write it (`load-balancer/`),
+ * addresses (`addresses/`), endpoints and nodes as members (`endpoints/`), certificates of Secrets (`certificates/`),
+ * the cluster in memory (`cluster/`), the project of an object (`tenancy/`), the queue and the workers of a controller
+ * (`loop/`), deletion (`take-down/`) and progress (`status/`).
  *
- * It knows no kind of object that is balanced: reading a Service and writing its status is its intent's work.
+ * It knows no kind of balanced objects: for example, reading Services and writing their statuses is their intent's
+ * work.
  */
 export * from './addresses/address-choice.ts'
 export * from './addresses/address-request.ts'

@@ -1,22 +1,22 @@
 import type { ObjectMeta } from '@spout/kube'
 
-/** Names that we write on objects of the cluster, and fields that all objects have. */
+/** Names that we write on objects of the cluster, and access to fields that all objects have. */
 
 /**
- * Set together with the finalizer. Other load-balancer implementations use the same finalizer, so this tells whose the
- * object is when its type or class has changed.
+ * Annotation, set together with the finalizer. Other load-balancer implementations use the same finalizer for Services,
+ * so this tells who balances the object when its type or class has changed.
  */
 export const MANAGED_BY = 'spout.dev/managed-by'
-/** With several projects: the id of the project that balanced the object first. Written by us. */
+/** Annotation, set when there are several projects: the id of the project that balanced the object first. */
 export const PROJECT = 'spout.dev/project'
-/** Reason of an object that stays in its project although its namespace has moved to another. */
+/** The reason when an object stays in its project although its namespace has moved to another project. */
 export const NAMESPACE_MOVED = 'NamespaceMoved'
 
-/** Kubernetes' own label: which controller writes an EndpointSlice. */
+/** Kubernetes' own label of EndpointSlices: the controller that writes the slice. */
 export const SLICE_MANAGER_LABEL = 'endpointslice.kubernetes.io/managed-by'
 /**
- * The manager of an EndpointSlice whose endpoints do not count. Only our trimmed copy in memory has it; it is never
- * written to the cluster.
+ * Annotation with the manager of an EndpointSlice whose endpoints do not count. Only our trimmed copy in memory has it;
+ * it is never written to the cluster.
  */
 export const SLICE_LEFT_OUT = 'spout.dev/left-out'
 export const EXCLUDE_NODE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers'

@@ -1,4 +1,4 @@
-/** Why a request, or a part of it, is refused. Data for conditions and events, never an exception. */
+/** Why a request, or a part of it, is refused: data for conditions and events. It is not thrown. */
 export interface Refusal {
   /** CamelCase, for machines. */
   readonly reason: string
@@ -16,14 +16,16 @@ export const refuse = (reason: string, field: string, message: string): { readon
 
 const SHOWN_CHARACTERS = 64
 
-/** A tenant's text for a message: one line, printable, bounded. */
+/** A tenant's text for use in a message: printable ASCII on one line, shortened to 64 characters. */
 export function shown(text: string): string {
   const plain = printable(text)
   return plain.length > SHOWN_CHARACTERS ? `${plain.slice(0, SHOWN_CHARACTERS)}...` : plain
 }
 
-/** On one line, without what a terminal or a log would take for something else. */
+/**
+ * The text with `?` for all but printable ASCII: no line ends, and nothing that a terminal or a log would interpret.
+ */
 export const printable = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?')
 
-/** A message of the error table without the field in front of it, however often that stands there. */
+/** A message of the error table without the names of fields at its beginning. */
 export const reasonOf = (message: string): string => message.replace(/^(\S+: )?(Field \S+: )+/, '')

@@ -22,8 +22,8 @@ export interface FamilyChoice {
 }
 
 /**
- * Where the addresses may come from. An address that the object's status already shows is tried first, so that a
- * control plane which lost its state gives it out again. It is only a hint: users can write that status.
+ * Lists where the addresses may come from, by family. An address that the object's status already shows is tried first,
+ * so that a control plane that lost its state assigns it again. The status is only a hint, because users can write it.
  *
  * @param defaults names of the pools for objects that name none, in order; empty allows any
  * @param fields the fields in which the object requests addresses
@@ -45,7 +45,7 @@ export function chooseAddresses(
       : names.flatMap((name) => pools.filter((pool) => pool.name === name))
   const choices: FamilyChoice[] = []
   for (const { family, required, address } of request.families) {
-    // A named address may lie in any pool that is open to the project, unless the object names pools too.
+    // A requested address may be in any pool that is open to the project, unless the object also names pools.
     const source = address !== null && request.pools === null ? pools : allowed
     const ofFamily = source.filter((pool) => rangesOf(pool).some(({ version }) => version === family))
     const candidates = address === null ? freely(family, ofFamily, shownAddresses) : poolsHolding(address, ofFamily)
@@ -106,6 +106,6 @@ export function isAsRequested(held: HeldAddress, request: AddressRequest, pools:
   if (family.address !== null) return family.address === held.address
   if (request.pools === null) return true
   const pool = pools.find(({ id }) => id === held.poolId)
-  // A pool that this project can no longer see is no reason to change the address.
+  // The address stays when the project can no longer see its pool.
   return pool === undefined || request.pools.includes(pool.name)
 }

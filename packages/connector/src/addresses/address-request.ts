@@ -15,7 +15,7 @@ export interface AddressRequest {
   readonly families: readonly FamilyRequest[]
   /** Names of the pools it may come from; null allows any. */
   readonly pools: readonly string[] | null
-  /** Name or id of the class that its load balancer is of. Absent: none. Objects share an address within one class alone. */
+  /** Name or id of the load balancer's class. Absent: none. Only objects of one class can share an address. */
   readonly loadBalancerClass?: string
 }
 

@@ -1,7 +1,7 @@
 import { Refused } from '@spout/client/native-api'
 import type { AddressCandidate } from './address-choice.ts'
 
-/** Refusals of one candidate that another candidate may not meet. */
+/** Codes of refusals after which another candidate may still be granted. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'AddressTaken',
   'AddressPoolExhausted',

@@ -23,8 +23,9 @@ const OBJECTS_NAMESPACE = 'c47f8c6e-9f0b-5d0c-8a57-3f3f2c1f7a10'
 const MOST_ATTEMPTS = 16
 
 /**
- * The ids that an object may give its load balancers, in order; it takes the first that is free. A load balancer keeps
- * its id and address when its founder leaves it to others; the founder's next load balancer then takes another id.
+ * The ids for load balancers that an object founds, in order of preference: the first free one is used. A load balancer
+ * keeps its id and address when its founder leaves it to the other objects that share it. The founder's next load
+ * balancer then gets the next id.
  */
 export function* loadBalancerIds(projectId: string, uid: string): Generator<string, void> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++)

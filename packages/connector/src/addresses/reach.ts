@@ -10,15 +10,15 @@ export interface KnownNetwork {
 }
 
 /**
- * The families that members can have in one of the networks, IPv4 first.
- * @param otherwise while no network has a subnet
+ * The families that members can have in any of the networks, IPv4 first.
+ * @param otherwise the result while no network has a subnet
  */
 export function memberFamilies(networks: readonly KnownNetwork[], otherwise: readonly Family[]): readonly Family[] {
   const families = new Set(networks.flatMap((network) => network.families))
   return families.size === 0 ? otherwise : [...families].sort()
 }
 
-/** Families without a subnet, with the reason. */
+/** Families that no member can have, with the refusal to report. */
 export type Unreachable = ReadonlyMap<Family, Refusal>
 
 export const ALL_REACHABLE: Unreachable = new Map()
@@ -39,8 +39,7 @@ export function unreachableFamilies(
   const [primary] = families
   if (primary === undefined || networks.length === 0) return ALL_REACHABLE
   const ofPrimary = networks.filter((network) => network.families.includes(primary))
-  // If the primary family is impossible, the object does not work at all. Then the other families are judged without
-  // it.
+  // If no network has the primary family, the object does not work at all. Then any network may have the others.
   const candidates = ofPrimary.length > 0 ? ofPrimary : networks
   const missing = families.filter((family) => !candidates.some((network) => network.families.includes(family)))
   if (missing.length === 0) return ALL_REACHABLE
@@ -70,13 +69,13 @@ export function reachableRequest(request: AddressRequest, unreachable: Unreachab
   }
 }
 
-/** Why a required family is refused. */
+/** Why a required family cannot be had; null when all can. */
 export function requiredButUnreachable({ families }: AddressRequest, unreachable: Unreachable): Refusal | null {
   const missing = families.find(({ family, required }) => required && unreachable.has(family))
   return missing === undefined ? null : (unreachable.get(missing.family) ?? null)
 }
 
-/** Why an optional family is left out. */
+/** Why an optional family is left out; null when none is. */
 export function leftOutFamily({ families }: AddressRequest, unreachable: Unreachable): Refusal | null {
   const missing = families.find(({ family, required }) => !required && unreachable.has(family))
   return missing === undefined ? null : (unreachable.get(missing.family) ?? null)

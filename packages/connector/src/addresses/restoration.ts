@@ -1,16 +1,17 @@
 import type { Clock } from '@spout/runtime'
 import { type AddressedObject, shownAddresses, uidOf } from '../objects.ts'
 
-/** A new control plane gets its pools from its configuration a moment after it starts. */
+/** How long to wait for pools: somebody must configure the new control plane first. */
 const AWAITED_MS = 120_000
 
 /**
- * Keeps addresses while a control plane that lost its state is configured again. It has lost its state when it lists no
- * load balancer although objects that we claimed show addresses. For a while such an object keeps the address that it
- * shows and gets no other: the pool of that address may be about to come back.
+ * Keeps the addresses of objects while a control plane that lost its state is configured again. The state counts as
+ * lost when the control plane lists no load balancers although objects that we claimed show addresses. For a limited
+ * time, such an object keeps the address that it shows and gets no other, because the pool of that address may come
+ * back.
  *
- * Users can write all of this on their own objects. So only addresses that were shown when the empty list was read
- * count, and only for a limited time.
+ * Users can write claims and addresses on their own objects. Therefore only addresses that were shown when the empty
+ * list was read count.
  */
 export class Restoration {
   readonly #clock: Clock
@@ -28,7 +29,7 @@ export class Restoration {
   }
 
   /**
-   * Call it, once the cluster was read, before anything is done on an empty list.
+   * Call it once the cluster has been read, before anything is decided by an empty list.
    * @param claimed the objects that we claimed before
    */
   beginIfLost(claimed: () => Iterable<AddressedObject>): void {
@@ -44,7 +45,7 @@ export class Restoration {
     this.#untilMs = this.#clock.monotonicMs() + AWAITED_MS
   }
 
-  /** Whether the object keeps the address that it shows although the control plane does not have it. */
+  /** Whether the object keeps the address that it shows although the control plane does not know it. */
   awaits(object: AddressedObject): boolean {
     if (this.#uids.size === 0) return false
     if (this.#clock.monotonicMs() >= this.#untilMs) this.#uids = new Set()

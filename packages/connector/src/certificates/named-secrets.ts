@@ -14,18 +14,18 @@ export interface NamedSecretsOptions {
 }
 
 const CONFIG_MAP = 'ConfigMap/'
-/** The key of a ConfigMap with authorities; that of a Secret is `namespace/name`. */
+/** The key of a ConfigMap with certificate authorities. The key of a Secret is `namespace/name`. */
 export const configMapKey = (key: string): string => `${CONFIG_MAP}${key}`
 
 const AUTHORITIES = 'Authorities/'
-/** The key under which the authorities of a Secret are followed. They need no private key. */
+/** The key under which a Secret is followed as certificate authorities, which need no private key. */
 export const authoritiesKey = (key: string): string => `${AUTHORITIES}${key}`
 
 const USERS: Readonly<Record<UsersIn, string>> = { 'auth-file': 'Users/', 'auth-map': 'UsersByName/' }
-/** The key under which the list of users of a Secret is followed. */
+/** The key under which a Secret is followed as a list of users. */
 export const usersKey = (key: string, form: UsersIn): string => `${USERS[form]}${key}`
 
-/** The prefixes of keys, and how Secrets with such keys are read. */
+/** How a Secret is read, by the prefix of its key. The first matching prefix counts. */
 const READ_AS: readonly (readonly [prefix: string, read: (secret: KubeSecret) => OrRefusal<TlsContent>])[] = [
   [AUTHORITIES, secretAuthoritiesOf],
   [USERS['auth-file'], (secret) => usersSecretOf(secret, 'auth-file')],
@@ -44,7 +44,7 @@ const placeOf = (key: string): Place => {
     : { namespace, name, resource: SECRETS, kind: 'Secret', field: 'secret' }
 }
 
-/** The Secrets, and ConfigMaps of authorities, of these names and no others. */
+/** Follows Secrets, and ConfigMaps with certificate authorities, each by its name. No others are read. */
 export class NamedSecrets extends NamedObjects<TlsContent> {
   constructor(options: NamedSecretsOptions) {
     super({

@@ -17,11 +17,11 @@ import { type Refusal, reasonOf } from '../refusal.ts'
 import { hasContent, isOfOwner, labelsOf, secretTag, tagOfSecret } from './certificate-tags.ts'
 import { NamedSecrets } from './named-secrets.ts'
 
-/** The certificate that a listener can use for a Secret, or why there is none. */
+/** The certificate of the project for a Secret, or why there is none. */
 export type CertificateSight =
-  /** `notice`: why the Secret as it is now cannot be used. The certificate that it had before stays. */
+  /** `notice`: why the present content of the Secret cannot be used. The certificate has the content from before. */
   | { readonly type: 'ready'; readonly certificate: StoredCertificate; readonly notice: Refusal | null }
-  /** The Secret has yet to be read or stored. */
+  /** The Secret has not been read, or its certificate not been stored. */
   | { readonly type: 'waits' }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
@@ -31,8 +31,8 @@ export interface TlsCertificatesOptions {
   /** Id of the cluster, as in annotations of load balancers. */
   readonly cluster: string
   /**
-   * The kinds of objects that name Secrets. Nothing is deleted before each has called `complete`. Others of these kinds
-   * have certificates of their own: neither touches those of the other.
+   * The kinds of objects that name Secrets. No certificate is deleted before `complete` was called for each kind. An
+   * instance with other kinds keeps certificates of its own: neither touches those of the other.
    */
   readonly namers: readonly string[]
   readonly clock: Clock
@@ -40,7 +40,10 @@ export interface TlsCertificatesOptions {
 }
 
 const WORKERS = 8
-/** The part of a Secret that a field of the control plane stands for, and the name of its refusal. */
+/**
+ * The field of the Secret, and the reason of the refusal, for each field of a certificate that the control plane
+ * refuses.
+ */
 const IN_THE_SECRET: Readonly<Record<string, Pick<Refusal, 'field' | 'reason'>>> = {
   chain: { field: 'data[tls.crt]', reason: 'InvalidCertificate' },
   key: { field: 'data[tls.key]', reason: 'InvalidCertificate' },
@@ -48,14 +51,17 @@ const IN_THE_SECRET: Readonly<Record<string, Pick<Refusal, 'field' | 'reason'>>>
 }
 
 const REFUSED_RETRY_MS = 30_000
-/** A listener still names it; its load balancer is about to be written. */
+/**
+ * Pause after a deletion was refused because a listener still names the certificate. Its load balancer is about to be
+ * written.
+ */
 const IN_USE_RETRY_MS = 1000
 const NOT_LISTED_RETRY_MS = 200
 
 /**
- * Keeps a certificate of the project for each Secret that objects name: made when the first one names it, replaced when
- * the Secret changes, deleted when none does. A Secret that becomes unusable, or is deleted while it is named, leaves the
- * certificate as it was.
+ * Keeps a certificate of the project for each Secret that objects name. The certificate is created when the first
+ * object names the Secret, replaced when the Secret changes, and deleted when no object names it. If the Secret becomes
+ * unusable or is deleted while it is named, the certificate stays as it was.
  */
 export class TlsCertificates {
   readonly #options: TlsCertificatesOptions
@@ -66,13 +72,17 @@ export class TlsCertificates {
   readonly #listeners = new Listeners<string>()
   /** The keys of Secrets by the object that names them. */
   readonly #named = new Map<string, ReadonlySet<string>>()
+  /** How many objects name each Secret, by key. */
   readonly #namers = new Map<string, number>()
+  /** The kinds that have not called `complete`. */
   readonly #waitingFor: Set<string>
   /** The cluster and the kinds, as tags of certificates name them. */
   readonly #owner: string
+  /** The certificates of this owner in the control plane, by id. */
   readonly #stored = new Map<string, StoredCertificate>()
   /** Refusals of the control plane, with the content that was refused. */
   readonly #refused = new Map<string, { readonly hash: string; readonly refusal: Refusal }>()
+  /** Ids that the list under way has shown; null when none is under way. */
   #seen: Set<string> | null = null
   #listed = false
   #following: Promise<void> | null = null
@@ -110,15 +120,15 @@ export class TlsCertificates {
     await this.#following
   }
 
-  /** Calls back with the key of a Secret whose sight may have changed. */
+  /** Calls back with the key of a Secret for which `of` may now return something else. */
   onChange(listener: (key: string) => void): () => void {
     return this.#listeners.add(listener)
   }
 
   /**
    * Sets which Secrets an object names now; an empty set when the object is gone.
-   * @param namer of the object, unique among all kinds
-   * @param keys `namespace/name` of each
+   * @param namer identifies the object, uniquely among all kinds
+   * @param keys `namespace/name` of each Secret, or a key that `configMapKey` and its like return
    */
   name(namer: string, keys: ReadonlySet<string>): void {
     const before = this.#named.get(namer) ?? NONE
@@ -144,22 +154,22 @@ export class TlsCertificates {
     }
   }
 
-  /** All objects of this kind have registered what they name: certificates that nothing names may be deleted. */
+  /** All objects of this kind have registered the Secrets that they name: from now on, others may be deleted. */
   complete(kind: string): void {
     if (this.#waitingFor.delete(kind)) this.#sweep()
   }
 
-  /** @param key of a Secret that is named */
+  /** @param key the key of a Secret that some object names */
   of(key: string): CertificateSight {
     const content = this.#secrets.of(key)
     const [certificate] = this.#madeOf(key)
-    // The certificate that an earlier process stored is used until the Secret was read.
+    // Until the Secret has been read, the certificate that an earlier process stored is used.
     if (content === null && certificate !== undefined) return { type: 'ready', certificate, notice: null }
     if (!this.#listed || content === null) return { type: 'waits' }
     const refusal = 'refusal' in content ? content.refusal : this.#refusalOf(key, content.value.hash)
     if (refusal !== null)
       return certificate === undefined ? { type: 'refused', refusal } : { type: 'ready', certificate, notice: refusal }
-    // While a replacement is stored, the certificate before it is shown.
+    // While its replacement is being stored, the previous certificate is returned.
     return certificate === undefined ? { type: 'waits' } : { type: 'ready', certificate, notice: null }
   }
 
@@ -168,6 +178,7 @@ export class TlsCertificates {
     return refused?.hash === hash ? refused.refusal : null
   }
 
+  /** The stored certificates of a Secret. */
   #madeOf(key: string): readonly StoredCertificate[] {
     return this.#stored
       .values()
@@ -218,7 +229,7 @@ export class TlsCertificates {
     }
   }
 
-  /** Looks for certificates that nothing names, also those of an earlier process. */
+  /** Queues the deletion of certificates that no object names, also those that an earlier process stored. */
   #sweep(): void {
     if (!this.#listed || this.#waitingFor.size > 0) return
     const named = new Set(this.#namers.keys().map((key) => secretTag(this.#owner, key)))
@@ -230,7 +241,7 @@ export class TlsCertificates {
     if (certificate === undefined || this.#isNamed(certificate)) return done
     try {
       await this.#options.service.delete(id)
-      // An object that named the Secret meanwhile gets a new certificate.
+      // If an object has named the Secret meanwhile, this queues a new certificate.
       this.#gone(id)
       return done
     } catch (error) {
@@ -288,7 +299,7 @@ export class TlsCertificates {
 
 const NONE: ReadonlySet<string> = new Set()
 /**
- * Prefix of queue keys for certificates that nothing names. No key of a Secret begins with it: names of namespaces have
- * no `:`.
+ * Prefix of queue keys for certificates that no object names. No key of a Secret begins with it, because names of
+ * namespaces contain no `:`.
  */
 const SWEEP = 'unnamed:'

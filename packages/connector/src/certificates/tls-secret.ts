@@ -3,26 +3,26 @@ import type { ConfigMap, Secret as KubeSecret } from '@spout/kube'
 import { Secret } from '@spout/runtime'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 
-/** The content of a Secret of type `kubernetes.io/tls`, of a ConfigMap or Secret with authorities, or of one with users. */
+/** The content of a Secret or ConfigMap for a certificate: a chain with its key, certificate authorities, or users. */
 export interface TlsContent {
-  /** PEM blocks, the leaf first. Empty when `key` is a list of users. */
+  /** PEM blocks, the leaf first. Empty for users. */
   readonly chain: string
-  /** Null for a list of authorities. */
+  /** The private key, or the list of users. Null for authorities. */
   readonly key: Secret<string> | null
-  /** Names this content, hex: a SHA-256 over both; of users, over the Secret's version. */
+  /** Identifies this content: SHA-256 in hex over chain and key; for users, over the version of the Secret. */
   readonly hash: string
 }
 
 const TLS_TYPE = 'kubernetes.io/tls'
-/** Larger ones are refused by the control plane in any case. */
+/** Limit for a field of a Secret or ConfigMap. The control plane accepts less. */
 const MOST_CHARACTERS = 100_000
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
 const KEYS = /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[A-Za-z0-9+/=\s]+-----END \1-----/g
 
 /**
- * Reads a Secret as a certificate with its key, and checks that both are what they say and fit together. What else
- * makes a certificate unusable, such as its end or a weak key, the control plane refuses with its reason. Text between
- * the PEM blocks, as `openssl` writes it, is left out. A refusal never quotes the Secret.
+ * Reads a Secret as a certificate chain with its key. Checks that both can be parsed and belong together. The control
+ * plane checks the rest, such as expiry and weak keys. Text between the PEM blocks, as `openssl` writes it, is left
+ * out. A refusal never quotes the Secret.
  */
 export function tlsContentOf({ type, data = {} }: KubeSecret): OrRefusal<TlsContent> {
   if (type !== TLS_TYPE)
@@ -48,12 +48,12 @@ export const authoritiesOf = ({ data = {} }: ConfigMap): OrRefusal<TlsContent> =
   authoritiesIn(data['ca.crt'] ?? '', 'ConfigMap')
 
 /**
- * Reads the authorities of a Secret of any type: PEM blocks under `ca.crt`, as ingress-nginx names them. Nothing else
- * in it is looked at but lists of revoked certificates (`ca.crl`), which would be left out without a word.
+ * Reads the authorities of a Secret of any type: PEM blocks under `ca.crt`, the name that ingress-nginx uses. A Secret
+ * with a revocation list (`ca.crl`) is refused, because the list would be ignored silently.
  */
 export function secretAuthoritiesOf({ data = {} }: KubeSecret): OrRefusal<TlsContent> {
   if (data['ca.crl'] !== undefined)
-    return refuse('InvalidCertificate', 'data[ca.crl]', 'Lists of revoked certificates in a Secret are not taken.')
+    return refuse('InvalidCertificate', 'data[ca.crl]', 'A revocation list in a Secret is not supported.')
   const text = typeof data['ca.crt'] === 'string' && data['ca.crt'].length <= MOST_CHARACTERS ? data['ca.crt'] : ''
   return authoritiesIn(Buffer.from(text, 'base64').toString('latin1'), 'Secret')
 }

@@ -10,7 +10,7 @@ export interface BackendServicesOptions {
   readonly log: Logger
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** The creator starts and stops it. */
+  /** Shared with others, so the creator starts and stops it. */
   readonly slices: ServiceSlices
 }
 

@@ -22,18 +22,22 @@ export interface ClaimedObjectsOptions<T extends KubeObject> {
 }
 
 interface Claim {
+  /** The `resourceVersion` of the object that was patched. */
   readonly version: string
   readonly finalizers: readonly string[]
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** The objects of one kind in a cluster, kept in memory, with our finalizer and mark on those that are balanced. */
+/**
+ * The objects of one kind in a cluster, kept in memory. Objects that are balanced are claimed: they get our finalizer,
+ * which keeps them until their load balancer is gone, and an annotation as our mark.
+ */
 export class ClaimedObjects<T extends KubeObject> {
   readonly reflector: Reflector<T, T>
   readonly #options: ClaimedObjectsOptions<T>
   readonly #listeners = new Listeners<string>()
   readonly #writes: ObjectWrites
-  /** Our own writes to objects, by key, until the watch shows a newer version. */
+  /** Our own claims, by the key of the object, until the watch shows a newer version of the object. */
   readonly #claims = new Map<string, Claim>()
 
   constructor(options: ClaimedObjectsOptions<T>) {
@@ -56,7 +60,7 @@ export class ClaimedObjects<T extends KubeObject> {
     return this.#listeners.add(listener)
   }
 
-  /** @param key `namespace/name` @returns the object with what we wrote on it, even before the watch shows that */
+  /** @param key `namespace/name` @returns the object with our finalizer and mark, even before the watch shows them */
   get(key: string): T | undefined {
     const object = this.reflector.get(key)
     const identity = this.reflector.identity(key)
@@ -79,14 +83,14 @@ export class ClaimedObjects<T extends KubeObject> {
     for (const [, object] of this.reflector.list()) yield object
   }
 
-  /** The object is missing, but the deletion guard holds it. */
+  /** Whether the object is missing from the cluster but held by the deletion guard. */
   isHeld(key: string): boolean {
     return this.reflector.isHeld(key)
   }
 
   /**
-   * Asks the API server itself whether the object of this UID is gone, whatever the watch has shown.
-   * @throws Error when that cannot be decided now
+   * Asks the API server whether the object with this UID is gone, whatever the watch has shown.
+   * @throws Error when it cannot be decided now
    */
   isGone(key: string, uid: string): Promise<boolean> {
     const [namespace = '', name = ''] = key.split('/', 2)
@@ -100,8 +104,8 @@ export class ClaimedObjects<T extends KubeObject> {
   }
 
   /**
-   * Puts finalizer and mark on an object. The write names the version and the UID that were read.
-   * @param projectId written too when there are several projects
+   * Puts finalizer and mark on an object. The write applies only to the version and the UID that were read.
+   * @param projectId written as well, when there are several projects
    * @throws Stale when the object has changed since
    */
   async claim(object: T, projectId?: string): Promise<void> {
@@ -110,14 +114,14 @@ export class ClaimedObjects<T extends KubeObject> {
     const project: Record<string, string> = projectId === undefined ? {} : { [PROJECT]: projectId }
     const annotations = { [MANAGED_BY]: mark, ...project }
     await this.#writes.patchMetadata(this.#options.resource, object, { finalizers, annotations })
-    // While the watch lags, the object must not be claimed twice.
+    // Remembered, so that the object is not claimed twice while the watch lags.
     const key = keyOf(object)
     const { resourceVersion: version = '' } = object.metadata
     if (this.reflector.identity(key)?.resourceVersion === version)
       this.#claims.set(key, { version, finalizers, annotations })
   }
 
-  /** Takes finalizer and mark off. @throws Stale when the object has changed since, or is gone */
+  /** Removes finalizer and mark. @throws Stale when the object has changed since it was read, or is gone */
   async release(object: T): Promise<void> {
     const finalizers = (object.metadata.finalizers ?? []).filter((name) => name !== this.#options.finalizer)
     const annotations = { [MANAGED_BY]: null, [PROJECT]: null }
@@ -125,11 +129,10 @@ export class ClaimedObjects<T extends KubeObject> {
   }
 
   /**
-   * Applies our part of the status; an object that is gone is no error.
-   * @param clear a part of the status to remove first, whoever wrote it: an apply that does not name it leaves what
-   * others wrote
+   * Applies our part of the status.
+   * @param clear fields to remove first, whoever wrote them. Server-side apply alone would leave what others wrote
    * @returns the version that was written; null when the object is gone
-   * @throws Stale
+   * @throws Stale when the object has another UID
    */
   async applyStatus(object: T, status: object, clear: object | null): Promise<string | null> {
     const { resource } = this.#options

@@ -1,9 +1,11 @@
-/** Which objects depend on which others. Each is a text such as `service namespace/name`. */
+/**
+ * Tracks which objects depend on which others, in both directions. Objects are texts such as `service namespace/name`.
+ */
 export class Dependents {
   readonly #keysOf = new Map<string, Set<string>>()
   readonly #namesOf = new Map<string, ReadonlySet<string>>()
 
-  /** The keys of the objects that depend on it. */
+  /** The objects that depend on this one. */
   of(name: string): readonly string[] {
     return [...(this.#keysOf.get(name) ?? [])]
   }

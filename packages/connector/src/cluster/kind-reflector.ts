@@ -1,6 +1,6 @@
 import type { KubeObject, Reflector } from '@spout/kube'
 
-/** A reflector with the name of its kind, for callers that do not look at the objects. */
+/** A reflector with the name of its kind, for callers that need no objects: metrics, readiness, deletion guards. */
 export interface KindReflector {
   readonly kind: string
   readonly reflector: Pick<

@@ -2,7 +2,7 @@ import { KubeClient, LeaderElector, type Transport } from '@spout/kube'
 import type { Component, Logger } from '@spout/runtime'
 
 export interface LeadershipOptions {
-  /** Starts once this process leads. */
+  /** Started once this process leads. */
   readonly work: { start(): void; stop(): Promise<void> }
   /** Null: this process leads at once, without a lease. */
   readonly lease: {
@@ -13,15 +13,20 @@ export interface LeadershipOptions {
   } | null
   readonly identity: string
   readonly log: Logger
-  /** Another process may lead now, and work in progress cannot be called back: this process must end. */
+  /**
+   * Called when another process may lead. The caller must end this process, because work in progress cannot be undone.
+   */
   readonly onLost: (reason: string) => void
 }
 
-/** Fractions of the duration of the lease, the same as in Kubernetes' own controllers. */
+/** Fractions of the lease's duration: 10 s and 2 s of 15 s, as in Kubernetes' own controllers. */
 const RENEW_DEADLINE = 2 / 3
 const RETRY = 2 / 15
 
-/** Starts the work once this process leads. Started work ends with the process, or before the lease is released. */
+/**
+ * Starts the work once this process leads. Started work is never paused: it stops when the process stops, and then the
+ * lease is released.
+ */
 export class Leadership implements Component {
   readonly name = 'leadership'
   readonly #options: LeadershipOptions

@@ -12,7 +12,7 @@ export interface NamedConfigMapsOptions {
 
 type Data = Readonly<Record<string, string>>
 
-/** The ConfigMaps that objects name, each followed by its name alone while one of them names it. */
+/** The ConfigMaps that objects name. Each is followed by its name while some object names it. No others are read. */
 export class NamedConfigMaps {
   readonly #objects: NamedObjects<Data>
   readonly #namers = new Dependents()
@@ -31,13 +31,14 @@ export class NamedConfigMaps {
     })
   }
 
-  /** Calls back with the `namespace/name` of one that was read for the first time, or has changed. */
+  /** Calls back with the `namespace/name` of a ConfigMap that was read for the first time, or has changed. */
   onChange(listener: (key: string) => void): () => void {
     return this.#listeners.add(listener)
   }
 
   /**
-   * Says which ConfigMaps an object names now; an empty set when it is gone.
+   * Sets which ConfigMaps an object names now; an empty set when the object is gone.
+   * @param namer identifies the object
    * @param keys `namespace/name` of each
    */
   name(namer: string, keys: ReadonlySet<string>): void {
@@ -46,7 +47,7 @@ export class NamedConfigMaps {
     for (const key of before.difference(keys)) if (this.#namers.of(key).length === 0) this.#objects.forget(key)
   }
 
-  /** Null until it was read for the first time. */
+  /** Null until the ConfigMap has been read. */
   of(key: string): OrRefusal<Data> | null {
     return this.#objects.of(key)
   }

@@ -10,13 +10,13 @@ import {
 import { type Clock, type Logger, pause } from '@spout/runtime'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 
-/** Where an object is. */
+/** The address of an object in the API, and its words in refusals. */
 export interface Place {
   readonly namespace: string
   readonly name: string
   readonly resource: Resource
   readonly kind: string
-  /** Of refusals when it cannot be read. */
+  /** The field of a refusal when the object cannot be read. */
   readonly field: string
 }
 
@@ -26,13 +26,13 @@ export interface NamedObjectsOptions<Content> {
   readonly log: Logger
   readonly placeOf: (key: string) => Place
   readonly read: (key: string, object: KubeObject) => OrRefusal<Content>
-  /** Changes with the content. */
+  /** A text that changes with the content. */
   readonly versionOf: (content: Content) => string
   /** Called with the key of an object that was read for the first time, or has changed. */
   readonly onChange: (key: string) => void
 }
 
-/** How often an object is read while we may not watch it, or not read it. */
+/** How often an object is read while RBAC does not let us watch it, or not read it. */
 const READ_AGAIN_MS = 10_000
 const UNREACHABLE_MS = 1000
 /** The API server ends a watch after this time. */
@@ -47,8 +47,8 @@ interface Followed {
 type WatchLine = { readonly type: string; readonly object: KubeObject }
 
 /**
- * The objects of these names and no others, each read and watched by its name alone. No list of them is ever asked for,
- * so RBAC can allow `get` and `watch` of single names. Where watching is not allowed, it reads again now and then.
+ * Follows single objects: each is read and watched by its name. Lists are never requested, so RBAC can allow `get` and
+ * `watch` of single names. An object that we may not watch is read periodically.
  */
 export class NamedObjects<Content> {
   readonly #options: NamedObjectsOptions<Content>
@@ -60,7 +60,7 @@ export class NamedObjects<Content> {
     this.#options = options
   }
 
-  /** Begins to follow it; does nothing if it is followed. */
+  /** Begins to follow an object; does nothing if it is already followed. */
   follow(key: string): void {
     if (this.#followed.has(key)) return
     const stop = new AbortController()
@@ -77,7 +77,7 @@ export class NamedObjects<Content> {
     void followed.done.then(() => this.#ending.delete(followed.done))
   }
 
-  /** Null until the object was read for the first time. */
+  /** Null until the object has been read. */
   of(key: string): OrRefusal<Content> | null {
     return this.#contents.get(key) ?? null
   }
@@ -99,7 +99,7 @@ export class NamedObjects<Content> {
         if (!signal.aborted)
           log.warn(
             { event: 'named-object-unread', kind: placeOf(key).kind, object: key, reason: (error as Error).message },
-            'an object that is named could not be read; will try again',
+            'a named object could not be read; will try again',
           )
       }
       if (pauseMs > 0) await pause(clock, pauseMs, signal)
@@ -137,7 +137,7 @@ export class NamedObjects<Content> {
     try {
       const lines = this.#options.transport.lines({
         path: collectionPath(resource, namespace),
-        // A watch without a version starts with the present object.
+        // A watch without a version begins with the present object.
         query: { watch: true, fieldSelector: `metadata.name=${name}`, timeoutSeconds: WATCH_SECONDS },
         signal: AbortSignal.any([signal, own.signal]),
         silenceMs: SILENCE_MS,
@@ -163,8 +163,8 @@ export class NamedObjects<Content> {
   }
 
   /**
-   * Reads it once more when the watch has begun: of one that was deleted before, after it had been read, no event tells.
-   * What an event told meanwhile is newer.
+   * Reads the object once more when the watch has begun. If it was deleted between the first read and the beginning of
+   * the watch, no event says so. If events have arrived meanwhile, they are newer than this answer.
    */
   async #check(key: string, events: () => number, signal: AbortSignal): Promise<void> {
     const { namespace, name, resource } = this.#options.placeOf(key)

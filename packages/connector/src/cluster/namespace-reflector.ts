@@ -13,7 +13,7 @@ export interface NamespaceReflectorOptions {
 
 type Labels = Readonly<Record<string, string>>
 
-/** Labels of the cluster's namespaces. Reads namespaces only when rules use their labels. */
+/** The labels of the cluster's namespaces. Namespaces are read only if rules use their labels. */
 export class NamespaceReflector implements NamespaceLabels {
   readonly #reflector: Reflector<Namespace, Labels> | null
 

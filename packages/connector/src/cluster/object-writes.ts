@@ -11,19 +11,19 @@ import {
 import { Semaphore } from '@spout/runtime'
 import { keyOf, uidOf } from '../objects.ts'
 
-/** The object has changed since it was read: read it again. */
+/** The object has changed since it was read, or is gone. Read it again before another attempt. */
 export class Stale extends Error {
   override readonly name = 'Stale'
 }
 
-/** Our field manager: we own what we apply, and leave what others wrote. */
+/** Our field manager in server-side apply: we own the fields that we apply, and leave those of others. */
 const FIELD_MANAGER = 'spout'
-/** The API server answers this many at once as fast as more, and refuses everybody's requests above 200. */
+/** Writes at once. More are not faster, and above 200 the API server refuses requests of everybody. */
 const MOST_WRITES = 64
 
 /**
- * Writes to objects that were read from a cluster, a limited number at once. Each names the UID that was read: an
- * object that was made again under the same name is another one. An object that is gone is no error for a status.
+ * Writes to objects that were read from a cluster, a limited number at once. Each write names the UID that was read, so
+ * that it does not reach a new object of the same name.
  */
 export class ObjectWrites {
   readonly #transport: Transport
@@ -34,7 +34,7 @@ export class ObjectWrites {
   }
 
   /**
-   * Patches the metadata of this version of the object only.
+   * Patches the metadata, of exactly this version of the object.
    * @throws Stale when it has changed since, or is gone
    */
   async patchMetadata<T extends KubeObject>(
@@ -46,7 +46,7 @@ export class ObjectWrites {
     await this.#patch(resource, object, {
       contentType: 'application/merge-patch+json',
       body: { metadata: { uid: uidOf(object), resourceVersion, ...metadata } },
-      // A second attempt would fail on the version that the first one made.
+      // Not repeated after a lost answer: a second attempt would fail on the version that the first one made.
       retry: false,
       // The watch shows the result.
       read: false,
@@ -70,7 +70,7 @@ export class ObjectWrites {
 
   /**
    * Replaces the named fields of the status, whoever wrote them; null removes one.
-   * @param resourceVersion only this version of the object; left out: any
+   * @param resourceVersion patches only this version of the object; left out: any version
    * @returns the version that was written; null when the object is gone
    * @throws Stale when it has another UID, or has changed since
    */
@@ -116,10 +116,12 @@ export class ObjectWrites {
 
 type Write = Pick<KubeRequest, 'query' | 'contentType' | 'body' | 'retry' | 'read'>
 
-/** A write's error: the object is another version, has another UID, or is gone. @throws Stale for these; else the error */
+/**
+ * @throws Stale when a write failed because the object has another version or UID, or is gone; else the error itself
+ */
 export function staleOr(error: unknown): never {
   if (isConflict(error) || isNotFound(error)) throw new Stale((error as Error).message)
-  // A finalizer cannot be added to an object that is being deleted; it was read before its deletion began.
+  // The object was read before its deletion began: a finalizer cannot be added to an object that is being deleted.
   if (error instanceof KubeError && error.status === 422) throw new Stale(error.message)
   throw error
 }

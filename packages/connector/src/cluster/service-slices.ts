@@ -16,7 +16,9 @@ export interface ServiceSlicesOptions {
   readonly log: Logger
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Managers whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out: all. */
+  /**
+   * Managers whose EndpointSlices count, as in label `endpointslice.kubernetes.io/managed-by`; empty or left out: all.
+   */
   readonly slicesBy?: readonly string[]
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
@@ -27,7 +29,7 @@ const BY_SERVICE = 'service'
 export class ServiceSlices {
   readonly reflector: Reflector<EndpointSlice, EndpointSlice>
   readonly #listeners = new Listeners<string>()
-  /** The Service of each slice, since a deleted slice does not name it. */
+  /** The Service of each slice, kept because a deleted slice no longer names it. */
   readonly #serviceOfSlice = new Map<string, string>()
 
   constructor({ transport, clock, log, namespace, slicesBy, deletionGuard }: ServiceSlicesOptions) {

@@ -3,7 +3,9 @@ import { SERVICE_NAME_LABEL } from '@spout/kube'
 import { ofManagers } from '../endpoints/slice-managers.ts'
 import { EXCLUDE_NODE_LABEL, SLICE_MANAGER_LABEL } from '../objects.ts'
 
-/** Objects reduced to the fields that are read here. They are built anew, so that the rest can be freed. */
+/**
+ * Reduces objects to the fields that are read here. The result shares no parent with the original, which can be freed.
+ */
 
 /** The fields of these names that exist. */
 export function picked<T extends object, K extends keyof T>(from: T | undefined, names: readonly K[]): Pick<T, K> {
@@ -12,7 +14,7 @@ export function picked<T extends object, K extends keyof T>(from: T | undefined,
   return kept as Pick<T, K>
 }
 
-/** @param managers whose slices count; empty takes all */
+/** An EndpointSlice, reduced. @param managers the managers whose endpoints count; empty: all */
 export function trimSlice(
   { metadata, addressType, endpoints, ports }: EndpointSlice,
   managers: readonly string[] = [],
@@ -33,11 +35,11 @@ export function trimSlice(
     ports: (ports ?? []).map((port) => picked(port, ['name', 'protocol', 'port'])),
   }
   const kept = ofManagers(trimmed, managers)
-  // One label of a slice is enough: there are thousands of slices.
+  // The manager's label was needed only to decide above. One label less matters for thousands of slices.
   return { ...kept, metadata: { ...kept.metadata, labels } }
 }
 
-/** Heartbeats change a node every few seconds; the trimmed node does not change with them. */
+/** A node, reduced. Heartbeats change a node every few seconds; the reduced node does not change with them. */
 export function trimNode({ metadata, spec, status }: Node): Node {
   return {
     metadata: {

@@ -3,7 +3,7 @@ import { type Clock, type Logger, retry } from '@spout/runtime'
 
 export interface WhenReadableOptions {
   readonly transport: Transport
-  /** For people: `Ingress`. */
+  /** Name for people, such as `Ingress`. */
   readonly api: string
   readonly resources: readonly Resource[]
   /** Called once, when all can be listed. */
@@ -15,8 +15,8 @@ export interface WhenReadableOptions {
 const LOOK_MS = 10_000
 
 /**
- * Begins once the API server has these kinds and lets us list them. They may be installed, or allowed, at any time.
- * Nothing else waits for this.
+ * Calls `begin` once the API server has these kinds and lets us list them. They may be installed, or allowed, at any
+ * time, so it asks again until then.
  */
 export class WhenReadable {
   readonly #options: WhenReadableOptions
@@ -42,7 +42,7 @@ export class WhenReadable {
     this.#looking ??= this.#begin()
   }
 
-  /** From now on it does not begin. */
+  /** `begin` is not called after this. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#looking
@@ -55,7 +55,7 @@ export class WhenReadable {
     const look = async () => {
       const reason = await whyUnreadable(transport, resources, signal)
       if (reason !== null && reason !== told)
-        log.info({ event: 'api-left-alone', api, reason }, 'this API is left alone: it cannot be read')
+        log.info({ event: 'api-left-alone', api, reason }, 'this API cannot be read: its objects are left alone')
       told = reason
       this.#isUnreadable = reason !== null
       return reason === null ? ('done' as const) : ('again' as const)
@@ -63,7 +63,7 @@ export class WhenReadable {
     const onFailure = ({ message }: Error) =>
       log.debug(
         { event: 'api-unknown', api, reason: message },
-        'whether this API can be read is not known; will try again',
+        'the API server did not say whether this API can be read; will try again',
       )
     await retry(look, { clock, signal, firstPauseMs: LOOK_MS, longestPauseMs: LOOK_MS, onFailure })
     if (signal.aborted) return
@@ -73,7 +73,7 @@ export class WhenReadable {
   }
 }
 
-/** @returns why not; null when all can be listed. @throws Error when the API server does not answer */
+/** @returns why a kind cannot be listed; null when all can. @throws Error when the API server does not answer */
 async function whyUnreadable(
   transport: Transport,
   resources: readonly Resource[],

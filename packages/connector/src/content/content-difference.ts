@@ -17,9 +17,9 @@ export interface PoolChange {
 }
 
 /**
- * How a document differs from the wanted content: not at all (`same`), in members of pools and routes of listeners, or in
- * more (`whole`).
- * The order of members does not count. Called often and with many members, so it copies nothing.
+ * How a document differs from the wanted content: not at all (`same`), only in members of pools and routes of listeners
+ * (a list of changes), or in more (`whole`). The order of members does not count. It is called often and with many
+ * members, so it does not copy them.
  */
 export function differenceTo(
   document: LoadBalancer,
@@ -33,7 +33,7 @@ export function differenceTo(
     if (members.length === others.length && members.every((member, index) => isAsWanted(member, others[index]!)))
       continue
     const change = changeOf(id, members, others)
-    // Two members of one endpoint: the control plane refuses them with its reason.
+    // Two wanted members have the same endpoint: written as a whole, they are refused with the control plane's reason.
     if (change === null) return 'whole'
     if (change.put.length + change.remove.length > 0) changes.push(change)
   }
@@ -41,7 +41,7 @@ export function differenceTo(
   for (const [at, { id, routes = [] }] of document.listeners.entries()) {
     const change = routeChange(id, routes, wanted.listeners[at]?.routes ?? [], poolNames, alike)
     if (change === 'whole') return 'whole'
-    // After the members: a route may send to a pool from now on.
+    // Routes come after members: a route may be about to send to a pool that has had no members.
     if (change !== null) changes.push(change)
   }
   return changes.length === 0 ? 'same' : changes
@@ -51,8 +51,9 @@ export function differenceTo(
 export const says = (document: LoadBalancer, wanted: LoadBalancerContent): boolean =>
   differenceTo(document, wanted) === 'same'
 
+/** @returns null when two wanted members have the same endpoint */
 function changeOf(poolId: string, members: readonly Member[], wanted: readonly MemberContent[]): PoolChange | null {
-  // Both lists are sorted by address, so they mostly have a common start.
+  // Both lists are sorted by address, so they mostly begin with the same members.
   let first = 0
   const isSameAt = (at: number) => at < members.length && at < wanted.length && isAsWanted(members[at]!, wanted[at]!)
   while (isSameAt(first)) first++
@@ -73,7 +74,7 @@ function changeOf(poolId: string, members: readonly Member[], wanted: readonly M
 }
 
 const keyOf = ({ address, port }: Endpoint): string => `${address} ${port}`
-/** Written out for speed: it runs for millions of members. A test fails when a field is forgotten. */
+/** Field by field for speed: it runs for millions of members. A test fails when a field is missing here. */
 const isAsWanted = (member: Member, wanted: MemberContent): boolean =>
   member.address === wanted.address &&
   member.port === wanted.port &&

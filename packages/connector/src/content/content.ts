@@ -2,19 +2,20 @@ import type { CheckType, Listener, LoadBalancer, Pool } from '@spout/model'
 import { type RouteContent, routeContentOf } from './route-content.ts'
 
 /**
- * The part of a load balancer's document that we write. The control plane gives ids to listeners, pools and members,
- * and keeps them while protocol and port, name, or address and port stay the same.
+ * The part of a load balancer's document that we write. The control plane assigns the ids. A listener keeps its id
+ * while protocol and port stay the same, a pool while its name does, a member while address and port do.
  */
 export interface LoadBalancerContent {
   readonly name: string
   readonly annotations: Readonly<Record<string, string>>
   /**
-   * Written with the rest, but not compared: an annotation on the object shows when they have changed. Absent: none.
+   * Written with the rest, but not compared with the present ones: whoever sets tags also sets an annotation that
+   * changes with them. Absent: none.
    */
   readonly tags?: readonly string[]
   readonly pools: readonly PoolContent[]
   readonly listeners: readonly ListenerContent[]
-  /** Names to publish; absent: none. An empty list removes those that the load balancer has. */
+  /** DNS names to publish; absent: none. An empty list removes the present ones. */
   readonly dnsNames?: readonly string[]
   /** Seconds; absent: the control plane's default. */
   readonly dnsTtlSeconds?: number
@@ -44,9 +45,9 @@ export interface PoolContent {
   readonly drainSeconds: number
   readonly members: readonly MemberContent[]
   readonly monitor: MonitorContent | null
-  /** Absent: members are not spoken to with TLS. `poolTls` gives the defaults. */
+  /** TLS settings for connections to members, with all defaults, which `poolTls` sets. Absent: no TLS. */
   readonly tls?: NonNullable<Pool['tls']>
-  /** Members are spoken to in HTTP/2 without TLS. Absent: in HTTP/1.1. */
+  /** Members speak HTTP/2 without TLS. Absent: they do not. */
   readonly http2?: true
   /** The percentage of new connections that is refused. Absent: none. */
   readonly refusedPercent?: number
@@ -70,7 +71,7 @@ export interface MonitorContent {
   readonly path: string | null
 }
 
-/** The content of an existing document. */
+/** The content of an existing document, without its tags. */
 export function contentOf(document: LoadBalancer): LoadBalancerContent {
   return {
     name: document.name,
@@ -117,8 +118,7 @@ function namesOf({
 }
 
 /**
- * The listeners that `contentOf` gives, without computing the rest. Earlier control planes leave out fields with
- * default values.
+ * The listeners of `contentOf`, without computing the rest. Documents of earlier control planes lack newer fields.
  */
 export function listenersOf(document: LoadBalancer): readonly ListenerContent[] {
   const poolNames = new Map(document.pools.map(({ id, name }) => [id, name]))

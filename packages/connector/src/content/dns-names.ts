@@ -2,29 +2,29 @@ import { coversName, MOST_DNS_NAMES, whyNotDnsName } from '@spout/model'
 import { type Refusal, shown } from '../refusal.ts'
 import type { LoadBalancerContent } from './content.ts'
 
-/** The annotations of external-dns, each with its present prefix and the one from before version 0.22. */
+/** The annotations of external-dns, each with its present prefix and the prefix before version 0.22. */
 export const DNS_ANNOTATIONS = {
   /** Names to publish, comma separated. */
   hostname: ['external-dns.kubernetes.io/hostname', 'external-dns.alpha.kubernetes.io/hostname'],
   /** How long resolvers may keep the answer. */
   ttl: ['external-dns.kubernetes.io/ttl', 'external-dns.alpha.kubernetes.io/ttl'],
-  /** Who publishes the names. Unless it is `dns-controller`, we leave the object to others. */
+  /** Who publishes the names. With a value other than `dns-controller`, somebody else does. */
   controller: ['external-dns.kubernetes.io/controller', 'external-dns.alpha.kubernetes.io/controller'],
 } as const
 
 export const ALL_DNS_ANNOTATIONS: readonly string[] = Object.values(DNS_ANNOTATIONS).flat()
 
-/** A host that an object serves, and its field there. */
+/** A host that an object serves, and the field that names it. */
 export interface ServedHost {
   readonly host: string
   readonly field: string
 }
 
-/** The names that an object asks for. */
+/** The DNS names that an object requests. */
 export interface AskedNames {
   readonly dnsNames: readonly string[]
   readonly dnsTtlSeconds: number | null
-  /** Problems with the names. They do not keep the object from being served. */
+  /** Problems with the names. The object is served nevertheless. */
   readonly notices: readonly Refusal[]
 }
 
@@ -32,8 +32,8 @@ export const NO_NAMES: AskedNames = { dnsNames: [], dnsTtlSeconds: null, notices
 
 /**
  * Collects the names in an object's annotations and the hosts that it serves. Names that cannot be published are left
- * out and reported. In a project without domains, which has no names at all, hosts are not reported.
- * @param domains of the project; absent: the control plane decides
+ * out and reported. In a project without domains, which can publish no names, hosts are not reported.
+ * @param domains the project's domains; absent: the control plane decides whether a name is below one
  */
 export function askedNames(
   annotations: Readonly<Record<string, string>> = {},
@@ -62,8 +62,9 @@ export function askedNames(
 }
 
 /**
- * The names of objects that share a load balancer, the oldest object first. The first object that sets a time to live
+ * The names of all objects that share a load balancer, up to the limit. The first object that sets a time to live
  * decides it.
+ * @param all the requests, the oldest object's first
  */
 export function namesOfAll(all: readonly AskedNames[]): Pick<LoadBalancerContent, 'dnsNames' | 'dnsTtlSeconds'> {
   const names = new Set<string>()
@@ -76,7 +77,7 @@ export function namesOfAll(all: readonly AskedNames[]): Pick<LoadBalancerContent
   return { dnsNames: [...names].slice(0, MOST_DNS_NAMES), ...(typeof ttl === 'number' && { dnsTtlSeconds: ttl }) }
 }
 
-/** Reports names of an object that the load balancer which it shares does not have. */
+/** A notice when some names of an object are not published because its load balancer has too many; else null. */
 export function tooManyNames({ dnsNames }: AskedNames, published: readonly string[] = []): Refusal | null {
   const left = dnsNames.find((name) => !published.includes(name))
   if (left === undefined) return null
@@ -95,7 +96,7 @@ export const NAMES_FIELD = 'metadata.annotations[external-dns.kubernetes.io/host
 
 const fieldOf = (name: keyof typeof DNS_ANNOTATIONS): string => `metadata.annotations[${DNS_ANNOTATIONS[name][0]}]`
 
-/** Two annotations with different values are refused. */
+/** The value under either prefix. Different values under both are refused. */
 function textOf(
   annotations: Readonly<Record<string, string>>,
   name: keyof typeof DNS_ANNOTATIONS,
@@ -116,7 +117,7 @@ function textOf(
 const UNIT_S = { ms: 0.001, s: 1, m: 60 } as const
 const LONGEST_S = 604_800
 
-/** Seconds, or a time such as `1m`. */
+/** Parses a time to live: seconds, or a duration such as `1m`. */
 function lifetimeOf({ value, refusal }: ReturnType<typeof textOf>) {
   if (value === '') return { seconds: null, refusal }
   const match = /^(\d{1,9})(ms|s|m)?$/.exec(value)

@@ -1,15 +1,15 @@
 import type { LoadBalancer } from '@spout/model'
 
-/** Annotation of a load balancer: the cluster of its objects. */
+/** Annotation of a load balancer: the id of the cluster that its objects are in. */
 export const CLUSTER_ANNOTATION = 'kubernetes.cluster'
 
 /**
- * The kind of the objects that have load balancers, as annotations name it. The Ingresses of one namespace and class
- * have one together, so their group counts as the object.
+ * The kind of an object that has a load balancer, as annotations name it. The Ingresses of one namespace and class
+ * share one, so their group counts as one object.
  */
 export type OwnerKind = 'service' | 'ingress' | 'gateway' | 'load-balancer'
 
-/** Annotation that names one object of the load balancer by its UID; the value is its `namespace/name`. */
+/** The annotation of a load balancer that names one of its objects by UID. The value is `namespace/name`. */
 export const ownerAnnotation = (kind: OwnerKind, uid: string): string => `kubernetes.${kind}.${uid}`
 
 /** The objects of a load balancer: `namespace/name` by UID. */

@@ -35,24 +35,24 @@ const forwardContent = z.strictObject({
 })
 
 const routeContent = z.strictObject({
-  /** Unique in the listener: routes keep their ids by it. */
+  /** Unique in the listener. A route keeps its id while its name stays the same. */
   name,
   conditions: routeOptions.conditions,
   action: z.discriminatedUnion('type', [forwardContent, redirectAction, respondAction]),
 })
 
-/** A route of a listener as we write it. Pools have their names, which are unique in the document. */
+/** A route of a listener as we write it. It refers to pools by name, which is unique in the document. */
 export interface RouteContent {
   readonly name: string
   readonly conditions: readonly RouteCondition[]
   readonly action: z.output<typeof forwardContent> | Exclude<RouteAction, { readonly type: 'forward' }>
-  /** Present only on a route that somebody else has switched off. */
+  /** Only on a stored route that somebody else has disabled; we never write it. */
   readonly enabled?: false
 }
 
 export type RouteContentInput = z.input<typeof routeContent>
 
-/** The pools that a route names, by name: those that answer, are asked, or get copies. A pool may come twice. */
+/** The names of the pools that a route uses: as backends, as authorizer, or for mirrors. A pool may come twice. */
 export const poolNamesOf = ({ action }: Pick<RouteContent, 'action'>): readonly string[] =>
   action.type === 'forward'
     ? [...action.pools, ...(action.authorizer === undefined ? [] : [action.authorizer]), ...(action.mirrors ?? [])].map(
@@ -61,9 +61,10 @@ export const poolNamesOf = ({ action }: Pick<RouteContent, 'action'>): readonly 
     : []
 
 /**
- * A route with all its defaults, as documents have it, so that both can be compared.
- * @param field of the object that the route is made of, for a refusal
- * @returns a refusal for what no listener takes, such as a host name that is too long. So one bad route stops no other
+ * Adds all defaults to a route, so that it can be compared with the stored one.
+ * @param field the field of the object that the route is made of, for a refusal
+ * @returns a refusal for a route that the control plane would refuse, such as one with too long a host name. The caller
+ * leaves it out, so that one bad route does not block the others
  */
 export function routeOf(input: RouteContentInput, field: string): OrRefusal<RouteContent> {
   try {
@@ -74,7 +75,7 @@ export function routeOf(input: RouteContentInput, field: string): OrRefusal<Rout
   }
 }
 
-/** @param poolNames names by id */
+/** The content of a stored route. @param poolNames names of the document's pools by id */
 export function routeContentOf(
   { name, enabled, conditions, action }: HttpRoute,
   poolNames: ReadonlyMap<string, string>,

@@ -6,23 +6,24 @@ import { type RouteContent, routeContentOf } from './route-content.ts'
 export interface RouteChange {
   readonly listenerId: string
   /**
-   * New, changed and moved routes, in order. A new or moved route comes with the id of the route that it goes before.
+   * New, changed and moved routes, in order. `before` is the id of the route that a new or moved route is placed
+   * before; without it, a new route goes to the end.
    */
   readonly put: readonly (RouteContent & { readonly before?: string })[]
-  /** Ids. */
+  /** Ids of routes. */
   readonly remove: readonly string[]
 }
 
-/** The content that a stored route was last found to equal. Both are the same objects until one of them changes. */
+/** A cache: the content that a stored route was last found to equal. Both stay the same objects until they change. */
 export type AlikeRoutes = WeakMap<HttpRoute, RouteContent>
 
-/** With more routes than this, a change costs as much as replacing all. */
+/** Limit for the routes in one change. With more, replacing the document costs no more. */
 const MOST_CHANGES = 500
 
 /**
  * How the routes of a listener differ from the wanted ones. It is called often, with thousands of routes of which few
  * differ.
- * @returns null when they are equal; `whole` when a route moves to the end, their names are not unique, or too many differ
+ * @returns null when they are equal; `whole` when a route moves to the end, names are not unique, or too many differ
  */
 export function routeChange(
   listenerId: string,
@@ -64,7 +65,7 @@ export function routeChange(
     const route = known.get(one.name)
     if (route === undefined) put.push(before === undefined ? one : { ...one, before })
     else if (moved.has(one.name)) {
-      // A route that is put without another one stays where it is.
+      // A change cannot express this: an existing route without `before` keeps its place.
       if (before === undefined) return 'whole'
       put.push({ ...one, before })
     } else {
@@ -77,7 +78,7 @@ export function routeChange(
   return { listenerId, put: put.reverse(), remove }
 }
 
-/** The routes after a change. @param put those that were put, as the control plane has them */
+/** The routes after a change. @param put the routes that were put, as the control plane answered them */
 export function withRouteChange(
   routes: readonly HttpRoute[],
   { put: wanted, remove }: RouteChange,

@@ -4,7 +4,7 @@ import type { RouteContent } from './route-content.ts'
 
 type HostCondition = Extract<RouteCondition, { readonly on: 'host' }>
 
-/** How a host condition says a name; null when it says no whole name. A wildcard begins with `*.`. */
+/** The host that a value of a host condition means; null for a regular expression. A wildcard begins with `*.`. */
 function hostOf({ compare }: HostCondition, value: string): string | null {
   if (compare === 'exact') return value
   return compare === 'one-label' || compare === 'any-labels' ? `*.${value}` : null
@@ -16,7 +16,7 @@ const hostsOf = (condition: RouteCondition): readonly string[] =>
 /** The hosts that a route names. */
 export const hostsOfRoute = ({ conditions }: RouteContent): readonly string[] => conditions.flatMap(hostsOf)
 
-/** The host at a field of the native API such as `listeners[0].routes[1].conditions[0].values[2]`; null: it is none. */
+/** The host at a field path such as `listeners[0].routes[1].conditions[0].values[2]`; null when it is no host. */
 export function hostAt({ listeners }: LoadBalancerContent, field: string): string | null {
   const match = /^listeners\[(\d+)\]\.routes\[(\d+)\]\.conditions\[(\d+)\]\.values\[(\d+)\]$/.exec(field)
   const [listener = -1, route = -1, at = -1, value = -1] = (match ?? []).slice(1).map(Number)
@@ -27,7 +27,7 @@ export function hostAt({ listeners }: LoadBalancerContent, field: string): strin
 }
 
 /**
- * The routes without some hosts. A route that would have no host left is left out, because it would match all requests.
+ * The routes without some hosts. A route that has no other host is removed, because it would match all hosts.
  */
 export function withoutHosts(
   routes: readonly RouteContent[],

@@ -3,16 +3,16 @@ import type { LoadBalancer } from '@spout/model'
 import type { AnsweredLoadBalancer } from './native-bodies.ts'
 
 /**
- * Documents in the answers to our calls. Documents from the watch are built from the same objects. So a document is not
- * kept twice, and equal routes are the same object, which saves comparing them in depth.
+ * Keeps documents from the answers to our calls. The document that the watch then shows reuses their parts: so it is
+ * not held in memory twice, and equal routes are the same objects, which need no deep comparison.
  */
 export class AnsweredDocuments {
-  /** Created load balancers that the watch has not shown yet; null until the call is answered. */
+  /** Load balancers in creation that the watch has not shown yet, by id; null until the call is answered. */
   readonly #made = new Map<string, LoadBalancer | null>()
-  /** Documents with routes, as the last call returned them. */
+  /** Documents with routes, as the last call returned them, by id. */
   readonly #changed = new Map<string, LoadBalancer>()
 
-  /** The load balancer is about to be created. */
+  /** Called when a load balancer is about to be created. */
   begin(id: string): void {
     this.#made.set(id, null)
   }
@@ -26,13 +26,13 @@ export class AnsweredDocuments {
     else this.#changed.delete(document.id)
   }
 
-  /** The load balancer was not created, or is gone. */
+  /** Called when the load balancer was not created, or is gone. */
   forget(id: string): void {
     this.#made.delete(id)
     this.#changed.delete(id)
   }
 
-  /** The document that the watch shows, built from the objects of earlier answers. */
+  /** The document that the watch shows, built from parts of earlier answers where they are equal. */
   likeAnswered({ status, ...document }: AnsweredLoadBalancer): AnsweredLoadBalancer {
     const answered = this.#changed.get(document.id) ?? this.#made.get(document.id) ?? null
     this.#made.delete(document.id)

@@ -4,10 +4,11 @@ import { type Clock, systemClock, type Timer } from '@spout/runtime'
 export type Outcome<R> = { readonly value: R } | { readonly error: unknown }
 
 export interface CallsTogetherOptions<T, R> {
+  /** The call for a single item. */
   readonly one: (item: T) => Promise<R>
-  /** Results for each item, in order. Rejects when the call failed as a whole. */
+  /** The call for several items: a result for each, in order. Rejects when the call failed as a whole. */
   readonly many: (items: readonly T[]) => Promise<readonly Outcome<R>[]>
-  /** Whether an item may have caused the failure of the whole call: then each item gets a call of its own. */
+  /** Whether one of the items may have caused the failure of the whole call. Then each item gets a call of its own. */
   readonly isAboutContent: (error: unknown) => boolean
   /** Approximate size of one item in the call's body. */
   readonly bytesOf: (item: T) => number
@@ -17,18 +18,18 @@ export interface CallsTogetherOptions<T, R> {
 
 interface Waiting<T, R> {
   readonly item: T
-  /** Time at which the item is sent at the latest, alone if no other arrives. */
+  /** Monotonic time at which the item is sent at the latest, alone if no other has arrived. */
   readonly dueMs: number
   readonly resolve: (value: R) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Further calls would only wait in the control plane. */
+/** Calls under way at once. More would only wait in the control plane. */
 const MOST_CALLS = 2
 
 /**
- * Batches calls: items that arrive while other calls are under way go into one call. A single item waits for others
- * only as long as its caller allows. A refused item does not stop the others.
+ * Batches calls: items that arrive while other calls are under way share the next call. Without such calls, an item
+ * waits for others only as long as its caller allows. A refused item does not affect the others.
  */
 export class CallsTogether<T, R> {
   readonly #options: CallsTogetherOptions<T, R>
@@ -51,7 +52,7 @@ export class CallsTogether<T, R> {
     })
   }
 
-  /** Runs after everything else that this turn of the event loop adds. */
+  /** Starts a call at the end of this turn of the event loop, so that all items of this turn share it. */
   #schedule(): void {
     if (this.#scheduled || this.#calls >= MOST_CALLS || this.#waiting.length === 0) return
     this.#patience?.clear()
@@ -73,7 +74,7 @@ export class CallsTogether<T, R> {
     })
   }
 
-  /** How long all waiting items can still wait. An urgent one takes the others along. */
+  /** How long all waiting items can still wait. When one is due, the others go with it. */
   #patienceMs(): number {
     if (this.#waiting.length >= this.#options.most.items) return 0
     let dueMs = Number.POSITIVE_INFINITY

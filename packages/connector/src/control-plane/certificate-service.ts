@@ -5,14 +5,14 @@ export interface StoredCertificate {
   readonly id: string
   readonly name: string
   readonly tags: readonly string[]
-  /** DNS names and addresses that it is for. */
+  /** The DNS names and addresses for which it is valid. */
   readonly names: readonly string[]
 }
 
-/** The fields of a certificate that describe it to people and to us, beside its content. */
+/** The fields that describe a certificate, for people and for us; all but its content. */
 export type CertificateLabels = Pick<StoredCertificate, 'name' | 'tags'>
 
-/** `listed` ends the first part of a watch: everything that exists has been sent. */
+/** `listing` begins a watch; `listed` says that everything that exists has been sent. */
 export type CertificateEvent =
   | { readonly type: 'listing' | 'listed' }
   | { readonly type: 'shown'; readonly certificate: StoredCertificate }
@@ -24,7 +24,7 @@ export type CertificateEvent =
  */
 export interface CertificateService {
   create(labels: CertificateLabels, content: TlsContent): Promise<StoredCertificate>
-  /** Replaces the content. Listeners show it to clients at once, and need no change. */
+  /** Replaces the content. Listeners use it at once, without a change of theirs. */
   replace(id: string, labels: CertificateLabels, content: TlsContent): Promise<StoredCertificate>
   /** Resolves also when there was none. @throws Refused `InUse` while a listener names it */
   delete(id: string): Promise<void>

@@ -7,11 +7,11 @@ export interface KnownDomainsOptions {
   readonly service: Pick<LoadBalancerService, 'watchDomains'>
   readonly clock: Clock
   readonly log: Logger
-  /** Called when they have changed. */
+  /** Called when the domains have changed. */
   readonly onChange: () => void
 }
 
-/** The domains of the project, below which its load balancers may have names, kept by the control plane's watch. */
+/** The project's domains, kept up to date by a watch. Its load balancers may have names below these. */
 export class KnownDomains {
   readonly #options: KnownDomainsOptions
   #known: readonly string[] | null = null
@@ -28,7 +28,7 @@ export class KnownDomains {
     return this.#known ?? []
   }
 
-  /** Follows the watch until `signal` aborts, however often it breaks. */
+  /** Follows the watch until `signal` aborts. A broken watch is started again. */
   async follow(signal: AbortSignal): Promise<void> {
     const { service, clock, log, onChange } = this.#options
     const watch = async (resetPauses: () => void) => {

@@ -15,7 +15,7 @@ export type LoadBalancerChange =
   | { readonly type: 'shown'; readonly document: LoadBalancer; readonly before: LoadBalancer | null }
   | { readonly type: 'gone'; readonly document: LoadBalancer }
 
-/** The load balancers of this cluster, kept by the control plane's watch and indexed by their objects. */
+/** The load balancers of this cluster, kept up to date by a watch and indexed by their objects. */
 export class KnownLoadBalancers {
   readonly #service: LoadBalancerService
   readonly #cluster: string
@@ -26,11 +26,11 @@ export class KnownLoadBalancers {
   readonly #idsOfUid = new Map<string, Set<string>>()
   readonly #idsOfKey = new Map<string, Set<string>>()
   readonly #listeners = new Listeners<LoadBalancerChange>()
-  /** Cache for comparisons with the wanted content. */
+  /** Cache for comparing routes with the wanted content. */
   readonly alike: AlikeRoutes = new WeakMap()
-  /** The content that a document was last found to equal. Both are the same objects until one of them changes. */
+  /** Cache: the content that a document was last found to equal. Both stay the same objects until they change. */
   readonly says = new WeakMap<LoadBalancer, LoadBalancerContent>()
-  /** Ids seen since the last list began. */
+  /** Ids that the list under way has shown; null when none is under way. */
   #seen: Set<string> | null = null
   #listed = false
 
@@ -80,14 +80,14 @@ export class KnownLoadBalancers {
     return this.#listeners.add(listener)
   }
 
-  /** Takes what the watch showed. Ignores anything older than what is known. */
+  /** Takes a load balancer from the watch. Ignores a version older than the known one. */
   note(shown: ShownLoadBalancer): void {
     this.#take(shown)
   }
 
   /**
-   * Takes the answer to a call. The watch may have shown the same version before, with a newer status. A status has no
-   * version of its own, so for the same version the watch's status counts.
+   * Takes the answer to a call. The watch may have shown the same version already, with a newer status. Statuses have
+   * no versions, so for the same version of the document the status from the watch is kept.
    */
   answered(shown: ShownLoadBalancer): void {
     const before = this.#byId.get(shown.document.id)
@@ -104,7 +104,7 @@ export class KnownLoadBalancers {
     const isKnown = before !== undefined && isSameDocument(document, before.document)
     if (isKnown && isDeepStrictEqual(shown.status, before.status)) return
     if (before !== undefined) this.#unindex(before.document)
-    // The document is the same object as before, so code that has processed it can skip it.
+    // An unchanged document stays the same object, so that code which has processed it can skip it.
     this.#byId.set(document.id, isKnown ? { document: before.document, status: shown.status } : shown)
     for (const [uid, key] of ownersOf(document, this.#kind)) {
       put(this.#idsOfUid, uid, document.id)
@@ -121,7 +121,7 @@ export class KnownLoadBalancers {
     this.#tell({ type: 'gone', document: before.document })
   }
 
-  /** Follows the watch until `signal` aborts, however often it breaks. */
+  /** Follows the watch until `signal` aborts. A broken watch is started again. */
   async follow(signal: AbortSignal): Promise<void> {
     const watch = async (resetPauses: () => void) => {
       try {
@@ -169,7 +169,7 @@ export class KnownLoadBalancers {
   }
 }
 
-/** A document that was deleted and made again begins at generation 1 with a later time. */
+/** Compares creation times first: a document that was deleted and created again begins at generation 1. */
 function isOlder(a: LoadBalancer, b: LoadBalancer): boolean {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt
   if (a.generation !== b.generation) return a.generation < b.generation
@@ -191,7 +191,7 @@ function remove(index: Map<string, Set<string>>, key: string, id: string): void 
   if (ids?.size === 0) index.delete(key)
 }
 
-/** The documents that a change is about: as the load balancer was, and as it is. */
+/** The documents of a change: the load balancer as it was before and as it is now; none for `listed`. */
 export const documentsOf = (change: LoadBalancerChange): readonly LoadBalancer[] =>
   change.type === 'listed'
     ? []

@@ -12,7 +12,7 @@ export interface KnownNetworksOptions {
   readonly onChange: () => void
 }
 
-/** The project's networks with their subnets, kept by the control plane's watch. */
+/** The project's networks, kept up to date by a watch. */
 export class KnownNetworks {
   readonly #options: KnownNetworksOptions
   #known: { readonly networks: readonly KnownNetwork[]; readonly cidrs: readonly string[] } | null = null
@@ -26,19 +26,19 @@ export class KnownNetworks {
     return this.#known !== null
   }
 
-  /** It stays the same array until subnets come or go. */
+  /** Stays the same array until names or subnets change. */
   get all(): readonly KnownNetwork[] {
     return this.#known?.networks ?? NONE
   }
 
-  /** Follows the watch until `signal` aborts, however often it breaks. */
+  /** Follows the watch until `signal` aborts. A broken watch is started again. */
   async follow(signal: AbortSignal): Promise<void> {
     const { service, clock, log, onChange } = this.#options
     const watch = async (resetPauses: () => void) => {
       for await (const shown of service.watchNetworks(signal)) {
         resetPauses()
         const cidrs = shown.flatMap(({ id, name, cidrs }) => [id, name, ...cidrs])
-        // Routes change with every node of a cluster, and do not matter here.
+        // Routes are not compared: they change with every node of a cluster, and do not matter here.
         if (this.#known !== null && isDeepStrictEqual(this.#known.cidrs, cidrs)) continue
         const networks = shown.map(({ id, name, families }): KnownNetwork => ({ id, name, families }))
         this.#known = { networks, cidrs }

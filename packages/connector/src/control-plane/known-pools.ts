@@ -13,7 +13,9 @@ export interface KnownPoolsOptions {
   readonly onChange: () => void
 }
 
-/** The address pools that the project may use, and notice of their changes. */
+/**
+ * The address pools that the project may use. They are read on demand; a watch only tells when they may have changed.
+ */
 export class KnownPools {
   readonly #options: KnownPoolsOptions
   #pools: { readonly pools: Promise<readonly KnownPool[]>; readonly untilMs: number } | null = null
@@ -22,7 +24,7 @@ export class KnownPools {
     this.#options = options
   }
 
-  /** Concurrent callers share one call. */
+  /** The pools, at most two seconds old. Concurrent callers share one call. */
   fresh(): Promise<readonly KnownPool[]> {
     const { clock, service } = this.#options
     if (this.#pools === null || this.#pools.untilMs <= clock.monotonicMs()) {
@@ -35,7 +37,7 @@ export class KnownPools {
     return this.#pools.pools
   }
 
-  /** Waits for changes until `signal` aborts, however often the watch breaks. */
+  /** Follows the watch until `signal` aborts. A broken watch is started again. */
   async follow(signal: AbortSignal): Promise<void> {
     const { service, clock, log, onChange } = this.#options
     const watch = async (resetPauses: () => void) => {
@@ -45,7 +47,7 @@ export class KnownPools {
         onChange()
       }
     }
-    const meanwhile = 'what is refused is tried again now and then'
+    const meanwhile = 'refused requests are tried again periodically'
     await keepWatching(watch, { path: '/address-pools', meanwhile, clock, log, signal })
   }
 }

@@ -8,28 +8,28 @@ import type { RouteChange } from '../content/route-difference.ts'
 /** A load balancer as the control plane shows it. */
 export interface ShownLoadBalancer {
   readonly document: LoadBalancer
-  /** An older control plane sends neither `serving` nor `notice`. */
+  /** Older control planes send neither `serving` nor `notice`. */
   readonly status: Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message' | 'confirmedGeneration'> &
     Partial<Pick<LoadBalancerStatus, 'serving' | 'notice'>>
 }
 
-/** How far the nodes have withdrawn a deleted load balancer. */
+/** Whether the nodes have withdrawn a deleted load balancer. */
 export interface ShownWithdrawal {
   readonly withdrawn: boolean
-  /** Whether it has taken longer than a user should wait. */
+  /** Whether it takes longer than a user should have to wait. */
   readonly overdue: boolean
   /** Names of the nodes that have not confirmed, as far as our credential may see them. */
   readonly waitingFor: readonly string[]
 }
 
-/** `listed` ends the first part of a watch: everything that exists has been sent. */
+/** `listing` begins a watch; `listed` says that everything that exists has been sent. */
 export type LoadBalancerEvent =
   | { readonly type: 'listing' }
   | { readonly type: 'shown'; readonly loadBalancer: ShownLoadBalancer }
   | { readonly type: 'deleted'; readonly id: string }
   | { readonly type: 'listed' }
 
-/** A pod network behind a node of the cluster: a canonical prefix and the node's address. */
+/** A route to pods: a canonical prefix, and the address of the node or router that forwards to it. */
 export interface PodRoute {
   readonly to: string
   readonly via: string
@@ -47,35 +47,35 @@ export interface RoutedNetwork {
   readonly routes: readonly PodRoute[]
 }
 
-/** How many load balancers a project may have, and has. */
+/** How many load balancers a project may have, and how many it has. */
 export interface ShownQuota {
   readonly limits: { readonly loadBalancers: number }
   readonly used: { readonly loadBalancers: number }
-  /** Those of classes, where they are limited or used. An older control plane does not send them. */
+  /** The same for classes that are limited or used. Older control planes do not send it. */
   readonly classes?: readonly ClassQuota[]
 }
 
 /**
- * Access to the other objects of a project that its load balancers need. All methods throw `Refused` when the control
- * plane refuses, and other errors when a later attempt may work.
+ * Access to the objects of a project that its load balancers depend on. All methods throw `Refused` when the control
+ * plane refuses, and other errors when a later attempt may succeed.
  */
 export interface ProjectService {
   /** The project of the credential. */
   projectId(): Promise<string>
-  /** A class that is open to the project, by its name or id; null: there is none. */
+  /** A class that the project may use, by its name or id; null for none. */
   loadBalancerClass(nameOrId: string): Promise<Pick<LoadBalancerClass, 'id' | 'name' | 'enabled'> | null>
   quota(): Promise<ShownQuota>
   addressPools(): Promise<readonly KnownPool[]>
-  /** Yields once at first, then when the pools change or may have, until `signal` aborts or the connection ends. */
+  /** Yields once at first, then whenever the pools may have changed, until `signal` aborts or the connection ends. */
   poolChanges(signal: AbortSignal): AsyncIterable<void>
   /**
-   * All networks of the project, sorted by id, and again after each change, until `signal` aborts or the connection
-   * ends.
+   * Yields all networks of the project, sorted by id, at first and after each change, until `signal` aborts or the
+   * connection ends.
    */
   watchNetworks(signal: AbortSignal): AsyncIterable<readonly ShownNetwork[]>
   /**
-   * The domains of the project, and again after each change, until `signal` aborts or the connection ends. An older
-   * control plane, which refuses, has none.
+   * Yields the domains of the project, at first and after each change, until `signal` aborts or the connection ends.
+   * Older control planes refuse the watch: then it yields no domains and throws the refusal.
    */
   watchDomains(signal: AbortSignal): AsyncIterable<readonly string[]>
   /** A network of the project, by name or id. */
@@ -89,7 +89,7 @@ export interface LoadBalancerService extends ProjectService {
   /** Null when there is no load balancer with that id. */
   get(id: string): Promise<ShownLoadBalancer | null>
   /**
-   * Creates one with its primary address. The field of a refusal is relative to this request, such as
+   * Creates a load balancer with its primary address. A refusal names a field of this request, such as
    * `vips[0].address`.
    * @param patienceMs how long it may wait to share a call with others; 0 when left out
    * @param classId its class; left out: none
@@ -105,20 +105,23 @@ export interface LoadBalancerService extends ProjectService {
   replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer>
   /**
    * Changes members of one pool; everything else stays as it is.
-   * @param shown the document that the change was computed from
+   * @param shown the load balancer from which the change was computed
    * @throws Refused with a field such as `put[0].address`
    */
   changeMembers(shown: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer>
-  /** Changes routes of one listener as a whole; everything else stays as it is. @param shown as for `changeMembers` */
+  /**
+   * Changes routes of one listener, all or none; everything else stays as it is.
+   * @param shown as for `changeMembers`
+   */
   changeRoutes(shown: ShownLoadBalancer, change: RouteChange): Promise<ShownLoadBalancer>
-  /** Resolves once the control plane has none with that id, also when it had none before. */
+  /** Resolves once the control plane has no load balancer with that id, also when it had none before. */
   delete(id: string): Promise<void>
-  /** Whether the nodes have withdrawn what was deleted; answers when they have, or after `waitMs`. */
+  /** Waits until the nodes have withdrawn a deleted load balancer, `waitMs` at most. */
   withdrawal(id: string, waitMs: number): Promise<ShownWithdrawal>
   /** Adds an address. */
   addVip(id: string, vip: AddressCandidate): Promise<ShownLoadBalancer>
   /** Removes an address other than the first, and releases it. */
   removeVip(id: string, address: string): Promise<ShownLoadBalancer>
-  /** Everything that exists, then changes, until `signal` aborts or the connection ends. */
+  /** Yields everything that exists, then changes, until `signal` aborts or the connection ends. */
   watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent>
 }

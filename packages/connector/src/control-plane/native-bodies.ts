@@ -28,7 +28,7 @@ const ownStatus = ({
   ...(notice === undefined ? {} : { notice }),
 })
 
-/** A load balancer that is to be created, under an id of ours. */
+/** A load balancer to create, with an id that we chose. */
 export interface Creation {
   readonly id: string
   readonly content: LoadBalancerContent
@@ -36,7 +36,7 @@ export interface Creation {
   readonly classId?: string
 }
 
-/** A load balancer that is to be created, as the native API takes it. */
+/** The body of a creation. */
 export const creationBody = ({ id, content, vip, classId }: Creation) => ({
   ...bodyOf(content),
   id,
@@ -44,14 +44,14 @@ export const creationBody = ({ id, content, vip, classId }: Creation) => ({
   ...(classId === undefined ? {} : { classId }),
 })
 
-/** The content as the native API takes it. */
+/** The content in the form of the native API. */
 export const bodyOf = (content: LoadBalancerContent) => ({
   name: content.name,
   description: '',
   tags: content.tags ?? [],
   enabled: true,
   annotations: content.annotations,
-  // Older control planes know no names.
+  // Left out without names, because older control planes do not know these fields.
   ...(content.dnsNames && { dnsNames: content.dnsNames, dnsTtlSeconds: content.dnsTtlSeconds ?? null }),
   listeners: content.listeners.map(({ defaultPool, ...listener }) => ({
     ...listener,

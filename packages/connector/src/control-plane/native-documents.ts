@@ -3,20 +3,22 @@ import type { AddressCandidate } from '../addresses/address-choice.ts'
 import type { ShownLoadBalancer } from './load-balancer-service.ts'
 import { type AnsweredLoadBalancer, splitAnswer } from './native-bodies.ts'
 
-/** A load balancer as the native API takes it: everything but addresses and class. Pools are referred to by name. */
+/** A load balancer in the form of the native API, without addresses and class. It refers to pools by name. */
 export interface LoadBalancerDocument {
   readonly name: string
   readonly enabled: boolean
   readonly annotations: Readonly<Record<string, string>>
   readonly listeners: readonly object[]
   readonly pools: readonly object[]
-  /** Absent: they stay as they are. */
+  /** Absent: the security groups stay as they are. */
   readonly securityGroupIds?: readonly string[]
   readonly dnsNames: readonly string[]
   readonly dnsTtlSeconds: number | null
 }
 
-/** Writes whole load balancers, for intents that take any document. Methods throw as those of `LoadBalancerService`. */
+/**
+ * Writes whole load balancers, for intents that accept any document. Methods throw like those of `LoadBalancerService`.
+ */
 export interface DocumentService {
   create(
     id: string,
@@ -24,7 +26,7 @@ export interface DocumentService {
     vip: AddressCandidate,
     classId?: string,
   ): Promise<ShownLoadBalancer>
-  /** A document that says the same makes no new version. */
+  /** A document that equals the stored one makes no new version. */
   replace(id: string, document: LoadBalancerDocument): Promise<ShownLoadBalancer>
 }
 

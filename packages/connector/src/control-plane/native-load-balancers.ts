@@ -27,12 +27,12 @@ interface QueuedMemberChange {
   readonly change: PoolChange
 }
 
-/** The version that a change of members made, and the members that were put. */
+/** The answer to a change: the new version of the load balancer, and the members or routes that were put. */
 type ChangedMembers = Pick<LoadBalancer, 'generation' | 'updatedAt'> & { readonly put: readonly Member[] }
 type ChangedRoutes = Pick<LoadBalancer, 'generation' | 'updatedAt'> & { readonly put: readonly HttpRoute[] }
 type Failure = { readonly error: ProblemBody }
 
-/** Limit for the body of a call, well below the control plane's own limit. */
+/** Limit for the body of a batch, well below the control plane's own limit. The sizes below are estimates. */
 const MOST_BYTES = 500_000
 const DOCUMENT_BYTES = 1500
 const MEMBER_BYTES = 150
@@ -153,7 +153,7 @@ export class NativeLoadBalancers extends NativeProject implements LoadBalancerSe
       const { withdrawn, overdue, waitingFor } = await this.api.call<Answer>('GET', path)
       return { withdrawn, overdue, waitingFor: waitingFor.map(({ nodeName }) => nodeName) }
     } catch (error) {
-      // Another project has or had this id, whose clients choose ids too: there is nothing of ours under it.
+      // Another project uses or used this id, because clients choose ids. So there is nothing of ours to wait for.
       if (error instanceof Refused && error.code === 'NotFound')
         return { withdrawn: true, overdue: false, waitingFor: [] }
       throw error
@@ -175,7 +175,7 @@ export class NativeLoadBalancers extends NativeProject implements LoadBalancerSe
   async *watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent> {
     const projectId = await this.projectId()
     yield { type: 'listing' }
-    // Statuses have no revision to resume from, so each watch begins with everything that exists.
+    // Statuses have no revision from which to resume, so each watch begins with everything that exists.
     const told = new Map<string, AnsweredLoadBalancer>()
     const lines = this.api.watch<AnsweredLoadBalancer, ChangedLine>('/load-balancers', signal, { brief: '1' })
     for await (const line of lines) {
@@ -214,7 +214,7 @@ export class NativeLoadBalancers extends NativeProject implements LoadBalancerSe
   }
 }
 
-/** A member that was put replaces the one with its id, or is appended. */
+/** The members after a change: one that was put replaces the member with its id, or is appended. */
 function changedMembers(before: readonly Member[], put: readonly Member[], remove: PoolChange['remove']): Member[] {
   const gone = Map.groupBy(remove, ({ address }) => address)
   const fresh = new Map(put.map((member) => [member.id, member]))

@@ -37,7 +37,7 @@ export class NativeProject implements ProjectService {
   async *poolChanges(signal: AbortSignal): AsyncIterable<void> {
     let listed = false
     for await (const { type } of this.api.watch('/address-pools', signal)) {
-      // The first bookmark ends the list; later ones only say that nothing happened.
+      // The first bookmark ends the list; later ones are keep-alives. Yields at the end of the list and for changes.
       const ends = type === 'BOOKMARK'
       if (ends !== listed) yield
       listed ||= ends

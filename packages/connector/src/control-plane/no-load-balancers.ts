@@ -3,10 +3,10 @@ import { Refused } from '@spout/client/native-api'
 import type { LoadBalancerEvent, LoadBalancerService, ShownNetwork } from './load-balancer-service.ts'
 
 const refused = async (): Promise<never> => {
-  throw new Refused('Forbidden', 'There is no project to do it in.', null)
+  throw new Refused('Forbidden', 'The object is of no project.', null)
 }
 
-/** Stands for the load balancers of Services without a project: there are none, and none can be made. */
+/** The `LoadBalancerService` for Services of no project: it has no load balancers, and refuses to create any. */
 export const NO_LOAD_BALANCERS: LoadBalancerService = {
   projectId: refused,
   list: async () => [],

@@ -13,8 +13,9 @@ export interface CredentialSettings {
 }
 
 /**
- * @param field the setting that holds the credential
- * @throws ConfigError when no way, or more than one, is set
+ * Sessions for the control plane with the configured credential.
+ * @param field the setting that holds the credential, for errors
+ * @throws ConfigError when no kind of credential is set, or more than one
  */
 export function sessionsOf(endpoint: string, credential: CredentialSettings, field: string, clock: Clock): Sessions {
   const { tokenFile, applicationCredentialId: id, applicationCredentialSecretFile: secretFile } = credential
@@ -37,10 +38,10 @@ export function sessionsOf(endpoint: string, credential: CredentialSettings, fie
   return new Login(endpoint, async () => ({ applicationCredentialId: id, secret: await read(secretFile) }), clock)
 }
 
-/** How often the file is checked for a new token. */
+/** Interval at which the file is checked for a new token, at most. */
 const LOOK_EVERY_MS = 1000
 
-/** A token that another program renews. */
+/** A token in a file that another program renews. */
 class TokenFile implements Sessions {
   readonly #endpoint: string
   readonly #file: string
@@ -75,13 +76,13 @@ interface Issued {
   readonly expiresAt: string
 }
 
-/** Renewed after this fraction of its life. */
+/** A token is renewed after this fraction of its lifetime. */
 const RENEW_AT = 0.8
 
-/** Tokens from an application credential or a service account; one login at a time. */
+/** Gets tokens with an application credential or a service account. Concurrent callers share one login. */
 class Login implements Sessions {
   readonly #endpoint: string
-  /** The body of a login, read anew each time: secrets may have changed since the last. */
+  /** Makes the body of a login. It reads files anew each time, because secrets may have changed. */
   readonly #body: () => Promise<object>
   readonly #clock: Clock
   #token: { readonly token: string; readonly renewAtMs: number } | null = null

@@ -5,7 +5,7 @@ import type { MonitorContent, PoolContent } from '../content/content.ts'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 import { endpointMembers, type TargetPort } from './endpoints.ts'
 
-/** The port of a Service as a route names it: by number or by name. */
+/** A reference to a port of a Service, by number or by name. */
 export interface PortReference {
   readonly name?: string
   readonly number?: number
@@ -13,16 +13,18 @@ export interface PortReference {
   readonly transport?: Protocol
 }
 
-/** Endpoints of a TCP port are checked by a connection, as those of Services of type LoadBalancer are; others are not. */
+/**
+ * Endpoints of TCP ports are checked by a connection, like those of Services of type LoadBalancer. UDP is not checked.
+ */
 const MONITOR: MonitorContent = { type: 'tcp', intervalMs: 1000, timeoutMs: 800, rise: 2, fall: 3, path: null }
 const PANIC_PERCENT = 10
 
 /**
- * The port of a Service that a route sends requests to, as its EndpointSlices name it. An ExternalName Service has no
- * endpoints: its name could lead anywhere, also into networks of others, so it is refused.
- * @param service undefined when there is none
+ * Finds the port of a Service that a route sends to. A Service of type ExternalName is refused: its name could resolve
+ * to an address in somebody else's network.
+ * @param service undefined when it does not exist
  * @param key `namespace/name` of the Service
- * @param field of the object that names it
+ * @param field the field of the route that names it, for a refusal
  */
 export function backendPort(
   service: Service | undefined,
@@ -49,9 +51,9 @@ export function backendPort(
 }
 
 /**
- * A pool of the endpoints of one port of a Service.
+ * A pool with the endpoints of one port of a Service.
  * @param poolName unique in the document
- * @param families that members can have
+ * @param families the address families that members can have
  */
 export const backendPool = (
   poolName: string,

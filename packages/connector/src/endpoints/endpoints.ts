@@ -3,12 +3,14 @@ import { MOST_POOL_MEMBERS } from '@spout/model'
 import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
 import { FAMILY_OF, type Family } from '../addresses/address-request.ts'
 
-/** A port of a Service, as its EndpointSlices name it. */
+/** A port of a Service. EndpointSlices refer to it by its name. */
 export interface TargetPort {
   /** Empty for an unnamed port. */
   readonly name: string
   readonly protocol: Protocol
+  /** The port of the Service itself. */
   readonly port: number
+  /** The port of the pods; null when the Service names it by a text. */
   readonly targetPort: number | null
 }
 
@@ -40,10 +42,11 @@ interface Found {
 }
 
 /**
- * The endpoints that get a port's traffic, sorted by address: the ready ones; in a family without any, those that are
- * terminating and still serve (KEP-1669). `ready` covers `publishNotReadyAddresses`. One endpoint may be in several
- * slices, and a named target port may have a different number in each. Of more than a pool can have the first count:
- * the whole would be refused, with all that the load balancer has beside them.
+ * The endpoints that get a port's traffic, sorted by address: the ready ones, or, in a family that has none, those that
+ * are terminating but still serving (KEP-1669). Endpoints of a Service with `publishNotReadyAddresses` have `ready`
+ * set. One endpoint may be in several slices, and a named target port may have a different number in each. If there are
+ * more than a pool can have, the first are taken, because the control plane would refuse the whole load balancer
+ * otherwise.
  */
 export function endpointMembers(
   slices: Iterable<EndpointSlice>,
@@ -55,7 +58,7 @@ export function endpointMembers(
     if (!request.families.includes(one.family)) continue
     const key = `${formatIp(one.ip)} ${one.port}`
     const known = found.get(key)
-    // Two slices may disagree while an endpoint moves from one to the other: ready wins.
+    // Two slices may disagree while an endpoint moves from one to the other. Then it counts as ready.
     if (known === undefined || (known.state === 'terminating' && one.state === 'ready')) found.set(key, one)
   }
   const members: Found[] = []
@@ -90,7 +93,7 @@ function* candidates(slices: Iterable<EndpointSlice>, port: TargetPort): Generat
   }
 }
 
-/** The number of the port in this slice; a slice port without a number means all ports. */
+/** The number of the port in this slice; null when it has none. A slice port without a number stands for all ports. */
 function targetOf(slice: EndpointSlice, port: TargetPort): number | null {
   const own = slice.ports?.find((one) => (one.name ?? '') === port.name && (one.protocol ?? 'TCP') === port.protocol)
   if (own === undefined) return null
@@ -98,7 +101,7 @@ function targetOf(slice: EndpointSlice, port: TargetPort): number | null {
   return Number.isInteger(number) && number >= 1 && number <= 65_535 ? number : null
 }
 
-/** A condition that is not set counts as ready and serving, and as not terminating. */
+/** The state of an endpoint; null when it gets no traffic. Without conditions it is ready, and not terminating. */
 function stateOf({ conditions }: Endpoint): Found['state'] | null {
   const ready = conditions?.ready ?? true
   if (ready) return 'ready'
@@ -106,8 +109,8 @@ function stateOf({ conditions }: Endpoint): Found['state'] | null {
 }
 
 /**
- * Kubernetes uses the first address. An address that may never be an endpoint is skipped: slices can be written by
- * hand.
+ * The address of an endpoint: the first, like in Kubernetes. Null for one that is not allowed as an endpoint, because
+ * slices can be written by hand.
  */
 function addressOf(endpoint: Endpoint, family: Family): Ip | null {
   const text = endpoint.addresses?.[0]
@@ -116,7 +119,7 @@ function addressOf(endpoint: Endpoint, family: Family): Ip | null {
   return ip.version === family && forbiddenRange(ip) === null ? ip : null
 }
 
-/** The hints of an endpoint decide; without hints, its own zone. */
+/** Whether an endpoint is for a zone: by its hints; without hints, by its own zone. */
 function isFor(endpoint: Endpoint, zone: string): boolean {
   const hints = endpoint.hints?.forZones ?? []
   return hints.length > 0 ? hints.some(({ name }) => name === zone) : endpoint.zone === zone

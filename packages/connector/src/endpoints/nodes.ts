@@ -4,16 +4,17 @@ import type { Family } from '../addresses/address-request.ts'
 import type { MemberContent } from '../content/content.ts'
 import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '../objects.ts'
 
-/** A node that may take a Service's traffic, with its addresses by family. */
+/** A node that may receive a Service's traffic, with its address for each family. */
 export interface EligibleNode {
   readonly name: string
   readonly addresses: ReadonlyMap<Family, string>
 }
 
 /**
- * Which nodes stand behind a load balancer (KEP-3458): not those that are labelled out (whatever the label's value),
- * are being deleted, are about to be removed by the autoscaler, or have no network. NotReady and cordoned nodes stay:
- * checks decide. Nodes without `spec.providerID`, which is most bare metal, stay too. Sorted by name.
+ * The nodes behind a load balancer (KEP-3458), sorted by name. Left out are nodes with the exclusion label (whatever
+ * its value), nodes that are being deleted or are about to be removed by the autoscaler, and nodes without a network.
+ * NotReady and cordoned nodes are included, because health checks decide about them. So are nodes without
+ * `spec.providerID`, as on most bare metal.
  */
 export function eligibleNodes(nodes: Iterable<Node>): readonly EligibleNode[] {
   return [...nodes]
@@ -48,12 +49,10 @@ interface NodeAddress {
   readonly address: string
 }
 
-/** By node set and families: all Services of a cluster use the same. */
+/** Cache by set of nodes and families, because all Services of a cluster use the same. */
 const SORTED = new WeakMap<readonly EligibleNode[], Map<string, readonly NodeAddress[]>>()
 
-/**
- * The nodes as members for a node port, sorted by address; cached, for there may be thousands for hundreds of Services.
- */
+/** The nodes as members for a node port, sorted by address. The sorted list is cached. */
 export const nodeMembers = (
   nodes: readonly EligibleNode[],
   families: readonly Family[],

@@ -3,19 +3,21 @@ import { cidrContains, parseCidr, parseIp } from '@spout/net'
 import type { Logger } from '@spout/runtime'
 import type { LoadBalancerService, PodRoute } from '../control-plane/load-balancer-service.ts'
 
+/** The outcome of `bringRoutes`. */
 export interface BroughtRoutes {
   /** Whether members that were unreachable may be reachable now. */
   readonly changed: boolean
-  /** `soon`: members that are about to go still use a route that goes. */
+  /** When to try again. `soon`: members that are about to be removed still need a route that should be removed. */
   readonly retry: 'soon' | 'later' | null
 }
 
-/** At most this many routes are left out one by one; then the change as a whole counts as refused. */
+/** Limit for refused routes that are left out one by one. Beyond it, the whole change counts as refused. */
 const MOST_LEFT_OUT = 100
 
 /**
- * Sets the network's routes to what the nodes say, with one call when they differ. A refused route (a node without an
- * address in the network's subnets, a prefix that overlaps) is left out; the others are still set.
+ * Sets the network's routes to the wanted ones, with one call if they differ. A route through an address outside of the
+ * network's subnets, or one that the control plane refuses, is left out; the others are still set.
+ * @param name name or id of the network
  */
 export async function bringRoutes(
   service: LoadBalancerService,
@@ -23,7 +25,7 @@ export async function bringRoutes(
   wanted: readonly PodRoute[],
   log: Logger,
 ): Promise<BroughtRoutes> {
-  // A cluster without nodes sends no traffic; more likely we cannot see them.
+  // A cluster without nodes is unlikely; more likely we cannot see them. So no routes are removed.
   if (wanted.length === 0) return { changed: false, retry: null }
   try {
     const network = await service.network(name)

@@ -3,20 +3,20 @@ import { AddressSyntaxError, formatCidr, parseCidr, parseIp } from '@spout/net'
 import type { PodRoute } from '../control-plane/load-balancer-service.ts'
 import { addressesOf } from './nodes.ts'
 
-/** How pods are reached when it is not through their own nodes. */
+/** Settings for clusters whose pods are not reached through the node that they run on. */
 export interface PodWay {
-  /** One router address per family through which all pods are reached; empty: each through the address of its node. */
+  /** One router address per family through which all pods are reached; empty: pods are reached through their nodes. */
   readonly routers: readonly string[]
-  /** Prefixes that pods have addresses from; empty: what the nodes say. */
+  /** The prefixes of pod addresses; empty: the `podCIDRs` of the nodes. */
   readonly podCidrs: readonly string[]
 }
 
 const BY_NODES: PodWay = { routers: [], podCidrs: [] }
 
 /**
- * The routes to all pods: each node's `podCIDRs` through the node's internal address of the same family, or through the
- * router of that family. Nodes that take no traffic from outside are included: their pods may. Sorted. If two nodes
- * claim one prefix, the first has it.
+ * The routes to all pods, sorted: each node's `podCIDRs` through the node's internal address of the same family, or
+ * through the router of that family. Nodes that are excluded from load balancing are included, because their pods may
+ * be members. If two nodes have the same prefix, the first by name counts.
  */
 export function podRoutes(nodes: Iterable<Node>, { routers, podCidrs }: PodWay = BY_NODES): readonly PodRoute[] {
   const routes = new Map<string, PodRoute>()

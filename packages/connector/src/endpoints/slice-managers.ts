@@ -3,9 +3,9 @@ import { SLICE_LEFT_OUT, SLICE_MANAGER_LABEL } from '../objects.ts'
 import { type Refusal, shown } from '../refusal.ts'
 
 /**
- * The slice itself, or a copy without endpoints when none of these managers owns it. Whoever may write slices by hand
- * can name pods of other namespaces in them. A label says who the manager is; the installation in a cluster has an
- * admission policy that reserves Kubernetes' own value.
+ * The slice itself, or a copy without endpoints when it is of another manager. Users who may write slices can put the
+ * addresses of pods of other namespaces into them. A label names the manager; the installation in a cluster has an
+ * admission policy that reserves the value of Kubernetes' own controller.
  * @param managers values of the label; empty takes every slice
  */
 export function ofManagers(slice: EndpointSlice, managers: readonly string[]): EndpointSlice {
@@ -15,7 +15,7 @@ export function ofManagers(slice: EndpointSlice, managers: readonly string[]): E
   return { ...slice, metadata: { ...slice.metadata, annotations }, endpoints: [] }
 }
 
-/** A notice about the first of a Service's slices that was left out; null when there is none. */
+/** A notice about the first slice of a Service whose endpoints were left out; null when there is none. */
 export function leftOutSlice(slices: readonly EndpointSlice[]): Refusal | null {
   for (const { metadata } of slices) {
     const manager = metadata.annotations?.[SLICE_LEFT_OUT]

@@ -13,9 +13,10 @@ import { replace, withoutRefused } from './say-content.ts'
 import type { AddressContext, BringContext, WantedAddresses, WantedLoadBalancer } from './wanted.ts'
 
 /**
- * The load balancer to keep; null when there is none. One whose first address no longer satisfies the request, or that
- * was made of another class, is deleted, because neither can be changed. It stays while a new one could not be made: for
- * its class, for a quota, or, when the class changes, for its address.
+ * The existing load balancer, if it can be kept; else null. A load balancer is deleted when its first address no longer
+ * satisfies the request, or when it is of another class, because neither can be changed. Before that it is checked that
+ * the new one can be created: that the class may be used, that the quota has room and, when the class changes, that
+ * there is an address. Otherwise this throws, and the old one stays.
  * @throws Refused, Unsatisfiable
  */
 export async function keptLoadBalancer(
@@ -44,10 +45,13 @@ export const bringContent = (
   kept: ShownLoadBalancer | null,
 ): Promise<ShownLoadBalancer> => (kept === null ? create(context, wanted) : replace(context, wanted.content, kept))
 
-/** An object can name another class after it had another type for a while. */
+/**
+ * Whether an object names another class than its load balancer is of, for example after its type was changed and back.
+ */
 const isOfAnotherClass = ({ request }: WantedAddresses, { document }: ShownLoadBalancer): boolean =>
   request.families.length > 0 && document.annotations[CLASS_ANNOTATION] !== request.loadBalancerClass
 
+/** Whether the first address does not satisfy the request. */
 async function asksForAnother(
   { pools }: AddressContext,
   { request }: WantedAddresses,
@@ -69,7 +73,7 @@ async function create(context: BringContext, wanted: WantedLoadBalancer): Promis
   for (const id of loadBalancerIds(context.projectId, founder)) {
     const shown = context.known.get(id)
     if (shown !== null) {
-      // Another leader was faster, or the founder has left it to others.
+      // It is ours if another leader created it. It is not ours if the founder has left it to other objects.
       if (isOf(context, shown, founder)) return shown
       continue
     }
@@ -81,7 +85,7 @@ async function create(context: BringContext, wanted: WantedLoadBalancer): Promis
       )
     } catch (error) {
       if (!(error instanceof Refused) || error.code !== 'AlreadyExists') throw error
-      // Created before an interruption, or by a previous leader.
+      // It may have been created before an interruption, or by a previous leader.
       const there = await context.service.get(id)
       if (there !== null && isOf(context, there, founder)) {
         context.known.answered(there)
@@ -92,7 +96,7 @@ async function create(context: BringContext, wanted: WantedLoadBalancer): Promis
   throw new Unsatisfiable({ reason: 'AlreadyExists', field: 'metadata.uid', message: 'No id is left for it.' })
 }
 
-/** The id of the class that a request names; undefined: it names none. @throws Unsatisfiable */
+/** The id of the class that a request names; undefined when it names none. @throws Unsatisfiable */
 export async function classIdOf(
   { service }: AddressContext,
   { request: { loadBalancerClass: name }, fields }: WantedAddresses,
@@ -104,7 +108,7 @@ export async function classIdOf(
   if (found !== null)
     throw new Unsatisfiable({
       ...{ reason: 'LoadBalancerClassDisabled', field },
-      message: `The class of load balancers "${printed(name)}" is disabled: nothing new may be of it.`,
+      message: `The class of load balancers "${printed(name)}" is disabled: no new load balancers may use it.`,
     })
   throw new Unsatisfiable({
     ...{ reason: 'UnknownLoadBalancerClass', field },

@@ -10,12 +10,12 @@ import type { AddressContext, WantedAddresses } from './wanted.ts'
 
 export interface BroughtFamilies {
   readonly shown: ShownLoadBalancer
-  /** Why a family that is required is missing. */
+  /** Why a required family is missing; null when none is. */
   readonly refusal: Refusal | null
 }
 
 /**
- * Adds missing families and removes those that are no longer requested. The first address stays.
+ * Adds addresses of missing families and removes those that are no longer requested. The first address stays.
  * @param others addresses of the load balancer that are not part of the request
  * @throws Refused, Unsatisfiable
  */
@@ -42,7 +42,7 @@ export async function bringFamilies(
   return addFamilies(context, wanted, now, missing)
 }
 
-/** An optional family that cannot be had is no refusal. */
+/** Adds families. An optional family that is refused is left out. */
 async function addFamilies(
   context: AddressContext,
   wanted: WantedAddresses,

@@ -4,7 +4,7 @@ import { reachableRequest, requiredButUnreachable, unreachableFamilies } from '.
 import type { Refusal } from '../refusal.ts'
 import type { AddressContext, WantedAddresses } from './wanted.ts'
 
-/** A refusal of our own. Caught by the code that reconciles the load balancer. */
+/** A refusal that we decide, not the control plane. The code that reconciles the load balancer catches it. */
 export class Unsatisfiable extends Error {
   readonly refusal: Refusal
 
@@ -14,7 +14,7 @@ export class Unsatisfiable extends Error {
   }
 }
 
-/** The address that objects show is in a pool that is not configured yet. */
+/** The address that the objects show is in no pool, but its pool may come back (see `Restoration`). */
 export class PoolAwaited extends Unsatisfiable {
   constructor(address: string) {
     super({
@@ -27,7 +27,7 @@ export class PoolAwaited extends Unsatisfiable {
 
 /**
  * Where the addresses of a load balancer may come from, by family.
- * @throws Unsatisfiable when what is wanted cannot be had
+ * @throws Unsatisfiable when the request cannot be satisfied
  */
 export async function choicesOf(
   { pools: known, defaultPools, networks, awaitsPools }: AddressContext,

@@ -5,29 +5,33 @@ import { hostAt, hostsOfRoute, withoutHosts } from '../content/route-hosts.ts'
 import { reasonOf } from '../refusal.ts'
 
 /**
- * Members that the control plane refused, by pool and endpoint, with its reason. EndpointSlices can be written by hand:
- * one bad endpoint must stop neither the other endpoints nor the other Services of a shared address. Nor must a name that
- * the project may not have, nor a host that its routes may not name.
+ * Remembers the parts of load balancers that the control plane refused, with its reasons: members, DNS names, and hosts
+ * of routes. They are left out of the content, so that one bad endpoint, name or host blocks neither the rest of its
+ * object nor the other objects that share the load balancer.
  */
 export class LeftOut {
   readonly #clock: Clock
   readonly #forMs: number
+  /** Reasons by load balancer and by the key of the refused part. */
   readonly #ofDocument = new Map<string, Map<string, string>>()
   readonly #sinceMs = new Map<string, number>()
   #turns = 0
 
-  /** @param forMs how long a refusal is remembered: networks and routes change */
+  /**
+   * @param forMs how long refusals are remembered. After that the parts are tried again, because networks and routes
+   * change
+   */
   constructor(clock: Clock, forMs: number) {
     this.#clock = clock
     this.#forMs = forMs
   }
 
-  /** Grows whenever everything is forgotten. A refusal that arrives for an earlier value is not recorded. */
+  /** Counts calls of `forgetAll`. A caller must not note the refusal of a call that began in an earlier turn. */
   get turn(): number {
     return this.#turns
   }
 
-  /** The content without members and names that were refused before. */
+  /** The content without the members, names and hosts that were refused before. */
   apply(id: string, content: LoadBalancerContent): LoadBalancerContent {
     if (this.#clock.monotonicMs() - (this.#sinceMs.get(id) ?? 0) >= this.#forMs) this.forget(id)
     const refused = this.#ofDocument.get(id)
@@ -45,7 +49,7 @@ export class LeftOut {
     }
   }
 
-  /** @returns false when the refusal is not about a member, name or host of this content */
+  /** Notes a refusal. @returns false when it is not about a member, name or host of this content */
   note(id: string, content: LoadBalancerContent, { field, fields, message }: Refused): boolean {
     const hosts = fields.flatMap((one) => hostAt(content, one) ?? [])
     const match = /^pools\[(\d+)\]\.members\[(\d+)\]/.exec(field ?? '')
@@ -62,13 +66,13 @@ export class LeftOut {
     return true
   }
 
-  /** The members of one Service that were refused: their number, and one reason. */
+  /** The refused members of one Service: their number, and one of the reasons; null when there are none. */
   of(id: string, serviceUid: string): { readonly count: number; readonly reason: string } | null {
     const own = [...(this.#ofDocument.get(id) ?? [])].filter(([key]) => key.startsWith(`${serviceUid}/`))
     return own[0] === undefined ? null : { count: own.length, reason: own[0][1] }
   }
 
-  /** A name that was refused, and why; null for none of these. */
+  /** The first of these DNS names that was refused, and why; null when none was. */
   name(id: string, names: readonly string[]): { readonly name: string; readonly reason: string } | null {
     const refused = this.#ofDocument.get(id)
     const name = names.find((each) => refused?.has(keyOfName(each)))
@@ -76,8 +80,8 @@ export class LeftOut {
   }
 
   /**
-   * The hosts that were refused, and why, once for each object that names them.
-   * @param whole the content as it was wanted
+   * The refused hosts, once for each object that names them.
+   * @param whole the wanted content, before anything was left out
    */
   hosts(id: string, whole: LoadBalancerContent): readonly RefusedHost[] {
     const refused = this.#ofDocument.get(id)
@@ -98,12 +102,13 @@ export class LeftOut {
     return this.#ofDocument.has(id)
   }
 
-  /** Forgets refusals that may no longer hold. */
+  /** Forgets the refusals of one load balancer. */
   forget(id: string): void {
     this.#ofDocument.delete(id)
     this.#sinceMs.delete(id)
   }
 
+  /** Forgets all refusals. @returns ids of the load balancers that had some */
   forgetAll(): readonly string[] {
     this.#turns++
     const ids = [...this.#ofDocument.keys()]
@@ -115,7 +120,7 @@ export class LeftOut {
 
 /** A host that routes of the project may not name. */
 export interface RefusedHost {
-  /** UID of the object that the route was made of: names of routes begin with it. */
+  /** UID of the object that the route was made of. Names of routes begin with it. */
   readonly uid: string
   /** A wildcard begins with `*.`. */
   readonly host: string
@@ -129,11 +134,11 @@ const withoutRefusedHosts = (listener: ListenerContent, refused: ReadonlyMap<str
     ? listener
     : { ...listener, routes: withoutHosts(listener.routes, (host) => refused.has(keyOfHost(host))) }
 
-/** The reason without the rest of the message, which names the host that was refused first. */
+/** The reason alone. The rest of the message names only the first refused host. */
 const whyNoHost = (message: string): string => reasonOf(message).replace(/^.* may not name [^:]*: /, '')
 
 const keyOfHost = (host: string): string => `host ${host}`
-/** No member's key: a pool's name begins with the id of its object. */
+/** Never equal to the key of a member, which begins with the name of a pool. */
 const keyOfName = (name: string): string => `name ${name}`
 const keyOf = (pool: string, { address, port }: { readonly address: string; readonly port: number }): string =>
   `${pool} ${address} ${port}`

@@ -4,10 +4,10 @@ import { Unsatisfiable } from './choices.ts'
 import type { AddressContext, WantedAddresses } from './wanted.ts'
 
 /**
- * Refuses what no quota would have room for once the old load balancer is deleted, in the words of the control plane.
- * Somebody else may take the room in between: then the control plane refuses the new one.
- * @param old the load balancer that would make room
- * @param classId of the new one; undefined: none
+ * Checks that the quotas have room for the new load balancer once the old one is deleted. Refuses in the words of the
+ * control plane. Somebody else may still take the room in between; then the control plane refuses the new one.
+ * @param old the load balancer that is going to be deleted
+ * @param classId the class of the new one; undefined for none
  * @throws Unsatisfiable
  */
 export async function refuseWithoutRoom(

@@ -5,14 +5,14 @@ import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.t
 import type { LoadBalancerService, ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
 import type { LeftOut } from './left-out.ts'
 
-/** What is needed to write a content. */
+/** What writing content needs. */
 export interface SayContext {
   readonly service: LoadBalancerService
   readonly known: KnownLoadBalancers
   readonly leftOut: LeftOut
 }
 
-/** At most this many members are refused one by one; then the change as a whole counts as refused. */
+/** Limit for refused parts that are left out one by one. Beyond it, the whole change counts as refused. */
 const MOST_REFUSED_MEMBERS = 100
 
 /** Writes the content if the document differs. */
@@ -31,7 +31,7 @@ export async function replace(
     return shown
   }
   return withoutRefused(context, id, wanted, (content) => {
-    // An earlier attempt may have written a part of it.
+    // An earlier attempt may have written a part of the difference.
     const now = context.known.get(id) ?? shown
     const isFirst = content === first && now.document === shown.document
     return say(context, now, content, isFirst ? difference : differenceTo(now.document, content, context.known.alike))
@@ -39,8 +39,8 @@ export async function replace(
 }
 
 /**
- * Writes the difference. Changes of members and routes alone are sent as such: their cost does not depend on their
- * number.
+ * Writes the difference. If only members and routes differ, the changes are sent instead of the whole document, so that
+ * the cost depends on the change.
  */
 async function say(
   { service, known }: SayContext,
@@ -59,8 +59,8 @@ async function say(
     const made = await ('listenerId' in change
       ? service.changeRoutes(now, change).catch(nullIfRefused)
       : service.changeMembers(now, change).catch(nullUnlessMember(now, content, change)))
-    // The part that the call changes has changed meanwhile, the fault is elsewhere, or an earlier control plane has no
-    // such call. Replacing the whole document shows what is wrong.
+    // The call was refused as a whole: the pool or listener has changed meanwhile, another part is at fault, or an
+    // earlier control plane has no such call. Replacing the whole document succeeds, or tells what is wrong.
     if (made === null) return service.replace(id, content)
     now = made
     known.answered(now)
@@ -73,7 +73,10 @@ function nullIfRefused(error: unknown): null {
   throw error
 }
 
-/** @throws Refused with the member's place in the content when one is refused */
+/**
+ * An error handler for a change of members. It returns null when the change was refused as a whole.
+ * @throws Refused with the field of the member in the content, when a member was refused
+ */
 const nullUnlessMember =
   ({ document }: ShownLoadBalancer, { pools }: LoadBalancerContent, { poolId, put }: PoolChange) =>
   (error: unknown): null => {
@@ -86,7 +89,7 @@ const nullUnlessMember =
     throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${field}`)
   }
 
-/** Writes the content and leaves out members and names that are refused. */
+/** Writes the content without the members, names and hosts that are refused. @param say writes a content */
 export async function withoutRefused(
   { leftOut, known }: SayContext,
   id: string,
@@ -102,7 +105,7 @@ export async function withoutRefused(
       return shown
     } catch (error) {
       if (!(error instanceof Refused) || refused >= MOST_REFUSED_MEMBERS) throw error
-      // Subnets or routes came during the call: refused members may be accepted now.
+      // If refusals were forgotten during the call, subnets or routes have changed, and the member may be accepted now.
       if (leftOut.turn === turn && !leftOut.note(id, content, error)) throw error
     }
   }

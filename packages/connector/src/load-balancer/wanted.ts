@@ -9,14 +9,14 @@ import type { LoadBalancerService } from '../control-plane/load-balancer-service
 import type { Refusal } from '../refusal.ts'
 import type { LeftOut } from './left-out.ts'
 
-/** The addresses of one load balancer, for one object of the cluster or for several that share it. */
+/** The wanted addresses of one load balancer, which is for one object of the cluster or for several that share it. */
 export interface WantedAddresses {
   /** Id of the existing load balancer; null creates one. */
   readonly heldBy: string | null
   readonly request: AddressRequest
-  /** UID of the object that a new load balancer derives its id from; null creates none. */
+  /** UID of the object from which a new load balancer derives its id; null when none may be created. */
   readonly founder: string | null
-  /** Addresses that the objects show. They are tried first, in case the control plane lost its state. */
+  /** Addresses in the statuses of the objects. They are tried first, in case the control plane lost its state. */
   readonly shownAddresses: readonly string[]
   /** The fields in which the objects request addresses. */
   readonly fields: AddressFields
@@ -29,26 +29,27 @@ export interface WantedLoadBalancer extends WantedAddresses {
   readonly content: LoadBalancerContent
 }
 
-/** What is needed to reconcile addresses. */
+/** What reconciling addresses needs. */
 export interface AddressContext {
   readonly service: Pick<LoadBalancerService, 'loadBalancerClass' | 'quota' | 'delete' | 'addVip' | 'removeVip'>
   readonly known: KnownLoadBalancers
-  /** Names of pools for objects that name none; empty allows any. */
+  /** Names of pools for objects that name none; empty allows any pool. */
   readonly defaultPools: readonly string[]
+  /** Reads the pools that the project may use. */
   readonly pools: () => Promise<readonly KnownPool[]>
   /** Networks of the project. An address of a family that none of them has is not requested. */
   readonly networks: readonly KnownNetwork[]
-  /** Whether an address that objects show and the control plane does not know may come back with its pool. */
+  /** Whether to wait for the pool of an address that the objects show but no pool contains (see `Restoration`). */
   readonly awaitsPools: boolean
 }
 
-/** What is needed to reconcile load balancers. */
+/** What reconciling load balancers needs. */
 export interface BringContext extends AddressContext {
   readonly service: LoadBalancerService
   readonly leftOut: LeftOut
   readonly kind: OwnerKind
   readonly projectId: string
   readonly cluster: string
-  /** How long a creation may wait to share a call with others. */
+  /** How many milliseconds a creation may wait to share a call with others. */
   readonly patienceMs: () => number
 }

@@ -3,16 +3,16 @@ import type { LoadBalancerContent } from '../content/content.ts'
 import { poolNamesOf } from '../content/route-content.ts'
 
 /**
- * The object that a route was made of: its id is the first part of the route's name. Routes that every listener has use
- * another word there.
+ * The UID of the object that a route was made of: the first part of the route's name. Routes that every listener has,
+ * such as the last one, have another word there.
  */
 const ownerOf = ({ name }: { readonly name: string }): string => name.split('/', 1)[0] ?? ''
 
 /**
- * The content without the routes of objects that have none in the document yet, and without pools that only those need.
- * When all routes together exceed the project's limit, existing routes can still change and go.
+ * The content without the routes of objects that have no route in the document yet, and without pools that only these
+ * need. When all routes together exceed the project's quota, existing routes can thus still change and be removed.
  *
- * @returns also the objects whose routes are left out
+ * @returns the content, and the UIDs of the objects whose routes are left out
  */
 export function withoutNewRoutes(
   content: LoadBalancerContent,

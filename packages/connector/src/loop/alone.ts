@@ -1,13 +1,13 @@
 import { type Outcome, retryAfter } from '@spout/runtime'
 import { SHORTLY_MS } from './retries.ts'
 
-/** The holder of each load balancer that is being changed, by load balancer id. */
+/** Who is changing a load balancer now, by its id. */
 export type Busy = Map<string, string>
 
 /**
- * Runs a change of load balancers that no other change may overlap.
+ * Runs a change of load balancers unless somebody else is changing one of them.
  * @param who the unit or the object for which they are changed
- * @returns to try again soon, when another change of one of them is under way
+ * @returns a retry soon when another change is under way; else the outcome of the change
  */
 export async function alone(
   busy: Busy,

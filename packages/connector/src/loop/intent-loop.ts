@@ -3,10 +3,10 @@ import { Stale } from '../cluster/object-writes.ts'
 import { SHORTLY_MS } from './retries.ts'
 
 const NOT_READY_RETRY_MS = 200
-/** The key that no object has. */
+/** The key that is queued at the start, so that the loop begins even without objects. */
 const BEGIN = 'begin'
 
-/** A list of the control plane that is kept by a watch. */
+/** A list of the control plane that a watch keeps up to date. */
 export interface Followed {
   /** Whether the first list is complete; left out when nothing waits for it. */
   readonly listed?: boolean
@@ -16,15 +16,15 @@ export interface Followed {
 
 export interface IntentLoopOptions<Kind extends string> {
   readonly name: string
-  /** Whether the cluster was read. */
+  /** Whether the cluster has been read. */
   readonly isRead: () => boolean
-  /** The parts of the project that must be read before the loop starts. */
+  /** The lists of the project. They must be complete before the first key is reconciled. */
   readonly follows: readonly Followed[]
-  /** How a key of each kind is reconciled. @param name what was added, such as `namespace/name` */
+  /** Reconciles a key, by its kind. @param name the name that was added, such as `namespace/name` */
   readonly looks: Readonly<Record<Kind, (name: string) => Promise<Outcome> | Outcome>>
-  /** Runs once, when cluster and project were read. From then on, what nobody names is not needed. */
+  /** Runs once, when cluster and project have been read. From then on, what no object names is not needed. */
   readonly begin: () => void
-  /** Runs before each key, once cluster and project were read. */
+  /** Runs before each key, once cluster and project have been read. */
   readonly beforeEach?: () => void
   /** Keys that are processed concurrently. */
   readonly workers: number
@@ -33,11 +33,11 @@ export interface IntentLoopOptions<Kind extends string> {
 }
 
 /**
- * The queue and the workers of an intent's controller. It holds keys, not events: a worker reads both sides and writes
- * the difference, so it may run at any time, and finds nothing to do after a restart.
+ * The queue and the workers of an intent's controller. The queue holds keys, not events: a worker reads both cluster
+ * and project and writes the difference. So it may run at any time, and after a restart it finds nothing to do.
  *
- * Nothing is decided before cluster and project were read. A key comes back soon when an object has changed since it
- * was read, and with growing pauses after other errors. Namespaces take turns.
+ * Nothing is decided before cluster and project have been read. A key is tried again soon when an object has changed
+ * since it was read, and with growing pauses after other errors. Namespaces take turns.
  */
 export class IntentLoop<Kind extends string> {
   readonly #options: IntentLoopOptions<Kind>
@@ -58,33 +58,33 @@ export class IntentLoop<Kind extends string> {
     })
   }
 
-  /** Whether both sides were read. */
+  /** Whether cluster and project have been read. */
   get ready(): boolean {
     const { isRead, follows } = this.#options
     return isRead() && follows.every(({ listed = true }) => listed)
   }
 
-  /** How many keys wait, are paused or are in work. */
+  /** How many keys are waiting, paused or being reconciled. */
   get size(): number {
     return this.#queue.size
   }
 
-  /** How many keys a worker could take now. */
+  /** How many keys are ready for a worker. */
   get waiting(): number {
     return this.#queue.waiting
   }
 
-  /** Whether the key will be tried again, and waits for that. */
+  /** Whether the key waits for its next attempt. */
   isPaused(kind: Kind, name: string): boolean {
     return this.#queue.isPaused(keyOf(kind, name))
   }
 
-  /** @param namespace whose turn the work takes; left out: that of `namespace/name` */
+  /** Queues a key. @param namespace whose turn it takes; left out: the part of the name before the first slash */
   add(kind: Kind, name: string, namespace = name.split('/', 1)[0] ?? ''): void {
     this.#queue.add(keyOf(kind, name), namespace)
   }
 
-  /** @param unsubscribe called at the end */
+  /** @param unsubscribe called by `stop` */
   start(unsubscribe: readonly (() => void)[]): void {
     this.#unsubscribe = unsubscribe
     this.#following = Promise.all(this.#options.follows.map((one) => one.follow(this.#stop.signal)))
@@ -92,7 +92,7 @@ export class IntentLoop<Kind extends string> {
     this.#queue.add(BEGIN)
   }
 
-  /** Waits for the keys in work. */
+  /** Stops, and waits for keys that are being reconciled. */
   async stop(): Promise<void> {
     this.#stop.abort()
     for (const unsubscribe of this.#unsubscribe) unsubscribe()

@@ -4,7 +4,10 @@ import type { LoadBalancerService } from '../control-plane/load-balancer-service
 
 /** Settings of every intent's controller. */
 export interface IntentSettings {
-  /** Id of this cluster: tells its load balancers from those of other clusters in the project. Never changes. */
+  /**
+   * Id of this cluster, which marks its load balancers among those of other clusters in the project. It must never
+   * change.
+   */
   readonly cluster: string
   /** Only these namespaces; null for all. */
   readonly namespaces: readonly string[] | null
@@ -12,7 +15,7 @@ export interface IntentSettings {
   readonly defaultPools: readonly string[]
 }
 
-/** What every intent's controller needs. */
+/** What the controller of every intent needs. */
 export interface IntentOptions<Cluster, Settings = IntentSettings> {
   readonly cluster: Cluster
   /** Client with a credential for one project. */

@@ -2,18 +2,20 @@ import { type OwnerKind, ownersOf } from '../content/owners.ts'
 import { documentsOf, type KnownLoadBalancers, type LoadBalancerChange } from '../control-plane/known-load-balancers.ts'
 import type { IndexedObject } from '../take-down/absence.ts'
 
-/** The known objects of one kind and their load balancers. */
+/** What is known of the objects of one kind and of their load balancers. */
 export interface OwnersContext {
   readonly known: KnownLoadBalancers
   readonly kind: OwnerKind
   readonly index: { get(key: string): IndexedObject | null }
-  /** UIDs of objects that were shown and deleted, while a load balancer names them. */
+  /** UIDs of objects that the watch showed and that are gone, kept while a load balancer names them. */
   readonly departed: Set<string>
   readonly addUnit: (unit: string) => void
   readonly addLeaving: (key: string) => void
 }
 
-/** Queues the objects of changed load balancers: existing objects, and those that leave something behind. */
+/**
+ * Queues the objects of a changed load balancer: existing ones to be reconciled, those that are gone to be cleaned up.
+ */
 export function queueOwners(context: OwnersContext, change: LoadBalancerChange): void {
   const { known, kind, index, departed, addUnit, addLeaving } = context
   const documents = change.type === 'listed' ? [...known.all()].map(({ document }) => document) : documentsOf(change)
@@ -27,8 +29,9 @@ export function queueOwners(context: OwnersContext, change: LoadBalancerChange):
 }
 
 /**
- * An object was shown before, and has gone, or was made again.
- * @param now the UID under its key; undefined when there is none
+ * Notes that an object has gone, or was created again, if a load balancer still names it.
+ * @param before the object as it was last shown; null when it never was
+ * @param now the UID that is under its key now; undefined when there is none
  */
 export function noteDeparted(
   { known, departed }: Pick<OwnersContext, 'known' | 'departed'>,

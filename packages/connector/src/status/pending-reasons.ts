@@ -1,29 +1,34 @@
 import type { Clock, Timer } from '@spout/runtime'
 
-/** A reason that lasts this long is reported; a load balancer that is just starting has become ready by then. */
+/**
+ * A reason for waiting is reported once it has lasted this long. A load balancer that merely starts is ready by then.
+ */
 export const STAYS_AFTER_MS = 10_000
 
 /**
- * A load balancer that works within this time is reported only once, as working: every status write costs all watchers.
+ * Nothing is reported about an object before it has waited this long. If it works by then, that is the only status
+ * write: every write costs all watchers.
  */
 export const BEGINS_MS = 250
 
 interface PendingReason {
   readonly reason: string
   readonly sinceMs: number
-  /** When it began to wait, for any reason. */
+  /** When the object began to wait, for any reason. */
   readonly begunMs: number
-  /** Runs for `BEGINS_MS`, then for `STAYS_AFTER_MS`; null once the reason was reported. */
+  /** Fires at the end of `BEGINS_MS`, then of `STAYS_AFTER_MS`; null once the reason has been reported. */
   readonly timer: Timer | null
 }
 
 /**
- * Why objects wait for the nodes, and since when. A new object passes through several reasons in a second; writing each
- * one, with an event, would be many writes about nothing.
+ * Tracks why objects wait for the nodes, and since when, to decide what is worth reporting. A new object passes through
+ * several reasons in a second; a status write and an event for each would be many writes about nothing.
  */
 export class PendingReasons {
   readonly #clock: Clock
-  /** Calls back with an object's key once it has waited for long, and once its reason has lasted. */
+  /**
+   * Called with the key of an object when `BEGINS_MS` or `STAYS_AFTER_MS` is over: `look` then returns something else.
+   */
   readonly #lookAgain: (key: string) => void
   readonly #byUid = new Map<string, PendingReason>()
 
@@ -37,11 +42,11 @@ export class PendingReasons {
   }
 
   /**
-   * Takes the reason why the object waits now.
-   * @param known the reason in the object's status when it was first seen here, which another process has reported
-   * @param isMass when very many objects wait: none of them is looked at again before its reason has lasted
-   * @returns `begins` at first, then `passing` for a reason that may go away, `stays` once when it has lasted, then
-   * `told`
+   * Takes the reason for which the object waits now.
+   * @param known whether the object's status already shows this reason, because another process has reported it
+   * @param isMass whether very many objects wait. Then the phase `begins` is skipped, which saves a timer for each
+   * @returns `begins` at first, then `passing` for a reason that may go away, `stays` once when it has lasted, and
+   * `told` after that
    */
   look(
     uid: string,

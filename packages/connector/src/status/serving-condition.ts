@@ -1,11 +1,11 @@
 import type { Condition, ConditionState } from '@spout/kube'
 
-/** On an object that is programmed: whether somebody answers behind it. */
+/** Condition of a programmed object: whether members answer. */
 export const CONDITION_SERVING = 'spout.dev/Serving'
 
 /**
- * The condition that says whether members answer. It keeps the message of the moment when the reason changed: numbers
- * of members change all the time, and each new message would cause a write.
+ * The condition that says whether members answer. The message stays as it was when the reason last changed: it contains
+ * numbers of members, which change all the time, and each new message would cost a write.
  */
 export function servingCondition(
   { answers, reason, message }: { readonly answers: boolean; readonly reason: string; readonly message: string },

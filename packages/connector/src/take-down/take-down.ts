@@ -7,12 +7,12 @@ import { alone, type Busy } from '../loop/alone.ts'
 import { SHORTLY_MS } from '../loop/retries.ts'
 import { type IndexedObject, type Sight, sightOf } from './absence.ts'
 
-/** The deletion guard still holds the object. */
+/** Pause while the deletion guard holds the object. */
 const HELD_RETRY_MS = 5000
-/** The watch has not shown yet what the API server says exists. */
+/** Pause while an object may exist that the watch has not shown. */
 const UNSEEN_RETRY_MS = 1000
 
-/** What is needed to delete what an object leaves behind. */
+/** What cleaning up after an object needs. */
 export interface TakeDownContext {
   readonly service: LoadBalancerService
   readonly known: KnownLoadBalancers
@@ -27,7 +27,7 @@ export interface TakeDownContext {
   readonly index: { get(key: string): IndexedObject | null }
   /** Namespaces that are watched; null for all. */
   readonly namespaces: readonly string[] | null
-  /** UIDs of objects that were shown and deleted, while a load balancer names them. */
+  /** UIDs of objects that the watch showed and that are gone, kept while a load balancer names them. */
   readonly departed: ReadonlySet<string>
   readonly busy: Busy
   /** Ids of deleted load balancers that nodes may still hold, by the key of the object that waits for it. */
@@ -35,7 +35,7 @@ export interface TakeDownContext {
   readonly addUnit: (unit: string) => void
 }
 
-/** Units that have a living object on this load balancer. */
+/** The units that still have an object on this load balancer. */
 export function livingUnits(
   index: TakeDownContext['index'],
   document: LoadBalancer,
@@ -49,9 +49,9 @@ export function livingUnits(
 }
 
 /**
- * Deletes the load balancers of this object alone, and removes it from those that it shares with others.
- * @param letGo done for the object once nothing of it is left in the control plane; when it is to be tried again, so is
- * all of this
+ * Cleans up after an object: deletes its load balancers, and removes the object from those that it shares with others.
+ * @param letGo runs once nothing of the object is left in the control plane. If it asks for a retry, all of this runs
+ * again
  */
 export async function takeDown(
   context: TakeDownContext,
@@ -73,7 +73,7 @@ async function deleteOwn(context: TakeDownContext, key: string): Promise<Outcome
     if (!isLeft) continue
     const units = livingUnits(index, document, kind)
     if (units.length > 0) {
-      // The other objects of a shared address write the document without this one.
+      // When the other objects of a shared load balancer are reconciled, they write the document without this one.
       for (const unit of units) context.addUnit(unit)
       return retryAfter(SHORTLY_MS)
     }
@@ -103,13 +103,16 @@ const sightsOf = (context: TakeDownContext, document: LoadBalancer): readonly Se
   })
 }
 
-/** Whether none of its objects exists. For objects that our watch never showed, the API server is asked. */
+/**
+ * Whether no object of a load balancer exists any more. The API server is asked about objects that our watch never
+ * showed.
+ */
 async function isAbandoned(context: TakeDownContext, document: LoadBalancer): Promise<boolean> {
   const { objects, known } = context
   const stays = () => sightsOf(context, document).some(({ sight }) => sight === 'living' || sight === 'held')
   if (stays()) return false
   for (const { uid, key, sight } of sightsOf(context, document))
     if (sight === 'unseen' && !(await objects.isGone(key, uid))) return false
-  // Objects that the watch has shown meanwhile count, too.
+  // Checked again, because the watch may have shown more while the API server was asked.
   return !stays() && known.get(document.id)?.document.generation === document.generation
 }

@@ -3,7 +3,9 @@ import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { loadBalancerIds } from '../addresses/ids.ts'
 import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
 
-/** How long one call waits for the nodes, and the pause before the next: a worker has other objects to process. */
+/**
+ * How long one call waits for the nodes, and the pause before the next. Short, because a worker has other work to do.
+ */
 const WITHDRAWAL_WAIT_MS = 500
 
 export interface WithdrawalContext {
@@ -13,7 +15,7 @@ export interface WithdrawalContext {
 }
 
 /**
- * Lets an object go once no node holds anything of it.
+ * Releases an object once no node holds anything of its load balancers.
  * @param onOverdue called with the names of nodes that have not confirmed in time
  */
 export async function whenWithdrawn(
@@ -28,7 +30,7 @@ export async function whenWithdrawn(
 }
 
 /**
- * Whether no node holds anything of the object any more, or waiting for that makes no sense.
+ * Whether no node holds anything of the object's load balancers any more, or the wait is overdue.
  * @param onOverdue called with the names of nodes that have not confirmed in time
  */
 export async function isWithdrawn(
@@ -47,9 +49,9 @@ export async function isWithdrawn(
 }
 
 /**
- * The load balancer that the object founded, in case a restart made us forget that we deleted it: the first of its ids
- * that is free. A load balancer under one of its ids belongs to objects that shared its address. Without a project
- * there is none.
+ * The id of the load balancer that the object founded and that an earlier process may have deleted: the first of its
+ * ids that is free. Load balancers under its other ids belong to objects that shared its address. Empty without a
+ * project.
  */
 async function foundedBy(service: LoadBalancerService, uid: string): Promise<readonly string[]> {
   try {

@@ -7,17 +7,20 @@ import type { Ruling } from './project-rules.ts'
 export interface TenantProject {
   /** Its name in the rules. */
   readonly name: string
-  /** Null until the control plane has named the credential's project. */
+  /** Null until the control plane has told the project of the credential. */
   readonly id: string | null
-  /** Its load balancers of this cluster that name an object; null until they are read. */
+  /** Finds its load balancers of this cluster by the UID of an object; null until they have been read. */
   readonly ofUid: ((uid: string) => readonly ShownLoadBalancer[]) | null
 }
 
 /** Which project balances an object. */
 export type Assignment =
-  /** `kept`: its load balancer is there, although its namespace now belongs to another project or to none. */
+  /**
+   * `kept`: why the object stays in this project although the rules disagree, because its load balancer is there. Its
+   * namespace has `moved` to another project, or is `unruled`: of no project now.
+   */
   | { readonly type: 'project'; readonly project: string; readonly kept: 'moved' | 'unruled' | null }
-  /** No project balances it, for this reason. */
+  /** No project balances it. `isElsewhere`: it is of a project that the connector does not know. */
   | { readonly type: 'nobody'; readonly refusal: Refusal; readonly isElsewhere: boolean }
   /** Undecided until more is read: the object is left as it is. */
   | { readonly type: 'unknown' }
@@ -25,12 +28,12 @@ export type Assignment =
 const UNKNOWN: Assignment = { type: 'unknown' }
 
 /**
- * Decides the one project of an object. Its namespace names the project, but an object with a load balancer stays in
- * that load balancer's project, because an address cannot move. Both sides must confirm it: the load balancer names the
- * object's UID, and only its project can write that; the object has our annotation or shows the address. So neither
- * those who write the object nor those who write load balancers of a project can take it over alone.
+ * Decides the project of an object. The rules for its namespace decide, but an object with a load balancer stays in the
+ * project of that load balancer, because an address cannot move to another project. Both sides must confirm this: the
+ * load balancer names the object's UID, which only its project can write; and the object has our annotation or shows
+ * the address. So neither the users of the cluster nor those of another project can take over an object alone.
  *
- * @param leaves whether it is being deleted, or no longer wants a load balancer
+ * @param leaves whether the object is being deleted, or no longer wants a load balancer
  */
 export function assign(
   object: AddressedObject,
@@ -48,10 +51,10 @@ export function assign(
   if (claimedId !== '') {
     if (claimed === undefined) return projects.some(({ id }) => id === null) ? UNKNOWN : elsewhere(claimedId)
     if (claimed.ofUid === null) return UNKNOWN
-    // The project that took its load balancer down also removes finalizer and mark.
+    // The project that has deleted its load balancer also removes finalizer and mark.
     if (leaves) return isOf(claimed)
   } else if (shownAddresses(object).length > 0) {
-    // Balanced before there were rules.
+    // It was balanced before there were rules, so it has no annotation.
     const keeper = projects.find((project) => holds(project) && showsOneOf(object, project))
     if (keeper !== undefined) return isOf(keeper)
     if (projects.some(({ ofUid }) => ofUid === null)) return UNKNOWN
@@ -79,7 +82,7 @@ const elsewhere = (projectId: string): Assignment => ({
   refusal: {
     reason: 'ProjectNotConfigured',
     field: `metadata.annotations[${PROJECT}]`,
-    message: `Its load balancer is of project ${projectId.slice(0, 64).replaceAll(/[^\x20-\x7e]/g, '?')}, which the connector has no rule for: it stays as it is.`,
+    message: `Its load balancer is of project ${projectId.slice(0, 64).replaceAll(/[^\x20-\x7e]/g, '?')}, for which the connector has no rule: it stays as it is.`,
   },
 })
 
@@ -89,6 +92,6 @@ const ofNobody = ({ metadata }: AddressedObject): Assignment => ({
   refusal: {
     reason: 'NoProject',
     field: 'metadata.namespace',
-    message: `Namespace "${metadata.namespace ?? ''}" is of no project that the connector balances for.`,
+    message: `Namespace "${metadata.namespace ?? ''}" belongs to no project that the connector serves.`,
   },
 })

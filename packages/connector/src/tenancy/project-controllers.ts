@@ -9,7 +9,7 @@ import { type TellUnowned, UnownedObjects } from './unowned-objects.ts'
 
 /** A project with a working credential. */
 export interface ProjectTenant {
-  /** Its name in the rules; empty for the one project that all namespaces are of. */
+  /** Its name in the rules; empty when there are no rules and all namespaces belong to this one project. */
   readonly project: string
   readonly projectId: string
   /** Client with a credential for that project alone. */
@@ -20,7 +20,7 @@ export interface ProjectTenant {
 
 /** Reconciles the load balancers of one project with a cluster. */
 export interface ProjectController<Counters> {
-  /** Whether both sides were read. */
+  /** Whether cluster and project have been read. */
   readonly ready: boolean
   /** The load balancers of the project. */
   readonly known: KnownLoadBalancers
@@ -34,26 +34,26 @@ export interface ProjectsOptions<Tenant extends ProjectTenant = ProjectTenant> {
   readonly namespaces: NamespaceLabels
   /** Without rules all namespaces belong to the one tenant. */
   readonly rules: readonly ProjectRule[]
-  /** Projects of the rules that are missing here are not ready: their objects stay as they are. */
+  /** The projects that are ready. Objects of projects that are in the rules but missing here stay as they are. */
   readonly tenants: readonly Tenant[]
-  /** Called for objects of no project. Left out: their users are not told. */
+  /** Called for objects of no project, to tell their users. Left out: they are not told. */
   readonly tellUnowned?: TellUnowned
   readonly log: Logger
 }
 
 export interface ProjectControllersOptions<Tenant extends ProjectTenant, Counters> extends ProjectsOptions<Tenant> {
   readonly objects: TenantObjects
-  /** @param tenancy null when all namespaces are of the tenant */
+  /** Makes the controller of a project. @param tenancy null when all namespaces belong to the tenant */
   readonly controllerOf: (tenant: Tenant, tenancy: Tenancy | null, log: Logger) => ProjectController<Counters>
-  /** Left out: objects of no project are left alone. */
+  /** Makes a controller for objects of no project. Left out: these objects are left alone. */
   readonly controllerOfNobody?: (tenancy: Tenancy, log: Logger) => ProjectController<Counters>
-  /** The counters of a controller that has counted nothing. */
+  /** Counters that are all 0. */
   readonly zero: Counters
-  /** Counters of what the projects share: each controller counts the same. */
+  /** Counters of objects that all projects share. They are not summed, because every controller counts the same. */
   readonly shared?: readonly (keyof Counters)[]
 }
 
-/** A controller for each project, over one cluster. They share none of the objects that are balanced. */
+/** A controller for each project, over one cluster. Each balanced object belongs to one of them. */
 export class ProjectControllers<
   Tenant extends ProjectTenant,
   Counters extends Readonly<Record<keyof Counters, number>>,
@@ -89,7 +89,7 @@ export class ProjectControllers<
     ]
   }
 
-  /** Whether both sides of every project of the rules were read. */
+  /** Whether every project of the rules is there, and cluster and projects have been read. */
   get ready(): boolean {
     return this.#isComplete && this.#controllers.every(({ ready }) => ready)
   }

@@ -7,33 +7,33 @@ interface Named {
   readonly metadata: ObjectMeta
 }
 
-/** A change in a cluster: the kind of thing that has changed. */
+/** A change in a cluster, with the kind of object that has changed. */
 interface Change {
   readonly type: string
 }
 
-/** The objects of one project among those of a cluster, or of no project (null). Those of other projects are absent. */
+/** The objects of a cluster that belong to one project, or to none (null). */
 export class ProjectObjects<O extends Named> {
   readonly #tenancy: Tenancy
   readonly #project: string | null
   readonly #at: (key: string) => O | undefined
 
-  /** @param at any object of the cluster by `namespace/name` */
+  /** @param at finds an object of any project by `namespace/name` */
   constructor(tenancy: Tenancy, project: string | null, at: (key: string) => O | undefined) {
     this.#tenancy = tenancy
     this.#project = project
     this.#at = at
   }
 
-  /** Whether every object is there, with its project. */
+  /** Whether all objects have been read and assigned. */
   get ready(): boolean {
     return this.#tenancy.ready
   }
 
   /**
-   * Follows a cluster as the project sees it.
-   * @param own the change of one of its objects
-   * @param isHeard whether it hears of a change of something else
+   * Subscribes to changes as the project sees them: of its own objects, and of objects of other kinds.
+   * @param own makes the change for one of its objects
+   * @param isHeard whether a change of another kind is passed on; left out: all are
    */
   follow<C extends Change>(
     cluster: { onChange(listener: (change: C) => void): () => void },
@@ -61,12 +61,15 @@ export class ProjectObjects<O extends Named> {
     return this.has(key) ? this.#at(key) : undefined
   }
 
-  /** Whether it exists but belongs to another project. */
+  /** Whether the object exists but belongs to another project. */
   isOfAnother(key: string): boolean {
     return this.#tenancy.isOfAnother(key, this.#project)
   }
 
-  /** Whether its existence or its project cannot be determined now: then its absence deletes nothing. */
+  /**
+   * Whether it cannot be determined now that the object exists, or to which project it belongs. Then nothing is
+   * deleted.
+   */
   isWithheld(key: string): boolean {
     return this.#tenancy.isWithheld(key)
   }
@@ -78,25 +81,28 @@ export class ProjectObjects<O extends Named> {
     }
   }
 
-  /** An object of another project counts as gone. @param isGone decides for an object that is not in the cluster now */
+  /**
+   * Whether the object is gone, or belongs to another project.
+   * @param isGone decides when the cluster does not show it
+   */
   async isGone(key: string, uid: string, isGone: () => Promise<boolean>): Promise<boolean> {
     const object = this.#at(key)
     if (object === undefined || uidOf(object) !== uid) return isGone()
     return !this.isWithheld(key) && !this.has(key)
   }
 
-  /** @throws Stale: it may have moved to another project meanwhile */
+  /** @throws Stale when the object has moved to another project */
   mustBeOurs(object: O): void {
     const key = keyOf(object)
     if (!this.has(key)) throw new Stale(`${key} is of another project now`)
   }
 
-  /** Whether the object names the project as the one that balanced it first. */
+  /** Whether the object's annotation names this project. */
   isMarked({ metadata }: O): boolean {
     return metadata.annotations?.[PROJECT] === this.projectId
   }
 
-  /** @throws Error for objects of no project, which nobody claims */
+  /** @throws Error when this is no project, or its id is not known yet */
   get projectId(): string {
     const id = this.#project === null ? null : this.#tenancy.projectId(this.#project)
     if (id === null) throw new Error('the id of the project is not known')

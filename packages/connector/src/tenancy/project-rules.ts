@@ -1,4 +1,4 @@
-/** The namespaces that belong to a project. */
+/** A rule that assigns namespaces to a project. */
 export interface ProjectRule {
   /** The name of the project in the connector's settings; unique. */
   readonly project: string
@@ -6,10 +6,11 @@ export interface ProjectRule {
   readonly namespaces: readonly string[]
   /** Namespaces that have all of these labels; null selects none. */
   readonly labels: Readonly<Record<string, string>> | null
-  /** Namespaces that no other rule matches. */
+  /** Whether the project also has all namespaces that no other rule matches. */
   readonly isDefault: boolean
 }
 
+/** What the rules say about a namespace. */
 export type Ruling =
   | { readonly type: 'project'; readonly project: string }
   /** No rule matches. */
@@ -18,9 +19,9 @@ export type Ruling =
   | { readonly type: 'unknown' }
 
 /**
- * The project of a namespace: that of the first rule that names or selects it, else that of the default rule, whatever
- * its position.
- * @param labels null until the namespace was seen
+ * The project of a namespace: that of the first rule that names or selects it, else that of the default rule, wherever
+ * it stands in the list.
+ * @param labels null until the namespace has been seen
  */
 export function projectOfNamespace(
   name: string,

@@ -6,10 +6,10 @@ import { type Assignment, assign, type TenantProject } from './assignment.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
 import { type ProjectRule, projectOfNamespace, type Ruling } from './project-rules.ts'
 
-/** The facts by which an object is assigned to a project. */
+/** An object, and what decides its project. */
 export interface TenantObject {
   readonly object: AddressedObject
-  /** Other namespaces whose objects may share its address. */
+  /** Other namespaces whose objects may share its address. The object is assigned again when these change. */
   readonly sharesWith: readonly string[]
   /** Whether it is being deleted, or no longer wants a load balancer. */
   readonly leaves: boolean
@@ -22,7 +22,7 @@ export interface TenantObjects {
   readonly ready: boolean
   /** Null when it does not exist, or is not ours to balance. @param key `namespace/name` */
   get(key: string): TenantObject | null
-  /** Calls back with the key of each that changed. */
+  /** Calls back with the key of each object that changed. */
   onChange(listener: (key: string) => void): () => void
 }
 
@@ -38,7 +38,7 @@ export class Tenancy {
   readonly #projects = new Map<string, TenantProject>()
   readonly #known = new Map<string, KnownLoadBalancers>()
   readonly #assigned = new Map<string, Assignment>()
-  /** Keys of objects by the namespaces that decide on them: their own, and those that they share with. */
+  /** Which objects depend on which namespaces: their own, and those with which they share addresses. */
   readonly #namespaces = new Dependents()
   readonly #listeners = new Map<string | null, Set<(key: string) => void>>()
   readonly #unsubscribe: (() => void)[]
@@ -89,7 +89,7 @@ export class Tenancy {
     return projectOf(this.assignmentOf(key)) === project
   }
 
-  /** Whether the object exists but belongs to another project than this one. */
+  /** Whether the object belongs to another project than this one. */
   isOfAnother(key: string, project: string | null): boolean {
     const assigned = this.assignmentOf(key)
     return assigned?.type === 'project' && assigned.project !== project
@@ -99,7 +99,7 @@ export class Tenancy {
     for (const key of this.#assigned.keys()) if (this.isOf(key, project)) yield key
   }
 
-  /** Whether the object or its project cannot be determined now: then its absence deletes nothing. */
+  /** Whether the project of the object is unknown now, or not one of ours. Then nothing of it is deleted. */
   isWithheld(key: string): boolean {
     const assigned = this.#assigned.get(key)
     return assigned?.type === 'unknown' || (assigned?.type === 'nobody' && assigned.isElsewhere)
@@ -148,7 +148,7 @@ export class Tenancy {
   }
 }
 
-/** Null for no project; undefined while that is undecided. */
+/** The project of an assignment; null for no project; undefined while it is undecided. */
 function projectOf(assigned: Assignment | null): string | null | undefined {
   if (assigned === null || assigned.type === 'unknown') return undefined
   return assigned.type === 'nobody' ? null : assigned.project

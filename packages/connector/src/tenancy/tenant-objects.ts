@@ -1,7 +1,7 @@
 import type { OwnerKind } from '../content/owners.ts'
 import type { TenantObject, TenantObjects } from './tenancy.ts'
 
-/** What an intent knows of a cluster, as far as assigning its objects to projects needs it. */
+/** The part of an intent's cluster that assigning objects to projects needs. */
 export interface TenantCluster<Change> {
   readonly ready: boolean
   onChange(listener: (change: Change) => void): () => void
@@ -12,11 +12,11 @@ export interface TenantObjectsOptions<Change> {
   readonly cluster: TenantCluster<Change>
   /** Null when it does not exist, or is not ours to balance. @param key `namespace/name` */
   readonly get: (key: string) => TenantObject | null
-  /** Keys of the objects that a change may assign anew. */
+  /** The keys of the objects whose assignment a change may affect. */
   readonly keysOf: (change: Change) => Iterable<string>
 }
 
-/** The objects of one kind in an intent's cluster, for tenancy to assign to projects. */
+/** Adapts an intent's cluster to `TenantObjects`. */
 export const tenantObjects = <Change>({ kind, cluster, get, keysOf }: TenantObjectsOptions<Change>): TenantObjects => ({
   kind,
   get,

@@ -51,7 +51,7 @@ const label = (of: Readonly<Record<string, string>>) => {
   labels.set('free', of)
   namespaceChanged('free')
 }
-const NO_PROJECT = 'free/web NoProject Namespace "free" is of no project that the connector balances for.'
+const NO_PROJECT = 'free/web NoProject Namespace "free" belongs to no project that the connector serves.'
 
 test('is told once why nobody balances it, however often it changes', () => {
   put('web')
@@ -80,7 +80,7 @@ test('one of a project without a rule hears of that', () => {
   label({})
   put('web', { metadata: { annotations: { [PROJECT]: 'gone' } } })
   expect(told).toEqual([
-    'free/web ProjectNotConfigured Its load balancer is of project gone, which the connector has no rule for: it stays as it is.',
+    'free/web ProjectNotConfigured Its load balancer is of project gone, for which the connector has no rule: it stays as it is.',
   ])
 })
 

@@ -5,18 +5,18 @@ import type { Tenancy, TenantObjects } from './tenancy.ts'
 /** Called with an object that nobody balances, and the reason. */
 export type TellUnowned = (object: AddressedObject, refusal: Refusal) => void
 
-/** A text for comparing what was told about an object: its UID and the reason. */
+/** The UID and the reason as one text, to compare what was told about an object. */
 const sayingOf = (object: AddressedObject, { reason }: Refusal): string => `${uidOf(object)} ${reason}`
 
 /**
- * Tells the users of objects of no project why nobody balances them, once for each object and reason. Objects of
- * foreign classes, and objects that are being deleted, need no load balancer and are skipped.
+ * Tells users why nobody balances their object, when it belongs to no project: once for each object and reason. Objects
+ * of foreign classes, and objects that are being deleted, need no load balancer and are skipped.
  */
 export class UnownedObjects {
   readonly #tenancy: Tenancy
   readonly #objects: TenantObjects
   readonly #tell: TellUnowned
-  /** By `namespace/name`, while the object is of no project. */
+  /** What was told, by `namespace/name`, while the object is of no project. */
   readonly #told = new Map<string, string>()
   readonly #unsubscribe: () => void
 

@@ -19,8 +19,9 @@ export const CLUSTER = 'test-cluster'
 
 /**
  * A real API server with the namespaces `shop` and `other`, and a real control plane over HTTP (admission, store,
- * native API) with one project, a pool `public` and a network `pods`. The test plays the nodes' confirmations.
- * @param cidrs of the network's subnets
+ * native API) with one project, a pool `public` and a network `pods`. The test confirms load balancers in the nodes'
+ * place.
+ * @param cidrs the prefixes of the network's subnets
  */
 export async function openClusterBed(cidrs: readonly string[] = ['10.128.0.0/16']) {
   const lab = await Lab.create()
@@ -41,7 +42,7 @@ export async function openClusterBed(cidrs: readonly string[] = ['10.128.0.0/16'
       await spout.admission.addSubnet(network.id, { name: '', description: '', cidr, gatewayIp: null, nodeRange: null })
     return network
   }
-  /** Sessions of a connector that may balance loads of one project. */
+  /** Sessions with the role `balancer` in one project. */
   const sessionsOf = async (projectId: string, user = 'connector') => {
     const { token } = await spout.login(user, projectId, 'balancer')
     return { session: async () => ({ endpoint, token }), forget: () => {} }
@@ -64,10 +65,9 @@ export async function openClusterBed(cidrs: readonly string[] = ['10.128.0.0/16'
   const running = new Set<{ stop(): Promise<void> }>()
 
   /**
-   * Starts what balances the objects of one kind.
-   * @param compose makes its parts from what the connector gives each kind. They start in this order, after that, and
-   * stop the other way round
-   * @returns what `compose` says, the writes to the API server as `METHOD path`, and how to stop it all
+   * Starts a controller for the objects of one kind.
+   * @param compose makes the controller's parts. They start in this order, after the shared ones, and stop in reverse
+   * @returns what `compose` made, the writes to the API server as `METHOD path`, and a function that stops everything
    */
   async function run<Made extends object>(
     kind: OwnerKind,
@@ -108,10 +108,10 @@ export async function openClusterBed(cidrs: readonly string[] = ['10.128.0.0/16'
     native: () => new NativeLoadBalancers(sessions),
     documents: (): readonly LoadBalancer[] => spout.view.list('loadBalancer', { projectId: project.id }),
     until: <T>(what: string, probe: () => T | Promise<T>, timeoutMs = 20_000) => waitFor(probe, { what, timeoutMs }),
-    /** What names the project may have. */
+    /** Sets the project's domains. */
     giveDomains: (domains: readonly string[]) => spout.admission.changeProject(project.id, { domains: [...domains] }),
     certificates: () => spout.view.list('certificate', { projectId: project.id }),
-    /** Writes a Secret with a certificate for a name, or without any. */
+    /** Writes a Secret with a certificate for a name; null: with an invalid one. */
     secret: (name: string, host: string | null, namespace = 'shop') => {
       const { certificate, key } = issueCertificate({ names: [host ?? 'none'], days: 90 })
       const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -120,14 +120,14 @@ export async function openClusterBed(cidrs: readonly string[] = ['10.128.0.0/16'
         data: { 'tls.crt': base64(host === null ? 'none' : certificate), 'tls.key': base64(key) },
       })
     },
-    /** Writes a slice by hand, as there are no pods. @param service null: it is of none */
+    /** Writes an EndpointSlice by hand, because there are no pods. @param service null: the slice is of no Service */
     slice: (name: string, service: string | null, body: object, namespace = 'shop') =>
       api.apply(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/${name}`, {
         ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' },
         metadata: { name, namespace, labels: service === null ? {} : { 'kubernetes.io/service-name': service } },
         ...body,
       }),
-    /** The nodes confirm a load balancer, or report what is wrong. */
+    /** Sets a load balancer's status: confirmed by the nodes, or as given. */
     confirm: (document: LoadBalancer, status: Partial<LoadBalancerStatus> = {}) =>
       spout.status.set(document.id, {
         provisioning: 'active',
@@ -153,13 +153,13 @@ interface Part {
 }
 
 export interface RunOptions {
-  /** Of the API server's; left out: the administrator's. */
+  /** A token of the API server; left out: the administrator's. */
   readonly token?: string
-  /** Before a request is sent to the API server, and after it was noted. */
+  /** Called after a request to the API server was noted, and before it is sent. */
   readonly onRequest?: (request: Parameters<Transport['request']>[0]) => Promise<void> | void
 }
 
-/** What the connector gives to whatever balances a kind. */
+/** The shared parts of a connector, from which the controller of a kind is made. */
 export interface Connection {
   readonly transport: Transport
   readonly clock: typeof systemClock
@@ -174,7 +174,7 @@ export interface Composed<Made> {
   readonly parts: readonly Part[]
 }
 
-/** `METHOD path` of each request that is no read. */
+/** Notes `METHOD path` of each request that changes something. */
 function noteWrites(transport: Transport, onRequest: RunOptions['onRequest']): string[] {
   const writes: string[] = []
   const request = transport.request.bind(transport)
@@ -186,7 +186,7 @@ function noteWrites(transport: Transport, onRequest: RunOptions['onRequest']): s
   return writes
 }
 
-/** Endpoints that are ready, with one port. */
+/** The body of an EndpointSlice with ready endpoints and one port. */
 export const endpointsOf = (
   addresses: readonly string[],
   port: { readonly name?: string; readonly port: number; readonly protocol?: string } = { port: 8080 },
@@ -200,8 +200,8 @@ const WATCHES: readonly unknown[] = ['watch', 'poolChanges', 'watchNetworks', 'w
 const CHANGING = ['create', 'replace', 'changeMembers', 'changeRoutes', 'delete', 'addVip', 'removeVip'] as const
 
 /**
- * Notes changing calls to the control plane, such as `replace`.
- * @param onCall before any call but the watches, by its name
+ * Notes the names of changing calls to the control plane, such as `replace`.
+ * @param onCall called with the name before each call, except watches
  */
 export function observed(
   inner: LoadBalancerService,

@@ -1,4 +1,4 @@
-/** Text that ends a token, a line, a block or a command somewhere, and what would be loaded then. */
+/** Texts that would end a token, a line, a block or a command somewhere, and inject something behind it. */
 export const HOSTILE: readonly string[] = [
   'x;\nload_module /proc/self/fd/7;\n',
   'x"; }\n}\nssl_engine /tmp/evil.so;\nhttp { server {',
@@ -21,5 +21,5 @@ export const HOSTILE: readonly string[] = [
   "' or 1=1 --",
 ]
 
-/** What of the text must not be in a load balancer, however it is written there. */
+/** Parts of these texts that must never be in a load balancer, in any encoding. */
 export const DIRECTIVES = /load_module|ssl_engine|[\0\r\n]|\\u0000|\\[rn]/
