@@ -1,7 +1,7 @@
 /**
- * Client of a Kubernetes API server: how to reach it, what is there kept in memory (reflectors), and writes (apply,
- * create, delete, leases, events). It knows nothing of load balancers, keeps no truth of its own, and never takes an
- * absence for a deletion that the server did not plainly say.
+ * A client of the Kubernetes API: access, copies of objects in memory (reflectors), and writes (apply, create, delete,
+ * leases, events). It knows nothing of load balancers and has no state of its own. It never treats a missing object as
+ * deleted unless the deletion is certain.
  */
 
 export * from './access/cluster-access.ts'

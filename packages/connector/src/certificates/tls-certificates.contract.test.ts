@@ -15,7 +15,7 @@ let lab: Lab
 let cluster: KubernetesCluster
 let spout: TestBed
 let kept: TlsCertificates
-/** Of the account that may read two Secrets by their names, and watch one of them. */
+/** The token of an account that may read two Secrets by name, and watch one of them. */
 let transport: Transport
 let projectId: string
 let service: NativeCertificates
@@ -161,7 +161,7 @@ test('a Secret that may be read but not watched is used, and what an earlier pro
   await ready('shop/polled')
   expect(stored()).toEqual([before])
   kept.name('ingress/one', new Set())
-  // Not before every kind has said what it names.
+  // Nothing is deleted before every kind has registered what it names.
   expect(stored()).toEqual([before])
   kept.complete('ingress')
   await until('deletion', () => stored().length === 0)
@@ -175,7 +175,7 @@ test('a Secret that is named again while its certificate is being deleted gets a
   const certificates = new TlsCertificates({
     ...{ transport, cluster: 'test', clock: systemClock, log: silentLogger(), namers: ['gateway'] },
     service: {
-      // The answer comes before the watch tells of it.
+      // The answer comes before the watch shows the change.
       watch: async function* (signal) {
         for await (const event of service.watch(signal)) {
           if (event.type === 'deleted') await answered

@@ -10,7 +10,7 @@ const content = (name: string, code = 404): RouteContent => {
   if ('refusal' in made) throw new Error(made.refusal.message)
   return made.value
 }
-/** As the control plane would store it. */
+/** The document that the control plane would store. */
 const stored = ({ name, conditions, action }: RouteContent, id = `id-${name}`): HttpRoute =>
   ({ id, name, description: '', tags: [], enabled: true, conditions, action, createdAt: '', updatedAt: null }) as never
 

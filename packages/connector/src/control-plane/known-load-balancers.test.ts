@@ -27,7 +27,7 @@ const shown = (
 let known: KnownLoadBalancers
 let told: number
 beforeEach(() => {
-  // Nothing of the control plane is called: what it shows is handed in.
+  // The control plane is never called: the test passes in what it would show.
   const service = {} as LoadBalancerService
   known = new KnownLoadBalancers({
     kind: 'service',

@@ -70,6 +70,6 @@ test('pods that are reached by one router: the prefixes of the nodes, or configu
     { to: 'fd00:1::/64', via: 'fd73::1' },
   ])
   expect(podRoutes(nodes, { routers, podCidrs: ['10.0.0.0/8'] })).toEqual([{ to: '10.0.0.0/8', via: '100.127.0.1' }])
-  // Without a router of the family there is no way.
+  // Without a router of a family there is no route.
   expect(podRoutes(nodes, { routers: ['fd73::1'], podCidrs: ['10.0.0.0/8'] })).toEqual([])
 })

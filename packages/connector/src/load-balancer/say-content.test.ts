@@ -55,7 +55,7 @@ test('a member that is refused while routes change is not left out: the answer i
   await withoutRefused(context, 'lb', content, async ({ pools }: LoadBalancerContent) => {
     said.push(pools[0]?.members.length ?? 0)
     if (said.length === 1) {
-      // The routes come while the answer is on its way.
+      // The routes arrive while the answer is under way.
       leftOut.forgetAll()
       throw new Refused('MemberOutsideNetworks', 'm', 'pools[0].members[0].address')
     }

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { Secret } from '@spout/runtime'
 import { AccessError, type TokenSource } from './cluster-access.ts'
 
-/** The current token. The file of a service account's token is replaced about every hour. */
+/** Gives the current token. The token file of a service account is replaced about every hour, so it is read again. */
 export class BearerToken {
   readonly #source: TokenSource | null
   #read: { readonly token: Secret<string>; readonly version: string } | null = null
@@ -13,7 +13,7 @@ export class BearerToken {
 
   /**
    * @returns null when there is no token
-   * @throws AccessError when the file has never been readable
+   * @throws AccessError when no token could be read from the file so far
    */
   async current(): Promise<Secret<string> | null> {
     if (this.#source === null) return null
@@ -24,7 +24,7 @@ export class BearerToken {
       const version = `${ino}.${mtimeMs}.${size}`
       if (this.#read?.version !== version) {
         const token = (await readFile(file, 'utf8')).trim()
-        // Read while it was being written: the token that we have stays valid for some time.
+        // Empty while it is being written. The previous token is still valid for some time.
         if (token !== '') this.#read = { token: new Secret(token), version }
       }
     } catch (error) {
@@ -35,7 +35,7 @@ export class BearerToken {
     return this.#read.token
   }
 
-  /** The server refused the token: read the file again, whatever its modification time. */
+  /** Called when the server has refused the token. The file is read again, even if it looks unchanged. */
   forget(): void {
     if (this.#read !== null) this.#read = { ...this.#read, version: '' }
   }

@@ -2,11 +2,11 @@ import type { Secret } from '@spout/runtime'
 
 /** How to reach an API server, and with which credentials. Certificates and keys are PEM. */
 export interface ClusterAccess {
-  /** `https://host:port`, with a path if the API lies below one. `http` is for tests and local proxies. */
+  /** `https://host:port`, with a path if the API is below one. `http` is for tests and local proxies. */
   readonly server: URL
   /** Null: the certificate authorities built into Node.js. */
   readonly ca: string | null
-  /** Host name in the server's certificate, when it is not the URL's host. */
+  /** The host name in the server's certificate; null when it is the URL's host. */
   readonly tlsServerName: string | null
   readonly skipTlsVerify: boolean
   readonly token: TokenSource | null
@@ -25,7 +25,7 @@ export interface ClientCertificate {
   readonly key: Secret<string>
 }
 
-/** The settings give no access; the message names the file and the field. */
+/** The settings are not usable. The message names the file and the field. */
 export class AccessError extends Error {
   override readonly name = 'AccessError'
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AccessError, type ClusterAccess } from './cluster-access.ts'
 
-/** Where the service account of a pod is mounted. */
+/** The directory in which a pod finds the files of its service account. */
 export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 export interface InClusterOptions {

@@ -30,7 +30,7 @@ const configSchema = z.looseObject({
   users: z.array(z.looseObject({ name: z.string(), user: z.unknown() })).nullish(),
 })
 
-/** Fields that change the identity or the target. Ignoring them would act as somebody else. */
+/** Fields that change the identity or the target. If we ignored one, we would act as somebody else. */
 const REFUSED_OF_USER: Readonly<Record<string, string>> = {
   exec: 'programs that print credentials are not run; use a token, a tokenFile or a client certificate',
   'auth-provider': 'plugins are not supported; use a token, a tokenFile or a client certificate',
@@ -44,7 +44,8 @@ const REFUSED_OF_USER: Readonly<Record<string, string>> = {
 const REFUSED_OF_CLUSTER: Readonly<Record<string, string>> = { 'proxy-url': 'proxies are not supported' }
 
 /**
- * Access by a kubeconfig file. Its paths are relative to it. Certificates and keys are read now, a tokenFile at use.
+ * Access with a kubeconfig file. Paths in it are relative to the file. Certificates and keys are read now, a tokenFile
+ * when it is used.
  *
  * @param context the current context when left out
  * @throws AccessError naming the file and the field

@@ -7,7 +7,7 @@ export interface CelRule {
   /** A CEL expression for messages that contain values. */
   readonly messageExpression?: string
   readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate'
-  /** Below the path, such as `.port`. */
+  /** The field at fault, relative to the path of the rule, such as `.port`. */
   readonly fieldPath?: string
 }
 
@@ -16,7 +16,7 @@ export interface CelRule {
  */
 export type CelRules = Readonly<Record<string, readonly CelRule[]>>
 
-/** @throws NotStructural when a path does not exist */
+/** Adds rules to a schema. @throws NotStructural when a path does not exist */
 export function withRules(schema: SchemaNode, rules: CelRules): SchemaNode {
   let result = schema
   for (const [path, added] of Object.entries(rules)) {

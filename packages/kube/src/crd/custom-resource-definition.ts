@@ -20,7 +20,7 @@ export interface CrdVersion {
   /** Such as `v1alpha1`. */
   readonly name: string
   readonly spec: z.ZodType
-  /** A sub-resource: permission to write the object does not include it. */
+  /** Makes the status a sub-resource: permission to write the object does not include it. */
   readonly status?: z.ZodType
   readonly served?: boolean
   readonly deprecated?: boolean
@@ -55,7 +55,9 @@ export const CUSTOM_RESOURCE_DEFINITIONS: Resource<CustomResourceDefinition> = {
   namespaced: false,
 }
 
-/** `status.conditions`: a list keyed by type, so that several writers do not overwrite each other. */
+/**
+ * The schema of `status.conditions`: a list with the type as key, so that several writers do not overwrite each other.
+ */
 export const conditionsSchema = z
   .array(
     z.strictObject({
@@ -78,7 +80,7 @@ export const conditionsSchema = z
   .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
 
 /**
- * A CustomResourceDefinition from zod schemas. It does not include zod refinements: write those as rules.
+ * Makes a CustomResourceDefinition of zod schemas. Refinements of zod are not converted: write them as rules.
  *
  * @throws NotStructural naming the field that Kubernetes cannot express
  */
@@ -106,7 +108,8 @@ export function customResourceDefinition(draft: CrdDraft): CustomResourceDefinit
 }
 
 /**
- * The definition as a file, the same bytes each time. Kubernetes reads YAML 1.1, where `on` and `no` are not strings.
+ * The definition as YAML; equal input gives equal bytes. Kubernetes reads YAML 1.1, in which `on` and `no` are
+ * booleans.
  */
 export const crdYaml = (definition: CustomResourceDefinition): string =>
   stringify(definition, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })
@@ -116,7 +119,7 @@ function versionOf(draft: CrdDraft, version: CrdVersion, storage: boolean): obje
   const schema: SchemaNode = {
     description: draft.description,
     type: 'object',
-    // The server defines these.
+    // The server knows the schema of these three fields.
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
@@ -137,6 +140,6 @@ function versionOf(draft: CrdDraft, version: CrdVersion, storage: boolean): obje
   }
 }
 
-/** What a client may send: the server fills in defaults, so fields with a default are not required. */
+/** The schema of what clients send. The server fills in defaults, so fields with a default are not required. */
 const schemaOf = (schema: z.ZodType, at: string): SchemaNode =>
   structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as SchemaNode, at)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AGE_COLUMN, type CrdDraft, conditionsSchema } from './custom-resource-definition.ts'
 
-/** Two kinds that use everything that our schemas may need. */
+/** Sample kinds that use every construct our schemas may need. */
 export const sharedPool: CrdDraft = {
   group: 'sample.spout.dev',
   kind: 'SharedPool',

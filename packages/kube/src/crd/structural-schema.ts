@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 /** A node of a JSON schema. */
 export type SchemaNode = Readonly<Record<string, unknown>>
 
-/** A structural schema of Kubernetes cannot express this schema; the message names the field. */
+/** The schema cannot be expressed as a structural schema of Kubernetes. The message names the field. */
 export class NotStructural extends Error {
   override readonly name = 'NotStructural'
 }
@@ -14,13 +14,13 @@ const KEPT: ReadonlySet<string> = new Set([
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'required'],
 ])
-/** Keywords that mean nothing to a server that stores data. */
+/** Keywords without a meaning for the API server. */
 const DROPPED: ReadonlySet<string> = new Set([
   ...['$schema', '$comment', 'id', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'propertyNames'],
 ])
 /** Keywords that are not allowed inside `oneOf`, `anyOf` and the like. */
 const OUTSIDE_ONLY: ReadonlySet<string> = new Set(['type', 'description', 'title', 'default', 'nullable', 'example'])
-/** Formats of zod that Kubernetes does not know; their patterns express the same. */
+/** Formats that Kubernetes knows. Others of zod are dropped, because the patterns beside them express the same. */
 const KNOWN_FORMATS: ReadonlySet<string> = new Set([
   ...['ipv4', 'ipv6', 'cidr', 'mac', 'uuid', 'uri', 'hostname', 'email', 'byte', 'date', 'date-time', 'duration'],
   ...['int32', 'int64', 'float', 'double'],
@@ -33,7 +33,7 @@ const isNode = (value: unknown): value is SchemaNode =>
  * Converts the output of `z.toJSONSchema` (target openapi-3.0) to a structural schema (apiextensions.k8s.io/v1): every
  * field has its type outside unions, and only keywords that the server accepts are left.
  *
- * `.meta` of a zod schema passes `x-kubernetes-...` fields through.
+ * Fields `x-kubernetes-...` are kept; `.meta` of a zod schema sets them.
  *
  * @param at the path in the object, for errors
  * @throws NotStructural
@@ -50,7 +50,7 @@ export function structural(node: SchemaNode, at: string): SchemaNode {
     else if (!DROPPED.has(name) && !['properties', 'items', 'additionalProperties'].includes(name))
       throw new NotStructural(`${at}: "${name}" is not known to Kubernetes`)
   }
-  // The server uses RE2.
+  // The server uses RE2, which has neither.
   if (typeof node['pattern'] === 'string' && /\(\?(<?[=!])|\\[1-9]/.test(node['pattern']))
     throw new NotStructural(`${at}: the pattern has a lookaround or a backreference, which the server does not support`)
   dropUnsaid(result)
@@ -61,7 +61,7 @@ export function structural(node: SchemaNode, at: string): SchemaNode {
       Object.entries(properties).map(([name, value]) => [name, structural(value, `${at}.${name}`)]),
     )
   else if (isNode(open) && Object.keys(open).length > 0) result['additionalProperties'] = structural(open, `${at}.*`)
-  // Closed objects need nothing: the server prunes unknown fields. An open object must say so.
+  // The server prunes unknown fields of an object unless the schema says that they are kept.
   if (isNode(open) && Object.keys(open).length === 0) result['x-kubernetes-preserve-unknown-fields'] = true
   if (isNode(node['items'])) result['items'] = structural(node['items'], `${at}[]`)
   if (result['type'] === undefined && result['x-kubernetes-preserve-unknown-fields'] !== true)
@@ -69,11 +69,11 @@ export function structural(node: SchemaNode, at: string): SchemaNode {
   return result
 }
 
-/** Removes bounds that only mean "a safe integer", and formats and defaults that mean nothing to the server. */
+/** Removes bounds that only mean "a safe integer", and formats and defaults that the server does not know. */
 function dropUnsaid(node: Record<string, unknown>): void {
   if (node['minimum'] === Number.MIN_SAFE_INTEGER) delete node['minimum']
   if (node['maximum'] === Number.MAX_SAFE_INTEGER) delete node['maximum']
-  // The server stores none: applying the definition again would always change it.
+  // The server drops it, so every apply of the definition would be a change.
   if (node['default'] === null) delete node['default']
   if (typeof node['format'] === 'string' && !KNOWN_FORMATS.has(node['format'])) delete node['format']
 }
@@ -91,7 +91,7 @@ function unionNode(node: SchemaNode, members: readonly SchemaNode[], at: string)
   const [type] = types
   if (type === 'array') throw new NotStructural(`${at}: a union of arrays`)
   const anyOf = members.map((member, index) => validations(structural(member, `${at}|${index}`)))
-  // A member without conditions accepts everything.
+  // A member without validations accepts everything, so the union needs none.
   return { ...kept(rest), type, ...(anyOf.some((member) => Object.keys(member).length === 0) ? {} : { anyOf }) }
 }
 
@@ -102,8 +102,9 @@ const validations = (node: SchemaNode): SchemaNode =>
   Object.fromEntries(Object.entries(node).filter(([name]) => !OUTSIDE_ONLY.has(name)))
 
 /**
- * A union of objects that a field tells apart. All properties are outside, where types and defaults are allowed;
- * inside, each variant names its value of that field, what it requires, and which fields belong to other variants.
+ * A union of objects with a discriminating field. All properties are outside of `oneOf`, because types and defaults are
+ * allowed only there. Inside, each variant has its value of the discriminating field, its required fields, and the
+ * fields of other variants as forbidden.
  */
 function objectUnion(rest: SchemaNode, members: readonly SchemaNode[], at: string): SchemaNode {
   const variants = members.map((member) => structural(member, at))
@@ -132,7 +133,7 @@ const propertiesOf = (node: SchemaNode): Readonly<Record<string, SchemaNode>> =>
 const requires = (node: SchemaNode, name: string): boolean =>
   ((node['required'] ?? []) as readonly string[]).includes(name)
 
-/** Whether a variant accepts only some of the values that the whole field accepts. */
+/** Whether a field discriminates: whether this variant accepts only some of the values of all variants. */
 const isTold = (whole: SchemaNode | undefined, values: unknown): boolean =>
   Array.isArray(values) && (whole?.['enum'] as readonly unknown[] | undefined)?.length !== values.length
 

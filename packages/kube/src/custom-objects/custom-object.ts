@@ -1,6 +1,6 @@
 import type { Condition, KubeObject, ObjectMeta } from '../types/index.ts'
 
-/** An object of a kind of ours. */
+/** An object of one of our custom kinds. */
 export interface CustomObject<Spec = object> extends KubeObject {
   readonly metadata: ObjectMeta
   readonly spec: Spec

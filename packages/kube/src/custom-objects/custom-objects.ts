@@ -10,7 +10,7 @@ import { isSameStatus } from './status.ts'
 export interface CustomObjectsOptions<T extends CustomObject> {
   readonly transport: Transport
   readonly resource: Resource<T>
-  /** Owner of the fields that we write. */
+  /** The field manager under which we apply. */
   readonly fieldManager: string
   /** Only this namespace; null or left out: all namespaces. */
   readonly namespace?: string | null
@@ -19,8 +19,8 @@ export interface CustomObjectsOptions<T extends CustomObject> {
 }
 
 /**
- * The objects of one kind in memory, and writes to them. A write that would change nothing is skipped. Keys are
- * `namespace/name`, or the name of an object without a namespace.
+ * The objects of one custom kind, kept in memory, and writes to them. Status writes that would change nothing are
+ * skipped. Keys are `namespace/name`, or the name alone for cluster-wide kinds.
  */
 export class CustomObjects<T extends CustomObject = CustomObject> {
   readonly reflector: Reflector<T, T>
@@ -38,8 +38,8 @@ export class CustomObjects<T extends CustomObject = CustomObject> {
   }
 
   /**
-   * The object with the version that was seen, and with the status that we wrote last, even before the watch shows it:
-   * what is compared with an older one takes a change back for none.
+   * The object with its version, and with the status that we wrote last, even before the watch shows it. Compared with
+   * the older status, a change back to it would be skipped as no change.
    */
   get(key: string): T | undefined {
     const object = this.reflector.get(key)
@@ -65,6 +65,7 @@ export class CustomObjects<T extends CustomObject = CustomObject> {
     this.#written.forget(metadata.uid ?? '')
   }
 
+  /** Applies our status, unless it would change nothing. An object that is gone is no error. */
   async writeStatus(object: T, status: CustomStatus): Promise<void> {
     if (isSameStatus(this.#written.of(object) ?? object.status, status)) return
     const { resource, fieldManager } = this.#options
@@ -74,7 +75,7 @@ export class CustomObjects<T extends CustomObject = CustomObject> {
     if (written !== null) this.#written.add(object, status, written.metadata.resourceVersion ?? '')
   }
 
-  /** Creates it, or sets the fields of the spec. */
+  /** Creates an object without a namespace, or sets the fields of its spec. */
   async apply(name: string, spec: object): Promise<T | null> {
     const { resource, fieldManager } = this.#options
     return this.#client.apply(resource, { metadata: { name }, spec } as unknown as Applied<T>, { fieldManager })

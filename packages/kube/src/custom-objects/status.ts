@@ -6,7 +6,7 @@ interface Stated extends KubeObject {
   readonly status?: CustomStatus
 }
 
-/** The status to write. A condition keeps its time while its status stays. */
+/** The status to write. A condition keeps its transition time while its status stays the same. */
 export function statusOf(
   { metadata, status }: Stated,
   fields: Readonly<Record<string, unknown>>,
@@ -17,7 +17,7 @@ export function statusOf(
   return { ...fields, conditions: dated(status?.conditions, observed, apiTime(now)) }
 }
 
-/** Whether writing it would change nothing. */
+/** Whether two statuses are equal, whatever the order of conditions. */
 export const isSameStatus = (a: CustomStatus | undefined, b: CustomStatus): boolean =>
   isDeepStrictEqual(sorted(a), sorted(b))
 

@@ -1,4 +1,4 @@
-/** A map that drops the least recently used entry. */
+/** A map with a limited size. When it is full, it drops the least recently used entry. */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #limit: number

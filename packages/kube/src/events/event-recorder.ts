@@ -11,11 +11,11 @@ export interface EventDraft {
   readonly regarding: ObjectReference
   readonly related?: ObjectReference
   readonly type: 'Normal' | 'Warning'
-  /** Why, CamelCase; at most 128 characters. */
+  /** Why it happened, CamelCase; at most 128 characters. */
   readonly reason: string
   /** What was done or tried, CamelCase; at most 128 characters. */
   readonly action: string
-  /** For people. Cut at 1,024 bytes. */
+  /** A text for people, cut at 1,024 bytes. */
   readonly note: string
 }
 
@@ -27,15 +27,15 @@ export interface EventRecorderOptions {
   readonly reportingInstance: string
   readonly log: Logger
   readonly clock?: Clock
-  /** An object may have this many events at once ... */
+  /** How many events of one object are allowed at once. Default: 10. */
   readonly burst?: number
-  /** ... and one more per this time. */
+  /** One more event is allowed each time this has passed. Default: a minute. */
   readonly refillMs?: number
-  /** The same event again within this time is counted in a series. */
+  /** An equal event within this time is counted in the series of the first. Default: 6 minutes. */
   readonly seriesMs?: number
-  /** A series' count is written at most this often. */
+  /** The count of a series is written at most this often. Default: a minute. */
   readonly seriesWriteMs?: number
-  /** Events that wait to be written; more are dropped. */
+  /** How many events may wait to be written; further ones are dropped. Default: 1,000. */
   readonly queueLimit?: number
 }
 
@@ -44,9 +44,9 @@ export interface EventCounts {
   readonly written: number
   /** Counted in a series instead of written as events of their own. */
   readonly repeated: number
-  /** Because of the object's rate limit, or because the queue was full. */
+  /** Dropped because of the object's rate limit, or because the queue was full. */
   readonly dropped: number
-  /** Refused by the server or lost on the way. */
+  /** Refused by the server, or not sent. */
   readonly failed: number
 }
 
@@ -57,17 +57,21 @@ const WRITE_DEADLINE_MS = 10_000
 
 interface Recorded {
   readonly event: Event
+  /** How often it happened. */
   count: number
+  /** When it happened last. */
   lastMs: number
+  /** When it was last written. */
   writtenMs: number
-  /** Waits in the queue. */
+  /** Whether it waits in the queue. */
   queued: boolean
+  /** Whether the server has it. */
   created: boolean
 }
 
 /**
- * Writes events on objects, for people. Recording returns at once and never fails: an event that cannot be written is
- * counted and dropped, so nothing may depend on one.
+ * Writes events about objects, for people. Recording returns at once and never fails: an event that cannot be written
+ * is counted and dropped. So nothing may depend on an event.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
@@ -138,7 +142,7 @@ export class EventRecorder {
   #eventOf({ regarding, related, note, ...draft }: EventDraft): Event {
     const { reportingController, reportingInstance } = this.#options
     const now = this.#clock.now()
-    // As client-go names them: the object's name and a unique suffix.
+    // Named like those of client-go: the object's name and a unique suffix.
     const unique = `${(now.getTime() * 1000 + (this.#sequence++ % 1000)).toString(16)}`
     return {
       metadata: {
@@ -189,7 +193,7 @@ export class EventRecorder {
     if (recorded.created) {
       const series = { count, lastObservedTime: microTime(this.#clock.now()) }
       if ((await client.mergePatch(EVENTS, event.metadata, { series }, { signal })) !== null) return
-      // The server forgets events after an hour.
+      // The server deletes events after an hour: then the event is created again.
     }
     try {
       await client.create(EVENTS, event, signal)
@@ -201,7 +205,7 @@ export class EventRecorder {
   }
 }
 
-/** Cuts between characters. */
+/** Cuts a text to a number of bytes, between characters. */
 function cutToBytes(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text
   const ellipsis = '...'

@@ -1,4 +1,4 @@
-/** A limit that allows a burst at once, then one event per interval. */
+/** A rate limit: allows a burst at once, then one event per interval. */
 export class TokenBucket {
   readonly #size: number
   readonly #refillMs: number
@@ -12,6 +12,7 @@ export class TokenBucket {
     this.#atMs = nowMs
   }
 
+  /** Takes a token. @returns false when there is none */
   take(nowMs: number): boolean {
     this.#tokens = Math.min(this.#size, this.#tokens + (nowMs - this.#atMs) / this.#refillMs)
     this.#atMs = nowMs

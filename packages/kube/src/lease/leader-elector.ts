@@ -20,15 +20,18 @@ export interface LeaderElectorOptions {
   /** Our name, for people. A random part is added, so that each elector has its own. */
   readonly identity: string
   readonly log: Logger
-  /** Starts the work. Important writes carry the token; their store refuses a token lower than one it has seen. */
+  /** Starts the work. Important writes carry the token, and their store refuses a token lower than one it has seen. */
   readonly onGained: (token: number) => void
-  /** Ends the work before it returns. Called before another process can hold the lease. */
+  /** Must end the work before it returns. It is called before another process can hold the lease. */
   readonly onLost: (reason: LossReason) => void
-  /** The highest token known to have been used, for example by the store. Matters when the Lease was deleted. */
+  /**
+   * The highest token that is known to have been used, for example from the store. It matters when the Lease was
+   * deleted.
+   */
   readonly lowestToken?: number
-  /** Whole seconds. Other processes wait this long after the last renewal that they saw. */
+  /** Whole seconds. Other processes wait this long after the last renewal that they have seen. */
   readonly leaseSeconds?: number
-  /** Leadership ends this long after sending the last renewal that was answered. Below `leaseSeconds`. */
+  /** Leadership ends this long after the last answered renewal was sent. Must be below `leaseSeconds`. */
   readonly renewDeadlineMs?: number
   /** Time between attempts to renew or to acquire. */
   readonly retryMs?: number
@@ -36,6 +39,7 @@ export interface LeaderElectorOptions {
   readonly random?: Random
 }
 
+/** The version of another holder's Lease that we saw last. */
 interface Observed {
   readonly version: string
   /** Local time at which this version was first seen. */
@@ -43,8 +47,8 @@ interface Observed {
 }
 
 /**
- * Elects one leader among processes by a Lease. The fencing token is leaseTransitions, which grows with each change of
- * holder. Only durations on the local monotonic clock count, so the clocks of other machines do not matter.
+ * Elects one leader among processes with a Lease. The fencing token is leaseTransitions, which grows with each change
+ * of the holder. Only durations on the local monotonic clock are used, so clocks of different machines need not agree.
  */
 export class LeaderElector implements Component {
   readonly name: string
@@ -79,7 +83,10 @@ export class LeaderElector implements Component {
     this.holderIdentity = `${options.identity}_${randomUUID()}`
   }
 
-  /** The token while we lead. It checks the clock itself: a process that slept is not the leader when it wakes up. */
+  /**
+   * The token while we lead, else null. It checks the clock: a process that was suspended is no leader when it wakes
+   * up.
+   */
   get token(): number | null {
     const term = this.#term
     return term !== null && this.#clock.monotonicMs() < term.validUntilMs ? term.token : null
@@ -107,7 +114,7 @@ export class LeaderElector implements Component {
         if (signal.aborted) return
         this.#log('warn', 'lease-attempt-failed', { reason: (error as Error).message, leading: this.#term !== null })
       }
-      // Up to a fifth more, so that waiting processes do not ask in step. A leader never waits longer.
+      // Waiting processes wait up to a fifth longer, so that they do not all ask at once. A leader never does.
       const spread = this.#term === null ? 1 + this.#random() / 5 : 1
       await pause(this.#clock, this.#retryMs * spread, signal)
     }
@@ -122,7 +129,7 @@ export class LeaderElector implements Component {
     this.#highestToken = Math.max(this.#highestToken, leaseTransitions)
     const nowMs = this.#clock.monotonicMs()
     if (this.#observed?.version !== resourceVersion) this.#observed = { version: resourceVersion, sinceMs: nowMs }
-    // Ours from an earlier term: nobody else has this name.
+    // It may be ours from an earlier term, because nobody else has this identity.
     const free = holderIdentity === '' || holderIdentity === this.holderIdentity
     const waitedMs = nowMs - this.#observed.sinceMs
     if (!free && waitedMs < Math.max(leaseDurationSeconds, this.#leaseSeconds) * 1000) return
@@ -176,7 +183,7 @@ export class LeaderElector implements Component {
       const now = await this.#read()
       if (this.#term === null || signal.aborted) return
       if (now?.spec?.holderIdentity !== this.holderIdentity) this.#lose('taken')
-      // Not counted as a renewal: nobody knows when it was written.
+      // Our write arrived, but not counted as a renewal, because we do not know when.
       else this.#term.lease = now
     }
   }
@@ -187,7 +194,7 @@ export class LeaderElector implements Component {
     this.#observed = null
     this.#term = { token, lease, validUntilMs: 0, timer: { clear: () => {} } }
     this.#extend(lease, sentMs)
-    // The answer may have taken longer than the term.
+    // The answer may have come after the end of the term. Then `#extend` has ended it.
     if (this.#term === null) return
     this.#log('info', 'leader', { token })
     this.#options.onGained(token)
@@ -230,7 +237,7 @@ export class LeaderElector implements Component {
         await write(lease)
       } catch (error) {
         if (!isConflict(error)) throw error
-        // The renewal that was under way at the stop has been written.
+        // The renewal that was under way at the stop has arrived.
         const current = await this.#read(new AbortController().signal)
         if (current?.spec?.holderIdentity === this.holderIdentity) await write(current)
       }

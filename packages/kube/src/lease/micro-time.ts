@@ -1,2 +1,2 @@
-/** meta/v1 MicroTime. A Date has milliseconds; the server wants six digits. */
+/** A time as meta/v1 MicroTime: with six digits, although a Date has only milliseconds. */
 export const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z')

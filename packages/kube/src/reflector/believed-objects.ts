@@ -15,18 +15,20 @@ export interface BelievedObjectsOptions<Raw extends KubeObject, T> {
   readonly onDeletionGuard: () => void
 }
 
-/** A complete list, trimmed. */
+/** A complete list, trimmed, by key. `unreadable`: `trim` threw for the object. */
 export type Listed<T> = Map<string, CacheEntry<T> | 'unreadable'>
 
-/** The objects that count as present: those that the server lists, and missing ones that the deletion guard holds. */
+/**
+ * The objects that count as present: those that the server has shown, and missing ones that the deletion guard holds.
+ */
 export class BelievedObjects<Raw extends KubeObject, T> {
   readonly cache: ObjectCache<Raw, T>
   readonly #options: BelievedObjectsOptions<Raw, T>
-  /** Keys known from before the start, until the first list. */
+  /** `knownKeys` until the first list; empty after it. */
   #unseen: Set<string>
-  /** Missing in the last list, but not taken as deleted. */
+  /** Keys of objects that the last list lacked, and that the deletion guard holds. */
   #held = new Set<string>()
-  /** Present, but `trim` threw. */
+  /** Keys of objects that exist but for which `trim` threw. */
   readonly #unreadable = new Set<string>()
   #deletionGuard: DeletionGuard | null = null
   #trimFailures = 0
@@ -91,10 +93,10 @@ export class BelievedObjects<Raw extends KubeObject, T> {
   }
 
   /**
-   * Replaces the cache with the list, except for objects that the deletion guard holds. Then reports each key that
+   * Replaces the cache with a list, but keeps the objects that the deletion guard holds. Then reports each key that
    * differs.
    *
-   * @param confirmed an operator confirmed that missing objects are deleted
+   * @param confirmed whether an operator has confirmed that missing objects are deleted
    */
   takeList(listed: Listed<T>, historyWentBack: boolean, confirmed: boolean): void {
     const { policy, clock, onChange } = this.#options
@@ -118,7 +120,7 @@ export class BelievedObjects<Raw extends KubeObject, T> {
     for (const key of changed) onChange(key)
   }
 
-  /** Deletes the held objects. */
+  /** An operator has confirmed that the held objects are deleted: removes and reports them. */
   confirm(): void {
     const held = this.#held
     this.#held = new Set()

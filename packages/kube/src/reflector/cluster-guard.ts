@@ -7,8 +7,8 @@ import type { DeletionGuard } from './deletion-guard.ts'
 const PATH = objectPath(NAMESPACES, { name: 'kube-system' })
 
 /**
- * The UID of the kube-system namespace, which identifies the cluster. A restore from a backup keeps it; a new cluster
- * has a new one.
+ * The UID of the kube-system namespace, which identifies the cluster. A cluster that was restored from a backup has the
+ * same; a new cluster has another.
  *
  * @returns null when our account may not read it
  * @throws KubeError, KubeUnreachable
@@ -23,7 +23,7 @@ export async function clusterUid(transport: Transport, signal?: AbortSignal): Pr
   }
 }
 
-/** Detects that the address now leads to another cluster. */
+/** Detects that another cluster answers at the address of ours. */
 export class ClusterGuard {
   readonly #transport: Transport
   readonly #clock: Clock
@@ -31,7 +31,7 @@ export class ClusterGuard {
   #foreignUid: string | null = null
   #deletionGuard: DeletionGuard | null = null
 
-  /** @param uid null accepts the first one that is seen */
+  /** @param uid the UID of our cluster; null accepts the first one that is read */
   constructor(transport: Transport, clock: Clock, uid: string | null) {
     this.#transport = transport
     this.#clock = clock
@@ -48,7 +48,7 @@ export class ClusterGuard {
   }
 
   /**
-   * Whether this is still the same cluster; true when that cannot be read. Nothing of another cluster may be taken.
+   * Whether our cluster still answers; true when its UID may not be read. Objects of another cluster must not be taken.
    *
    * @param known all keys that count as present in our cluster
    */

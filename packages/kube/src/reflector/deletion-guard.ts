@@ -1,6 +1,6 @@
-/** Why objects that a complete list lacks are not taken as deleted. */
+/** Why objects that a complete list lacks do not count as deleted. */
 export type DeletionGuardReason =
-  /** The server's kube-system namespace has another UID: this is another cluster. Nothing of it is taken. */
+  /** The server's kube-system namespace has another UID: another cluster answers. None of its objects is taken. */
   | 'other-cluster'
   /** The server's history went back: etcd was restored from a backup. */
   | 'history'
@@ -10,13 +10,13 @@ export type DeletionGuardReason =
   | 'shrunk'
 
 export interface DeletionGuardPolicy {
-  /** Below this number of objects, any list is plausible. */
+  /** With fewer known objects than this, any list is plausible. */
   readonly fromObjects: number
-  /** A list that lacks more than this share of the objects is implausible. */
+  /** A list that lacks more than this fraction of the known objects is implausible. */
   readonly maxGoneShare: number
-  /** `empty` and `shrunk` are taken as deletions once so many lists ... */
+  /** With reasons `empty` and `shrunk`, the objects count as deleted after this many lists in a row without them ... */
   readonly confirmLists: number
-  /** ... over this time agree. Infinity: only `confirm` ends the guard. */
+  /** ... if these lists also span at least this time. Infinity: only `confirm` ends the guard. */
   readonly confirmAfterMs: number
 }
 
@@ -28,21 +28,21 @@ export const DEFAULT_DELETION_GUARD_POLICY: DeletionGuardPolicy = {
 }
 
 /**
- * A deletion guard that is up: objects are missing, and there is a reason not to delete what was made for them. Held
- * objects count as present until their deletion is confirmed, or until they come back.
+ * A deletion guard that is up: objects are missing, and there is a reason to doubt that they were deleted. Held objects
+ * count as present until their deletion is confirmed, or until they come back.
  */
 export interface DeletionGuard {
   readonly reason: DeletionGuardReason
   readonly heldKeys: ReadonlySet<string>
   /** Monotonic time of the first list that lacked them. */
   readonly sinceMs: number
-  /** Lists that lacked them up to now. */
+  /** How many lists in a row have lacked them. */
   readonly lists: number
 }
 
-/** A complete list compared with what was known before. */
+/** The comparison of a complete list with the objects that were known before. */
 export interface ListSight {
-  /** Keys known before. */
+  /** The number of objects that were known before. */
   readonly known: number
   /** The known objects that the list lacks. */
   readonly gone: ReadonlySet<string>
@@ -52,9 +52,9 @@ export interface ListSight {
 /**
  * Decides whether objects that a complete list lacks are deleted.
  *
- * After a restored backup (`history`) they are never taken as deleted without `confirm`: objects made since the backup
- * are missing from it, but in use. Many missing objects may be a clean-up that happened while we were disconnected;
- * they are taken as deleted when the server keeps saying so.
+ * After a restored backup (`history`) they count as deleted only after `confirm`: objects that were created since the
+ * backup are missing, but in use. If many objects are missing for another reason, somebody may have cleaned up while we
+ * were disconnected: they count as deleted when further lists lack them as well.
  *
  * @returns null when they are deleted, else the deletion guard that is up from now on
  */
@@ -67,7 +67,7 @@ export function judgeList(
   const { known, gone, historyWentBack } = sight
   if (gone.size === 0) return null
   const reason = historyWentBack || before?.reason === 'history' ? 'history' : reasonOf(known, gone.size, policy)
-  // The guard stays up until every held object is settled, also when most of them came back.
+  // A guard that is up stays up until the fate of every held object is clear, also when most of them have come back.
   const standing = reason ?? before?.reason ?? null
   if (standing === null) return null
   const [sinceMs, lists] = before?.reason === standing ? [before.sinceMs, before.lists + 1] : [nowMs, 1]

@@ -5,14 +5,15 @@ import { type Selection, selectionQuery } from './list-pages.ts'
 import type { ListCause } from './reflector-options.ts'
 import { isOlder } from './resource-version.ts'
 
-/** The server's current version is older than one that it sent before. */
+/** The server's current version is older than one that it sent before: etcd was restored from a backup. */
 export class HistoryWentBack extends Error {
   override readonly name = 'HistoryWentBack'
 }
 
 /**
- * A watch from a version that the server has not reached yet is silent until then, and events up to it are never sent.
- * So this reads the current version first, at the cost of one object.
+ * Checks that the server has reached a version, before a watch resumes from it. After a restored backup, a watch from a
+ * later version would stay silent until the server reaches it, and all events until then would be lost. The check reads
+ * one object.
  *
  * @throws HistoryWentBack, KubeError, KubeUnreachable
  */
@@ -29,13 +30,15 @@ export async function checkHistory(
     signal,
   })
   const now = metadata?.resourceVersion ?? ''
-  if (isOlder(now, version)) throw new HistoryWentBack(`the server is at ${now}, but told ${version} before`)
+  if (isOlder(now, version)) throw new HistoryWentBack(`the server is at ${now}, but sent ${version} before`)
 }
 
-/** How to continue after a broken watch. */
+/**
+ * How to continue after a broken watch: with a new list, or by resuming. `nonsense`: the server sent malformed data.
+ */
 export type Break = { readonly list: ListCause } | { readonly list: null; readonly nonsense: boolean }
 
-/** @param disordered whether events came out of order before the break */
+/** Decides how to continue after an error. @param disordered whether events came out of order before the break */
 export function breakOf(error: Error, disordered: boolean): Break {
   if (error instanceof HistoryWentBack) return { list: 'history' }
   if (isGone(error)) return { list: 'gone' }

@@ -1,12 +1,14 @@
 import type { KubeObject } from '../types/index.ts'
 
-/** The index values of an object. Gets the object as it arrived, before it is trimmed. */
+/** Computes the index values of an object, from the object before it is trimmed. */
 export type IndexFunction<Raw extends KubeObject = KubeObject> = (raw: Raw) => readonly string[]
 
 export const byNamespace: IndexFunction = ({ metadata }) =>
   metadata.namespace === undefined ? [] : [metadata.namespace]
 
-/** Values are `namespace/label value`, or only the label value for objects without a namespace. */
+/**
+ * Index by the value of a label. Index values are `namespace/label value`, without a namespace the label value alone.
+ */
 export const byLabel =
   (label: string): IndexFunction =>
   ({ metadata }) => {
@@ -15,5 +17,5 @@ export const byLabel =
     return [metadata.namespace === undefined ? value : `${metadata.namespace}/${value}`]
   }
 
-/** Values are the UIDs of all owners. */
+/** Index by the UIDs of owners. */
 export const byOwner: IndexFunction = ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) ?? []

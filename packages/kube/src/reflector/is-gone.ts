@@ -6,7 +6,7 @@ import type { DeletionGuard } from './deletion-guard.ts'
 import { HistoryWentBack } from './history.ts'
 import { isOlder } from './resource-version.ts'
 
-/** The object is missing, but this may be another cluster, or one that lost objects. */
+/** The object is missing, but another cluster may be answering, or the cluster may have lost objects. */
 export class AbsenceUnconfirmed extends Error {
   override readonly name = 'AbsenceUnconfirmed'
 }
@@ -23,13 +23,14 @@ export interface AbsenceQuestion {
   readonly clusterUid: () => string | null
   readonly deletionGuard: () => DeletionGuard | null
   readonly signal?: AbortSignal
-  /** Covers all attempts together. */
+  /** Time limit for all attempts together. */
   readonly deadlineMs?: number
 }
 
 /**
- * Asks the server whether an object is gone, whatever the watch has shown so far: a list without a version is as new as
- * the majority of etcd. It needs only the right to list, as a reflector does.
+ * Asks the server whether an object is gone, whatever the watch has shown so far. It requests a list without a version,
+ * which etcd answers with a quorum read, so the answer is up to date. Like a reflector, it needs only permission to
+ * list.
  *
  * @throws KubeError, KubeUnreachable; AbsenceUnconfirmed or HistoryWentBack when it is missing but may not be deleted
  */
@@ -43,15 +44,15 @@ export async function isGone(question: AbsenceQuestion): Promise<boolean> {
     signal,
     deadlineMs,
   })
-  // A body of another kind must not count as an empty list.
+  // Another kind of answer must not count as an empty list.
   if (metadata?.resourceVersion === undefined || !(items === null || Array.isArray(items)))
     throw new KubeUnreachable(`GET ${path}`, 'malformed', 'the answer is not a list')
   if (items?.some((one) => one.metadata.uid === uid)) return false
   const reason = question.deletionGuard()?.reason
   if (reason !== undefined) throw new AbsenceUnconfirmed(`${resource.kind}: missing objects are kept (${reason})`)
   if (isOlder(metadata.resourceVersion, newest))
-    throw new HistoryWentBack(`the server is at ${metadata.resourceVersion}, but told ${newest} before`)
-  // Checked after the list, so that it would notice another server having answered.
+    throw new HistoryWentBack(`the server is at ${metadata.resourceVersion}, but sent ${newest} before`)
+  // Checked after the list, so that it notices when another cluster answered the list.
   const [known, now] = [question.clusterUid(), await clusterUid(transport, signal)]
   if (known !== null && now !== null && known !== now)
     throw new AbsenceUnconfirmed(`${resource.kind}: another cluster answers (${now})`)

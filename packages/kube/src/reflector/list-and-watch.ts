@@ -12,9 +12,9 @@ import { isOlder, newerOf } from './resource-version.ts'
 import { watchLife } from './watch-life.ts'
 import { WatchSession } from './watch-session.ts'
 
-/** How often in a row a watch may break at one version with malformed data before that version is given up. */
+/** After this many breaks in a row with malformed data at one version, the watch does not resume there any more. */
 const MAX_BREAKS_IN_PLACE = 3
-/** A watch that ends sooner without an event comes from a server that cannot serve it now. */
+/** A watch that ends sooner than this without an event was not served properly: the next one waits. */
 const SHORT_WATCH_MS = 1000
 
 export interface ListAndWatchParts<Raw extends KubeObject, T> {
@@ -31,8 +31,8 @@ export interface ListAndWatchParts<Raw extends KubeObject, T> {
 }
 
 /**
- * Reads a list and then watches from its version, again and again. After a break it resumes the watch where it was; it
- * reads the list again only for a cause (`ListCause`).
+ * Reads a list, then watches from its version. After a break it resumes the watch where it was. It reads the list again
+ * only for a cause (`ListCause`).
  */
 export class ListAndWatch<Raw extends KubeObject, T> {
   readonly counters = newCounters()
@@ -54,7 +54,7 @@ export class ListAndWatch<Raw extends KubeObject, T> {
   #listCause: ListCause | null = 'first'
   #session: WatchSession<Raw, T>
   #newest = ''
-  /** The list was just read: cluster and history need no check. */
+  /** Whether the list was just read, so that cluster and history need no check. */
   #fresh = false
   #breaksInPlace = 0
   #lastError: Error | null = null
@@ -138,7 +138,7 @@ export class ListAndWatch<Raw extends KubeObject, T> {
 
   async #list(cause: ListCause): Promise<number> {
     const { transport, pageSize = 250 } = this.#options
-    // Do not list another cluster; reading its UID is cheaper.
+    // While another cluster answers, only its UID is read: it is cheaper than a list that would be discarded.
     if (this.#cluster.deletionGuard !== null && !(await this.#isOurCluster())) return lookAgainMs(this.#policy)
     const listed: Listed<T> = new Map()
     let wentBack = cause === 'history'
@@ -151,14 +151,14 @@ export class ListAndWatch<Raw extends KubeObject, T> {
       onStart: (begun) => {
         listed.clear()
         wentBack ||= this.#newest !== '' && isOlder(begun, this.#newest)
-        // In another history the same version may mean another state.
+        // In another history, an object of the same version may have other content.
         if (wentBack || cause === 'confirmed') this.#objects.cache.forgetVersions()
       },
       onObject: (raw) => listed.set(objectKey(raw.metadata), this.#objects.read(raw)),
     })
     this.counters.lists++
     this.counters.listsByCause[cause]++
-    // Checked after the list, so that it would notice another server having answered.
+    // Checked after the list, so that it notices when another cluster answered the list.
     if (!(await this.#isOurCluster())) return lookAgainMs(this.#policy)
     this.#newest = version
     this.#session = new WatchSession(this.#objects, this.counters, version)
@@ -220,7 +220,7 @@ export class ListAndWatch<Raw extends KubeObject, T> {
     return lines === 0 && this.#clock.monotonicMs() - startedMs < SHORT_WATCH_MS ? this.#backoff.next() : 0
   }
 
-  /** While the deletion guard is up, the list is read again now and then, though the watch is well. */
+  /** Whether to end a working watch and read the list again: so while the deletion guard is up. */
   #shouldLookAgain(): boolean {
     if (this.#objects.deletionGuard === null) return false
     this.#listCause ??= 'deletionGuard'
@@ -251,7 +251,7 @@ export class ListAndWatch<Raw extends KubeObject, T> {
       cause === 'gone' || cause === 'history'
         ? this.#random() * (this.#options.relistJitterMs ?? 500)
         : this.#backoff.next(error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0)
-    // Watches break now and then.
+    // A watch that breaks is nothing unusual.
     const level = this.#backoff.failures > 2 || error instanceof HistoryWentBack ? 'warn' : 'debug'
     this.#log(level, 'reflector-failed', 'a list or watch failed; will try again', {
       reason: error.message,

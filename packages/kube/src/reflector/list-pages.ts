@@ -25,12 +25,15 @@ export interface ListPagesOptions<Raw extends KubeObject> {
   readonly pageSize: number
   readonly signal: AbortSignal
   readonly counters: PageCounters
-  /** A list of this version begins, or begins again: discard objects of an earlier attempt. */
+  /**
+   * Called when a list of this version begins. If it begins again, the objects of the earlier attempt must be
+   * discarded.
+   */
   readonly onStart: (version: string) => void
   readonly onObject: (raw: Raw) => void
 }
 
-/** A list may restart this often; then it is an error, because the server's history expires faster than we read. */
+/** A list may restart this often. After that the server's history expires faster than we read, which is an error. */
 const MAX_RESTARTS = 3
 
 /** The selectors of the query, without paging. */
@@ -77,7 +80,7 @@ async function onePass<Raw extends KubeObject>(options: ListPagesOptions<Raw>, p
     })
     counters.pages++
     const { items } = page
-    // A body of another kind must not count as an empty list.
+    // Another kind of answer must not count as an empty list.
     if (page.metadata?.resourceVersion === undefined || !(items === null || Array.isArray(items)))
       throw new KubeUnreachable(`GET ${path}`, 'malformed', 'the answer is not a list')
     if (version === null) onStart(page.metadata.resourceVersion)

@@ -13,7 +13,7 @@ export interface CacheEntry<T> {
 
 const NONE: readonly string[] = []
 
-/** Trimmed objects by key, with indexes. Reports for each change whether the trimmed object differs. */
+/** Trimmed objects by key, with indexes. Tells for each change whether the trimmed object differs. */
 export class ObjectCache<Raw extends KubeObject, T> {
   readonly #trim: (raw: Raw) => T
   readonly #indexNames: readonly string[]
@@ -59,7 +59,7 @@ export class ObjectCache<Raw extends KubeObject, T> {
     return { uid, resourceVersion, value: this.#trim(raw), indexed: this.#indexFunctions.map((index) => index(raw)) }
   }
 
-  /** Makes every known version differ from versions of the new history. */
+  /** Forgets the versions of all objects, so that none counts as unchanged because of an equal version. */
   forgetVersions(): void {
     for (const [key, entry] of this.#entries) this.#entries.set(key, { ...entry, resourceVersion: '' })
   }

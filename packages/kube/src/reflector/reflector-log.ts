@@ -1,7 +1,7 @@
 import type { KubeObject } from '../types/index.ts'
 import type { ReflectorOptions } from './reflector-options.ts'
 
-/** Writes a message that names the kind and, if there is one, the namespace of the reflected objects. */
+/** Writes a log message with the kind and, if there is one, the namespace of the reflected objects. */
 export type ReflectorLog = (
   level: 'debug' | 'info' | 'warn' | 'error',
   event: string,

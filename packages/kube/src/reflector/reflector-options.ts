@@ -9,25 +9,26 @@ export interface ReflectorOptions<Raw extends KubeObject, T> extends Selection<R
   readonly transport: Transport
   readonly log: Logger
   /**
-   * Reduces an object to what is kept. It must build new objects: any part of `raw` that it returns stays in memory.
-   * Changes of other parts are not reported.
+   * Reduces an object to the parts that are kept. It must copy them: a part of `raw` that it returns keeps all of its
+   * memory. Changes of other parts are not reported.
    */
   readonly trim: (raw: Raw) => T
   readonly indexes?: Readonly<Record<string, IndexFunction<Raw>>>
-  /** Keys known from before this process, such as objects that have load balancers. They count as seen. */
+  /** Keys of objects that an earlier process saw, such as those that have load balancers. They count as seen. */
   readonly knownKeys?: readonly string[]
-  /** The UID of kube-system at that time; null or left out accepts the first one that is seen. */
+  /** The UID of kube-system that an earlier process saw; null or left out accepts the first one that is read. */
   readonly knownClusterUid?: string | null
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
   readonly clock?: Clock
   readonly random?: Random
   readonly pageSize?: number
-  /** A watch is asked to end after this time to twice this time. */
+  /** The server is asked to end a watch after this time, plus up to as much again at random. */
   readonly watchSeconds?: number
-  /** A watch that has not ended this long after that is dead. */
+  /** A watch that has not ended this long after that time counts as dead. */
   readonly graceMs?: number
   /**
-   * A watch without a byte for this long is dead. Left out, only `graceMs` counts: bookmarks have no fixed interval.
+   * A watch without a byte for this long counts as dead. Left out: only `graceMs` counts, because the server sends
+   * bookmarks at no fixed interval.
    */
   readonly silenceMs?: number
   readonly firstRetryMs?: number
@@ -47,9 +48,9 @@ export type ListCause =
   | 'history'
   /** Events arrived out of order before a break. */
   | 'disorder'
-  /** The server refuses to watch from there, or the watch breaks there again and again. */
+  /** The server refuses a watch from our version, or the watch breaks there repeatedly. */
   | 'unresumable'
-  /** The deletion guard is up: read again to see whether the objects are still missing. */
+  /** The deletion guard is up: the list shows whether the objects are still missing. */
   | 'deletionGuard'
   /** `confirm` was called. */
   | 'confirmed'
@@ -70,7 +71,7 @@ export interface ReflectorCounters {
   readonly listsByCause: Readonly<Record<ListCause, number>>
 }
 
-/** Counters of a reflector that has done nothing yet; its own are changed in place. */
+/** Counters for a new reflector, which changes them in place. */
 export const newCounters = () => ({
   lists: 0,
   pages: 0,

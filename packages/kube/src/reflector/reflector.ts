@@ -12,12 +12,12 @@ import type { ReflectorCounters, ReflectorOptions } from './reflector-options.ts
 const QUESTION_MS = 10_000
 
 /**
- * Keeps a resource's objects in memory as the server has them. Reports keys, not events: the receiver looks the object
- * up and compares. A list is taken only when it is complete, and a missing object counts as deleted only when that is
- * plausible (deletion-guard.ts).
+ * Keeps the objects of a resource in memory, like an informer of client-go. It reports keys, not events: the receiver
+ * looks the object up and compares. A list is taken only when it is complete, and a missing object counts as deleted
+ * only when that is plausible (deletion-guard.ts).
  */
 export class Reflector<Raw extends KubeObject, T> {
-  /** Resolves once the first complete list was taken; rejects when closed before. */
+  /** Resolves once the first complete list has been taken; rejects if the reflector is closed before. */
   readonly synced: Promise<void>
   readonly #options: ReflectorOptions<Raw, T>
   readonly #objects: BelievedObjects<Raw, T>
@@ -74,12 +74,14 @@ export class Reflector<Raw extends KubeObject, T> {
     return this.#loop.lastError
   }
 
-  /** Set while missing objects are kept, else null. An operator should look: `confirm` accepts them as deleted. */
+  /**
+   * Set while missing objects are kept, else null. An operator should look into it; `confirm` accepts them as deleted.
+   */
   get deletionGuard(): DeletionGuard | null {
     return this.#cluster.deletionGuard ?? this.#objects.deletionGuard
   }
 
-  /** The UID of the kube-system namespace; null until it was read, or when our account may not read it. */
+  /** The UID of the kube-system namespace; null until it has been read, or when our account may not read it. */
   get clusterUid(): string | null {
     return this.#cluster.uid
   }
@@ -121,14 +123,14 @@ export class Reflector<Raw extends KubeObject, T> {
     return this.#objects.cache.keysBy(index, value)
   }
 
-  /** Whether the key counts as present although its object is not visible: it must not be treated as deleted. */
+  /** Whether the object counts as present although it is missing or unreadable. It must not be treated as deleted. */
   isHeld(key: string): boolean {
     return this.#objects.isHeld(key)
   }
 
   /**
-   * Asks the server whether the object of this UID is gone. For objects that this reflector has never shown, because
-   * another process may have seen them. Two small requests.
+   * Asks the server whether the object with this UID is gone. Needed for objects that this reflector has never shown,
+   * which another process may have seen. It costs two small requests.
    *
    * @throws Error when that cannot be decided now: no answer, or one that cannot be trusted (is-gone.ts)
    */
@@ -146,7 +148,7 @@ export class Reflector<Raw extends KubeObject, T> {
     })
   }
 
-  /** An operator confirms that missing objects are deleted, or that this is the right cluster now. */
+  /** An operator confirms that the missing objects are deleted, or that the other cluster is the right one now. */
   confirm(): void {
     const guard = this.deletionGuard
     if (guard === null) return
@@ -166,6 +168,6 @@ export class Reflector<Raw extends KubeObject, T> {
   }
 
   #threw(error: unknown): void {
-    this.#log('error', 'listener-threw', 'went on', { err: error, bug: true })
+    this.#log('error', 'listener-threw', 'a listener threw; the others were called', { err: error, bug: true })
   }
 }

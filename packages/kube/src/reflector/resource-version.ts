@@ -2,15 +2,15 @@
 const DECIMAL = /^(0|[1-9]\d*)$/
 
 /**
- * Negative when `a` is older than `b`, 0 when they are the same. Kubernetes promises since 1.35 (KEP-5504) that
- * versions of one resource are decimal numbers that grow.
+ * Negative when `a` is older than `b`, 0 when they are equal. Since 1.35 (KEP-5504), Kubernetes guarantees that the
+ * versions of one resource are growing decimal numbers.
  *
  * @returns null when the two cannot be compared
  */
 export function compareVersions(a: string, b: string): number | null {
   if (a === b) return 0
   if (!DECIMAL.test(a) || !DECIMAL.test(b)) return null
-  // Compared as digits: they may exceed the range of a double.
+  // Compared as text, because they may exceed the integers of a double.
   if (a.length !== b.length) return a.length - b.length
   return a < b ? -1 : 1
 }

@@ -2,11 +2,11 @@ const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 /**
- * `next`, built from equal parts of `before`; `before` itself when everything is equal. Long-lived parts stay where
- * they are and the new copies are garbage at once, so a burst of changes costs little memory.
+ * Returns `next` with every part that equals one of `before` replaced by that part; `before` itself when everything is
+ * equal. So long-lived parts stay the same objects, the new copies are garbage at once, and a burst of changes costs
+ * little memory.
  *
- * Equal parts are put into `next` itself, whose objects keep their shape. Plain objects and arrays are compared by
- * content, everything else by identity.
+ * It changes `next` in place. Plain objects and arrays are compared by content, everything else by identity.
  */
 export function share<T>(before: T, next: T): T {
   if (Object.is(before, next)) return before
@@ -22,7 +22,7 @@ function shareParts(before: object, next: object): object {
     const had = Object.hasOwn(before, name)
     const old: unknown = had ? Reflect.get(before, name) : undefined
     const shared = had ? share(old, part) : part
-    // Sets own fields of any name; a frozen object stays as it is.
+    // `Reflect.set` does not throw for a frozen object, which stays as it is.
     if (!Object.is(shared, part)) Reflect.set(next, name, shared)
     same &&= had && Object.is(shared, old)
   }

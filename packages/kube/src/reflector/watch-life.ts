@@ -5,9 +5,9 @@ export interface WatchLifeOptions {
   readonly clock: Clock
   /** Ends the watch at once. */
   readonly closing: AbortSignal
-  /** The server was asked to end it before this: later it is dead. */
+  /** The watch counts as dead after this time: the server was asked to end it before. */
   readonly mostMs: number
-  /** When to ask whether it should end so that the list is read again. */
+  /** After this time, `shouldLook` decides whether the watch ends so that the list is read again. */
   readonly lookMs: number
   readonly shouldLook: () => boolean
 }
@@ -18,6 +18,7 @@ export interface WatchLife {
   readonly end: () => void
 }
 
+/** Limits the life of a watch by time-outs and by the end of the reflector. */
 export function watchLife({ clock, closing, mostMs, lookMs, shouldLook }: WatchLifeOptions): WatchLife {
   const life = new AbortController()
   const close = () => life.abort()

@@ -4,17 +4,17 @@ import type { BelievedObjects } from './believed-objects.ts'
 import { HistoryWentBack } from './history.ts'
 import { compareVersions, isOlder, newerOf } from './resource-version.ts'
 
-/** How many deleted keys are remembered, so that late events do not bring them back. */
+/** How many deleted keys are remembered, so that a late event does not bring an object back. */
 const MAX_REMEMBERED_DELETIONS = 10_000
 
 export interface EventCounters {
   events: number
   bookmarks: number
-  /** Duplicates and late events. */
+  /** Events that were ignored: duplicates, and those that came late. */
   ignored: number
 }
 
-/** All watches that follow one list. Puts their events into the cache, in order. */
+/** The watches that follow one list, seen as one. It takes their events into the cache, and ignores outdated ones. */
 export class WatchSession<Raw extends KubeObject, T> {
   readonly #objects: BelievedObjects<Raw, T>
   readonly #counters: EventCounters
@@ -34,7 +34,7 @@ export class WatchSession<Raw extends KubeObject, T> {
     return this.#version
   }
 
-  /** Whether an event arrived late: a break may have lost others, so resuming from `version` is not safe. */
+  /** Whether an event has arrived late. Then a break may have lost others, and resuming from `version` is not safe. */
   get disordered(): boolean {
     return this.#disordered
   }
@@ -52,7 +52,7 @@ export class WatchSession<Raw extends KubeObject, T> {
     if (event.type === 'BOOKMARK') {
       this.#counters.bookmarks++
       if (isOlder(version, this.#version))
-        throw new HistoryWentBack(`a bookmark of ${version} after ${this.#version} was told`)
+        throw new HistoryWentBack(`a bookmark of ${version} came after ${this.#version}`)
       this.#version = version
       return
     }
@@ -66,7 +66,7 @@ export class WatchSession<Raw extends KubeObject, T> {
 
   #put(raw: Raw, version: string): boolean {
     const key = objectKey(raw.metadata)
-    // Any event for a held key is news, whatever its version.
+    // An event for a held key always counts, whatever its version.
     if (!this.#objects.isHeld(key)) {
       const known = this.#objects.version(key) ?? this.#deletions.get(key)
       const order = known === undefined ? null : compareVersions(version, known)

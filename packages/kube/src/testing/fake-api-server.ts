@@ -14,7 +14,7 @@ export interface SeenRequest {
   readonly headers: http.IncomingHttpHeaders
 }
 
-/** May take over an answer; false leaves it to the server. */
+/** Answers a request in place of the server; returns false to leave it to the server. */
 export type Fault = (request: SeenRequest, response: http.ServerResponse) => boolean
 
 interface Watcher {
@@ -27,9 +27,9 @@ interface Watcher {
 const KUBE_SYSTEM = '/api/v1/namespaces/kube-system'
 
 /**
- * An API server over real HTTP, as clients see it: lists in pages, watches with bookmarks, preconditions, and 410 after
- * a compaction. It misbehaves on demand. For tests in which a real kube-apiserver cannot be made to misbehave; it
- * checks no schemas.
+ * Imitates an API server over real HTTP: lists in pages, watches with bookmarks, preconditions, and 410 after a
+ * compaction. It misbehaves on demand, for tests of faults that a real kube-apiserver cannot be made to have. It checks
+ * no schemas.
  */
 export class FakeApiServer {
   readonly store = new FakeStore()
@@ -38,7 +38,7 @@ export class FakeApiServer {
   readonly faults: Fault[] = []
   readonly #server: http.Server
   readonly #watchers = new Set<Watcher>()
-  #held: ((event: StoredEvent) => readonly StoredEvent[]) | null = null
+  #distortion: ((event: StoredEvent) => readonly StoredEvent[]) | null = null
   #port = 0
 
   private constructor(tls: https.ServerOptions | null) {
@@ -118,9 +118,9 @@ export class FakeApiServer {
     )
   }
 
-  /** Changes what all watches are sent from now on; null sends events as they are. */
+  /** Replaces the events that watches are sent from now on; null sends them as they are. */
   distort(how: ((event: StoredEvent) => readonly StoredEvent[]) | null): void {
-    this.#held = how
+    this.#distortion = how
   }
 
   /** Writes to the streams of all watches. */
@@ -194,7 +194,7 @@ export class FakeApiServer {
   #watch({ path, query }: SeenRequest, response: http.ServerResponse): void {
     const from = Number(query['resourceVersion'])
     if (from < this.store.floor) {
-      // Like the real one: it opens the stream and sends the refusal as the first event.
+      // Like the real server, it opens the stream and sends the refusal as the first event.
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(`${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } })}\n`)
       return
@@ -208,7 +208,7 @@ export class FakeApiServer {
       response.write(`${JSON.stringify({ type, object })}\n`)
     }
     const hear = (event: StoredEvent) => {
-      for (const told of this.#held?.(event) ?? [event]) tell(told)
+      for (const told of this.#distortion?.(event) ?? [event]) tell(told)
     }
     for (const event of this.store.eventsAfter(path, from)) hear(event)
     const watcher: Watcher = { collection: path, response, end: this.store.onEvent(hear), stalled: false }
@@ -220,7 +220,7 @@ export class FakeApiServer {
   }
 }
 
-/** Ignores `limit` and the like; of selectors it knows only `a=b` and `metadata.name=b`. */
+/** Whether an object matches the selectors of a query. It knows only the forms `a=b` and `metadata.name=b`. */
 function selected(query: SeenRequest['query']): (object: KubeObject) => boolean {
   const [label, value] = query['labelSelector']?.split('=') ?? []
   const name = query['fieldSelector']?.replace(/^metadata\.name=/, '')

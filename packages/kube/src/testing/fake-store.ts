@@ -83,7 +83,7 @@ export class FakeStore {
     return { version: this.#version, objects: new Map(this.#objects) }
   }
 
-  /** Like etcd after a restore: sends no events. */
+  /** Goes back to a snapshot. Like etcd after a restore, it sends no events. */
   restore({ version, objects }: StoredState): void {
     this.#version = version
     this.#objects = new Map(objects)
@@ -100,7 +100,7 @@ export class FakeStore {
 
 const ALL_NAMESPACES = /^(.*)\/namespaces\/[^/]+\/([^/]+)$/
 
-/** Whether the object at a path is in a collection, that of all namespaces too. */
+/** Whether the object at a path is in a collection, which may be that of all namespaces. */
 export function isIn(collection: string, path: string): boolean {
   const parent = path.slice(0, path.lastIndexOf('/'))
   if (parent === collection) return true

@@ -4,7 +4,7 @@ import type { Transport } from '../transport/transport.ts'
 export interface ReviewedAccount {
   readonly namespace: string
   readonly name: string
-  /** The living pod that the token was made for; null for a token that is not bound to one. */
+  /** The existing pod to which the token is bound; null for a token that is not bound to one. */
   readonly pod: { readonly name: string; readonly uid: string } | null
   /** The pod's node; null when the token is bound to no pod, or the API server is older than 1.30. */
   readonly node: string | null
@@ -26,10 +26,10 @@ const ACCOUNT = /^system:serviceaccount:([a-z0-9-]{1,63}):([a-z0-9.-]{1,253})$/
 const EXTRA = 'authentication.kubernetes.io/'
 
 /**
- * Asks the API server whose token this is. The token of a deleted pod or account is nobody's.
+ * Asks the API server whose token this is. The token of a deleted pod or account is invalid.
  *
- * @param audience the audience that the token must have: a token for the API server is not valid for us, nor ours for
- * it
+ * @param audience the audience that the token must have. So a token for the API server is not valid for us, and a token
+ * for us not for the API server
  * @returns null for a token that is invalid, not for the audience, or not of a service account
  * @throws KubeError, KubeUnreachable when the API server does not answer
  */
@@ -50,7 +50,7 @@ export async function reviewToken(
     idempotent: true,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   })
-  // An authenticator without support for audiences returns none: then the token may not be meant for us.
+  // An authenticator that does not support audiences returns none. Then the token may not be meant for us.
   if (status.authenticated !== true || status.audiences?.includes(audience) !== true) return null
   const [, namespace, name] = ACCOUNT.exec(status.user?.username ?? '') ?? []
   if (namespace === undefined || name === undefined) return null

@@ -14,13 +14,17 @@ export interface RawRequest {
   readonly signal: AbortSignal
 }
 
-/** Dead peers are noticed within half a minute, even without traffic: Node.js probes 10 times, a second apart. */
+/**
+ * With this, a dead peer is noticed within half a minute even without traffic: Node.js probes 10 times, a second apart.
+ */
 const KEEP_ALIVE_AFTER_MS = 15_000
 
-/** One for each concurrent caller: a closed socket costs the next request a handshake. */
+/** Idle connections that are kept: one for each concurrent caller, because a new connection costs a TLS handshake. */
 const MOST_FREE_SOCKETS = 64
 
-/** Sends requests over kept-alive connections with the credentials. One attempt each; callers interpret the answer. */
+/**
+ * Sends requests with our credentials over kept-alive connections. It makes one attempt; callers interpret the answer.
+ */
 export class Connection {
   readonly #access: ClusterAccess
   readonly #userAgent: string
@@ -46,14 +50,14 @@ export class Connection {
     this.#agent = access.server.protocol === 'https:' ? new https.Agent(options) : new http.Agent(options)
   }
 
-  /** Drops the token after a 401. @returns whether another one may be available */
+  /** Forgets the token, after a 401. @returns whether another one may be available */
   forgetToken(): boolean {
     this.#token.forget()
     return this.#access.token?.type === 'file'
   }
 
   /**
-   * Resolves with the head of the answer; the caller reads the body.
+   * Sends a request. Resolves once the head of the answer has arrived; the caller reads the body.
    *
    * @throws KubeUnreachable
    */
@@ -85,7 +89,7 @@ export class Connection {
   }
 }
 
-/** Names what stopped a request; the reason of an abort is passed on. */
+/** Turns the error of a request into a KubeUnreachable. If the request was aborted with one, that is returned. */
 export function unreachable(what: string, error: unknown, signal: AbortSignal): KubeUnreachable {
   if (error instanceof KubeUnreachable) return error
   if (signal.aborted)

@@ -1,6 +1,6 @@
 import type { Status, StatusCause } from '../types/index.ts'
 
-/** A refusal of the API server, from its Status object. */
+/** The API server refused a request. */
 export class KubeError extends Error {
   override readonly name = 'KubeError'
   /** HTTP status. */

@@ -25,14 +25,14 @@ export interface KubeRequest {
   /** `application/json` when left out. */
   readonly contentType?: string
   readonly signal?: AbortSignal
-  /** Covers all attempts, pauses included. */
+  /** Time limit for all attempts and the pauses between them. */
   readonly deadlineMs?: number
   readonly maxBodyBytes?: number
   /** Whether repeating the request is harmless. Left out: true for everything but POST. */
   readonly idempotent?: boolean
   /** False: the body of a success is skipped, and `request` resolves with null. */
   readonly read?: boolean
-  /** False: only one attempt, whatever the answer. */
+  /** False: only one attempt is made, whatever the answer. */
   readonly retry?: boolean
   /** Called with the size of each piece of the answer. */
   readonly onBytes?: (bytes: number) => void
@@ -42,7 +42,7 @@ export interface StreamRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, QueryValue>>
   readonly signal: AbortSignal
-  /** A stream without a byte for this long is dead. */
+  /** A stream without a byte for this long counts as dead. */
   readonly silenceMs: number
   /** Called when the server has begun the stream. */
   readonly onOpen?: () => void
@@ -56,7 +56,7 @@ export interface TransportOptions {
   readonly clock?: Clock
   readonly random?: Random
   readonly deadlineMs?: number
-  /** Covers one attempt, up to the last byte of its answer. */
+  /** Time limit for one attempt, up to the last byte of its answer. */
   readonly attemptMs?: number
   readonly firstRetryMs?: number
   readonly maxRetryMs?: number
@@ -71,7 +71,7 @@ export interface TransportCounters {
   readonly throttled: number
 }
 
-/** JSON over HTTPS to one API server. */
+/** Sends requests to one API server, as JSON over HTTPS. */
 export class Transport {
   readonly #connection: Connection
   readonly #clock: Clock
@@ -99,8 +99,8 @@ export class Transport {
   }
 
   /**
-   * Repeats a request until it is answered or the deadline is near. After a 429 it repeats any method, because the
-   * server did nothing; after a 5xx or a broken connection only if that is harmless.
+   * Sends a request, and repeats it until it is answered or the deadline is near. After a 429 any method is repeated,
+   * because the server did nothing. After a 5xx or a broken connection only an idempotent request is repeated.
    *
    * @throws KubeError the server's refusal; KubeUnreachable when there was no answer
    */
@@ -133,8 +133,8 @@ export class Transport {
   }
 
   /**
-   * The lines of a stream, grouped as they arrived. Ends when the server ends the stream in good order; an incomplete
-   * last line is dropped. One attempt.
+   * Yields the lines of a stream, grouped as they arrived. Ends when the server ends the stream properly; an incomplete
+   * last line is dropped. Makes one attempt.
    *
    * @throws KubeError the server's refusal; KubeUnreachable when it breaks or falls silent
    */
@@ -158,7 +158,7 @@ export class Transport {
         signal: controller.signal,
       })
       if (response.statusCode !== 200) throw await this.#refusal(what, response)
-      // The head is the answer: without events, the first byte of the body may be minutes away.
+      // From here on the longer limit applies: without events, the first byte of the body may be minutes away.
       rearm(request.silenceMs)
       request.onOpen?.()
       const splitter = new LineSplitter()
@@ -177,7 +177,7 @@ export class Transport {
     } finally {
       timer.clear()
       release()
-      // A reader that stops releases the connection.
+      // When the reader stops early, this releases the connection.
       controller.abort()
     }
   }
@@ -285,7 +285,7 @@ function statusOf(text: string): Status | null {
   }
 }
 
-/** RFC 9110 section 10.2.3, in seconds; the API server sends no dates. */
+/** Parses Retry-After (RFC 9110 section 10.2.3) in seconds; the API server sends no dates. */
 function retryAfterMs(header: string | undefined): number | null {
   return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : null
 }

@@ -1,17 +1,17 @@
 import type { Condition } from './object-meta.ts'
 
-/** A condition without the fields that depend on what was shown before. */
+/** A condition without its transition time and observed generation. */
 export type ConditionState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
 /** A time as the API server writes it: RFC 3339, in seconds, UTC. */
 export const apiTime = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`
 
-/** Characters of a message that are kept. The API server takes more, but people read these. */
+/** Messages are cut after this many characters. The API server accepts more, but people read them. */
 const LONGEST_MESSAGE = 1024
 
 /**
- * Conditions with the time of their last change of status. One whose status is as it was `before` keeps its time, so
- * that unchanged conditions cause no write.
+ * Adds transition times to conditions. A condition whose status is as it was `before` keeps its time, so that unchanged
+ * conditions cause no write.
  * @param now as `apiTime` writes it
  */
 export const dated = <T extends ConditionState>(

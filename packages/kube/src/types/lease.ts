@@ -6,7 +6,7 @@ export interface Lease extends KubeObject {
 }
 
 export interface LeaseSpec {
-  /** Empty or left out: nobody holds it. */
+  /** Empty or left out: nobody holds the lease. */
   readonly holderIdentity?: string
   readonly leaseDurationSeconds?: number
   readonly acquireTime?: string

@@ -3,7 +3,9 @@ export interface ObjectMeta {
   readonly name: string
   readonly namespace?: string
   readonly uid?: string
-  /** Opaque except for "equal", "resume from here" and, where both are decimal numbers, "newer". */
+  /**
+   * Opaque, except that versions can be compared for equality, resumed from and, if both are decimal numbers, ordered.
+   */
   readonly resourceVersion?: string
   readonly generation?: number
   readonly creationTimestamp?: string

@@ -11,7 +11,7 @@ import type { Service } from './service.ts'
 
 declare const shape: unique symbol
 
-/** A kind as the API server serves it. `T` is the type of its objects. */
+/** A kind of the API server. `T` is the type of its objects. */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** `v1`, `apps/v1`, ... */
   readonly apiVersion: string
@@ -87,14 +87,17 @@ export interface ObjectName {
 /** `namespace/name`, or only the name without a namespace: the key of reflectors and work queues. */
 export const objectKey = ({ namespace, name }: ObjectName): string => (namespace ? `${namespace}/${name}` : name)
 
-/** Path of the collection, of all namespaces when none is given. Names are escaped. */
+/** The path of a collection; of all namespaces when none is given. Names are escaped. */
 export function collectionPath(resource: Resource, namespace?: string): string {
   const root = resource.apiVersion.includes('/') ? '/apis' : '/api'
   const scope = namespace === undefined || !resource.namespaced ? '' : `/namespaces/${encodeURIComponent(namespace)}`
   return `${root}/${resource.apiVersion}${scope}/${resource.plural}`
 }
 
-/** @throws Error when a namespaced object has no namespace: the path would name another object */
+/**
+ * The path of an object.
+ * @throws Error when a namespaced object has no namespace: the path would be another object's
+ */
 export function objectPath(resource: Resource, { namespace, name }: ObjectName, subresource?: 'status'): string {
   if (resource.namespaced && !namespace) throw new Error(`${resource.kind} ${name}: no namespace given`)
   // `.` and `..` would leave the collection.

@@ -10,36 +10,36 @@ import {
 } from '../types/index.ts'
 
 export interface ApplyOptions {
-  /** Owner of the fields in the object: at most 128 characters, never changed. */
+  /** The field manager that owns the applied fields: at most 128 characters. It must never change. */
   readonly fieldManager: string
-  /** Takes over fields of other managers (the default); false makes that a Conflict that names them. */
+  /** Whether to take over fields of other managers (the default). False: a Conflict names them instead. */
   readonly force?: boolean
   readonly subresource?: 'status'
   readonly signal?: AbortSignal
 }
 
 export interface MergePatchOptions {
-  /** The version that the patch was made for; a Conflict when the object has changed. */
+  /** The version for which the patch was made. If the object has changed, the result is a Conflict. */
   readonly resourceVersion?: string
   readonly subresource?: 'status'
   readonly signal?: AbortSignal
 }
 
 export interface DeleteOptions {
-  /** Only the object with this UID, not a later one of the same name. */
+  /** Deletes only the object with this UID, not a later one of the same name. */
   readonly uid?: string
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly signal?: AbortSignal
 }
 
-/** The fields of an object that we own, and no others. */
+/** Exactly the fields of an object that we own. */
 export type Applied<T extends KubeObject> = Pick<T, 'metadata'> & Partial<T>
 
 type Named = Pick<ObjectMeta, 'name' | 'namespace' | 'resourceVersion' | 'finalizers'>
 
 /**
- * Reads and writes single objects. A missing object is `null`, never an exception; every other refusal is a KubeError.
- * Caches nothing.
+ * Reads and writes single objects, without a cache. For a missing object it returns null; every other refusal is thrown
+ * as a KubeError.
  */
 export class KubeClient {
   readonly #transport: Transport
@@ -91,7 +91,7 @@ export class KubeClient {
         method: 'PATCH',
         path: objectPath(resource, object.metadata, subresource),
         query: { fieldManager, force },
-        // JSON is YAML.
+        // The body is JSON, which is valid YAML.
         contentType: 'application/apply-patch+yaml',
         body: typed(resource, object),
         signal,
@@ -99,7 +99,7 @@ export class KubeClient {
     )
   }
 
-  /** RFC 7386: null removes a field, lists are replaced whole. */
+  /** Patches by RFC 7386: null removes a field, and lists are replaced as a whole. */
   async mergePatch<T extends KubeObject>(
     resource: Resource<T>,
     name: ObjectName,
@@ -130,7 +130,7 @@ export class KubeClient {
     return this.#setFinalizers(resource, metadata, [...finalizers.filter((other) => other !== finalizer), finalizer])
   }
 
-  /** Like addFinalizer. The object may disappear with this. */
+  /** Removes a finalizer; otherwise like addFinalizer. An object that is being deleted may disappear with it. */
   removeFinalizer<T extends KubeObject>(resource: Resource<T>, metadata: Named, finalizer: string): Promise<T | null> {
     const { finalizers = [] } = metadata
     return this.#setFinalizers(

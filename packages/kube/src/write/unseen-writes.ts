@@ -2,7 +2,7 @@ import type { Clock } from '@spout/runtime'
 import { isOlder } from '../reflector/resource-version.ts'
 import type { KubeObject } from '../types/index.ts'
 
-/** Longer than a watch lags. A server that was restored from a backup never shows the version that was written. */
+/** Longer than a watch can lag. A limit is needed because a server restored from a backup never shows the version. */
 const LAG_MS = 30_000
 
 interface Write<Status> {
@@ -11,7 +11,10 @@ interface Write<Status> {
   readonly atMs: number
 }
 
-/** The last status that was written of each object, until the cluster shows it: a lagging watch causes no second write. */
+/**
+ * The last status that we wrote of each object, kept until the watch shows it. So a lagging watch causes no second
+ * write.
+ */
 export class UnseenWrites<Status> {
   readonly #clock: Clock
   readonly #byUid = new Map<string, Write<Status>>()
@@ -20,12 +23,12 @@ export class UnseenWrites<Status> {
     this.#clock = clock
   }
 
-  /** The status is written. @param version of the object with it */
+  /** Notes that a status was written. @param version the version of the object that has it */
   add(object: KubeObject, status: Status, version: string): void {
     this.#byUid.set(uidOf(object), { status, version, atMs: this.#clock.monotonicMs() })
   }
 
-  /** @param object as the cluster shows it @returns what was written later than that; null when nothing was */
+  /** @param object as the watch shows it @returns the status that was written after that version; null when none was */
   of(object: KubeObject): Status | null {
     const written = this.#byUid.get(uidOf(object))
     if (written === undefined) return null
@@ -35,7 +38,7 @@ export class UnseenWrites<Status> {
     return null
   }
 
-  /** The object is gone. */
+  /** Called when the object is gone. */
   forget(uid: string): void {
     this.#byUid.delete(uid)
   }
