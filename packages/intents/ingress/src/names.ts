@@ -1,6 +1,6 @@
-/** `spec.controller` of the IngressClasses that are ours. */
+/** `spec.controller` of our IngressClasses. */
 export const CONTROLLER_NAME = 'spout.dev/ingress'
-/** On an IngressClass: Ingresses without a class are of it. */
+/** Annotation of an IngressClass: it is the class of Ingresses that name none. */
 export const DEFAULT_CLASS_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class'
-/** On an Ingress: what named its class before `spec.ingressClassName`. */
+/** Annotation of an Ingress that named its class before `spec.ingressClassName` existed. */
 export const LEGACY_CLASS_ANNOTATION = 'kubernetes.io/ingress.class'

@@ -27,7 +27,7 @@ export { said }
 const GROUP = '/apis/gateway.networking.k8s.io/v1'
 
 /**
-* A cluster bed with Gateway API and a controller of Gateways that has only the rights of the shipped files. There
+ * A cluster bed with Gateway API and a controller of Gateways that has only the rights of the shipped files. There
  * is a namespace `team` with the label `team: red`.
  */
 export async function openGatewayBed() {

@@ -17,7 +17,7 @@ const CLASS: GatewayClass = {
 }
 
 /**
-* A cluster in memory. It reports written statuses as a watch would. Gateways are claimed from the
+ * A cluster in memory. It reports written statuses as a watch would. Gateways are claimed from the
  * beginning.
  */
 export class MemoryCluster implements Cluster {

@@ -1,7 +1,10 @@
 import type { EndpointSlice, Ingress, IngressClass, ObjectEvent, Service } from '@spout/kube'
 import type { ConfigMapSight } from '../to-model/custom-headers.ts'
 
-/** What changed: an Ingress, a Service or its EndpointSlices, a ConfigMap that is named, by key; or the IngressClasses. */
+/**
+ * What changed, by key: an Ingress, a Service or its EndpointSlices (`backend`), or a named ConfigMap. Or the
+ * IngressClasses.
+ */
 export type ClusterChange =
   | { readonly type: 'ingress' | 'backend' | 'config-map'; readonly key: string }
   | { readonly type: 'classes' }
@@ -17,9 +20,9 @@ export interface Cluster {
   classes(): readonly IngressClass[]
   service(key: string): Service | undefined
   slicesOf(serviceKey: string): readonly EndpointSlice[]
-  /** The ConfigMaps that the Ingresses of a unit name now; others are not read. */
+  /** Sets which ConfigMaps the Ingresses of a unit name now. No others are read. */
   nameConfigMaps(unit: string, keys: ReadonlySet<string>): void
-  /** A ConfigMap that is named, by `namespace/name`; null until it was read. */
+  /** The content of a named ConfigMap, by `namespace/name`; null until it has been read. */
   configMap(key: string): ConfigMapSight
   /** The Ingress is missing, but the deletion guard holds it. */
   isHeld(key: string): boolean
@@ -29,9 +32,9 @@ export interface Cluster {
    */
   isGone(key: string, uid: string): Promise<boolean>
   /**
-   * Replaces the addresses in its status; an Ingress that is gone is no error.
-   * @returns the written version; null when it is gone
-   * @throws Stale when it was made again under this name
+   * Replaces the addresses in the status of an Ingress. An Ingress that is gone is no error.
+   * @returns the version that was written; null when it is gone
+   * @throws Stale when it was created again under this name
    */
   writeAddresses(ingress: Ingress, addresses: readonly string[]): Promise<string | null>
   /** Records an event and returns at once. */

@@ -25,7 +25,7 @@ export interface ControllerContext extends IngressControllerOptions {
   readonly statuses: IngressStatuses
   readonly busy: Busy
   readonly withdrawing: Map<string, Set<string>>
-  /** UIDs of Ingresses that were shown and deleted, while a load balancer names them. */
+  /** UIDs of Ingresses that the watch showed and that are gone, kept while a load balancer names them. */
   readonly departed: Set<string>
   readonly addUnit: (unit: string) => void
   readonly addLeaving: (key: string) => void

@@ -35,8 +35,8 @@ const WORKERS = 32
  * Keeps one load balancer for the Ingresses of each namespace and class of ours, and writes its addresses to their
  * statuses. Ingresses of other classes are never written.
  *
- * The loop has two kinds of keys. A `unit` is the Ingresses of one namespace and class. A `leave` is an Ingress that is
- * gone or has another class now.
+ * The queue has two kinds of keys. `unit` stands for the Ingresses of one namespace and class, `leave` for an Ingress
+ * that is gone or has another class now.
  */
 export class IngressController {
   readonly name = 'ingress-controller'

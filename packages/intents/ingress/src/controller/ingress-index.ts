@@ -4,21 +4,21 @@ import type { Ingress, IngressClass } from '@spout/kube'
 /** An Ingress as it was last seen. */
 export interface IndexedIngress {
   readonly uid: string
-  /** The unit that it is decided with; null when it is not ours. */
+  /** The unit that it belongs to; null when it is not ours. */
   readonly unit: string | null
 }
 
-/** The Ingresses of one namespace and class have one load balancer, so they are one unit. */
+/** The unit of an Ingress: all Ingresses of one namespace and class, which share a load balancer. */
 export const unitOf = (ingress: Ingress, { metadata }: IngressClass): string =>
   `${ingress.metadata.namespace ?? ''} ${metadata.name}`
 export const namespaceOf = (unit: string): string => unit.split(' ', 1)[0] ?? ''
 export const classNameOf = (unit: string): string => unit.split(' ', 2)[1] ?? ''
 
-/** Groups Ingresses into units, and knows what else units depend on. */
+/** Groups Ingresses into units, and tracks on which other objects units depend. */
 export class IngressIndex {
   readonly #byKey = new Map<string, IndexedIngress>()
   readonly #keysOfUnit = new Map<string, Set<string>>()
-  /** Units by what they name, such as `service namespace/name`. */
+  /** Which units depend on which objects, such as `service namespace/name`. */
   readonly dependents = new Dependents()
 
   get(key: string): IndexedIngress | null {
@@ -38,7 +38,7 @@ export class IngressIndex {
     return this.#keysOfUnit.values().reduce((sum, keys) => sum + keys.size, 0)
   }
 
-  /** @param unit null when it is not ours @returns the entry before; null when there was none */
+  /** @param unit null when the Ingress is not ours @returns the previous entry; null when there was none */
   put(key: string, ingress: Ingress | undefined, unit: string | null): IndexedIngress | null {
     const before = this.get(key)
     if (before?.unit != null && before.unit !== unit) {

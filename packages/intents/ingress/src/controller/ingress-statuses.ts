@@ -8,7 +8,7 @@ export class IngressStatuses {
   readonly #cluster: Cluster
   /** The addresses that were written, joined to one text. */
   readonly #written: UnseenWrites<string>
-  /** Problems that were told, by UID. */
+  /** The problems that have been reported, by UID. */
   readonly #told = new Map<string, ReadonlySet<string>>()
   #writes = 0
 
@@ -36,7 +36,7 @@ export class IngressStatuses {
         type: 'Normal',
         reason: 'Programmed',
         action: 'BalanceIngress',
-        note: `${addresses.join(', ')}: the nodes that announce it have it.`,
+        note: `${addresses.join(', ')}: the nodes that announce it serve it.`,
       })
   }
 
@@ -54,7 +54,7 @@ export class IngressStatuses {
     else this.#told.set(uidOf(ingress), now)
   }
 
-  /** The Ingress is gone, or another controller's. */
+  /** Called when the Ingress is gone, or belongs to another controller. */
   forget(uid: string): void {
     this.#written.forget(uid)
     this.#told.delete(uid)

@@ -3,7 +3,7 @@ import { type AddressFields, type Refusal, type RefusedHost, reasonOf, shown } f
 import { ALIAS_FIELD } from '../to-model/hosts.ts'
 
 /**
- * The fields that refusals of addresses name. An Ingress requests no address, and its class names a class of load
+ * The fields that refusals of addresses name. An Ingress cannot request an address; its class may name a class of load
  * balancers.
  */
 export const ADDRESS_FIELDS: AddressFields = {
@@ -13,7 +13,7 @@ export const ADDRESS_FIELDS: AddressFields = {
   loadBalancerClass: 'spec.ingressClassName',
 }
 
-/** Fields of calls to the control plane, and what users of the cluster know them as. */
+/** Translates fields of calls to the control plane to fields that users of Ingresses know. */
 const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^listeners\[\d+\]\.tls/, 'spec.tls'],
   [/^listeners\b/, 'spec.rules'],
@@ -28,7 +28,7 @@ export const inOwnWords = ({ code, field, message }: Refused): Refusal => ({
   message: reasonOf(message),
 })
 
-/** Names the rule that has the host. The name of the route contains it. */
+/** The refusal of a host, which names the rule that has it. The name of the route contains that rule. */
 export const hostRefusal = ({ host, reason, route }: RefusedHost): Refusal => {
   const rule = /spec\.rules\[\d+\]/.exec(route)?.[0]
   const field = route.includes(' alias ') || rule === undefined ? ALIAS_FIELD : `${rule}.host`

@@ -35,7 +35,7 @@ import type { ControllerContext } from './context.ts'
 import { classNameOf } from './ingress-index.ts'
 import { ADDRESS_FIELDS, hostRefusal, inOwnWords } from './own-words.ts'
 
-/** Reconciles the load balancer of a unit, and tells its Ingresses. */
+/** Reconciles the load balancer of a unit, and reports the outcome on its Ingresses. */
 export class UnitBalancer {
   readonly leftOut: LeftOut
   readonly #context: ControllerContext
@@ -69,7 +69,7 @@ export class UnitBalancer {
       this.#refused.delete(unit)
       return done
     }
-    // What is served stays as it is until they are read.
+    // Until all ConfigMaps have been read, the load balancer stays as it is.
     const unread = [...configMaps].filter((key) => cluster.configMap(key) === null)
     if (unread.length > 0) {
       index.dependents.depend(unit, new Set(unread.map((key) => `config-map ${key}`)))
@@ -79,7 +79,7 @@ export class UnitBalancer {
     const ids = held.map(({ document }) => document.id)
     return alone(busy, ids, unit, async () => {
       const outcome = await this.#bring(unit, ingresses, held[0] ?? null)
-      // A unit has one load balancer. One that an Ingress still had from another class is deleted.
+      // A unit has one load balancer. Others are of Ingresses that came from another class, and are deleted.
       for (const id of ids.slice(1)) {
         await service.delete(id)
         this.#context.known.forget(id)
@@ -102,7 +102,9 @@ export class UnitBalancer {
     this.#context.certificates.name(`ingress/${unit}`, secretsOf(ingresses))
   }
 
-  /** Load balancers that name an Ingress of the unit, and no living Ingress of another unit. The first one is kept. */
+  /**
+   * Load balancers that name an Ingress of the unit, and no existing Ingress of another unit. The first one is kept.
+   */
   #heldBy(unit: string, ingresses: readonly Ingress[]): readonly ShownLoadBalancer[] {
     const { known, index } = this.#context
     const found = new Map(
@@ -222,7 +224,7 @@ export class UnitBalancer {
     return [nobodyAnswers(shown), progress.notice]
   }
 
-  /** The refusal of a DNS name that another load balancer has. */
+  /** The first of an Ingress's DNS names that the control plane refused; null when none was. */
   #nameRefusal(id: string, ingress: Ingress): Refusal | null {
     const refused = this.leftOut.name(id, dnsNamesOf(ingress, this.#context.domains.all).dnsNames)
     return refused === null ? null : nameRefused(refused.name, NAMES_FIELD, refused.reason)
@@ -233,12 +235,12 @@ interface BroughtUnit {
   readonly shown: ShownLoadBalancer | null
   /** Why the load balancer is not as wanted; null when it is. */
   readonly refusal: Refusal | null
-  /** UIDs of the Ingresses that the refusal is about; null for all. */
+  /** UIDs of the Ingresses for whose routes the quota has no room; null when the refusal is about all Ingresses. */
   readonly tooMuch: ReadonlySet<string> | null
 }
 
 /**
- * Writes a content from which some Ingresses may be left out.
+ * Writes a content from which the routes of some Ingresses are left out.
  * @returns null when it is refused
  */
 async function unlessRefused(
@@ -254,16 +256,17 @@ async function unlessRefused(
   }
 }
 
-/** A port without a member that is up. Ingresses that share an address share its ports. */
+/** The notice that no member of some port is up; null when all ports have one. */
 function nobodyAnswers({ status: { serving } }: ShownLoadBalancer): Refusal | null {
   return serving?.state === 'no' ? { reason: serving.reason, field: 'load balancer', message: serving.message } : null
 }
 
-/** The most refused hosts of one Ingress that are reported. There is such a limit for its other problems, too. */
+/** At most this many refused hosts of one Ingress are reported. Its other problems have the same limit. */
 const MOST_HOSTS_TOLD = 100
 
 /**
- * An Ingress names no families. It gets an address of each family that its members can have, and works with the first.
+ * The addresses for Ingresses, which name no families: one for each family that members can have. Only the first is
+ * required.
  */
 const requestOf = (families: readonly Family[], loadBalancerClass: string | null): AddressRequest => ({
   families: families.map((family, at) => ({ family, required: at === 0, address: null })),

@@ -2,10 +2,13 @@ import { keyOf } from '@spout/connector'
 import type { Ingress, Service } from '@spout/kube'
 import type { Surroundings } from '../to-model/surroundings.ts'
 
-/** A UUID, as certificates have one. */
+/** The id of every assumed certificate. */
 const ASSUMED_CERTIFICATE = '00000000-0000-4000-8000-000000000001'
 
-/** Services that were not read have each port that a rule names, and each Secret is a certificate for the hosts. */
+/**
+ * Assumes what was not read: Services have every port that a rule names, and each Secret has a certificate for all
+ * hosts.
+ */
 export function assumedSurroundings(ingresses: readonly Ingress[], services: readonly Service[]): Surroundings {
   const read = new Map(services.map((one) => [keyOf(one), one]))
   const assumed = new Map<string, Service>()

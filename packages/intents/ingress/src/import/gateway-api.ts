@@ -29,8 +29,8 @@ const MOST_RULES = 16
 const MOST_CERTIFICATES = 64
 
 /**
- * Writes a Gateway for each namespace and class, and HTTPRoutes for each Ingress and host. An Ingress with a protection
- * that no HTTPRoute can express is not written, since its paths would be open. Pure.
+ * Converts Ingresses to Gateway API: a Gateway for each namespace and class, and HTTPRoutes for each Ingress and host.
+ * An Ingress with a protection that no HTTPRoute can express is left out, because its paths would be unprotected. Pure.
  */
 export function gatewayApiOf(units: readonly UnitReport[]): GatewayApiConversion {
   const notes: string[] = []
@@ -131,7 +131,7 @@ interface Match {
   }
 }
 
-/** Null, with a note, when an HTTPRoute cannot express it. */
+/** The match for these conditions; null, with a note, when an HTTPRoute cannot express them. */
 function matchOf(conditions: readonly RouteCondition[], note: Note): Match | null {
   let host = ''
   let path: Match['match']['path']

@@ -1,7 +1,7 @@
 import { keyOf, shown } from '@spout/connector'
 import type { Finding, IngressReport, Outcome, UnitReport } from './report.ts'
 
-/** Worst first. */
+/** All outcomes, the worst first. */
 const OUTCOMES: readonly Outcome[] = ['refused', 'lost', 'differs', 'taken']
 const MEANINGS: Readonly<Record<Outcome, string>> = {
   refused: 'with paths that would answer 503',
@@ -14,7 +14,7 @@ const MEANINGS: Readonly<Record<Outcome, string>> = {
 export const worstOf = ({ findings }: IngressReport): Outcome =>
   OUTCOMES.find((outcome) => findings.some((one) => one.outcome === outcome)) ?? 'taken'
 
-/** The report, for people. */
+/** The report as text for people. */
 export function reportText(units: readonly UnitReport[]): string {
   const all = units.flatMap(({ ingresses }) => ingresses)
   const counts = OUTCOMES.map((outcome) => [outcome, all.filter((one) => worstOf(one) === outcome).length] as const)

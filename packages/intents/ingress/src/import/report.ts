@@ -6,14 +6,14 @@ import { type Compiled, compile } from '../to-model/compile.ts'
 import { assumedSurroundings } from './assumed-surroundings.ts'
 
 /**
- * `taken`: as before. `differs`: in the way that its note says. `lost`: served without it. `refused`: paths are
- * answered with 503.
+ * What would become of an annotation or field. `taken`: it works as before. `differs`: as the note says. `lost`: the
+ * Ingress is served without it. `refused`: paths are answered with 503.
  */
 export type Outcome = 'taken' | 'differs' | 'lost' | 'refused'
 
 export interface Finding {
   readonly outcome: Outcome
-  /** Annotation without prefix, or a field such as `spec.rules[0].http.paths[1]`. */
+  /** The annotation without its prefix, or a field such as `spec.rules[0].http.paths[1]`. */
   readonly about: string
   readonly note: string
 }
@@ -42,14 +42,14 @@ export interface ReadObjects {
 const NGINX_CONTROLLER = 'k8s.io/ingress-nginx'
 
 /**
- * What would become of Ingresses of ingress-nginx here. They are compiled as the connector compiles them, with assumed
- * endpoints and certificates. Ingresses of other controllers' classes are left out. Pure.
+ * Reports how Ingresses of ingress-nginx would be served. They are compiled as the connector compiles them, with
+ * assumed endpoints and certificates. Ingresses of other controllers' classes are left out. Pure.
  */
 export function reportOf({ ingresses, classes, services }: ReadObjects): readonly UnitReport[] {
   const foreign = new Set(
     classes.filter(({ spec }) => spec?.controller !== NGINX_CONTROLLER).map(({ metadata }) => metadata.name),
   )
-  // Ingresses of files have no UID.
+  // Ingresses from files have no UID, so each gets one.
   const whole = ingresses
     .filter((one) => !foreign.has(classNameOf(one)))
     .map((one, at) => ({
@@ -101,7 +101,7 @@ const REFUSING: ReadonlySet<string> = new Set([
   'BackendPortNotFound',
 ])
 
-/** Unless told otherwise, ingress-nginx redirects hosts with TLS to HTTPS. */
+/** A note that we do not redirect hosts with TLS to HTTPS by default, as ingress-nginx does. */
 function redirectNote({ metadata, spec }: Ingress): readonly Finding[] {
   const names = ['ssl-redirect', 'force-ssl-redirect'].map((name) => `${NGINX_PREFIX}${name}`)
   const hasTls = (spec?.tls ?? []).some(({ hosts = [] }) => hosts.length > 0)

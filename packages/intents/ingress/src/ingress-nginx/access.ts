@@ -3,14 +3,17 @@ import type { AnnotationReader } from './annotation-reader.ts'
 
 /** The clients that may send requests, by address. */
 export interface Access {
-  /** Networks in canonical text; null: all but those of `deny`. */
+  /** Networks in canonical text; null: all networks except those in `deny`. */
   readonly allow: readonly string[] | null
   readonly deny: readonly string[]
 }
 
 const MOST_NETWORKS = 1_000
 
-/** Refuses a list with a network that cannot be parsed: without it, too many or too few clients would be admitted. */
+/**
+ * Reads the lists of networks. A list with an invalid network is refused: without it, too many or too few clients would
+ * be admitted.
+ */
 export function accessOf(read: AnnotationReader): Access {
   const lists = ['whitelist-source-range', 'allowlist-source-range'].flatMap((name) => networksOf(read, name) ?? [])
   return {

@@ -10,7 +10,7 @@ interface Schema<T> {
     | { readonly success: false; readonly error: { readonly issues: readonly { readonly message: string }[] } }
 }
 
-/** Reads one Ingress's annotations of ingress-nginx as typed values, and collects the values that are not accepted. */
+/** Reads the annotations of ingress-nginx on one Ingress as typed values, and collects the problems. */
 export class AnnotationReader {
   readonly #annotations: Readonly<Record<string, string>>
   readonly #problems: Refusal[] = []
@@ -24,7 +24,7 @@ export class AnnotationReader {
     return this.#problems
   }
 
-  /** Whether its paths must not be served. */
+  /** Whether a problem was such that the paths of the Ingress must not be served. */
   get isRefused(): boolean {
     return this.#isRefused
   }
@@ -37,10 +37,10 @@ export class AnnotationReader {
       .sort()
   }
 
-  /** Undefined when it is missing or empty. */
+  /** The value of an annotation; undefined when it is missing or empty. */
   text(name: string): string | undefined {
     const text = this.#annotations[`${NGINX_PREFIX}${name}`]
-    // A client of the API server may send what is no text.
+    // Not every client of an API server checks that a value is a text.
     return typeof text !== 'string' || text.trim() === '' ? undefined : text.trim()
   }
 
@@ -59,7 +59,7 @@ export class AnnotationReader {
     return undefined
   }
 
-  /** The values between commas; undefined when it is missing. */
+  /** The items of a list with commas; undefined when it is missing or empty. */
   list(name: string): readonly string[] | undefined {
     const parts = this.text(name)
       ?.split(',')
@@ -68,7 +68,7 @@ export class AnnotationReader {
     return parts === undefined || parts.length === 0 ? undefined : parts
   }
 
-  /** Checks a value that was made of the annotation. */
+  /** Checks a value that was made of an annotation; undefined, with a problem, when it is not valid. */
   parsed<T>(name: string, schema: Schema<T>, value: unknown): T | undefined {
     const made = schema.safeParse(value)
     if (made.success) return made.data
@@ -76,7 +76,7 @@ export class AnnotationReader {
     return undefined
   }
 
-  /** The Ingress is served as if the annotation was not there. */
+  /** Reports an invalid value. The Ingress is served as if the annotation were missing. */
   invalid(name: string, why: string): void {
     this.#tell('InvalidAnnotation', name, `not taken: "${shown(this.text(name) ?? '')}" ${why}.`)
   }
@@ -85,7 +85,7 @@ export class AnnotationReader {
     this.#tell('AnnotationNotTaken', name, `not taken: ${why}.`)
   }
 
-  /** The Ingress is not served. */
+  /** Reports a value because of which the Ingress is not served: its paths answer 503. */
   refuse(name: string, why: string): void {
     this.#isRefused = true
     this.#tell('AnnotationRefused', name, `not taken: ${why}; all paths of this Ingress are answered with 503.`)

@@ -4,13 +4,13 @@ import { basicAuthentication } from '@spout/model'
 import { AnnotationReader } from './annotation-reader.ts'
 import { satisfiesAny } from './satisfy.ts'
 
-/** Clients must send the name and password of a user. */
+/** Basic authentication: clients must send the name and password of a user. */
 export interface BasicAuth {
-  /** The Secret with the users, as `NamedSecrets` knows it. */
+  /** The Secret with the users, by the key under which `NamedSecrets` follows it. */
   readonly users: string
   /** The realm in the challenge. Undefined: the default. */
   readonly realm: string | undefined
-  /** Whether clients on an allow list need no password, and all others may come with one. */
+  /** `satisfy: any`: whether clients on the allow list need no password, and all others are admitted with one. */
   readonly orAllowed: boolean
 }
 
@@ -18,8 +18,9 @@ const SECRET = /^(?:(?<namespace>[a-z0-9-]{1,63})\/)?(?<name>[a-z0-9][a-z0-9.-]{
 const FORMS: readonly UsersIn[] = ['auth-file', 'auth-map']
 
 /**
- * Without `auth-type` the others mean nothing, as with ingress-nginx.
- * @param namespace of the Ingress: it may not name users of another one, as with ingress-nginx by default
+ * Reads the annotations for basic authentication. As in ingress-nginx, they have no effect without `auth-type`.
+ * @param namespace the namespace of the Ingress. It may not name a Secret of another one, as in ingress-nginx by
+ * default
  */
 export function basicAuthOf(read: AnnotationReader, namespace: string): BasicAuth | null {
   const type = read.text('auth-type')
@@ -45,6 +46,6 @@ export function basicAuthOf(read: AnnotationReader, namespace: string): BasicAut
   }
 }
 
-/** The Secret with users that an Ingress names, by its key; null: none that it may name. */
+/** The key of the Secret with users that an Ingress names and may name; null for none. */
 export const usersNamedBy = ({ metadata }: Ingress): string | null =>
   basicAuthOf(new AnnotationReader(metadata.annotations ?? {}), metadata.namespace ?? '')?.users ?? null

@@ -2,8 +2,8 @@ import { headerName } from '@spout/model'
 import type { AnnotationReader } from './annotation-reader.ts'
 
 /**
- * The requests that the Service of this Ingress gets instead of that of the other Ingress with the same path. The
- * header decides first, then the cookie, then chance.
+ * The requests that the Service of a canary Ingress gets instead of the Service of the Ingress with the same host and
+ * path. The header decides first, then the cookie, then chance.
  */
 export interface Canary {
   readonly header: { readonly name: string; readonly by: HeaderMatch } | null
@@ -22,7 +22,7 @@ export type HeaderMatch =
 const COOKIE_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 const MOST_WEIGHT = 1_000_000
 
-/** Null when it is not a canary. */
+/** Reads the annotations for canaries; null when the Ingress is no canary. */
 export function canaryOf(read: AnnotationReader): Canary | null {
   if (!read.flag('canary')) return null
   const header = read.text('canary-by-header')

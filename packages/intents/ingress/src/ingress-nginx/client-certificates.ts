@@ -11,9 +11,9 @@ export interface ClientCertificates {
   readonly secret: string
   /** Whether clients without a certificate are refused. */
   readonly isRequired: boolean
-  /** Where these are sent; null: they get 400. */
+  /** Where refused clients are redirected to; null: they get 400. */
   readonly errorPage: RedirectAction | null
-  /** An expression for the common name. Clients with another name get 403. Null: any name. */
+  /** A regular expression for the common name. Clients with another name get 403. Null: any name. */
   readonly commonName: string | null
 }
 
@@ -22,8 +22,8 @@ const NAME = /^(?<namespace>[a-z0-9-]{1,63})\/(?<name>[a-z0-9][a-z0-9.-]{0,252})
 const COMMON_NAME = /^CN=(?<expression>.+)$/
 
 /**
- * As with ingress-nginx, the other annotations have no effect without a Secret.
- * @param namespace of the Ingress: it may not name authorities of another one
+ * Reads the annotations for client certificates. As in ingress-nginx, they have no effect without a Secret.
+ * @param namespace the namespace of the Ingress. It may not name a Secret of another one
  */
 export function clientCertificatesOf(read: AnnotationReader, namespace: string): ClientCertificates | null {
   const text = read.text(SECRET)
@@ -51,20 +51,20 @@ export function clientCertificatesOf(read: AnnotationReader, namespace: string):
   }
 }
 
-/** An expression that matches from the start of the name. */
+/** The expression, anchored at the start of the name. */
 export const nameExpression = (commonName: string): string => `^(?:${commonName})`
 
-/** Clients without a common name, or with one that does not match. */
+/** The condition for clients without a common name, or with one that does not match. */
 export const otherName = (commonName: string) => ({
   ...{ on: 'client-name' as const, name: 'CN' as const, compare: 'regex' as const, not: true },
   values: [nameExpression(commonName)],
 })
 
-/** The Secret with authorities that an Ingress names, `namespace/name`; null: none that it may name. */
+/** `namespace/name` of the Secret with authorities that an Ingress names and may name; null for none. */
 export const authoritiesNamedBy = ({ metadata }: Ingress): string | null =>
   clientCertificatesOf(new AnnotationReader(metadata.annotations ?? {}), metadata.namespace ?? '')?.secret ?? null
 
-/** Why all paths of an Ingress answer 503. */
+/** The refusal that is reported when all paths of an Ingress answer 503 because of its authorities. */
 export const authoritiesRefused = (why: string): Refusal => ({
   reason: 'AnnotationRefused',
   field: `metadata.annotations[${NGINX_PREFIX}${SECRET}]`,

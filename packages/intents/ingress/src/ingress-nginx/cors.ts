@@ -8,10 +8,13 @@ const USUAL_HEADERS = [
   ...['Cache-Control', 'Content-Type', 'Range', 'Authorization'],
 ]
 const USUAL_MAX_AGE_S = 1_728_000
-/** No browser keeps an answer longer. */
+/** No browser caches a preflight answer longer. */
 const MOST_MAX_AGE_S = 86_400
 
-/** @returns undefined without CORS, and where a value is wrong: then browsers refuse requests of other origins */
+/**
+ * Reads the annotations for CORS.
+ * @returns undefined without CORS, or when a value is wrong: then browsers refuse requests of other origins
+ */
 export function corsOf(read: AnnotationReader): RouteFilter | undefined {
   if (!read.flag('enable-cors')) return undefined
   const origins = read.list('cors-allow-origin') ?? ['*']

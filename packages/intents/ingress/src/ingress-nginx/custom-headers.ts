@@ -5,8 +5,9 @@ export const CUSTOM_HEADERS = 'custom-headers'
 const NAME = /^(?:(?<namespace>[a-z0-9-]{1,63})\/)?(?<name>[a-z0-9][a-z0-9.-]{0,252})$/
 
 /**
- * The ConfigMap with the headers of responses, `namespace/name`; null: none.
- * @param namespace of the Ingress: it may not name one of another namespace, as with ingress-nginx by default
+ * `namespace/name` of the ConfigMap with headers for responses; null for none.
+ * @param namespace the namespace of the Ingress. It may not name a ConfigMap of another one, as in ingress-nginx by
+ * default
  */
 export function customHeadersOf(read: AnnotationReader, namespace: string): string | null {
   const text = read.text(CUSTOM_HEADERS)
@@ -17,7 +18,7 @@ export function customHeadersOf(read: AnnotationReader, namespace: string): stri
   return null
 }
 
-/** The ConfigMaps that Ingresses name, as `namespace/name`. */
+/** `namespace/name` of the ConfigMaps that Ingresses name. */
 export const configMapsOf = (ingresses: readonly Ingress[]): ReadonlySet<string> =>
   new Set(
     ingresses.flatMap(

@@ -4,17 +4,18 @@ import { satisfiesAny } from './satisfy.ts'
 import { signInOf } from './sign-in.ts'
 
 /**
- * The authorizer: a Service of the namespace, or whatever serves the URL at a host. Null is the host of the request.
+ * Where the authorizer is: a Service of the namespace, or the Service that serves the URL at a host. A host of null is
+ * the host of the request.
  */
 export type AskedService = { readonly service: string; readonly port: number } | { readonly host: string | null }
 
-/** Who decides whether requests may go on. */
+/** External authentication: who decides whether requests are allowed. */
 export interface ExternalAuth {
   readonly asks: AskedService
-  /** Path and query of the request to the authorizer. */
+  /** Path and query of requests to the authorizer. */
   readonly path: string
   readonly authorizer: Omit<RouteAuthorizer, 'poolId'>
-  /** Whether clients on an allow list pass without the authorizer, and others pass if the authorizer agrees. */
+  /** `satisfy: any`: whether clients on the allow list pass without the authorizer, and others if it agrees. */
   readonly orAllowed: boolean
 }
 
@@ -25,8 +26,8 @@ const SERVICE = /^(?<service>[a-z0-9-]{1,63})\.(?<namespace>[a-z0-9-]{1,63})(?<s
 const USUAL_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' }
 
 /**
- * Without a URL the others mean nothing, as with ingress-nginx.
- * @param namespace of the Ingress: a Service of another one is not asked
+ * Reads the annotations for external authentication. As in ingress-nginx, they have no effect without `auth-url`.
+ * @param namespace the namespace of the Ingress. A Service of another one is not asked
  */
 export function externalAuthOf(read: AnnotationReader, namespace: string): ExternalAuth | null {
   const text = read.text(URL_NAME)

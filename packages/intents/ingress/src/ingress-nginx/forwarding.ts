@@ -15,7 +15,7 @@ import { MOST_RETRIES } from '@spout/model/route-words'
 import type { AnnotationReader } from './annotation-reader.ts'
 import { corsOf } from './cors.ts'
 
-/** How requests are passed on to Services. */
+/** How requests are forwarded to Services. */
 export interface Forwarding {
   /** Filters for CORS and headers. A rewrite is not among them, because it depends on the path. */
   readonly filters: readonly RouteFilter[]
@@ -25,16 +25,16 @@ export interface Forwarding {
   readonly retry: RouteRetry | undefined
   readonly clientRate: RouteClientRate | undefined
   readonly clientConcurrency: number | undefined
-  /** Networks whose clients have neither rate nor concurrency limited. */
+  /** Networks whose clients are exempt from the limits on rate and concurrency. */
   readonly unlimited: readonly string[]
   readonly maxBodyBytes: number | undefined
-  /** A Service of the namespace that gets copies. */
+  /** A Service of the namespace that gets copies of requests. */
   readonly mirror: { readonly service: string; readonly port: number } | null
   /** A Service of the namespace that answers while a backend has no endpoint. */
   readonly fallback: string | null
 }
 
-/** @param namespace of the Ingress: copies go to no other */
+/** Reads the annotations about forwarding. @param namespace the namespace of the Ingress. Copies go to no other */
 export function forwardingOf(read: AnnotationReader, namespace: string): Forwarding {
   const filters = [corsOf(read), prefixHeaderOf(read)].filter((one) => one !== undefined)
   const host = read.text('upstream-vhost')
@@ -68,7 +68,7 @@ function timeoutsOf(read: AnnotationReader): RouteTimeouts | undefined {
   return routeTimeouts.parse({ backendRequestMs: seconds * 1000 })
 }
 
-/** Reasons to retry that are always in effect here. */
+/** Reasons for retries that are always in effect here. */
 const ALWAYS: ReadonlySet<string> = new Set(['error', 'timeout', 'invalid_header'])
 const USUAL_TRIES = 3
 
@@ -89,11 +89,11 @@ function retryOf(read: AnnotationReader): RouteRetry | undefined {
 }
 
 const MOST_REQUESTS = 100_000
-/** One condition of a route has room for two such lists. */
+/** Limit of each of the two lists: together they fit into one condition of a route. */
 const MOST_UNLIMITED = 32
 const USUAL_BURST_MULTIPLIER = 5
 
-/** Reads one limit. A limit by second and one by minute would need a bucket each, and a route has one. */
+/** Reads the rate limit: by second or else by minute. A route has one limit, so it cannot have both. */
 function clientRateOf(read: AnnotationReader): RouteClientRate | undefined {
   const perSecond = read.whole('limit-rps', 0, MOST_REQUESTS)
   const perMinute = read.whole('limit-rpm', 0, MOST_REQUESTS)
@@ -105,7 +105,7 @@ function clientRateOf(read: AnnotationReader): RouteClientRate | undefined {
   return routeClientRate.parse({ requests, perSeconds: perSecond ? 1 : 60, burst: requests * multiplier })
 }
 
-/** A list that cannot be read exempts nobody, so more clients are limited. */
+/** Reads a list of exempt networks. An invalid list exempts nobody, so that no limit is lost. */
 function unlimitedOf(read: AnnotationReader, name: string): readonly string[] {
   const parsed = (read.list(name) ?? []).map((text) => looseCidrText.safeParse(text))
   if (parsed.length > MOST_UNLIMITED) read.invalid(name, `names more than ${MOST_UNLIMITED} networks`)
@@ -114,7 +114,7 @@ function unlimitedOf(read: AnnotationReader, name: string): readonly string[] {
   return []
 }
 
-/** Sizes as nginx reads them: with powers of 1024. */
+/** A size as nginx reads it, with units that are powers of 1024. */
 const SIZE = /^(?<number>\d{1,12})(?<unit>[bkmg]?)$/i
 const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 }
 
@@ -141,7 +141,10 @@ function serviceNameOf(read: AnnotationReader, name: string): string | undefined
 const MIRROR =
   /^http:\/\/(?<service>[a-z0-9-]{1,63})(?:\.(?<namespace>[a-z0-9-]{1,63}))?(?:\.svc(?:\.[a-z0-9.-]+)?)?(?::(?<port>\d{1,5}))?\/?(?:\$request_uri)?$/
 
-/** Accepts only a Service of the same namespace: any other URL could lead into networks of others. */
+/**
+ * Reads the target of copies. Only a Service of the same namespace is accepted: another URL could be in somebody else's
+ * network.
+ */
 function mirrorOf(read: AnnotationReader, namespace: string): Forwarding['mirror'] {
   const text = read.text('mirror-target')
   if (text === undefined) return null

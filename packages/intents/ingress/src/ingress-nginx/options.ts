@@ -13,7 +13,7 @@ import { type PoolOptions, poolOptionsOf } from './pool-options.ts'
 import { type Redirects, redirectsOf } from './redirects.ts'
 import { NGINX_ANNOTATIONS } from './registry.ts'
 
-/** The annotations of ingress-nginx on an Ingress, as typed data. */
+/** The annotations of ingress-nginx on one Ingress, as typed data. */
 export interface NginxOptions {
   /** Whether an annotation protects its paths in a way that is not supported. Then they answer 503. */
   readonly isRefused: boolean
@@ -23,7 +23,7 @@ export interface NginxOptions {
   readonly auth: ExternalAuth | null
   readonly basic: BasicAuth | null
   readonly forwarding: Forwarding
-  /** The ConfigMap with headers of responses, `namespace/name`; null: none. */
+  /** `namespace/name` of the ConfigMap with headers for responses; null for none. */
   readonly customHeaders: string | null
   readonly pool: PoolOptions
   readonly paths: Paths
@@ -32,16 +32,16 @@ export interface NginxOptions {
 
 export interface ReadAnnotations {
   readonly options: NginxOptions
-  /** The annotations that are not taken, each with the reason. */
+  /** The annotations that have no effect, each with the reason. */
   readonly problems: readonly Refusal[]
 }
 
-/** Reads the annotations of ingress-nginx. Pure; it does not throw, whatever they hold. */
+/** Reads the annotations of ingress-nginx. Pure. It never throws, whatever the annotations contain. */
 export function nginxOptionsOf({ metadata }: Ingress): ReadAnnotations {
   const read = new AnnotationReader(metadata.annotations ?? {})
   const canary = canaryOf(read)
   const isCanary = canary !== null
-  // A canary uses the annotations of the Ingress whose requests it gets.
+  // The annotations of the Ingress whose requests a canary gets apply to the canary, too.
   const own = isCanary ? new AnnotationReader({}) : read
   const options = {
     redirects: redirectsOf(own),
@@ -72,7 +72,7 @@ function tellUntaken(read: AnnotationReader, name: string): void {
   const known = NGINX_ANNOTATIONS.get(name)
   if (known?.support === 'refused') read.refuse(name, known.note)
   else if (known?.support === 'not taken') read.notTaken(name, known.note)
-  // A later version of ingress-nginx may protect paths by annotations with such names.
+  // An unknown annotation with such a name may protect paths in a later version of ingress-nginx.
   else if (known === undefined && /^auth-|snippet$/.test(name)) read.refuse(name, 'it is not known here')
   else if (known === undefined) read.notTaken(name, 'it is not known here')
 }

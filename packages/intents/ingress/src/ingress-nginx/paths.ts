@@ -1,11 +1,11 @@
 import { pathText } from '@spout/model'
 import type { AnnotationReader } from './annotation-reader.ts'
 
-/** How paths of an Ingress are read. */
+/** How the paths of an Ingress are interpreted. */
 export interface Paths {
-  /** Whether they are expressions. */
+  /** Whether they are regular expressions. */
   readonly useRegex: boolean
-  /** Replaces the path; `$1` is what the first group took. */
+  /** What replaces the path; `$1` stands for the match of the first group. */
   readonly rewriteTarget: string | null
   /** Aliases of its first host. */
   readonly aliases: readonly string[]
@@ -13,7 +13,7 @@ export interface Paths {
 
 export function pathsOf(read: AnnotationReader): Paths {
   const target = read.text('rewrite-target')
-  // A wrong target could expose a path of the pods that nobody should reach.
+  // A wrong target could expose a path of the pods that must not be reachable.
   const isPath = target === undefined || pathText.safeParse(target.replace(/^\$/, '/$')).success
   if (!isPath) read.refuse('rewrite-target', 'it is not a path')
   return {

@@ -2,7 +2,7 @@ import { hostText, type Pool, type PoolTls, poolTls } from '@spout/model'
 import type { AnnotationReader } from './annotation-reader.ts'
 import { sessionCookieOf } from './session-cookie.ts'
 
-/** How the endpoints of a Service are spoken to, and which of them a client gets. */
+/** How the proxy connects to the endpoints of a Service, and which of them a client gets. */
 export interface PoolOptions {
   readonly persistence: Pool['persistence']
   readonly tls: PoolTls | undefined
@@ -26,7 +26,7 @@ function persistenceOf(read: AnnotationReader): Pool['persistence'] {
   return isByAddress ? { type: 'source-ip', timeoutSeconds: null } : null
 }
 
-/** Protocols of members that the proxy speaks to, with the application protocol that it offers them. */
+/** Protocols over TLS for members, with the application protocol that the proxy offers them (ALPN). */
 const WITH_TLS: Readonly<Record<string, readonly ['h2' | 'http/1.1']>> = { HTTPS: ['http/1.1'], GRPCS: ['h2'] }
 const DEFAULT = 'HTTP'
 

@@ -14,7 +14,7 @@ export interface Redirects {
 }
 
 export function redirectsOf(read: AnnotationReader): Redirects {
-  // Both are read, so that a wrong value in either is reported.
+  // Both are always read, so that an invalid value is reported in either.
   const [forced, wanted] = [read.flag('force-ssl-redirect'), read.flag('ssl-redirect')]
   const [temporal, permanent] = [
     redirectTo(read, 'temporal-redirect', 302),
@@ -31,7 +31,7 @@ export function redirectsOf(read: AnnotationReader): Redirects {
 const URL_PARTS =
   /^(?:(?<scheme>https?|\$scheme):\/\/(?<host>\$host|[A-Za-z0-9._-]+)(?::(?<port>\d{1,5}))?)?(?<path>\/[^$]*)?(?<rest>\$request_uri)?$/
 
-/** @param name of the annotation with a URL or path. @param usual code */
+/** Reads a redirect. @param name the annotation with the URL or path @param usual the default code */
 export function redirectTo(read: AnnotationReader, name: string, usual: number): RedirectAction | undefined {
   const code = read.whole(`${name}-code`, 300, 399) ?? usual
   const text = read.text(name)

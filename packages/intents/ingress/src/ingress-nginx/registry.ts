@@ -2,17 +2,17 @@
 export const NGINX_PREFIX = 'nginx.ingress.kubernetes.io/'
 
 /**
- * - `taken`: as ingress-nginx does it.
- * - `differs`: served, with a difference that the note says.
- * - `refused`: all paths of the Ingress are answered with 503, since it protects them, or nothing would work without
- * it.
- * - `not taken`: the rest is served without it.
+ * How an annotation is supported.
+ * - `taken`: it works as in ingress-nginx.
+ * - `differs`: it works with the difference that the note describes.
+ * - `refused`: all paths of the Ingress answer 503, because the annotation protects them or is essential.
+ * - `not taken`: it is ignored and reported; the Ingress is served without it.
  */
 export type Support = 'taken' | 'differs' | 'refused' | 'not taken'
 
 export interface KnownAnnotation {
   readonly support: Support
-  /** What differs, or why it is not taken: a part of a sentence for users. */
+  /** What differs, or why it is not supported: a clause for users. */
   readonly note: string
 }
 

@@ -6,13 +6,13 @@ type SignIn = NonNullable<RouteAuthorizer['signIn']>
 const NAME = 'auth-signin'
 const SIGN_IN =
   /^(?<scheme>https?|\$scheme|\$pass_access_scheme):\/\/(?<host>\$host|\$http_host|[a-zA-Z0-9.-]+)(?::(?<port>\d{1,5}))?(?<path>\/[^?#$]*)?(?:\?(?<query>[^#]*))?$/
-/** A parameter with the address that the client asked for: the whole URL, or path and query. */
+/** A parameter with the address that the client requested: the whole URL, or path and query. */
 const COMES_FROM =
   /^(?<origin>(?:https?|\$scheme|\$pass_access_scheme):\/\/(?:\$host|\$http_host))?\$(?:escaped_)?request_uri$/
 
 /**
- * The page on which clients sign in. A page that cannot be parsed is ignored, and its clients get 401. If the URL
- * contains the address that the client asked for, no parameter is added, as with ingress-nginx.
+ * The page on which clients sign in. An invalid URL is ignored, and clients get 401. If the URL
+ * contains the address that the client requested, no parameter is added, as in ingress-nginx.
  */
 export function signInOf(read: AnnotationReader): SignIn | null {
   const text = read.text(NAME)

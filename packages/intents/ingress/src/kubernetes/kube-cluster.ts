@@ -29,7 +29,7 @@ export interface KubeClusterOptions {
   readonly log: Logger
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Both are started and stopped by who made them. */
+  /** Both are shared with others, so the caller starts and stops them. */
   readonly slices: ServiceSlices
   readonly backends: BackendServices
   /** Ingresses that have load balancers: when the first list lacks them, the deletion guard may hold them. */
@@ -38,7 +38,10 @@ export interface KubeClusterOptions {
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
 
-/** `Cluster` on an API server: Ingresses, their classes, and the Services that they name. */
+/**
+ * Implements `Cluster` with reflectors: of Ingresses and their classes, and of the Services and ConfigMaps that they
+ * name.
+ */
 export class KubeCluster implements Cluster {
   readonly #options: KubeClusterOptions
   readonly #ingresses: Reflector<Ingress, Ingress>
@@ -83,7 +86,7 @@ export class KubeCluster implements Cluster {
     await Promise.all([...this.reflectors.map(({ reflector }) => reflector.close()), this.#configMaps.close()])
   }
 
-  /** An operator confirms that missing objects are deleted. */
+  /** An operator confirms that the missing objects are deleted, so the deletion guards stop holding them. */
   confirm(): void {
     for (const { reflector } of this.reflectors) reflector.confirm()
   }

@@ -12,7 +12,7 @@ export interface IngressControllersOptions extends ProjectsOptions {
   readonly clock: Clock
 }
 
-/** A controller for each project, over one cluster. They share no Ingress. */
+/** A controller for each project, over one cluster. Each Ingress belongs to one of them. */
 export class IngressControllers extends ProjectControllers<ProjectTenant, IngressControllerCounters> {
   constructor({ cluster, settings, clock, ...projects }: IngressControllersOptions) {
     super({

@@ -2,7 +2,7 @@ import { keyOf, ProjectObjects, type Tenancy } from '@spout/connector'
 import type { Ingress, ObjectEvent } from '@spout/kube'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 
-/** A view of the cluster with the Ingresses of one project. Those of others are absent. */
+/** A view of the cluster with the Ingresses of one project; those of other projects are absent. */
 export class ProjectCluster implements Cluster {
   readonly #cluster: Cluster
   readonly #objects: ProjectObjects<Ingress>
@@ -42,7 +42,7 @@ export class ProjectCluster implements Cluster {
     return this.#cluster.slicesOf(serviceKey)
   }
 
-  /** An Ingress that moves to another project is named by both for a moment. */
+  /** The name includes the project: while an Ingress moves to another project, both name its ConfigMaps. */
   nameConfigMaps(unit: string, keys: ReadonlySet<string>): void {
     this.#cluster.nameConfigMaps(`${this.#project} ${unit}`, keys)
   }
@@ -59,7 +59,7 @@ export class ProjectCluster implements Cluster {
     return this.#objects.isGone(key, uid, () => this.#cluster.isGone(key, uid))
   }
 
-  /** An Ingress that has moved to another project meanwhile is not written. */
+  /** Does not write an Ingress that has moved to another project. */
   async writeAddresses(ingress: Ingress, addresses: readonly string[]): Promise<string | null> {
     return this.#objects.has(keyOf(ingress)) ? this.#cluster.writeAddresses(ingress, addresses) : null
   }

@@ -2,7 +2,7 @@ import { keyOf, type TenantObjects, tenantObjects } from '@spout/connector'
 import type { Cluster } from '../controller/cluster.ts'
 import { classOf } from '../to-model/classes.ts'
 
-/** The Ingresses of a cluster, as tenancy assigns them to projects. */
+/** The Ingresses of a cluster, in the form in which tenancy assigns objects to projects. */
 export const tenantIngresses = (cluster: Cluster): TenantObjects =>
   tenantObjects({
     kind: 'ingress',
@@ -15,7 +15,7 @@ export const tenantIngresses = (cluster: Cluster): TenantObjects =>
     },
     keysOf: (change) => {
       if (change.type === 'ingress') return [change.key]
-      // A class makes Ingresses ours, or foreign.
+      // A changed class can make Ingresses ours, or another controller's.
       return change.type === 'classes' ? [...cluster.ingresses()].map(keyOf) : []
     },
   })

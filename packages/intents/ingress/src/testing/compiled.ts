@@ -27,7 +27,10 @@ const CERTIFICATE: CertificateSight = {
   notice: null,
 }
 
-/** Namespace `shop` with Services web, next and sorry, and idle without endpoints; any Secret is a certificate, any ConfigMap a header. */
+/**
+ * Namespace `shop` with Services web, next and sorry, and idle without endpoints; any Secret is a certificate, any
+ * ConfigMap a header.
+ */
 const AROUND: Surroundings = {
   cluster: 'c1',
   loadBalancerClass: null,
@@ -52,14 +55,14 @@ export const compiled = Object.assign(compiledIn(AROUND), {
 export const routesOf = ({ content }: Compiled, protocol = 'http') =>
   content.listeners.find((one) => one.protocol === protocol)?.routes ?? []
 
-/** What a request gets: the first route that takes it. Only what these tests ask for is compared. */
+/** A request, with the fields that these tests compare. */
 export interface AskedRequest {
   readonly host?: string
   readonly path?: string
   readonly source?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly cookies?: Readonly<Record<string, string>>
-  /** The common name of its client's certificate; absent: it has none. */
+  /** The common name in the client's certificate; absent: the client has no certificate. */
   readonly clientName?: string
 }
 

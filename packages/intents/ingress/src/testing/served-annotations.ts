@@ -1,4 +1,4 @@
-/** A value of each annotation that is served, and what it needs beside it. */
+/** A value for each supported annotation, and the annotations that it needs beside it. */
 export const SERVED: Readonly<
   Record<string, string | readonly [value: string, beside: Readonly<Record<string, string>>]>
 > = {

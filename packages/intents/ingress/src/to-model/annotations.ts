@@ -19,8 +19,8 @@ const PREFIX = 'spout.dev/'
 export const KNOWN_ANNOTATIONS: readonly string[] = [SSL_REDIRECT]
 
 /**
- * Ours, and those of ingress-nginx; ours goes before. A value that is not understood is a problem: the Ingress is then
- * served as if the annotation was not there, unless it protects something.
+ * Reads our annotations and those of ingress-nginx. Ours take precedence. An invalid value is a problem: the Ingress is
+ * then served as if the annotation were missing, unless it protects something.
  */
 export function optionsOf(ingress: Ingress): ReadOptions {
   const { annotations = {} } = ingress.metadata

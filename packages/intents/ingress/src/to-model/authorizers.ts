@@ -9,8 +9,8 @@ import type { Rule } from './rules.ts'
 const AUTH_URL_FIELD = `metadata.annotations[${NGINX_PREFIX}auth-url]`
 
 /**
- * Finds the rule that serves the URL of an authorizer which is named by its host. When that is not certain, there is
- * none: asking the wrong Service might admit everybody.
+ * Finds the rule that serves the URL of an authorizer that is named by its host. It finds
+ * none unless it is certain, because the wrong Service might admit everybody.
  * @param rules in the order in which they are tried
  * @returns a refusal when no rule is found
  */
@@ -28,7 +28,7 @@ export function ruleOfAuthorizer(
     message: `not taken: ${why}; paths of ${shown(host === '' ? 'all hosts' : rule.host)} are answered with 503.`,
   })
   const found = rules.find((one) => one.host === host && one.match !== 'default' && canTake(one, asked))
-  // A catch-all rule of the same host is no authorizer: it answers 200 too often.
+  // A catch-all rule of the same host does not count: it would probably answer 200 to everything.
   if (found === undefined || (found.host === rule.host && found.path === ''))
     return refused(`no Ingress of this namespace has a rule for ${shown(`${host}${asked}`)}`)
   if (found.match === 'regex' && literalBegin(found.path) !== found.path)

@@ -16,7 +16,7 @@ type Tell = (refusal: Refusal) => void
 
 export const PLAIN_POOL: PoolOptions = { persistence: null, tls: undefined }
 
-/** The pools of one load balancer: one for each port of a Service and way to speak to it. */
+/** The pools of one load balancer: one for each port of a Service and each set of pool options. */
 export class Backends {
   readonly #around: Surroundings
   readonly #pools = new Map<string, PoolContent>()
@@ -26,12 +26,12 @@ export class Backends {
     this.#around = around
   }
 
-  /** Services that were asked for, whether they exist or not, as `namespace/name`. */
+  /** `namespace/name` of all requested Services, whether or not they exist. */
   get services(): ReadonlySet<string> {
     return this.#services
   }
 
-  /** Sorted by name. */
+  /** The pools with these names, sorted. */
   pools(used: ReadonlySet<string>): readonly PoolContent[] {
     return [...this.#pools.values()].filter(({ name }) => used.has(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   }
@@ -41,7 +41,7 @@ export class Backends {
     return this.#pools.get(pool)?.members.length === 0
   }
 
-  /** @returns the name of its pool; null when it cannot be served, after the refusal was reported */
+  /** The name of a backend's pool; null when it cannot be served. In this case a refusal is reported. */
   poolOf({ service: key, port, field }: NamedBackend, options: PoolOptions, tell: Tell): string | null {
     this.#services.add(key)
     const service = this.#around.service(key)
@@ -61,7 +61,7 @@ export class Backends {
   }
 }
 
-/** Tells pools of one Service apart; short, since names are bounded. */
+/** A suffix that tells the pools of one Service apart. It is short, because names have a length limit. */
 function markOf({ persistence, tls }: PoolOptions): string {
   if (persistence === null && tls === undefined) return ''
   const text = JSON.stringify([persistence, tls ?? null])

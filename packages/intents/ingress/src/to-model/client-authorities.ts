@@ -5,9 +5,11 @@ import type { IngressOptions } from './annotations.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface ClientAuthorities {
-  /** Id of the certificate with the authorities that verify clients; null asks for no client certificate. */
+  /**
+   * Id of the certificate with the authorities that verify clients; null when clients are not asked for certificates.
+   */
   readonly id: string | null
-  /** Ingresses whose clients cannot be verified. Their paths are closed. */
+  /** Ingresses whose clients cannot be verified. Their paths answer 503. */
   readonly refused: ReadonlySet<Ingress>
 }
 
@@ -33,7 +35,7 @@ export function clientAuthoritiesOf(
   }
   const hasTls = ordered.some(({ ingress }) => (ingress.spec?.tls ?? []).some(({ secretName }) => secretName))
   const sight = around.certificate(authoritiesKey(first.secret))
-  // The previous content of the Secret is no longer used to accept clients.
+  // A notice means that the Secret is no longer valid. Clients are not verified with its previous content.
   const id = hasTls && sight.type === 'ready' && sight.notice === null ? sight.certificate.id : null
   const problem = sight.type === 'refused' ? sight.refusal : sight.type === 'ready' ? sight.notice : null
   for (const { ingress, secret } of wanting) {

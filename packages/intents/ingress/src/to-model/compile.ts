@@ -40,27 +40,27 @@ import { usersOf } from './users.ts'
 
 export interface Compiled {
   readonly content: LoadBalancerContent
-  /** The Services that its rules name, whether they exist or not. */
+  /** The Services that the rules name, whether or not they exist. */
   readonly services: ReadonlySet<string>
-  /** Parts of each Ingress, by UID, that are not served as it says. The rest is served. */
+  /** The parts of each Ingress that are not served as written, by UID. The rest is served. */
   readonly problems: ReadonlyMap<string, readonly Refusal[]>
 }
 
 const LONGEST_NAME = 255
 /**
- * The most problems of one Ingress that are reported, so that thousands of annotations do not cause thousands of
+ * At most this many problems of one Ingress are reported, so that thousands of annotations do not cause thousands of
  * events.
  */
 const MOST_PROBLEMS = 100
 const FORWARDED: Listener['insertHeaders'] = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto']
-/** Leaves room for other routes beside that of each rule. */
+/** Limit for rules. A rule may need several routes, so it leaves room for these. */
 const MOST_RULES = MOST_ROUTES / 2
-/** Leaves room for the answer to what no rule takes. */
+/** Limit for routes of rules. It leaves room for the last route. */
 const MOST_RULE_ROUTES = MOST_ROUTES - 1
 
 /**
- * Compiles the Ingresses of one namespace and class to one load balancer. Pure: equal input gives an equal document, in
- * whatever order the Ingresses come. It does not throw, whatever they hold: what cannot be served is a problem of its
+ * Compiles the Ingresses of one namespace and class to one load balancer. Pure: equal input gives equal content, in
+ * whatever order the Ingresses come. It never throws, whatever they contain: what cannot be served is a problem of its
  * Ingress alone.
  */
 export function compile(ingresses: readonly Ingress[], around: Surroundings): Compiled {
@@ -97,8 +97,8 @@ export function compile(ingresses: readonly Ingress[], around: Surroundings): Co
     const used = backendsOf(rule, canaries.get(rule), rules, backends, around, optionsFor, tell)
     for (const input of routesOfRule(rule, optionsFor(rule.ingress), used, regexes, toldOf)) {
       const route = routeOf(input, rule.field)
-      // If only the handling of requests is refused, the rule stays and answers 503, so no less specific rule gets
-      // them.
+      // If only the action is refused, the rule keeps its conditions and answers 503, so that no less specific rule
+      // gets its requests.
       const instead =
         'refusal' in route ? routeOf({ ...input, action: { type: 'respond', code: 503 } }, rule.field) : route
       if ('refusal' in route) toldOf(route.refusal)
@@ -171,7 +171,7 @@ const listener = (protocol: 'http' | 'https', port: number) =>
  */
 const NOT_FOUND: RouteContent = { name: 'not-found', conditions: [], action: { type: 'respond', code: 404 } }
 
-/** If several rules match the same requests, that of the oldest Ingress wins. Both Ingresses are told. */
+/** If several rules match the same requests, the rule of the oldest Ingress wins. It is reported on both Ingresses. */
 function winners(rules: readonly Rule[], tell: Tell): readonly Rule[] {
   const byText = new Map<string, Rule>()
   for (const rule of rules) {
@@ -198,7 +198,7 @@ function winners(rules: readonly Rule[], tell: Tell): readonly Rule[] {
   return [...byText.values()]
 }
 
-/** The canary of each rule that has one: the rule with the same host and path of the oldest Ingress that is a canary. */
+/** The canary of each rule that has one: the rule with the same host and path in the oldest canary Ingress. */
 function canariesOf(
   ordered: readonly Ingress[],
   rules: readonly Rule[],
@@ -223,7 +223,7 @@ function canariesOf(
   return found
 }
 
-/** The pools of a rule. A backend that cannot be served is reported. */
+/** The pools of a rule. Backends that cannot be served are reported. */
 function backendsOf(
   rule: Rule,
   other: Rule | undefined,
@@ -271,10 +271,10 @@ function backendsOf(
   }
 }
 
-/** Of a canary's pool options only the affinity is used. */
+/** The affinity of a canary, the only one of its pool options that is used. */
 const persistenceOf = ({ pool }: IngressOptions) => ({ persistence: pool.persistence })
 
-/** Ids of the certificates of the listener. Clients without a server name get the first one. */
+/** Ids of the certificates of the listener. Clients that send no server name get the first one. */
 function certificatesOf(ordered: readonly Ingress[], around: Surroundings, tell: Tell): readonly string[] {
   const ids = new Set<string>()
   for (const ingress of ordered)

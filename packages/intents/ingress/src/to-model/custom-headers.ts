@@ -3,7 +3,7 @@ import { type RouteFilter, routeFilter } from '@spout/model'
 import { CUSTOM_HEADERS } from '../ingress-nginx/custom-headers.ts'
 import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 
-/** The content of a ConfigMap; null until it was read. */
+/** The content of a ConfigMap, or why there is none; null until it has been read. */
 export type ConfigMapSight = OrRefusal<Readonly<Record<string, string>>> | null
 
 export interface CustomHeaders {
@@ -13,10 +13,10 @@ export interface CustomHeaders {
 }
 
 const MOST = 16
-/** Leaves room for what else happens to requests of a route. */
+/** Limit for all headers together. It leaves room for the other filters of a route. */
 const MOST_CHARACTERS = 2_000
 
-/** The headers of a ConfigMap, by name. One that may not be set is said, and keeps no other from being set. */
+/** The headers of a ConfigMap, sorted by name. A header that may not be set is reported; the others are set. */
 export function headersOf(sight: ConfigMapSight): CustomHeaders {
   if (sight === null) return { filter: null, problems: [] }
   if ('refusal' in sight) return { filter: null, problems: [problem(sight.refusal.message)] }

@@ -10,8 +10,8 @@ export const ALIAS_FIELD = `metadata.annotations[${NGINX_PREFIX}server-alias]`
 type OptionsFor = (ingress: Ingress) => IngressOptions
 
 /**
- * Decides for which hosts paths are expressions. As in ingress-nginx, one path with `use-regex` or `rewrite-target`
- * makes all paths of its host expressions, also those of other Ingresses.
+ * Decides for which hosts paths are regular expressions. As in ingress-nginx, one path with `use-regex` or
+ * `rewrite-target` makes all paths of its host expressions, also those of other Ingresses.
  */
 export function hasRegexOf(ingresses: readonly Ingress[], optionsFor: OptionsFor): (host: string) => boolean {
   const hosts = new Set(
@@ -22,7 +22,7 @@ export function hasRegexOf(ingresses: readonly Ingress[], optionsFor: OptionsFor
   return (host) => hosts.has(host)
 }
 
-/** Repeats the rules of an Ingress's first host for its aliases. A name that has rules is no alias. */
+/** Repeats the rules of an Ingress's first host for its aliases. A name that already has rules cannot be an alias. */
 export function aliasRules(
   rules: readonly Rule[],
   optionsFor: OptionsFor,
@@ -48,7 +48,7 @@ export function aliasRules(
   return made
 }
 
-/** Redirects of the names with or without `www.` that have no rule, to those that have. */
+/** Redirects to each host from the same name with or without `www.`, unless that name has rules of its own. */
 export function wwwRoutes(
   rules: readonly Rule[],
   optionsFor: OptionsFor,
@@ -68,7 +68,7 @@ export function wwwRoutes(
       },
       field,
     )
-    // A host that no listener takes is reported at its own rule.
+    // An invalid host is reported at its own rule.
     return 'refusal' in route ? [] : [{ rule, route: route.value }]
   })
 }

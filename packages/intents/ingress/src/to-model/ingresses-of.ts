@@ -1,6 +1,6 @@
 import { CLUSTER_ANNOTATION, ownersOf, type ShownLoadBalancer } from '@spout/connector'
 
-/** The Ingresses of a cluster that have load balancers, as `namespace/name`. */
+/** `namespace/name` of every Ingress of a cluster that has a load balancer. */
 export const ingressesOfCluster = (all: readonly ShownLoadBalancer[], cluster: string): readonly string[] =>
   all
     .filter(({ document }) => document.annotations[CLUSTER_ANNOTATION] === cluster)

@@ -2,10 +2,10 @@ import { MOST_REGEXES, whyUnusable } from '@spout/model/regex'
 
 const LONGEST = 512
 const PRINTABLE = /^[ -~]+$/
-/** The characters of expressions for paths: no space, and none that a path can only contain as %XX. */
+/** Characters that an expression for paths may have: no space, and none that a path can contain only as %XX. */
 const OF_PATHS = /^[!$-;=?-_a-~]+$/
 
-/** The expressions of one load balancer, whose number is bounded. */
+/** The regular expressions of one load balancer, whose number is limited. */
 export class Regexes {
   readonly #used = new Set<string>()
 
@@ -30,11 +30,11 @@ export class Regexes {
   }
 }
 
-/** The literal characters at the start of an expression: every match begins with them. */
+/** The literal characters at the start of an expression. Every match begins with these. */
 export function literalBegin(pattern: string): string {
   if (pattern.includes('|')) return '/'
   const literal = /^\/[A-Za-z0-9/_-]{0,99}/.exec(pattern)?.[0] ?? '/'
   const next = pattern[literal.length] ?? ''
-  // A repeated part may be absent.
+  // An optional or repeated character may be absent.
   return '?*{'.includes(next) && next !== '' && literal.length > 1 ? literal.slice(0, -1) : literal
 }

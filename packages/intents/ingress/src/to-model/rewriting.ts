@@ -1,31 +1,32 @@
-/** How `rewrite-target` rewrites requests for a path that is an expression. */
+/** What `rewrite-target` does to requests for a path that is a regular expression. */
 export type Rewriting =
   | { readonly type: 'none' }
-  /** All requests get this path. */
+  /** Every request gets this path. */
   | { readonly type: 'whole'; readonly path: string }
-  /** Elements are replaced: `takes` says which requests. */
+  /** The leading elements `from` are replaced by `to`, in requests that `takes` matches. */
   | { readonly type: 'elements'; readonly takes: PathMatch; readonly from: string; readonly to: string }
+  /** Something else, which is not supported. */
   | { readonly type: 'unknown' }
 
 /** Null matches every path. */
 type PathMatch = { readonly compare: 'elements' | 'prefix'; readonly value: string } | null
 
-/** Characters of a path that stand for themselves; a dot is taken as one. */
+/** Characters of a path that stand for themselves. A dot counts as one of these. */
 const LITERAL = "(?<literal>(?:[A-Za-z0-9_~%@:,;=&!'/.-]|\\\\[./_-])*?)"
 const shape = (tail: string): RegExp => new RegExp(`^${LITERAL}${tail}$`)
 
-/** `(/|$)(.*)`: what the second group took follows. */
+/** `(/|$)(.*)`: the second group is the rest of the path. */
 const SLASH_OR_END = shape('\\(\\/\\|\\$\\)\\(\\.\\*\\)')
 /** `/(.*)` */
 const AFTER_SLASH = shape('\\/\\(\\.\\*\\)')
 /** `/?(.*)` */
 const AFTER_OPTIONAL_SLASH = shape('\\/\\?\\(\\.\\*\\)')
-/** `(/.*)?`, `(/.*)`, `(/.*|$)`, `(.*)`: with the slash. */
+/** `(/.*)?`, `(/.*)`, `(/.*|$)`, `(.*)`: the group includes the slash. */
 const WITH_SLASH = shape('\\((?:\\/\\.\\*|\\/\\.\\*\\|\\$|\\.\\*)\\)\\??')
 
 /**
- * Reads a path and its target as a replacement of elements, which is what nearly all of them are for. Where groups do
- * something else it is `unknown`.
+ * Interprets a path and its target as a replacement of leading elements, which is what most are for. If groups are used
+ * for something else it is `unknown`.
  */
 export function rewritingOf(path: string, target: string): Rewriting {
   if (!target.includes('$')) return { type: 'whole', path: target }
@@ -41,7 +42,7 @@ export function rewritingOf(path: string, target: string): Rewriting {
   return { type: 'unknown' }
 }
 
-/** Whether it is a path that ends with a name. */
+/** Whether a text is a path that does not end with a slash. */
 const isName = (text: string | undefined): text is string => text !== undefined && /^\/.*[^/]$/.test(text)
 
 const prefix = (value: string): PathMatch => ({ compare: 'prefix', value })

@@ -19,14 +19,14 @@ export interface RuleCanary {
 }
 
 export interface RuleBackends {
-  /** Name of its pool; null: its backend cannot be served. */
+  /** Name of the rule's pool; null when its backend cannot be served. */
   readonly pool: string | null
   readonly canary: RuleCanary | null
   /** Name of the authorizer's pool; null without an authorizer, and when its pool cannot be served. */
   readonly authorizer: string | null
-  /** Id of its list of users; null when no password is asked for, and when there is no list. */
+  /** Id of the list of users; null without basic authentication, and when the list is missing. */
   readonly users: string | null
-  /** Name of the pool that gets copies. */
+  /** Name of the pool that gets copies; null for none. */
   readonly mirror: string | null
 }
 
@@ -37,8 +37,9 @@ const FORBIDDEN: Action = { type: 'respond', code: 403 }
 const MOST_VALUES = 64
 
 /**
- * The routes of a rule, in order. Routes that deny come before those that admit. The first that matches a request
- * decides. So a rule that cannot be served matches its requests and answers 503, and no less specific rule gets them.
+ * The routes of a rule, in order: those that deny requests come before those that forward them. The first one that
+ * matches a request decides. A rule that cannot be served still matches its requests and answers 503, so that no less
+ * specific rule gets them.
  */
 export function routesOfRule(
   rule: Rule,
@@ -69,7 +70,7 @@ export function routesOfRule(
   const root = rootRoutes(name, rule, options)
   if (options.redirects.all !== null) return [...guards, { name, conditions, action: options.redirects.all }]
   if (backends.pool === null) return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
-  // An authorizer that cannot be asked admits nobody.
+  // If the authorizer or the list of users is missing, nobody is admitted.
   if ((options.auth !== null && backends.authorizer === null) || (options.basic !== null && backends.users === null))
     return [...guards, ...root, { name, conditions, action: NOT_SERVED }]
   const { takes, rewrite, isWhole } = rewriteOf(rule, options, conditions, tell)
@@ -94,7 +95,9 @@ export function routesOfRule(
   const shares = { name, pool: backends.pool, canary: backends.canary, conditions: takes, field: rule.field }
   const { unlimited } = options.forwarding
   const areAllAlike = unlimited.length === 0 || Object.keys(limits).length === 0
-  /** Requests from these networks that are not asked about; null: all others. */
+  /**
+   * Routes for requests from these networks, which need neither authorizer nor password; null: for all other requests.
+   */
   const routesFor = (networks: readonly string[] | null, mark: string) => {
     const from: Conditions = networks === null ? takes : [...takes, { on: 'source', values: [...networks] }]
     const isAsked = networks === null
@@ -112,13 +115,13 @@ export function routesOfRule(
   return [...guards, ...root, ...unasked, ...routesFor(null, ''), ...rest]
 }
 
-/** Limits for each client. */
+/** The limits for each client. */
 const limitsOf = ({ forwarding: { clientRate, clientConcurrency } }: IngressOptions): Partial<Forward> => ({
   ...(clientRate && { clientRate }),
   ...(clientConcurrency !== undefined && { clientConcurrency }),
 })
 
-/** Selects clients that are refused by their certificates: those without one, and those with another name. */
+/** Routes that refuse clients by their certificate: those without one, and those with another name. */
 function clientRoutes(name: string, conditions: Conditions, { clients }: IngressOptions): readonly RouteContentInput[] {
   if (clients === null) return []
   const { isRequired, errorPage, commonName } = clients
@@ -130,7 +133,7 @@ function clientRoutes(name: string, conditions: Conditions, { clients }: Ingress
   ]
 }
 
-/** Selects clients that are refused by their address: denied ones, and those that are not allowed. */
+/** Routes that refuse clients by their address: denied ones, and those that are not allowed. */
 function accessRoutes(
   name: string,
   conditions: Conditions,
@@ -200,8 +203,8 @@ function rewriteOf(
 }
 
 /**
- * Headers in which ingress-nginx passes a client's certificate to pods. A client must not set them itself, not even
- * with underscores.
+ * Headers in which ingress-nginx describes a client's certificate to pods. A client must not be able to set them, not
+ * even with underscores.
  */
 const TOLD_BY_NGINX = ['verify', 'subject-dn', 'issuer-dn', 'cert'].map((name) => `ssl-client-${name}`)
 const FORGED = TOLD_BY_NGINX.flatMap((name) => [name, name.replaceAll('-', '_')])
@@ -231,7 +234,10 @@ interface Shared {
   readonly conditions: Conditions
 }
 
-/** A canary's requests: by header, then by cookie, then by chance, as ingress-nginx decides. */
+/**
+ * Routes that divide requests between a rule's pool and its canary: by header, then by cookie, then by weight, as
+ * ingress-nginx does.
+ */
 function sharedRoutes(
   { name, field, pool, canary: other, conditions }: Shared,
   forward: (pools: Forward['pools']) => Action,

@@ -11,11 +11,14 @@ export interface RuleBackend {
 /** One path of one host of an Ingress, or its default backend. */
 export interface Rule {
   readonly ingress: Ingress
-  /** Where it stands, such as `spec.rules[0].http.paths[1]`. */
+  /** The field that has it, such as `spec.rules[0].http.paths[1]`. */
   readonly field: string
   /** Host in lower case; empty for all hosts. A wildcard begins with `*.`. */
   readonly host: string
-  /** `regex`: as ingress-nginx has all paths of a host where one of them is an expression. */
+  /**
+   * `regex`: the path is a regular expression. As in ingress-nginx, one such path makes all paths of its host
+   * expressions.
+   */
   readonly match: 'exact' | 'prefix' | 'regex' | 'default'
   /** A prefix has no trailing slash; an empty path matches every request. */
   readonly path: string
@@ -27,7 +30,7 @@ export const hostsOf = ({ spec }: Ingress): readonly string[] =>
   (spec?.rules ?? []).map(({ host = '' }) => host.toLowerCase())
 
 /**
- * All rules of one Ingress, in its order; the default backend is the last one.
+ * All rules of one Ingress, in its order. The default backend comes last.
  * @param hasRegex whether the paths of a host are expressions
  */
 export function rulesOf(ingress: Ingress, hasRegex: (host: string) => boolean): readonly Rule[] {
@@ -46,7 +49,7 @@ export function rulesOf(ingress: Ingress, hasRegex: (host: string) => boolean): 
   return [...all, { ingress, field, host: '', match: 'default', path: '', backend }]
 }
 
-/** The meaning of `ImplementationSpecific` is up to us: it is that of `Prefix`. */
+/** Converts a path of an Ingress. `ImplementationSpecific`, which is up to us, means `Prefix`. */
 function ruleOf(
   ingress: Ingress,
   host: string,
@@ -69,13 +72,13 @@ function backendOf({ metadata }: Ingress, { service, resource }: IngressBackend,
   return { refusal: { reason: 'UnsupportedBackend', field, message: `It is ${what}; a Service is needed.` } }
 }
 
-/** Identifies the requests that a rule matches. Of rules with equal texts one wins. */
+/** A text that identifies the requests that a rule matches. Of rules with equal texts only one is served. */
 export const textOf = ({ host, match, path }: Rule): string => `${match} ${host}${path}`
 
 /**
- * The order in which rules are tried: the more specific first. A host before a wildcard before none, longer wildcards
- * first; then exact paths, then longer prefixes, and of expressions the longer text; default backends at the end. Sorts
- * rules by age before: of expressions of one length the older goes first.
+ * The order in which rules are tried, the more specific first: a host before a wildcard before none, longer wildcards
+ * first; then exact paths, then longer prefixes, and of expressions the longer text; default backends at the end. The
+ * input must be sorted by age already, so that of expressions of equal length the older comes first.
  */
 export function byPrecedence(a: Rule, b: Rule): number {
   for (const rank of [rankOfMatch, rankOfHost, labelsOf]) {
@@ -99,7 +102,7 @@ const labelsOf = ({ host }: Rule): number => (host.startsWith('*.') ? -host.spli
 const rankOfPath = ({ match }: Rule): number => (match === 'exact' ? 0 : 1)
 const lengthOf = ({ match, path }: Rule): number => (match === 'exact' ? 0 : -path.length)
 
-/** The older Ingress first. */
+/** Sorts the older Ingress first. */
 export function byAge(a: Ingress, b: Ingress): number {
   const [one, other] = [ageOf(a), ageOf(b)]
   return one < other ? -1 : one > other ? 1 : 0
@@ -125,8 +128,8 @@ export function conditionsOf(rule: Rule): Conditions {
   return [...hosts, { on: 'path', compare: match === 'exact' ? 'exact' : 'elements', values: [path] }]
 }
 
-/** The expression that ingress-nginx makes of a path: from its start, ignoring case. */
+/** The expression that ingress-nginx makes of a path: anchored at its start, ignoring case. */
 export const regexOf = (path: string): string => `(?i)^${path}`
 
-/** Unique in a load balancer. */
+/** The name of a rule's route, unique in the load balancer. */
 export const routeName = ({ ingress, field }: Rule): string => `${uidOf(ingress)}/${field}`

@@ -4,8 +4,8 @@ import { usersNamedBy } from '../ingress-nginx/basic-auth.ts'
 import { authoritiesNamedBy } from '../ingress-nginx/client-certificates.ts'
 
 /**
- * The Secrets that Ingresses name in `spec.tls`, as `namespace/name`, and those with authorities of clients and with
- * users, by their keys.
+ * The keys of the Secrets that Ingresses name: in `spec.tls`, with authorities for client certificates, and with
+ * users.
  */
 export const secretsOf = (ingresses: readonly Ingress[]): ReadonlySet<string> =>
   new Set([

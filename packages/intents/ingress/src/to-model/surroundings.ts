@@ -2,10 +2,10 @@ import type { CertificateSight, Family } from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
 import type { ConfigMapSight } from './custom-headers.ts'
 
-/** The facts by which Ingresses are compiled. */
+/** What compiling Ingresses depends on beside the Ingresses themselves. */
 export interface Surroundings {
   readonly cluster: string
-  /** Class of load balancers; null: none is named. */
+  /** The class of load balancers that the IngressClass names; null for none. */
   readonly loadBalancerClass: string | null
   /** By `namespace/name`. */
   readonly service: (key: string) => Service | undefined

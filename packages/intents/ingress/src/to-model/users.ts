@@ -4,8 +4,8 @@ import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /**
- * Id of the list of users of an Ingress; null while there is none. When the Secret cannot be used, its previous content
- * is not used either: it may contain a user that was removed.
+ * The id of an Ingress's list of users; null while there is none. When the Secret becomes unusable, its previous
+ * content is not used either: it may contain a user that was removed.
  */
 export function usersOf({ users }: BasicAuth, around: Surroundings, tell: (refusal: Refusal) => void): string | null {
   const sight = around.certificate(users)

@@ -185,7 +185,7 @@ describe('that it works is reported', () => {
         type: 'Normal',
         reason: 'Programmed',
         action: 'BalanceService',
-        note: '198.51.100.7: the nodes that announce it have it.',
+        note: '198.51.100.7: the nodes that announce it serve it.',
       },
     ])
     await one.look(PROGRAMMED, first)

@@ -54,7 +54,7 @@ export const works = (addresses: string): ObjectEvent => ({
   type: 'Normal',
   reason: 'Programmed',
   action: 'BalanceService',
-  note: `${addresses}: the nodes that announce it have it.`,
+  note: `${addresses}: the nodes that announce it serve it.`,
 })
 
 /** A node has not confirmed the withdrawal in time. */
