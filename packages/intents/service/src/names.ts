@@ -9,7 +9,7 @@ export const CONDITION_EXTERNAL_IPS = 'spout.dev/ExternalIPs'
 /** Kubernetes' own name. */
 export const CONDITION_PORTS_ERROR = 'LoadBalancerPortsError'
 
-/** Annotations of a Service. The first name is ours; the others mean the same. */
+/** Annotations of a Service. Messages use the first name; the others, MetalLB's, mean the same. */
 export const ANNOTATIONS = {
   /** Requested addresses, one per family, comma separated. */
   addresses: ['spout.dev/load-balancer-ips', 'metallb.io/loadBalancerIPs'],
@@ -19,7 +19,7 @@ export const ANNOTATIONS = {
   sharingKey: ['spout.dev/allow-shared-ip', 'metallb.io/allow-shared-ip'],
   /** Other namespaces whose Services may share it too, comma separated; they must name this namespace as well. */
   shareWith: ['spout.dev/share-with-namespaces'],
-  /** `direct` to the endpoints, or `node-ports`. */
+  /** How members are reached: `direct` at the endpoints, or through `node-ports`. */
   mode: ['spout.dev/mode'],
   /** `tcp`, `udp`, `ping`, `kube-proxy` (only with node ports) or `none`. */
   monitor: ['spout.dev/monitor'],
@@ -30,11 +30,11 @@ export const ANNOTATIONS = {
   drain: ['spout.dev/drain-time'],
   /** Endpoints in this zone, or hinted for it, get the larger weight. */
   preferZone: ['spout.dev/prefer-zone'],
-  /** `v1` or `v2`: members of TCP ports are told of clients by the PROXY protocol. */
+  /** `v1` or `v2`: the version of the PROXY protocol that tells members of TCP ports the client's address. */
   proxyProtocol: ['spout.dev/proxy-protocol'],
-  /** A Secret of type `kubernetes.io/tls` in its namespace: TCP ports end TLS with it. */
+  /** A Secret of type `kubernetes.io/tls` in the Service's namespace. Its TCP ports terminate TLS with it. */
   tlsSecret: ['spout.dev/tls-secret'],
-  /** The ports that do, by name or number, comma separated; left out: all TCP ports. */
+  /** The TCP ports that terminate TLS, by name or number, comma separated. Left out: all TCP ports. */
   tlsPorts: ['spout.dev/tls-ports'],
   /** Kubernetes' older form of `loadBalancerSourceRanges`. */
   sourceRanges: ['service.beta.kubernetes.io/load-balancer-source-ranges'],

@@ -20,16 +20,16 @@ import type { PlannedGroup } from './unit-plan.ts'
 
 export interface Brought {
   readonly shown: ShownLoadBalancer | null
-  /** Why it is not as requested; what is there stays in force. */
+  /** Why the load balancer is not as requested. What it serves already stays in force. */
   readonly refusal: Refusal | null
-  /** Whether it waits for a missing object that the refusal names, and is not refused for good. */
+  /** Whether the group only waits for a missing object, which the refusal names. */
   readonly waits?: boolean
-  /** External addresses that were refused, and why. */
+  /** Why external addresses were refused, by address. */
   readonly refusedExternals?: ReadonlyMap<string, Refusal>
 }
 
 /**
- * Reconciles the load balancer of one group of Services. Makes no call when nothing differs, else one call for the
+ * Reconciles the load balancer of one group of Services. Makes no call when nothing differs; otherwise one call for the
  * document and one for each address that comes or goes.
  */
 export async function bringTo(context: BringContext, group: PlannedGroup): Promise<Brought> {
@@ -64,7 +64,7 @@ function wantedOf({ heldBy, request, content, services }: PlannedGroup): WantedL
   }
 }
 
-/** Services that share an address agree on which one; the first that requests an address counts. */
+/** The field that refusals name: the one in which the first Service that asks for a certain address does so. */
 function addressFieldIn(services: PlannedGroup['services']): string {
   const saying = services.find(({ request }) => request.families.some(({ address }) => address !== null)) ?? services[0]
   return saying === undefined ? 'spec.loadBalancerIP' : addressFieldOf(saying.service)

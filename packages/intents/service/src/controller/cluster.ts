@@ -2,12 +2,14 @@ import type { Refusal } from '@spout/connector'
 import type { EndpointSlice, Node, ObjectEvent, Service } from '@spout/kube'
 import type { WrittenStatus } from '../write-back/status.ts'
 
-/** What changed: the key of a Service, of a Service whose EndpointSlices changed, or the nodes. */
+/** What changed: a Service, the EndpointSlices of a Service, or the nodes. Keys are `namespace/name` of the Service. */
 export type ClusterChange = { readonly type: 'service' | 'slices'; readonly key: string } | { readonly type: 'nodes' }
 
 export interface Barred {
   readonly refusal: Refusal
-  /** Whether its status keeps the addresses that it shows: the load balancer that has them is not visible to us. */
+  /**
+   * Whether the status keeps the addresses that it shows: a load balancer of a project that we do not know has them.
+   */
   readonly keepsAddresses: boolean
 }
 
@@ -20,27 +22,27 @@ export interface Cluster {
   /** `namespace/name`; undefined when there is none. */
   service(key: string): Service | undefined
   services(): Iterable<Service>
-  /** The Service is missing, but the deletion guard holds it. */
+  /** Whether the Service is missing from a list, but held by the deletion guard. */
   isHeld(key: string): boolean
   /**
-   * Asks the API server itself whether the Service of this UID is gone, whatever the watch has shown.
+   * Asks the API server whether the Service of this UID is gone, and does not rely on the watch.
    * @throws Error when that cannot be decided now
    */
   isGone(key: string, uid: string): Promise<boolean>
   slicesOf(serviceKey: string): readonly EndpointSlice[]
   nodes(): Iterable<Node>
-  /** Why a Service must not be balanced, whatever its spec; null when it may be. */
+  /** Why a Service must not be balanced, whatever its spec says; null when it may be. */
   barred(service: Service): Barred | null
-  /** A notice for a Service that works. */
+  /** A notice to show on a Service that works. */
   notice(service: Service): Refusal | null
   /** Whether it has our finalizer and mark. */
   isClaimed(service: Service): boolean
   /**
-   * Puts finalizer and mark on a Service. The write names the version and the UID that were read.
+   * Puts our finalizer and mark on a Service. The write names the version and the UID that were read.
    * @throws Stale when the Service has changed since
    */
   claim(service: Service): Promise<void>
-  /** Takes finalizer and mark off; a Service that is gone is no error. @throws Stale */
+  /** Removes our finalizer and mark. @throws Stale when the Service has changed since it was read, or is gone */
   release(service: Service): Promise<void>
   /**
    * Applies our part of the status; a Service that is gone is no error. @returns the written version; null when it is

@@ -19,19 +19,19 @@ import type { StatusWriter } from './status-writer.ts'
 
 export interface ServiceControllerSettings extends IntentSettings, OwnershipSettings {
   readonly mode: Mode
-  /** Ranges for `spec.externalIPs`; empty: the field is ignored. */
+  /** The ranges that `spec.externalIPs` may be taken from. Empty: the field is ignored. */
   readonly externalRanges: readonly Cidr[]
-  /** Network of the project in which routes to pods are maintained; null leaves routes alone. */
+  /** The project's network whose routes to pods we maintain; null: we maintain none. */
   readonly routesOfNetwork: string | null
-  /** Left out: each pod is reached through its node. */
+  /** How routes lead to pods. Left out: each pod is reached through its node. */
   readonly podWay?: PodWay
 }
 
 export interface ServiceControllerOptions
   extends Omit<IntentOptions<Cluster, ServiceControllerSettings>, 'certificates'> {
-  /** Left out: Services that name Secrets are refused. Other Services do not need it. */
+  /** Left out: Services that name a Secret are refused. */
   readonly certificates?: Pick<TlsCertificates, 'of' | 'name' | 'complete' | 'onChange'>
-  /** Keys that are processed concurrently. */
+  /** How many keys are processed concurrently. */
   readonly workers?: number
 }
 
@@ -45,15 +45,15 @@ export interface ControllerContext extends ServiceControllerOptions {
   readonly index: ServiceIndex
   readonly statuses: StatusWriter
   readonly busy: Busy
-  /** Ids of deleted load balancers that nodes may still hold, by the key of the Service that waits for it. */
+  /** Ids of deleted load balancers that nodes may still serve, by the key of the Service that waits for the nodes. */
   readonly withdrawing: Map<string, Set<string>>
-  /** Keys of Services for which a load balancer may be in creation. */
+  /** Keys of Services for which a load balancer may be being created now. */
   readonly working: Set<string>
-  /** The Services that name a Secret, by its key. */
+  /** Which Services name which Secret. */
   readonly secrets: Dependents
-  /** UIDs of Services that were shown and deleted, while a load balancer names them. */
+  /** UIDs of Services that the watch showed and that are gone. Kept while a load balancer names them. */
   readonly departed: Set<string>
-  /** How long a creation may wait to share a call; 0 unless many Services are queued. */
+  /** How long a creation may wait for others to share its call; 0 unless many Services are queued. */
   readonly patienceMs: () => number
   readonly addUnit: (unit: string) => void
   readonly addLeaving: (key: string) => void

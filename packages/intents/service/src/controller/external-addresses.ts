@@ -57,6 +57,6 @@ export async function bringExternals(
   return { shown: now, refused }
 }
 
-/** The message without the field, which is a field of the native API. */
+/** The reason alone. The full message names a field of the native API, which the user never sees. */
 const messageOf = ({ code, message }: Refused): string =>
   code === 'AddressTaken' ? 'it is already in use' : reasonOf(message)

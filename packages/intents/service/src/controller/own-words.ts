@@ -1,7 +1,7 @@
 import type { Refused } from '@spout/client/native-api'
 import { type Refusal, reasonOf } from '@spout/connector'
 
-/** Fields of a Service by the parts of a load balancer that they become. The first match counts. */
+/** The Service's field for each field of a load balancer. The first pattern that matches counts. */
 const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^vips\b|^address/, 'spec.loadBalancerIP'],
   [/^listeners\[\d+\]\.allowedCidrs/, 'spec.loadBalancerSourceRanges'],

@@ -6,10 +6,13 @@ import { notWithdrawn, RELEASED } from '../write-back/events.ts'
 import { NO_STATUS } from '../write-back/status.ts'
 import type { ControllerContext } from './context.ts'
 
-/** Deletes what a Service leaves behind, and releases it once the nodes confirm that they hold nothing of it. */
+/**
+ * Deletes the load balancer of a Service that is gone or no longer ours, and releases the Service once the nodes
+ * confirm.
+ */
 export async function release(context: ControllerContext, key: string): Promise<Outcome> {
   const { cluster, index, working, settings } = context
-  // A load balancer that is being created for it would be left behind.
+  // A load balancer may be being created for the Service. Deleting now would miss it.
   if (working.has(key)) return retryAfter(SHORTLY_MS)
   const service = cluster.service(key)
   const ownership = index.get(key)?.ownership
@@ -30,7 +33,7 @@ async function letGo(
 ): Promise<void> {
   if (ownership === 'released') await statuses.set(service, NO_STATUS)
   if (!hasFinalizer(service) && service.metadata.annotations?.[MANAGED_BY] === undefined) return
-  // Before the finalizer goes: a deleted object gets no events.
+  // The event comes first: without the finalizer the object is gone, and no event can be recorded for it.
   cluster.tell(service, RELEASED)
   await cluster.release(service)
 }

@@ -31,35 +31,32 @@ export type { ServiceControllerOptions, ServiceControllerSettings } from './cont
 export interface ServiceControllerCounters {
   readonly services: number
   readonly loadBalancers: number
-  /** Services whose request is refused. */
+  /** How many Services are refused. */
   readonly refused: number
-  /** Keys to look at, without refused Services that are only tried again now and then. */
+  /** Keys that wait in the queue, without those of refused Services, which are only retried periodically. */
   readonly queued: number
   readonly statusWrites: number
 }
 
 /**
- * Keys that are processed concurrently. A worker mostly waits: twice for the API server and once for the control
+ * How many keys are processed concurrently. A worker mostly waits: twice for the API server and once for the control
  * plane's store. It equals the number of load balancers that the control plane creates in one call.
  */
 const WORKERS = 256
 /** With more queued keys than this, a status is written only after the nodes have answered: addresses come first. */
 const MASS = 64
-/** How long a creation waits to share a call, per queued key: a shared call costs less. */
+/** How long a creation waits for others to share its call, per queued key. A shared call costs less than many. */
 const PATIENCE_PER_KEY_MS = 0.2
 const MOST_PATIENCE_MS = 500
 const ROUTES_IN_USE_RETRY_MS = 1000
-/**
- * Services wait until the routes to pods were set once, and are then queued again. This is the pause before they look
- * again.
- */
+/** How often a Service checks whether setting the routes to pods has been tried once. Before that it must wait. */
 const ROUTES_LOOK_MS = 1000
 
 /**
  * Keeps the load balancers that the Services of a cluster request, and writes their state to the Services' statuses.
  *
- * The loop has these kinds of keys. A `unit` is the Services that share one address. A `leave` is a Service that is
- * gone, or no longer ours. `routes` are the routes to pods, `nodes` the members for node ports.
+ * The queue has these kinds of keys. A `unit` is the Services that are decided together. A `leave` is a Service that is
+ * gone or no longer ours. `routes` stands for the routes to pods, `nodes` for the nodes as members.
  */
 export class ServiceController {
   readonly name = 'service-controller'
@@ -69,8 +66,8 @@ export class ServiceController {
   #nodes: readonly EligibleNode[] = []
   #nodesStale = true
   /**
-   * Whether the routes to pods were set once, or setting them failed. Before that, members behind a missing route would
-   * be refused.
+   * Whether setting the routes to pods was tried once. Before that, the control plane would refuse members behind a
+   * missing route.
    */
   #routesLooked: boolean
 
@@ -109,7 +106,7 @@ export class ServiceController {
       ...{ name: this.name, workers, clock, log },
       isRead: () => cluster.ready,
       follows: [known, pools, networks],
-      // Called when all named Secrets are known: certificates of others may be deleted.
+      // By now all named Secrets are known, so the certificates of other Secrets may be deleted.
       begin: () => options.certificates?.complete('service'),
       beforeEach: () => this.#context.restoration.beginIfLost(() => this.#claimed()),
       looks: {
@@ -135,7 +132,7 @@ export class ServiceController {
     }
   }
 
-  /** The load balancers of this cluster in the project. */
+  /** The load balancers that this project has for the Services of this cluster. */
   get known(): KnownLoadBalancers {
     return this.#context.known
   }
@@ -178,11 +175,11 @@ export class ServiceController {
     if (before?.unit != null && after !== null && after.unit === null) statuses.forget(after.uid)
     for (const unit of new Set([before?.unit, after?.unit])) if (unit != null) this.#addUnit(unit)
     const leaves = ownership === 'deleting' || ownership === 'released'
-    // A Service that was never ours leaves nothing behind.
+    // A Service that was never ours has no load balancer to delete.
     if (leaves || known.ofKey(key).length > 0) addLeaving(key)
   }
 
-  /** Says which Secret a Service of ours names. */
+  /** Registers the Secret that a Service of ours names, so that it is read. */
   #nameSecret(key: string, service: Service | undefined, isOurs: boolean): void {
     const secret = service === undefined || !isOurs ? null : secretOf(service)
     const secrets = new Set(secret === null ? [] : [secret])
@@ -199,14 +196,14 @@ export class ServiceController {
     }
   }
 
-  /** Nodes come one by one, a thousand at a start, so they are read only when needed. */
+  /** Only marks our list of nodes as outdated. At the start a thousand nodes may arrive one by one. */
   #nodesChanged(): void {
     this.#nodesStale = true
     this.#loop.add('nodes', '')
     if (this.#context.settings.routesOfNetwork !== null) this.#loop.add('routes', '')
   }
 
-  /** Members, families and routers that had no subnet may have one now. */
+  /** Members, families and routers that lacked a subnet may have one now, so everything is looked at again. */
   #networksChanged(): void {
     this.#units.leftOut.forgetAll()
     if (this.#context.settings.routesOfNetwork !== null) this.#loop.add('routes', '')
@@ -234,7 +231,7 @@ export class ServiceController {
       this.#addAll()
     } else if (change.type === 'gone') {
       this.#units.forget(change.document.id)
-      // A free address may help a refused Service.
+      // The address that is free now may be what a refused Service waits for.
       this.#tryRefusedAgain()
     }
   }
@@ -243,7 +240,7 @@ export class ServiceController {
     for (const unit of this.#units.refusedUnits) this.#addUnit(unit)
   }
 
-  /** The Services whose statuses may show our addresses. */
+  /** The Services with our finalizer and mark. Only their statuses may show our addresses. */
   #claimed(): readonly Service[] {
     const { cluster } = this.#context
     return [...cluster.services()].filter((service) => cluster.isClaimed(service))
@@ -254,7 +251,7 @@ export class ServiceController {
     if (unit != null) this.#addUnit(unit)
   }
 
-  /** Namespaces take turns; Services that share across namespaces have a turn of their own. */
+  /** Queues a unit in the turn of its namespace. Units that span namespaces take the turn of that set of namespaces. */
   #addUnit(unit: string): void {
     const [kind = '', rest = ''] = unit.split(':', 2)
     this.#loop.add('unit', unit, kind === 'alone' ? namespaceOf(rest) : rest)
@@ -265,7 +262,7 @@ export class ServiceController {
     return this.#units.balance(unit, this.#currentNodes())
   }
 
-  /** The first attempt is over, whatever its result: Services do not wait for routes that fail. */
+  /** Called after each attempt. The first one releases the Services, even if it failed: they must not wait for ever. */
   #endRoutes(): void {
     if (this.#routesLooked) return
     this.#routesLooked = true

@@ -3,15 +3,15 @@ import type { Service } from '@spout/kube'
 import type { Ownership } from '../to-model/ownership.ts'
 import { aloneUnit, unitOf } from '../to-model/sharing.ts'
 
-/** A Service as it was last seen. */
+/** What the index knows of a Service. */
 export interface IndexedService {
   readonly uid: string
   readonly ownership: Ownership
-  /** The unit that it is decided with; null when it is not ours. */
+  /** The unit that it belongs to; null when it is not ours. */
   readonly unit: string | null
 }
 
-/** Groups Services into units, which are decided together. */
+/** Groups Services into units: Services that are decided together, since they may share an address. */
 export class ServiceIndex {
   readonly #byKey = new Map<string, IndexedService>()
   readonly #keysOfUnit = new Map<string, Set<string>>()
@@ -58,7 +58,7 @@ export class ServiceIndex {
   }
 }
 
-/** A Service whose sharing annotations cannot be read is a unit of its own, which refuses it. */
+/** A Service whose sharing annotations are invalid is a unit of its own. The plan of that unit refuses it. */
 function unitFor(service: Service, ownership: Ownership): string | null {
   if (ownership !== 'ours') return null
   const unit = unitOf(service)

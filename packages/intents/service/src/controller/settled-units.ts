@@ -4,7 +4,7 @@ import type { EndpointSlice, Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import type { PlannedGroup } from './unit-plan.ts'
 
-/** Everything that a unit's plan was computed from. */
+/** The input of a unit's plan, except for certificates and settings. */
 export interface UnitSight {
   readonly services: readonly Service[]
   readonly slices: readonly (readonly EndpointSlice[])[]
@@ -13,7 +13,7 @@ export interface UnitSight {
   readonly documents: readonly LoadBalancer[]
 }
 
-/** A group that is as requested, without the content of its document. */
+/** A group whose load balancer is as requested. It lacks the content, which is large and needed no more. */
 export type SettledGroup = Omit<PlannedGroup, 'content'>
 
 interface Settled {
@@ -22,13 +22,15 @@ interface Settled {
 }
 
 /**
- * Remembers units whose load balancers are as requested, with the input of their plan. So a change of status alone does
- * not go over thousands of members again.
+ * Remembers the units whose load balancers are as requested, with the input of their plans. While the input stays the
+ * same, only statuses are written, and no plan with thousands of members is computed again.
  */
 export class SettledUnits {
   readonly #byUnit = new Map<string, Settled>()
 
-  /** The groups of the unit with their current Services; null when the request has changed, or is not known. */
+  /**
+   * The groups of the unit, with its Services as they are now; null when the unit is unknown or its input has changed.
+   */
   groupsOf(unit: string, sight: UnitSight): readonly SettledGroup[] | null {
     const known = this.#byUnit.get(unit)
     if (known === undefined || !isSameSight(known.sight, sight)) return null
@@ -71,7 +73,7 @@ function wantsTheSame(a: Service, b: Service | undefined): boolean {
   return isDeepStrictEqual(before, after) && isDeepStrictEqual(a.spec, b.spec)
 }
 
-/** Whether all parts but the members are identical objects in both. */
+/** Whether everything but the members is the same. Objects are compared by reference. */
 export function differInMembersAlone(before: LoadBalancer, after: LoadBalancer): boolean {
   const { pools, generation: _g, updatedAt: _u, ...frame } = before
   if (!areSame(frame, after) || pools.length !== after.pools.length) return false

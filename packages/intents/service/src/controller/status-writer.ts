@@ -7,7 +7,7 @@ import { differInReason, type StatusInput, shows, statusOf, type WrittenStatus }
 import type { Cluster } from './cluster.ts'
 import { ToldAddresses } from './told-addresses.ts'
 
-/** Writes statuses that differ from what is shown, and records events. */
+/** Writes the status of a Service when it differs from what the Service shows, and records events. */
 export class StatusWriter {
   readonly #cluster: Cluster
   readonly #clock: Clock
@@ -50,7 +50,7 @@ export class StatusWriter {
     await this.#put(service, wanted)
     const works = this.#working.take(service, wanted)
     for (const event of eventsOf(before, wanted)) this.#tell(service, wanted, event)
-    // With many Services an event each costs the API server too much, and the condition says the same.
+    // With many Services, one event for each costs the API server too much. The condition says the same.
     if (works !== null && !this.#isMass()) this.#cluster.tell(service, works)
   }
 
@@ -60,7 +60,7 @@ export class StatusWriter {
     if (programmed?.status === 'False' && programmed.reason === event.reason) this.#working.forget(uidOf(service))
   }
 
-  /** The cluster shows a new version of this Service. If it is the written version or a later one, it counts. */
+  /** The watch shows a new version of this Service. From the version that we wrote on, the watch is right. */
   seen(service: Service): void {
     this.#written.of(service)
   }
@@ -77,8 +77,12 @@ export class StatusWriter {
   }
 
   /**
-   * The address is written together with the outcome. If the Service waits, it is written with the current reason after
-   * a moment, and among many Services after a long time. Another reason, and the event, follow once it has lasted.
+   * Writes the status of a Service that waits for its nodes, with as few writes as possible: the wait is usually over
+   * in a moment, and then a single write shows the addresses and that they work.
+   *
+   * A Service that shows no addresses yet gets them once the first moment (`BEGINS_MS`) is over. While many Services
+   * are queued, it gets them only once its reason has lasted (`STAYS_AFTER_MS`). A new reason alone is written, and the
+   * event recorded, only once it has lasted.
    */
   async #writePending(service: Service, wanted: WrittenStatus): Promise<void> {
     const uid = uidOf(service)
@@ -104,11 +108,13 @@ export class StatusWriter {
     if (version !== null) this.#written.add(service, wanted, version)
   }
 
-  /** The newest known version of the Service, with what we wrote last. */
+  /**
+   * The newest known version of the Service. It has the status that we wrote last if the watch has not shown that yet.
+   */
   #newest(service: Service): Service {
     const current = this.#cluster.service(keyOf(service))
     const base = current !== undefined && uidOf(current) === uidOf(service) ? current : service
-    // The watch may have been faster than the answer to our write, and may have shown later writes of others.
+    // If the watch has shown our write already, it may also have shown later writes by others: then those count.
     const written = this.#written.of(base)
     if (written === null) return base
     const { ingress, conditions } = written

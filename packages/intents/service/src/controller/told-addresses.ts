@@ -5,15 +5,15 @@ import { works } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 
 /**
- * The addresses that were reported as working, by Service: each is reported once, however often the Service waits for
- * its nodes. Addresses that a Service shows as working when it is first seen were reported by another process.
+ * The addresses that we reported as working, for each Service. They are reported once, however often the Service waits
+ * for its nodes. Addresses that a Service shows as working when we first see it were reported by an earlier process.
  */
 export class ToldAddresses {
   readonly #byUid = new Map<string, string>()
 
   /**
    * @param seen the Service before `wanted` was written
-   * @returns the event; null when it is no news, or the Service does not work
+   * @returns the event; null when the Service does not work, or that was reported already
    */
   take(seen: Service, wanted: WrittenStatus): ObjectEvent | null {
     const uid = uidOf(seen)
@@ -25,7 +25,7 @@ export class ToldAddresses {
     return works(addresses)
   }
 
-  /** The Service was reported as not working, or is gone: that it works is news again. */
+  /** The Service was reported as not working, or is gone. Once it works, that is reported again. */
   forget(uid: string): void {
     this.#byUid.delete(uid)
   }

@@ -30,13 +30,13 @@ import {
 import { type PlannedGroup, planUnit, type UnitPlan } from './unit-plan.ts'
 import { UnitStatuses } from './unit-statuses.ts'
 
-/** Reconciles the load balancers of a unit, which are decided together, and writes the statuses of its Services. */
+/** Reconciles the load balancers of a unit, and writes the statuses of its Services. */
 export class UnitBalancer {
   readonly leftOut: LeftOut
   readonly #context: ControllerContext
   readonly #statuses: UnitStatuses
   readonly #settled = new SettledUnits()
-  /** How many Services of a unit do not have what they request. */
+  /** How many Services of each unit do not have what they request. Units where all do are absent. */
   readonly #refused = new Map<string, number>()
 
   constructor(context: ControllerContext) {
@@ -54,7 +54,7 @@ export class UnitBalancer {
     return [...this.#refused.values()].reduce((sum, count) => sum + count, 0)
   }
 
-  /** Something that a unit's plan follows from has changed, and the plan does not show it. */
+  /** Forces a new plan: something changed that `UnitSight` does not include, such as a certificate. */
   unsettle(unit: string): void {
     this.#settled.forget(unit)
   }
@@ -73,7 +73,7 @@ export class UnitBalancer {
       this.#settled.forget(unit)
       return done
     }
-    // The unit is queued again when its Secret has been read and stored.
+    // The unit is queued again once its Secret has been read and its certificate stored.
     if (services.some((service) => this.#certificateOf(service)?.type === 'waits')) return done
     if (this.#waitsForOthers(services)) {
       for (const service of services) this.#context.addLeaving(keyOf(service))
@@ -104,7 +104,7 @@ export class UnitBalancer {
     const { cluster } = this.#context
     const networks = this.#context.networks.all
     let sight: UnitSight = { services, slices: this.#slicesOf(services), nodes, networks, documents }
-    // The project of a Service may change without the Service.
+    // Asked anew each time: the project of a Service may change while the Service stays the same.
     const mayStay = services.every((service) => cluster.barred(service) === null && cluster.isClaimed(service))
     const settled = mayStay ? this.#settled.groupsOf(unit, sight) : null
     if (settled !== null) {
@@ -114,7 +114,7 @@ export class UnitBalancer {
     let plan = this.#plan(sight)
     this.#settled.forget(unit)
     const brought: (readonly [PlannedGroup, LoadBalancer])[] = []
-    // Endpoints of a new Service arrive while it is claimed: written together, they cost no second change.
+    // While a new Service is claimed, its endpoints often arrive. A new plan includes them, which saves a second write.
     const claimed = new Set<string>()
     while (await this.#claim(plan, claimed)) {
       const slices = this.#slicesOf(services)
@@ -159,7 +159,7 @@ export class UnitBalancer {
     })
   }
 
-  /** Null when it names no Secret. */
+  /** The certificate of the Secret that the Service names; null when it names none. */
   #certificateOf(service: Service): CertificateSight | null {
     const key = secretOf(service)
     return key === null ? null : (this.#context.certificates?.of(key) ?? null)
@@ -168,14 +168,14 @@ export class UnitBalancer {
   /**
    * Puts our finalizer on Services before anything is created for them.
    * @param claimed UIDs of Services that have it; new ones are added
-   * @returns whether a Service was without it
+   * @returns whether a Service lacked it
    */
   async #claim({ groups }: UnitPlan, claimed: Set<string>): Promise<boolean> {
     const { cluster } = this.#context
     const isUnclaimed = ({ service }: PlannedGroup['services'][number]) =>
       !cluster.isClaimed(service) && !claimed.has(uidOf(service))
     const unclaimed = groups.filter(({ services }) => services.some(isUnclaimed))
-    // Reads the pools meanwhile.
+    // The pools are needed next for a new load balancer. Reading them now runs in parallel with the claims.
     if (unclaimed.some(({ heldBy }) => heldBy === null)) this.#context.pools.fresh().catch(() => {})
     const services = unclaimed.flatMap((group) => group.services.filter(isUnclaimed))
     await Promise.all(services.map(({ service }) => cluster.claim(service)))
@@ -183,12 +183,12 @@ export class UnitBalancer {
     return services.length > 0
   }
 
-  /** Remembers what need not be computed again while only statuses change. */
+  /** Remembers a unit that is as requested, so that its plan is not computed again while only statuses change. */
   #settle(unit: string, sight: UnitSight, brought: readonly (readonly [PlannedGroup, LoadBalancer])[]): void {
     const documents = this.#documentsOf(unit, sight.services).map(({ document }) => document)
     if (documents.length !== brought.length || brought.some(([, document]) => !documents.includes(document))) return
-    // The plan depends on the document, though not on its members. If anything else changed, the next pass may change
-    // more.
+    // A plan depends on its documents, but not on their members. If anything else in a document changed, a new plan may
+    // differ.
     const isAsBefore = (one: LoadBalancer) =>
       sight.documents.some((before) => before === one || differInMembersAlone(before, one))
     if (!documents.every(isAsBefore)) return
@@ -200,7 +200,7 @@ export class UnitBalancer {
     return heldBy === null ? null : this.#context.known.get(heldBy)
   }
 
-  /** The load balancer of an earlier Service of the same name must go first. */
+  /** Whether a load balancer of an earlier Service with the same name still exists. It must be deleted first. */
   #waitsForOthers(services: readonly Service[]): boolean {
     return services.some((service) =>
       this.#context.known
@@ -222,7 +222,7 @@ export class UnitBalancer {
     )
   }
 
-  /** @returns how many Services of the group are refused, and the document when nothing is left to do for it */
+  /** @returns how many Services of the group are refused, and the document when it is as requested */
   async #bring(
     group: PlannedGroup,
     networks: UnitSight['networks'],
@@ -249,7 +249,7 @@ export class UnitBalancer {
       },
       group,
     )
-    // The watch may have shown a newer status than the answer to the call.
+    // The watch may already show a newer status than the answer to our call.
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
     const notMade: Progress | null =
       refusal === null ? null : waits ? { type: 'pending', ...refusal } : { type: 'refused', refusal }
@@ -264,13 +264,13 @@ export class UnitBalancer {
   }
 }
 
-/** The watch may have shown the result of a call before the call was answered. */
+/** Whether both are the same version. The watch may show the result of a call before the call is answered. */
 const isSameVersion = (made: ShownLoadBalancer, shown: ShownLoadBalancer | null): shown is ShownLoadBalancer =>
   shown !== null &&
   made.document.generation === shown.document.generation &&
   made.document.updatedAt === shown.document.updatedAt
 
-/** A group with a pool requested by name, or with a family that was refused, may still get another address. */
+/** Whether the group can get no other address: not if it names pools, or lacks an address of a family it could have. */
 const isDone = ({ request, services }: PlannedGroup, { document }: ShownLoadBalancer): boolean =>
   request.pools === null &&
   request.families.every(

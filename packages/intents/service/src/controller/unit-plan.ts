@@ -30,10 +30,10 @@ import { servicesOf } from '../to-model/services-of.ts'
 import { type AddressGroup, type HeldGroup, partition } from '../to-model/sharing.ts'
 import type { ShownPort } from '../write-back/ingress.ts'
 
-/** The plan for one unit: Services that are decided together. */
+/** What is to be written for one unit. */
 export interface UnitPlan {
   readonly groups: readonly PlannedGroup[]
-  /** Services whose request cannot be read; what they had before stays. */
+  /** Services that must not be balanced or ask for something impossible. What they had before stays. */
   readonly refused: readonly RefusedService[]
 }
 
@@ -42,7 +42,7 @@ interface RefusedService {
   readonly refusal: Refusal
 }
 
-/** A Service that is refused now keeps what it had. */
+/** Adds the DNS names that the document has: those of refused Services stay. */
 function withNamesOf(content: LoadBalancerContent, document: LoadBalancer | null): LoadBalancerContent {
   const names = [...new Set([...(content.dnsNames ?? []), ...(document?.dnsNames ?? [])])].slice(0, MOST_DNS_NAMES)
   return names.length === 0 ? content : { ...content, dnsNames: names }
@@ -52,7 +52,7 @@ export interface PlannedGroup {
   readonly heldBy: string | null
   readonly request: AddressRequest
   readonly content: LoadBalancerContent
-  /** Addresses that Services of the group request in addition to their own. */
+  /** The external addresses that Services of the group request in addition to their own. */
   readonly externals: readonly string[]
   readonly services: readonly PlannedService[]
 }
@@ -69,12 +69,12 @@ export interface PlannedService {
 
 export interface UnitInput {
   readonly services: readonly Service[]
-  /** Load balancers of this unit alone. */
+  /** Load balancers that only Services of this unit use. */
   readonly documents: readonly LoadBalancer[]
   readonly cluster: string
-  /** Why a Service must not be balanced, whatever its spec; left out: all may be. */
+  /** Why a Service must not be balanced, whatever its spec says. Left out: all may be. */
   readonly barred?: (service: Service) => Refusal | null
-  /** Ranges for `externalIPs`; left out: the field is ignored. */
+  /** The ranges that `externalIPs` may be taken from. Left out: the field is ignored. */
   readonly externalRanges?: readonly Cidr[]
   readonly surroundings: (service: Service) => Surroundings
 }
@@ -105,11 +105,11 @@ export function planUnit(input: UnitInput): UnitPlan {
   return { groups: [...groups, ...alone.map((document) => groupOfRefused(input, document, refused))], refused }
 }
 
-/** Those of the refused Services that a document is for. */
+/** The refused Services that a document names as its owners. */
 const refusedIn = (document: LoadBalancer, refused: readonly RefusedService[]): readonly Service[] =>
   refused.flatMap(({ service }) => (servicesOf(document).has(uidOf(service)) ? [service] : []))
 
-/** The plan for Services that share an address. Refused Services that have a part of it keep that part. */
+/** The plan for Services on one address. Refused Services that have a part of its load balancer keep that part. */
 function plannedGroup(
   { cluster, externalRanges = [], surroundings }: UnitInput,
   group: AddressGroup,
@@ -148,7 +148,7 @@ function plannedGroup(
   }
 }
 
-/** The plan for a load balancer whose Services are all refused: unchanged but for the endpoints. */
+/** The plan for a load balancer whose Services are all refused. It stays as it is, except that it follows endpoints. */
 function groupOfRefused(
   { services, surroundings }: UnitInput,
   document: LoadBalancer,
@@ -158,7 +158,7 @@ function groupOfRefused(
   const leaves = (annotation: string): boolean =>
     annotation.startsWith(ownerAnnotation('service', '')) && !living.has(annotation)
   const whole = contentOf(document)
-  // Services that leave the address are no longer named.
+  // Services that no longer use the address are not named any more.
   const annotations = Object.fromEntries(Object.entries(whole.annotations).filter(([name]) => !leaves(name)))
   return {
     heldBy: document.id,
@@ -172,7 +172,7 @@ function groupOfRefused(
   }
 }
 
-/** Requested addresses that are not the Services' own. */
+/** The external addresses that the Services request and that are not an own address of the load balancer. */
 function externalsOf(
   services: readonly Service[],
   request: AddressRequest,
@@ -187,7 +187,10 @@ function externalsOf(
   return [...wanted].filter((address) => !own.has(address)).sort()
 }
 
-/** Addresses that exist stay noted until they are removed, so that an interrupted change can be completed. */
+/**
+ * Notes the external addresses in an annotation. Old ones stay noted until removed, so that an interrupted change can
+ * be completed.
+ */
 function withExternals(
   content: LoadBalancerContent,
   document: LoadBalancer | null,
@@ -205,8 +208,8 @@ function shownPort(service: Service, port: BalancedPort, taken: ReadonlyMap<Port
 }
 
 /**
- * Whether the slices of a Service were not seen yet. A Service with a selector always has an EndpointSlice, though it
- * may be empty. After an API server was restored, Services may be sent before slices.
+ * Whether the EndpointSlices of a Service were not seen yet. A Service with a selector always has one, though it
+ * may be empty. After a restore of the API server, the watch may show Services before their slices.
  */
 function areUnseen(service: Service, { slices, mode: configured }: Surroundings): boolean {
   const mode = modeOf(service, configured)
@@ -214,7 +217,7 @@ function areUnseen(service: Service, { slices, mode: configured }: Surroundings)
   return direct && slices.length === 0 && Object.keys(service.spec.selector ?? {}).length > 0
 }
 
-/** Keeps the members that the document has. */
+/** Takes the members of a Service's pools from the document, since its EndpointSlices were not seen yet. */
 function withMembersOf(whole: LoadBalancerContent, document: LoadBalancer, service: Service): LoadBalancerContent {
   const before = new Map(contentOf(document).pools.map(({ name, members }) => [name, members]))
   const own = (name: string): boolean => name.startsWith(`${uidOf(service)}/`)
@@ -224,7 +227,10 @@ function withMembersOf(whole: LoadBalancerContent, document: LoadBalancer, servi
   return { ...whole, pools }
 }
 
-/** A mistake in an annotation must not stop what works: listeners stay, and endpoints are followed. */
+/**
+ * Keeps what a refused Service had: its listeners stay, and its members follow the endpoints. A mistake in an
+ * annotation must not stop what works.
+ */
 function withKept(
   whole: LoadBalancerContent,
   document: LoadBalancer,
@@ -255,7 +261,7 @@ function withKept(
   }
 }
 
-/** The Service that has each port and address, according to a document. */
+/** Reads from a document which Service has which port, and which addresses it has. */
 export function heldGroup(document: LoadBalancer): HeldGroup {
   const listeners = listenersOf(document)
   return {

@@ -20,7 +20,7 @@ import type { SettledGroup } from './settled-units.ts'
 
 const NONE: ReadonlyMap<string, Refusal> = new Map()
 
-/** Writes the statuses of a unit's Services: what they have, what they do not have and why. */
+/** Writes the statuses of a unit's Services: which addresses they have, and why they lack others. */
 export class UnitStatuses {
   readonly #context: ControllerContext
   readonly #leftOut: LeftOut
@@ -49,7 +49,7 @@ export class UnitStatuses {
       refused += notHad.length
       await this.#context.statuses.write({
         service,
-        // An address without possible members is kept, but not shown.
+        // An address that can have no members is kept, but not shown.
         request: reachableRequest(request, unreachable),
         addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
         ports,
@@ -91,7 +91,7 @@ export class UnitStatuses {
     return { reason: 'EndpointsLeftOut', field: 'endpoints', message: `${left.count} left out: ${left.reason}` }
   }
 
-  /** Addresses that a Service shows of a control plane that has lost its state. */
+  /** The addresses that a Service shows, while it awaits its load balancer after the control plane lost its state. */
   #awaitedAddresses(service: Service): readonly string[] {
     return this.#context.restoration.awaits(service) ? shownAddresses(service) : []
   }

@@ -24,18 +24,18 @@ export interface KubeClusterOptions {
   readonly className: string
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Managers whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out: all. */
+  /** Only EndpointSlices of these managers (label `endpointslice.kubernetes.io/managed-by`). Empty or left out: all. */
   readonly slicesBy?: readonly string[]
-  /** Those that others look at, too; it starts and stops them. Left out: its own. */
+  /** EndpointSlices that other intents use as well; this cluster starts and stops them. Left out: it makes its own. */
   readonly slices?: ServiceSlices
-  /** Services that have load balancers: when the first list lacks them, the deletion guard may hold them. */
+  /** Keys of Services that have load balancers. If the first list lacks them, the deletion guard may hold them. */
   readonly knownServices: readonly string[]
   /** Records an event. */
   readonly tell: (service: Service, event: ObjectEvent) => void
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
 
-/** `Cluster` on an API server: Services, their EndpointSlices, and nodes. */
+/** The `Cluster` that reads Services, their EndpointSlices and nodes from an API server, and writes to it. */
 export class KubeCluster implements Cluster {
   readonly reflectors: readonly KindReflector[]
   readonly #options: KubeClusterOptions
@@ -78,7 +78,7 @@ export class KubeCluster implements Cluster {
     await Promise.all(this.reflectors.map(({ reflector }) => reflector.close()))
   }
 
-  /** An operator confirms that missing objects are deleted. */
+  /** An operator confirms that the missing objects were really deleted. */
   confirm(): void {
     for (const { reflector } of this.reflectors) reflector.confirm()
   }
@@ -127,7 +127,7 @@ export class KubeCluster implements Cluster {
     return this.#services.isClaimed(service)
   }
 
-  /** @param projectId written too when there are several projects */
+  /** @param projectId also written to the Service; left out when there is only one project */
   claim(service: Service, projectId?: string): Promise<void> {
     return this.#services.claim(service, projectId)
   }

@@ -2,7 +2,7 @@ import { ALL_DNS_ANNOTATIONS, MANAGED_BY, PROJECT, picked } from '@spout/connect
 import type { Service } from '@spout/kube'
 import { ANNOTATIONS } from '../names.ts'
 
-/** Objects reduced to the fields that are read here. They are built anew, so that the rest can be freed. */
+/** Copies of objects with only the fields that are read here, so that the memory of the rest can be freed. */
 
 const PREFIX = 'spout.dev/'
 const MOST_UNKNOWN = 4
@@ -13,7 +13,7 @@ const KEPT_ANNOTATIONS: readonly string[] = [
   ...Object.values(ANNOTATIONS).flat(),
 ]
 
-/** Annotations under our prefix that we do not know, so that the user can be told: a few names, without values. */
+/** The names of a few annotations under our prefix that we do not know, without values. The user is told of them. */
 function unknownOurs(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const names = Object.keys(annotations).filter((name) => name.startsWith(PREFIX) && !KEPT_ANNOTATIONS.includes(name))
   return Object.fromEntries(names.slice(0, MOST_UNKNOWN).map((name) => [name, '']))
@@ -34,7 +34,7 @@ const SPEC = [
   ...(['externalIPs', 'selector', 'sessionAffinity', 'sessionAffinityConfig'] as const),
 ] as const
 
-/** A Service that is no load balancer, and never was one of ours, is reduced to its existence. */
+/** Of a Service that is not of type LoadBalancer and does not have our mark, only its identity and type are kept. */
 export function trimService({ metadata, spec, status }: Service): Service {
   const named = picked(metadata, NAMED)
   if (spec?.type !== 'LoadBalancer' && metadata.annotations?.[MANAGED_BY] === undefined)

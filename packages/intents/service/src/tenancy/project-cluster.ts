@@ -5,7 +5,7 @@ import { fieldOf } from '../to-model/annotations.ts'
 import { namespacesSharedWith } from '../to-model/sharing.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 
-/** A cluster whose claims name the project. */
+/** A cluster that can note on a claimed Service to which project it belongs. */
 export interface ClaimingCluster extends Cluster {
   claim(service: Service, projectId?: string): Promise<void>
 }

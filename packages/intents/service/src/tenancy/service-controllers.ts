@@ -17,7 +17,7 @@ export interface ServiceControllersOptions extends ProjectsOptions<ServiceTenant
 }
 
 /**
- * A controller for each project, and one that refuses Services without a project. They share the cluster, and no
+ * One controller for each project, and one that refuses Services without a project. They share the cluster, but no
  * Service.
  */
 export class ServiceControllers extends ProjectControllers<ServiceTenant, ServiceControllerCounters> {

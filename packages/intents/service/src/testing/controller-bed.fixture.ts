@@ -29,7 +29,7 @@ export async function openControllerBed() {
   }
 
   function start(overrides: Partial<ServiceControllerSettings> = {}, hooks: ControllerHooks = {}) {
-    /** Names of Services about which the API server was asked whether they are gone. */
+    /** Names of the Services whose absence the controller has checked with the API server. */
     const asked: string[] = []
     const onRequest: RunOptions['onRequest'] = async ({ method, path, query }) => {
       if (method !== 'GET') await hooks.onWrite?.(`${method} ${path}`)
@@ -120,22 +120,22 @@ export async function openControllerBed() {
 }
 
 export type ControllerBed = Awaited<ReturnType<typeof openControllerBed>>
-/** A running controller, and a record of what it did. */
+/** A running controller, and records of what it did. */
 export type RunningController = Awaited<ReturnType<ControllerBed['start']>>
 
-/** What a test does before its controller continues. */
+/** Functions of a test that the controller waits for. */
 export interface ControllerHooks {
-  /** In place of those of the project. */
+  /** Used instead of the project's certificates. */
   readonly certificates?: NonNullable<ServiceControllerOptions['certificates']>
-  /** Before the API server is asked whether a Service is gone; if it throws, that is the answer. */
+  /** Called before the API server is asked whether a Service is gone. If it throws, the question fails. */
   readonly onQuestion?: () => void
-  /** Before a write is sent to the API server, `METHOD PATH`. */
+  /** Called before a write is sent to the API server, with `METHOD PATH`. */
   readonly onWrite?: (write: string) => Promise<void>
-  /** Before a call to the control plane, by its name in `LoadBalancerService`. */
+  /** Called before a call to the control plane, with its name in `LoadBalancerService`. */
   readonly onCall?: (name: string) => Promise<void>
 }
 
-/** A watch of Services that can be stopped: `hold` stops it until `letGo` is called. */
+/** A watch of Services that can be paused: `hold` pauses it until `letGo` is called. */
 function heldWatch(transport: Connection['transport']) {
   let gate = Promise.withResolvers<void>()
   gate.resolve()

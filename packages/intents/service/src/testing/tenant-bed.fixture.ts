@@ -13,7 +13,7 @@ const BY_ROUTER = {
 
 export interface StartTenants {
   readonly rules: readonly ProjectRule[]
-  /** Projects of the rules for which the control plane does not answer. */
+  /** Projects in the rules for which the control plane does not answer. */
   readonly without?: readonly string[]
 }
 

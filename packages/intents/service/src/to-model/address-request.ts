@@ -30,7 +30,7 @@ export function familiesOf({ spec }: Service): readonly Family[] {
 
 /**
  * Reads the requested addresses. `loadBalancerIP` (deprecated) takes one address, the annotation one of each family;
- * using both is refused, and so is an address of a family that the Service does not have.
+ * using both is refused. So is an address of a family that the Service does not have.
  */
 export function addressRequestOf(service: Service): OrRefusal<AddressRequest> {
   const wanted = wantedAddresses(service)

@@ -5,7 +5,7 @@ import type { Pool } from '@spout/model'
 const DEFAULT_TIMEOUT_S = 10_800
 const LONGEST_S = 86_400
 
-/** `sessionAffinity: ClientIP` keeps a client with its endpoint; its time begins anew with each connection. */
+/** `sessionAffinity: ClientIP` keeps a client with its endpoint. Each connection restarts the timeout. */
 export function persistenceOf({ spec }: Service): Pool['persistence'] {
   if (spec.sessionAffinity !== 'ClientIP') return null
   const wanted = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_TIMEOUT_S

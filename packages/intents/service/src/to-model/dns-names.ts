@@ -2,7 +2,7 @@ import { type AskedNames, askedNames, type Refusal, tooManyNames } from '@spout/
 import type { Service } from '@spout/kube'
 import { MOST_DNS_NAMES } from '@spout/model'
 
-/** The names that a Service asks for, and what is wrong with them. */
+/** The DNS names that a Service asks for, and why some of them are not used. */
 export function dnsNamesOf({ metadata }: Service): AskedNames & { readonly notice: Refusal | null } {
   const asked = askedNames(metadata.annotations)
   const dnsNames = asked.dnsNames.slice(0, MOST_DNS_NAMES)

@@ -42,22 +42,22 @@ import { sourceRangesOf } from './source-ranges.ts'
 import { tlsOf } from './tls.ts'
 import { unknownAnnotation } from './unknown-annotation.ts'
 
-/** The facts by which a Service is converted. */
+/** What the conversion of a Service needs besides the Service. */
 export interface Surroundings {
-  /** Its own EndpointSlices. */
+  /** The EndpointSlices of the Service. */
   readonly slices: readonly EndpointSlice[]
   readonly nodes: readonly EligibleNode[]
   /** The default way to reach workloads. */
   readonly mode: Mode
-  /** Our value of `spec.loadBalancerClass`; left out: no Service names a class of load balancers. */
+  /** Our value of `spec.loadBalancerClass`. Left out: no Service can name a load balancer class. */
   readonly className?: string
   /** The project's networks; left out: unknown. */
   readonly networks?: readonly KnownNetwork[]
-  /** By the key of a Secret; left out: no Secret can be read. */
+  /** The certificate of a Secret, by the Secret's key. Left out: no Secret can be read. */
   readonly certificateOf?: (key: string) => CertificateSight
 }
 
-/** One Service converted to parts of a load balancer. */
+/** One Service, converted to parts of a load balancer. */
 export interface ServiceDraft {
   readonly service: Service
   readonly request: AddressRequest
@@ -65,24 +65,24 @@ export interface ServiceDraft {
   readonly unreachable: Unreachable
   readonly ports: readonly DraftedPort[]
   readonly names: AskedNames
-  /** Why it cannot serve although nothing is wrong with it, such as a cluster without nodes. */
+  /** What the user should know of a Service that is accepted, such as that no node can take its traffic. */
   readonly notice: Refusal | null
 }
 
 export interface DraftedPort {
   readonly port: BalancedPort
-  /** Null for a port that cannot be served. */
+  /** The listener and pool of the port; null when it cannot be served. */
   readonly parts: { readonly listener: ListenerContent; readonly pool: PoolContent } | null
 }
 
 const TRANSPORTS: ReadonlySet<string> = new Set(LISTENER_PROTOCOLS)
 const DEFAULT_PANIC_PERCENT = 10
-/** With more nodes than this, one node with endpoints would be less than one percent. */
+/** With more nodes than this, a single node that has endpoints would be less than one percent of all. */
 const MOST_NODES_OF_ONE_PERCENT = 100
 const DEFAULT_DRAIN_S = 300
 const LONGEST_NAME = 255
 
-/** Converts a Service. Equal input gives equal bytes. Does not throw, whatever the texts hold. */
+/** Converts a Service. Equal input gives equal output, byte for byte. Does not throw, whatever the Service contains. */
 export function draftOf(
   service: Service,
   { slices, nodes, mode: configured, className, networks = [], certificateOf = unreadable }: Surroundings,
@@ -126,7 +126,7 @@ export function draftOf(
         : nodeMembers(nodes, families, port.nodePort ?? 0, monitorPort)
     const listener = {
       ...listenerOf(service, port, protocols.listener, allowed.value),
-      // The protocol of the members is unknown, so none is offered (ALPN).
+      // No ALPN protocol is offered, since we do not know which one the members speak.
       ...(endsTls && { tls: listenerTls.parse({ certificateIds: [tls.value?.certificateId], alpn: [] }) }),
     }
     const pool: PoolContent = {
@@ -134,7 +134,7 @@ export function draftOf(
       protocol: protocols.pool,
       persistence: persistenceOf(service),
       panicThreshold: panicPercent(mode.value === 'node-ports' && isLocal(service), members.length),
-      // A UDP client does not notice that its endpoint is gone: its next packet goes to another endpoint.
+      // A UDP client does not notice that its endpoint is gone, so its next packet must go to another endpoint.
       drainSeconds: port.transport === 'udp' ? 0 : drainSeconds(drain.value),
       members,
       monitor: monitor.value === null ? null : withoutPort(monitor.value),
@@ -209,7 +209,7 @@ const noticeOf = (mode: Mode, nodes: readonly EligibleNode[]): Refusal | null =>
 
 export interface MemberDraftOfGroup {
   readonly draft: ServiceDraft
-  /** Ports of the shared address that other Services have. */
+  /** The requested ports that other Services have on the shared address. */
   readonly taken: ReadonlySet<PortKey>
 }
 

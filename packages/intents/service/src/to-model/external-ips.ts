@@ -4,7 +4,10 @@ import { type Cidr, cidrContains, formatIp, isIp, parseCidr, parseIp } from '@sp
 import { familiesOf } from './address-request.ts'
 
 const FIELD = 'spec.externalIPs'
-/** A load balancer has at most sixteen addresses, including the Service's own. */
+/**
+ * How many external addresses a Service may request. A load balancer has sixteen addresses at most, including the own
+ * ones.
+ */
 const MOST = 8
 
 export interface ExternalIpRequest {
@@ -14,7 +17,7 @@ export interface ExternalIpRequest {
 }
 
 export interface RefusedExternal {
-  /** The address for messages: in canonical form if it can be parsed. */
+  /** The address as messages show it: in canonical form if it can be parsed. */
   readonly address: string
   readonly refusal: Refusal
 }
@@ -22,8 +25,8 @@ export interface RefusedExternal {
 const NOTHING: ExternalIpRequest = { wanted: [], refused: [] }
 
 /**
- * Which of a Service's `externalIPs` may be requested.
- * @param ranges ranges that they may come from; when empty, the field is ignored
+ * Sorts a Service's `externalIPs` into those that may be requested and those that are refused.
+ * @param ranges the ranges that they may be taken from; when empty, the field is ignored
  */
 export function externalIpsOf(service: Service, ranges: readonly Cidr[]): ExternalIpRequest {
   const texts = service.spec.externalIPs ?? []
@@ -55,14 +58,14 @@ export function externalIpsOf(service: Service, ranges: readonly Cidr[]): Extern
 }
 
 /**
- * Parses the ranges that external IPs may come from.
+ * Parses the ranges that external IPs may be taken from.
  * @throws AddressSyntaxError when one is not a prefix such as 192.0.2.0/24
  */
 export const externalRanges = (texts: readonly string[]): readonly Cidr[] => texts.map((text) => parseCidr(text))
 
 /**
- * Lists the external addresses of a document: nothing else distinguishes them from addresses of a second family or
- * floating IPs.
+ * Lists the external addresses of a document, as its annotation notes them. Nothing else distinguishes them from
+ * addresses of a second family or floating IPs.
  */
 export const EXTERNAL_ANNOTATION = 'kubernetes.external-ips'
 
@@ -77,7 +80,7 @@ export function externalAddresses({ annotations, vips }: Addressed): readonly st
   return vips.slice(1).flatMap(({ address }) => (noted.has(address) ? [address] : []))
 }
 
-/** The addresses that are not external. */
+/** The addresses of a document that are not external. */
 export function ownAddresses(document: Addressed): readonly string[] {
   const external = externalAddresses(document)
   return document.vips.flatMap(({ address }) => (external.includes(address) ? [] : [address]))

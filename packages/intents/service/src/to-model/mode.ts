@@ -2,7 +2,7 @@ import type { OrRefusal } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { choiceAnnotation } from './annotations.ts'
 
-/** How the workload is reached: directly at its endpoints, or through node ports and kube-proxy. */
+/** How packets reach the pods: directly at the endpoints, or through node ports and kube-proxy. */
 export type Mode = 'direct' | 'node-ports'
 
 export function modeOf(service: Service, configured: Mode): OrRefusal<Mode> {

@@ -5,9 +5,9 @@ import { choiceAnnotation, durationAnnotation, fieldOf, numberAnnotation } from 
 import { isLocal, type Mode } from './mode.ts'
 import type { BalancedPort } from './ports.ts'
 
-/** How the members of one pool are checked. */
+/** How the health of one pool's members is checked. */
 export interface MonitorDraft extends MonitorContent {
-  /** Check port, when it is not the member's own. */
+  /** The port to check; null: the member's own. */
   readonly port: number | null
 }
 
@@ -18,7 +18,7 @@ const DEFAULTS = { intervalMs: 1000, timeoutMs: 800, rise: 2, fall: 3 } as const
  * Chooses the health check. TCP ports are checked by a connection, SCTP endpoints by whether they would accept an
  * association. With `externalTrafficPolicy: Local` and node ports, only `healthCheckNodePort` of the node tells whether
  * it has endpoints. Other node ports are checked at kube-proxy. Other endpoints are not checked: Kubernetes knows their
- * readiness, and a guess would be worse.
+ * readiness, and a check of ours could only guess.
  */
 export function monitorOf(service: Service, port: BalancedPort, mode: Mode): OrRefusal<MonitorDraft | null> {
   const times = timesOf(service)

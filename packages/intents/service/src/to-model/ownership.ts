@@ -3,7 +3,7 @@ import type { Service } from '@spout/kube'
 
 /** Which Services this controller balances. */
 export interface OwnershipSettings {
-  /** Our value of `spec.loadBalancerClass`. Other names of its domain choose a class of load balancers (`namedClass`). */
+  /** Our value of `spec.loadBalancerClass`. Other names in its domain choose a load balancer class (`namedClass`). */
   readonly className: string
   /** Whether it also balances Services without a class. */
   readonly isDefault: boolean
@@ -24,7 +24,7 @@ export function ownershipOf(service: Service, settings: OwnershipSettings): Owne
   if (spec?.type !== 'LoadBalancer') return marked ? 'released' : 'foreign'
   const name = spec.loadBalancerClass
   const wanted = name === undefined || name === '' ? settings.isDefault : isOurs(name, settings)
-  // A Service of another class is not written even with our mark: its present owner uses the same finalizer.
+  // A Service of another class is not written, even with our mark: its present controller uses the same finalizer.
   if (!wanted) return marked && (name === undefined || name === '') ? 'released' : 'foreign'
   return metadata.deletionTimestamp === undefined ? 'ours' : 'deleting'
 }

@@ -64,7 +64,7 @@ function errorOf(
   return null
 }
 
-/** For a shared address: another Service has this port. It is named only if it is in the same namespace. */
+/** The error of a port that another Service has on the shared address. Names that Service only within its namespace. */
 export const portTaken = (service: Service, holder: Service): PortError => ({
   error: 'spout.dev/PortTaken',
   message:

@@ -3,13 +3,16 @@ import type { Service } from '@spout/kube'
 import { choiceAnnotation, fieldOf } from './annotations.ts'
 import type { BalancedPort } from './ports.ts'
 
-/** Version of the PROXY protocol that tells members of TCP ports their clients; null: none. */
+/** The version of the PROXY protocol that tells members of TCP ports the client's address; null: none. */
 export type ProxyVersion = 'v1' | 'v2' | null
 
 export const proxyVersionOf = (service: Service): OrRefusal<ProxyVersion> =>
   choiceAnnotation(service, 'proxyProtocol', ['v1', 'v2'])
 
-/** The L7 proxy carries a TCP port that uses the PROXY protocol or ends TLS; the kernel carries any other port. */
+/**
+ * The protocols of listener and pool. The L7 proxy serves a TCP port that uses the PROXY protocol or terminates TLS;
+ * the kernel forwards any other port.
+ */
 export function protocolsOf(
   { transport }: BalancedPort,
   version: ProxyVersion,
@@ -22,7 +25,7 @@ export function protocolsOf(
   }
 }
 
-/** Ports that the version does not concern, of a Service that asks for one. */
+/** A notice about ports that cannot use the PROXY protocol, when the Service asks for it. */
 export function withoutProxyProtocol(ports: readonly BalancedPort[], version: ProxyVersion): Refusal | null {
   const others = ports.filter(({ transport }) => transport !== 'tcp').map(({ key }) => key)
   if (version === null || others.length === 0) return null

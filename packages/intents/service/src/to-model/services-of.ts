@@ -5,7 +5,7 @@ import type { LoadBalancer } from '@spout/model'
 export const servicesOf = (document: Pick<LoadBalancer, 'annotations'>): ReadonlyMap<string, string> =>
   ownersOf(document, 'service')
 
-/** `namespace/name` of every Service that has a load balancer of this cluster. */
+/** `namespace/name` of every Service of this cluster that has a load balancer. */
 export const servicesOfCluster = (all: readonly ShownLoadBalancer[], cluster: string): readonly string[] => [
   ...new Set(
     all.flatMap(({ document }) =>

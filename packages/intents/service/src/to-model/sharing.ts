@@ -8,9 +8,9 @@ const LONGEST_KEY = 255
 const MOST_NAMESPACES = 32
 
 /**
- * The unit of a Service: Services that are decided together. They have one sharing key and name the same set of
- * namespaces, their own implied. So a Service of another namespace can join only when both sides name each other.
- * @returns the name of the unit; a unit of its own for a Service that does not share
+ * The unit of a Service: the Services that are decided together. They have the same sharing key and name the same set
+ * of namespaces, their own included. So a Service of another namespace can join only when both name each other.
+ * @returns the name of the unit; a Service that does not share has a unit of its own
  */
 export function unitOf(service: Service): OrRefusal<string> {
   const key = annotation(service, 'sharingKey')
@@ -29,7 +29,7 @@ export function unitOf(service: Service): OrRefusal<string> {
   return { value: `shared:${namespaces.join(',')}:${key.value}` }
 }
 
-/** Other namespaces that a sharing Service names, whether or not they may be shared with. */
+/** The other namespaces that a Service wants to share with, whether or not it may. */
 export function namespacesSharedWith(service: Service): readonly string[] {
   const [key, others] = [annotation(service, 'sharingKey'), listAnnotation(service, 'shareWith')]
   if ('refusal' in key || key.value === null || 'refusal' in others) return []
@@ -57,7 +57,7 @@ export interface HeldGroup {
 
 /** Services of one address, and so of one load balancer. */
 export interface AddressGroup {
-  /** The load balancer that already has the address. */
+  /** The id of the load balancer that has the address; null when it has yet to be created. */
   readonly heldBy: string | null
   readonly request: AddressRequest
   readonly members: readonly GroupMember[]
@@ -141,7 +141,7 @@ const member = (sharer: Sharer, ports: ReadonlyMap<PortKey, Service>): GroupMemb
   ),
 })
 
-/** Both requests combined; null when no address can satisfy both. */
+/** Combines both requests; null when no address can satisfy both. */
 function joined(a: AddressRequest | null, b: AddressRequest): AddressRequest | null {
   if (a === null) return b
   if (a.loadBalancerClass !== b.loadBalancerClass) return null

@@ -6,7 +6,8 @@ import { fieldOf, listAnnotation } from './annotations.ts'
 const MOST = 200
 
 /**
- * The clients that may connect: null for all, else canonical prefixes, sorted. An unreadable range refuses the Service.
+ * The clients that may connect: null for all, otherwise canonical prefixes, sorted. An invalid range refuses the
+ * Service.
  */
 export function sourceRangesOf(service: Service): OrRefusal<readonly string[] | null> {
   const own = service.spec.loadBalancerSourceRanges ?? []
@@ -31,7 +32,7 @@ export function sourceRangesOf(service: Service): OrRefusal<readonly string[] | 
   return { value: [...ranges].sort() }
 }
 
-/** Host bits are cleared, as Kubernetes does. */
+/** Clears the host bits, as Kubernetes does. */
 function prefixOf(text: string): string | null {
   try {
     return formatCidr(parseCidr(text.trim(), 'clear'))

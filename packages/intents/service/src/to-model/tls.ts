@@ -3,15 +3,15 @@ import type { Service } from '@spout/kube'
 import { annotation, fieldOf, listAnnotation } from './annotations.ts'
 import type { BalancedPort } from './ports.ts'
 
-/** How TCP ports of a Service end TLS. */
+/** How TCP ports of a Service terminate TLS. */
 export interface TlsOfService {
   readonly certificateId: string
   readonly endsTls: (port: BalancedPort) => boolean
-  /** A notice for the user, although it is served. */
+  /** What the user should know although the port is served. */
   readonly notice: Refusal | null
 }
 
-/** The key of the Secret that a Service names; null: none. */
+/** The key of the Secret that a Service names; null when it names none. */
 export function secretOf(service: Service): string | null {
   const name = annotation(service, 'tlsSecret')
   if ('refusal' in name || name.value === null) return null
@@ -19,8 +19,8 @@ export function secretOf(service: Service): string | null {
 }
 
 /**
- * TLS of a Service's TCP ports, of all or of those that `spout.dev/tls-ports` names. Null: it asks for none.
- * @param certificateOf by the key of a Secret
+ * How a Service's TCP ports terminate TLS: all of them, or those that `spout.dev/tls-ports` names. Null: none do.
+ * @param certificateOf the certificate of a Secret, by its key
  */
 export function tlsOf(
   service: Service,
@@ -62,7 +62,7 @@ const inField = ({ reason, field, message }: Refusal): Refusal => ({
   message: `${field}: ${message}`,
 })
 
-/** Ports that cannot end TLS, of a Service that asks for it on all. */
+/** A notice about ports that cannot terminate TLS, when the Service asks for it on all its ports. */
 function withoutTls(ports: readonly BalancedPort[], all: boolean): Refusal | null {
   const others = ports.filter((port) => !isTcp(port)).map(({ key }) => key)
   if (!all || others.length === 0) return null

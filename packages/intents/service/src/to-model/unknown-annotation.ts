@@ -6,12 +6,12 @@ const PREFIX = 'spout.dev/'
 const KNOWN: readonly string[] = [...Object.values(ANNOTATIONS).flat(), MANAGED_BY, PROJECT].filter((name) =>
   name.startsWith(PREFIX),
 )
-/** A name that differs in more characters is not taken for a typo. */
+/** A name that differs in more characters than this is not taken for a typo. */
 const MOST_DIFFERENT = 4
 
 /**
- * A notice about the first annotation under our prefix that we do not know, most likely a typo; null when there is
- * none.
+ * A notice about the first annotation under our prefix that we do not know, which is most likely a typo; null when
+ * there is none.
  */
 export function unknownAnnotation({ metadata }: Service): Refusal | null {
   const names = Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith(PREFIX))

@@ -1,13 +1,13 @@
 import type { Serving } from '@spout/model'
 
-/** Whether endpoints answer behind a Service, for its condition. */
+/** Whether endpoints of a Service answer, as its condition says it. */
 export interface Answering {
   readonly answers: boolean
   readonly reason: Serving['reason'] | 'NoEndpoints'
   readonly message: string
 }
 
-/** @param shared whether other Services have parts of the load balancer: then its members' state is not shown */
+/** @param shared whether other Services use the load balancer, too. Then the message must not tell of their members */
 export function answeringOf({ state, reason, message }: Serving, shared: boolean): Answering {
   const answers = state !== 'no'
   switch (reason) {

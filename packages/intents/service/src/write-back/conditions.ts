@@ -54,7 +54,7 @@ function programmed(progress: Progress): ConditionState {
     }
     case 'programmed':
       return progress.notice === null
-        ? { type, status: 'True', reason: 'Programmed', message: 'The nodes that announce the address have it.' }
+        ? { type, status: 'True', reason: 'Programmed', message: 'The nodes that announce the address serve it.' }
         : { type, status: 'True', reason: wordOf(progress.notice.reason), message: progress.notice.message }
     default:
       return { type, status: 'False', reason: wordOf(progress.reason), message: progress.message }

@@ -5,7 +5,7 @@ import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } f
 import type { WrittenStatus } from './status.ts'
 
 /**
- * The events for a change of the status: why something is refused, once for each reason. A Service that `waits` for the
+ * The events for a change of the status. Each reason for a refusal is reported once. A Service that `waits` for the
  * nodes gets no event that it is not programmed.
  */
 export function eventsOf(
@@ -23,13 +23,13 @@ export function eventsOf(
     if (type === CONDITION_PORTS_ERROR) return [{ type: 'Warning', reason, action: 'BalancePorts', note: message }]
     if (type === CONDITION_EXTERNAL_IPS) return [{ type: 'Warning', reason, action: 'ClaimExternalIPs', note: message }]
     if (type === CONDITION_SERVING) {
-      // That it answers is news only if it did not before.
+      // That it answers is reported only after a report that it did not.
       if (status === 'False') return [{ type: 'Warning', reason, action: 'ServeClients', note: message }]
       const failed = before.some((known) => known.type === CONDITION_SERVING && known.status === 'False')
       return failed ? [{ type: 'Normal', reason, action: 'ServeClients', note: message }] : []
     }
     if (type !== CONDITION_PROGRAMMED || progress === 'waits' || reason === 'Programmed') return []
-    // A true condition with another reason carries a notice, such as a cluster without nodes.
+    // A true condition with another reason contains a notice, such as that no node can take traffic.
     return [
       {
         type: 'Warning',
@@ -41,7 +41,7 @@ export function eventsOf(
   })
 }
 
-/** Notices that are not about its members. */
+/** Reasons of notices that are not about members. */
 const NOT_OF_MEMBERS: ReadonlySet<string> = new Set<StatusNotice['reason'] | typeof NAMESPACE_MOVED>([
   NAMESPACE_MOVED,
   'LoadBalancerClassDisabled',
@@ -49,7 +49,7 @@ const NOT_OF_MEMBERS: ReadonlySet<string> = new Set<StatusNotice['reason'] | typ
   'AvailabilityZoneDisabled',
 ])
 
-/** The nodes have confirmed it. @param addresses of the Service, for people */
+/** The event that the nodes have confirmed the Service. @param addresses the Service's addresses as one text */
 export const works = (addresses: string): ObjectEvent => ({
   type: 'Normal',
   reason: 'Programmed',
@@ -57,7 +57,7 @@ export const works = (addresses: string): ObjectEvent => ({
   note: `${addresses}: the nodes that announce it serve it.`,
 })
 
-/** A node has not confirmed the withdrawal in time. */
+/** The event that nodes have not confirmed the withdrawal in time. */
 export const notWithdrawn = (nodes: readonly string[]): ObjectEvent => ({
   type: 'Warning',
   reason: 'NotWithdrawn',

@@ -15,7 +15,7 @@ export interface ShownPort {
  * the Service has it, before anything answers on it; the condition says whether it works. None is shown while a
  * required family is missing.
  *
- * `ipMode` is VIP: packets reach members with the VIP as their destination, so kube-proxy may short-cut them.
+ * `ipMode` is VIP, so kube-proxy may send the cluster's own packets for the address directly to endpoints.
  */
 export function ingressOf(
   request: AddressRequest,

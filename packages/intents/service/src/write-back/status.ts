@@ -19,7 +19,7 @@ export interface StatusInput {
   /** The load balancer's addresses that are this Service's; empty when there are none. */
   readonly addresses: readonly string[]
   readonly ports: readonly ShownPort[]
-  /** External IPs that were refused; left out: none. */
+  /** The external IPs that were refused. Left out: none. */
   readonly refusedExternals?: readonly RefusedExternal[]
   readonly progress: Progress
   /** Whether endpoints answer; null while that is not known. */
@@ -49,7 +49,7 @@ export function statusOf({
   }
 }
 
-/** When the Service became programmed; null when it is not. */
+/** Since when the Service is programmed; null when it is not. */
 export function programmedSince({ status }: Service): string | null {
   const shown = status?.conditions?.find(({ type }) => type === CONDITION_PROGRAMMED)
   return shown?.status === 'True' ? shown.lastTransitionTime : null
@@ -65,7 +65,7 @@ const OURS: ReadonlySet<string> = new Set([
   CONDITION_EXTERNAL_IPS,
 ])
 
-/** Whether the Service already shows it; conditions of others do not count. */
+/** Whether the Service shows this status already. Conditions of others do not count. */
 export function shows(service: Service, wanted: WrittenStatus): boolean {
   const shown = (service.status?.conditions ?? []).filter(({ type }) => OURS.has(type))
   return (
@@ -74,7 +74,7 @@ export function shows(service: Service, wanted: WrittenStatus): boolean {
   )
 }
 
-/** Whether the Service shows it except for the reason why it is not programmed. */
+/** Whether the Service shows this status, except for the reason why it is not programmed. */
 export function differInReason(service: Service, wanted: WrittenStatus): boolean {
   const shown = service.status?.conditions?.find(({ type }) => type === CONDITION_PROGRAMMED)
   if (shown?.status !== 'False') return false
