@@ -109,6 +109,15 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'configuration',
     'process',
   ],
+  'packages/server/src': [
+    'authn',
+    'audit',
+    'turns',
+    'http',
+    'limits',
+    ['identity', 'key-manager', 'keystone', 'link', 'native'],
+    'network',
+  ],
   'packages/server/src/native': [
     'operations',
     'watches',

@@ -48,7 +48,6 @@ export { type ConnectionLimits, limitConnections } from './limits/connection-lim
 export { KnownReads, type SurfaceReads } from './limits/known-reads.ts'
 export { OpenStreams, type StreamLimits } from './limits/open-streams.ts'
 export { RequestShares, type ShareLimits } from './limits/request-shares.ts'
-export { RoundTurns } from './limits/round-turns.ts'
 export { AgentLink, type AgentLinkOptions } from './link/agent-link.ts'
 export { CertificateAuthority } from './link/certificate-authority.ts'
 export { CertificateFiles } from './link/certificate-files.ts'
@@ -60,3 +59,4 @@ export type { NativeContext, NetworkDefaults } from './native/operations/context
 export type { NetworkContext } from './network/context.ts'
 export { networkApi } from './network/network-api.ts'
 export { type SegmentPool, segmentChooser } from './network/segments.ts'
+export { RoundTurns } from './turns/round-turns.ts'

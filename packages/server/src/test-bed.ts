@@ -43,9 +43,9 @@ import { apiGate } from './limits/api-gate.ts'
 import { BodyBudget } from './limits/body-budget.ts'
 import { OpenStreams } from './limits/open-streams.ts'
 import { RequestShares } from './limits/request-shares.ts'
-import { RoundTurns } from './limits/round-turns.ts'
 import { nativeApi } from './native/native-api.ts'
 import { networkApi } from './network/network-api.ts'
+import { RoundTurns } from './turns/round-turns.ts'
 
 export const ADMIN_PASSWORD = 'admin-password'
 
@@ -173,8 +173,8 @@ async function inject(app: FastifyInstance, method: Method, url: string, payload
 }
 
 /**
- * Of all test beds of a process: each would start a thread of its own, in 30 ms. A hash at full cost takes 100 ms of a
- * core. The tests of passwords use that.
+ * Shared by all test beds of a process, because each would start a thread of its own, in 30 ms. A hash at full cost
+ * takes 100 ms of a core; only the tests of passwords need that.
  */
 const PASSWORDS = new Passwords({ log2N: 4 })
 

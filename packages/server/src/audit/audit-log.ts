@@ -12,7 +12,7 @@ export interface AuditLogOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly fileLimitBytes: number
-  /** How many files are kept. One more deletes the oldest. */
+  /** How many files are kept. Opening one more deletes the oldest. */
   readonly fileLimit: number
 }
 
@@ -30,7 +30,7 @@ interface OpenFile {
 /**
  * Records who did what, as JSON lines in numbered files. No request waits for it: records are written in batches soon
  * after they arrive. While the disk fails, requests go on and records wait in bounded memory; beyond that they are
- * lost, and the log says so. A killed process loses the records of the last moment.
+ * lost and counted. A killed process loses the records of the last 200 ms.
  */
 export class AuditLog implements AuditSink, Component {
   readonly name = 'audit-log'
@@ -53,7 +53,7 @@ export class AuditLog implements AuditSink, Component {
     return this.#lost
   }
 
-  /** Records of strangers that were left out because there were too many. */
+  /** Records of refused requests that were left out because there were too many (see `auditRequests`). */
   get strangersLeftOut(): number {
     return this.#leftOut
   }

@@ -1,8 +1,7 @@
 import type { ErrorCode } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
-import type { Session } from '../authn/issued-tokens.ts'
 
-/** The caller, where no token says so: of a login, or a node. */
+/** The caller of a request without a token: who logs in, or a node. */
 export interface NotedCaller {
   readonly userId?: string
   readonly userName?: string
@@ -11,10 +10,8 @@ export interface NotedCaller {
   readonly credentialId?: string
 }
 
-/** Notes for the audit log by the handler of a request. */
+/** What the handler of a request tells the audit log. */
 export interface AuditNotes {
-  /** The session of the token that the request carried or created. */
-  session?: Session
   caller?: NotedCaller
   code?: ErrorCode
   /** Audit the request although it changes nothing. */
@@ -42,7 +39,7 @@ export const noteError = (request: FastifyRequest, error: { readonly code: Error
   notesOf(request).code = error.code
 }
 
-/** Notes the answer of a request, which a surface writes itself. What Fastify serialises needs no note. */
+/** Notes an answer that a surface serialises itself. What Fastify serialises needs no note. */
 export const noteAnswer = (request: FastifyRequest, answer: unknown): void => {
   notesOf(request).answer = answer
 }
@@ -50,8 +47,4 @@ export const noteAnswer = (request: FastifyRequest, answer: unknown): void => {
 /** Notes whom a login is for, before it has succeeded. */
 export const noteLogin = (request: FastifyRequest, caller: NotedCaller): void => {
   notesOf(request).caller = caller
-}
-
-export const noteSession = (request: FastifyRequest, session: Session): void => {
-  notesOf(request).session = session
 }

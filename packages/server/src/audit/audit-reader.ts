@@ -42,7 +42,7 @@ export async function readAudit(directory: string, query: AuditQuery, signal?: A
   let scannedBytes = 0
   for (const number of numbers) {
     const handle = await open(fileOf(directory, number), 'r').catch(() => null)
-    // Rotated away meanwhile.
+    // The log has deleted this file meanwhile: it was the oldest.
     if (handle === null) continue
     try {
       const { size } = await handle.stat()

@@ -11,6 +11,8 @@ import type {
 } from 'fastify'
 import { isAdmin } from '../authn/access.ts'
 import { credentialOf, methodOf } from '../authn/grant.ts'
+import type { Session } from '../authn/issued-tokens.ts'
+import '../authn/request-session.ts'
 import type { AuditNotes } from './audit-notes.ts'
 import { notesOf } from './audit-notes.ts'
 import { objectsIn, type PathParams, pathOf, projectOf, wordsOf } from './audited-object.ts'
@@ -46,7 +48,10 @@ const SURFACES: readonly (readonly [string, AuditSurface])[] = [
   ['/agent/', 'agent-link'],
 ]
 const TOKEN_DIGITS = 12
-/** Limit of audited requests without a token, so that a flood of them does not push out the records of users. */
+/**
+ * Limits of the records of refused requests that carry no valid token, or whose caller is over its rate limit. A flood
+ * of them must not push out the records of users.
+ */
 const STRANGERS_AT_ONCE = 200
 const STRANGERS_EACH_SECOND = 5
 
@@ -64,7 +69,7 @@ export function auditRequests(app: FastifyInstance, { sink, view, clock }: Audit
     const preHandler: preHandlerHookHandler = (request, _reply, done) => {
       const notes = notesOf(request)
       notes.object = pathOf(words, request.params as PathParams)
-      // A deleted object has no project any more.
+      // Looked up before the handler runs, because a deleted object has no project any more.
       notes.objectProjectId = projectOf(view, notes.object)
       done()
     }
@@ -76,8 +81,8 @@ export function auditRequests(app: FastifyInstance, { sink, view, clock }: Audit
       if (isAudited(request)) {
         const notes = notesOf(request)
         notes.object ??= pathOf(words, request.params as PathParams)
-        // A caller over its limit is refused as fast as it asks.
-        const isKnown = notes.session !== undefined && reply.statusCode !== 429
+        // A caller over its rate limit can be refused as fast as it asks, so it counts as a stranger.
+        const isKnown = request.tokenSession !== undefined && reply.statusCode !== 429
         if (isKnown || reply.statusCode < 400 || strangers.take())
           for (const record of recordsOf(request, reply, notes, clock)) sink.record(record)
         else sink.leftOut()
@@ -99,7 +104,8 @@ function recordsOf(
 ): readonly AuditRecord[] {
   const { url = '' } = request.routeOptions
   const status = reply.statusCode
-  const caller = callerOf(notes)
+  const { tokenSession: session } = request
+  const caller = callerOf(session, notes)
   const path = notes.object ?? null
   const base = {
     time: clock.now().toISOString(),
@@ -113,7 +119,7 @@ function recordsOf(
   } as const
   // A failed attempt on another tenant's object must not reveal the owner. A successful one was on the caller's own.
   const own = status < 400 ? caller.projectId : null
-  const isForAdmin = notes.session !== undefined && isAdmin(notes.session.principal)
+  const isForAdmin = session !== undefined && isAdmin(session.principal)
   const owner = isForAdmin ? (notes.objectProjectId ?? null) : own
   const shown = status < 400 && !isLogin(request) ? objectsIn(notes.answer) : []
   if (shown.length === 0) return [{ ...base, object: path, objectProjectId: owner }]
@@ -126,10 +132,10 @@ function recordsOf(
 
 const isLogin = ({ routeOptions: { url = '' } }: FastifyRequest): boolean => url.endsWith('/tokens')
 
-function callerOf({
-  session,
-  caller,
-}: AuditNotes): Pick<AuditRecord, 'userId' | 'userName' | 'projectId' | 'method' | 'credentialId' | 'token'> {
+function callerOf(
+  session: Session | undefined,
+  { caller }: AuditNotes,
+): Pick<AuditRecord, 'userId' | 'userName' | 'projectId' | 'method' | 'credentialId' | 'token'> {
   if (session === undefined)
     return {
       userId: caller?.userId ?? null,

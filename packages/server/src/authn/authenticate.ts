@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
-import { noteSession } from '../audit/audit-notes.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Session } from './issued-tokens.ts'
 import './foreign-session.ts'
+import { keepSession } from './request-session.ts'
 import { secretSha256 } from './token-secret.ts'
 
 /** Finds out who sent a request. Every surface gets it. @throws SpoutError Unauthenticated, TokenExpired */
@@ -23,31 +23,35 @@ export function tokenOf(request: Pick<IncomingMessage, 'headers'>): string | nul
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** The hash of the token that the request carries, once somebody asked. */
+    /** The hash of the token that the request carries, once it was computed. */
     hashedToken?: { readonly secret: string; readonly id: string }
   }
 }
 
 /**
- * The hash of a request's token. A request is asked several times whose it is: for its line, at the gate and by its
- * handler.
+ * The hash of a request's token. It is kept with the request, because three places need it: the line that the request
+ * waits in, the gate and the handler.
  */
 export function tokenIdOf(message: Pick<IncomingMessage, 'hashedToken'>, secret: string): string {
   if (message.hashedToken?.secret !== secret) message.hashedToken = { secret, id: secretSha256(secret) }
   return message.hashedToken.id
 }
 
+/**
+ * The session of the token that a request carries. It stays with the request, for the audit log.
+ * @throws SpoutError Unauthenticated, TokenExpired; of another identity service's token, what ended its session
+ */
 export function sessionOf(authenticator: Authenticator, request: FastifyRequest): Session {
   const secret = tokenOf(request)
   if (secret === null) throw new SpoutError('Unauthenticated', { reason: 'no token was sent' })
   const foreign = request.foreignSession?.current()
   if (foreign !== undefined) {
-    noteSession(request, foreign)
+    keepSession(request, foreign)
     return foreign
   }
   if (secret.length > MAX_TOKEN_LENGTH) throw new SpoutError('Unauthenticated', { reason: 'the token is not known' })
   const session = authenticator.tokens.session(secret, tokenIdOf(request.raw, secret))
-  noteSession(request, session)
+  keepSession(request, session)
   return session
 }
 

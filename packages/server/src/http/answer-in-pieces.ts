@@ -1,8 +1,8 @@
 import type { Principal } from '@spout/admission/contract'
 import type { FastifyReply } from 'fastify'
 import { noteAnswer } from '../audit/audit-notes.ts'
-import type { RoundTurns } from '../limits/round-turns.ts'
-import { shareOf } from '../limits/share-of.ts'
+import type { RoundTurns } from '../turns/round-turns.ts'
+import { shareOf } from '../turns/share-of.ts'
 import { sendAsWritten } from './long-answer.ts'
 
 /** Sends an answer whose long parts are `LongList`s in pieces. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { RoundTurns } from '../limits/round-turns.ts'
+import type { RoundTurns } from '../turns/round-turns.ts'
 import { sendListAs } from './long-answer.ts'
 
 type Shown = Readonly<Record<string, unknown>>

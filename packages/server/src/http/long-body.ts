@@ -1,7 +1,7 @@
 import type { Principal, Turn } from '@spout/admission/contract'
 import type { FastifyRequest } from 'fastify'
-import type { RoundTurns } from '../limits/round-turns.ts'
-import { shareOf } from '../limits/share-of.ts'
+import type { RoundTurns } from '../turns/round-turns.ts'
+import { shareOf } from '../turns/share-of.ts'
 
 /** Shorter bodies are handled at once: to validate one takes less than a millisecond. */
 const MOST_AT_ONCE_BYTES = 16_384

@@ -1,9 +1,10 @@
 import { SpoutError } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { noteLogin, noteSession, notesOf } from '../audit/audit-notes.ts'
+import { noteLogin, notesOf } from '../audit/audit-notes.ts'
 import { isAdmin } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import type { IssuedToken, Session } from '../authn/issued-tokens.ts'
+import { keepSession } from '../authn/request-session.ts'
 import { isAssigned } from '../authn/roles.ts'
 import { authRequest } from './auth-request.ts'
 import { catalog } from './catalog.ts'
@@ -19,7 +20,7 @@ export function authRoutes(scope: FastifyInstance, context: IdentityContext): vo
 
   scope.post('/v3/auth/tokens', async (request, reply) => {
     const issued = await login(context, request)
-    noteSession(request, issued)
+    keepSession(request, issued)
     return reply
       .code(201)
       .header('x-subject-token', issued.secret)

@@ -2,7 +2,7 @@ import type { Admission, ModelView } from '@spout/admission/contract'
 import type { Clock } from '@spout/runtime'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { BaseUrl } from '../http/base-url.ts'
-import type { RoundTurns } from '../limits/round-turns.ts'
+import type { RoundTurns } from '../turns/round-turns.ts'
 import type { CatalogService } from './catalog.ts'
 
 /** The dependencies of the identity facade. */

@@ -6,11 +6,11 @@ import type { Authenticator } from '../authn/authenticator.ts'
 import type { ForeignTokens } from '../authn/foreign-session.ts'
 import { sourceOf } from '../authn/login-source.ts'
 import type { Gate } from '../http/host.ts'
+import type { RoundTurns } from '../turns/round-turns.ts'
+import { shareOf } from '../turns/share-of.ts'
 import { type Asker, admitByHeaders } from './admit.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { RequestShares, ShareLimits } from './request-shares.ts'
-import type { RoundTurns } from './round-turns.ts'
-import { shareOf } from './share-of.ts'
 
 export interface ApiGateOptions {
   readonly authenticator: Authenticator

@@ -1,7 +1,7 @@
 import { refuseBalancer } from '../authn/balancer.ts'
 import { OPENSTACK_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import { sendListsInPieces } from '../http/list-answer.ts'
-import { shareOf } from '../limits/share-of.ts'
+import { shareOf } from '../turns/share-of.ts'
 import type { NetworkContext } from './context.ts'
 import { answerLikeNeutron } from './errors.ts'
 import { fixedRoutes } from './fixed-routes.ts'

@@ -5,7 +5,7 @@ import type { Store } from '@spout/store'
 import type { AuditPage, AuditQuery } from '../../audit/audit-reader.ts'
 import type { Authenticator } from '../../authn/authenticator.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
-import type { RoundTurns } from '../../limits/round-turns.ts'
+import type { RoundTurns } from '../../turns/round-turns.ts'
 
 /** The dependencies of the native API. */
 export interface NativeContext {

@@ -1,7 +1,8 @@
 import { ROLES, SpoutError, uuid } from '@spout/model'
 import { z } from 'zod'
-import { noteLogin, noteSession } from '../../audit/audit-notes.ts'
+import { noteLogin } from '../../audit/audit-notes.ts'
 import { sessionOf } from '../../authn/authenticate.ts'
+import { keepSession } from '../../authn/request-session.ts'
 import type { NativeContext } from '../operations/context.ts'
 import { type Route, route } from '../operations/route.ts'
 import { shownToken } from '../operations/shown.ts'
@@ -47,13 +48,13 @@ export const tokenRoutes: readonly Route[] = [
         const wanted = { id: body.applicationCredentialId }
         noteLogin(request, { ...authenticator.ownerOf({ credential: wanted }), method: 'application_credential' })
         const issued = await authenticator.loginWithCredential(wanted, body.secret, request.ip)
-        noteSession(request, issued)
+        keepSession(request, issued)
         return { ...shownToken(issued.token), token: issued.secret }
       }
       if ('serviceAccountToken' in body) {
         noteLogin(request, { method: 'service_account' })
         const issued = await authenticator.loginWithServiceAccount(body.serviceAccountToken, request.ip)
-        noteSession(request, issued)
+        keepSession(request, issued)
         return { ...shownToken(issued.token), token: issued.secret }
       }
       noteLogin(request, { ...authenticator.ownerOf({ name: body.userName }), method: 'password' })
@@ -64,7 +65,7 @@ export const tokenRoutes: readonly Route[] = [
             ? { name: body.projectName }
             : null
       const issued = await authenticator.loginWithPassword({ name: body.userName }, body.password, scope, request.ip)
-      noteSession(request, issued)
+      keepSession(request, issued)
       return { ...shownToken(issued.token), token: issued.secret }
     },
   }),

@@ -1,7 +1,7 @@
 import type { Kind } from '@spout/model'
 import { sendList } from '../../http/long-answer.ts'
 import { queryValue } from '../../http/query.ts'
-import { shareOf } from '../../limits/share-of.ts'
+import { shareOf } from '../../turns/share-of.ts'
 import { type Collection, find } from '../operations/collection.ts'
 import { type Route, route } from '../operations/route.ts'
 import { watchCollection } from './watch.ts'

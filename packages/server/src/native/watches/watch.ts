@@ -5,7 +5,7 @@ import { isAdmin } from '../../authn/access.ts'
 import { errorOf } from '../../http/error-of.ts'
 import { problemOf } from '../../http/problem.ts'
 import { queryValue } from '../../http/query.ts'
-import { shareOf } from '../../limits/share-of.ts'
+import { shareOf } from '../../turns/share-of.ts'
 import type { Collection } from '../operations/collection.ts'
 import type { NativeContext } from '../operations/context.ts'
 import type { Call } from '../operations/route.ts'
@@ -148,13 +148,13 @@ function followStatus<K extends Kind>(
   return context.status.onChange((changedKind, id) => {
     if (changedKind !== kind || due.has(id)) return
     const changed = context.view.get(kind, id)?.value
-    // Whoever has very many watches must not make the others' changes dearer: a line waits for a turn.
+    // The line waits for a turn, so that a client with very many watches does not slow the changes of others.
     if (changed === undefined || !visible(principal, changed)) return
     due.add(id)
     void write(() => {
       due.delete(id)
       const object = context.view.get(kind, id)?.value
-      // The reader has not got the object yet. Its first line will show the status.
+      // The reader has not received the object yet. The first line about it will show the status.
       if (object === undefined || sent?.has(id) === false || !visible(principal, object)) return null
       return lines.of(object, 'MODIFIED')
     })

@@ -2,7 +2,7 @@ import type { Clock } from '@spout/runtime'
 
 export interface RoundTurnsOptions {
   readonly clock: Clock
-  /** Whether another than `who` sent a request just now. Default: never. */
+  /** Whether somebody else than `who` sent a request just now. Default: never. */
   readonly othersAsk?: (who: string) => boolean
 }
 
@@ -42,8 +42,8 @@ export class RoundTurns {
   }
 
   /**
-   * Immediates that are set together run one after the other. The second runs when the piece is made, before anything
-   * else.
+   * Makes the next piece and measures its time. Immediates that are set together run one after the other, so the second
+   * runs as soon as the piece is made.
    */
   #schedule(): void {
     this.#isScheduled = true

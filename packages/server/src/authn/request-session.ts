@@ -1,0 +1,14 @@
+import type { FastifyRequest } from 'fastify'
+import type { Session } from './issued-tokens.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session of the token that the request carried or created, once it is known. */
+    tokenSession?: Session
+  }
+}
+
+/** Keeps the session with its request: the audit log names the caller by it. */
+export const keepSession = (request: FastifyRequest, session: Session): void => {
+  request.tokenSession = session
+}
