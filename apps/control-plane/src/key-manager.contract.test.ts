@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
 /**
- * Unmodified clients, `openstack` with Debian's python-barbicanclient and python-octaviaclient, keep certificates in the
- * key manager and name them in load balancers, as Octavia's guide to TLS says.
+ * Unmodified clients, `openstack` with Debian's python-barbicanclient and python-octaviaclient, keep certificates in
+ * the key manager and name them in load balancers, as Octavia's guide to TLS says.
  */
 
 const PASSWORD = 'a-password-for-tests'
@@ -237,7 +237,7 @@ describe('a listener', () => {
       'The PKCS12 bundle is unreadable.',
     ],
     ['text of anything', () => storedPem('poem', 'roses are red'), 'The PKCS12 bundle is unreadable.'],
-    ['a secret without a payload', () => stored('--name', 'empty'), 'has not come yet'],
+    ['a secret without a payload', () => stored('--name', 'empty'), 'has not been uploaded yet'],
     [
       'the key of another certificate',
       () => storedPem('mixed', `${other.key}${leaf.certificate}`),

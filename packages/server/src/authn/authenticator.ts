@@ -22,7 +22,10 @@ export interface AuthenticatorOptions extends IssuedTokensOptions {
   readonly passwords?: Passwords
 }
 
-/** Logs in users, application credentials and service accounts. Every refused login gets the same answer, whatever was wrong. */
+/**
+ * Logs in users, application credentials and service accounts. Every refused login gets the same answer, whatever was
+ * wrong.
+ */
 export class Authenticator {
   readonly passwords: Passwords
   readonly tokens: IssuedTokens
@@ -96,7 +99,8 @@ export class Authenticator {
     if (user === undefined) throw badCredentials()
     const credentialId = credentialOf(token)
     const projectId = scopedProject(this.#options.view, user, scope)
-    // A credential is for one project, and a balancer's user may have other roles in other projects: neither may move.
+    // A credential is for one project, and a balancer's user may have other roles in other projects. So the tokens of
+    // both keep their project and their roles.
     const stays = credentialId !== null || mayOnlyBalance(principal)
     if (stays && projectId !== token.projectId) throw badCredentials()
     return this.tokens.issue({
@@ -109,7 +113,7 @@ export class Authenticator {
     })
   }
 
-  /** Whether this is the user's password, for a change of it. */
+  /** Whether this is the user's present password. A user who sets a new one has to name it. */
   async isPassword(userId: string, password: string, address: string): Promise<boolean> {
     const user = this.#options.view.get('user', userId)?.value
     const asker = { user: userId, source: sourceOf(address) }
@@ -156,5 +160,5 @@ export class Authenticator {
 /** Users of service accounts have no password. */
 export const userNameOf = (account: string): string => `kubernetes:${account}`
 
-/** Kept apart from ids, so that a name that looks like an id does not reach a user's count. */
+/** The key of failures under an unknown name. The prefix keeps it apart from ids: a name may look like a user's id. */
 const unknownName = (typed: string): string => `?${typed}`

@@ -2,9 +2,10 @@ import type { Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
 
 /**
- * Role `balancer` is for a program that creates load balancers in one project on behalf of others, on machines that are
- * not ours, and stores the certificates that they show. A stolen token can do nothing else, and read no private key. Its
- * operations are an allow list, so new ones are refused by default.
+ * Whether the caller has role `balancer` alone. The role is for a program on machines that are not ours, such as the
+ * connector in a tenant's cluster: it creates load balancers in one project on behalf of others, and stores their
+ * certificates. A stolen token can do nothing else, and read no private key. The role's operations are an allow list,
+ * so new ones are refused by default.
  */
 export const mayOnlyBalance = ({ roles }: Principal): boolean =>
   roles.includes('balancer') && !roles.some((role) => role !== 'balancer')

@@ -16,17 +16,19 @@ export async function bootstrapAccounts(
 ): Promise<void> {
   for (const { account, role, projectName } of accounts) {
     const { id: projectId } = await ensureClusterProject({ admission, view }, projectName)
-    await bring({ admission, view, clock }, userNameOf(account), [{ projectId, role }])
+    await setRoles({ admission, view, clock }, userNameOf(account), [{ projectId, role }])
   }
   const names = new Set(accounts.map(({ account }) => userNameOf(account)))
   for (const { name, description, roles } of view.list('user'))
-    if (description === OURS && !names.has(name) && roles.length > 0) await bring({ admission, view, clock }, name, [])
+    if (description === OURS && !names.has(name) && roles.length > 0)
+      await setRoles({ admission, view, clock }, name, [])
 }
 
-/** Marks the users that are created here. */
+/** The description by which the users that are created here are recognised. */
 const OURS = 'Service account of the cluster that Spout is in'
 
-async function bring(
+/** Gives a user exactly these roles. The user is created if absent. */
+async function setRoles(
   { admission, view, clock }: { readonly admission: Admission; readonly view: ModelView; readonly clock: Clock },
   name: string,
   roles: User['roles'],

@@ -13,8 +13,8 @@ export interface FirstAdmin {
 }
 
 /**
- * Ensures that the configured administrator exists, with that password and the admin role in that project. It changes
- * nothing if so. The configuration wins over a password that was changed meanwhile.
+ * Ensures that the configured administrator exists, with that password and the admin role in that project. It writes
+ * only what differs. The configuration wins over a password that was changed meanwhile.
  */
 export async function bootstrap(
   parts: {

@@ -6,7 +6,7 @@ export interface ForeignSession {
   current(): Session
   /** Verifies the token again, for a request that lasts long. It never rejects. */
   renew(): Promise<void>
-  /** How often it is to be asked again. */
+  /** How often a request that lasts long calls `renew`. */
   readonly renewEveryMs: number
 }
 

@@ -8,12 +8,15 @@ export interface TokenBounds {
   readonly perUser: number
 }
 
-/** Limit of tokens deleted at one login. There are more to delete only after the limits were lowered; later logins delete them. */
+/**
+ * Limit of tokens deleted at one login. There are more to delete only after the limits were lowered; later logins
+ * delete them.
+ */
 const MOST_AT_ONCE = 64
 
 /**
- * Which tokens have the same grant: a user's password (also through exchanged tokens), or one application credential.
- * It indexes the view's tokens, so that limiting their number does not need a walk over all of them at each login.
+ * Indexes the view's tokens by grant, so that limiting their number does not need a walk over all of them at each
+ * login. A grant is a user's password (also through exchanged tokens), or one application credential.
  */
 export class GrantTokens {
   readonly #view: ModelView
@@ -21,7 +24,7 @@ export class GrantTokens {
   readonly #byUser = new Map<string, Map<string, Set<string>>>()
   readonly #known = new Map<string, Place>()
 
-  /** It never unsubscribes: both live as long as the process. */
+  /** It never unsubscribes: the index and the view live as long as the process. */
   constructor(view: ModelView) {
     this.#view = view
     for (const token of view.list('token')) this.#note(token)
@@ -31,9 +34,9 @@ export class GrantTokens {
   }
 
   /**
-   * Ids of the tokens to delete now that this one was issued: the oldest of its own grant, then the oldest of the grant that
-   * has most tokens of this user. So a credential with many tokens ends neither the user's own sessions nor those of a
-   * credential with few.
+   * Ids of the tokens to delete now that this one was issued: the oldest of its own grant, then the oldest of the grant
+   * that has most tokens of this user. So a credential with many tokens ends neither the user's own sessions nor those
+   * of a credential with few.
    */
   beyond(token: Token, { perGrant, perUser }: TokenBounds): readonly string[] {
     const grants = [...(this.#byUser.get(token.userId) ?? [])].map(([grant, ids]) => ({

@@ -7,6 +7,6 @@ const METHODS: readonly Method[] = ['password', 'application_credential', 'token
 
 export const methodOf = (token: Token): Method => METHODS.find((method) => method === token.name) ?? 'token'
 
-/** The application credential of a token, which ends with it. Null for others. */
+/** The application credential that a token was issued for; null for others. The token ends with its credential. */
 export const credentialOf = (token: Token): string | null =>
   methodOf(token) === 'application_credential' ? token.description : null

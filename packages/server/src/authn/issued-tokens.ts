@@ -136,7 +136,7 @@ export class IssuedTokens {
     await this.#delete(this.#tokenIds((token) => token.userId === userId))
   }
 
-  /** Starts to remove expired tokens now and then. */
+  /** Starts to remove expired tokens once a minute. */
   start(): void {
     const { clock, log } = this.#options
     const next = () => {

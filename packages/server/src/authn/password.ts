@@ -54,7 +54,7 @@ export class Passwords {
   }
 
   /**
-   * A missing record takes as long as a wrong password.
+   * Whether this is the password of a stored record. A missing record takes as long as a wrong password.
    * @param atTurn called when the turn comes; an error it throws ends the check
    * @throws SpoutError Unavailable when too many wait
    */

@@ -2,8 +2,8 @@ import { constants } from 'node:crypto'
 import type { SecureContextOptions } from 'node:tls'
 
 /**
- * TLS settings of the API: 1.3, and of 1.2 what RFC 9325 (section 4.2) recommends, ephemeral keys and authenticated
- * encryption. 1.2 is for clients whose library has no 1.3.
+ * TLS settings of the API. It offers TLS 1.3, and for clients whose library has no 1.3 those cipher suites of TLS 1.2
+ * that RFC 9325 (section 4.2) recommends: ephemeral keys and authenticated encryption.
  */
 export const API_TLS = {
   minVersion: 'TLSv1.2',

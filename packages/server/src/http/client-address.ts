@@ -11,7 +11,7 @@ export interface ProxyTrust {
   readonly clientAddressFrom: (typeof CLIENT_ADDRESS_SOURCES)[number]
 }
 
-/** Longer chains of proxies do not exist. */
+/** How many proxies of a chain are looked at. Real chains are shorter. */
 const MOST_HOPS = 32
 
 export const isTrustedProxy = (trusted: readonly Cidr[], address: string): boolean => {
@@ -21,8 +21,8 @@ export const isTrustedProxy = (trusted: readonly Cidr[], address: string): boole
 }
 
 /**
- * The client's address: the last address in the chain of proxies that is not a trusted proxy. Each proxy appends the
- * address that it got the request from, so what is left of the first untrusted address is unproven.
+ * The client's address: the last address of the header that is not a trusted proxy. Each proxy appends the address that
+ * it got the request from, so anybody could have written what stands before that one.
  * @param peer the connection's other end
  * @param header `X-Forwarded-For`, or `Forwarded` (RFC 7239 section 4), by `clientAddressFrom`
  */
@@ -50,7 +50,10 @@ function forOf(element: string): string {
   return found?.[1] ?? found?.[2] ?? ''
 }
 
-/** The address of `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`; null for anything else. */
+/**
+ * The address of `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`; null for anything
+ * else.
+ */
 function addressIn(node: string): string | null {
   const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\](?::\d{1,5})?|([0-9.]+)(?::\d{1,5})?)$/i.exec(node) ?? []
   const text = bracketed ?? plain ?? node

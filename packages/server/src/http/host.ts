@@ -27,7 +27,7 @@ export interface HostOptions {
   readonly audit?: AuditOptions
   /** TLS settings; absent: plain HTTP. */
   readonly https?: HttpsOptions
-  /** Finds answers that are known ahead of the routes. */
+  /** Finds answers whose text is at hand. They are sent without going through the routes. */
   readonly known?: FindKnown
   /** Called after each answered request. */
   readonly onAnswer?: (answer: Answer) => void
@@ -168,8 +168,8 @@ function answerBeforeRoutes(
 }
 
 /**
- * A logger of each request would cost more than its route. What is logged of a request names it. A factory of loggers
- * would do as well, but fastify checks what it returns for every request.
+ * One logger for all requests. A logger for each would cost more than the request's route; lines about a request have
+ * its id as a field instead. `childLoggerFactory` would do as well, but fastify checks its result at every request.
  */
 function sharedByRequests(log: Logger): FastifyBaseLogger {
   const shared: FastifyBaseLogger = Object.create(log, { child: { value: () => shared } })
@@ -201,7 +201,7 @@ const SECURITY_HEADERS = [
 /** RFC 6797: a browser that used TLS once does so for a year. */
 const ONLY_TLS = ['strict-transport-security', 'max-age=31536000'] as const
 
-/** Limit of a request without a token: a login, with the longest token of a service account. */
+/** Limit of the body of a request that needs no token. The largest is a login with the token of a service account. */
 const OPEN_BODY_LIMIT_BYTES = 32_768
 
 /** Mounts a surface. Its hooks, error handler and limits affect no other one. */

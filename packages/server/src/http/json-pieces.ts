@@ -93,7 +93,7 @@ const MOST_VALUES = 100
 /** Whether it contains few values, and nothing long. To split it would cost several times its serialisation. */
 const isShort = (value: unknown): boolean => roomAfter(value, MOST_VALUES) >= 0
 
-/** How many more values there may be, behind those of `value`; negative once there are too many, or something long. */
+/** How much of the room for values is left after those of `value`; negative when it has too many, or something long. */
 function roomAfter(value: unknown, room: number): number {
   if (value === null || typeof value !== 'object') return room - 1
   if (value instanceof LongList) return value.isEmpty ? room - 1 : -1

@@ -30,7 +30,7 @@ const CLOSE_OBJECT = 0x7d
 const STRUCTURAL = new Uint8Array(256)
 for (const byte of [QUOTE, COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT]) STRUCTURAL[byte] = 1
 
-/** `#escape` behind a backslash. Below it are the digits to come of `\uXXXX`. */
+/** The value of `#escape` right after a backslash. Lower values count the digits of `\uXXXX` that are still to come. */
 const BEHIND_BACKSLASH = 5
 
 interface Name {
@@ -164,7 +164,8 @@ export class JsonScanner {
       name = { sent, text: textOf(sent) }
       if (POISONOUS.has(name.text)) throw malformed(`the name ${name.text} is not allowed`)
       const { mostNames } = this.#limits
-      if (++this.#differentNames > mostNames) throw this.#invalid(`is beyond ${mostNames} different names in one body`)
+      if (++this.#differentNames > mostNames)
+        throw this.#invalid(`is too much: a body has at most ${mostNames} different names`)
       this.#names.set(hash, name)
     }
     this.#path[this.#path.length - 1] = name
@@ -172,7 +173,7 @@ export class JsonScanner {
 
   #countValue(): void {
     const { mostValues } = this.#limits
-    if (++this.#values > mostValues) throw this.#invalid(`is beyond ${mostValues} values in one body`)
+    if (++this.#values > mostValues) throw this.#invalid(`is too much: a body has at most ${mostValues} values`)
   }
 
   #countText(bytes: number): void {

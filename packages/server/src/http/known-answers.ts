@@ -3,15 +3,15 @@ import { aheadOfHandlers } from './ahead-of-handlers.ts'
 
 /** The answer to a read whose text is at hand. */
 export interface KnownAnswer {
-  /** The route's pattern, as its handler's answers are counted by it. */
+  /** The route's pattern, by which metrics count answers. */
   readonly route: string
   /** JSON. */
   readonly body: string
 }
 
 /**
- * Finds what a request's handler would answer. It has decided by then that the request may start and that its caller may
- * read the object. Null leaves the request to its route, with whatever is to be said about it.
+ * Finds the answer that a request's route would give. What is found may be sent: the request may start now, and its
+ * caller may read the object. Null: the request goes to its route, which also says why it is refused.
  */
 export type FindKnown = (request: IncomingMessage) => KnownAnswer | null
 

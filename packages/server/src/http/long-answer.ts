@@ -48,14 +48,14 @@ export const sendDocument = (reply: FastifyReply, turn: Turn, document: object):
 const ANSWER_DEPTH = 10
 
 /**
- * A longer answer is sent in pieces. One piece and its end are the list of a hundred objects that clients often ask
- * for.
+ * Length of the longest answer that is sent at once. Clients often list a hundred objects, which take more than one
+ * piece and less than two.
  */
 const MOST_AT_ONCE = 2 * PIECE_CHARACTERS
 
 /**
- * Answers at once if it is short, or was written before. Else each piece is made when the reader took the previous
- * ones.
+ * Sends an answer at once if it is short, or was serialised before. Of any other, each piece is made when the reader
+ * took the previous ones.
  */
 export function sendAsWritten(reply: FastifyReply, turn: Turn, answer: object): unknown {
   if (answer instanceof WrittenAnswer) {

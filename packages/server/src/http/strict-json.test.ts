@@ -110,14 +110,14 @@ describe('limits of what a body contains', () => {
       'more names',
       '{"a":{"b":1,"c":2},"b":{"d":1}}',
       { mostNames: 3 },
-      'InvalidField: Field b: is beyond 3 different names in one body',
+      'InvalidField: Field b: is too much: a body has at most 3 different names',
     ],
     ['values', '{"list":[1,[2,3]]}', { mostValues: 6 }, 'accepted'],
     [
       'more values',
       '{"list":[1,[2,3,4]]}',
       { mostValues: 6 },
-      'InvalidField: Field list[1][1]: is beyond 6 values in one body',
+      'InvalidField: Field list[1][1]: is too much: a body has at most 6 values',
     ],
   ])('%s', async (_, body, limits, expected) => {
     expect(await refusal(body, limits)).toBe(expected)

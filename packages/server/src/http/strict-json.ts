@@ -3,11 +3,11 @@ import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { type JsonLimits, JsonScanner, malformed } from './json-scanner.ts'
 
 /**
- * Reads and parses a JSON body. It is scanned as it arrives; one that is refused is never parsed or kept. The rest of it
- * is read all the same, because a client that is still sending may not see an answer.
+ * Reads and parses a JSON body. It is scanned as it arrives; one that is refused is never parsed or kept. The rest of
+ * it is read all the same, because a client that is still sending may not see an answer.
  * @returns undefined for an empty body
- * @throws SpoutError MalformedJson for invalid UTF-8 and invalid JSON, and what `JsonScanner.take` throws; fastify's own
- * errors for a body beyond the limit, which is read no further, and for one that ends early
+ * @throws SpoutError MalformedJson for invalid UTF-8 and invalid JSON, and what `JsonScanner.take` throws; fastify's
+ * own errors for a body beyond the limit, which is read no further, and for one that ends early
  */
 export async function readStrictJson(body: Readable, limitBytes: number, limits: JsonLimits): Promise<unknown> {
   const scanner = new JsonScanner(limits)
@@ -31,8 +31,8 @@ export async function readStrictJson(body: Readable, limitBytes: number, limits:
 }
 
 /**
- * Reads a stream to its end, or until `take` throws. It stays open whatever becomes of the reading: the answer has to go
- * out on its connection. By events, because an async iterator costs several times as much as a short body.
+ * Reads a stream to its end, or until `take` throws. The stream stays open in both cases, because the answer is sent on
+ * its connection. It listens for events, because an async iterator costs several times as much as a short body.
  */
 function forEachPiece(body: Readable, take: (piece: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {

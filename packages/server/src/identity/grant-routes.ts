@@ -9,7 +9,9 @@ import { listBody, notFound } from './list-body.ts'
 import { DOMAIN } from './role-names.ts'
 import { roleById } from './role-routes.ts'
 
-/** Where a role is granted: in a project, or on the domain, whose grants are kept for clients that read them back. */
+/**
+ * Where a role is granted: in a project, or on the domain. A grant on the domain allows nothing. It is kept for clients
+ * that read it back.
 interface Target {
   readonly path: 'projects' | 'domains'
   /** @throws SpoutError NotFound */

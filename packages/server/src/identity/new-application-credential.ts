@@ -11,7 +11,7 @@ import { newSecret } from '../authn/token-secret.ts'
 import type { IdentityContext } from './context.ts'
 import { NAMED_ROLES } from './role-names.ts'
 
-/** More roles than exist, because two names may mean the same one. */
+/** Limit of roles in a request. There are fewer, but two names may mean the same one. */
 const MOST_ROLES = 16
 
 const draft = z.object({

@@ -6,8 +6,8 @@ import { type Bundle, type Parts, readBundle, readParts } from './read-bundle.ts
 import { ownContainer, ownSecret } from './scope.ts'
 
 /**
- * Makes sure that a project has a certificate of this id: its own, or that of a secret or a container of its key manager,
- * which is read once.
+ * Makes sure that a project has a certificate of this id. If it has none, the certificate is made from the secret or
+ * the container of the project's key manager that has this id.
  * @throws SpoutError NotFound without any; InvalidField if it is no certificate
  */
 export type CertificateOf = (projectId: string, id: string) => Promise<void>
@@ -47,7 +47,8 @@ async function found(
   const owner = { projectId }
   const payloadOf = (secretId: string): Payload => {
     const payload = source.admission.openSecret(ownSecret(source, owner, secretId).id)
-    if (payload === null) throw new SpoutError('InvalidField', { field: 'payload', reason: 'has not come yet' })
+    if (payload === null)
+      throw new SpoutError('InvalidField', { field: 'payload', reason: 'has not been uploaded yet' })
     return payload
   }
   try {

@@ -57,7 +57,7 @@ export function payloadOfBody(body: unknown, contentType: string, encoding: stri
 }
 
 function fromBase64(text: string): Buffer {
-  // Files of base64 have lines.
+  // Files have their base64 in lines.
   const digits = text.replaceAll(/\s+/g, '')
   if (!BASE64.test(digits)) throw mismatch('Secret', 'payload', 'Invalid payload for payload_content_encoding')
   return Buffer.from(digits, 'base64')

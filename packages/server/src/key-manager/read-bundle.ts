@@ -3,7 +3,7 @@ import type { Payload } from '@spout/admission/contract'
 import { REVOCATION_LIST_LABEL, SpoutError } from '@spout/model'
 import { opensslPipe } from './openssl-pipe.ts'
 
-/** PEM of a certificate, for admission; without a key it is of authorities, or of lists of what they revoked. */
+/** PEM for admission: a certificate and its key. Without a key: certificates of authorities, or revocation lists. */
 export interface Bundle {
   readonly chain: string
   readonly key?: string

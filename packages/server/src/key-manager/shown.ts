@@ -12,7 +12,7 @@ const described = ({ name, createdAt, updatedAt, creatorId }: Secret | SecretCon
   creator_id: creatorId,
 })
 
-/** Never the payload. */
+/** A secret in Barbican's format, without its payload. */
 export const shownSecret = (secret: Secret, base: string) => ({
   ...described(secret),
   secret_ref: secretRef(base, secret.id),

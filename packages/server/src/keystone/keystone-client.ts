@@ -40,13 +40,14 @@ const MOST_SOCKETS = 16
 
 const unavailable = (reason: string): SpoutError => new SpoutError('Unavailable', { what: 'Keystone', reason })
 
-/** Keystone answers nobody, or not us: the same would happen with every other token. */
+/** Keystone does not answer, or refuses Spout's own user. A question about another token would fail in the same way. */
 export class KeystoneAway extends SpoutError {
   constructor(reason: string) {
     super('Unavailable', { what: 'Keystone', reason })
   }
 }
 
+/** The request met a kept connection that the other end had just closed. */
 class StaleConnection extends Error {}
 
 /** Asks Keystone whose a token is: API reference "Identity v3, authentication and token management". */
@@ -65,7 +66,7 @@ export class KeystoneClient {
 
   /**
    * @returns null for a token that Keystone does not know, or does not accept any more
-   * @throws SpoutError Unavailable when there is no answer to that
+   * @throws SpoutError Unavailable when Keystone does not say
    */
   async validate(secret: string): Promise<KeystoneToken | null> {
     const own = this.#ownToken()
@@ -77,7 +78,9 @@ export class KeystoneClient {
     }
     const { status, body } = answer
     if (status === 401 || status === 403)
-      throw new KeystoneAway(`it refuses with ${status} what Spout asks about tokens: its user needs the role service`)
+      throw new KeystoneAway(
+        `it refuses Spout's question about a token with ${status}: Spout's user there needs the role service`,
+      )
     if (status === 429 || status > 500) throw new KeystoneAway(`it answered ${status}`)
     // Any other client error concerns this token alone.
     if (status >= 400 && status < 500) return null
@@ -109,10 +112,10 @@ export class KeystoneClient {
     const { status, headers } = await this.#send('POST', {}, JSON.stringify(loginBody(this.#options.credential)))
     const token = headers['x-subject-token']
     if (status === 201 && typeof token === 'string') return token
-    throw new KeystoneAway(`it refuses with ${status} the login of Spout's own user`)
+    throw new KeystoneAway(`it refuses the login of Spout's own user with ${status}`)
   }
 
-  /** Sends again what met a connection that the other end had just closed. */
+  /** Sends a request, and sends it again when it met a stale connection. */
   async #send(method: Method, headers: Readonly<Record<string, string>>, body: string | null): Promise<Answer> {
     const signal = AbortSignal.timeout(this.#options.timeoutMs)
     for (;;)

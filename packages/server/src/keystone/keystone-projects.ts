@@ -40,7 +40,7 @@ export class KeystoneProjects {
     if (mapped !== undefined) return this.#named(mapped)
     if (view.get('project', id) === null) {
       if (!createsProjects) throw forbidden(`Keystone's project ${project.id} has no project here`)
-      if (!UUID.test(id)) throw forbidden(`the id of Keystone's project, ${project.id}, has not 32 hexadecimal digits`)
+      if (!UUID.test(id)) throw forbidden(`the id of Keystone's project, ${project.id}, is not 32 hexadecimal digits`)
       await this.#create(id, project)
     }
     return this.#enabled(id)
@@ -48,7 +48,7 @@ export class KeystoneProjects {
 
   #named(name: string): string {
     const found = this.#options.view.list('project').find((project) => project.name === name)
-    if (found === undefined) throw forbidden(`there is no project ${name} here, which Keystone's is mapped to`)
+    if (found === undefined) throw forbidden(`Keystone's project is mapped to ${name}, which does not exist here`)
     return this.#enabled(found.id)
   }
 
@@ -73,7 +73,7 @@ export class KeystoneProjects {
     for (const tried of [name, `${name} (${id})`, id])
       try {
         await admission.createProject({ id, name: tried, description: `Keystone's project ${project.id}` })
-        log.info({ event: 'keystone-project-created', projectId: id }, 'a project of Keystone was used first')
+        log.info({ event: 'keystone-project-created', projectId: id }, 'a project was made for one of Keystone')
         return
       } catch (error) {
         if (!(error instanceof SpoutError)) throw error

@@ -3,7 +3,8 @@ import { withIncluded } from '../authn/roles.ts'
 import type { KeystoneToken } from './keystone-token.ts'
 
 /**
- * The role here of a role on Keystone's system: its reader sees the load balancers of every project, and changes none.
+ * The role here that a role on Keystone's system corresponds to. The system's reader sees the load balancers of every
+ * project, and changes none.
  */
 const ON_SYSTEM: Readonly<Record<string, Role>> = {
   admin: 'admin',

@@ -165,7 +165,7 @@ test.each<readonly [string, (response: ServerResponse) => void]>([
 })
 
 test.each([
-  ['a refused login', null, "it refuses with 401 the login of Spout's own user"],
+  ['a refused login', null, "it refuses the login of Spout's own user with 401"],
   ['a missing role', refuses(403), 'its user needs the role service'],
 ] as const)('%s is said, and concerns every token', async (_what, reply, reason) => {
   if (reply === null) answers['login'] = refuses(401)

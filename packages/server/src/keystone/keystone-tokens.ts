@@ -15,7 +15,7 @@ export interface KeystoneTokensOptions {
   readonly projects: Pick<KeystoneProjects, 'idFor'>
   readonly clock: Clock
   readonly log: Logger
-  /** How long an answer about a token counts, so how long a revoked one may go on working. 0: each request asks. */
+  /** How long an answer about a token is trusted, so how long a revoked one may go on working. 0: each request asks. */
   readonly cacheMs: number
   /** How long a token stays valid after its last confirmation while Keystone does not answer. */
   readonly outageMs: number
@@ -192,4 +192,4 @@ const isUnavailable = (error: unknown): error is SpoutError =>
   error instanceof SpoutError && error.code === 'Unavailable'
 
 const unknown = (): SpoutError =>
-  new SpoutError('Unauthenticated', { reason: 'the token is not known, to Keystone neither' })
+  new SpoutError('Unauthenticated', { reason: 'neither Spout nor Keystone knows the token' })

@@ -15,7 +15,7 @@ export interface AdmitOptions {
   readonly shares: RequestShares
   readonly bodies: BodyBudget
   /**
-   * Finds the share by headers and connection alone. Who the token is from may have to be asked elsewhere.
+   * Finds the share by headers and connection alone. It may have to ask another identity service about the token.
    * @throws SpoutError Unauthenticated when the route needs a token
    */
   readonly askerOf: (request: FastifyRequest) => Asker | Promise<Asker>
@@ -25,7 +25,7 @@ export interface AdmitOptions {
   readonly turn?: (who: string) => Promise<void>
 }
 
-// Hooks that wait for nothing call back: a promise for each costs more than what most of them do.
+// The hooks call back instead of returning promises: a promise for each would cost more than what most of them do.
 
 /** How much of a refused body is read and discarded to keep the connection. A longer one closes it. */
 const MOST_UNREAD_BYTES = 65_536
@@ -49,13 +49,13 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
   }
   const nowhere = async (request: FastifyRequest): Promise<null> => {
     await shares.turn(...shareOf(strangerOf(request)))
-    // No handler would read it.
+    // No handler would read the body.
     if (bodyBytes(request) > 0) throw new SpoutError('NotFound', { what: 'Path', id: pathOf(request) })
     return null
   }
   const inTurn = (asker: Asker): Asker | Promise<Asker> =>
     shares.startsNow(...shareOf(asker)) ? asker : shares.turn(...shareOf(asker)).then(() => asker)
-  /** Null for a path that is none. */
+  /** Null for a path without a route. */
   const askerInTurn = (request: FastifyRequest): Asker | null | Promise<Asker | null> => {
     if (request.is404) return nowhere(request)
     try {
@@ -118,7 +118,7 @@ async function* inTurns(body: Readable, turn: () => Promise<void>): AsyncGenerat
   await turn()
 }
 
-/** An injected request has no connection, and a socket that counts nothing. */
+/** Bytes written to a connection. The socket of an injected request counts none. */
 const writtenBytes = ({ bytesWritten = 0 }: { readonly bytesWritten?: number }): number => bytesWritten
 
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
@@ -130,7 +130,7 @@ function bodyBytes(request: FastifyRequest): number {
   const { headers } = request.raw
   const isChunked = headers['transfer-encoding'] !== undefined
   if (!isChunked && headers['content-length'] === undefined) return 0
-  // Made for each reader of it, so most requests do without.
+  // Fastify makes this object anew at each access, so it is not touched for requests without a body.
   const { bodyLimit } = request.routeOptions
   if (isChunked) return bodyLimit ?? Number.MAX_SAFE_INTEGER
   const announced = Number(headers['content-length'])

@@ -7,17 +7,17 @@ import { RightOfWay } from './right-of-way.ts'
 type Start = (answered: () => void) => void
 
 /**
- * Requests that start in a round, over all lines: half of them those of the lines with fewest, half of those that
- * waited longest. To find the route and the caller of one takes a tenth of a millisecond.
+ * Limit of requests that start in one round of the event loop, over all lines. To find the route and the caller of one
+ * takes a tenth of a millisecond.
  */
 const MOST_OF_ROUND = 4
 /** How often lines that are held back are looked at again, if nothing is answered meanwhile. */
 const LOOK_EVERY_MS = 1
 
 /**
- * Orders requests as they arrive, when only their headers were parsed. In one round of the event loop a line starts
- * one, and few lines do: those with fewest requests, and those that waited longest. Busy lines hold back their requests
- * while one of a quiet line waits or is under way (`RightOfWay`).
+ * Orders requests as they arrive, when only their headers were parsed. In one round of the event loop a line starts at
+ * most one request, and only a few lines start any: half of them those with fewest requests, half those that waited
+ * longest. Busy lines hold back their requests while one of a quiet line waits or is under way (`RightOfWay`).
  */
 export class ArrivalTurns {
   readonly #clock: Clock
@@ -58,7 +58,7 @@ export class ArrivalTurns {
     const starting = this.#ways.fewestAndOldest(free, MOST_OF_ROUND).map((line) => {
       const waiting = this.#lines.get(line)!
       const start = waiting.shift()!
-      // Behind those that wait longer.
+      // The line goes behind those that wait longer.
       this.#lines.delete(line)
       if (waiting.length > 0) this.#lines.set(line, waiting)
       return { line, start }
@@ -66,8 +66,8 @@ export class ArrivalTurns {
     try {
       for (const { line, start } of starting) this.#start(line, start)
     } finally {
-      // Behind what the starts have set for the next round: a share that is served once a round (`RequestShares`) is
-      // ready again when its line's next request comes.
+      // Only now, so that the next round runs after what the starts have scheduled: a share that is served once a round
+      // (`RequestShares`) is ready again when its line's next request starts.
       const isFree = this.#hasAnswered || [...this.#lines.keys()].some((line) => !held.has(line))
       this.#hasAnswered = false
       if (this.#lines.size > 0) this.#lookAgain(isFree)
@@ -90,7 +90,7 @@ export class ArrivalTurns {
 }
 
 /**
- * Lets requests of a server wait for their turns before its handlers see them. Call it when the handlers were added.
+ * Lets requests of a server wait for their turns before its handlers see them. Call it after the handlers were added.
  * @param lineOf the line of a request, by its headers and connection
  */
 export function orderArrivals(server: Server, turns: ArrivalTurns, lineOf: (request: IncomingMessage) => string): void {

@@ -7,7 +7,10 @@ export interface BodyLimits {
   readonly mostBytesOfOne: number
 }
 
-/** Limits the memory of bodies under way. A body counts with its announced length, or with its limit. */
+/**
+ * Limits the memory of bodies under way. A body counts as many bytes as its headers announce; without a length, as many
+ * as its route allows.
+ */
 export class BodyBudget {
   readonly #limits: BodyLimits
   readonly #held = new Map<string, number>()
@@ -23,7 +26,8 @@ export class BodyBudget {
 
   /**
    * @returns a function that releases the bytes
-   * @throws SpoutError TooManyRequests; a single body is always accepted, because routes limit its size
+   * @throws SpoutError TooManyRequests. The limit for one caller never refuses its only body, whose size the route
+   * limits
    */
   hold(who: string, bytes: number): () => void {
     const own = this.#held.get(who) ?? 0

@@ -11,7 +11,9 @@ export interface ShareLimits {
 
 export interface RequestSharesOptions extends ShareLimits {
   readonly clock: Clock
-  /** Limit of requests of one share that wait for their turn. One more is refused, after `longestWaitMs`. Default 256. */
+  /**
+   * Limit of requests of one share that wait for their turn. One more is refused, after `longestWaitMs`. Default 256.
+   */
   readonly mostWaiting?: number
   /**
    * How long a request waits before it is refused. Default 1 s: a client that asks in a loop is slowed instead of
@@ -133,7 +135,8 @@ export class RequestShares {
   }
 
   /**
-   * Rejects with an error as late as a wait in vain, and one a round: who ignores a refusal cannot ask again at once.
+   * Rejects with an error after `longestWaitMs`, one per round of the event loop. So a client that ignores refusals
+   * cannot ask again at once.
    * @param why called when it is due
    */
   refuse(why: () => SpoutError): Promise<never> {

@@ -2,7 +2,7 @@ import { type Clock, RecentPeaks } from '@spout/runtime'
 
 /** How long a request goes ahead, from its start. One that takes longer waits for something, as a watch does. */
 const AHEAD_MS = 10
-/** A request counts to its line for this long. */
+/** A request counts as one of its line for this long at most. */
 const COUNTS_MS = 1000
 /** The most time for which others can be held without a pause. */
 const MOST_SAVED_MS = 20
@@ -14,9 +14,9 @@ interface UnderWay {
 }
 
 /**
- * Decides which lines hold back their next requests while one of another line waits or is under way. That with fewest
- * requests goes ahead: so a client that asks one thing after the other is not slowed in each of the rounds that a write
- * takes, by whoever has many requests open.
+ * Decides which lines hold back their next requests. The line with fewest requests goes ahead: all others hold back
+ * while a request of it waits or is under way. A write takes several rounds of the event loop. Without this, whoever
+ * has many requests open would slow each of them for a client that asks one thing after the other.
  *
  * Others are held for half of the time at most, however many go ahead.
  */
@@ -24,7 +24,9 @@ export class RightOfWay {
   readonly #clock: Clock
   readonly #goesAhead: (line: string) => boolean
   readonly #underWay = new Map<string, Set<UnderWay>>()
-  /** Whoever had two requests a moment ago, of which one is answered, is still busier than who never has two. */
+  /**
+   * The most requests that each line had lately. One that had two a moment ago is busier than one that never has two.
+   */
   readonly #peaks: RecentPeaks
   #savedMs = MOST_SAVED_MS
   #isHolding = false
@@ -44,8 +46,9 @@ export class RightOfWay {
   }
 
   /**
-   * Of lines in the order of their waiting `most` ones: half of them those with fewest requests, half those that waited
-   * longest.
+   * Picks lines: half of them those with fewest requests, half those that waited longest.
+   * @param lines in the order in which they began to wait
+   * @param most how many to pick
    */
   fewestAndOldest(lines: readonly string[], most: number): readonly string[] {
     return this.#peaks.fewestAndOldest(lines, most)

@@ -70,9 +70,9 @@ const REPORT_JSON_LIMITS = {
 const NODE_SHARE = { perSecond: 1000, burst: 5000 } as const
 /** A rack of nodes may enrol from one address. */
 const STRANGER_SHARE = { perSecond: 50, burst: 200 } as const
-/** After our restart many nodes send whole reports at once. Those without room try again. */
+/** After our restart many nodes send whole reports at once. Those that find no room try again. */
 const BODIES = { mostBytes: 256 * 1024 * 1024, mostBytesOfOne: REPORT_LIMIT_BYTES } as const
-/** A node has two or three. A thousand nodes may have one address. */
+/** A node has two or three connections. A thousand nodes may share one address. */
 const CONNECTIONS = { most: 16_384, mostOfSource: 8192 } as const
 /** Limit for clients that start a TLS handshake and do not finish it. */
 const HANDSHAKE_MS = 10_000
@@ -196,7 +196,7 @@ export class AgentLink implements Component {
     }
     const node =
       'token' in body
-        ? // The second half pins the authority for the agent; the secret is the first.
+        ? // The secret is before the dot. Behind it is the pin by which the agent verifies the authority.
           await admission.enrolNode(body.token.split('.', 1)[0] ?? '', issue, body.csr)
         : await admission.enrolNamedNode(await this.#clusterNode(body.serviceAccountToken, request.ip), issue)
     notesOf(request).object = `nodes/${node.id}`
@@ -214,7 +214,7 @@ export class AgentLink implements Component {
     return { certificate: issued.certificate, ca: authority.certificate }
   }
 
-  /** The node gets its whole set first, then changes, until it goes. */
+  /** Sends a node its state: first all of it, then changes, until the node disconnects. */
   async #sendState(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const nodeId = this.#nodeOf(request)
     const { states, clock, log } = this.#options

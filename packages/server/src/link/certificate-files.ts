@@ -108,7 +108,7 @@ export class CertificateFiles implements ServedCertificate {
     const expiresAt = this.expiresAt?.toISOString()
     this.#options.log.error(
       { event: 'certificate-refused', reason, expiresAt },
-      'the certificate before it stays in force',
+      'the new certificate is refused; the previous one stays in force',
     )
   }
 

@@ -13,7 +13,7 @@ export interface StateStreamOptions {
 }
 
 const HEARTBEAT_MS = 1000
-/** More is not written before the reader has taken it. */
+/** How much is written together. The rest waits until the reader has taken it. */
 const CHARACTERS_TOGETHER = 65_536
 
 const lineText = (line: object): string => `${JSON.stringify(line)}\n`

@@ -5,11 +5,6 @@ import type { NetworkContext } from './context.ts'
 import type { Shown } from './listing.ts'
 import { shownPoolNetwork, shownPoolSubnet, shownPort } from './shown.ts'
 
-/**
- * Where any UUID is a network, a subnet and a port (`octavia.noop`), a list that is asked for one of which nothing is
- * known has it: clients such as `openstack` look up what they are about to name.
- */
-
 const meta = (id: string) => ({ id, name: '', description: '', createdAt: '1970-01-01T00:00:00.000Z', updatedAt: null })
 
 /** RFC 5737: an address that is nobody's. */
@@ -42,7 +37,11 @@ const MADE_UP: Readonly<Record<'networks' | 'subnets' | 'ports', (context: Netwo
   ports: ({ view }, id) => shownPort(view, address(id)),
 }
 
-/** What a list has, and the one that it is asked for by its id where any id is known. */
+/**
+ * The known objects, and a made-up one if the request filters the list by an unknown id. That is so with `octavia.noop`
+ * alone, where any UUID counts as a network, a subnet and a port: clients such as `openstack` look up an object before
+ * they name it.
+ */
 export function withAnyId(
   context: NetworkContext,
   request: FastifyRequest,

@@ -3,7 +3,7 @@ import { type Address, parseAs, SpoutError, uuid } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { projectForNew, requireRole } from '../authn/access.ts'
-import { requireChoice } from './chosen-id.ts'
+import { refuseChosenId } from './chosen-id.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { addressesOf, networkOrPool, ownAddress } from './scope.ts'
@@ -84,7 +84,7 @@ export function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext
 
 async function createFloating(context: NetworkContext, principal: Principal, wanted: Draft): Promise<Address> {
   const { admission } = context
-  requireChoice(principal, 'floatingip', wanted.id)
+  refuseChosenId(principal, 'floatingip', wanted.id)
   const projectId = projectForNew(principal, wanted.project_id ?? wanted.tenant_id)
   const found = networkOrPool(context, principal, wanted.floating_network_id)
   if (!('pool' in found))
@@ -140,8 +140,9 @@ const portOf = ({ view }: NetworkContext, { ownerId }: Address): Address | null 
   ownerId === null ? null : view.addressByPort(ownerId)
 
 /**
- * Makes a change of floating IPs, and waits for the nodes that carry load balancers of these ports. In Octavia a floating
- * IP leaves the load balancer ACTIVE: cloud-provider-openstack asks next, and takes PENDING_UPDATE as a failure.
+ * Makes a change of floating IPs, and waits until the nodes have confirmed the load balancers of these ports. In
+ * Octavia a floating IP leaves the load balancer ACTIVE: cloud-provider-openstack looks next, and takes PENDING_UPDATE
+ * as a failure.
  */
 async function settled<T>(
   { view, settle }: NetworkContext,

@@ -27,7 +27,7 @@ const portDraft = z.strictObject({
     admin_state_up: z.literal(true).optional(),
     device_id: text.optional(),
     device_owner: text.optional(),
-    /** A port gets groups with its load balancer. */
+    /** A port has the security groups of its load balancer, and a new port has none yet. */
     security_groups: z.array(z.never()).optional(),
     port_security_enabled: z.boolean().optional(),
     allowed_address_pairs: z.array(z.never()).optional(),
@@ -96,8 +96,8 @@ export function portRoutes(scope: FastifyInstance, context: NetworkContext): voi
 }
 
 /**
- * The groups of a VIP's port are those of its load balancer.
- * @throws SpoutError for groups of another port: nothing that listens there is ours
+ * Sets the security groups of a VIP's port, which are those of its load balancer.
+ * @throws SpoutError for groups of another port, because we do not know what listens there
  */
 async function setGroups(
   context: NetworkContext,

@@ -4,7 +4,7 @@ import { parseAs, type SecurityGroup, type SecurityRule, SpoutError, uuid } from
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listScope, mayKnow, projectForNew, requireRole } from '../authn/access.ts'
-import { requireChoice } from './chosen-id.ts'
+import { refuseChosenId } from './chosen-id.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
 import { ruleDraft, ruleOf } from './security-rule.ts'
@@ -56,7 +56,7 @@ function groupRoutes(scope: FastifyInstance, context: NetworkContext): void {
     const principal = await authenticate(request)
     requireRole(principal, 'member')
     const { id, name, description, ...wanted } = parseAs(groupDraft, request.body).security_group
-    requireChoice(principal, 'security_group', id)
+    refuseChosenId(principal, 'security_group', id)
     const projectId = projectForNew(principal, wanted.project_id ?? wanted.tenant_id)
     const group = await admission.createSecurityGroup({ id, projectId, name, description, tags: [] })
     return reply.code(201).send({ security_group: shownSecurityGroup(group) })
@@ -98,7 +98,7 @@ function ruleRoutes(scope: FastifyInstance, context: NetworkContext): void {
     requireRole(principal, 'member')
     const { security_group_rule: wanted } = parseAs(ruleDraft, request.body)
     const { id: groupId } = ownGroup(context, principal, wanted.security_group_id)
-    requireChoice(principal, 'security_group_rule', wanted.id)
+    refuseChosenId(principal, 'security_group_rule', wanted.id)
     const rule: SecurityRule = {
       id: wanted.id ?? randomUUID(),
       description: wanted.description ?? '',

@@ -51,7 +51,7 @@ function memberOf(draft: MemberDraft, known: Member | undefined, now: string): M
   return made
 }
 
-/** The members that a pool has. What finds them is made when it is needed. */
+/** The members that a pool has. Their indexes are made when they are first needed. */
 class KnownMembers {
   readonly #members: readonly Member[]
   #byId: ReadonlyMap<string, Member> | null = null
@@ -61,7 +61,10 @@ class KnownMembers {
     this.#members = members
   }
 
-  /** The one that a draft is about: by its id, else by address and port. Often it is at the same place. */
+  /**
+   * The member that a draft means: by its id, else by address and port. The same place of the list is tried first,
+   * since most drafts keep the order.
+   */
   of({ id, address, port }: Pick<MemberDraft, 'id' | 'address' | 'port'>, at: number): Member | undefined {
     const same = this.#members[at]
     if (id !== undefined) {

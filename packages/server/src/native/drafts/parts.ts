@@ -94,7 +94,7 @@ export class Parts {
 
   *listener(draft: ListenerDraft, pools: readonly Pool[], path: string): Pieces<Listener> {
     const { listeners } = this.#current
-    // One that passes TLS on may share its port with another one.
+    // A listener that passes TLS through may share its port with one that does not.
     const passesOn = ({ protocol }: Pick<Listener, 'protocol'>): boolean => protocol === 'tls-passthrough'
     const sameEndpoint = (known: Listener) =>
       known.port === draft.port &&
@@ -104,7 +104,10 @@ export class Parts {
     const { createdAt: _created, updatedAt: _updated, id: _id, defaultPool, routes: routeDrafts, ...own } = draft
     const routes = yield* this.#routes(routeDrafts, known?.routes ?? [], pools, `${path}routes`)
     if (defaultPool !== undefined && own.defaultPoolId !== null)
-      throw new SpoutError('InvalidField', { field: `${path}defaultPool`, reason: 'stands beside defaultPoolId' })
+      throw new SpoutError('InvalidField', {
+        field: `${path}defaultPool`,
+        reason: 'cannot be set together with defaultPoolId',
+      })
     const defaultPoolId =
       defaultPool === undefined ? own.defaultPoolId : poolNamed(pools, defaultPool, `${path}defaultPool`).id
     const stamped = this.#stamp<Omit<Listener, 'routes'>>(known && withoutRoutes(known), { ...own, defaultPoolId })
@@ -129,7 +132,9 @@ export class Parts {
     return routes
   }
 
-  /** @param known the version before; a draft that names an id needs one. @param path of its fields, with a trailing dot */
+  /**
+   * @param known the version before; a draft that names an id needs one. @param path of its fields, with a trailing dot
+   */
   route(draft: RouteDraft, known: HttpRoute | undefined, pools: readonly Pool[], path: string): HttpRoute {
     const { createdAt: _created, updatedAt: _updated, id, action, ...own } = draft
     if (id !== undefined && known === undefined) throw unknownPart(`${path}id`, 'Route', id)

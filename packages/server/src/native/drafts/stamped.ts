@@ -9,7 +9,7 @@ export interface Stamped {
 }
 
 /**
- * A part with its fields. A new one gets an id, and a changed one a time.
+ * A part made of its own fields. A new one gets an id and `createdAt`, a changed one `updatedAt`.
  * @param known the part before; undefined: it is new
  * @param now RFC 3339
  */
@@ -22,7 +22,7 @@ export function stamped<T extends Stamped>(known: T | undefined, own: Omit<T, ke
 }
 
 /**
- * The part that a draft is about: by its id, else the one that is the same.
+ * The part that a draft means: the one with its id. If the draft has no id, the one that `same` finds.
  * @param what the kind, for people
  * @returns undefined for a new one
  * @throws SpoutError ReferenceNotFound for an id that no part has

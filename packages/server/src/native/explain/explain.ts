@@ -138,9 +138,11 @@ function explainListener(
     allowedCidrs: admittedSources(listener, rules),
     /** Whether clients need a certificate; null: they are not asked for one. */
     clientCertificates: clientCertificatesOf(listener),
-    /** Whether they are looked up in lists of revoked ones. */
+    /** Whether these are looked up in a revocation list. */
     clientRevocations: (listener.tls?.clientCertificates?.crlCertificateId ?? null) !== null,
-    /** The listener of its port that gets the connections whose name none of its routes takes; null: none does. */
+    /**
+     * The listener of the same port that gets connections for names that this one has no route for; null: none does.
+     */
     others: others === undefined ? null : { id: others.id, name: others.name },
     answers: loadBalancer.enabled && listener.enabled,
     why: !loadBalancer.enabled
@@ -162,7 +164,7 @@ function clientCertificatesOf({ tls }: Listener): 'required' | 'optional' | 'any
   return clientCertificates.required ? 'required' : 'optional'
 }
 
-/** Routes in their order. One that is not reached takes no request, because earlier ones take all of its. */
+/** Routes in their order. A route is not reached when earlier ones take every request that it matches. */
 function explainRoutes(routes: Listener['routes']) {
   const enabled = routes.filter((route) => route.enabled)
   const compiled = compileRoutes(enabled)

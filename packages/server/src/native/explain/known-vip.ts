@@ -78,8 +78,9 @@ export function announcersOf(context: NativeContext, known: KnownVip): readonly 
 }
 
 /**
- * How the address is announced, and the shard whose master does it. In a BGP group a VIP of a tenant network goes by VRRP
- * shard; a VIP that needs a symmetric path goes by BGP from its shard's master alone.
+ * How the address is announced, and the shard whose master does it; no shard if every node does. In a BGP group, the
+ * master of a VRRP shard announces a VIP on a tenant network. A VIP that needs a symmetric path is announced by BGP,
+ * from its shard's master alone.
  */
 export function wayOf(context: NativeContext, { loadBalancer, vip, group }: KnownVip) {
   const shard = context.view.get('placement', loadBalancer.id)?.value.shard ?? null

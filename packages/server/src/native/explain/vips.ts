@@ -75,7 +75,7 @@ export const vipRoutes: readonly Route[] = [
     method: 'GET',
     path: '/vips/:address/history',
     tag,
-    summary: 'The moves of an address, oldest first, since the control plane started; the older ones are forgotten',
+    summary: 'The moves of an address, oldest first, since the control plane started; only the newest ones are kept',
     access: 'reader',
     query: byAddress,
     body: null,

@@ -78,7 +78,7 @@ interface Changed {
   readonly at: number
 }
 
-/** Error fields are paths in the route. */
+/** Changes the routes of a listener. Fields of errors are paths in the route. */
 async function changeRoutes(
   context: NativeContext,
   call: Call<unknown>,
@@ -99,7 +99,9 @@ async function changeRoutes(
   }
 }
 
-/** @param before the id of the route that it stands before; null: it is the last. @throws SpoutError ReferenceNotFound */
+/**
+ * @param before the id of the route that it stands before; null: it is the last. @throws SpoutError ReferenceNotFound
+ */
 function put(routes: readonly HttpRoute[], made: HttpRoute, before: string | null): Changed {
   const at = before === null ? routes.length : routes.findIndex(({ id }) => id === before)
   if (at < 0) throw new SpoutError('ReferenceNotFound', { field: 'before', what: 'Route', id: before ?? '' })

@@ -180,7 +180,7 @@ const changeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(k
         const wanted = { ...merged(known, call.body), id: stored.id }
         const parts = new Parts(current, now, monitorDefaultsOf(context, current))
         const made = yield* kind.make(parts, yield* parsingAs(kind.draft, wanted), current)
-        // What was validated before costs nothing.
+        // The stored list is left out of the parsing: it was validated when it was stored, and may be long.
         return keepsList ? { ...made, [list]: stored[list] } : made
       })
       return partOf(kind.of(changed), call.params.part, kind.what)

@@ -253,10 +253,11 @@ export function requireVersion(request: FastifyRequest, current: LoadBalancer): 
   throw new SpoutError('VersionMismatch', { what: 'Load balancer', id: current.id })
 }
 
-const OURS = ['id', 'projectId', 'networkId', 'nodeGroupId', 'classId', 'zoneId', 'leftNodeId', 'createdAt'] as const
+/** Fields that a replacement may repeat, but not change. */
+const FIXED = ['id', 'projectId', 'networkId', 'nodeGroupId', 'classId', 'zoneId', 'leftNodeId', 'createdAt'] as const
 
 function refuseChangedIdentity(current: LoadBalancer, body: z.output<typeof replacement>): void {
-  for (const field of OURS)
+  for (const field of FIXED)
     if (body[field] !== undefined && body[field] !== current[field]) throw new SpoutError('ImmutableField', { field })
   const addresses = (vips: LoadBalancer['vips']) => vips.map((vip) => vip.addressId).join()
   if (body.vips !== undefined && addresses(body.vips) !== addresses(current.vips))

@@ -13,7 +13,7 @@ import { LOAD_BALANCERS } from './load-balancers.ts'
 const MOST_MEMBERS = 10_000
 /** Limit of changes in one call. */
 const MOST_CHANGES = 1000
-/** A change with more members is made in pieces. Others of a load balancer share their commits. */
+/** A change with more members is made in pieces. Smaller changes of one load balancer share a commit. */
 const MOST_AT_ONCE = 64
 
 export const memberChangeDraft = z.strictObject({

@@ -13,8 +13,8 @@ export interface Collection<K extends Kind> {
   readonly access: Access
   readonly schema: z.ZodType
   /**
-   * Whether an object is known to its project and to administrators alone. Then a watch of another project is not woken
-   * by it, which would cost the one who changes it time for each open watch of everybody.
+   * Whether only its project and administrators know an object. Then a change of it wakes no watch of another project.
+   * Otherwise each change would cost its author time for every open watch.
    */
   readonly ofProject?: boolean
   /** Whether the caller may know of the object. */

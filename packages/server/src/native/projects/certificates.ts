@@ -11,8 +11,9 @@ import { readRoutes } from '../watches/read-routes.ts'
 /** A certificate as the API answers it: the key is not in it, sealed or not. */
 const publicCertificate = certificate.omit({ sealedKey: true }).extend({
   /**
-   * `keyed`: shown to clients or members. `authorities`: members' and clients' certificates are checked with it.
-   * `revocations`: says which of clients' certificates count no more. `users`: a list of users and hashes of their passwords.
+   * `keyed`: shown to clients or members. `authorities`: members' and clients' certificates are verified with it.
+   * `revocations`: lists certificates that their authority has revoked. `users`: a list of users and hashes of their
+   * passwords.
    */
   use: z.enum(CERTIFICATE_USES),
   status: z.strictObject({
@@ -42,7 +43,7 @@ export const certificateRoutes: readonly Route[] = [
     path: '/certificates',
     tag: 'certificates',
     summary:
-      'Store a certificate: `chain` and `key` as PEM; `key` is never shown again. Without `key`: authorities, or lists of what they revoked. Or `users`, never shown either',
+      'Store a certificate: `chain` and `key` as PEM; `key` is never shown again. Without `key`: certificates of authorities, or revocation lists. Or `users`, never shown either',
     access: 'member',
     body: certificateDraft.extend({ projectId: uuid.optional() }),
     answer: { status: 201, schema: publicCertificate },
