@@ -79,7 +79,7 @@ export interface StoreAdmissionOptions {
   readonly hosts?: HostRule
 }
 
-/** Answers to writes that are given before another request has its turn: a millisecond of work. */
+/** Answers to writes that are given in one round of the event loop: a millisecond of work. Then others have a turn. */
 const MOST_ANSWERS_OF_ROUND = 4
 
 /**

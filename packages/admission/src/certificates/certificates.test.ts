@@ -428,8 +428,10 @@ describe('a list of users', () => {
     const { id: shown } = await office.admission.createCertificate(draft())
     const change = (of: string, to: object) => refused(office.admission.changeCertificate(of, to))
     expect(await change(id, { chain: one.certificate, key: one.key })).toContain('users')
-    expect(await change(shown, { users: `joe:${SHA}` })).toContain('it is a certificate')
-    expect(await change(id, { chain: one.certificate, users: `joe:${SHA}` })).toContain('stands beside chain')
+    expect(await change(shown, { users: `joe:${SHA}` })).toContain('this is no list of users')
+    expect(await change(id, { chain: one.certificate, users: `joe:${SHA}` })).toContain(
+      'cannot be set together with chain',
+    )
     expect(await refused(office.admission.createCertificate({ ...list('joe:secret'), tags: [] }))).toContain('line 1')
     expect(await refused(office.admission.createCertificate({ projectId: office.project.id, name: 'a' }))).toContain(
       'chain',

@@ -47,7 +47,10 @@ export async function createCertificate(
   })
 }
 
-/** The certificate that was made of this secret or container already. @throws SpoutError NotFound without that */
+/**
+ * The certificate that was made of this secret or container before; null if there is none yet.
+ * @throws SpoutError NotFound if the project has no such secret or container
+ */
 function fromOrigin({ view }: AdmissionContext, claim: Claim, originId: string, projectId: string): Certificate | null {
   const origin = view.get('secret', originId) ?? view.get('secretContainer', originId)
   if (origin?.value.projectId !== projectId || !claim.use(`origin/${originId}`))
@@ -84,7 +87,8 @@ export async function changeCertificate(
 }
 
 /**
- * @returns null where there is nothing to read
+ * Reads the content in a request.
+ * @returns null if the request has none
  * @throws SpoutError MissingField, InvalidField
  */
 function readContent(
@@ -93,7 +97,8 @@ function readContent(
 ): ReturnType<typeof readCertificate> | null {
   if (users !== undefined) {
     const other = chain === undefined ? (key === undefined ? null : 'key') : 'chain'
-    if (other !== null) throw new SpoutError('InvalidField', { field: 'users', reason: `stands beside ${other}` })
+    if (other !== null)
+      throw new SpoutError('InvalidField', { field: 'users', reason: `cannot be set together with ${other}` })
     return readUsers(users, nowMs)
   }
   if (chain === undefined && key !== undefined) throw new SpoutError('MissingField', { field: 'chain' })
@@ -115,7 +120,7 @@ function replacement(
   if (use === 'users' && !isOfUsers) throw new SpoutError('MissingField', { field: 'users' })
   if (use === 'users') return replacedUsers(context, { id, sealedKey: stored.sealedKey }, { content, keyPem })
   if (isOfUsers)
-    throw new SpoutError('InvalidField', { field: 'users', reason: 'must be left out: it is a certificate' })
+    throw new SpoutError('InvalidField', { field: 'users', reason: 'must be left out: this is no list of users' })
   if (use === 'keyed' && keyPem === null) throw new SpoutError('MissingField', { field: 'key' })
   if (use !== 'keyed' && keyPem !== null)
     throw new SpoutError('InvalidField', { field: 'key', reason: `must be left out for ${WITHOUT_KEY[use]}` })
@@ -128,7 +133,7 @@ function replacement(
   return { ...content, sealedKey: sealedFor(context, id, keyPem) }
 }
 
-/** Users that were there before keep their content's name, so that nothing is told to nodes. */
+/** A list with the same users and hashes as before keeps its content id, so that nodes need not fetch it again. */
 function replacedUsers(
   context: AdmissionContext,
   { id, sealedKey }: Pick<Certificate, 'id' | 'sealedKey'>,

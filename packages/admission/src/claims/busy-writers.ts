@@ -1,8 +1,8 @@
 import { type Clock, RecentPeaks, systemClock } from '@spout/runtime'
 
 /**
- * Knows which projects have more changes under way at once than another that writes, too. Their commits yield: so who
- * changes one thing after the other seldom meets a flush of theirs.
+ * Decides whose commits yield: those of a project that has more changes under way at once than another project that
+ * writes, too. So a client that changes one thing after the other seldom waits for a flush of a busy project.
  */
 export class BusyWriters {
   readonly #peaks: RecentPeaks

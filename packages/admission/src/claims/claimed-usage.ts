@@ -15,9 +15,9 @@ interface Held {
 }
 
 /**
- * The quota that writes under way will use beyond what is counted for their objects already, as a sum for each project:
- * very many writes may be under way at once, and each asks. The sums are right as long as `recount` is called when what
- * is counted for an object changes, because that is in the sum no more once it is counted.
+ * Sums up, for each project, the quota that writes under way will use beyond what is already counted for their objects.
+ * The sums are kept, because each of very many writes under way asks for them. `recount` must be called whenever the
+ * counted value of an object changes: what is counted leaves the sum.
  */
 export class ClaimedUsage {
   readonly #countedFor: (key: string) => Usage

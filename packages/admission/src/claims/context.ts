@@ -51,7 +51,7 @@ export interface AdmissionContext {
    * Spreads the answers to a project's writes over rounds of the event loop: to render one takes as long as a request.
    */
   readonly answers: OneARound
-  /** Whose commits leave the disk to others. */
+  /** Decides whose commits leave the disk to others. */
   readonly writers: BusyWriters
   /** Milliseconds since 1970. */
   readonly now: () => number

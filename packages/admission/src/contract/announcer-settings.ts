@@ -10,7 +10,7 @@ import {
 import { z } from 'zod'
 
 type WithoutDefault<S> = S extends z.ZodDefault<infer T> ? T : S
-/** The settings of a request. Fields that are absent keep their values. */
+/** An announcer's settings as a request names them. Fields that are absent keep their values. */
 type Named<S extends z.ZodObject> = z.ZodObject<
   { [F in keyof S['shape']]: z.ZodOptional<WithoutDefault<S['shape'][F]>> },
   z.core.$strict
@@ -28,14 +28,14 @@ type ChangeShape = {
 }
 
 /**
- * The announcers' fields of a new node group. Where every group has the settings, admission completes them: it must tell a
- * field that was left out from one that was given its default.
+ * The fields of a draft that belong to announcers. Settings that every group has stay without defaults here, and
+ * admission completes them: it must tell a field that was left out from one that was given its default.
  */
 export const settingsDraftShape = shapeOf<DraftShape>((name, named, everyGroupHas) =>
   everyGroupHas ? named.default({}) : nodeGroup.shape[name],
 )
 
-/** The announcers' fields of a changed one. Null takes the settings away, where a group may be without. */
+/** The fields of a change that belong to announcers. Null removes the settings, if a group can be without them. */
 export const settingsChangeShape = shapeOf<ChangeShape>((_name, named, everyGroupHas) =>
   everyGroupHas ? named : named.nullable(),
 )

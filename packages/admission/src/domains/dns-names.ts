@@ -3,8 +3,9 @@ import type { Claim } from '../claims/claims.ts'
 import type { AdmissionContext } from '../claims/context.ts'
 
 /**
- * Checks the names that a load balancer is given, and claims those that it did not have: a domain of its project covers
- * each, and no other load balancer has it, of whatever project, whose domains still cover it.
+ * Checks the DNS names of a load balancer, and claims those that it did not have before. A domain of its project must
+ * cover each of them. No other load balancer, of any project, may have the name, unless that project has lost the
+ * domain.
  * @throws SpoutError InvalidField, DnsNameTaken
  */
 export function claimDnsNames(

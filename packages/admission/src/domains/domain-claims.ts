@@ -55,7 +55,7 @@ export const withdrawDomainClaim = (context: AdmissionContext, id: string): Prom
   transact(context, (claim) => {
     const stored = find(context, 'domainClaim', id, WHAT)
     const project = context.view.get('project', stored.value.projectId)
-    const taken = project === null || !isHeld(stored.value) ? [] : [without(project, [stored.value.domain])]
+    const taken = project === null || !isHeld(stored.value) ? [] : [withoutProven(project, [stored.value.domain])]
     for (const { value } of taken) checkDomainsStay(context, claim, { id: value.id, domains: domainsOf(value) })
     return { writes: [deleteOf('domainClaim', stored), ...taken.map(({ write }) => write)], result: undefined }
   })
@@ -82,14 +82,13 @@ export const concludeDomainCheck = (
     const moved =
       isHeld(next) === isHeld(stored.value)
         ? []
-        : [isHeld(next) ? and(project, domain) : without(project, [domain]).write]
+        : [isHeld(next) ? withProven(project, domain) : withoutProven(project, [domain]).write]
     return { writes: [putOver('domainClaim', stored, next), ...moved], result: next }
   })
 
 /**
- * The writes that take from other projects what the administrator assigns to one: proven domains that are the same or
+ * The writes by which other projects lose what the administrator assigns to one: proven domains that are the same or
  * below.
- * @returns the writes
  */
 export function lossesTo(
   { view, now }: AdmissionContext,
@@ -116,22 +115,22 @@ export function lossesTo(
   }
   for (const [projectId, gone] of lost) {
     const project = view.get('project', projectId)
-    if (project !== null) writes.push(without(project, gone).write)
+    if (project !== null) writes.push(withoutProven(project, gone).write)
   }
   return writes
 }
 
-/** The claims of a project that goes. */
-export const claimsOf = ({ view }: AdmissionContext, projectId: string): readonly Write[] =>
+/** The writes that delete the claims of a project, with the project. */
+export const removedClaims = ({ view }: AdmissionContext, projectId: string): readonly Write[] =>
   view.list('domainClaim', { projectId }).flatMap(({ id }) => {
     const stored = view.get('domainClaim', id)
     return stored === null ? [] : [deleteOf('domainClaim', stored)]
   })
 
-const and = (project: Versioned<Project>, domain: string): Write =>
+const withProven = (project: Versioned<Project>, domain: string): Write =>
   putOver('project', project, { ...project.value, provenDomains: [...(project.value.provenDomains ?? []), domain] })
 
-function without(project: Versioned<Project>, gone: readonly string[]) {
+function withoutProven(project: Versioned<Project>, gone: readonly string[]) {
   const left = (project.value.provenDomains ?? []).filter((domain) => !gone.includes(domain))
   const { provenDomains: _, ...rest } = project.value
   const value: Project = left.length === 0 ? rest : { ...rest, provenDomains: left }

@@ -7,7 +7,7 @@ export interface DomainCheck {
   readonly finding: DomainFinding
   /** Whether another project has the domain, or a wildcard above it. */
   readonly isHeldByOthers: boolean
-  /** Whether the administrator gave one of those. */
+  /** Whether the administrator assigned one of those to another project. */
   readonly isGivenToOthers: boolean
   /** Milliseconds since 1970. */
   readonly nowMs: number

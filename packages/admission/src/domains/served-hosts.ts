@@ -25,9 +25,9 @@ const REASONS = {
 } as const
 
 /**
- * Checks the hosts that a load balancer's routes name anew against the domains of projects. What it served before stays,
- * so that a domain which somebody is given later keeps nobody from changing something else. A route without a host names
- * none.
+ * Checks hosts that a load balancer's routes did not name before against the domains of projects. Hosts that it served
+ * before stay allowed: if another project gets their domain later, the owner can still change everything else. A route
+ * without a host names none.
  * @throws SpoutError HostNotAllowed with all fields that are refused for the same reason
  */
 export function checkServedHosts(

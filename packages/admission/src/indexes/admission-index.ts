@@ -109,7 +109,7 @@ export class AdmissionIndex {
     return [...(this.#heldBy.get(holderId) ?? [])].flatMap((id) => this.#addresses.get(id) ?? [])
   }
 
-  /** Another number after each change by which who has an address, or which networks there are, may have changed. */
+  /** A version number: it differs after each change of an address, a node or a network. */
   get addressFacts(): number {
     return this.#addressFacts
   }
@@ -144,7 +144,7 @@ export class AdmissionIndex {
     return [...(this.#boundTo.get(portId) ?? [])].flatMap((id) => this.#addresses.get(id) ?? [])
   }
 
-  /** Whether a load balancer of the network has a member at this address. */
+  /** Whether a load balancer of the network has a member, or a receiver of access logs, at this address. */
   isMember(networkId: string, ip: Ip): boolean {
     return this.#members.of(networkId)?.has(formatIp(ip)) ?? false
   }
@@ -156,7 +156,7 @@ export class AdmissionIndex {
     return null
   }
 
-  /** A load balancer with a listener that uses this certificate; null if there is none. */
+  /** A load balancer with a listener or a pool that uses this certificate; null if there is none. */
   certificateUser(certificateId: string): LoadBalancer | null {
     for (const id of this.#certificateUsers.of(certificateId)) return this.#loadBalancers.get(id) ?? null
     return null

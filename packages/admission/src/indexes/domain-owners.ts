@@ -15,7 +15,9 @@ export type HostOwner = 'own' | 'foreign' | 'partly' | 'nobody'
 export class DomainOwners {
   readonly #domainsOf = new Map<string, readonly string[]>()
   readonly #ownersOf = new Map<string, Set<string>>()
-  /** Owners of domains below a name; with `=` before the name, of exact ones with one more label. */
+  /**
+   * How many domains below a name each project has. The key `=NAME` counts exact domains with one more label than NAME.
+   */
   readonly #below = new Map<string, Map<string, number>>()
 
   /** @param domains none when the project is gone */
@@ -28,7 +30,7 @@ export class DomainOwners {
     else this.#domainsOf.set(projectId, domains)
   }
 
-  /** Whether any project has a domain. */
+  /** Whether no project has a domain. */
   get isEmpty(): boolean {
     return this.#domainsOf.size === 0
   }

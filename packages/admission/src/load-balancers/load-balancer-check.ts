@@ -37,7 +37,10 @@ export function* findingNetworkOf(context: AdmissionContext, document: CheckedDo
   return { found, facts, networks: resolveContext.networks }
 }
 
-/** What was found, if no fact has changed since. The view shows a network before the index hears of it. */
+/**
+ * What was found, if no fact has changed since. Networks are compared, too, because the view shows one before the index
+ * hears of it.
+ */
 const stillFound = (context: AdmissionContext, known: KnownNetwork | null, networks: ResolveContext['networks']) =>
   known !== null &&
   known.facts === context.index.addressFacts &&
@@ -109,7 +112,9 @@ export function checkedNetworkId(
   return network?.id ?? null
 }
 
-/** @throws SpoutError InvalidField for an id that is in another load balancer. Those of the stored version are its own. */
+/**
+ * @throws SpoutError InvalidField for an id that is in another load balancer. Those of the stored version are its own.
+ */
 function checkChildIds(
   view: AdmissionContext['view'],
   loadBalancer: Pick<LoadBalancer, 'id' | 'listeners' | 'pools'>,

@@ -18,7 +18,9 @@ export interface StepOptions {
 }
 
 export interface LongStep {
-  /** Does what takes long, from a version that may not be the newest when the step is run. Called again for a newer one. */
+  /**
+   * Does what takes long, from a version that may not be the newest when the step is run. Called again for a newer one.
+   */
   readonly prepare: (current: LoadBalancer) => Promise<void>
   /** Resolves when the next piece may be done. */
   readonly turn: Turn
@@ -37,7 +39,7 @@ const MOST_TOGETHER = 256
 /** Limits how long the steps of a commit take, which nothing interrupts: one of a large document takes milliseconds. */
 const MOST_MS = 1
 
-/** How often a step is prepared for newer versions. Then it is run without. */
+/** How often a step is prepared for newer versions. Then it is run unprepared. */
 const MOST_PREPARED = 5
 
 /**
@@ -102,7 +104,10 @@ export class LoadBalancerQueue {
     return queue.splice(0, Math.min(count, MOST_TOGETHER))
   }
 
-  /** The queue is the only one here that changes the load balancer, but for the moves of its floating IPs. */
+  /**
+   * Prepares a long step from the stored version, and again if that has changed meanwhile. In this process only moves of
+   * floating IPs change a load balancer past its queue.
+   */
   async #prepare(id: string, { long }: Waiting): Promise<void> {
     if (long === undefined) return
     let before: LoadBalancer | null = null

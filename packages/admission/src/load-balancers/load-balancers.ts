@@ -21,12 +21,14 @@ import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
 import { type PreparedMembers, preparingMembers, withMembers } from './member-change.ts'
 import { orderedId } from './ordered-id.ts'
 
+/** A change that was made in pieces. */
 interface LongChange {
+  /** The version that it was made from. */
   readonly current: LoadBalancer
-  /** Those that differ. */
+  /** The fields that differ. */
   readonly fields: LoadBalancerChange
   readonly next: LoadBalancer
-  /** Of its members; null for not looked up. */
+  /** The network of its members; null if it was not looked up. */
   readonly network: KnownNetwork | null
 }
 
@@ -99,7 +101,7 @@ export class LoadBalancers {
     return existing(id, await this.#queue.run(id, step, { alone: true, long: { prepare, turn } }))
   }
 
-  /** What depends on the load balancer alone. */
+  /** Makes and checks what depends on the load balancer alone. */
   *#preparing(
     current: LoadBalancer,
     change: (current: LoadBalancer) => Pieces<LoadBalancerChange>,
@@ -112,7 +114,9 @@ export class LoadBalancers {
     return { current, fields, next, network }
   }
 
-  /** What depends on other objects. @param renewed the current version with the fields of the change */
+  /**
+   * Checks and claims what depends on other objects. @param renewed the current version with the fields of the change
+   */
   #changed(
     claim: Claim,
     current: LoadBalancer,

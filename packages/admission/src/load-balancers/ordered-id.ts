@@ -1,9 +1,9 @@
 const TIME_DIGITS = 12
 
 /**
- * A UUID of version 7 (RFC 9562 section 5.7): its time first, then what is random. Objects that are made one after the
- * other are then neighbours in the store's indexes, so many of one flush share pages; by random ids each has pages of its
- * own, which are written and checkpointed for it.
+ * A UUID of version 7 (RFC 9562 section 5.7): first the time, then random digits. Objects that are created one after the
+ * other are then neighbours in the store's indexes, and those of one flush share pages. With random ids, each object
+ * would change pages of its own, which have to be written and checkpointed.
  * @param uuid a random one, of version 4
  * @param nowMs since 1970
  */

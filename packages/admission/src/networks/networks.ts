@@ -49,7 +49,7 @@ export async function createNetwork(
 
 /** Two projects on one segment could impersonate each other, so a segment belongs to one project. */
 function refuseSharedSegment(context: AdmissionContext, claim: Claim, draft: z.output<typeof networkDraft>): void {
-  // Then no node carries anything, so no node is on a segment.
+  // Where load balancers may name anything, no node carries them, and none is on a segment.
   if (context.references === 'any') return
   const { physicalNetwork, vlan } = draft.segment
   const shared = context.view
@@ -125,7 +125,11 @@ function checkSubnet(context: AdmissionContext, parent: Network, draft: z.output
     throw new SpoutError('InvalidField', { field: 'nodeRange.last', reason: 'comes before nodeRange.first' })
 }
 
-/** @throws SpoutError when nodes cannot reach members of such a subnet as they must */
+/**
+ * Checks a subnet that nodes reach through tunnels: its network needs return path `dsr`, and a subnet on its segment whose
+ * gateway the tunnels go through.
+ * @throws SpoutError InvalidField
+ */
 function checkTunnelled(parent: Network, { cidr, nodeRange }: z.output<typeof subnetDraft>): void {
   const refuse = (field: string, reason: string) => new SpoutError('InvalidField', { field, reason })
   if (parent.returnPath !== 'dsr')

@@ -5,11 +5,11 @@ import { type Cidr, cidrContains, type Ip, parseCidr, parseIp } from '@spout/net
 const NETWORK_BITS = { 4: 24, 6: 64 } as const
 
 /**
- * Refuses an address that a node's agent reports as its own and that may be somebody else's: a compromised node could
- * take the address of a tenant's member, which the tenant could name no more.
+ * Refuses an address that a node's agent reports as its own but that may be somebody else's. A compromised node could
+ * otherwise report the address of a tenant's member, and the tenant could no longer name it.
  *
- * With configured networks of the fabric it must be in one of these. Without, a node's first address is taken as it is,
- * because the node was enrolled just now. A later one must be in a network in which a node has an address.
+ * If networks of the fabric are configured, the address must be in one of them. If none is, a node's first address is
+ * accepted, because the node was enrolled just now. A later one must be in a network in which a node has an address.
  * @throws SpoutError AddressForbidden, with what to set if it is the node's address
  */
 export function refuseForeignAddress(

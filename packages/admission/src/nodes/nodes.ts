@@ -195,8 +195,8 @@ export async function changeNode(context: AdmissionContext, id: string, input: N
 }
 
 /**
- * Stores the fabric address that a node's agent sees. Refused if another node has it, because neighbours could not tell
- * the two apart, and where it may be somebody else's.
+ * Stores the fabric address that a node's agent sees. It is refused if another node has it, because neighbours could not
+ * tell the two apart, and if it may be somebody else's (`refuseForeignAddress`).
  */
 export async function seeFabricAddress(context: AdmissionContext, id: string, address: string): Promise<Node> {
   const seen = parseAs(ipText, address, 'fabricAddress')

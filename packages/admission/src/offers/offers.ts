@@ -106,7 +106,7 @@ function refuseLargeHeaders(settings: Parameters<typeof hasHeaderRoom>[0]): void
   throw new SpoutError('InvalidField', { field: 'requestSizes.headerBytes', reason })
 }
 
-/** Nothing is stored of a class that limits nothing. */
+/** The stored form: absent if nothing is limited. */
 const storedSizes = (sizes: Partial<RequestSizes> | null | undefined): { readonly requestSizes?: RequestSizes } =>
   sizes == null || ((sizes.headerBytes ?? null) === null && (sizes.bodyBytes ?? null) === null)
     ? {}

@@ -3,7 +3,7 @@ import { SpoutError } from '@spout/model'
 import { contentIdOf } from '@spout/model/content-id'
 import type { CertificateContent } from './read-certificate.ts'
 
-/** Of the text that nodes get. Some 250 users with bcrypt. */
+/** Limit of the text that nodes get: some 250 users with bcrypt. */
 const MOST_BYTES = 20_000
 const LONGEST_NAME = 255
 const NEVER = '9999-12-31T23:59:59.000Z'
@@ -38,8 +38,8 @@ const KINDS: readonly HashKind[] = [
 /**
  * Reads users and the hashes of their passwords, a line `NAME:HASH` for each as `htpasswd` writes them. Empty lines and
  * those that begin with `#` are left out, as is what follows a second colon. Of a user's lines the first counts.
- * @returns what is stored instead of a key: a line of random digits, so that the content's name says nothing of
- * passwords, then a line for each user with the name in hex
+ * @returns what is stored instead of a key: a line of random digits, so that the content id reveals nothing of the
+ * hashes, then a line for each user with the name in hex
  * @throws SpoutError InvalidField, which names the line and never quotes it
  */
 export function readUsers(

@@ -145,7 +145,7 @@ function parsed(der: Buffer): Parsed | null {
 function subjectOf(certificate: Buffer): string {
   const [content] = derElements(derElement(certificate).content)
   const fields = derElements(content!.content)
-  // Versions before 3 do not say theirs.
+  // Version 1 is the default, which DER leaves out.
   return nameText(fields[fields[0]!.tag === VERSION ? 5 : 4]!)
 }
 

@@ -25,7 +25,7 @@ import {
 } from '../claims/context.ts'
 import type { Admission } from '../contract/admission.ts'
 import { checkDomainsStay } from '../domains/dns-names.ts'
-import { claimsOf, lossesTo } from '../domains/domain-claims.ts'
+import { lossesTo, removedClaims } from '../domains/domain-claims.ts'
 import { isInUse } from '../indexes/admission-index.ts'
 
 const draftSchema = project.pick({ name: true, description: true, id: true }).partial({ id: true })
@@ -99,7 +99,7 @@ export async function deleteProject(context: AdmissionContext, id: string): Prom
       writes: [
         deleteOf('project', stored),
         ...(limits === null ? [] : [deleteOf('quota', limits)]),
-        ...claimsOf(context, id),
+        ...removedClaims(context, id),
       ],
       result: undefined,
     }

@@ -8,20 +8,24 @@ export interface Aged {
 const byAge = (a: Aged, b: Aged): number =>
   a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id < b.id ? -1 : a.id > b.id ? 1 : 0
 
-/** Of an object that changed: as it is in the list, and as it is now; null for not at all. */
+/** An object that changed: its version in the list, and its present one. Null: it is not in the list, or gone. */
 interface Change<T> {
   readonly listed: Aged | null
   readonly now: T | null
 }
 
-/** The list keeps former versions in memory until it is asked for, and they can be large. */
+/**
+ * Limit of objects that have a newer version than the list. The list keeps the former ones in memory, and they can be
+ * large.
+ */
 const MOST_FORMER = 64
-/** More than the list has, and these, are sorted as fast without it. */
+/** With this many more changes than the list has rows, sorting everything anew is as fast. */
 const MOST_CHANGES = 1024
 
 /**
- * Objects in the order of their age. It remembers what changed since its list was asked for, so that the next one costs
- * a copy and a search for each change: to sort tens of thousands anew holds the event loop longer than any request.
+ * Objects in the order of their age. It remembers what changed since its list was last asked for, so that the next list
+ * costs a copy and a search for each change. Sorting tens of thousands anew would block the event loop longer than any
+ * request.
  */
 export class AgeOrder<T extends Aged> {
   #rows: readonly T[]
@@ -48,7 +52,7 @@ export class AgeOrder<T extends Aged> {
     return this.#former > MOST_FORMER || this.#changes.size > this.#rows.length + MOST_CHANGES
   }
 
-  /** The same list until something changes. Whoever has a list keeps it as it is. */
+  /** The same list until something changes. A list that was returned never changes. */
   list(): readonly T[] {
     if (this.#changes.size === 0) return this.#rows
     const rows = this.#rows.slice()
@@ -69,7 +73,7 @@ export class AgeOrder<T extends Aged> {
   }
 }
 
-/** Of two sorted lists. What comes is mostly younger than all that is there. */
+/** Merges two sorted lists. What comes is mostly younger than all that is there, and is then appended. */
 function merged<T extends Aged>(rows: T[], come: readonly T[]): T[] {
   const [last, first] = [rows.at(-1), come[0]]
   const all = rows.concat(come)

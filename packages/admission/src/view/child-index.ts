@@ -44,7 +44,10 @@ export function childDifference(
   }
 }
 
-/** Those of a list that the other one lacks. Of a document of thousands usually each has its new version at its place. */
+/**
+ * The items of a list that the other one lacks. Lists of the same length are compared place by place: after most changes
+ * of a long list each item, or its new version, is at its place.
+ */
 const missing = <T extends { readonly id: string }>(own: readonly T[], others: readonly T[]): T[] =>
   own.length === others.length
     ? own.filter((item, at) => item.id !== others[at]!.id)
