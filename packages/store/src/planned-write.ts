@@ -43,7 +43,8 @@ export interface Encoding {
 }
 
 /**
- * @param turn of long values: resolves when the next piece may be done
+ * Checks and encodes the writes of a commit, in pieces.
+ * @param turn resolves when the next piece may be done
  * @throws SpoutError InvalidField for a name or value that cannot be stored
  */
 export async function planWrites(
@@ -57,7 +58,7 @@ export async function planWrites(
   return planned
 }
 
-/** As `planWrites`, of one write and at once. */
+/** Checks and encodes one write, at once. @throws SpoutError InvalidField, as `planWrites` */
 export const planWrite = (storeId: string, write: Write, encoding: Encoding): PlannedWrite =>
   atOnce(planning(storeId, write, encoding, writingAtOnce))
 

@@ -76,11 +76,14 @@ export interface StoreHealth {
 }
 
 export interface CommitOptions {
-  /** Of long values: they are frozen, compared and written as text in pieces; resolves when the next may be done. */
+  /**
+   * For long values, which are then frozen, compared and encoded in pieces. Resolves when the next piece may be done.
+   */
   readonly turn?: () => Promise<void>
   /**
-   * Its writer writes much, and others write, too: it may wait as long as a few flushes take, so that those of others
-   * find an idle disk. It goes along with a flush of others. Default: it does not wait.
+   * Lets the commits of others go first: this one may wait for as long as a few flushes take, so that theirs find an
+   * idle disk, and goes along with a flush of theirs. For a client that writes much while others write, too. Default: it
+   * does not wait.
    */
   readonly yields?: boolean
 }

@@ -7,7 +7,7 @@ import { Sleeper } from './sleeper.ts'
 import type { Change, WatchOptions } from './store.ts'
 import type { KnownValues } from './values/known-values.ts'
 
-/** Otherwise a long replay runs in microtasks only and starves all I/O. */
+/** After this many commits a watch lets I/O run. Otherwise a long replay, which runs in microtasks, would starve it. */
 const COMMITS_PER_TURN = 64
 
 /** What a watch asked for. */
@@ -78,7 +78,7 @@ export class Watches {
     let at = parseRevision(this.#storeId, from) ?? -1
     let bookmarkDue = true
     let commits = 0
-    /** Goes past commits without anything for this watch. @returns false at one that has something, or when it must look */
+    /** Skips commits that have nothing for this watch. @returns false if there is something for it to do */
     const passes = (): boolean => {
       for (;;) {
         if (ended() || at < this.#log.floor) return false

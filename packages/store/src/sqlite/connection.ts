@@ -7,14 +7,14 @@ import { isBusy, reasonOf } from './sqlite-error.ts'
 import type { Row } from './statements.ts'
 
 /**
- * So long a checkpoint waits for a read of the event loop; later it is tried again. A commit that waits for it could not be
- * answered anyway: the event loop reads.
+ * How long a checkpoint waits for a read by the event loop before it gives up, to be tried again later. The commits that
+ * wait for it lose no time: the event loop could not answer them while it reads.
  */
 const LONGEST_READ_MS = 5000
 
 /**
- * SQLite's VFS `unix-excl` (sqlite.org/vfs.html) locks the file for this process alone, with a kernel lock that ends with the process, and
- * keeps the index of the WAL in memory, where all threads of the process share it.
+ * SQLite's VFS `unix-excl` (sqlite.org/vfs.html) locks the file for this process alone, with a kernel lock that ends
+ * with the process, and keeps the index of the WAL in memory, where all threads of the process share it.
  */
 function uriOf(path: string): URL {
   const uri = pathToFileURL(resolve(path))
@@ -45,14 +45,17 @@ export function openForWriting(path: string): DatabaseSync {
   }
 }
 
-/** A connection of the same process that reads what is durable. Open one that writes first, and close this one before. */
+/**
+ * A connection of the same process that reads what is durable. It is opened after the one that writes, and closed
+ * before.
+ */
 export function openForReading(path: string): DatabaseSync {
   const connection = new DatabaseSync(uriOf(path), { readOnly: true, timeout: 200 })
   connection.exec('PRAGMA cache_size = -4096; PRAGMA trusted_schema = OFF')
   return connection
 }
 
-/** That somebody else has the file. A process that is stopped or hangs ends by SIGKILL only, and keeps its lock until then. */
+/** Says who has the file. A process that is stopped or hangs ends by SIGKILL only, and keeps its lock until then. */
 export const inUse = (path: string, holder: number | null): string =>
   holder === null
     ? `${path} is in use by another process: end that one first`

@@ -78,8 +78,8 @@ export class FileReader {
   }
 
   /**
-   * Versions that edits led to cannot be rebuilt once they were overwritten. They are left out: a later change of the
-   * object follows.
+   * A version that was written as edits cannot be rebuilt once the object was written whole again. Its change is left
+   * out: a later change of the object follows.
    */
   #loggedWrite({ kind, id, scope, revision, value: text, isEdit }: ChangeRow): LoggedWrite[] {
     if (isEdit === 0) return [{ kind, id, scope, text }]
@@ -103,7 +103,7 @@ export class FileReader {
     try {
       return read()
     } finally {
-      // An I/O error may have ended it.
+      // An I/O error may have ended the transaction.
       if (this.#connection.isTransaction) endRead.run()
     }
   }

@@ -15,14 +15,14 @@ export interface GroupCommitOptions {
   readonly clock?: Clock
 }
 
-/** Items that yield alone have a quarter of the disk's time. */
+/** The pause before a flush of items that all yield is this many times as long as the flush before it. */
 const PAUSE_FACTOR = 3
 /** Nobody waits longer than this for the next flush. */
 const LONGEST_PAUSE_MS = 20
-/** Who submitted something this recently, and did not yield, soon comes again. */
+/** After an item that does not yield, another one is expected for this long. */
 const COMES_AGAIN_MS = 100
 /**
- * So many of those that yield go along with one that does not. A flush of few takes as long as of one: 0.3 ms of
+ * How many items that yield go along with those that do not. A flush of few takes about as long as of one: 0.3 ms of
  * processor time, and 0.03 ms more for each.
  */
 const MOST_ALONG = 16
@@ -32,9 +32,9 @@ const MOST_ALONG = 16
  * One flush is under way at a time: so the slower the disk, the more share a flush.
  *
  * An item waits for the flush under way, and then for its own. While somebody writes all the time, every other item
- * would meet a flush, and most often one that takes long. So items that yield leave the disk idle between two flushes,
- * until one comes that does not yield. They wait longest while such items come one after the other: then most of them go
- * along with these, and cause no flush that these could meet.
+ * would find a flush under way, and most often a long one. So the disk rests before a flush of items that all yield. The
+ * pause ends when an item comes that does not yield. It is longest while such items come one after the other: most items
+ * that yield then go along with those, and cause no flush that those would have to wait for.
  */
 export class GroupCommit<T, R> {
   readonly #flush: (batch: readonly T[]) => Promise<readonly Settled<R>[]>
@@ -79,7 +79,7 @@ export class GroupCommit<T, R> {
 
   async #flushAll(): Promise<void> {
     do {
-      // The rest of this turn, and who was just answered, may have more.
+      // More may come in the rest of this turn, also from those who were just answered.
       await nextTurn()
       if (this.#queue.every(({ yields }) => yields)) await this.#pause()
       await this.#flushBatch()

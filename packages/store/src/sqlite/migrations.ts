@@ -42,8 +42,8 @@ export const MIGRATIONS: readonly string[] = [
      edits    TEXT    NOT NULL,
      PRIMARY KEY (kind, id, revision)
    ) STRICT, WITHOUT ROWID;`,
-  // It was written for every object and never asked: lists by scope are read from memory. Programs of version 2 have no
-  // need of it.
+  // Every write updated this index and nothing read it: lists by scope come from memory. Programs of version 2 do
+  // without it.
   'DROP INDEX object_by_scope',
 ]
 

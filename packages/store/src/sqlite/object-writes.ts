@@ -21,8 +21,8 @@ const MOST_EDITS = 64
 const keyOf = ({ kind, id }: Ref): string => `${kind} ${id}`
 
 /**
- * Writes objects to the file: each whole, of large ones the edits made since. So adding one member to a document of
- * thousands costs as much as the member.
+ * Writes objects to the file: each whole, and changes of a large one as edits beside it. So adding one member to a
+ * document of thousands costs as much as the member.
  */
 export class ObjectWrites {
   readonly #statements: Statements

@@ -2,7 +2,7 @@ import { FileWriter } from './file-writer.ts'
 import { isDiskFull, reasonOf } from './sqlite-error.ts'
 import type { Outcome, SentWrite, WriterOptions, WriterState } from './writer-messages.ts'
 
-/** Writes to a disk that may fail: refuses commits from then on until a transaction succeeds again. */
+/** Writes to a disk that may fail. After a failure it refuses commits until a transaction succeeds again. */
 export class RecoveringWriter {
   readonly #file: FileWriter
   readonly #checkpointPages: number

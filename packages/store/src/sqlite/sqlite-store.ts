@@ -40,7 +40,10 @@ export interface SqliteStoreOptions {
 }
 
 const COMMITS_PER_FLUSH = 256
-/** A disk that takes longer than this for a flush hangs: commits wait for it, and others should take the requests. */
+/**
+ * A disk that takes longer than this for a flush hangs. Commits wait for it, and the store reports that it is not
+ * writable.
+ */
 const HUNG_AFTER_MS = 5_000
 /**
  * Recent commits that are kept in memory. A watch that keeps up never reads the file, where each large object has to be
@@ -62,7 +65,7 @@ export class SqliteStore implements Store {
   readonly #watches: Watches
   readonly #commits: GroupCommit<readonly PlannedWrite[], number>
   readonly #probeIntervalMs: number
-  /** The newest sequence that anybody here has seen. The thread may be ahead. */
+  /** The newest sequence that was seen in this thread. The one that writes may be ahead. */
   #head: number
   #state: WriterState
   #probe: NodeJS.Timeout | null = null

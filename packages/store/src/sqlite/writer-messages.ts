@@ -20,7 +20,7 @@ export type Work =
   | { readonly op: 'probe' }
   | { readonly op: 'close' }
 
-/** What the thread is told. It does one at a time, in order, and answers each. `store` is a number of the caller's choice. */
+/** A request to the thread. It performs one at a time, in order, and answers each. The caller numbers its stores. */
 export type Request = Work & { readonly store: number }
 
 /** The result of one commit of a batch. */
@@ -49,7 +49,7 @@ export interface Answer {
 }
 
 export type Message =
-  /** To the oldest request that has none. */
+  /** The answer to the oldest request without one. */
   | (Answer & { readonly store: number })
-  /** Of a store, after a checkpoint that no request asked for. */
+  /** The new state of a store, after a checkpoint that no request asked for. */
   | { readonly store: number; readonly state: WriterState }

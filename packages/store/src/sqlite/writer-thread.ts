@@ -46,7 +46,7 @@ function perform(request: Request): Answer {
 parentPort?.on('message', (request: Request) => {
   const { store } = request
   say({ store, ...perform(request) })
-  // Not before the answer: what was flushed does not have to wait for it.
+  // A checkpoint comes after the answer, because what was flushed need not wait for it.
   const writer = writers.get(store)
   if (writer?.checkpoint() === true) say({ store, state: writer.state })
 })

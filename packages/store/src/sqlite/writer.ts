@@ -1,15 +1,15 @@
 import { Worker } from 'node:worker_threads'
 import type { Answer, Message, Outcome, SentWrite, Work, WriterOptions, WriterState } from './writer-messages.ts'
 
-/** Hears of a state before the answer that it came with. */
+/** Called with each state that the thread reports, before the answer that it came with. */
 type OnState = (state: WriterState) => void
 
 /**
- * The thread that writes files, as the event loop sees it. All stores of the process share it, since starting a thread costs more than
- * opening a file.
+ * The thread that writes files, as the event loop sees it. All stores of the process share it, since starting a thread
+ * costs more than opening a file.
  *
- * If it dies, which only a bug or a lack of memory can cause, the process ends with its error: nobody here knows then what was
- * stored, but the next start does.
+ * If it dies, which only a bug or a lack of memory can cause, the process ends with its error: nobody here knows then
+ * what was stored, but the next start does.
  */
 class WriterThread {
   readonly #worker = new Worker(new URL('./writer-thread.ts', import.meta.url))
