@@ -37,7 +37,7 @@ export function atOnce<T>(work: Pieces<T>): T {
 export const inTurns = async <T>(work: Pieces<T>, turn: (() => Promise<void>) | null): Promise<T> =>
   turn === null ? atOnce(work) : inPieces(work, turn)
 
-/** What is done already, or in pieces, as the latter. */
+/** Work in pieces, also for a result that is there already. */
 export function* piecesOf<T extends object>(made: T | Pieces<T>): Pieces<T> {
   return isPieces(made) ? yield* made : made
 }

@@ -8,9 +8,10 @@ export interface OneARoundOptions {
 }
 
 /**
- * Lets each line go on once in a round of the event loop, and few lines in all: those which had fewest at once lately,
- * and those that waited longest. Who is among the first of a round does not wait: so a line of one does not, while what
- * comes back for many at once is spread over rounds in which others have their turns.
+ * Gives turns. In one round of the event loop each line gets at most one, and all lines together `mostOfRound`: half for
+ * those that had fewest at once lately, half for those that waited longest. The first of a round do not wait. So a
+ * client with one request gets its answer at once, while answers to many requests of one commit are spread over rounds
+ * in which others have their turns.
  */
 export class OneARound {
   readonly #mostOfRound: number

@@ -54,7 +54,7 @@ const usage = (prefix: string): string => `Options:
   --version                prints the version, and ends
   -h, --help               prints this, and ends
 
-Settings also come from the environment: log.level from ${prefix}_LOG_LEVEL. Of the three the file is the weakest, --set the strongest.
+Settings also come from the environment: log.level from ${prefix}_LOG_LEVEL. They override the file, and --set overrides both.
 docs/configuration.md has all of them.`
 
 function read(file: string): string {

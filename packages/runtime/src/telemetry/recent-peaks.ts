@@ -28,7 +28,7 @@ export class RecentPeaks {
   /** Whether another line, of those with counts, has a lower one. */
   isAboveAnother(line: string): boolean {
     const own = this.of(line)
-    // No line with counts has less than one. So whoever has one at a time is told without a look at all others.
+    // No line with counts has less than one, so a line with one need not be compared with the others.
     if (own <= 1) return false
     for (const lines of [this.#before, this.#now])
       for (const other of lines.keys()) if (other !== line && this.of(other) < own) return true
@@ -36,8 +36,9 @@ export class RecentPeaks {
   }
 
   /**
-   * Of lines in the order of their waiting `most` ones: half of them those with the lowest peaks, half those that
-   * waited longest.
+   * Picks lines: half of them those with the lowest peaks, half those that waited longest.
+   * @param lines in the order in which they began to wait
+   * @param most how many to pick
    */
   fewestAndOldest(lines: readonly string[], most: number): readonly string[] {
     if (lines.length <= most) return lines
