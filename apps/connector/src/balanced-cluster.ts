@@ -52,7 +52,7 @@ interface Sources {
   readonly backends: BackendServices
 }
 
-/** The cluster in memory, and who brings the projects' load balancers together with it. */
+/** The cluster's objects in memory, and the controllers that keep the projects' load balancers as these ask. */
 export class BalancedCluster {
   readonly #cluster: KubeCluster
   /**

@@ -37,7 +37,7 @@ export interface BalancedKindOptions {
 /** The objects of a kind in the cluster, in memory. */
 interface KindCluster {
   readonly reflectors: readonly KindReflector[]
-  /** An operator confirms that missing objects are deleted; left out when no absence deletes anything. */
+  /** An operator confirms that missing objects were deleted; left out when a missing object deletes nothing. */
   confirm?(): void
   start(): void
   stop(): Promise<void>
@@ -52,15 +52,15 @@ interface KindControllers<Counters> {
 export interface KindParts<Counters> {
   /** Name of the API, for the log. */
   readonly api: string
-  /** The kinds that must be readable first. */
+  /** The kinds that must be readable before this one starts. */
   readonly needs: readonly Resource[]
   readonly cluster: KindCluster
   readonly controllers: KindControllers<Counters>
 }
 
 /**
- * The objects of one kind, once the cluster has the kind and we may read it. Until then nothing is read, and nothing
- * else waits for it.
+ * The objects and controllers of one kind. They start once the cluster has the kind and we may read it; nothing else
+ * waits for that.
  */
 export class BalancedKind<Counters> {
   readonly #parts: KindParts<Counters>
@@ -107,7 +107,7 @@ export class BalancedKind<Counters> {
 export const onlyNamespace = (namespaces: readonly string[] | null): string | null =>
   namespaces?.length === 1 ? (namespaces[0] ?? null) : null
 
-/** The projects, each with certificates of its own for what this kind names. */
+/** The projects, each with the certificates that objects of this kind name. */
 export function tenantsOf(kind: OwnerKind, options: TenantsOptions): readonly (ProjectTenant & Opened)[] {
   const { transport, cluster, clock, log, projects } = options
   return projects.map(({ project, projectId, service }) => ({

@@ -22,14 +22,17 @@ export interface BalancingOptions {
 
 const RETRY_MS = 2000
 
-/** The work of the connector that leads: both sides are read, then brought together, until it is stopped. */
+/**
+ * The work of the connector that leads: it reads the cluster and the control plane, then keeps load balancers as the
+ * cluster's objects ask, until it is stopped.
+ */
 export class Balancing {
   readonly #options: BalancingOptions
   readonly #stopping = new AbortController()
   #running: Promise<void> | null = null
   /** Projects whose credential the control plane knows. */
   readonly #named = new Map<ConfiguredProject, NamedProject>()
-  /** Projects that are worked in. */
+  /** Projects whose load balancers are kept now. */
   #balanced: ReadonlySet<ConfiguredProject> = new Set()
   #cluster: BalancedCluster | null = null
 
@@ -62,9 +65,12 @@ export class Balancing {
     return this.#cluster?.reflectors ?? []
   }
 
-  /** Somebody says that objects which are missing are deleted indeed: their load balancers go. */
+  /** An operator confirms that missing objects were deleted; this deletes their load balancers. */
   confirm(): void {
-    this.#options.log.warn({ event: 'confirmed' }, 'missing objects are taken for deleted; their load balancers go')
+    this.#options.log.warn(
+      { event: 'confirmed' },
+      'an operator confirmed that missing objects were deleted; their load balancers are deleted',
+    )
     this.#cluster?.confirm()
   }
 
@@ -78,7 +84,7 @@ export class Balancing {
     await this.#cluster?.stop()
   }
 
-  /** Asks both sides who they are until they answer. Projects that do are not kept waiting for one that does not. */
+  /** Asks the cluster and each project's control plane until they answer. A project that does not delays no other. */
   async #begin(): Promise<void> {
     const { clock, log, projects } = this.#options
     const { signal } = this.#stopping
@@ -118,25 +124,27 @@ export class Balancing {
     })
   }
 
-  /** Asks whose the credential is. */
+  /** Asks the control plane which project the credential belongs to. */
   async #name(project: ConfiguredProject): Promise<void> {
     const service = new NativeLoadBalancers(project.sessions)
     const projectId = await service.projectId()
     const same = [...this.#named].find(([, other]) => other.projectId === projectId)?.[0]
     if (same !== undefined)
-      throw new Error(`it is project ${projectId}, as ${same.rule?.project} is: one rule can name all its namespaces`)
+      throw new Error(
+        `its credential is for project ${projectId}, as that of ${same.rule?.project} is: one rule can name all namespaces`,
+      )
     this.#named.set(project, { project, projectId, service })
   }
 
   async #open(project: ConfiguredProject): Promise<OpenedProject> {
     const named = this.#named.get(project)
-    if (named === undefined) throw new Error('its credential was not looked at')
+    if (named === undefined) throw new Error('the project of its credential is not known')
     return { ...named, loadBalancers: await named.service.list() }
   }
 
   /**
-   * Begins, or begins anew with more projects: what load balancers exist must be known before the cluster's first list, so
-   * that the deletion guard can hold what is missing.
+   * Begins to balance, or begins anew with more projects. It begins anew because the load balancers of all projects must be
+   * known before the cluster's first list: only then can the deletion guard keep those whose objects are missing.
    */
   async #balance(opened: readonly OpenedProject[], signal: AbortSignal): Promise<void> {
     const { config, transport, events, projects, clock, log } = this.#options

@@ -2,7 +2,7 @@ import { type ClusterAccess, inClusterAccess, kubeconfigAccess, Transport } from
 import type { ConnectorConfig } from './config.ts'
 
 /**
- * The way to the cluster's API server, as a kubeconfig or the pod's own service account says.
+ * Opens the transport to the cluster's API server, by the kubeconfig or else by the pod's own service account.
  * @throws AccessError
  */
 export async function clusterTransport(

@@ -14,11 +14,11 @@ const credential = {
   serviceAccountTokenFile: z.string().default(''),
 }
 
-/** The way to all pods where it is not by way of each one's node. */
+/** How a node reaches the cluster's pods, where it does not reach each by the address of the pod's own node. */
 const podWay = {
-  /** One address for each family by which all pods are reached; empty: each by the address of its node. */
+  /** The next hop to all pods, one address per family; empty: each pod's node. */
   routers: z.array(z.string().max(45)).max(2).default([]),
-  /** Where pods have their addresses from, when the nodes do not say it truly; empty: what the nodes say. */
+  /** Prefixes of the pods' addresses, where the Node objects' `podCIDRs` are not true; empty: those of the nodes. */
   podCidrs: z.array(z.string().max(49)).max(64).default([]),
 }
 
@@ -27,13 +27,13 @@ const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 
 /** The namespaces of a project, and the credentials for it. */
 const projectRule = z.strictObject({
-  /** Its name in the log and in our messages. */
+  /** The rule's name in the log and in our messages. */
   name: z.string().min(1).max(63),
   /** Namespaces by name. */
   namespaces: z.array(z.string().min(1).max(63)).default([]),
   /** And those that have all of these labels. */
   namespaceLabels: z
-    .record(z.string().regex(labelKey, 'is no name of a label'), z.string().regex(labelValue, 'is no value of a label'))
+    .record(z.string().regex(labelKey, 'is not a label name'), z.string().regex(labelValue, 'is not a label value'))
     .default({}),
   /** And those that no rule names or selects. */
   default: z.boolean().default(false),
@@ -51,7 +51,10 @@ export type ProjectSettings = z.output<typeof projectRule>
 export const connectorConfig = z.strictObject({
   /** The work of this process: balance Services, or apply configuration objects to the control plane. */
   work: z.enum(['services', 'configuration']).default('services'),
-  /** The control plane, and who we are there: a token of role `balancer` of one project; an administrator's to configure. */
+  /**
+   * The control plane, and our credential there: role `balancer` in one project, or for work `configuration` an
+   * administrator's.
+   */
   spout: section({
     endpoint: z
       .string()
@@ -73,7 +76,7 @@ export const connectorConfig = z.strictObject({
     clusterName: z.string().max(253).default(''),
   }).prefault({}),
   services: section({
-    /** `spec.loadBalancerClass` that asks for us. */
+    /** The `spec.loadBalancerClass` of the Services that are ours. */
     className: z
       .string()
       .regex(/^[a-z0-9.-]+\/[A-Za-z0-9._-]+$/, 'is not a name like example.org/name')
@@ -82,13 +85,13 @@ export const connectorConfig = z.strictObject({
     isDefault: z.boolean().default(true),
     /** Namespaces that are looked at; empty looks at all. */
     namespaces: z.array(z.string().min(1).max(63)).default([]),
-    /** How workloads are reached when a Service does not say: their endpoints themselves, or the nodes' ports. */
+    /** How workloads are reached when a Service does not say: by their endpoints, or by the nodes' ports. */
     mode: z.enum(['direct', 'node-ports']).default('direct'),
-    /** Names of address pools for Services that name none, the first that has an address; empty takes any. */
+    /** Address pools for Services that name none: the first that has a free address is used; empty uses any. */
     addressPools: z.array(z.string().min(1)).default([]),
     /**
-     * Managers whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty for all. Whoever
-     * may write EndpointSlices by hand can name any pod of the cluster in them.
+     * Only EndpointSlices of these managers are used, by label `endpointslice.kubernetes.io/managed-by`; empty uses all.
+     * Whoever may write EndpointSlices by hand can name any pod of the cluster in them.
      */
     endpointSlicesBy: z.array(z.string().min(1).max(63)).default([]),
     /** Prefixes that `spec.externalIPs` of Services may come from; empty leaves external IPs alone. */
@@ -104,13 +107,13 @@ export const connectorConfig = z.strictObject({
     /** Name of the project whose load balancers are shown as objects; empty shows none. */
     project: z.string().default(''),
   }).prefault({}),
-  /** One of several connectors works, and the others wait. */
+  /** One of several connectors works as the leader, and the others wait. */
   leader: section({
     elect: z.boolean().default(true),
     /** Where the Lease is; empty takes the namespace that we are in. */
     namespace: z.string().default(''),
     lease: z.string().min(1).max(63).default('spout-connector'),
-    /** This long after its last renewal a leader is replaced. A longer time tolerates a slower API server. */
+    /** Another connector replaces a leader this long after its last renewal. A longer time tolerates a slower API server. */
     leaseSeconds: z.number().int().min(1).max(60).default(5),
   }).prefault({}),
   http: section({

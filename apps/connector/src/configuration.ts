@@ -9,8 +9,8 @@ import type { ConnectorConfig } from './config.ts'
 import type { RunningConnector } from './connector.ts'
 
 /**
- * The other work: objects of group `spout.dev` are brought to the control plane, with an administrator's token. A process
- * and an account of its own, so that whoever takes over the one that balances cannot configure.
+ * Starts the other work: it applies objects of group `spout.dev` to the control plane, with an administrator's token. It is
+ * a process and an account of its own, so that whoever takes over the process that balances cannot configure.
  */
 export async function startConfiguration(
   config: ConnectorConfig,
@@ -19,7 +19,7 @@ export async function startConfiguration(
 ): Promise<RunningConnector> {
   const clock = systemClock
   if (config.projects.length > 0)
-    throw new ConfigError("projects: stands beside work configuration, which is one administrator's")
+    throw new ConfigError('projects: cannot be combined with work=configuration, which uses one administrator')
   const { transport } = await clusterTransport(config, environment)
   const configuration = new KubernetesConfiguration({
     transport,
@@ -37,7 +37,7 @@ export async function startConfiguration(
     name: 'http',
     ...config.http,
     metrics,
-    readiness: () => (configuration.ready ? null : 'not both sides have been read yet'),
+    readiness: () => (configuration.ready ? null : 'the cluster or the control plane has not been read yet'),
   })
   const lifecycle = new Lifecycle({ log })
     .add({ name: 'transport', start: () => {}, stop: () => transport.close() })
@@ -45,6 +45,6 @@ export async function startConfiguration(
     .add(configuration)
   await lifecycle.start()
   log.info({ event: 'listening', httpPort: http.port }, 'the connector is up')
-  // This process deletes nothing because it is missing, so there is nothing to confirm.
+  // This process never deletes an object because the cluster lacks it, so there is nothing to confirm.
   return { stop: () => lifecycle.stop(), confirm: () => {} }
 }

@@ -608,12 +608,12 @@ describe('the connector as a process', () => {
 
   test.each([
     ['no way to log in', ['spout.tokenFile='], 'spout.tokenFile: is not set'],
-    ['two ways', ['spout.applicationCredentialId=x'], 'stands beside'],
+    ['two ways', ['spout.applicationCredentialId=x'], 'cannot be combined with'],
     ['unknown mode', ['services.mode=both'], 'services.mode'],
     [
       'rules beside a credential of all',
       ['projects=[{name: a, default: true, tokenFile: /t}]'],
-      'spout.tokenFile: stands beside projects',
+      'spout.tokenFile: cannot be combined with projects',
     ],
     [
       'a rule about nothing',
@@ -649,7 +649,7 @@ describe('the connector as a process', () => {
     [
       'rules for configuration',
       ['work=configuration', 'kubernetes.kubeconfig=/nowhere', 'projects=[{name: a, default: true, tokenFile: /t}]'],
-      'projects: stands beside work configuration',
+      'projects: cannot be combined with work=configuration',
     ],
     ['no prefix', ['services.externalIPs=[192.0.2.1/24]'], 'services.externalIPs.0'],
     ['no kubeconfig there', ['kubernetes.kubeconfig=/nowhere'], '/nowhere'],

@@ -11,7 +11,7 @@ import { checkExternalRanges, configuredProjects } from './projects.ts'
 
 export interface RunningConnector {
   stop(): Promise<void>
-  /** Believes that Services which are missing were deleted. */
+  /** An operator confirms that missing Services were deleted. */
   confirm(): void
 }
 
@@ -48,8 +48,8 @@ export async function startConnector(
     name: 'http',
     ...config.http,
     metrics: connectorMetrics(balancing, () => leadership.leads),
-    // A connector that waits for its turn is ready.
-    readiness: () => (!leadership.leads || balancing.ready ? null : 'not both sides have been read yet'),
+    // A connector that waits to become the leader is ready.
+    readiness: () => (!leadership.leads || balancing.ready ? null : 'the cluster or the control plane has not been read yet'),
   })
   const lifecycle = new Lifecycle({ log })
     .add({ name: 'transport', start: () => {}, stop: () => transport.close() })

@@ -1,11 +1,12 @@
 /**
- * The connector: runs beside a Kubernetes cluster and turns its Services of type LoadBalancer into load balancers of one
- * project, or of several by the Services' namespaces, or, as another process, its configuration objects into Spout's. Composition only.
+ * The connector runs beside a Kubernetes cluster. It turns the cluster's Services, Gateways, Ingresses and LoadBalancer
+ * objects into load balancers, of one project or of several by namespace. With `work=configuration` it applies the
+ * cluster's configuration objects to the control plane instead. Nodes go on forwarding without it. Composition only.
  *
  * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
- * (`SPOUT_CONNECTOR_SPOUT_ENDPOINT`). Everything goes on forwarding without it. SIGUSR2 confirms
- * that objects which an API server lost (a metric and the log say so) are deleted indeed. Exit codes: 0 stopped, 1 could not start
- * or does not lead any more, 2 wrong settings.
+ * (`SPOUT_CONNECTOR_SPOUT_ENDPOINT`). When many objects are missing from the API server at once, their load balancers are
+ * kept, and the log and a metric say so; SIGUSR2 confirms that the objects were deleted. Exit codes: 0 stopped, 1 could
+ * not start or does not lead any more, 2 wrong settings.
  */
 import { AccessError } from '@spout/kube'
 import { readCommandLine } from '@spout/runtime/command-line'

@@ -7,7 +7,7 @@ const one = (value: number) => [{ labels: {}, value }]
 export function connectorMetrics(balancing: Balancing, leads: () => boolean): Metrics {
   const metrics = new Metrics()
   const counters = () => balancing.counters
-  metrics.gauge({ name: 'spout_connector_leader', help: '1 on the connector that works' }, () => one(leads() ? 1 : 0))
+  metrics.gauge({ name: 'spout_connector_leader', help: '1 on the connector that leads' }, () => one(leads() ? 1 : 0))
   metrics.gauge({ name: 'spout_connector_services', help: 'Services that are balanced' }, () =>
     one(counters()?.services ?? 0),
   )
@@ -17,7 +17,7 @@ export function connectorMetrics(balancing: Balancing, leads: () => boolean): Me
   metrics.gauge({ name: 'spout_connector_load_balancers', help: 'Load balancers of this cluster' }, () =>
     one(counters()?.loadBalancers ?? 0),
   )
-  metrics.gauge({ name: 'spout_connector_queue', help: 'Keys that wait to be looked at' }, () =>
+  metrics.gauge({ name: 'spout_connector_queue', help: 'Keys that wait to be reconciled' }, () =>
     one(counters()?.queued ?? 0),
   )
   metrics.counters({ name: 'spout_connector_status_writes_total', help: 'Statuses of Services written' }, () =>
@@ -48,7 +48,7 @@ export function connectorMetrics(balancing: Balancing, leads: () => boolean): Me
   metrics.gauge(
     {
       name: 'spout_connector_held_objects',
-      help: 'Missing objects that are not believed to be deleted',
+      help: 'Missing objects that the deletion guard holds: their load balancers stay',
       labels: ['kind'],
     },
     () =>

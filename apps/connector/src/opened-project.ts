@@ -8,7 +8,7 @@ export interface NamedProject {
   readonly service: NativeLoadBalancers
 }
 
-/** And whose load balancers were read. */
+/** A named project whose load balancers were read. */
 export interface OpenedProject extends NamedProject {
   readonly loadBalancers: Awaited<ReturnType<NativeLoadBalancers['list']>>
 }

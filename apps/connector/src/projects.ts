@@ -5,13 +5,13 @@ import type { Clock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import type { ConnectorConfig, ProjectSettings } from './config.ts'
 
-/** A project that is worked in, and who we are there. */
+/** A project that the connector works in, and how it logs in there. */
 export interface ConfiguredProject {
   /** Null for the one project that all namespaces belong to. */
   readonly rule: ProjectRule | null
   readonly sessions: Sessions
   readonly addressPools: readonly string[]
-  /** Null: routes are not changed. */
+  /** The network whose routes to pods the connector keeps; null: it changes no routes. */
   readonly routesOfNetwork: string | null
   readonly podWay: PodWay
 }
@@ -35,7 +35,7 @@ export function configuredProjects(config: ConnectorConfig, clock: Clock): reado
     ]
   for (const name of ['tokenFile', 'applicationCredentialId', 'serviceAccountTokenFile'] as const)
     if (config.spout[name] !== '')
-      throw new ConfigError(`spout.${name}: stands beside projects; each project has a credential of its own`)
+      throw new ConfigError(`spout.${name}: cannot be combined with projects; each project has a credential of its own`)
   return projects.map((project, at) => {
     const field = `projects.${at}`
     const before = projects.slice(0, at)

@@ -1,7 +1,7 @@
 import type { TellUnowned } from '@spout/connector'
 import { type EventRecorder, eventsOfKind, type Resource } from '@spout/kube'
 
-/** Tells of objects of no project by an event on each. */
+/** Reports objects that belong to no project: it writes an event on each. */
 export function unownedEvents(events: EventRecorder, resource: Resource): TellUnowned {
   const tell = eventsOfKind(events, resource)
   return (object, { reason, message }) => tell(object, { type: 'Warning', reason, action: 'Assign', note: message })

@@ -430,7 +430,7 @@ describe('a list of users', () => {
     expect(await change(id, { chain: one.certificate, key: one.key })).toContain('users')
     expect(await change(shown, { users: `joe:${SHA}` })).toContain('this is no list of users')
     expect(await change(id, { chain: one.certificate, users: `joe:${SHA}` })).toContain(
-      'cannot be set together with chain',
+      'cannot be combined with chain',
     )
     expect(await refused(office.admission.createCertificate({ ...list('joe:secret'), tags: [] }))).toContain('line 1')
     expect(await refused(office.admission.createCertificate({ projectId: office.project.id, name: 'a' }))).toContain(

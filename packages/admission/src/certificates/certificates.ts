@@ -98,7 +98,7 @@ function readContent(
   if (users !== undefined) {
     const other = chain === undefined ? (key === undefined ? null : 'key') : 'chain'
     if (other !== null)
-      throw new SpoutError('InvalidField', { field: 'users', reason: `cannot be set together with ${other}` })
+      throw new SpoutError('InvalidField', { field: 'users', reason: `cannot be combined with ${other}` })
     return readUsers(users, nowMs)
   }
   if (chain === undefined && key !== undefined) throw new SpoutError('MissingField', { field: 'chain' })

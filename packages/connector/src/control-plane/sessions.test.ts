@@ -76,7 +76,7 @@ test('an application credential gets tokens of its role and renews them before t
 
 test.each([
   ['nothing', {}, 'spout.tokenFile'],
-  ['both', { tokenFile: '/t', applicationCredentialId: 'x' }, 'stands beside'],
+  ['both', { tokenFile: '/t', applicationCredentialId: 'x' }, 'cannot be combined with'],
   ['no secret', { applicationCredentialId: 'x' }, 'applicationCredentialSecretFile'],
 ])('refused: %s', (_, spout, told) => {
   expect(() => source(spout)).toThrow(ConfigError)

@@ -21,10 +21,10 @@ export function sessionsOf(endpoint: string, credential: CredentialSettings, fie
   const { tokenFile, applicationCredentialId: id, applicationCredentialSecretFile: secretFile } = credential
   const { serviceAccountTokenFile: accountFile } = credential
   if (tokenFile !== '' && id !== '')
-    throw new ConfigError(`${field}.tokenFile: stands beside ${field}.applicationCredentialId; set one of them`)
+    throw new ConfigError(`${field}.tokenFile: cannot be combined with ${field}.applicationCredentialId`)
   if (accountFile !== '' && (tokenFile !== '' || id !== ''))
     throw new ConfigError(
-      `${field}.serviceAccountTokenFile: stands beside ${field}.tokenFile or ${field}.applicationCredentialId; set one of them`,
+      `${field}.serviceAccountTokenFile: cannot be combined with ${field}.tokenFile or ${field}.applicationCredentialId`,
     )
   if (tokenFile !== '') return new TokenFile(endpoint, tokenFile, clock)
   const read = async (file: string): Promise<string> => (await readFile(file, 'utf8')).trim()

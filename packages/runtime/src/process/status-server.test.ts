@@ -20,10 +20,10 @@ async function serve(options: Partial<StatusServerOptions> = {}) {
 }
 
 test('answers health, readiness with reasons, and metrics', async () => {
-  let why: string | null = 'not both sides have been read yet'
+  let why: string | null = 'the store has not been read yet'
   const { ask } = await serve({ readiness: () => why })
   expect(await ask('/healthz')).toEqual([200, 'text/plain', 'ok\n'])
-  expect(await ask('/readyz')).toEqual([503, 'text/plain', 'not both sides have been read yet\n'])
+  expect(await ask('/readyz')).toEqual([503, 'text/plain', 'the store has not been read yet\n'])
   why = null
   expect(await ask('/readyz')).toEqual([200, 'text/plain', 'ok\n'])
   expect(await ask('/metrics')).toEqual([200, metrics.contentType, 'one 1\n'])

@@ -106,7 +106,7 @@ export class Parts {
     if (defaultPool !== undefined && own.defaultPoolId !== null)
       throw new SpoutError('InvalidField', {
         field: `${path}defaultPool`,
-        reason: 'cannot be set together with defaultPoolId',
+        reason: 'cannot be combined with defaultPoolId',
       })
     const defaultPoolId =
       defaultPool === undefined ? own.defaultPoolId : poolNamed(pools, defaultPool, `${path}defaultPool`).id

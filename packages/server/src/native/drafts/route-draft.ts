@@ -54,7 +54,7 @@ export function actionOf(draft: RouteDraft['action'], pools: readonly Pool[], pa
   if (draft.type !== 'forward') return draft
   const idOf = ({ poolId, pool }: NamedPool, field: string): string => {
     if (pool !== undefined && poolId !== undefined)
-      throw new SpoutError('InvalidField', { field: `${field}.pool`, reason: 'cannot be set together with poolId' })
+      throw new SpoutError('InvalidField', { field: `${field}.pool`, reason: 'cannot be combined with poolId' })
     if (pool !== undefined) return poolNamed(pools, pool, `${field}.pool`).id
     if (poolId === undefined) throw new SpoutError('MissingField', { field: `${field}.poolId` })
     return poolId

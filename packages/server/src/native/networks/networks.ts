@@ -235,7 +235,7 @@ function knowsPort(context: NativeContext, { principal }: Who, portId: string): 
 function vipRequestOf(body: z.output<typeof addressRequest>): VipRequest {
   const { poolId, networkId, subnetId, address } = body
   if (poolId !== undefined && networkId !== undefined)
-    throw new SpoutError('InvalidField', { field: 'networkId', reason: 'cannot be set together with poolId' })
+    throw new SpoutError('InvalidField', { field: 'networkId', reason: 'cannot be combined with poolId' })
   if (poolId !== undefined) return { from: 'pool', poolId, address } as const
   if (networkId !== undefined && subnetId !== undefined)
     return { from: 'subnet', networkId, subnetId, address } as const
