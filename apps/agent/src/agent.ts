@@ -72,7 +72,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
   return lifecycle
 }
 
-/** Makes the directory: who may read logs may be in its group, and nobody else. */
+/** Makes the directory of access logs, which besides root only its group may read. */
 async function accessLogFiles({ accessLogs: { directory, megabytes, files } }: AgentConfig) {
   if (directory === '') return null
   await mkdir(directory, { recursive: true, mode: 0o750 })

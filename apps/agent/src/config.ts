@@ -25,8 +25,8 @@ export const agentConfig = z.strictObject({
     /** In a pod of the control plane's cluster: the file with the pod's token, which enrols the node instead. */
     serviceAccountTokenFile: z.string().default(''),
     /**
-     * The link's certificate authority, PEM; required with it. If it differs from the identity's, the node enrols
-     * again.
+     * The link's certificate authority, PEM; required with `serviceAccountTokenFile`. If it differs from the identity's,
+     * the node enrols again.
      */
     caFile: z.string().default(''),
   }).prefault({}),
@@ -82,7 +82,7 @@ export const agentConfig = z.strictObject({
       .regex(/^[a-z][a-z0-9-]{0,31}$/, 'is not a name like spout')
       .default('spout'),
   }).prefault({}),
-  /** Lines of requests, of listeners that want them. */
+  /** Access logs: a line for each request of the listeners that ask for them. */
   accessLogs: section({
     /** Directory with a file for each project, `<project id>.log`. Empty: this node writes none. */
     directory: z
@@ -147,7 +147,7 @@ export const agentConfig = z.strictObject({
   })
     .refine(({ ownShare, mostOfProject }) => ownShare <= mostOfProject, {
       path: ['ownShare'],
-      error: 'is more than checks.mostOfProject, which it is a part of',
+      error: 'is more than checks.mostOfProject, of which it is a part',
     })
     .prefault({}),
   metrics: section({

@@ -153,7 +153,7 @@ export async function openDataPlane(
   }
 }
 
-/** Other users may traverse them, since some daemons run in directories below without root rights. */
+/** Makes the parents of the run directories. Others may traverse them: some daemons in there run without root rights. */
 async function makeRunDirectories({ haproxy, vrrp, bgp, flows }: AgentConfig): Promise<void> {
   for (const directory of [haproxy.runDirectory, vrrp.directory, bgp.directory, flows.directory])
     await mkdir(dirname(directory), { recursive: true, mode: 0o755 })

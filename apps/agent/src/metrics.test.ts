@@ -67,7 +67,7 @@ test('an agent is ready when its node has everything and can take over', async (
   }
   expect(await ask()).toEqual([
     503,
-    'what the control plane wants of this node has not arrived, or was not tried yet\n',
+    "the node's state has not arrived from the control plane, or was not applied yet\n",
   ])
   expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
   figures = { ...FIGURES, shards: { master: 0, backup: 2, fault: 0, stopped: 2 } }

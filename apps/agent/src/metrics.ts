@@ -40,7 +40,7 @@ export function agentMetrics({
   metrics.counters(
     {
       name: 'spout_agent_request_lines_total',
-      help: 'What proxies told of requests: read, dropped since it came too fast, or of no listener that wants it',
+      help: 'Lines about requests from proxies: read, dropped because they came too fast, or of no listener that asks for them',
       labels: ['result'],
     },
     () => by('result', requestLines()),
@@ -48,7 +48,7 @@ export function agentMetrics({
   metrics.counters(
     {
       name: 'spout_agent_access_log_lines_total',
-      help: 'Lines of access logs: taken for writing, and lost since the disk was full or slow',
+      help: 'Lines of access logs: accepted for writing, and lost because the disk was full or slow',
       labels: ['result'],
     },
     () => by('result', accessLogLines()),
@@ -56,7 +56,7 @@ export function agentMetrics({
   metrics.counters(
     {
       name: 'spout_agent_syslog_messages_total',
-      help: 'Lines of access logs for syslog receivers: sent, and lost since the receiver was away or slow',
+      help: 'Lines of access logs for syslog receivers: sent, and lost because the receiver was away or slow',
       labels: ['result'],
     },
     () => by('result', syslogMessages()),
@@ -75,10 +75,10 @@ const by = (label: string, counts: Readonly<Record<string, number>>) =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
 function describe(metrics: Metrics, figures: () => AgentFigures): void {
-  metrics.gauge({ name: 'spout_agent_in_sync', help: '1 when every entry of the last full set was tried' }, () =>
+  metrics.gauge({ name: 'spout_agent_in_sync', help: '1 when every entry of the last full state was applied, or tried without success' }, () =>
     one(figures().inSync ? 1 : 0),
   )
-  metrics.gauge({ name: 'spout_agent_entries', help: 'What the node holds', labels: ['state'] }, () =>
+  metrics.gauge({ name: 'spout_agent_entries', help: 'Entries of the node', labels: ['state'] }, () =>
     by('state', figures().entries),
   )
   metrics.gauge({ name: 'spout_agent_members', help: 'Members that are probed', labels: ['health'] }, () =>
@@ -112,19 +112,19 @@ function describe(metrics: Metrics, figures: () => AgentFigures): void {
   metrics.gauge(
     {
       name: 'spout_agent_share_used_ratio',
-      help: 'What the tenant network that uses most has of its share; 1 is all of it',
+      help: 'The part of its share that the busiest tenant network uses; 1 is all of it',
       labels: ['share'],
     },
     () => shares(({ mostUsed }) => mostUsed),
   )
   metrics.gauge(
-    { name: 'spout_agent_share_networks_over', help: 'Tenant networks that want more than it', labels: ['share'] },
+    { name: 'spout_agent_share_networks_over', help: 'Tenant networks that need more than their share', labels: ['share'] },
     () => shares(({ over }) => over),
   )
   metrics.counters(
     {
       name: 'spout_agent_share_refused_total',
-      help: 'How often more was refused: packets, turns of a proxy, proxies ended for want of memory, connections to them',
+      help: 'Refusals beyond the share: packets, processor time of a proxy, proxies ended for want of memory, connections to them',
       labels: ['share'],
     },
     () => shares(({ refused }) => refused),

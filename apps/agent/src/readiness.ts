@@ -5,7 +5,7 @@ import type { AgentFigures } from '@spout/agent'
  * agents waits for it, since the next node's addresses may move here.
  */
 export function readiness({ inSync, shards }: Pick<AgentFigures, 'inSync' | 'shards'>): string | null {
-  if (!inSync) return 'what the control plane wants of this node has not arrived, or was not tried yet'
+  if (!inSync) return "the node's state has not arrived from the control plane, or was not applied yet"
   if (shards.stopped > 0) return `${shards.stopped} VRRP shards are not running`
   return null
 }

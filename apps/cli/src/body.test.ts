@@ -24,7 +24,7 @@ it('leaves a number that is none for the server to refuse by its field', () => {
 it('refuses to take something away and set a part of it', () => {
   const flags = { dedicatedProxy: 'no', proxyMemoryMb: '64' }
   expect(() => bodyOf(loadBalancerClass.fields, flags)).toThrow(
-    'dedicatedProxy cannot be taken away and have memoryMegabytes at once',
+    'dedicatedProxy cannot be removed and get memoryMegabytes at once',
   )
   expect(bodyOf(loadBalancerClass.fields, { ...flags, dedicatedProxy: 'yes' })).toEqual({
     dedicatedProxy: { memoryMegabytes: 64 },

@@ -19,7 +19,7 @@ export function bodyOf(fields: readonly Field[], options: Readonly<Record<string
 function setAt(body: Record<string, unknown>, [first = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) body[first] = value
   else {
-    if (body[first] === null) throw new UsageError(`${first} cannot be taken away and have ${rest.join('.')} at once`)
+    if (body[first] === null) throw new UsageError(`${first} cannot be removed and get ${rest.join('.')} at once`)
     const inner = (body[first] ?? {}) as Record<string, unknown>
     body[first] = inner
     setAt(inner, rest, value)

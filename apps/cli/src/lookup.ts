@@ -12,7 +12,7 @@ export interface ScopedSession extends Session {
 /** Collections whose objects belong to projects. */
 const OWNED: ReadonlySet<string> = new Set(['/load-balancers', '/networks', '/addresses', '/certificates'])
 
-/** @param project its name or id; left out: names are looked for in everything that the token may see */
+/** @param project its name or id; left out: names are looked for in all projects that the token may read */
 export async function scopedTo(session: Session, project: string | undefined): Promise<ScopedSession> {
   if (project === undefined) return session
   return { ...session, projectId: String((await findByName(session, '/projects', 'project', project)).id) }
@@ -22,7 +22,10 @@ interface Items {
   readonly items: readonly Row[]
 }
 
-/** Returns an id unchanged, and finds the id of the one object with a name. @throws SpoutError */
+/**
+ * Reads the object with this id, or the only one with this name.
+ * @throws SpoutError NotFound; InvalidField when several have the name
+ */
 export async function findByName(session: ScopedSession, path: string, what: string, nameOrId: string): Promise<Row> {
   if (UUID.test(nameOrId)) return call<Row>(session, 'GET', `${path}/${nameOrId}`)
   const query = new URLSearchParams({ name: nameOrId, ...ownerQuery(session, path) })
@@ -30,7 +33,7 @@ export async function findByName(session: ScopedSession, path: string, what: str
   return theOnly(items, what, nameOrId)
 }
 
-/** The part with this name or id. @throws SpoutError */
+/** The part with this name or id. @throws SpoutError as `findByName` */
 export const findPart = (parts: readonly Row[], what: string, nameOrId: string): Row =>
   theOnly(
     parts.filter((part) => part.id === nameOrId || part.name === nameOrId),

@@ -64,7 +64,8 @@ export const NOTHING: Counts = {
 
 /**
  * Rates per second between two samples. `open` is as in the later one, `latencies` are the counts in between.
- * @param absent what the earlier one stands for where it lacks the id; left out: as in the later one, so that the rate is zero
+ * @param absent the counts before, where the earlier sample lacks the id; left out: those of the later one, which make
+ * the rate zero
  * @returns null when the later one lacks it
  */
 export function ratesOf(id: string, before: Sample, after: Sample, absent?: Counts): Counts | null {

@@ -228,7 +228,7 @@ describe('quotas', () => {
     await done(access.admin, 'class create scarce')
     expect(await done(access.admin, 'quota set acme --class scarce=2')).toMatch(/^class scarce +2 +0$/m)
     const { stderr: noCount } = await spout(access.admin, 'quota set acme --class scarce')
-    expect(noCount).toContain('is no NAME=COUNT')
+    expect(noCount).toContain('is not NAME=COUNT')
     expect(await done(access.admin, 'quota set acme --class scarce=none')).not.toContain('scarce')
     await done(access.admin, 'class delete scarce')
   })

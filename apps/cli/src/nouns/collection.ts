@@ -43,7 +43,7 @@ async function withIds(session: Session, references: NonNullable<Resource['refer
 const idOf = async (session: Session, path: string, what: string, name: unknown): Promise<string> =>
   String((await findByName(session, path, what, String(name))).id)
 
-/** `--pool`, `--subnet` and `--address` become the requested VIP. */
+/** Turns `--pool`, `--subnet` and `--address` into the requested VIP. */
 export const completeLoadBalancer: Completion = async (session, name, body) => {
   const { addressPool, subnet, address, project, ...rest } = body
   if (addressPool !== undefined && subnet !== undefined)
@@ -90,7 +90,7 @@ export const completeNetwork: Completion = async (session, name, { segment, ...r
   ...(segment === undefined ? {} : { segment: { vlan: null, ...(segment as Row) } }),
 })
 
-/** The name is the node's; without a named group it is the only one. */
+/** The name given is that of the node. Without `--node-group` the node joins the only group there is. */
 export const completeToken: Completion = async (session, name, { nodeGroup, ...rest }) => {
   if (nodeGroup !== undefined)
     return { nodeName: name, ...rest, nodeGroupId: await idOf(session, '/node-groups', 'node group', nodeGroup) }

@@ -41,13 +41,13 @@ export const certificate: Resource = {
     {
       flags: '--chain <file>',
       description:
-        'PEM: the certificate and those that issued it, or those of authorities, or lists of what they revoked',
+        'PEM: the certificate and those that issued it; or certificates of authorities; or their revocation lists',
       field: 'chain',
       parse: fileOf('chain'),
     },
     {
       flags: '--key <file>',
-      description: 'PEM: its private key, without a passphrase; absent for authorities, which others are checked with',
+      description: 'PEM: its private key, without a passphrase; not for authorities and revocation lists',
       field: 'key',
       parse: fileOf('key'),
     },

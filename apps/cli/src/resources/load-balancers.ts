@@ -194,7 +194,7 @@ export const listener: Resource = {
     },
     {
       flags: '--client-crl <certificate>',
-      description: "lists of what these authorities revoked; with --client-ca. Or 'none'",
+      description: "revocation lists of these authorities, with --client-ca; or 'none'",
       field: 'tls.clientCertificates.crlCertificateId',
       parse: orNone(),
     },
@@ -248,13 +248,13 @@ export const listener: Resource = {
     },
     {
       flags: '--latencies <yes|no>',
-      description: 'whether it is counted how long requests take, for top, lb stats and listeners of protocol metrics',
+      description: 'whether durations of requests are counted, for top, lb stats and listeners of protocol metrics',
       field: 'latencies',
       parse: yesOrNo,
     },
     {
       flags: '--route-figures <yes|no>',
-      description: 'whether that is counted for each route, too, for listeners of protocol metrics; with --latencies',
+      description: 'whether they are also counted for each route, for listeners of protocol metrics; with --latencies',
       field: 'routeFigures',
       parse: yesOrNo,
     },

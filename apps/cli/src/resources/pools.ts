@@ -144,7 +144,7 @@ export const pool: Resource = {
     },
     {
       flags: '--tls <yes|no>',
-      description: 'speak TLS with members; the settings of it below do so, too',
+      description: 'whether TLS is spoken with members; each option --tls-... implies yes',
       field: 'tls.speak',
       parse: yesOrNo,
     },
@@ -156,7 +156,7 @@ export const pool: Resource = {
     },
     {
       flags: '--tls-crl <certificate>',
-      description: "lists of what these authorities revoked; with --tls-ca. Or 'none'",
+      description: "revocation lists of these authorities, with --tls-ca; or 'none'",
       field: 'tls.crlCertificateId',
       parse: orNone(),
     },

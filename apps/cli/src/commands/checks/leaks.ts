@@ -15,8 +15,8 @@ const COLUMNS = [
 ]
 
 /**
- * Adds `spout leaks`. What the token may see is looked through: the own project, for an administrator all of them. The
- * exit status is 1 when something leaks.
+ * Adds `spout leaks`. It looks through everything that the token may read: its own project, or all for an administrator.
+ * The exit status is 1 when something leaks.
  */
 export function addLeaks(program: Command, context: CommandContext): void {
   program
@@ -38,7 +38,7 @@ export function addLeaks(program: Command, context: CommandContext): void {
     })
 }
 
-/** The lists are not read at one moment, so only what a second look finds again is left. */
+/** The lists are read one after the other, not at one moment: only what a second look finds again counts. */
 async function leftovers(session: Session): Promise<readonly Leftover[]> {
   // Loaded only here: other commands start faster without the planner.
   const { leftoversOf } = await import('./leaks-of.ts')

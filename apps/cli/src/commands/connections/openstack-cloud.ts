@@ -9,7 +9,7 @@ import type {
 import { type CommandContext, UsageError } from './context.ts'
 
 /**
- * What says where clouds are, as openstacksdk finds it: `OS_CLIENT_CONFIG_FILE`, else `clouds.yaml` in the current
+ * Reads the files that describe clouds, as openstacksdk does: `OS_CLIENT_CONFIG_FILE`, else `clouds.yaml` in the current
  * directory, in `~/.config/openstack` and in `/etc/openstack`, each with the `secure.yaml` beside it.
  * @throws BadCloud for a file that is no clouds.yaml
  */

@@ -14,7 +14,7 @@ export function explainServiceText(service: Service, colour: boolean): string {
   const programmed = conditions.find(({ type }) => type === PROGRAMMED)
   const addresses = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? [])
   const lines = [
-    `${colour ? styleText('bold', title) : title}: ${programmed === undefined ? unsaid(service) : stateText(programmed, colour)}`,
+    `${colour ? styleText('bold', title) : title}: ${programmed === undefined ? whyNoStatus(service) : stateText(programmed, colour)}`,
     ...(programmed === undefined ? [] : [`  since   ${programmed.lastTransitionTime}`]),
     `  address ${addresses.length > 0 ? printable(addresses.join(', ')) : 'none'}`,
     `  wants   ${printable([...(spec.ipFamilies ?? []), spec.ipFamilyPolicy ?? ''].join(' ').trim()) || 'any family'}`,
@@ -31,8 +31,7 @@ export function explainServiceText(service: Service, colour: boolean): string {
 const stateText = ({ status, reason, message }: Condition, colour: boolean): string =>
   `${colourStatus(status === 'True' ? 'programmed' : 'not programmed', colour)}, ${printable(reason)}. ${printable(message)}`
 
-/** Why its status is empty. */
-function unsaid({ spec }: Service): string {
+function whyNoStatus({ spec }: Service): string {
   if (spec.type !== 'LoadBalancer')
     return `it is of type ${printable(spec.type ?? 'ClusterIP')}; only type LoadBalancer is balanced`
   return spec.loadBalancerClass === undefined

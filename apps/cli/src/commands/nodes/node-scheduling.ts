@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { call, type Session } from '@spout/client/api'
 import { SpoutError } from '@spout/model/errors'
 import type { ProxyDrainReport } from '@spout/model/node-report'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { findByName } from '../../lookup.ts'
 import { at, type Row } from '../../resources/resource.ts'
+import { seconds } from '../../seconds.ts'
 import { type CommandContext, sessionOf } from '../connections/context.ts'
 
 interface DrainOptions {
@@ -14,13 +15,8 @@ interface DrainOptions {
 }
 
 const LOOK_EVERY_MS = 200
-const TELLS_WITHIN_S = 5
-
-const seconds = (text: string): number => {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number of seconds, 1 or more')
-  return value
-}
+/** A node that drains reports its clients within this time. */
+const REPORTS_WITHIN_S = 5
 
 /**
  * What the node still owns, for people; null when nothing.
@@ -101,7 +97,7 @@ async function waitForNothing(
     const node = await call<Row>(session, 'GET', `/nodes/${id}`)
     const { items: vips } = await call<{ items: readonly Row[] }>(session, 'GET', `/vips?node=${id}`)
     const passedS = (performance.now() - started) / 1000
-    const served = waitClients ? stillServed(node, passedS < TELLS_WITHIN_S) : null
+    const served = waitClients ? stillServed(node, passedS < REPORTS_WITHIN_S) : null
     const owned = [stillOwned(node, vips.length), served].filter((words) => words !== null).join(' and ') || null
     if (owned === null) {
       const what = waitClients ? 'owns nothing and serves no clients' : 'owns nothing'

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { call, type Session } from '@spout/client/api'
 import { SpoutError } from '@spout/model/errors'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { findByName } from '../../lookup.ts'
 import type { Row } from '../../resources/resource.ts'
+import { seconds } from '../../seconds.ts'
 import { type CommandContext, sessionOf } from '../connections/context.ts'
 
 interface Move {
@@ -23,12 +24,6 @@ interface RebalanceOptions {
 }
 
 const LOOK_EVERY_MS = 200
-
-const seconds = (text: string): number => {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number of seconds, 1 or more')
-  return value
-}
 
 /** `shard 3: node1 -> node2` */
 export const moveText = ({ shard, fromNodeId, toNodeId }: Move, names: ReadonlyMap<string, string>): string =>

@@ -43,7 +43,7 @@ async function classLimits(
   const limits: Record<string, number | null> = {}
   for (const text of named) {
     const [, name = '', count = ''] = /^(.+)=(\d+|none)$/.exec(text) ?? []
-    if (name === '') throw new UsageError(`--class ${text}: is no NAME=COUNT, such as gold=5, gold=0 or gold=none`)
+    if (name === '') throw new UsageError(`--class ${text}: is not NAME=COUNT, such as gold=5, gold=0 or gold=none`)
     const { id } = await findByName(session, '/load-balancer-classes', 'load balancer class', name)
     limits[String(id)] = count === 'none' ? null : Number(count)
   }

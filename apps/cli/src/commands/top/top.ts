@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceStats } from '@spout/model'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { findByName, listOf, scopedTo } from '../../lookup.ts'
 import { FORMATS, type Format, printList } from '../../output/print.ts'
 import { type Counts, countsOf, NOTHING, ratesOf, type Sample } from '../../rates.ts'
 import { at, type Column, column, type Row } from '../../resources/resource.ts'
+import { seconds } from '../../seconds.ts'
 import { type CommandContext, sessionOf } from '../connections/context.ts'
 import { countsById, PART_NAMES, PARTS, type Part, partRows } from './request-parts.ts'
 import { PART_RATES, PART_TOTALS, RATES, TOTALS, withLatencies } from './stats-columns.ts'
@@ -21,12 +22,6 @@ interface TopOptions {
   readonly once?: boolean
   readonly watch?: boolean
   readonly by?: Part
-}
-
-const seconds = (text: string): number => {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number of seconds, 1 or more')
-  return value
 }
 
 const NAMED = column('NAME', 'name')
