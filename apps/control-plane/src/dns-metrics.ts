@@ -7,7 +7,7 @@ const STATES: readonly DnsNameStatus['state'][] = ['published', 'waiting', 'fail
 /** Metrics of published names, read at scrape time: the number of series grows with zones, not with names. */
 export function describeDns(metrics: Metrics, dns: DnsPublisher): void {
   metrics.gauge(
-    { name: 'spout_dns_names', help: 'Names of load balancers by what became of them', labels: ['zone', 'state'] },
+    { name: 'spout_dns_names', help: 'Names of load balancers by state', labels: ['zone', 'state'] },
     () =>
       dns.zones.flatMap((each) => {
         const { zone } = each
@@ -21,7 +21,7 @@ export function describeDns(metrics: Metrics, dns: DnsPublisher): void {
   metrics.gauge(
     {
       name: 'spout_dns_zone_failed',
-      help: '1 while the name server of a zone does not transfer it: what nobody wants any more may stay in it',
+      help: '1 while the name server of a zone does not transfer it: records that nobody wants any more may stay in it',
       labels: ['zone'],
     },
     () => dns.zones.map(({ zone, sweepFailure }) => ({ labels: { zone }, value: sweepFailure === null ? 0 : 1 })),

@@ -29,8 +29,8 @@ const MOST_STREAM_BYTES = 32 * 1024 * 1024
 const STRANGER_BURST_SECONDS = 4
 
 /**
- * Requests that start before the next project has its turn: some milliseconds of work. More than arrive in a round
- * (`ArrivalTurns`), or those that once waited together would do so for as long as others come.
+ * Limit of requests that start in one round, over all projects: some milliseconds of work. It must exceed the requests
+ * that arrive in a round (`ArrivalTurns`); otherwise a backlog would not shrink while requests keep coming.
  */
 const MOST_OF_ROUND = 8
 

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const log = createLogger({ name: 'spout-control-plane', level: config.log.level })
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
   const lifecycle = await startControlPlane(config, process.env, log)
-  // With a compile cache set, the next start finds it however this process ends.
+  // Written now, if a compile cache is set: the next start then has it however this process ends.
   flushCompileCache()
   setTimeout(collectStartGarbage, STARTED_MS).unref()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

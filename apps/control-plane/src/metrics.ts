@@ -69,7 +69,7 @@ export function describeCertificate(metrics: Metrics, certificate: ServedCertifi
   metrics.gauge(
     {
       name: 'spout_api_certificate_refused',
-      help: '1 while the newest certificate of the API cannot be used and the one before it stays in force',
+      help: '1 while the newest certificate of the API cannot be used and the previous one stays in force',
       labels: [],
     },
     () => [{ labels: {}, value: certificate.isRefused ? 1 : 0 }],

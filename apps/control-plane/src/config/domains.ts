@@ -14,7 +14,7 @@ export const domainsSection = section({
   hosts: z.enum(HOST_RULES).default('unclaimed'),
   /** Resolvers that are asked for the records which prove domains, with ports if not 53. None: nobody proves any. */
   resolvers: z.array(resolverAddress).max(8).default([]),
-  /** How often a proven domain is looked for again. */
+  /** How often the record of a proven domain is looked for again. */
   recheckSeconds: z.number().int().min(1).max(604_800).default(3600),
   /** How long a proven domain may miss its record before it is lost. */
   graceSeconds: z.number().int().min(0).max(7_776_000).default(259_200),
@@ -39,6 +39,6 @@ export const dnsSection = section({
     .default('spout'),
   /** How long resolvers may keep an answer, where the load balancer does not say. */
   ttlSeconds: dnsTtlSeconds.default(300),
-  /** How often each zone is looked through for what should not be there, or is missing. */
+  /** How often each zone is searched for records that nobody wants any more and for missing ones. */
   sweepSeconds: z.number().int().min(1).max(86_400).default(600),
 }).prefault({})

@@ -27,7 +27,7 @@ export const keystoneSection = section({
   /** Or an application credential of that user. */
   applicationCredentialId: z.string().max(255).default(''),
   applicationCredentialSecret: secret.optional(),
-  /** How long an answer about a token counts. A revoked token works for as long at most; 0: each request asks. */
+  /** How long an answer about a token is used. A revoked token works no longer than this; 0: each request asks. */
   cacheSeconds: z.number().int().min(0).max(3600).default(60),
   /** How long a token stays valid after its last confirmation while Keystone does not answer. */
   outageSeconds: z.number().int().min(0).max(86_400).default(3600),
