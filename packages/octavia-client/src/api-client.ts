@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** An object as an API of a cloud prints it. */
 export type Attributes = Readonly<Record<string, unknown>>
 
-/** What the server said, whatever it was. */
+/** The server's answer, whatever its status. */
 export interface Answer {
   readonly status: number
   /** Empty without a body. */
   readonly body: Attributes
 }
 
-/** The server answered, and not with success. `message` is the text of its fault. */
+/** The server did not answer with success. `message` is the text of its fault. */
 export class ApiRefusal extends Error {
   override readonly name = 'ApiRefusal'
   readonly status: number
@@ -22,13 +22,13 @@ export class ApiRefusal extends Error {
 }
 
 const MOST_ATTEMPTS = 20
-/** A server that says nothing of a pause. */
+/** The pause before another attempt, where the server names none. */
 const PAUSE_S = 1
 
-/** The text of a fault; null for a body that is none. */
+/** Reads the text of a fault; null for a body that is no fault. */
 export type FaultText = (body: Attributes) => string | null
 
-/** One API of a cloud. A server that asks for a pause gets it. */
+/** One API of a cloud. It repeats calls that are answered with 429 or 503, after the pause that the server asks for. */
 export class ApiClient {
   readonly #url: string
   readonly #headers: Readonly<Record<string, string>>
@@ -46,7 +46,7 @@ export class ApiClient {
   /**
    * All objects of a list, page by page.
    * @param path such as `/pools/ID/members`
-   * @param plural what the answer calls them, where that is not the end of the path
+   * @param plural the list's name in the answer, where that is not the end of the path
    * @throws ApiRefusal
    */
   async list(path: string, plural = path.slice(path.lastIndexOf('/') + 1)): Promise<readonly Attributes[]> {
@@ -84,7 +84,7 @@ export class ApiClient {
     throw new ApiRefusal(status, this.#faultText(said) ?? `the server answered ${status}`)
   }
 
-  /** One call, whatever it is answered. @param path below the URL */
+  /** One call. It does not throw for a refusal. @param path below the URL */
   async ask(method: string, path: string, body?: object): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       const response = await fetch(`${this.#url}${path}`, {
@@ -102,8 +102,8 @@ export class ApiClient {
 }
 
 /**
- * The query of the next page. The host of the link may be one that only the cloud knows, and the list of links is not
- * always called as the objects are (`flavorprofile_links`).
+ * The query of the next page's link. The link's host may be one that only the cloud resolves, so it is not used. The
+ * list of links is not always named like the objects (`flavorprofile_links`), so any name with this end counts.
  */
 function nextPage(answer: Attributes): string | null {
   const links = Object.entries(answer).find(([name]) => name.endsWith('_links'))?.[1]
@@ -112,7 +112,7 @@ function nextPage(answer: Attributes): string | null {
   return next?.href === undefined ? null : new URL(next.href, 'http://cloud').search
 }
 
-/** No JSON, such as a page of a proxy, counts as no body. */
+/** Text that is not JSON, such as an error page of a proxy, counts as no body. */
 function read(text: string): Attributes {
   try {
     const body: unknown = JSON.parse(text)

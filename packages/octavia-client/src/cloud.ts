@@ -6,17 +6,17 @@ export class BadCloud extends Error {
   override readonly name = 'BadCloud'
 }
 
-/** Where a cloud is, and as whom to log in, as `clouds.yaml` and the `OS_*` variables say it. */
+/** Where a cloud is, and as whom to log in, from `clouds.yaml` or the `OS_*` variables. */
 export interface Cloud {
   /** `none` asks for no token. */
   readonly authType: 'none' | 'password' | 'applicationCredential' | 'token'
-  /** By the names of `clouds.yaml`, such as `auth_url` and `project_name`. */
+  /** The fields of `clouds.yaml`, such as `auth_url` and `project_name`. */
   readonly auth: Readonly<Record<string, string>>
   readonly region: string | null
   readonly interface: string
-  /** The base URL of its Octavia; null: the catalog says. */
+  /** The base URL of its Octavia; null: that of the catalog. */
   readonly endpoint: string | null
-  /** The base URL of its Neutron; null: the catalog says, if there is one. */
+  /** The base URL of its Neutron; null: that of the catalog, if there is one. */
   readonly networkEndpoint: string | null
 }
 
@@ -46,15 +46,16 @@ export function readClouds(file: string, content: string): Readonly<Record<strin
 }
 
 export interface CloudSources {
-  /** The cloud's name; null: the `OS_*` variables say everything. */
+  /** The cloud's name; null: the `OS_*` variables describe it. */
   readonly name: string | null
-  /** Clouds of the files, the first file that has a cloud wins; then those of `secure.yaml`, whose secrets are added. */
+  /** The clouds of each `clouds.yaml`. The first file that has the cloud counts. */
   readonly clouds: readonly Readonly<Record<string, CloudEntry>>[]
+  /** The clouds of each `secure.yaml`, whose secrets are added. */
   readonly secrets: readonly Readonly<Record<string, CloudEntry>>[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Takes the place of what the catalog says; without a cloud it is asked without a token. */
+  /** Replaces the Octavia of the catalog. When no cloud is named or described, it is called without a token. */
   readonly endpoint: string | null
-  /** Takes the place of the Neutron of the catalog. */
+  /** Replaces the Neutron of the catalog. */
   readonly networkEndpoint?: string | undefined
 }
 
@@ -95,7 +96,7 @@ function named(name: string, clouds: CloudSources['clouds']): CloudEntry {
   return found
 }
 
-/** `OS_PROJECT_NAME` is `project_name`. */
+/** The cloud that the variables describe: `OS_PROJECT_NAME` is `project_name`. */
 function entryOf(env: CloudSources['env'], endpoint: string | null): CloudEntry {
   const own = Object.entries(env).flatMap(([variable, value]) =>
     variable.startsWith('OS_') && value ? [[variable.slice(3).toLowerCase(), value] as const] : [],

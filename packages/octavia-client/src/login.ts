@@ -1,6 +1,6 @@
 import { BadCloud, type Cloud } from './cloud.ts'
 
-/** A way to a cloud's Octavia and Neutron: base URLs, and headers that make a request one of the caller's. */
+/** Access to a cloud's Octavia and Neutron: their base URLs, and the headers that authenticate a request. */
 export interface Access {
   readonly endpoint: string
   /** Null where no Neutron is known. */
@@ -77,7 +77,7 @@ function identityOf({ auth, authType }: Cloud): object {
   return { methods: ['application_credential'], application_credential: { ...credential, secret } }
 }
 
-/** An application credential has the project that it was made for. */
+/** An application credential needs no scope: it is of the project that it was made for. */
 function scopeOf({ auth, authType }: Cloud): object {
   if (authType === 'applicationCredential') return {}
   if (auth['system_scope'] === 'all') return { scope: { system: { all: true } } }

@@ -8,7 +8,7 @@ export class NeutronClient extends ApiClient {
     super(`${base}/v2.0`, headers, signal, faultText)
   }
 
-  /** @param path its parts joined by dashes, as `/security-groups`, which lists join by underscores */
+  /** @param path joins words by dashes, as in `/security-groups`; the list in the answer joins them by underscores */
   override list(path: string, plural = path.slice(1).replaceAll('-', '_')): Promise<readonly Attributes[]> {
     return super.list(path, plural)
   }

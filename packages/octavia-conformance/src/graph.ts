@@ -3,7 +3,7 @@ import { shuffled } from './random.ts'
 import { CheckFailed } from './result.ts'
 import { mustShow, type Trial } from './trial.ts'
 
-/** A load balancer that one request makes with all that is in it, and takes away so. */
+/** Checks that one request creates a load balancer with all its parts, and that one deletes it with them. */
 export async function checkGraph(trial: Trial): Promise<void> {
   trial.group('whole graphs')
   const { prefix, vip, memberAddress } = trial.options
@@ -48,7 +48,7 @@ export async function checkGraph(trial: Trial): Promise<void> {
       )
     for (const item of [...pools, ...listeners]) mustShow(item, { provisioning_status: 'ACTIVE' })
   })
-  await trial.check('a pool without a name inside of it is 400', () =>
+  await trial.check('a pool without a name in it is 400', () =>
     trial.expect(400, 'POST', '/loadbalancers', {
       loadbalancer: {
         ...graph('bad'),
@@ -68,7 +68,7 @@ export async function checkGraph(trial: Trial): Promise<void> {
   })
 }
 
-/** Deletes all that is in a load balancer, in an order by chance, and then itself. */
+/** Deletes all parts of a load balancer in random order, and then the load balancer. */
 export async function checkDeletion(trial: Trial, lb: string): Promise<void> {
   trial.group('deletion')
   const { client, random } = trial.options
@@ -94,8 +94,9 @@ export async function checkDeletion(trial: Trial, lb: string): Promise<void> {
     ],
     random,
   )
-  await trial.check(`${all.length} parts in an order by chance`, async () => {
-    // What a policy sends to must wait for it. What went with its parent is gone already.
+  await trial.check(`${all.length} parts in random order`, async () => {
+    // A pool that a policy still redirects to is refused with 409, and tried again later. 404: the parent's deletion
+    // deleted it.
     let left = all
     while (left.length > 0) {
       const refused: string[] = []
@@ -110,11 +111,11 @@ export async function checkDeletion(trial: Trial, lb: string): Promise<void> {
     }
     for (const path of all) await trial.gone(path)
   })
-  await trial.check('the load balancer, which is empty then', async () => {
+  await trial.check('the load balancer, which is empty now', async () => {
     await trial.expect(204, 'DELETE', `/loadbalancers/${lb}`)
     await trial.gone(`/loadbalancers/${lb}`)
   })
-  await trial.check('what is deleted is not changed: 404', () =>
+  await trial.check('a change of the deleted load balancer is 404', () =>
     trial.expect(404, 'PUT', `/loadbalancers/${lb}`, { loadbalancer: { name: 'x' } }),
   )
 }

@@ -1,6 +1,6 @@
 /**
- * Checks any Octavia as a plain tenant sees it, for `spout conformance`: it makes load balancers with all that the v2 API
- * has, compares what is shown, and takes everything away. It knows the API alone, and nothing of Spout.
+ * Checks any Octavia as a plain tenant sees it, for `spout conformance`: it creates load balancers with everything that
+ * the v2 API has, compares what is shown, and deletes everything. It knows the API alone, and nothing of Spout.
  */
 export { randomFrom } from './random.ts'
 export { type Result, report } from './result.ts'

@@ -27,7 +27,7 @@ export async function checkListeners(trial: Trial, lb: string): Promise<void> {
   await trial.check('is changed', () =>
     trial.change(lb, `/listeners/${full.id}`, 'listener', { name: 'changed', connection_limit: 5, tags: ['y'] }),
   )
-  await trial.check('null takes a limit away', async () => {
+  await trial.check('null removes a limit', async () => {
     await trial.expect(200, 'PUT', `/listeners/${full.id}`, { listener: { connection_limit: null } })
     await trial.settled(lb)
     const { connection_limit: limit } = await trial.show(`/listeners/${full.id}`, 'listener')

@@ -42,13 +42,20 @@ export async function checkLoadBalancers(trial: Trial): Promise<string | null> {
   })
   await trial.check('has statistics', async () => {
     const stats = await trial.show(`${path}/stats`, 'stats')
-    for (const name of COUNTERS) if (typeof stats[name] !== 'number') throw new CheckFailed(`${name} is no number`)
+    for (const name of COUNTERS) if (typeof stats[name] !== 'number') throw new CheckFailed(`${name} is not a number`)
   })
   await trial.check('has a status tree', async () => {
     const statuses = await trial.show(`${path}/status`, 'statuses')
     mustShow(statuses['loadbalancer'] as Attributes, { id: lb, provisioning_status: 'ACTIVE' })
   })
+  await checkRefusals(trial, path)
+  return lb
+}
+
+/** Checks requests that must be refused. @param path of an existing load balancer */
+async function checkRefusals(trial: Trial, path: string): Promise<void> {
   trial.group('refusals')
+  const { prefix, vip } = trial.options
   const refusals: readonly (readonly [
     what: string,
     status: number,
@@ -57,32 +64,31 @@ export async function checkLoadBalancers(trial: Trial): Promise<string | null> {
     fields: object | null,
   ])[] = [
     ['a load balancer without a network', 400, 'POST', '/loadbalancers', { name: `${prefix}-bad` }],
-    ['an attribute that there is not', 400, 'POST', '/loadbalancers', { ...vip, name: `${prefix}-bad`, colour: 'red' }],
+    ['an unknown attribute', 400, 'POST', '/loadbalancers', { ...vip, name: `${prefix}-bad`, colour: 'red' }],
     ['a name that is too long', 400, 'POST', '/loadbalancers', { ...vip, name: `${prefix}-${'x'.repeat(256)}` }],
     [
-      'a provider that there is not',
+      'an unknown provider',
       400,
       'POST',
       '/loadbalancers',
       { ...vip, name: `${prefix}-bad`, provider: 'nobody' },
     ],
     ['another address of a load balancer', 400, 'PUT', path, { vip_address: '192.0.2.250' }],
-    ['a load balancer that there is not', 404, 'GET', `/loadbalancers/${NOBODY}`, null],
-    ['a change of one that there is not', 404, 'PUT', `/loadbalancers/${NOBODY}`, { name: 'x' }],
-    ['the deletion of one that there is not', 404, 'DELETE', `/loadbalancers/${NOBODY}`, null],
+    ['an unknown load balancer', 404, 'GET', `/loadbalancers/${NOBODY}`, null],
+    ['a change of an unknown one', 404, 'PUT', `/loadbalancers/${NOBODY}`, { name: 'x' }],
+    ['the deletion of an unknown one', 404, 'DELETE', `/loadbalancers/${NOBODY}`, null],
   ]
   for (const [what, status, method, at, fields] of refusals)
     await trial.check(`${what} is ${status}`, () =>
       trial.expect(status, method, at, fields === null ? undefined : { loadbalancer: fields }),
     )
   for (const plural of ['listeners', 'pools', 'healthmonitors', 'l7policies'])
-    await trial.check(`one of ${plural} that there is not is 404`, () =>
+    await trial.check(`an unknown one of ${plural} is 404`, () =>
       trial.expect(404, 'GET', `/${plural}/${NOBODY}`),
     )
-  return lb
 }
 
-/** Whether another project sees what is not its own. Object ids are no secret. */
+/** Checks that another project neither sees nor changes a load balancer whose id it knows: ids are no secret. */
 export async function checkStranger(trial: Trial, lb: string): Promise<void> {
   trial.group('projects')
   const { stranger } = trial.options
@@ -105,7 +111,7 @@ export async function checkStranger(trial: Trial, lb: string): Promise<void> {
   if (stranger === null) return trial.skip(name, 'no cloud of another project is named')
   await trial.check(name, async () => {
     const { body } = await stranger.ask('GET', `/loadbalancers?id=${lb}`)
-    if (!same([], body['loadbalancers'])) throw new CheckFailed('it does')
+    if (!same([], body['loadbalancers'])) throw new CheckFailed('it shows it')
   })
 }
 

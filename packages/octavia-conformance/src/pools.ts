@@ -20,7 +20,7 @@ const MONITORS: readonly (readonly [pool: string, fields: Attributes])[] = [
   ['UDP', { ...usual, type: 'UDP-CONNECT' }],
 ]
 
-/** Pools with members and monitors. What is made stays, for lists and deletions. */
+/** Checks pools with members and monitors. It keeps what it creates for the checks of lists and deletion. */
 export async function checkPools(trial: Trial, lb: string): Promise<void> {
   trial.group('pools')
   const pool = (fields: Attributes) => ({
@@ -120,24 +120,24 @@ async function checkMembers(trial: Trial, lb: string, pool: string): Promise<voi
   const put = async (query: string, ...members: readonly object[]) => {
     await trial.expect(202, 'PUT', `${path}${query}`, { members })
   }
-  await trial.check('a whole set takes the place of another', async () => {
+  await trial.check('a whole set replaces another', async () => {
     await put('', member(1, { weight: 2 }), member(2), member(3))
     await mustBe(`${memberAddress(1)}/2`, `${memberAddress(2)}/1`, `${memberAddress(3)}/1`)
     await put('', member(2, { weight: 7 }), member(4))
     await mustBe(`${memberAddress(2)}/7`, `${memberAddress(4)}/1`)
   })
-  await trial.check('additive_only takes none away', async () => {
+  await trial.check('additive_only removes none', async () => {
     await put('?additive_only=true', member(5))
     await mustBe(`${memberAddress(2)}/7`, `${memberAddress(4)}/1`, `${memberAddress(5)}/1`)
   })
-  await trial.check('a set that says nothing new is 202', async () => {
+  await trial.check('an unchanged set is 202', async () => {
     await put('', member(2, { weight: 7 }), member(4), member(5))
     await mustBe(`${memberAddress(2)}/7`, `${memberAddress(4)}/1`, `${memberAddress(5)}/1`)
   })
   await trial.check('a weight that is too large is 400', () =>
     trial.expect(400, 'POST', path, { member: member(6, { weight: 257 }) }),
   )
-  await trial.check('an address that is none is 400', () =>
+  await trial.check('a malformed address is 400', () =>
     trial.expect(400, 'POST', path, { member: { address: 'nowhere', protocol_port: 80 } }),
   )
 }

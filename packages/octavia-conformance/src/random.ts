@@ -9,7 +9,7 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** The items in an order by chance (Fisher and Yates). */
+/** The items in random order (Fisher and Yates). */
 export function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
   const order = [...items]
   for (let at = order.length - 1; at > 0; at--) {

@@ -1,4 +1,4 @@
-/** What became of one check. */
+/** The result of one check. */
 export interface Result {
   /** Such as `listeners`. */
   readonly group: string
@@ -20,7 +20,7 @@ export class CheckSkipped extends Error {
 
 const WORDS = ['passed', 'failed', 'skipped'] as const
 
-/** A line a check, by groups, and the counts. */
+/** One line for each check, then how many passed, failed and were skipped. */
 export function report(results: readonly Result[]): string {
   const width = Math.max(0, ...results.map(({ group }) => group.length))
   const lines = results.map(

@@ -9,7 +9,10 @@ import type { Result } from './result.ts'
 import { checkTraffic, type TrafficMember } from './traffic.ts'
 import { Trial, type TrialOptions } from './trial.ts'
 
-/** What can be checked alone, after load balancers. `pools` has monitors and members, `listeners` policies and rules. */
+/**
+ * The parts of a run that can be chosen. Load balancers themselves are always checked first. `pools` includes members
+ * and health monitors, `listeners` includes policies and rules.
+ */
 export const PARTS = ['projects', 'pools', 'listeners', 'lists', 'graphs', 'traffic', 'deletion'] as const
 export type Part = (typeof PARTS)[number]
 
@@ -18,7 +21,7 @@ export interface RunOptions extends TrialOptions {
   readonly parts: ReadonlySet<Part>
 }
 
-/** Makes the checks. @throws the signal's reason when it is aborted; what was made is then still there */
+/** Makes the checks. @throws the signal's reason when it is aborted; what the run created then still exists */
 export async function runChecks({ parts, trafficMember, ...options }: RunOptions): Promise<readonly Result[]> {
   const trial = new Trial(options)
   const lb = await checkLoadBalancers(trial)
@@ -42,8 +45,8 @@ export async function runChecks({ parts, trafficMember, ...options }: RunOptions
 const PAUSE_MS = 500
 
 /**
- * Deletes what a run made, found by its names: also what the run did not hear of, because its answer was lost.
- * @returns names of what is left after this time
+ * Deletes what a run created. It finds load balancers by their names, so that one whose answer was lost goes, too.
+ * @returns names of those that are left after this time
  */
 export async function cleanUp(
   client: Pick<OctaviaClient, 'ask' | 'list'>,
@@ -56,7 +59,7 @@ export async function cleanUp(
     const own = all.filter(({ name }) => String(name).startsWith(`${prefix}-`))
     const names = own.map(({ name, id }) => `${String(name)} (${String(id)})`)
     if (own.length === 0 || performance.now() > deadline) return names
-    // While one is PENDING its deletion is refused, and asked for again.
+    // A load balancer that is PENDING refuses its deletion, so it is asked again.
     for (const { id } of own) await client.ask('DELETE', `/loadbalancers/${String(id)}?cascade=true`)
     await sleep(PAUSE_MS)
   }

@@ -11,7 +11,7 @@ export interface TrafficMember {
   readonly port: number
 }
 
-/** Connections to a VIP that this machine reaches. @param member null: there is none to send to */
+/** Checks connections to a VIP, which this machine must reach. @param member null skips the check */
 export async function checkTraffic(trial: Trial, member: TrafficMember | null): Promise<void> {
   trial.group('traffic')
   const name = 'a connection is accepted, and refused when the listener is disabled'

@@ -6,7 +6,7 @@ export interface TrialOptions {
   readonly client: Pick<OctaviaClient, 'ask' | 'list'>
   /** The client of another project of the same cloud; null: none is known. */
   readonly stranger: Pick<OctaviaClient, 'ask'> | null
-  /** What every load balancer of this run is named with at the beginning. */
+  /** The names of this run's load balancers begin with it. */
   readonly prefix: string
   /** Where VIPs come from: `vip_subnet_id` or `vip_network_id`. */
   readonly vip: Attributes
@@ -19,13 +19,13 @@ export interface TrialOptions {
   readonly onResult: (result: Result) => void
 }
 
-/** Status codes of an option that a cloud's provider does not have (RFC 9110 section 15.6.2, and Octavia's own use). */
+/** The status for an option that the provider does not have (RFC 9110 section 15.6.2, as Octavia uses it). */
 const NOT_OFFERED = 501
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2000
 
-/** One run of the checks: what they ask, and what became of them. */
+/** One run of the checks. It makes their requests and collects their results. */
 export class Trial {
   readonly options: TrialOptions
   readonly results: Result[] = []
@@ -58,7 +58,7 @@ export class Trial {
     }
   }
 
-  /** Says of checks that another one had to pass before. */
+  /** Records checks as skipped, because another one had to pass before. */
   skip(name: string, reason: string): void {
     this.#note(name, 'skipped', reason)
   }
@@ -69,7 +69,7 @@ export class Trial {
     this.options.onResult(result)
   }
 
-  /** @throws CheckFailed when the answer is another one; CheckSkipped when the provider does not have it */
+  /** Makes a request. @throws CheckFailed when the status is another one; CheckSkipped when the provider answers 501 */
   async expect(status: number | readonly number[], method: string, path: string, body?: object): Promise<Attributes> {
     const answer = await this.options.client.ask(method, path, body)
     const wanted = [status].flat()
@@ -87,7 +87,7 @@ export class Trial {
     return object as Attributes & { readonly id: string }
   }
 
-  /** Creates an object, waits, and compares what is shown then with what was asked for. */
+  /** Creates an object, waits until it is ACTIVE, and compares what is shown with what was asked for. */
   async makeAndShow(
     lb: string,
     path: string,
@@ -111,7 +111,7 @@ export class Trial {
     return shown as Attributes
   }
 
-  /** Changes an object, waits, and looks whether it shows the change. */
+  /** Changes an object, waits until it is ACTIVE, and checks that it shows the change. */
   async change(lb: string, path: string, root: string, fields: Attributes): Promise<void> {
     await this.expect(200, 'PUT', path, { [root]: fields })
     await this.settled(lb)
@@ -141,7 +141,9 @@ export class Trial {
     })
   }
 
-  /** Waits for something. @param look why it is not yet so; null when it is @throws CheckFailed when it is not in time */
+  /**
+   * Waits for something. @param look why it is not yet so; null when it is @throws CheckFailed when it is not in time
+   */
   async until(what: string, look: () => Promise<string | null>): Promise<void> {
     const { settleMs, signal } = this.options
     const deadline = performance.now() + settleMs
@@ -162,14 +164,14 @@ export function mustShow(shown: Attributes, fields: Attributes): void {
       throw new CheckFailed(`${name} is not shown`)
     }
     if (!same(shown[name], wanted))
-      throw new CheckFailed(`${name} is shown as ${JSON.stringify(shown[name])}, written was ${JSON.stringify(wanted)}`)
+      throw new CheckFailed(`${name} is shown as ${JSON.stringify(shown[name])}, but was written as ${JSON.stringify(wanted)}`)
   }
 }
 
-/** Parents that an object shows as lists. */
+/** Fields that name a parent when an object is created; the object shows its parents as lists instead. */
 const WRITE_ONLY: ReadonlySet<string> = new Set(['loadbalancer_id', 'listener_id', 'pool_id'])
 
-/** Lists of plain values in any order; of an object what was written. */
+/** Whether the shown value is the wanted one. Lists may be in any order; an object may have more fields than wanted. */
 function same(shown: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted))
     return (

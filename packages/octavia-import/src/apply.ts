@@ -1,7 +1,7 @@
 import { ApiRefusal, type Attributes, type NeutronClient, type OctaviaClient } from '@spout/octavia-client'
 import type { Request, Step } from './step.ts'
 
-/** What became of a step: of those that were to be created, some are now refused. */
+/** The result of a step after it was applied: an object that was to be created is now `created` or `refused`. */
 export type Outcome = Omit<Step, 'result'> & { readonly result: Step['result'] | 'created' }
 
 export interface ApplyOptions {
@@ -12,15 +12,15 @@ export interface ApplyOptions {
 }
 
 /**
- * Creates what the plan says, one object after the other. A refusal stops only what needs the refused object. Nothing is
- * kept about what was done: after an interruption a new plan contains the rest.
+ * Creates the objects of the plan, one after the other. A refusal stops only the objects that need the refused one. No
+ * progress is stored: after an interruption a new plan contains the rest.
  */
 export async function apply(steps: readonly Step[], options: ApplyOptions): Promise<readonly Outcome[]> {
   const lost = new Map<string, string>()
   const ports = new Map<string, unknown>()
   const outcomes: Outcome[] = []
   for (const step of steps) {
-    const outcome = await done(step, lost, ports, options)
+    const outcome = await applyStep(step, lost, ports, options)
     if (outcome.result === 'refused') lost.set(step.id, step.title)
     outcomes.push(outcome)
     options.onOutcome(outcome)
@@ -28,7 +28,7 @@ export async function apply(steps: readonly Step[], options: ApplyOptions): Prom
   return outcomes
 }
 
-async function done(
+async function applyStep(
   step: Step,
   lost: ReadonlyMap<string, string>,
   ports: Map<string, unknown>,

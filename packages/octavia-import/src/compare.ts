@@ -5,7 +5,7 @@ import type { Found } from './inventory.ts'
 import { isEmpty, KIND_ROWS } from './kinds.ts'
 import type { Note } from './translate.ts'
 
-/** Attributes that are compared besides the copied ones, when the object is created with them. */
+/** Attributes that are compared besides the copied ones, where the request to create the object has them. */
 const GIVEN = [
   'project_id',
   'vip_address',
@@ -39,7 +39,7 @@ export function differing(fields: readonly string[], body: Attributes, ours: Att
   })
 }
 
-/** The one value that stands for all values of the same meaning. */
+/** One value for all that mean the same. */
 function canonical(field: string, value: unknown): unknown {
   if (isEmpty(value)) return null
   if (field === 'tags' || field === 'tls_versions' || field === 'vip_sg_ids')

@@ -11,7 +11,7 @@ export interface Found {
   readonly attributes: Attributes
 }
 
-/** What could not be read, and why. */
+/** A list that could not be read, and why. */
 export interface Unread {
   readonly path: string
   readonly reason: string

@@ -18,7 +18,7 @@ interface KindRow {
   readonly plural: string
   /** Attributes that are created and compared as they are. */
   readonly copied: readonly string[]
-  /** Attributes that Spout does not have and a load balancer works without, each with the reason. */
+  /** Attributes that are left out, each with the reason. A load balancer works without them. */
   readonly leftOut: Readonly<Record<string, string>>
 }
 
@@ -115,7 +115,7 @@ export const KIND_ROWS: Readonly<Record<Kind, KindRow>> = {
     copied: ['floating_ip_address', 'description', 'tags'],
     leftOut: {
       qos_policy_id: 'networks of Spout have no QoS policies',
-      dns_name: 'Spout writes no names into a DNS',
+      dns_name: 'a load balancer has names in Spout, not its address (spout lb set --dns-names)',
     },
   },
 }

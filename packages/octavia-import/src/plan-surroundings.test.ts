@@ -87,7 +87,7 @@ describe('flavors and zones', () => {
   })
 
   test.each<[string, Found]>([
-    ['flavor_data: is no JSON object', one('flavorprofile', 'p', { flavor_data: '[1' })],
+    ['flavor_data: is not a JSON object', one('flavorprofile', 'p', { flavor_data: '[1' })],
     ['flavor_profile_id: profile p is not in Spout, and the other cloud does not show it to this account', flavor],
     [
       'availability_zone_data.valid_vip_networks: Spout has no network and no address pool far: name one (--map far=ID)',

@@ -9,14 +9,15 @@ import { dashed, type Note, NotTaken, type Translated } from './translate.ts'
 import { floatingOf, groupOf, isForListeners, meaningOf, ruleOf } from './translate-network.ts'
 import { hasLimits, type OfferKind, offerOf, profileIdOf, profileOf, quotaOf } from './translate-offers.ts'
 
-/** What a floating IP must know of its load balancer. */
-export interface Carrier {
+/** The load balancer whose port a floating IP is bound to. */
+export interface PortOwner {
   readonly id: string
   readonly title: string
   /** Its project in Spout; null when the load balancer is not taken over. */
   readonly projectId: string | null
+  /** The port in the other cloud. */
   readonly theirPort: unknown
-  /** Null while the load balancer does not exist in Spout. */
+  /** The port in Spout; null while the load balancer does not exist there. */
   readonly ourPort: unknown
 }
 
@@ -40,7 +41,7 @@ export class SurroundingsPlan {
   readonly #source: Surroundings
   readonly #ours: ReadonlyMap<string, Attributes>
   readonly #options: PlanOptions
-  /** Titles of what will not be in Spout, by kind and id. */
+  /** Titles of objects that will not exist in Spout, by kind and id. */
   readonly #lost = new Map<string, string>()
 
   constructor(source: Surroundings, target: Surroundings, options: PlanOptions) {
@@ -70,10 +71,10 @@ export class SurroundingsPlan {
   }
 
   /** Steps of the floating IPs that are bound to a load balancer's port. */
-  floatingSteps(carrier: Carrier): readonly Step[] {
+  floatingSteps(owner: PortOwner): readonly Step[] {
     return this.#source.found
-      .filter(({ kind, attributes }) => kind === 'floatingip' && attributes['port_id'] === carrier.theirPort)
-      .map((found) => this.#step(found, nameOf(found), carrier.id, () => this.#floating(found, carrier)))
+      .filter(({ kind, attributes }) => kind === 'floatingip' && attributes['port_id'] === owner.theirPort)
+      .map((found) => this.#step(found, nameOf(found), owner.id, () => this.#floating(found, owner)))
   }
 
   #stepsOf(found: Found): readonly Step[] {
@@ -154,7 +155,7 @@ export class SurroundingsPlan {
     return { ...object, ours: same ? object.body : ours, needs: [groupId] }
   }
 
-  #floating(found: Found, { id, title, projectId, theirPort, ourPort }: Carrier): WantedObject {
+  #floating(found: Found, { id, title, projectId, theirPort, ourPort }: PortOwner): WantedObject {
     if (projectId === null) throw new NotTaken('port_id', `${title} is not taken over`)
     const { body, notes } = floatingOf(found, projectId, this.#options)
     const other = ourPort !== null && ourPort !== undefined

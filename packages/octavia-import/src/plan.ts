@@ -2,14 +2,14 @@ import type { Attributes } from '@spout/octavia-client'
 import { differences } from './compare.ts'
 import { type Found, type Inventory, nameOf, type Unread } from './inventory.ts'
 import { type ChildKind, KIND_ROWS, type Kind, textOf } from './kinds.ts'
-import { type Carrier, SurroundingsPlan } from './plan-surroundings.ts'
+import { type PortOwner, SurroundingsPlan } from './plan-surroundings.ts'
 import type { Surroundings } from './read-surroundings.ts'
 import type { PlanOptions, Step, Trial } from './step.ts'
 import { type Note, NotTaken, projectOf, translate } from './translate.ts'
 
 export interface ImportPlan {
   readonly steps: readonly Step[]
-  /** What could not be read. The plan lacks the objects in it. */
+  /** Lists that could not be read. The plan lacks their objects. */
   readonly unread: readonly Unread[]
 }
 
@@ -19,7 +19,7 @@ export interface Side {
   readonly surroundings: Surroundings
 }
 
-/** Compares both sides. Pure. What is in Spout already stays as it is. */
+/** Compares both sides. Pure. Objects that exist in Spout stay as they are. */
 export function planImport(source: Side, target: Side, options: PlanOptions): ImportPlan {
   const around = new SurroundingsPlan(source.surroundings, target.surroundings, options)
   const within = { ...options, destination: around.destination }
@@ -31,13 +31,13 @@ export function planImport(source: Side, target: Side, options: PlanOptions): Im
     const [first, ...others] = own
     if (first === undefined) return own
     const taken = first.result !== 'refused'
-    const carrier: Carrier = {
+    const owner: PortOwner = {
       ...{ id, title: first.title, projectId: taken ? plan.projectId : null },
       theirPort: attributes['vip_port_id'],
       ourPort: target.inventory.byId.get(id)?.attributes['vip_port_id'],
     }
     const needs = [...first.needs, ...around.needsOf(first.request?.body ?? {})]
-    return [{ ...first, needs }, ...others, ...around.floatingSteps(carrier)]
+    return [{ ...first, needs }, ...others, ...around.floatingSteps(owner)]
   })
   return { steps: [...around.steps, ...steps], unread: [...unread, ...source.surroundings.unread] }
 }
@@ -99,8 +99,8 @@ class LoadBalancerPlan {
   }
 
   /**
-   * The attributes of both objects, with positions counted among the policies that both clouds have. A policy that only
-   * one cloud has moves the others, which is no difference of theirs.
+   * The attributes of both objects, with positions counted among the policies that both clouds have: a policy that only
+   * one cloud has shifts the positions of the others, which is no difference between them.
    */
   #inOrder({ kind, id, parentId }: Found, own: Attributes, { attributes }: Found): [Attributes, Attributes] {
     if (kind !== 'l7policy') return [own, attributes]
@@ -125,8 +125,8 @@ class LoadBalancerPlan {
   }
 
   /**
-   * The whole creation: with id, parent and, for a policy, its rules. Creating the rules apart would take more
-   * requests.
+   * The body of the request that creates the object: with its id, its parent and, for a policy, its rules. Creating the
+   * rules apart would take more requests.
    */
   #whole({ kind, id, parentId }: Found, own: Attributes): Attributes {
     const parent = PARENT_FIELD[kind]

@@ -2,7 +2,7 @@ import type { Attributes } from '@spout/octavia-client'
 import type { Kind } from './kinds.ts'
 import type { Note, TranslateOptions } from './translate.ts'
 
-/** What the plan does with one object. */
+/** The plan for one object. */
 export interface Step {
   readonly kind: Kind
   readonly id: string

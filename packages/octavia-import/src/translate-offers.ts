@@ -3,16 +3,16 @@ import type { Found } from './inventory.ts'
 import { isEmpty, KIND_ROWS, type ProfileKind, textOf } from './kinds.ts'
 import { type Note, NotTaken, projectOf, type Translated, type TranslateOptions } from './translate.ts'
 
-/** The text of a profile. */
+/** The attribute that holds a profile's settings, as JSON text. */
 const DATA: Readonly<Record<ProfileKind, string>> = {
   flavorprofile: 'flavor_data',
   availability_zone_profile: 'availability_zone_data',
 }
 
-/** Why keys of the amphora provider have no meaning here. */
+/** Why keys of the amphora provider have no meaning in Spout. */
 const NO_MEANING: Readonly<Record<string, string>> = {
-  compute_flavor: 'load balancers are no machines here',
-  amp_image_tag: 'load balancers are no machines here',
+  compute_flavor: 'a load balancer is not a machine in Spout',
+  amp_image_tag: 'a load balancer is not a machine in Spout',
   sriov_vip: 'nodes have their own network cards',
 }
 
@@ -43,7 +43,7 @@ function objectOf(field: string, value: unknown): Attributes {
   } catch {
     // Reported below.
   }
-  throw new NotTaken(field, 'is no JSON object')
+  throw new NotTaken(field, 'is not a JSON object')
 }
 
 function dataOf(
@@ -102,7 +102,7 @@ const LIMITS = ['loadbalancer', 'listener', 'pool', 'member', 'healthmonitor', '
 /** Every limit is finite in Spout. */
 const LARGEST_LIMIT = 1_000_000
 
-/** The limits that a project has of its own, and its id in Spout. @throws NotTaken */
+/** A project's own limits, and the project's id in Spout. @throws NotTaken */
 export function quotaOf(found: Found, options: TranslateOptions): Translated & { readonly projectId: string } {
   const { attributes } = found
   const limits = LIMITS.flatMap((name) => {

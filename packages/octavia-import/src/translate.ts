@@ -9,7 +9,7 @@ export interface Note {
   readonly text: string
 }
 
-/** An object cannot be taken over, because of this attribute. */
+/** An object cannot be taken over because of one of its attributes. */
 export class NotTaken extends Error {
   override readonly name = 'NotTaken'
   readonly note: Note

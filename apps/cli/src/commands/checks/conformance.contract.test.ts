@@ -101,7 +101,7 @@ describe('at Spout', () => {
       )
       expect(stdout).toMatch(/^seed \d+\n/)
       expect(stdout).toMatch(/^failed +lists +load balancers by two tags: tags=red,green finds the load balancer$/m)
-      expect(stdout).toMatch(/^failed +pools +is changed: name is shown as "before", written was "after"$/m)
+      expect(stdout).toMatch(/^failed +pools +is changed: name is shown as "before", but was written as "after"$/m)
       expect(stderr).toMatch(/^spout: \d+ of \d+ checks failed\n/)
       expect(code).toBe(1)
       expect(await (await listed()).json()).toMatchObject({ loadbalancers: [] })

@@ -326,7 +326,7 @@ describe('flavors, availability zones and quotas', () => {
       for (const line of [
         `flavor profile flavorprofile of old (${flavorProfile.id}): would be created`,
         '    provider_name: is amphora: Spout has no provider noop_driver',
-        '    flavor_data.compute_flavor: left out ("m1.lb"): load balancers are no machines here',
+        '    flavor_data.compute_flavor: left out ("m1.lb"): a load balancer is not a machine in Spout',
         `flavor gold (${flavor.id}): would be created`,
         `availability zone profile availability_zone_profile of old (${zoneProfile.id}): would be created`,
         '    availability_zone_data.compute_zone: left out ("nova-1"): Spout has no node group nova-1: create it, or name another (--map nova-1=GROUP)',
