@@ -157,7 +157,7 @@ describe('./dev up --kubernetes', () => {
     [['up', '--bare', '--kubernetes'], 'exclude each other'],
     [['in', 'worker3', 'true'], 'there is no place "worker3"'],
     [['up', ...WITH_MANAGEMENT], '--set story.managementCluster needs --kubernetes'],
-    [[...UP, '--set', 'story.moon=true'], '--set story.moon: the story has story.managementCluster alone'],
+    [[...UP, '--set', 'story.moon=true'], '--set story.moon: the only setting of the story is story.managementCluster'],
   ])('%j is called wrongly', async (args, why) => {
     const { code, stderr } = await dev(args)
     expect(stderr).toContain(why)

@@ -2,12 +2,12 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { ANNOUNCER_NAMES } from '@spout/model'
 
-/** Where an announcer's name may decide: in what is that announcer's own. */
+/** The announcers' own folders, where code may decide by an announcer's name. */
 const OWN = /^packages\/(model|plan|dataplane)\/src\/announcers\//
 const NOT_PRODUCT = /(^|\/)testing\/|\.test\.ts$|^packages\/testkit\//
 
 const name = `'(?:${ANNOUNCER_NAMES.join('|')})'`
-/** A name compared with, and a name in a list. Data that names an announcer, such as a document, is neither. */
+/** Code that decides by a name: it compares with it, or lists it. A field with a name as its value does not decide. */
 const DECIDES = new RegExp(
   [
     `[!=]==?\\s*${name}`,
@@ -18,7 +18,10 @@ const DECIDES = new RegExp(
   ].join('|'),
 )
 
-/** Every line of the product that decides by an announcer's name, as `file:line: text`. A descriptor is to be asked instead. */
+/**
+ * Every line of the product that decides by an announcer's name, as `file:line: text`. Such code must ask the
+ * announcer's descriptor instead.
+ */
 export const announcerNameViolations = (root: string): readonly string[] =>
   globSync('{packages/*,packages/intents/*,apps/*}/src/**/*.ts', { cwd: root })
     .filter((file) => !OWN.test(file) && !NOT_PRODUCT.test(file))

@@ -2,18 +2,18 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * What can fail a test: an expectation, a wait with a deadline, or a command whose failure is thrown. A function of the
- * test's own file is followed; functions of other files are known by their names.
+ * A call that can fail a test: an expectation, a wait with a deadline, or a command whose failure is thrown. Functions
+ * of other files are known by these names; functions of the test's own file are followed.
  */
 const FAILS = /\b(?:expect\w*|assert\w*|waitFor\w*|until\w*|when\w*|soon|execOk|execFileSync)\b\s*[(.<]/
 const TEST = /^([ \t]*)(?:it|test)\b[^\n]*/gm
 /** A function at the top of a file or of a `describe`. */
 const FUNCTION = /^([ \t]*)(?:async function|function|const) (\w+)[^\n]*/gm
 
-/** Its samples are such tests. */
+/** The samples in it are such tests. */
 const OWN_TEST = 'tools/checks/expectations.test.ts'
 
-/** Every test that expects nothing, so passes unless something throws, as `file:line: first line`. */
+/** Every test that expects nothing, and so passes unless something throws, as `file:line: first line`. */
 export const testsWithoutExpectation = (root: string): readonly string[] =>
   globSync('{packages,apps,e2e,tools}/**/*.test.ts', { cwd: root, exclude: ['**/node_modules/**', OWN_TEST] })
     .sort()
@@ -41,10 +41,10 @@ function failingHelpers(source: string): ReadonlySet<string> {
   return failing
 }
 
-/** Ends a block that begins with the same indentation, or more. */
+/** The next declaration or test. It ends a block that is indented as much, or more. */
 const NEXT = String.raw`(?:it|test|describe|before\w+|after\w+|async function|function|const|class|interface|type|export)\b`
 
-/** From its first line to the next declaration or test that is not inside it: the formatter indents what is. */
+/** The text from a first line to the next declaration or test outside of it. The formatter indents those inside. */
 function blockAt(source: string, { index, 0: first, 1: indent = '' }: RegExpExecArray): string {
   const rest = source.slice(index + first.length)
   const end = rest.search(new RegExp(`\\n[ \\t]{0,${indent.length}}${NEXT}`))

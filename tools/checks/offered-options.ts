@@ -16,8 +16,9 @@ export interface SchemaNode {
 }
 
 /**
- * One thing that users may ask for. `within` is the word by which a union chooses the object: `on` of a condition,
- * `type` of a filter. `value` is one of an enumeration; undefined stands for the field itself.
+ * One option that users may choose: a field, or one of its values. `within` is the field and word that choose the
+ * variant of a union: `on` of a condition, `type` of a filter. `value` is one of an enumeration; undefined stands for
+ * the field.
  */
 export interface Option {
   readonly within: { readonly field: string; readonly word: string } | undefined
@@ -97,7 +98,7 @@ function collect(node: Syntax, written: Set<string>): void {
   for (const child of childrenOf(node)) collect(child, written)
 }
 
-/** Words and numbers that an expression can come to, without those of objects and functions in it. */
+/** Words and numbers that an expression may evaluate to. Those of objects and functions inside it do not count. */
 function wordsOf(node: Syntax): readonly string[] {
   if (node.type === 'Literal') return [String(node.value)]
   return WITH_WORDS_OF_THEIR_OWN.has(String(node.type)) ? [] : childrenOf(node).flatMap(wordsOf)
@@ -106,7 +107,7 @@ const WITH_WORDS_OF_THEIR_OWN: ReadonlySet<string> = new Set([
   ...['ObjectExpression', 'ArrowFunctionExpression', 'FunctionExpression'],
 ])
 
-/** Tests in labs and of the whole product, with what they are made of. */
+/** Files of the tests in labs and of the whole product, and their helpers. */
 export const labFiles = (root: string): readonly string[] =>
   globSync(['{packages,apps}/**/src/**/*.lab.test.ts', 'packages/dataplane/src/testing/**/*.ts', 'e2e/**/*.ts'], {
     cwd: root,

@@ -142,7 +142,7 @@ export function roomViolations(root: string, rooms: Readonly<Record<string, Room
         return (
           importsOf(path.join(root, source, file))
             .map((imported) => path.join(path.dirname(file), imported))
-            // What is outside is of the rooms around.
+            // Files outside are checked by the list of an enclosing folder.
             .filter((target) => !target.startsWith('..'))
             .map((target) => roomOf(order, target) ?? { name: target, row: Number.POSITIVE_INFINITY })
             .filter((other) => other.name !== room.name && other.row >= room.row)

@@ -17,7 +17,9 @@ export interface CheckResult {
   readonly output: string
 }
 
-/** What the compiler knows of the sources as they were: it looks only at what changed since, and at what that changes. */
+/**
+ * The compiler's record of its last run. With it, only changed files and those that depend on them are checked again.
+ */
 const KNOWN_TYPES = path.join(ROOT, 'build', 'tsc.tsbuildinfo')
 
 /** Checks that are not tests. */

@@ -6,7 +6,7 @@ import type { Verb } from './verb.ts'
 export const down: Verb = {
   name: 'down',
   usage: '',
-  summary: 'takes everything away that up made',
+  summary: 'removes everything that up made',
   async run() {
     const state = readState()
     const lab = state && Lab.open(state.labId)

@@ -11,7 +11,7 @@ export const env: Verb = {
   summary: 'prints export lines: OS_*, SPOUT_* and KUBECONFIG for the demo project or the administrator',
   details: `Example: eval "$(./dev env)"; openstack loadbalancer list
 From then on ./dev spout uses this account too; eval "$(./dev env --admin)" or unset SPOUT_TOKEN ends that.
-KUBECONFIG is the cluster's administrator, after ./dev up --kubernetes; a machine without kubectl gets the lab's into its PATH.`,
+KUBECONFIG is the cluster's administrator, after ./dev up --kubernetes; if the machine has no kubectl, PATH gets the lab's.`,
   async run(args) {
     const unknown = args.find((arg) => arg !== '--admin')
     if (unknown) throw new UsageError(`there is no option ${unknown}`)

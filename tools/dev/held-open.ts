@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type ProcessOfRun, processesOf } from './leftovers.ts'
 
-/** vitest ends within its own time-out of 10 s for workers, unless something holds it. */
+/** By itself vitest ends within its time-out of 10 s for workers. */
 const PATIENCE_MS = 30_000
 
 /**
- * Ends what holds a run of vitest open. vitest waits for the end of its workers' output, also when a process that a test
- * left behind still holds that output: without this, one such process stops everything that comes after it.
+ * Kills the processes that keep a run of vitest from ending. vitest waits until the output of its workers is closed. A
+ * process that a test left behind keeps it open, and would block every run after this one.
  *
  * @param reportFile written when all tests have ended
  * @param ended resolves when vitest ends
  * @param patienceMs from the report to the first kill
- * @returns what was killed, a line each
+ * @returns a line for each killed process
  */
 export async function endWhatHoldsOpen(
   { reportFile, runId }: { readonly reportFile: string; readonly runId: string },

@@ -1,12 +1,12 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 
-/** Directories of logs that stay; the oldest go first. */
+/** How many directories of logs are kept. The oldest are removed. */
 const MOST_KEPT = 20
 
 const logsRoot = (root: string): string => path.join(root, 'build', 'test', 'logs')
 
-/** A directory's name has the file, the run and the process that ran the file: a file that failed runs again. */
+/** A directory's name begins with the file and the run. The process follows, since a file that failed runs twice. */
 const beginning = (file: string, runId: string): string => `${file.replaceAll('/', '_')}.${runId.slice(0, 8)}.`
 
 /** Where the logs of a test file's labs go. @param file relative to the repository's root */

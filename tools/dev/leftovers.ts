@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isAlive, readRecords, startTicks, waitFor } from '@spout/testkit'
 
-/** What exists on the machine and a test run must not add to. */
+/** The network namespaces and mounts of the machine, to which a test run must add none. */
 export interface Standing {
   readonly namespaces: ReadonlySet<string>
   readonly mounts: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * Set up before each test file with labs: the logs of its labs stay if it fails. Otherwise they go with the labs, and a
- * failure that happens once in many runs could never be explained.
+ * Runs before each test file with labs, and keeps the logs of its labs if the file fails. Without it they would be
+ * deleted with the labs, and a failure that happens once in many runs could not be explained.
  */
 import { existsSync, rmSync } from 'node:fs'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { logDirectory, removeOldLogs } from './kept-logs.ts'
 import { ROOT } from './verb.ts'
 
-/** What vitest says of a file, a suite or a test. */
+/** A file, a suite or a test, as vitest describes it. */
 interface Task {
   readonly result?: { readonly state: string }
   readonly tasks?: readonly Task[]

@@ -1,6 +1,7 @@
 /**
- * Test files that take 20 s or more in a whole run, beside others on two cores, with their seconds. They need not be exact:
- * they say what starts first where nothing is known of a run before (longest-first.ts). `./dev test --times` shows them.
+ * Test files that take 20 s or more in a whole run on two cores, beside others, with their seconds. They decide what
+ * starts first where no earlier run is known (longest-first.ts), so they need not be exact. `./dev test --times`
+ * measures them.
  */
 export const LONG_FILES: ReadonlyMap<string, number> = new Map([
   ['e2e/kubernetes/gateways.e2e.test.ts', 200],

@@ -5,9 +5,9 @@ import { LONG_FILES } from './long-files.ts'
 const ROOT = path.resolve(import.meta.dirname, '../..')
 
 /**
- * The order of test files: what failed last time, then what took longest. vitest goes by the size of files of which it
- * knows no last time, as in a fresh clone or in CI; here the files that are known to be long go before them, so that
- * none of them runs alone in the end.
+ * Orders test files: first those that failed last time, then those that took longest. Where no last time is known, as in
+ * a fresh clone or in CI, it takes the times of `LONG_FILES`, so that no long file runs alone at the end. The other
+ * files stay in vitest's order, by size.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

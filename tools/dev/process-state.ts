@@ -1,12 +1,12 @@
-/** What a test file can leave behind in a process that it shares with the files after it. */
+/** The state that a test file can leave behind in a process that it shares with the files after it. */
 export interface ProcessState {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly directory: string
   readonly umask: number
   readonly title: string
-  /** How many listen, by event. Not to `exit`: libraries do when they are loaded, and stay loaded. */
+  /** Numbers of listeners by event. `exit` is left out: a loaded library listens to it, and stays loaded. */
   readonly listeners: Readonly<Record<string, number>>
-  /** Names on `globalThis`, but for those by which a loaded library knows itself, such as `__zod_globalRegistry`. */
+  /** Names on `globalThis`, except the marks of loaded libraries, such as `__zod_globalRegistry`. */
   readonly globals: readonly string[]
   /** Functions of Node.js that fake timers and stubs replace, by name. */
   readonly functions: Readonly<Record<string, unknown>>
@@ -30,7 +30,9 @@ export const processState = (): ProcessState => ({
   functions: Object.fromEntries(OFTEN_REPLACED.map((name) => [name, globalThis[name]])),
 })
 
-/** What differs between the two, a line each, such as `environment: SPOUT_PROGRAMS`. Values are not shown: they may be secret. */
+/**
+ * A line for each difference, such as `environment: SPOUT_PROGRAMS`. Values are not shown, because they may be secret.
+ */
 export function leftBehind(before: ProcessState, after: ProcessState): readonly string[] {
   const whole = (['directory', 'umask', 'title'] as const).filter((part) => before[part] !== after[part])
   const parts = (['environment', 'listeners', 'functions'] as const).flatMap((part) =>

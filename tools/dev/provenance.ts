@@ -29,7 +29,7 @@ export const provenance: Verb = {
     const { values, positionals } = parsed(args)
     if (positionals.length === 0) throw new UsageError('name the files of the release')
     const files: Files = new Map(positionals.map((file) => [path.basename(file), readFileSync(file)]))
-    if (files.size < positionals.length) throw new UsageError('two files have one name')
+    if (files.size < positionals.length) throw new UsageError('two files have the same name')
     if (values.verify !== undefined) {
       const envelope = JSON.parse(readFileSync(values.verify, 'utf8')) as Envelope
       const refusal = refusalOf(envelope, files, readFileSync(needed(values, 'public-key'), 'utf8'))

@@ -1,6 +1,6 @@
 /**
- * Set up before each test file of the projects whose files share a process: a file that changes the process for the files
- * after it fails itself. Hooks after tests run in reverse order, so this one is the last of its file.
+ * Runs before each test file of the projects whose files share a process. A file that changes the process for the files
+ * after it fails. Hooks after tests run in reverse order, so this one is the last of its file.
  */
 import { afterAll } from 'vitest'
 import { leftBehind, processState } from './process-state.ts'

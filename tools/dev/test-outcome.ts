@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** What a test said when it failed. `name` is null for a file that did not load or an error outside any test. */
+/** A failed test and its message. `name` is null for a file that did not load, and for an error outside any test. */
 export interface Failure {
   readonly name: string | null
   readonly message: string
 }
 
-/** What ran of one test file. */
+/** The result of one test file. */
 export interface FileOutcome {
   readonly project: string
   /** Relative to the repository's root. */
@@ -17,7 +17,7 @@ export interface FileOutcome {
   readonly failures: readonly Failure[]
 }
 
-/** Of the report that vitest's `json` reporter writes (https://vitest.dev/guide/reporters), what is read here. */
+/** The fields that are read of the report of vitest's `json` reporter (https://vitest.dev/guide/reporters). */
 interface VitestReport {
   readonly testResults: readonly {
     readonly name: string
@@ -31,7 +31,10 @@ interface VitestReport {
   }[]
 }
 
-/** One of these for each file of the report. `exitCode` is that of vitest: an error that no test bears fails the run all the same. */
+/**
+ * The result of each file in vitest's report.
+ * @param exitCode that of vitest: not 0 also for an error outside of all tests, which fails the run, too
+ */
 export function outcomesOf(
   reportFile: string,
   project: string,
@@ -67,7 +70,7 @@ export const nowhere = (project: string, message: string): FileOutcome => ({
   failures: [{ name: null, message }],
 })
 
-/** A run in which no test ran has failed: the filter is wrong, or a test file is not where it is looked for. */
+/** A run in which no test ran has failed: the filter is wrong, or a test file is not where vitest looks for it. */
 export function nothingMatched(outcomes: readonly FileOutcome[], filters: readonly string[]): readonly FileOutcome[] {
   if (outcomes.some(({ passed, failures }) => passed > 0 || failures.length > 0)) return []
   const asked = filters.map((filter) => JSON.stringify(filter)).join(' ')
@@ -75,7 +78,7 @@ export function nothingMatched(outcomes: readonly FileOutcome[], filters: readon
   return [nowhere('no test ran', message)]
 }
 
-/** Something that is no test file, and is in order. */
+/** A check that is not a test file, and passed. */
 export const passedOnce = (project: string, file: string): FileOutcome => ({
   project,
   file,
@@ -95,7 +98,7 @@ function readReport(file: string): VitestReport {
 export const hasFailed = ({ failures }: FileOutcome): boolean => failures.length > 0
 
 /**
- * The failures to the eye: the file, the test, and the beginning of what it said.
+ * The failures for people: the file, the test, and the beginning of its message.
  * @param logs where logs of a file's labs are
  */
 export function failureLines(

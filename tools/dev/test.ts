@@ -37,12 +37,12 @@ const PROJECTS_OF: Readonly<Record<(typeof KINDS)[number], readonly string[]>> =
   lab: ['lab', 'lab-on-cluster'],
   e2e: ['beside', 'beside-cluster', 'e2e'],
 }
-/** Start clusters, or measure: they come last, when nothing is built beside them any more. */
+/** Projects whose tests start clusters, or measure. They run last, when nothing is built beside them any more. */
 const ON_KUBERNETES: readonly string[] = ['contract-on-cluster', 'lab-on-cluster', 'beside-cluster', 'e2e']
 
 /**
- * So many files that failed run once more, each alone on the machine: what passes then failed by what ran beside it, or by
- * chance. It has failed all the same: a fault that only load shows is a fault.
+ * If no more files than this fail, each runs once more, alone on the machine. A file that passes then failed because of
+ * the tests beside it, or by chance. It still counts as failed: a fault that only load shows is a fault.
  */
 const MOST_FILES_AGAIN = 5
 
@@ -52,11 +52,12 @@ export const test: Verb = {
   usage: '[changed] [unit|contract|lab|e2e] [FILTER…] [--times]',
   summary: 'runs the tests, all of them or one kind; the last line counts what ran',
   details:
-    'Before it stand a table of the faults that were tried (what happened, and the figure) and what failed; up to five ' +
-    'files that failed run again, each alone, which tells what load alone shows: they have failed all the same. The first run builds Kubernetes ' +
-    'from its Go modules, beside the tests that do without it (about 8 minutes on two cores). --times tells where the ' +
-    'time went: by kind (and how busy the processors were), by file (imports, hooks, tests), and the slowest tests. ' +
-    './dev test changed runs the test files that the changes since the main branch can break, in commits or not yet.',
+    'Before the last line come a table of the faults that were tried (what happened, and the figure) and the failures. Up ' +
+    'to five files that failed run again, each alone, which shows whether only load makes them fail; they still count as ' +
+    'failed. The first run builds Kubernetes from its Go modules, beside the tests that do not need it (about 8 minutes on ' +
+    'two cores). --times shows where the time went: by kind (and how busy the processors were), by file (imports, hooks, ' +
+    'tests), and the slowest tests. ./dev test changed runs the test files that changes since the main branch can break, ' +
+    'committed or not.',
   async run(given) {
     const times = given.includes('--times') ? new Map<string, ProjectTimes>() : null
     const changedOnly = given[0] === 'changed'
@@ -65,7 +66,7 @@ export const test: Verb = {
     const asked = chosen.length > 0 ? args.slice(1) : args
     if (chosen.length === 0 && args[0] && !args[0].includes('/') && !args[0].startsWith('-'))
       throw new UsageError(`there is no kind ${JSON.stringify(args[0])}: ${KINDS.join(', ')}, changed`)
-    if (changedOnly && asked.length > 0) throw new UsageError('changed chooses the files: a filter does not go with it')
+    if (changedOnly && asked.length > 0) throw new UsageError('changed chooses the files, so it cannot be combined with a filter')
     const filters = changedOnly ? await testsOfChanges() : asked
     if (changedOnly && filters.length === 0) return 0
     await Lab.sweep()
@@ -73,7 +74,7 @@ export const test: Verb = {
     const runId = randomUUID()
     const wanted = (chosen.length > 0 ? chosen : KINDS).flatMap((kind) => PROJECTS_OF[kind])
     const projects = wanted.toSorted((a, b) => Number(needsKubernetes(a)) - Number(needsKubernetes(b)))
-    // Built beside the kinds that do not need it. With a filter, tests that want a cluster build it themselves.
+    // It is built while tests run that do not need it. With a filter, tests that need a cluster build it themselves.
     const kubernetes = filters.length === 0 && projects.some(needsKubernetes) ? buildKubernetes() : null
     const checks = given.every((arg) => arg === '--times') ? await runChecks() : []
     const first: FileOutcome[] = []
@@ -83,7 +84,7 @@ export const test: Verb = {
     }
     const passedAlone = await runAgain(first.filter(hasFailed), runId)
     const left = await leftovers(before, runId)
-    // Changes need not concern tests of every kind.
+    // A kind without a test that the changes can break is in order.
     const unmatched = changedOnly ? [] : nothingMatched(first, filters)
     const outcomes = [...checks, ...first, ...unmatched, ...left.map((line) => nowhere('left behind', line))]
     printFaults(runId)
@@ -105,7 +106,7 @@ async function testsOfChanges(): Promise<readonly string[]> {
   return tests
 }
 
-/** What `./dev check` asks and no test does: each counts as a test. A run of everything is what CI runs. */
+/** Runs the checks of `./dev check` that are not tests, because CI runs only this. Each counts as a test. */
 async function runChecks(): Promise<readonly FileOutcome[]> {
   process.stdout.write('\n== check\n')
   const outcomes: FileOutcome[] = []
@@ -117,7 +118,7 @@ async function runChecks(): Promise<readonly FileOutcome[]> {
   return outcomes
 }
 
-/** @returns those files of which nothing fails alone */
+/** Runs each file alone. @returns the files that pass alone */
 async function runAgain(failed: readonly FileOutcome[], runId: string): Promise<ReadonlySet<string>> {
   if (failed.length > MOST_FILES_AGAIN || failed.some(({ file }) => file === '')) return new Set()
   const passed = new Set<string>()
@@ -136,7 +137,7 @@ const text = (lines: readonly string[]): string => lines.map((line) => `${line}\
 
 const needsKubernetes = (project: string): boolean => ON_KUBERNETES.includes(project)
 
-/** A failure is told by the tests that need a cluster. */
+/** Does not throw: when it fails, the tests that need a cluster fail. */
 async function buildKubernetes(): Promise<void> {
   const say = (line: string) => void process.stdout.write(`${line}\n`)
   try {
@@ -148,7 +149,7 @@ async function buildKubernetes(): Promise<void> {
   }
 }
 
-/** Where tests of a run note the figures of faults. */
+/** The directory into which tests of a run write the figures of faults. */
 const figuresOf = (runId: string): string => path.join(ROOT, 'build', 'test', `figures-${runId}`)
 
 function printFaults(runId: string): void {
@@ -205,6 +206,8 @@ async function runProject(
   ]
 }
 
-/** Of all processors since the machine started: also of daemons, which no process of the run waits for. */
+/**
+ * Busy time of all processors since the machine started. So it has that of daemons, which are no children of the run.
+ */
 const busyMs = (): number =>
   cpus().reduce((total, { times: { user, nice, sys, irq } }) => total + user + nice + sys + irq, 0)

@@ -1,6 +1,6 @@
 /**
  * A reporter of vitest that writes how long each file took, as JSON, into the file that SPOUT_TEST_TIMES names. vitest's
- * own JSON tells the times of tests alone, and nothing of imports and hooks.
+ * own JSON has the times of tests, but not those of imports and hooks.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -153,10 +153,10 @@ const TENANTS_OF: Readonly<Record<UpKind, string>> = {
   kubernetes: 'segments for tenants',
 }
 
-/** The port of an endpoint, so that its users find the control plane there again. */
+/** The port of an endpoint. The control plane gets it again when it restarts, so that clients find it. */
 const portOf = (url: string): number => Number(new URL(url).port)
 
-/** Restarts what has stopped meanwhile. */
+/** Keeps the running lab, and restarts its processes that have stopped. */
 async function resume(lab: Lab, access: SystemAccess, { kind, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
   const alive = lab.process('control-plane') !== null
   const current = alive

@@ -9,7 +9,7 @@ const MEANINGS: Readonly<Record<Support, string>> = {
     'The Ingress is served without them, and an event says so (`AnnotationNotTaken`), unless the value is `false` or `off`.',
 }
 
-/** docs/reference/ingress-nginx.md: what becomes of each annotation of ingress-nginx. */
+/** docs/reference/ingress-nginx.md: how each annotation of ingress-nginx is served. */
 export function renderIngressNginx(): string {
   const tables = Object.entries(MEANINGS).flatMap(([support, meaning]) => {
     const rows = [...NGINX_ANNOTATIONS].filter(([, known]) => known.support === support)

@@ -33,7 +33,7 @@ test('another key, another file, a file more and another statement are refused w
   expect(refusalOf(envelope, new Map([['spout.tar', Buffer.from('other')]]), publicKey)).toMatch(
     /^spout\.tar is another file: its SHA-256 is [0-9a-f]{64}$/,
   )
-  expect(refusalOf(envelope, new Map([['more', Buffer.from('')]]), publicKey)).toBe('more is not in it')
+  expect(refusalOf(envelope, new Map([['more', Buffer.from('')]]), publicKey)).toBe('more is not in the envelope')
   const changed = Buffer.from(JSON.stringify(statementOf(new Map(), build))).toString('base64')
   expect(refusalOf({ ...envelope, payload: changed }, files, publicKey)).toBe('no signature is from this key')
 })

@@ -69,7 +69,7 @@ export function refusalOf(envelope: Envelope, files: Files, publicKey: string): 
   }
   for (const [name, bytes] of files) {
     const known = subject.find((one) => one.name === name)
-    if (known === undefined) return `${name} is not in it`
+    if (known === undefined) return `${name} is not in the envelope`
     if (known.digest.sha256 !== sha256(bytes)) return `${name} is another file: its SHA-256 is ${sha256(bytes)}`
   }
   return null

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { cModules } from './c-modules.ts'
 import type { Graph } from './graph.ts'
 
-/** A package for files that import all of it. Under its own name, a file stands only for its own text. */
+/** Ends the name of the node for a package's index with all that it exports. The index alone stands for its own text. */
 const WHOLE = ' and all that it exports'
 /** The C programs, by the module with `main`. */
 const NATIVE_PROGRAMS = {
@@ -14,8 +14,8 @@ const NATIVE_PROGRAMS = {
 
 /**
  * What each TypeScript file needs at run time: its imports without types; of workspace packages, the imported names;
- * programs that it starts; C programs that it names; files and folders that it reads. It may include too much: each
- * string that names something of the repository counts.
+ * programs that it starts; C programs that it names; files and folders that it reads. It may include too much: every
+ * string counts that names a file or folder of the repository.
  */
 export function runTimeNeeds(root: string): Graph {
   const files = globSync('{packages,apps,tools,e2e,testbed}/**/*.ts', { cwd: root, exclude: ['**/node_modules/**'] })

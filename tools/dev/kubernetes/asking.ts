@@ -1,10 +1,10 @@
 import { type Caller, waitFor } from '@spout/testkit'
 
-/** Answer of the lab's pods. */
+/** The answer of a pod of the lab. */
 export interface PodAnswer {
   readonly pod: string
   readonly node: string
-  /** The client address that it saw. */
+  /** The client address that the pod saw. */
   readonly client: string
 }
 
@@ -57,7 +57,7 @@ export class Asking {
     return this.#all.findLast(({ answer }) => answer?.pod === pod)?.atMs ?? null
   }
 
-  /** Waits until the last answers since now fit, each and together. */
+  /** Waits until the last 40 requests, all sent from now on, are answered, and the answers hold together. */
   async recently(what: string, holds: (answers: readonly PodAnswer[]) => boolean): Promise<readonly PodAnswer[]> {
     const from = this.#all.length
     return waitFor(

@@ -17,7 +17,7 @@ export const ACCESS_MANIFESTS = ['connector', 'connector-gateways', 'connector-i
   (name) => `deploy/kubernetes/${name}-access.yaml`,
 )
 export const PROGRAM = 'apps/connector/src/main.ts'
-/** Of the tenants' cluster. The name is that of the process, and of its directory and log in the lab. */
+/** The connector of the tenants' cluster: the name of its process, and of its directory and log in the lab. */
 const CONNECTOR = 'connector'
 const LISTENING = '"event":"listening"'
 
@@ -28,7 +28,7 @@ export const connectorConfigFile = (lab: Lab, name = CONNECTOR): string =>
 /** The command with which a tenant creates the credential; the secret is shown once. */
 export const CREDENTIAL_COMMAND = 'application credential create cluster --role balancer'
 
-/** The client's libraries alone take a busy machine long to load. */
+/** On a busy machine, the client takes long only to load its libraries. */
 const CREDENTIAL_WITHIN_MS = 120_000
 
 interface Credential {
@@ -104,11 +104,11 @@ export async function startConnector(lab: Lab, name = CONNECTOR): Promise<Daemon
   })
 }
 
-/** Whether it is set up, and whether it runs. */
+/** Whether the connector is set up, and whether it runs. */
 export const connectorState = (lab: Lab, name = CONNECTOR): 'absent' | 'stopped' | 'running' =>
   !existsSync(connectorConfigFile(lab, name)) ? 'absent' : lab.process(name) === null ? 'stopped' : 'running'
 
-/** URL of its metrics. */
+/** The base URL of the connector's metrics. */
 export function connectorUrl(lab: Lab): string {
   const lines = readFileSync(path.join(lab.directory, `${CONNECTOR}.log`), 'utf8').split('\n')
   const { httpPort } = JSON.parse(lines.findLast((line) => line.includes(LISTENING)) ?? '{}') as { httpPort?: number }

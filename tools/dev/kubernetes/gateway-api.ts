@@ -1,7 +1,7 @@
 import { gatewayApiDefinitions, type KubernetesCluster, must } from '@spout/testkit'
 import type { Teller } from '../story/teller.ts'
 
-/** The kinds of Gateway API on their way into a cluster, whose API server needs seconds for them. */
+/** A running installation of Gateway API's kinds, for which the API server needs seconds. */
 export interface Installing {
   /** Shows the command, and waits until it is done. */
   readonly tell: (teller: Teller) => Promise<void>
@@ -11,7 +11,7 @@ export interface Installing {
 export async function beginGatewayApi(cluster: KubernetesCluster): Promise<Installing> {
   const args = ['apply', '--server-side', '--filename', await gatewayApiDefinitions()]
   const installing = must([...cluster.kubectl, ...args], { timeoutMs: 120_000 })
-  // Awaited by `tell`; until then another failure comes first.
+  // `tell` awaits it. If it fails before then, this keeps Node.js from ending the process for an unhandled rejection.
   installing.catch(() => {})
   return {
     tell: async (teller) => {

@@ -14,6 +14,6 @@ describe('images of pods', () => {
     for (const text of ['echo', '=/bin/sh', 'echo='])
       expect(() => imagesOf([text])).toThrow(`--image ${text}: is not NAME=PROGRAM`)
     for (const program of ['/missing', '/bin', '/etc/passwd'])
-      expect(() => imagesOf([`echo=${program}`])).toThrow(`--image echo: ${program} is no program`)
+      expect(() => imagesOf([`echo=${program}`])).toThrow(`--image echo: ${program} is not a program`)
   })
 })

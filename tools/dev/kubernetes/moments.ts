@@ -23,7 +23,7 @@ export class Moments<T extends Kubernetes.KubernetesObject> implements Disposabl
       for await (const { object } of api.watch<T>(path, resourceVersion, this.#stopping.signal))
         this.#seen.push({ atMs: performance.now(), object })
     } catch {
-      // A moment that does not come is reported by its deadline.
+      // The watch is lost: `when` then fails at its deadline.
     }
   }
 

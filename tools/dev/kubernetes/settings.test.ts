@@ -15,7 +15,7 @@ test('settings of the story are taken out of those of the control plane', () => 
 test.each([
   ['story.managementCluster=yes', true, '--set story.managementCluster: "yes" is neither true nor false'],
   ['story.managementCluster', true, '"" is neither true nor false'],
-  ['story.moon=true', true, '--set story.moon: the story has story.managementCluster alone'],
+  ['story.moon=true', true, '--set story.moon: the only setting of the story is story.managementCluster'],
   ['story.managementCluster=true', false, '--set story.managementCluster needs --kubernetes'],
 ])('%s is refused', (setting, kubernetes, words) => {
   expect(() => splitSettings([setting], kubernetes)).toThrow(words)

@@ -1,8 +1,8 @@
 import { UsageError } from '../verb.ts'
 
-/** What `--set` says of the story; other settings are the control plane's. */
+/** The settings of `--set` that are for the story. The others are for the control plane. */
 export interface StorySettings {
-  /** Whether a cluster of the provider belongs to it. */
+  /** Whether the story includes a cluster of the provider. */
   readonly managementCluster: boolean
 }
 
@@ -19,7 +19,7 @@ export function splitSettings(
   let managementCluster = false
   for (const setting of ofStory) {
     const [key = '', value = ''] = setting.split(/=(.*)/s)
-    if (key !== MANAGEMENT_CLUSTER) throw new UsageError(`--set ${key}: the story has ${MANAGEMENT_CLUSTER} alone`)
+    if (key !== MANAGEMENT_CLUSTER) throw new UsageError(`--set ${key}: the only setting of the story is ${MANAGEMENT_CLUSTER}`)
     if (!kubernetes) throw new UsageError(`--set ${key} needs --kubernetes`)
     const wanted = YES_OR_NO[value]
     if (wanted === undefined) throw new UsageError(`--set ${key}: "${value}" is neither true nor false`)

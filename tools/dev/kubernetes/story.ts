@@ -32,7 +32,7 @@ export interface KubernetesStoryResult {
   readonly managementCluster: ManagementClusterResult | null
 }
 
-/** A tenant's cluster gets a Service of type LoadBalancer; a client uses it while things change. */
+/** Creates a Service of type LoadBalancer in a tenant's cluster, and lets a client use it during changes. */
 export async function tellKubernetesStory(
   lab: Lab,
   access: SystemAccess,

@@ -40,7 +40,7 @@ export async function seedKubernetes(
   images: Images,
 ): Promise<SystemAccess> {
   const starting = startCluster(lab, images)
-  // Awaited below; until then another failure comes first.
+  // Awaited below. If it fails before then, this keeps Node.js from ending the process for an unhandled rejection.
   starting.catch(() => {})
   await Promise.all(NODES.map((node) => startAgent(lab, access, node)))
   await createPublicPool(access)

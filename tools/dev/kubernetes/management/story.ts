@@ -13,7 +13,7 @@ const HOST = 'wiki.example.org'
 const FILES = `${BASE}/management`
 const TENANT = ['--as', 'alice', '--namespace', 'acme'] as const
 const INGRESS = '/apis/networking.k8s.io/v1/namespaces/acme/ingresses/wiki'
-/** The first connection to a new address of the lab, with a connector that has just begun. */
+/** How long the first answer may take, from a new address and with a connector that has just started. */
 const SERVED_WITHIN_MS = 60_000
 
 interface Ingress extends Kubernetes.KubernetesObject {
@@ -27,8 +27,8 @@ export interface ManagementClusterResult {
 }
 
 /**
- * A cluster of the provider: the tenant writes an Ingress into a namespace of it, for pods of its own cluster. What is
- * there already is shown.
+ * Shows a cluster of the provider: a tenant writes an Ingress into its namespace there, for pods of the tenant's own
+ * cluster. If the Ingress exists already, it is only shown.
  * @throws UsageError when the cluster was never completed
  */
 export async function tellManagementCluster(scene: Scene): Promise<ManagementClusterResult> {
@@ -68,7 +68,7 @@ async function begin({ access, cluster: { lab }, teller }: Scene): Promise<Kuber
   await writeSettings(lab, access, cluster.api.access, token.trim())
   teller.command(`node ${PROGRAM} --config ${connectorConfigFile(lab, CONNECTOR)}`)
   await startConnector(lab, CONNECTOR)
-  teller.event('one connector takes what tenants write there into their projects')
+  teller.event('one connector makes load balancers of what tenants write there, in their own projects')
   await untilPoliciesHold(cluster)
   return cluster
 }

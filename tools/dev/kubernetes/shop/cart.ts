@@ -1,6 +1,6 @@
 /**
- * What a pod of the shop's cart runs: gRPC over HTTP/2 without TLS on port 9000, with the standard health service
- * (grpc.health.v1.Health/Check) alone.
+ * The program of the shop's cart. It serves gRPC over HTTP/2 without TLS on port 9000, and only the standard health
+ * service (grpc.health.v1.Health/Check).
  * https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
 import http2 from 'node:http2'

@@ -7,12 +7,12 @@ export interface Curl {
   readonly url: string
   /** As typed. */
   readonly options?: string
-  /** What feeds its standard input, and what reads its output, as typed. */
+  /** The commands before and after it in a pipe, as typed. */
   readonly from?: string
   readonly into?: string
 }
 
-/** The lab's client as somebody on the internet with curl, who trusts one authority, or none. */
+/** The lab's client with curl, as somebody on the internet. It trusts one authority, or none. */
 export class OutsideClient {
   readonly #lab: Lab
   readonly #teller: Teller

@@ -10,7 +10,7 @@ const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/default/ingresses'
 const HOSTS = ['shop.example.org', 'cart.example.org', 'blog.example.org'] as const
 const [SHOP, CART, BLOG] = HOSTS
 
-/** What `kubectl get` takes to show all of it. */
+/** The argument of `kubectl get` that shows the whole shop. */
 export const SHOP_KINDS = 'gateways,httproutes,grpcroutes,ingresses'
 
 interface Gateway extends Kubernetes.KubernetesObject {
@@ -58,7 +58,7 @@ function makeCertificate(lab: Lab): Readonly<Record<'authority' | 'certificate' 
   }
 }
 
-/** The shop opens: a client outside meets its redirect, its certificate, its canary, gRPC and the blog. */
+/** Creates the shop, and shows what a client outside gets: the redirect, the certificate, the canary, gRPC, the blog. */
 export async function tellShop(scene: Scene): Promise<ShopAddresses> {
   const { cluster, kubectl, teller } = scene
   const { lab, api } = cluster
@@ -94,7 +94,7 @@ export async function tellShop(scene: Scene): Promise<ShopAddresses> {
   return addresses
 }
 
-/** Counts which version answers 200 requests: pods are named after theirs. */
+/** Counts which version answers each of 200 requests. A pod's name begins with its version's. */
 const canaryAt = (to: string): Curl => ({
   to,
   url: `'https://${SHOP}/?[1-200]'`,
@@ -122,7 +122,7 @@ async function untilProgrammed(api: KubernetesApi): Promise<void> {
   )
 }
 
-/** Commands for who wants to go on with it. */
+/** Commands to try next. */
 export const SHOP_NEXT: readonly string[] = [
   `kubectl get ${SHOP_KINDS}`,
   `kubectl patch httproute shop --type json --patch '[{"op": "replace", "path": "/spec/rules/0/backendRefs/1/weight", "value": 90}]'   # half of the requests for each version`,
