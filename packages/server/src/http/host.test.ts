@@ -5,6 +5,7 @@ import { silentLogger } from '@spout/runtime'
 import { waitFor } from '@spout/testkit'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { received } from '../testing/received.ts'
 import { type Answer, createServer, mount } from './host.ts'
 import { answerWithProblems } from './problem.ts'
 
@@ -152,14 +153,11 @@ describe('a client that sends without end and without pause', () => {
     mount(app, { prefix: '/slow', bodyLimitBytes: 1_000_000, plugin })
     await app.listen({ host: '127.0.0.1', port: 0 })
     const socket = await connected()
-    let isClosed = false
-    socket.resume().on('close', () => {
-      isClosed = true
-    })
+    const { isClosed } = received(socket)
     socket.write(beginning)
     const drips = () => {
       socket.write('a')
-      return isClosed
+      return isClosed()
     }
     await waitFor(drips, { what: 'the end of the connection', timeoutMs: 10_000, everyMs: 20 })
   })

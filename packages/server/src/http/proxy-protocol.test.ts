@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { connect as connectTls } from 'node:tls'
@@ -9,6 +9,7 @@ import { silentLogger } from '@spout/runtime'
 import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
+import { received } from '../testing/received.ts'
 import { createServer, type HostOptions } from './host.ts'
 import { readProxyHeader } from './proxy-header.ts'
 
@@ -79,13 +80,6 @@ describe('a server behind a proxy', () => {
   const REQUEST = 'POST /who HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 7\r\n'
   const request = (ending: string) => Buffer.from(`${REQUEST}${ending}\r\n\r\n{"a":1}`)
   const CLOSE = request('connection: close')
-  const all = (socket: Socket): Promise<string> =>
-    new Promise((resolve) => {
-      let text = ''
-      socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
-      socket.on('error', () => {})
-      socket.on('close', () => resolve(text))
-    })
 
   test.each([
     ['version 1', V1],
@@ -93,7 +87,7 @@ describe('a server behind a proxy', () => {
   ])('removes the header of %s, also when it arrives together with several requests', async (_what, header) => {
     const port = await listen('127.0.0.0/8')
     const socket = connectTcp(port, '127.0.0.1')
-    const text = all(socket)
+    const { whole: text } = received(socket)
     socket.write(Buffer.concat([header, request('x: y'), CLOSE]))
     const answers = (await text).split('HTTP/1.1 ').slice(1)
     expect(answers).toHaveLength(2)
@@ -104,7 +98,7 @@ describe('a server behind a proxy', () => {
     const port = await listen('127.0.0.0/8')
     const socket = connectTcp(port, '127.0.0.1')
     socket.setNoDelay(true)
-    const text = all(socket)
+    const { whole: text } = received(socket)
     for (const byte of V2) await new Promise<void>((resolve) => socket.write(Buffer.from([byte]), () => resolve()))
     socket.write(CLOSE)
     expect(await text).toContain('{"address":"192.0.2.7"')
@@ -124,7 +118,7 @@ describe('a server behind a proxy', () => {
     const raw = connectTcp(port, '127.0.0.1')
     raw.write(V1)
     const socket = connectTls({ socket: raw, ca: cert, servername: 'localhost' })
-    const text = all(socket)
+    const { whole: text } = received(socket)
     socket.write(CLOSE)
     expect(await text).toContain('{"address":"192.0.2.7"')
   })
@@ -132,7 +126,7 @@ describe('a server behind a proxy', () => {
   test('disconnects a proxy that sends none', async () => {
     const port = await listen('127.0.0.0/8')
     const socket = connectTcp(port, '127.0.0.1')
-    const text = all(socket)
+    const { whole: text } = received(socket)
     socket.write(CLOSE)
     expect(await text).toBe('')
   })
@@ -140,11 +134,11 @@ describe('a server behind a proxy', () => {
   test('rejects a header on a connection that is not from a proxy', async () => {
     const port = await listen('10.0.0.0/8')
     const socket = connectTcp(port, '127.0.0.1')
-    const text = all(socket)
+    const { whole: text } = received(socket)
     socket.write(Buffer.concat([V1, CLOSE]))
     expect(await text).toMatch(/^HTTP\/1.1 400 /)
     const direct = connectTcp(port, '127.0.0.1')
-    const answer = all(direct)
+    const { whole: answer } = received(direct)
     direct.write(CLOSE)
     expect(await answer).toContain('{"address":"127.0.0.1"')
   })

@@ -9,6 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createServer, mount } from '../http/host.ts'
 import { answerWithProblems } from '../http/problem.ts'
+import { received } from '../testing/received.ts'
 import { admitByHeaders } from './admit.ts'
 import { BodyBudget } from './body-budget.ts'
 import { limitConnections } from './connection-limit.ts'
@@ -80,16 +81,9 @@ afterEach(async () => {
 async function connected(): Promise<{ readonly socket: Socket; said(): string; ended(): boolean }> {
   const socket = connect(port, '127.0.0.1')
   sockets.push(socket)
-  let [said, ended] = ['', false]
-  socket.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
-  })
-  socket.on('error', () => {})
-  socket.on('close', () => {
-    ended = true
-  })
+  const { text, isClosed } = received(socket)
   await once(socket, 'connect')
-  return { socket, said: () => said, ended: () => ended }
+  return { socket, said: text, ended: isClosed }
 }
 const head = (path: string, length: number, more = ''): string =>
   `POST ${path} HTTP/1.1\r\nHost: spout\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n`

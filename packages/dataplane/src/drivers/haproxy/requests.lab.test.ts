@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import net from 'node:net'
 import { promisify } from 'node:util'
 import type { LoadBalancerEntry, Service } from '@spout/model'
 import { waitFor } from '@spout/testkit'
@@ -7,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { CarriedRequest } from '../../contracts/driver.ts'
 import { httpMember, type LabMember, MEMBER_ADDRESS } from '../../testing/haproxy/proxy-lab.ts'
 import { sampleEntry, samplePool, sampleRoute, sampleService } from '../../testing/haproxy/sample-entry.ts'
+import { sendRaw } from '../../testing/haproxy/send-raw.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import type { HaproxyOptions } from './sections/options.ts'
 
@@ -60,14 +60,7 @@ describe('requests of a listener that tells of them', () => {
     const { driver, told, port, says } = listening()
     await put(driver, entryOf(COUNTED))
     const agent = '\u001b[2J %n - "x" %[env(PATH)] \t {host} \\ \u00e9'
-    const ask = (head: string) =>
-      new Promise<void>((resolve, reject) => {
-        const socket = net.connect(port(), proxy, () => socket.end(Buffer.from(head, 'latin1')))
-        socket
-          .on('data', () => {})
-          .on('close', () => resolve())
-          .on('error', reject)
-      })
+    const ask = (head: string) => sendRaw({ host: proxy, port: port() }, [Buffer.from(head, 'latin1')], true)
     const long = 'a'.repeat(6_000)
     await ask(
       `GET /${long} HTTP/1.1\r\nHost: h\r\nUser-Agent: ${agent}\r\nReferer: ${long}\r\nConnection: close\r\n\r\n`,
@@ -94,8 +87,7 @@ describe('requests of a listener that tells of them', () => {
     await put(driver, entryOf(COUNTED))
     await put(driver, other)
     await run('curl', ['-s', `http://${proxy}:${portOf(driver, 'silent')}/silent`])
-    const socket = net.connect(portOf(driver, 'silent'), proxy, () => socket.end('x\r\n\r\n'))
-    await new Promise((resolve) => socket.on('data', () => {}).on('close', resolve))
+    await sendRaw({ host: proxy, port: portOf(driver, 'silent') }, [Buffer.from('x\r\n\r\n')], true)
     await curl('/last')
     await says(1)
     expect(told.map(({ http }) => http?.uri)).toEqual(['/last'])

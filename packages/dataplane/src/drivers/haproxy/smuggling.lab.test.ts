@@ -1,4 +1,3 @@
-import { connect } from 'node:net'
 import type { NodeRoute } from '@spout/model'
 import { recordFault } from '@spout/testkit'
 import { afterAll, afterEach, expect, it } from 'vitest'
@@ -11,11 +10,12 @@ import {
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
+import { sendRaw } from '../../testing/haproxy/send-raw.ts'
 import { StrictMember } from '../../testing/haproxy/strict-member.ts'
 
 /**
- * Requests that two parsers read differently (RFC 9112 section 11.2). What the proxy sends to a member is read without
- * any mercy: a message that leaves room for a second reading is a failure, whatever it would be read as.
+ * Requests that two parsers read differently (RFC 9112 section 11.2). What the proxy sends to a member is read
+ * strictly: a message that leaves room for a second reading is a failure, whatever it would be read as.
  */
 
 const lab = await ProxyLab.create()
@@ -43,19 +43,8 @@ afterAll(async () => {
   await lab.down()
 })
 
-/** Sends bytes on one connection, says that no more come, and waits until the proxy closes. */
-async function send(bytes: string): Promise<string> {
-  const socket = connect({ host: lab.place.address4!, port })
-  let answer = ''
-  socket.on('data', (data: Buffer) => {
-    answer += data.toString('latin1')
-  })
-  socket.on('error', () => {})
-  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
-  socket.end(Buffer.from(bytes, 'latin1'))
-  await closed
-  return answer
-}
+const send = async (bytes: string): Promise<string> =>
+  (await sendRaw({ host: lab.place.address4!, port }, [Buffer.from(bytes, 'latin1')], true)).toString('latin1')
 
 const head = (line: string, ...fields: readonly string[]): string => [line, 'Host: a', ...fields, '', ''].join('\r\n')
 const POST = 'POST /sent HTTP/1.1'

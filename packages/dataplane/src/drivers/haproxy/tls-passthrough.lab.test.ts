@@ -13,6 +13,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { clientHello, inRecords } from '../../testing/haproxy/client-hello.ts'
 import { crowd, type LabMember, MEMBER_ADDRESS } from '../../testing/haproxy/proxy-lab.ts'
 import { sampleEntry, samplePool, sampleRoute, sampleService } from '../../testing/haproxy/sample-entry.ts'
+import { sendRaw } from '../../testing/haproxy/send-raw.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import { curl, sClient, shake } from '../../testing/haproxy/tls-client.ts'
 import { type SeenByMember, tlsMember } from '../../testing/haproxy/tls-member.ts'
@@ -76,22 +77,8 @@ async function shownBy(port: number, name: string | null): Promise<string> {
   return shown.names.includes('DNS:a.example') ? 'a' : 'b'
 }
 
-/** Writes bytes piece by piece and tells what came back once the other side has closed. */
-async function sendRaw(port: number, pieces: readonly Uint8Array[], halfClose = false): Promise<Buffer> {
-  const socket = net.connect({ host, port, noDelay: true, allowHalfOpen: true })
-  const received: Buffer[] = []
-  socket.on('data', (part: Buffer) => received.push(part))
-  socket.on('error', () => {})
-  const ended = new Promise<void>((resolve) => {
-    socket.once('end', resolve)
-    socket.once('close', () => resolve())
-  })
-  for (const piece of pieces) await new Promise<void>((resolve) => socket.write(piece, () => resolve()))
-  if (halfClose) socket.end()
-  await ended
-  socket.destroy()
-  return Buffer.concat(received)
-}
+const sendTo = (port: number, pieces: readonly Uint8Array[], halfClose = false): Promise<Buffer> =>
+  sendRaw({ host, port }, pieces, halfClose)
 
 /** A member that keeps what each client sent, answers with its name once it has `after` bytes, and closes. */
 async function rawMember(name: string, after = 1) {
@@ -158,7 +145,7 @@ describe('a listener that passes TLS on', () => {
     expect(await shake(to, null)).toHaveProperty('alert')
     expect(await shownBy(to.port, 'a.example')).toBe('a')
     await put(driver, entryOf([a, b], []))
-    expect(await sendRaw(to.port, [inRecords(clientHello('a.example'))])).toHaveLength(0)
+    expect(await sendTo(to.port, [inRecords(clientHello('a.example'))])).toHaveLength(0)
   })
 
   it('shares the connections of a route between its pools', async () => {
@@ -167,7 +154,7 @@ describe('a listener that passes TLS on', () => {
     await put(driver, entryOf(both, [sampleRoute(1, toPools(1, 2, null), [onHost('a.example')])]))
     const answers = new Map<string, number>()
     for (let count = 0; count < 90; count++) {
-      const answer = (await sendRaw(portOf(driver, SERVICE), [inRecords(clientHello('a.example'))])).toString('hex')
+      const answer = (await sendTo(portOf(driver, SERVICE), [inRecords(clientHello('a.example'))])).toString('hex')
       answers.set(answer, (answers.get(answer) ?? 0) + 1)
     }
     // Less than 8 of 90 at one third each come once in ten million times.
@@ -218,7 +205,7 @@ describe('a listener that passes TLS on', () => {
           for (const name of asked) {
             const at = matchRoutes(routes, { method: 'GET', host: name, path: null })
             const expected = at === null ? 'r' : ['p', 'q'][table[at]!.pool - 1]
-            const got = await sendRaw(portOf(driver, SERVICE), [inRecords(clientHello(name))])
+            const got = await sendTo(portOf(driver, SERVICE), [inRecords(clientHello(name))])
             expect(got.toString(), String(name)).toBe(expected)
           }
         },
@@ -244,7 +231,7 @@ describe('a ClientHello', () => {
       const pieces = Array.from({ length: Math.ceil(hello.length / segment) }, (_, at) =>
         hello.subarray(at * segment, (at + 1) * segment),
       )
-      expect((await sendRaw(portOf(driver, SERVICE), pieces)).toString(), String(padding)).toBe('m')
+      expect((await sendTo(portOf(driver, SERVICE), pieces)).toString(), String(padding)).toBe('m')
       expect(member.seen[0]?.equals(hello)).toBe(true)
     }
   })
@@ -284,9 +271,9 @@ describe('a ClientHello', () => {
     const driver = lab.driver({ options: { requestWithinMs: 3_600_000 } })
     const member = await started(rawMember('m'))
     await put(driver, entryOf([member], [], { pool: 1 }))
-    expect(await sendRaw(portOf(driver, SERVICE), [bytes])).toHaveLength(0)
+    expect(await sendTo(portOf(driver, SERVICE), [bytes])).toHaveLength(0)
     expect(member.count()).toBe(0)
-    expect((await sendRaw(portOf(driver, SERVICE), [inRecords(clientHello(null))])).toString()).toBe('m')
+    expect((await sendTo(portOf(driver, SERVICE), [inRecords(clientHello(null))])).toString()).toBe('m')
   })
 
   it('that names what is no host goes where those without a name go', async () => {
@@ -308,8 +295,8 @@ describe('a ClientHello', () => {
       `${'a.'.repeat(130)}example`,
       'é.example',
     ])
-      expect((await sendRaw(portOf(driver, SERVICE), [inRecords(clientHello(name))])).toString(), name).toBe('y')
-    expect((await sendRaw(portOf(driver, SERVICE), [inRecords(clientHello('a.example.'))])).toString()).toBe('x')
+      expect((await sendTo(portOf(driver, SERVICE), [inRecords(clientHello(name))])).toString(), name).toBe('y')
+    expect((await sendTo(portOf(driver, SERVICE), [inRecords(clientHello('a.example.'))])).toString()).toBe('x')
   })
 
   it('may be wrong in any byte: the proxy answers or closes, and goes on', async () => {
@@ -326,13 +313,13 @@ describe('a ClientHello', () => {
         async (changes, length) => {
           const bytes = Buffer.from(hello.subarray(0, length))
           for (const { at, to } of changes) if (at < length) bytes[at] = to
-          const got = await sendRaw(portOf(driver, SERVICE), [bytes], true)
+          const got = await sendTo(portOf(driver, SERVICE), [bytes], true)
           expect(['', 'm', '\x15\x03\x03\0\x02\x02p']).toContain(got.toString('latin1'))
         },
       ),
       { numRuns: 150 },
     )
-    expect((await sendRaw(portOf(driver, SERVICE), [hello])).toString()).toBe('m')
+    expect((await sendTo(portOf(driver, SERVICE), [hello])).toString()).toBe('m')
     expect((await processesOn(files.config))[0]?.pid).toBe(before!.pid)
   })
 
@@ -343,7 +330,7 @@ describe('a ClientHello', () => {
     await put(driver, entryOf([member], [], { pool: 1, timeouts }))
     const hello = inRecords(clientHello('a.example', 15_000))
     for (const begun of [Buffer.alloc(0), hello.subarray(0, 3), hello.subarray(0, 4_000)])
-      expect(await sendRaw(portOf(driver, SERVICE), [begun])).toHaveLength(0)
+      expect(await sendTo(portOf(driver, SERVICE), [begun])).toHaveLength(0)
     const slow = crowd({ host, port: portOf(driver, SERVICE) }, '\x16\x03\x01')
     slow.enter(MEMBER_ADDRESS, 20)
     await waitFor(
@@ -365,7 +352,7 @@ describe('a ClientHello', () => {
     try {
       slow.enter(await lab.source(7), 60)
       await waitFor(() => slow.pending() === 0 && slow.closed() > 0, { what: 'some to be turned away' })
-      expect((await sendRaw(to.port, [inRecords(clientHello(null))])).toString()).toBe('m')
+      expect((await sendTo(to.port, [inRecords(clientHello(null))])).toString()).toBe('m')
       // The answered connection counts until the proxy has seen its end.
       await waitFor(
         async () => {
@@ -389,7 +376,7 @@ describe('members behind it', () => {
     const members = [memberAt(gone), memberAt(alive)]
     await put(driver, entryOf([alive], [], { pool: 1 }, { members }))
     for (let count = 0; count < 6; count++)
-      expect((await sendRaw(portOf(driver, SERVICE), [inRecords(clientHello('a.example'))])).toString()).toBe('alive')
+      expect((await sendTo(portOf(driver, SERVICE), [inRecords(clientHello('a.example'))])).toString()).toBe('alive')
   })
 
   it('are told who connects by the PROXY protocol, before the ClientHello', async () => {
@@ -400,7 +387,7 @@ describe('members behind it', () => {
       driver,
       entryOf([member], [sampleRoute(1, toPools(1), [onHost('a.example')])], {}, { proxyProtocol: 'v2' }),
     )
-    expect((await sendRaw(portOf(driver, SERVICE), [hello])).toString()).toBe('m')
+    expect((await sendTo(portOf(driver, SERVICE), [hello])).toString()).toBe('m')
     const [seen] = member.seen
     expect(seen!.subarray(0, 12).toString('hex')).toBe('0d0a0d0a000d0a515549540a')
     expect([...seen!.subarray(16, 20)].join('.')).toBe(MEMBER_ADDRESS)
@@ -414,7 +401,7 @@ describe('members behind it', () => {
     await put(driver, entryOf([members[0]!], [], { pool: 1 }, pool))
     const hello = inRecords(clientHello('a.example'))
     const answers = new Set<string>()
-    for (let count = 0; count < 9; count++) answers.add((await sendRaw(portOf(driver, SERVICE), [hello])).toString())
+    for (let count = 0; count < 9; count++) answers.add((await sendTo(portOf(driver, SERVICE), [hello])).toString())
     expect(answers.size).toBe(1)
     // The last one is counted when the proxy has closed it.
     await expect
