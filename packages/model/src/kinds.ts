@@ -11,7 +11,7 @@ import { nodeGroup } from './nodes/node-group.ts'
 import { domainClaim } from './projects/domain-claim.ts'
 import { applicationCredential, customRole, project, quota, token, user } from './projects/project.ts'
 
-/** Every stored kind and its schema. A new kind is a file and a line here. */
+/** All stored kinds with their schemas. A new kind is a file and a line here. */
 export const KINDS = {
   loadBalancer,
   loadBalancerClass,

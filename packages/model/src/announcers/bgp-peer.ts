@@ -24,7 +24,7 @@ export const bfdSettings = z.union([
 ])
 export type BfdSettings = z.infer<typeof bfdSettings>
 
-/** Stands for a secret in answers. A request that sends it back keeps the stored secret. */
+/** Replaces a secret in responses. A request that sends it back keeps the stored secret. */
 export const REDACTED_SECRET = '[redacted]'
 
 /**
@@ -46,7 +46,7 @@ export const bgpPeer = z.strictObject({
   hops: z.number().int().min(1).max(255).nullable().default(null),
   /** GTSM (RFC 5082): packets with a lower TTL than `hops` allows are dropped. The router must do the same. */
   ttlSecurity: z.boolean().nullable().default(null),
-  /** TCP MD5 signature (RFC 2385). Empty means none, even if the template has one. Never shown again. */
+  /** TCP MD5 signature (RFC 2385). Empty: none, even if the template has one. It is never shown. */
   md5Secret: z
     .string()
     // BIRD's configuration cannot express a quotation mark.
@@ -68,7 +68,9 @@ export const bgpPeer = z.strictObject({
   gracefulRestartS: z.number().int().min(0).max(4095).nullable().default(null),
   /** Prefixes beyond this number are dropped and reported for the session, which stays up. */
   prefixLimit: z.number().int().min(1).max(1_000_000).nullable().default(null),
-  /** The nodes that peer with it: by group, by id, or both. Null is every node of every group with announcer `bgp`. */
+  /**
+   * The nodes that peer with it: by group, by id, or both. Null: every node of every group whose announcer is `bgp`.
+   */
   nodeSelection: z
     .strictObject({ nodeGroupIds: z.array(uuid).max(100).default([]), nodeIds: z.array(uuid).max(1000).default([]) })
     .nullable()

@@ -12,7 +12,10 @@ export const groupBgpSettings = z.strictObject({
 })
 export type GroupBgp = z.infer<typeof groupBgpSettings>
 
-/** Every node tells its routers (RFC 4271). Addresses inside tenant networks, which no router knows, go by VRRP shard. */
+/**
+ * Every node announces to its routers (RFC 4271). No router knows tenant networks: addresses in them follow a VRRP
+ * shard.
+ */
 export const bgp = {
   name: 'bgp',
   announcedBy: 'every-node',
@@ -41,8 +44,8 @@ export const bgp = {
 } as const satisfies AnnouncerDescriptor
 
 /**
- * On every node of the group; with policy `healthy` only while a member is up; with a shard only while this node is its
- * master, because members' replies come back to it.
+ * The node announces the address to its routers. With policy `healthy` it does so only while a member is up. With a
+ * shard it does so only while it is the shard's master, because members send their replies to that node.
  */
 export interface BgpAnnounce {
   readonly via: 'bgp'

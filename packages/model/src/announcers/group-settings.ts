@@ -4,19 +4,19 @@ import { ANNOUNCERS, type AnnouncerName, announcerNamed, type KnownDescriptor } 
 import { type AnnouncerSettings, requiredSettings } from './settings.ts'
 
 type Configured = Extract<KnownDescriptor, { readonly settings: AnnouncerSettings }>
-/** An announcer that has settings, and the field of `NodeGroup` that holds them. */
+/** The name of an announcer that has settings. The field of `NodeGroup` that holds them has the same name. */
 export type ConfiguredAnnouncer = Configured['name']
 export type SettingsSchema<N extends ConfiguredAnnouncer> = Extract<
   Configured,
   { readonly name: N }
 >['settings']['schema']
 
-/** In the order of the registry. */
+/** The announcers that have settings, in the order of the registry. */
 export const CONFIGURED_ANNOUNCERS = ANNOUNCERS.filter(({ settings }) => settings !== undefined) as readonly (Required<
   Pick<AnnouncerDescriptor, 'settings'>
 > & { readonly name: ConfiguredAnnouncer })[]
 
-/** Whether every group has these settings: `AnnouncerSettings.schema` says when. */
+/** Whether every setting has a default, so that every group has the settings (see `AnnouncerSettings.schema`). */
 export type HasAllDefaults<S extends z.ZodObject> = Record<never, never> extends z.input<S> ? true : false
 export const hasAllDefaults = (settings: AnnouncerSettings): boolean => requiredSettings(settings).length === 0
 
@@ -42,7 +42,7 @@ type Announcing = GroupSettings & { readonly announcer: AnnouncerName }
 export const lacksSettings = (group: Announcing): boolean =>
   (group as { readonly [N in AnnouncerName]?: object | null })[group.announcer] === null
 
-/** The announcer that a group can use: without the settings that its own needs, the one that elects. */
+/** The announcer that the group uses: its own, or the one that elects its masters while its own lacks settings. */
 export function announcerInUse(group: Announcing): AnnouncerName {
   const { name, electedBy } = announcerNamed(group.announcer)
   return lacksSettings(group) ? (electedBy ?? name) : name

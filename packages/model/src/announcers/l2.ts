@@ -8,7 +8,7 @@ export const l2 = {
   place: 'on the segment',
 } as const satisfies AnnouncerDescriptor
 
-/** Always: the planner chose this node. */
+/** The node announces the address unconditionally: the planner chose this node. */
 export interface L2Announce {
   readonly via: 'l2'
 }

@@ -3,10 +3,13 @@ import { type BgpAnnounce, type BgpPart, bgp } from './bgp.ts'
 import { type L2Announce, l2 } from './l2.ts'
 import { type VrrpAnnounce, type VrrpPart, vrrp } from './vrrp.ts'
 
-/** Every announcer there is. A new one is a file beside this one and a word in each of these three lines. */
+/** All announcers. A new one is a file beside this one and a name in each of these three lines. */
 const DESCRIPTORS = [l2, vrrp, bgp] as const
 export type Announce = L2Announce | VrrpAnnounce | BgpAnnounce
-/** Fields of a node's `GroupEntry`. An announcer added later has an optional one, so that other entries stay as they are. */
+/**
+ * The announcers' fields of `GroupEntry`. A new announcer's field is optional, so that existing entries keep their
+ * hash.
+ */
 export type AnnouncerParts = VrrpPart & BgpPart
 
 /** The descriptors with their literal types: names, and schemas of settings. */
@@ -19,7 +22,7 @@ export const ANNOUNCER_NAMES: readonly AnnouncerName[] = DESCRIPTORS.map(({ name
 
 /** The announcer of a group that is created without one. */
 export const DEFAULT_ANNOUNCER: AnnouncerName = vrrp.name
-/** Where there is no group. */
+/** The announcer of a load balancer without a node group. */
 export const ANNOUNCER_WITHOUT_GROUP: AnnouncerName = l2.name
 
 const BY_NAME: ReadonlyMap<string, Descriptor> = new Map(ANNOUNCERS.map((one) => [one.name, one]))
@@ -34,7 +37,7 @@ type Group = { readonly announcer: AnnouncerName }
 /** Whether the group's VIPs are in shards, whose masters its nodes elect. */
 export const hasShards = ({ announcer }: Group): boolean => announcerNamed(announcer).electedBy !== null
 
-/** Whether all nodes of the group announce at once what none of them must carry alone. */
+/** Whether every node of the group announces the same VIP at once, unless one node must carry it alone. */
 export const isAnnouncedByEveryNode = ({ announcer }: Group): boolean =>
   announcerNamed(announcer).announcedBy === 'every-node'
 

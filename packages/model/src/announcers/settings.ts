@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-/** How people meet one setting of an announcer. */
+/** How one setting of an announcer is presented: in the reference and on the command line. */
 export interface SettingWords {
-  /** A sentence for references: what it decides. */
+  /** For the generated reference: a sentence that says what the setting decides. */
   readonly description: string
   /** For `spout node-group create` and `set`: the flags as Commander reads them, and the line of the help. */
   readonly option: { readonly flags: string; readonly help: string }
@@ -11,13 +11,13 @@ export interface SettingWords {
 }
 
 /**
- * What operators set of an announcer: the field of `NodeGroup` that has the announcer's name. Requests, stored objects,
- * the command line, the Kubernetes kind and the generated references follow from it.
+ * The settings of an announcer: the field of `NodeGroup` that has the announcer's name. Requests, stored objects, the
+ * command line, the Kubernetes kind and the generated references derive from them.
  */
 export interface AnnouncerSettings<S extends z.ZodObject = z.ZodObject> {
   /**
-   * A strict object. With a default for every field, every group has the settings. Else they are null until someone sets
-   * them, and a group cannot announce by this announcer without them.
+   * A strict object. If every field has a default, every group has the settings. Otherwise they are null until somebody
+   * sets them, and the group cannot use this announcer before that.
    */
   readonly schema: S
   /** In the order of the command line's options and columns. */
@@ -35,7 +35,7 @@ export interface Setting {
   /** The schema without its default. */
   readonly schema: z.ZodType
   readonly isRequired: boolean
-  /** Undefined for a required one. */
+  /** Undefined if the setting is required. */
   readonly default: unknown
   readonly words: SettingWords
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AnnouncerDescriptor } from './announcer.ts'
 import { announcerSettings } from './settings.ts'
 
-/** How fast a silent master is replaced, and how much timing precision that needs from the machines. */
+/** How fast a silent master is replaced. A faster profile needs machines with more precise timing. */
 export const VRRP_PROFILES = ['default', 'fast', 'relaxed'] as const
 export type VrrpProfile = (typeof VRRP_PROFILES)[number]
 
@@ -22,7 +22,7 @@ export const vrrpSettings = z.strictObject({
 })
 export type GroupVrrp = z.infer<typeof vrrpSettings>
 
-/** The nodes settle among themselves, by shard, who answers ARP and NDP (VRRPv3, RFC 5798). */
+/** The nodes elect a master for each shard, which answers ARP and NDP for its VIPs (VRRPv3, RFC 5798). */
 export const vrrp = {
   name: 'vrrp',
   announcedBy: 'shard-master',
@@ -58,7 +58,7 @@ export const vrrp = {
   place: 'on the segment',
 } as const satisfies AnnouncerDescriptor
 
-/** While this node is master of the shard. */
+/** The node announces the address while it is master of the shard. */
 export interface VrrpAnnounce {
   readonly via: 'vrrp'
   readonly shard: number
@@ -69,7 +69,9 @@ export interface VrrpPart {
   readonly vrrp: VrrpSettings | null
 }
 
-/** VRRPv3 (RFC 5798) with unicast peers. The VIPs of a shard follow its state on the node itself. */
+/**
+ * VRRPv3 (RFC 5798) with unicast peers. The node adds and removes a shard's VIPs itself when the shard's state changes.
+ */
 export interface VrrpSettings {
   /** Fabric addresses of this node and of the group's other nodes, of one family. */
   readonly source: string

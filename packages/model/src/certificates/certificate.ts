@@ -2,46 +2,53 @@ import { z } from 'zod'
 import { metaShape, tags, timestamp, uuid } from '../scalars/scalars.ts'
 
 /**
- * Limit of a chain and its key together, as PEM in bytes. HAProxy 2.6 takes a payload at run time of at most one buffer
- * (`tune.bufsize`, 16,384 bytes), with the command in it.
+ * Limit of a chain and its key together, in bytes of PEM. HAProxy 2.6 takes a command of its runtime API, with the
+ * payload in it, of at most one buffer (`tune.bufsize`, 16,384 bytes).
  */
 export const MOST_CERTIFICATE_BYTES = 15_000
 
 /**
- * A certificate with its private key, which a listener shows to clients or the proxy to members: the chain in the open,
- * the key sealed. Or, without a key, what those of peers are checked with: the certificates of authorities, or their
- * lists of what they revoked (CRL, RFC 5280 section 5). Or a list of users with hashes of their passwords, without a chain,
- * which is as secret as a key.
+ * What a proxy needs to prove its identity or to check that of a peer. It is one of:
+ * - a certificate with its sealed private key, which a listener presents to clients, or the proxy to members;
+ * - without a key: certificates of authorities, or their lists of revoked certificates (CRL, RFC 5280 section 5);
+ * - without a chain: a list of users with hashes of their passwords, which is as secret as a key.
+ *
+ * `certificateUse` tells which.
  */
 export const certificate = z.strictObject({
   ...metaShape,
   projectId: uuid,
   tags,
-  /** PEM, from the leaf on; of authorities and lists as given. Encoded by us from what was parsed. */
+  /** PEM, leaf first; authorities and lists in the order given. We encode it anew from what was parsed. */
   chain: z.string().max(MOST_CERTIFICATE_BYTES),
-  /** The private key as PKCS#8 PEM, or the list of users, sealed for this object's id. Never shown. Null: there is none. */
+  /**
+   * The private key as PKCS#8 PEM, or the list of users, sealed for this object's id. Never shown. Null: there is none.
+   */
   sealedKey: z
     .string()
     .max(2 * MOST_CERTIFICATE_BYTES)
     .nullable(),
   /** Names one version of chain and key, or of a list of users: the start of a SHA-256, hex. */
   contentId: z.string().regex(/^[0-9a-f]{32}$/),
-  /** DNS names and addresses that it is for: its subject alternative names, else its common name. Authorities have none. */
+  /**
+   * The DNS names and addresses of the certificate: its subject alternative names, else its common name. Empty for
+   * authorities.
+   */
   names: z.array(z.string().max(253)).max(1000),
   subject: z.string().max(1024),
   issuer: z.string().max(1024),
   notBefore: timestamp,
   notAfter: timestamp,
-  /** `rsa-2048`, `ecdsa-p256`, `ed25519` and the like; of lists `none`. */
+  /** `rsa-2048`, `ecdsa-p256`, `ed25519` and the like; `none` for lists. */
   keyType: z.string().max(32),
-  /** SHA-256 of the leaf or of the first list, hex. */
+  /** SHA-256 of the leaf, or of the first list, in hex. */
   fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
 })
 export type Certificate = z.infer<typeof certificate>
 
 /**
- * The uses of a certificate: a `keyed` one is presented to peers, `authorities` verify those of peers, `revocations`
- * list those that are revoked, `users` lists users and the hashes of their passwords.
+ * What a certificate object is used for. `keyed`: it is presented to peers. `authorities`: it verifies the certificates
+ * of peers. `revocations`: it lists revoked certificates. `users`: it lists users and the hashes of their passwords.
  */
 export const CERTIFICATE_USES = ['keyed', 'authorities', 'revocations', 'users'] as const
 export type CertificateUse = (typeof CERTIFICATE_USES)[number]
@@ -55,7 +62,7 @@ export function certificateUse({ sealedKey, chain }: Pick<Certificate, 'sealedKe
   return chain.startsWith(`-----BEGIN ${REVOCATION_LIST_LABEL}-----`) ? 'revocations' : 'authorities'
 }
 
-/** How long before its end a certificate is `expiring`. */
+/** A certificate is `expiring` for this long before it expires. */
 export const EXPIRING_DAYS = 30
 /** The same limit for a list of revoked certificates, since authorities issue new lists every few days. */
 const LIST_EXPIRING_DAYS = 1
@@ -84,7 +91,7 @@ export function validityOf(
   return { state: 'valid', message: `It is valid until ${notAfter}.` }
 }
 
-/** Clients are refused with an expired list: it may lack what was revoked since (RFC 5280 section 6.3.3). */
+/** The proxy refuses peers while the list is expired: it may lack newer revocations (RFC 5280 section 6.3.3). */
 function validityOfLists(thisUpdate: string, nextUpdate: string, nowMs: number): CertificateValidity {
   const leftMs = Date.parse(nextUpdate) - nowMs
   if (leftMs <= 0)

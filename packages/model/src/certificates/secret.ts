@@ -17,11 +17,11 @@ export const secret = z.strictObject({
   /** The user that stored it. */
   creatorId: z.string().max(64),
   secretType: z.enum(SECRET_TYPES),
-  /** A description of the payload by the client, for the client. */
+  /** The client's own description of the payload. We do not interpret it. */
   algorithm: word,
   mode: word,
   bitLength: z.number().int().min(1).max(32_767).nullable(),
-  /** Time from which it is hidden from everybody. */
+  /** From this time on the secret is hidden from everybody. */
   expiresAt: timestamp.nullable(),
   /** Null without a payload. */
   payloadType: z.enum(PAYLOAD_TYPES).nullable(),

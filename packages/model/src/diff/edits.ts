@@ -6,7 +6,7 @@ type Path = readonly (string | number)[]
 
 /** `count` items of the previous list, starting at index `from`. */
 type Run = readonly [from: number, count: number]
-/** New items that the previous list did not have. */
+/** Items that the previous list did not have. */
 interface Fresh {
   readonly items: readonly unknown[]
 }
@@ -24,9 +24,7 @@ export type Edit =
   | readonly [path: Path, what: 'list', parts: readonly (Run | Fresh)[]]
   | readonly [path: Path, what: 'text', splices: readonly Splice[]]
 
-/**
- * Version of this format. Readers of edits say which one they understand. Version 2 added replacing parts of a text.
- */
+/** Version of this format. Readers of edits name the version that they understand. Version 2 added the edit `text`. */
 export const EDITS_VERSION = '2'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -34,19 +32,19 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Texts of at least this length are compared part by part. Slot tables are the long ones. */
+/** Texts of at least this length are compared part by part. In practice these are slot tables. */
 const LONG_TEXT = 512
 /** Approximate cost of one splice, in UTF-16 units, besides its text. */
 const SPLICE_UNITS = 10
 /** Compares this many units at a time, because most blocks are equal. */
 const BLOCK = 128
 
-/** Setting a field of this name would change the object's prototype. */
+/** No edit names this field: setting it would change the object's prototype. */
 const UNSAYABLE = '__proto__'
 
 /**
  * The edits that turn `before` into `after`. Parts that are the same object in both are skipped, so the cost depends on
- * what was created anew. In lists, equal items are referred to by index, and items with the same `id` are versions of
+ * what was built anew. In lists, equal items are referred to by index, and items with the same `id` are versions of
  * each other.
  * @returns null where edits cannot express the change
  */
@@ -58,7 +56,7 @@ export function editsBetween(before: unknown, after: unknown): readonly Edit[] |
   }
 }
 
-/** How many parts are compared between two pauses. */
+/** How many parts are compared between two yields. */
 const AT_ONCE = 64
 
 /** Two versions of a part, which differ. */
@@ -68,7 +66,7 @@ interface Versions {
   readonly path: Path
 }
 
-/** As `editsBetween`, with pauses: a document may have thousands of parts. */
+/** As `editsBetween`, but yields after every `AT_ONCE` parts, because a document may have thousands of them. */
 export function* findingEdits(before: unknown, after: unknown): Generator<undefined, readonly Edit[] | null> {
   const edits: Edit[] = []
   const left: Versions[] = [{ before, after, path: [] }]
@@ -117,7 +115,7 @@ function splicesOf(before: string, after: string): readonly Splice[] | null {
 
 function noteFields(before: Fields, after: Fields, path: Path, edits: Edit[]): readonly Versions[] | null {
   if (Object.hasOwn(before, UNSAYABLE) || Object.hasOwn(after, UNSAYABLE)) return null
-  // Without lists of names: a document has thousands of small objects.
+  // `for in` allocates no list of names, as Object.keys would: a document has thousands of small objects.
   let left = 0
   for (const _ in before) left++
   const drops = edits.length
@@ -161,7 +159,10 @@ function noteList(
 }
 
 const keyOf = (item: unknown): unknown => (isFields(item) && typeof item['id'] === 'string' ? item['id'] : item)
-/** Whether two items at the same index of equally long lists are versions of one item. Without an `id`, the index decides. */
+/**
+ * Whether two items at the same index of equally long lists are versions of one item. Objects without an `id` always
+ * are.
+ */
 const belongTogether = (a: unknown, b: unknown): boolean =>
   keyOf(a) === keyOf(b) || (isFields(a) && isFields(b) && keyOf(a) === a && keyOf(b) === b) || sameJson(a, b)
 
@@ -172,7 +173,7 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   const { first: same } = changedPart(before, after)
   if (same > 0) parts.push([0, same])
   let next = same
-  /** True while all items so far are those of `before` in order. Past its end, items are new. */
+  /** True while all items so far are those of `before`, in order. Then any item past the end of `before` is new. */
   let isAll = true
   for (let place = same; place < after.length; place++) {
     const item = after[place]
@@ -180,7 +181,7 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
     if (isAll && at >= before.length) at = -1
     else if (!stood(at, item)) {
       isAll = false
-      // Usually one item was removed, and this is the next.
+      // Most often one item was removed, and this is the one after it.
       if (stood(at + 1, item)) at++
       else {
         places ??= new Map(before.map((known, place) => [keyOf(known), place]))
@@ -192,7 +193,7 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
     if (at < 0) {
       if (last !== undefined && 'items' in last) last.items.push(item)
       else parts.push({ items: [item] })
-      // Usually it replaced the item at this place.
+      // Most often the new item replaced the one at this index.
       next++
     } else {
       if (Array.isArray(last) && last[0] + last[1] === at) last[1]++
@@ -203,7 +204,7 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   return parts as unknown as readonly (Run | Fresh)[]
 }
 
-/** @returns the value with the edits applied. It shares all other parts with the given one. */
+/** @returns the value with the edits applied. It shares all unchanged parts with `value`. */
 export const edited = (value: unknown, edits: readonly Edit[]): unknown =>
   edits.reduce<unknown>((now, edit) => withEdit(now, edit, 0), value)
 

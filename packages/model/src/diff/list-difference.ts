@@ -2,11 +2,14 @@
 export interface ListDifference<T> {
   readonly gone: readonly T[]
   readonly come: readonly T[]
-  /** The fewest items such that all others that both lists have are in the same order in both. */
+  /** The smallest set of common items without which the other common items have the same order in both lists. */
   readonly moved: readonly T[]
 }
 
-/** Where the part of two lists that differs begins in both, and ends in each. Compares items by identity. */
+/**
+ * The range in which two lists differ: where it begins in both, and where it ends in each. Items are compared by
+ * identity.
+ */
 export function changedPart(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -23,8 +26,8 @@ export function changedPart(
 }
 
 /**
- * Compares the items of two lists, of which neither has one twice, by identity. The cost depends on the part between the
- * first and the last difference.
+ * Compares two lists by the identity of their items. Neither may have an item twice. The cost depends on the range
+ * between the first and the last difference.
  */
 export function listDifference<T>(before: readonly T[], after: readonly T[]): ListDifference<T> {
   if (before === after) return { gone: [], come: [], moved: [] }
@@ -44,7 +47,10 @@ export function listDifference<T>(before: readonly T[], after: readonly T[]): Li
   }
 }
 
-/** One item left its place, and it or another one stands elsewhere: by far the most frequent change of a long list. */
+/**
+ * The most frequent change of a long list: one item was moved, or was removed while another was added. Null if it is
+ * not that.
+ */
 function oneElsewhere<T>(was: readonly T[], is: readonly T[]): ListDifference<T> | null {
   if (was.length !== is.length) return null
   const last = was.length - 1
@@ -54,14 +60,16 @@ function oneElsewhere<T>(was: readonly T[], is: readonly T[]): ListDifference<T>
   return left === came ? { gone: [], come: [], moved: [left] } : { gone: [left], come: [came], moved: [] }
 }
 
-/** @returns the items of `a` beside a longest increasing subsequence of their places in `b`, by patience sorting */
+/** @returns the items of `a` outside a longest increasing subsequence of their indexes in `b` (patience sorting) */
 function outOfOrder<T>(a: readonly T[], b: readonly T[]): readonly T[] {
   if (a.every((item, at) => item === b[at])) return []
   const placeOf = new Map(b.map((item, at) => [item, at]))
   const places = a.map((item) => placeOf.get(item)!)
-  /** By length, less one: the lowest place in which a subsequence of that length ends. */
+  /**
+   * By length - 1: the index in `a` of the item that ends a subsequence of that length with the lowest index in `b`.
+   */
   const ends: number[] = []
-  /** By index: the previous item of its subsequence; -1 if it is the first. */
+  /** By index in `a`: the index of the previous item of its subsequence; -1 if it is the first. */
   const previous: number[] = []
   for (const [at, place] of places.entries()) {
     let [low, high] = [0, ends.length]

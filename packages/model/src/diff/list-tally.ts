@@ -1,26 +1,26 @@
 import { listDifference } from './list-difference.ts'
 
-/** Counting a shorter list takes less time than finding its last count. */
+/** Lists of up to this length are counted from scratch, which is faster than comparing them with an earlier version. */
 const FEW = 64
-/** Lists kept: those that were counted last. */
+/** How many of the lists that were counted last are kept for comparison. */
 const MOST_KEPT = 50
 
 /**
- * Counts what the items of lists name. A list that shares its first or last item with one of the last lists costs what
- * the two differ in.
+ * Counts how often the items of a list name each thing. The cost depends on the difference to a list that was counted
+ * before and has the same first or last item; without such a list, on the length.
  */
 export class ListTally<T extends object> {
   readonly #namesOf: (item: T) => Iterable<string>
   readonly #known = new WeakMap<readonly T[], ReadonlyMap<string, number>>()
-  /** Weak: a list that nobody else has any more is gone. */
+  /** Weak references: a list that nobody else uses is collected. */
   #kept: readonly WeakRef<readonly T[]>[] = []
 
-  /** @param namesOf what an item names, which never changes */
+  /** @param namesOf what an item names; must always return the same for the same item */
   constructor(namesOf: (item: T) => Iterable<string>) {
     this.#namesOf = namesOf
   }
 
-  /** How often each name occurs, in no order. */
+  /** How often each name occurs, in no particular order. */
   of(list: readonly T[]): ReadonlyMap<string, number> {
     const known = this.#known.get(list)
     if (known !== undefined) return known
@@ -49,7 +49,7 @@ export class ListTally<T extends object> {
     return undefined
   }
 
-  /** @param replaced a version of the list that is not asked for again */
+  /** @param replaced the earlier version of the list, which is unlikely to be counted again */
   #keep(list: readonly T[], replaced: readonly T[] | undefined): void {
     const others = this.#kept.filter((ref) => ref.deref() !== undefined && ref.deref() !== replaced)
     this.#kept = [new WeakRef(list), ...others].slice(0, MOST_KEPT)

@@ -10,7 +10,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(b)) return false
   const [one, other] = [a as Readonly<Record<string, unknown>>, b as Readonly<Record<string, unknown>>]
   let count = 0
-  // Without lists of names: a document has thousands of small objects.
+  // `for in` allocates no list of names, as Object.keys would: a document has thousands of small objects.
   for (const name in one) {
     const value = one[name]
     if (value === undefined) continue

@@ -1,11 +1,11 @@
-/** Above so many entries a bucket, there are four times as many buckets. */
+/** Above this average of entries per bucket, the number of buckets grows fourfold. */
 const MOST_IN_BUCKET = 32
 
 type Buckets<V> = readonly ReadonlyMap<string, V>[]
 
 /**
- * A map by strings that does not change, in no order. A version made of another one shares with it all buckets but those
- * that were changed, so it costs little, and so does finding what differs.
+ * An immutable, unordered map with string keys. A new version shares all unchanged buckets with the version that it was
+ * made from, so both making a version and comparing two of them are cheap.
  */
 export class SharedMap<V> {
   readonly size: number
@@ -40,7 +40,7 @@ export class SharedMap<V> {
     for (const bucket of this.#buckets) yield* bucket.values()
   }
 
-  /** The entries whose values are not the same object in another version. */
+  /** The entries of this version whose values are not identical in the other version, or absent from it. */
   *differing(other: SharedMap<V>): Generator<readonly [key: string, value: V]> {
     const alike = other.#buckets.length === this.#buckets.length
     for (const [at, bucket] of this.#buckets.entries()) {
@@ -49,17 +49,17 @@ export class SharedMap<V> {
     }
   }
 
-  /** Begins a new version, which is this one until it is changed. */
+  /** Begins a new version with the same entries. */
   draft(): SharedMapDraft<V> {
     return new SharedMapDraft(this.#buckets, this.size, (buckets, size) => new SharedMap(buckets, size))
   }
 }
 
-/** A version of a `SharedMap` that is being made. */
+/** A mutable new version of a `SharedMap`. `done` makes it immutable. */
 export class SharedMapDraft<V> {
   #buckets: Map<string, V>[]
   #size: number
-  /** Those that no other version has. */
+  /** The buckets that no other version shares, which may be changed in place. */
   #own = new Set<Map<string, V>>()
   readonly #made: (buckets: Buckets<V>, size: number) => SharedMap<V>
 
@@ -89,7 +89,7 @@ export class SharedMapDraft<V> {
     if (this.has(key) && this.#ownBucket(key).delete(key)) this.#size--
   }
 
-  /** Ends it. A later change begins another version. */
+  /** @returns the version as it is now. Later changes of the draft do not affect it. */
   done(): SharedMap<V> {
     const made = this.#made([...this.#buckets], this.#size)
     this.#own.clear()

@@ -1,14 +1,14 @@
 import type { PROTOCOL_NUMBERS } from '../scalars/protocols.ts'
 
-/** The facts about a kind of health check that code needs which makes no probe. */
+/** What code that makes no probes itself must know about a kind of health check. */
 interface CheckKind {
-  /** The transport that carries the probe. It decides which pools the kind fits, and whether it needs a port. */
+  /** The transport that carries the probe. It decides which pools may use the kind, and whether it needs a port. */
   readonly over: keyof typeof PROTOCOL_NUMBERS
-  /** Whether the probe sends an HTTP request, as its monitor's `http` says. */
+  /** Whether the probe sends the HTTP request of its monitor (`HealthMonitor.http`). */
   readonly sendsRequest: boolean
 }
 
-/** Every kind of health check. The compiler asks for a probe of each (`PROBES` of the data plane). */
+/** Every kind of health check. The compiler demands a probe for each (`PROBES` of the data plane). */
 export const CHECK_KINDS = {
   tcp: { over: 'tcp', sendsRequest: false },
   http: { over: 'tcp', sendsRequest: true },
@@ -22,7 +22,9 @@ export const CHECK_KINDS = {
 export type CheckType = keyof typeof CHECK_KINDS
 export const CHECK_TYPES = Object.keys(CHECK_KINDS) as [CheckType, ...CheckType[]]
 
-/** Whether probes of this type ask a port. So they do of a type that only a newer control plane knows. */
+/**
+ * Whether probes of this type need a port. Types of a newer control plane that are unknown here count as needing one.
+ */
 export const asksPort = (type: string): boolean =>
   (CHECK_KINDS as Readonly<Record<string, CheckKind>>)[type]?.over !== 'icmp'
 

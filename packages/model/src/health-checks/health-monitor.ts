@@ -20,7 +20,10 @@ export const httpProbe = z.strictObject({
     .min(1)
     .max(50),
   version: z.enum(['1.0', '1.1']),
-  /** The Host header and, for type `https`, the server name in the TLS hello; null sends the member's address and no name. */
+  /**
+   * The Host header and, for type `https`, the server name (SNI). Null: the member's address as Host, and no server
+   * name.
+   */
   host: z
     .string()
     .max(255)
@@ -29,7 +32,7 @@ export const httpProbe = z.strictObject({
 })
 export type HttpProbe = z.infer<typeof httpProbe>
 
-/** A probe never waits longer, whatever the monitor's time-out: it occupies one of a limited number of places. */
+/** The longest time-out of a probe, whatever its monitor says: the number of simultaneous probes is limited. */
 export const MOST_CHECK_TIMEOUT_MS = 60_000
 
 /** How the members of a pool are probed. */

@@ -43,7 +43,7 @@ export type FormatPart = string | { readonly field: AccessLogField }
 
 const isField = (name: string): name is AccessLogField => ACCESS_LOG_FIELDS.some((one) => one === name)
 
-/** @returns the parts of a template; a text that says why it is none */
+/** @returns the parts of a template, or a text that says why the template is invalid */
 export function parseAccessLogFormat(format: string): readonly FormatPart[] | string {
   if (format.length > MOST_FORMAT_LENGTH) return `is longer than ${MOST_FORMAT_LENGTH} characters`
   if (!/^[ -~]*$/.test(format)) return 'has characters other than printable ASCII'
@@ -68,7 +68,7 @@ export const templateOf = (format: string): string | null =>
       ? NAMED_FORMATS[format as keyof typeof NAMED_FORMATS]
       : format
 
-/** Why a text is no format; null if it is one. */
+/** Why a text is not a valid format; null if it is one. */
 export const whyNoFormat = (format: string): string | null => {
   const template = templateOf(format)
   const parsed = template === null ? [] : parseAccessLogFormat(template)

@@ -4,18 +4,18 @@ import { endpointIpText, port, uuid } from '../scalars/scalars.ts'
 import { JSON_FORMAT, whyNoFormat } from './access-log-format.ts'
 
 /**
- * UDP: a datagram for each line (RFC 5426). TCP: each with its length before it (RFC 6587, octet counting). TLS: the
- * same over TLS (RFC 5425), usually to port 6514.
+ * UDP: each line is a datagram (RFC 5426). TCP: each line follows its length (RFC 6587, octet counting). TLS: the same
+ * over TLS (RFC 5425), usually to port 6514.
  */
 export const SYSLOG_TRANSPORTS = ['udp', 'tcp', 'tls'] as const
 
-/** How a receiver is known over TLS, and we by it. */
+/** How the node and a receiver authenticate each other over TLS. */
 export const syslogTls = z.strictObject({
-  /** A certificate without a key: the authorities that the receiver's must be from. */
+  /** The authorities that must have issued the receiver's certificate: a certificate object without a key. */
   caCertificateId: uuid,
-  /** The name that it must have. Null: its address. */
+  /** The name that the receiver's certificate must have. Null: the receiver's address. */
   serverName: hostText.nullable().default(null),
-  /** Shown to a receiver that asks for one. Null: none is. */
+  /** The certificate that is presented when the receiver asks for one. Null: none. */
   clientCertificateId: uuid.nullable().default(null),
 })
 export type SyslogTls = z.infer<typeof syslogTls>
@@ -26,7 +26,7 @@ export const syslogTarget = z
     address: endpointIpText,
     port: port.default(514),
     transport: z.enum(SYSLOG_TRANSPORTS).default('udp'),
-    /** With transport `tls` only. */
+    /** Required with transport `tls`, refused with others. */
     tls: syslogTls.optional(),
   })
   .superRefine(({ transport, tls }, context) => {
@@ -36,14 +36,14 @@ export const syslogTarget = z
   })
 export type SyslogTarget = z.infer<typeof syslogTarget>
 
-/** A line for each request, or each proxied connection, in the project's own log. */
+/** An access log: a line for each request, or for each proxied connection. */
 export const accessLog = z.strictObject({
   /** `json`, `common`, `combined`, or a template. */
   format: z
     .string()
     .refine((format) => whyNoFormat(format) === null, { error: ({ input }) => whyNoFormat(String(input)) ?? '' })
     .default(JSON_FORMAT),
-  /** Gets the lines instead of the file of the project. Null: the file has them. */
+  /** The receiver of the lines. Null: nodes write them to the project's file. */
   syslog: syslogTarget.nullable().default(null),
 })
 export type AccessLog = z.infer<typeof accessLog>

@@ -8,8 +8,8 @@ const prefixOf = (lengths: readonly number[], whole: number, words: string) =>
     .optional()
 
 /**
- * Prefix lengths by which the clients of one network are one client. Absent, 32 and 128: each address of the family is
- * one.
+ * Prefix lengths of the networks whose addresses count as one client. Absent, or 32 and 128: each address of that
+ * family is a client.
  */
 export const clientNetworks = z
   .strictObject({

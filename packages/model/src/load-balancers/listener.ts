@@ -9,8 +9,8 @@ import { accessLog } from './access-log.ts'
 
 export const FORWARDED_HEADERS = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'] as const
 /**
- * Headers in which members get the client's certificate from listeners of protocol `https`. They are empty without a
- * certificate.
+ * Headers in which listeners of protocol `https` pass facts about the client's certificate to members. They are empty
+ * if the client has no certificate.
  */
 export const CLIENT_CERTIFICATE_HEADERS = [
   'x-ssl-client-verify',
@@ -26,7 +26,7 @@ export const INSERT_HEADERS = [...FORWARDED_HEADERS, ...CLIENT_CERTIFICATE_HEADE
 
 const timeoutMs = z.number().int().min(0).max(2_073_600_000)
 
-/** Options of a listener besides where it listens and where it sends to, each with its default. */
+/** Options of a listener, each with its default: all but where it listens and to which pools it sends. */
 export const listenerOptions = {
   /** Maximum of simultaneous connections; null sets no limit. */
   connectionLimit: z.number().int().min(1).max(10_000_000).nullable().default(null),
@@ -35,26 +35,28 @@ export const listenerOptions = {
       clientMs: timeoutMs.default(50_000),
       connectMs: timeoutMs.default(5000),
       memberMs: timeoutMs.default(50_000),
-      /** Protocol `tls-passthrough`: for the ClientHello. 0: as long as nodes give the header of a request. */
+      /**
+       * For the ClientHello, with protocol `tls-passthrough`. 0: the time-out that nodes have for a request's header.
+       */
       inspectMs: timeoutMs.default(0),
     })
     .prefault({}),
   insertHeaders: z.array(z.enum(INSERT_HEADERS)).default([]),
   /** Whether durations of requests are counted. For protocols `http` and `https`. */
   latencies: z.boolean().default(false),
-  /** Whether that, and responses, are counted for each route, too. With `latencies` alone. */
+  /** Whether durations and responses are also counted for each route. Requires `latencies`. */
   routeFigures: z.boolean().default(false),
-  /** Null: no lines are written. For protocols `http`, `https`, `tcp-proxy`, `tls` and `tls-passthrough`. */
+  /** For protocols `http`, `https`, `tcp-proxy`, `tls` and `tls-passthrough`. Null: no access log. */
   accessLog: accessLog.nullable().default(null),
   /** Sources that may connect. Null admits all, an empty list none. */
   allowedCidrs: z.array(looseCidrText).max(200).nullable().default(null),
 }
-/** Certificates of one listener. */
+/** Limit of certificates per listener. */
 export const MOST_LISTENER_CERTIFICATES = 100
 
 /**
- * Cipher suites by preference. Those of TLS 1.2 and those of TLS 1.3 are chosen apart: where a list names none of a
- * version, that version has its usual ones.
+ * Cipher suites in order of preference. TLS 1.2 and TLS 1.3 are configured separately: a version of which the list
+ * names no suite keeps its default suites.
  */
 export const cipherList = z
   .array(
@@ -68,23 +70,26 @@ export const cipherList = z
 
 /** How a listener of protocol `https` or `tls` ends TLS. */
 export const listenerTls = z.strictObject({
-  /** Chosen by the name that the client asks for (SNI, RFC 6066 section 3). */
+  /** The client's server name (SNI, RFC 6066 section 3) selects the certificate. */
   certificateIds: z
     .array(uuid)
     .min(1)
     .max(MOST_LISTENER_CERTIFICATES)
     .refine((ids) => new Set(ids).size === ids.length, { message: 'names a certificate twice' }),
-  /** Clients whose name no certificate has get the first certificate, or the alert `unrecognized_name`. */
+  /**
+   * What a client gets whose server name is in no certificate. `default`: the first certificate. `refuse`: the alert
+   * `unrecognized_name`.
+   */
   unknownNames: z.enum(['default', 'refuse']).default('default'),
   minVersion: z.enum(['1.2', '1.3']).default('1.2'),
   /** Null: the defaults. */
   ciphers: cipherList.nullable().default(null),
-  /** Application protocols that are negotiated (ALPN, RFC 7301), by preference. Empty: none. */
+  /** Application protocols to negotiate (ALPN, RFC 7301), in order of preference. Empty: none. */
   alpn: z
     .array(z.enum(['h2', 'http/1.1']))
     .max(2)
     .default(['h2', 'http/1.1']),
-  /** Clients that read it insist on TLS for so long (RFC 6797). Null: responses are as members send them. */
+  /** The header Strict-Transport-Security that is added to responses (RFC 6797). Null: none is added. */
   hsts: z
     .strictObject({
       maxAgeSeconds: z.number().int().min(0).max(0x7fff_ffff),
@@ -96,29 +101,29 @@ export const listenerTls = z.strictObject({
   /** Whether clients are asked for a certificate (RFC 8446 section 4.3.2). Null: they are not. */
   clientCertificates: z
     .strictObject({
-      /** A certificate without a key: the authorities that clients' certificates must be from. */
+      /** The authorities that must have issued clients' certificates: a certificate object without a key. */
       caCertificateId: uuid,
       /**
-       * The lists of what these authorities revoked: one of each authority, also of those between. Absent or null:
-       * nothing is looked up.
+       * The certificates that these authorities revoked: one list of each authority, intermediate ones included. Absent
+       * or null: revocation is not checked.
        */
       crlCertificateId: uuid.nullish(),
       /** Whether a client without a certificate is refused. */
       required: z.boolean().default(true),
       /**
-       * Whether a client whose certificate is not valid is accepted as if it had none. Headers can tell members what is
-       * wrong with it. Absent: it is refused; earlier versions do not know the field.
+       * Whether a client with an invalid certificate is accepted as if it had none. Headers can tell members why it is
+       * invalid. Absent: the client is refused. Earlier versions do not know the field.
        */
       acceptInvalid: z.boolean().optional(),
     })
     .nullable()
     .default(null),
-  /** For protocol `https`. Absent: no request is refused for its host; earlier versions do not know the field. */
+  /** For protocol `https`. Absent: no request is refused for its host. Earlier versions do not know the field. */
   separateHosts: separateHosts.optional(),
 })
 export type ListenerTls = z.infer<typeof listenerTls>
 
-/** Options of a listener that sets none. */
+/** The options of a listener that sets none of them. */
 export const LISTENER_DEFAULTS = z.strictObject(listenerOptions).parse({})
 
 export const listener = z.strictObject({
@@ -127,9 +132,9 @@ export const listener = z.strictObject({
   enabled: z.boolean(),
   protocol: z.enum(LISTENER_PROTOCOLS),
   port,
-  /** Gets connections, and requests that no route takes. */
+  /** The pool of connections, and of requests that match no route. */
   defaultPoolId: uuid.nullable(),
-  /** For protocols `http` and `https`; for `tls` and `tls-passthrough` with conditions on the host alone. */
+  /** For protocols `http` and `https`. For `tls` and `tls-passthrough` only with conditions on the host. */
   routes: httpRoutes.default([]),
   /** Required for protocols `https` and `tls`, and refused for others. */
   tls: listenerTls.nullable().default(null),
@@ -139,7 +144,7 @@ export type Listener = z.infer<typeof listener>
 
 /**
  * Whether a listener needs a pool and has none: it refuses connections, or answers requests with 503.
- * @param all enabled listeners of its load balancer: one of them may take what it passes on
+ * @param all the enabled listeners of its load balancer: one of them may take the connections that it passes on
  */
 export const lacksPool = (
   listener: Pick<Listener, 'protocol' | 'port' | 'defaultPoolId' | 'routes'>,
@@ -160,7 +165,7 @@ const poolsOf = (route: HttpRoute): readonly string[] => {
   return [...answeringPools(route), ...asked, ...mirrors.map(({ poolId }) => poolId)]
 }
 
-/** The cost depends on the difference to lists of routes that were asked for before. */
+/** The cost depends on the difference to lists of routes that were counted before (`ListTally`). */
 const poolIdsBy = (poolsOfRoutes: ListTally<HttpRoute>) => {
   return (listeners: readonly Sender[]): ReadonlySet<string> => {
     const used = new Set<string>()
@@ -172,19 +177,21 @@ const poolIdsBy = (poolsOfRoutes: ListTally<HttpRoute>) => {
   }
 }
 
-/** The pools that listeners send to, those that get copies of requests included, in no order. */
+/**
+ * All pools that listeners name: default pools and those of routes, authorizers and mirrors. In no particular order.
+ */
 export const usedPoolIds = poolIdsBy(new ListTally(poolsOf))
-/** The pools that answer requests of listeners, in no order. */
+/** The pools that answer the requests of listeners, without authorizers and mirrors. In no particular order. */
 export const answeringPoolIds = poolIdsBy(new ListTally(answeringPools))
 
-/** The pools that a listener sends to: its default and those of its routes, in the order in which it names them. */
+/** All pools that one listener names: its default and those of its routes, in the order in which it names them. */
 export const poolIdsOf = ({ defaultPoolId, routes }: Sender): readonly string[] => {
   const ids = new Set(defaultPoolId === null ? [] : [defaultPoolId])
   for (const route of routes) for (const id of poolsOf(route)) ids.add(id)
   return [...ids]
 }
 
-/** The list of users that a route asks; undefined without one. */
+/** The id of the list of users that a route checks passwords with; undefined if it checks none. */
 export const userListOf = ({ action }: HttpRoute): string | undefined =>
   action.type === 'forward' ? action.basicAuthentication?.usersId : undefined
 
@@ -194,8 +201,8 @@ const userLists = new ListTally<HttpRoute>((route) => {
 })
 
 /**
- * Ids of the lists of users that routes name, in no order. The cost depends on the difference to lists of routes that
- * were asked for before.
+ * Ids of the lists of users that routes name, in no particular order. The cost depends on the difference to lists of
+ * routes that were counted before.
  */
 export const userListIds = (routes: readonly HttpRoute[]): readonly string[] =>
   routes.length === 0 ? [] : [...userLists.of(routes).keys()]

@@ -5,7 +5,7 @@ import { ipText, metaShape, tags, uuid } from '../scalars/scalars.ts'
 import { listener } from './listener.ts'
 import { pool } from './pool.ts'
 
-/** Limit of one document as JSON: enough for 40,000 members. */
+/** Limit of one load balancer's JSON: enough for 40,000 members. */
 export const MOST_LOAD_BALANCER_BYTES = 32 * 1024 * 1024
 
 /** Enough for the three annotations that the Octavia API keeps for each listener and monitor. */
@@ -47,9 +47,9 @@ export const loadBalancer = z.strictObject({
   projectId: uuid,
   tags,
   enabled: z.boolean(),
-  /** Counts changes that matter to nodes or users. Reports name the generation that they confirm. */
+  /** Counts the changes that nodes or users must see. A node's report names the generation that it confirms. */
   generation: z.number().int().min(1),
-  /** The tenant network of the members, which is a domain on the nodes. Null while no member or VIP determines it. */
+  /** The tenant network of the members: a domain on the nodes. Null while neither a member nor a VIP determines it. */
   networkId: uuid.nullable(),
   /** The primary VIP first, then additional and floating ones. */
   vips: z.array(vip).min(1).max(16),
@@ -57,22 +57,25 @@ export const loadBalancer = z.strictObject({
   pools: z.array(pool).max(1000),
   /** The node group that carries it; null is the default group. */
   nodeGroupId: uuid.nullable(),
-  /** The `LoadBalancerClass` and the `AvailabilityZone` that it was created with; absent: none. */
+  /** The `LoadBalancerClass` and the `AvailabilityZone` that it was created with. Absent: none. */
   classId: uuid.optional(),
   zoneId: uuid.optional(),
-  /** The groups whose rules admit clients to its listeners. Absent or empty: every source that the listener admits. */
+  /** The groups whose rules admit clients to its listeners. Absent or empty: `Listener.allowedCidrs` alone decides. */
   securityGroupIds: z
     .array(uuid)
     .max(MOST_SECURITY_GROUPS)
     .refine((ids) => new Set(ids).size === ids.length, { message: 'names a group twice' })
     .optional(),
-  /** Names that are published with its public addresses. Absent or empty: none. */
+  /** DNS names that are published with its public addresses. Absent or empty: none. */
   dnsNames: dnsNames.optional(),
-  /** How long resolvers may keep the answer, in seconds. Absent or null: what the control plane's configuration says. */
+  /**
+   * How long resolvers may cache these names, in seconds. Absent or null: the time in the control plane's
+   * configuration.
+   */
   dnsTtlSeconds: dnsTtlSeconds.nullable().optional(),
   /** The node that an operator last moved it away from. It stays away while another node can carry it. */
   leftNodeId: uuid.optional(),
-  /** Texts that only one intent understands, keyed by its name. Planner and nodes ignore them. */
+  /** Texts that only one intent understands; its name begins the key. Planner and nodes ignore them. */
   annotations,
 })
 export type LoadBalancer = z.infer<typeof loadBalancer>

@@ -3,14 +3,14 @@ import { MOST_SHARDS } from '../announcers/vrrp.ts'
 import { metaShape, timestamp, uuid } from '../scalars/scalars.ts'
 
 /**
- * The planner's decision for one load balancer, as far as it must be remembered: the owner, the numbers on the nodes,
- * and the slot tables that later edits start from. `id` is the load balancer's. Durable, so that a restart moves no
- * flow.
+ * The part of the planner's decision for one load balancer that must survive a restart: the owner, the numbers on the
+ * nodes, and the slot tables that later edits start from. It is stored, so that a restart moves no flow. `id` is the
+ * load balancer's.
  */
 export const placement = z.strictObject({
   ...metaShape,
   networkId: uuid.nullable(),
-  /** The node that announces the VIPs; null when none can, and where nodes elect it among themselves. */
+  /** The node that announces the VIPs. Null if none can, or if the nodes elect it. */
   ownerNodeId: uuid.nullable(),
   /** Its shard, in groups with shards. */
   shard: z
@@ -18,8 +18,9 @@ export const placement = z.strictObject({
       nodeGroupId: uuid,
       number: z.number().int().min(1).max(MOST_SHARDS),
       /**
-       * Since when the group has carried load balancers of the network without a break: of several groups the first one holds
-       * the network's gateways. Absent where it was placed before this was kept: since it was placed.
+       * Since when the group has carried load balancers of the network without a break. If several groups carry the
+       * network, the one with the earliest time holds its gateways. Absent in placements of earlier versions:
+       * `createdAt` counts.
        */
       since: timestamp.optional(),
     })

@@ -17,13 +17,19 @@ export const member = z.strictObject({
   tags,
   enabled: z.boolean(),
   address: endpointIpText,
-  /** The addresses as their client wrote them, for clients that compare texts. Absent: as the canonical text. */
+  /**
+   * The addresses as the client wrote them, for clients that compare texts. Absent: the client wrote the canonical
+   * text.
+   */
   addressText: writtenAddress.optional(),
   monitorAddressText: writtenAddress.optional(),
   port,
   /** The tenant subnet that the client named for the address; null if none. */
   subnetId: uuid.nullable(),
-  /** Share of new connections relative to the other members. 0 gets none and keeps existing ones. */
+  /**
+   * Share of new connections relative to the other members. 0: it gets none, and keeps existing ones for
+   * `drainSeconds`.
+   */
   weight: z.number().int().min(0).max(256),
   /** Used only when every ordinary member is down. */
   backup: z.boolean(),
@@ -33,8 +39,8 @@ export const member = z.strictObject({
 export type Member = z.infer<typeof member>
 
 /**
- * Which clients stay with their member, and how they are recognised: by their address, by a cookie that the proxy adds
- * to responses, or by a cookie that the members set (RFC 6265). Cookies are for pools behind HTTP listeners.
+ * How a client is recognised, so that it keeps its member: by its address, by a cookie that the proxy adds to
+ * responses, or by a cookie that the members set (RFC 6265). Cookies are for pools behind HTTP listeners.
  */
 export const sessionPersistence = z.discriminatedUnion(
   'type',
@@ -42,19 +48,19 @@ export const sessionPersistence = z.discriminatedUnion(
     z.strictObject({
       type: z.literal('source-ip'),
       /**
-       * How long a client keeps its member after its last new connection, also while others come. Null: as long as the
-       * hash of its address leads there.
+       * How long a client keeps its member after its last new connection, even when new members join. Null: as long as
+       * the hash of its address selects that member.
        */
       timeoutSeconds: z.number().int().min(1).max(86_400).nullable().default(null),
       /**
-       * Of pools that are balanced per connection: clients of one such network are one client. Absent: each address is
-       * one; earlier versions do not know the field.
+       * For pools that are balanced per connection: the addresses of one such network count as one client. Absent: each
+       * address is a client. Earlier versions do not know the field.
        */
       networks: clientNetworks.optional(),
     }),
     z.strictObject({
       type: z.literal('cookie'),
-      /** Absent: as the proxy makes it; earlier versions do not know the field. */
+      /** Attributes of the cookie. Absent: the proxy's defaults. Earlier versions do not know the field. */
       cookie: sessionCookie.optional(),
     }),
     z.strictObject({ type: z.literal('application-cookie'), cookieName }),
@@ -71,40 +77,46 @@ export const passiveCheck = z.strictObject({
   on: z.enum(['connection', 'response']),
   /** How many failures in a row take the member down. */
   failures: z.number().int().min(1).max(1000),
-  /** How long at least. Then `rise` successful checks bring it back; without a monitor, the time alone does. */
+  /**
+   * How long the member stays down at least. After that `rise` successful checks bring it back, or the time alone
+   * without a monitor.
+   */
   holdSeconds: z.number().int().min(1).max(3600),
-  /** At most this share of the ordinary members (percent) is taken down, and never the last one. */
+  /** Passive checks take down at most this percentage of the ordinary members, and never the last one. */
   maxDownPercent: z.number().int().min(1).max(100),
 })
 export type PassiveCheck = z.infer<typeof passiveCheck>
 
-/** How the proxy speaks TLS with members. */
+/** How the proxy connects to members with TLS. */
 export const poolTls = z.strictObject({
-  /** A certificate without a key: the authorities that members' certificates must be from. Null: any is accepted. */
+  /**
+   * The authorities that must have issued members' certificates: a certificate object without a key. Null: any is
+   * accepted.
+   */
   caCertificateId: uuid.nullable().default(null),
   /**
-   * The lists of what these authorities revoked: one of each authority, also of those between. Absent: nothing is
-   * looked up; earlier versions do not know the field.
+   * The certificates that these authorities revoked: one list of each authority, intermediate ones included. Absent:
+   * revocation is not checked. Earlier versions do not know the field.
    */
   crlCertificateId: uuid.optional(),
   /**
-   * The name that members are asked for (SNI, RFC 6066 section 3), and that their certificates must have. Null: the
-   * name that the client asked the listener for, if it did.
+   * The server name that members are asked for (SNI, RFC 6066 section 3) and that their certificates must have. Null:
+   * the server name that the client sent to the listener, if any.
    */
   serverName: hostText.nullable().default(null),
-  /** Shown to members that ask for a certificate. */
+  /** Presented to members that ask for a certificate. Null: none. */
   clientCertificateId: uuid.nullable().default(null),
   minVersion: listenerTls.shape.minVersion,
-  /** As for listeners. Absent: the defaults; earlier versions do not know the field. */
+  /** As for listeners. Absent: the defaults. Earlier versions do not know the field. */
   ciphers: cipherList.optional(),
-  /** Application protocols that are offered (ALPN, RFC 7301), by preference; to pools that carry HTTP alone. */
+  /** Application protocols to offer (ALPN, RFC 7301), in order of preference. Only for pools that carry HTTP. */
   alpn: listenerTls.shape.alpn,
 })
 export type PoolTls = z.infer<typeof poolTls>
 
 export const DEFAULT_DRAIN_S = 300
 
-/** Members of one pool. */
+/** Limit of members per pool. */
 export const MOST_POOL_MEMBERS = 10_000
 
 export const pool = z.strictObject({
@@ -117,14 +129,14 @@ export const pool = z.strictObject({
   members: z.array(member).max(MOST_POOL_MEMBERS),
   monitor: healthMonitor.nullable(),
   /**
-   * With less than this share of healthy members (percent) health is ignored: a mass failure is more likely a fault of
-   * the check. 0 never ignores it.
+   * If less than this percentage of the members is healthy, health is ignored: a mass failure is more likely a fault of
+   * the check. 0: health is never ignored.
    */
   panicThreshold: z.number().int().min(0).max(100),
-  /** A member that comes up gets its whole share gradually over this time. 0 gives it all at once. */
+  /** A member that comes up reaches its full share gradually over this time. 0: at once. */
   slowStartSeconds: z.number().int().min(0).max(3600).default(0),
   /**
-   * Established connections of a member that is removed or gets weight 0 are cut after this time. 0 cuts them at once.
+   * Established connections of a member that is removed or gets weight 0 are ended after this time. 0: at once.
    */
   drainSeconds: z.number().int().min(0).max(86_400).default(DEFAULT_DRAIN_S),
   /**
@@ -134,24 +146,25 @@ export const pool = z.strictObject({
   resetOnDown: z.boolean().default(false),
   passiveCheck: passiveCheck.nullable().default(null),
   /**
-   * Of pools behind the proxy. Absent: members are not spoken to with TLS. Earlier versions refuse a pool with a field
-   * that they do not know, so that one without TLS can be read after a downgrade.
+   * For pools behind the proxy. Absent: connections to members do not use TLS. Earlier versions refuse a pool with a
+   * field that they do not know, so the field is left out where it is not needed: such pools are readable after a
+   * downgrade.
    */
   tls: poolTls.optional(),
   /**
-   * Of `http` pools without `tls`: members are spoken to in HTTP/2 from the first byte (RFC 9113, 3.3), as gRPC needs.
-   * Absent: in HTTP/1.1; earlier versions do not know the field.
+   * For `http` pools without `tls`: the proxy speaks HTTP/2 with members from the first byte (RFC 9113 section 3.3), as
+   * gRPC needs. Absent: HTTP/1.1. Earlier versions do not know the field.
    */
   http2: z.literal(true).optional(),
   /**
-   * Of pools that are balanced per connection: this part of new connections is refused, and the members share the rest.
-   * Absent: none is refused; earlier versions do not know the field.
+   * For pools that are balanced per connection: this percentage of new connections is refused, and the members share
+   * the rest. Absent: none is refused. Earlier versions do not know the field.
    */
   refusedPercent: z.number().positive().max(100).optional(),
 })
 export type Pool = z.infer<typeof pool>
 
-/** How a pool treats failing members unless it says otherwise. */
+/** The defaults of a pool's settings for members that fail, return or leave. */
 export const POOL_FAILURE_DEFAULTS = {
   slowStartSeconds: 0,
   drainSeconds: DEFAULT_DRAIN_S,

@@ -5,10 +5,10 @@ export const cookieName = z
   .max(64)
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not the name of a cookie (RFC 6265)')
 
-/** How the cookie looks by which clients keep their member. What is absent is as without any of these. */
+/** Attributes of the cookie that the proxy sets to keep a client at its member. */
 export const sessionCookie = z
   .strictObject({
-    /** Absent: one of ours, which no other pool has. */
+    /** Absent: a generated name, unique to the pool. */
     name: cookieName.optional(),
     /** Absent: `/`. */
     path: z
@@ -16,11 +16,11 @@ export const sessionCookie = z
       .max(255)
       .regex(/^\/[!-:<-~]*$/, 'is not the path of a cookie: printable ASCII that begins with / and has no ;')
       .optional(),
-    /** Absent: the browser's own choice. */
+    /** Absent: the attribute is not sent, and the browser decides. */
     sameSite: z.enum(['strict', 'lax', 'none'], { error: 'must be one of strict, lax, none' }).optional(),
-    /** Whether browsers send it over TLS alone. Absent: when the client came over TLS. */
+    /** Whether browsers send the cookie only over TLS. Absent: if the client connected with TLS. */
     secure: z.boolean().optional(),
-    /** Absent: it ends with the browser's session. */
+    /** Absent: the cookie ends with the browser's session. */
     maxAgeSeconds: z.number().int().min(1).max(31_536_000).optional(),
   })
   .refine(({ sameSite, secure }) => sameSite !== 'none' || secure !== false, {

@@ -6,11 +6,11 @@ export const subnet = z.strictObject({
   cidr: cidrText,
   /** The members' gateway. With return path `gateway` the load-balancer nodes have this address. */
   gatewayIp: ipText.nullable(),
-  /** Range for the load-balancer nodes' own addresses; null is the last addresses of the subnet. */
+  /** Range of the load-balancer nodes' own addresses. Null: the last addresses of the subnet. */
   nodeRange: z.strictObject({ first: ipText, last: ipText }).nullable(),
   /**
-   * Where the subnet's members are: on the segment (default), or, with return path `dsr`, behind routers, each reached
-   * through a tunnel of its own. Nodes have no address in such a subnet.
+   * Where the subnet's members are. `segment`, the default: on the network's segment. `tunnel`, with return path `dsr`:
+   * behind routers, where each is reached through a tunnel of its own; nodes have no address in such a subnet.
    */
   reach: z.enum(['segment', 'tunnel']).optional(),
 })
@@ -22,16 +22,16 @@ export type NetworkRoute = z.infer<typeof networkRoute>
 export const MOST_NETWORK_ROUTES = 4096
 
 /**
- * A tenant's network; on a node, a domain. Subnets of different projects may overlap. `returnPath` says how members'
- * replies come back, and so whether established connections outlive a node: `gateway` (members route through the
- * load-balancer nodes and see the client's address), `snat` (members see a node's address), `dsr` (members have the
- * VIPs themselves and answer clients directly; only requests pass a node).
+ * A tenant's network. On a node it is a domain. Subnets of different projects may overlap. `returnPath` says how
+ * members' replies reach clients, and so whether established connections outlive a node. `gateway`: members route
+ * through the load-balancer nodes and see the client's address. `snat`: members see a node's address. `dsr`: members
+ * have the VIPs themselves and answer clients directly, so that only requests pass a node.
  */
 export const network = z.strictObject({
   ...metaShape,
   projectId: uuid,
   /**
-   * Small number that we assign, for names of namespaces, links and tables on nodes. Unique; not reused while in use.
+   * A small number that we assign, for names of namespaces, links and tables on nodes. Unique among existing networks.
    */
   number: z.number().int().min(1).max(16_000_000),
   subnets: z.array(subnet).max(32),
@@ -46,7 +46,7 @@ export const network = z.strictObject({
 })
 export type Network = z.infer<typeof network>
 
-/** Public addresses for load balancers. `projectIds` null opens the pool to every project. */
+/** Public addresses for load balancers. `projectIds` null: every project may use the pool. */
 export const addressPool = z.strictObject({
   ...metaShape,
   ranges: z
@@ -57,14 +57,14 @@ export const addressPool = z.strictObject({
   cidr: cidrText,
   gatewayIp: ipText.nullable(),
   projectIds: z.array(uuid).nullable(),
-  /** Quarantine: how long a released address is kept from other projects. */
+  /** Quarantine: how long other projects cannot get a released address. */
   quarantineSeconds: z.number().int().min(0).max(86_400),
   /** A draining pool gives out no new addresses. Addresses in use stay. */
   draining: z.boolean().default(false),
 })
 export type AddressPool = z.infer<typeof addressPool>
 
-/** Neutron's limits. A filter separates tags by commas, so that a tag with one could not be found. */
+/** Neutron's limits. A filter separates tags by commas, so a tag that contains one could not be found. */
 export const addressTags = z
   .array(
     z
@@ -90,7 +90,7 @@ export const address = z.strictObject({
   /** The AddressPool for scope `fabric`, the Network for scope `tenant`. */
   holderId: uuid,
   subnetId: uuid.nullable(),
-  /** Null for an address of the system (nodes, gateways). */
+  /** Null for an address of Spout itself (nodes, gateways). */
   projectId: uuid.nullable(),
   use: z.enum(['vip', 'floating', 'port', 'node', 'gateway']),
   /** The load balancer, floating-IP target or node that uses it; null for an unbound port or floating IP. */

@@ -10,16 +10,16 @@ export interface DomainEntry {
   readonly number: number
   readonly networkId: string
   /**
-   * The owner. A project's share of the node covers all of its networks together. Absent in entries of earlier control
-   * planes.
+   * The project that owns the network. A project's share of the node covers all of its networks together. Absent in
+   * entries of earlier control planes.
    */
   readonly projectId?: string
   readonly segment: { readonly physicalNetwork: string; readonly vlan: number | null }
   readonly returnPath: 'gateway' | 'snat' | 'dsr'
   readonly subnets: readonly DomainSubnet[]
   /**
-   * How this node announces the addresses that nodes share: gateways, or those that members see. Null: another node
-   * does.
+   * How this node announces the addresses that the nodes share: gateways, or the source addresses that members see.
+   * Null: another node announces them.
    */
   readonly gateway: Announce | null
   /** With return path `dsr`: how members behind routers are reached. Absent if all are on the segment. */
@@ -27,14 +27,14 @@ export interface DomainEntry {
   /** Routes to members behind routers of the segment; `via` is in one of `subnets`. Absent if there are none. */
   readonly routes?: readonly DomainRoute[]
   /**
-   * Own addresses in `subnets` of all nodes that carry the network, by node id: a second chance reaches a node over the
-   * segment through them. Absent unless a VIP of the network itself leads to a proxy, or members' replies move between
-   * nodes with a shard and requests later.
+   * By node id: the own addresses in `subnets` of each node that carries the network. A second chance uses them to
+   * reach a node over the segment. Present only where it needs them: a VIP of the network itself leads to a proxy, or
+   * members' replies move to another node with the shard, and requests only later.
    */
   readonly nodeAddresses?: Readonly<Record<string, readonly string[]>>
   /**
-   * Set when all listeners are proxied and have no connection limit and no allow list: then nothing is translated, and
-   * the kernel need not track connections. Absent: it does.
+   * Set if every listener of the network is proxied and has neither a connection limit nor an allow list. Then nothing
+   * is translated, and the kernel need not track connections. Absent: it tracks them.
    */
   readonly untracked?: true
 }
@@ -44,7 +44,9 @@ export interface DomainRoute {
   readonly via: string
 }
 
-/** VXLAN (RFC 7348) from each node to each such member, at the member's own address. Nothing comes back through it. */
+/**
+ * VXLAN (RFC 7348) from each node to the address of each member behind a router. Members send nothing back through it.
+ */
 export interface DomainTunnel {
   /** 1 to 2^24-1, the same on every node. */
   readonly vni: number
@@ -58,9 +60,8 @@ export interface DomainSubnet {
   readonly nodeAddress: string
   readonly gatewayIp: string | null
   /**
-   * With return path `snat`: the address that members see in place of `nodeAddress`. The nodes of a group share it; the
-   * one that carries the network's shard has it. Null where each node uses its own address, and with other return
-   * paths.
+   * With return path `snat`: the source address that members see instead of `nodeAddress`. The nodes of a group share
+   * it: the master of the network's shard has it. Null if each node uses its own address, and with other return paths.
    */
   readonly sharedAddress: string | null
 }

@@ -11,7 +11,7 @@ export function canonicalJson(value: unknown): string {
 
 function listText(list: readonly unknown[]): string {
   const flat = namesOfFlat(list)
-  // A list of names is the order of the fields, too. It is several times as fast as to write each.
+  // JSON.stringify writes fields in the order of this list. That is several times as fast as writing each field here.
   if (flat !== null) return JSON.stringify(list, flat.sort())
   let text = ''
   // Items of a list usually have the same fields, so the names are sorted once for thousands of members.
@@ -30,7 +30,10 @@ function listText(list: readonly unknown[]): string {
   return `[${text}]`
 }
 
-/** The fields of objects that all have the same ones, with single values alone; null for other lists. */
+/**
+ * The field names of a list of objects that all have the same fields in the same order, with primitive values. Null for
+ * other lists.
+ */
 function namesOfFlat(list: readonly unknown[]): string[] | null {
   const [first] = list
   if (list.length < 2 || first === null || typeof first !== 'object' || Array.isArray(first)) return null
@@ -64,12 +67,14 @@ function fieldsText(fields: Readonly<Record<string, unknown>>, sorted: readonly 
 const PLAIN = /^[A-Za-z0-9_]+$/
 const nameText = (name: string): string => (PLAIN.test(name) ? `"${name}"` : JSON.stringify(name))
 
-/** Members of a large pool are hashed in chunks of this size, so that one more member costs one chunk. */
+/** Members of a large pool are hashed in chunks of this size, so that an added member costs the hash of one chunk. */
 const CHUNK = 64
-/** More routes of a listener than this are hashed one by one, since one more may be anywhere among them. */
+/**
+ * If a listener has more routes, each is hashed by itself: a route may be added anywhere, and would shift all chunks.
+ */
 const FEW_ROUTES = 64
 
-/** The hash of an entry, and the hashes of parts that make hashing a changed version cheap. */
+/** The hash of an entry, with the hashes of its parts, by which a changed version is hashed cheaply. */
 export interface HashedParts {
   readonly hash: string
   readonly entry: NodeStateEntry
@@ -83,9 +88,9 @@ export interface HashedParts {
 export const entryHash = (entry: NodeStateEntry): string => hashEntry(entry).hash
 
 /**
- * The hash of an entry. In a pool of more than 64 members it covers the hashes of chunks of 64 instead of the members,
- * and with more than 64 routes their hashes instead of these.
- * @param before an entry that may share members and routes with it; the same objects are not hashed again
+ * The hash of an entry. For a pool of more than 64 members it covers the hashes of chunks of 64 members, and for a
+ * listener of more than 64 routes the hashes of the routes.
+ * @param before an earlier entry. Objects that both share are not hashed again.
  */
 export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedParts {
   const chunks = new Map<readonly unknown[], readonly string[]>()

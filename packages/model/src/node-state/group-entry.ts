@@ -2,15 +2,15 @@ import type { AnnouncerParts } from '../announcers/registry.ts'
 import type { NODE_STATE_VERSION } from './version.ts'
 
 /**
- * The node's part in its group's announcements: one entry per node, with key `group`. Its size does not grow with
- * tenants. An announcer that is null or absent is switched off.
+ * The node's part in its group: one entry per node, with key `group`. Its size does not depend on the number of
+ * tenants. An announcer whose field is null or absent is switched off.
  */
 export interface GroupEntry extends AnnouncerParts {
   readonly kind: 'group'
   readonly version: typeof NODE_STATE_VERSION
   readonly key: 'group'
   readonly flows: FlowSettings | null
-  /** What happens to the proxies' connections after a planned move. Absent: no recent move. */
+  /** What happens to the proxies' connections after a planned move. Absent: there was no recent move. */
   readonly secondChance?: SecondChance
   /** Silent nodes of the group. This node probes them on the fabric and reports `sights`. Absent: none. */
   readonly watch?: readonly WatchedNode[]
@@ -18,7 +18,9 @@ export interface GroupEntry extends AnnouncerParts {
 
 export interface WatchedNode {
   readonly nodeId: string
-  /** The node is seen when one of these answers: VIPs that it announced last, or its own address if it has none. */
+  /**
+   * The node counts as seen if one of these answers: the VIPs that it last announced, or its own address without any.
+   */
   readonly addresses: readonly string[]
 }
 
@@ -26,29 +28,35 @@ export interface WatchedNode {
 export const MOST_WATCHED = 256
 
 /**
- * After a planned move the proxy's established connections stay on the node that gave up the addresses. For a limited
- * time the other nodes forward packets of connections that they do not know to it.
+ * After a planned move, the proxies' established connections stay on the node that gave up the addresses. For a limited
+ * time the other nodes forward to it the packets of connections that they do not know.
  */
 export interface SecondChance {
-  /** Fabric address of the node that gets a client's packet first; null for none. */
+  /** Fabric address of the node to which this node forwards a client's packet of an unknown connection. Null: none. */
   readonly first: string | null
-  /** Where this node forwards packets that it got from another node and does not know either; null for nowhere. */
+  /**
+   * Where this node forwards a packet that another node forwarded to it, if it does not know the connection either.
+   * Null: nowhere.
+   */
   readonly next: string | null
-  /** Ids of these two nodes (`DomainEntry.nodeAddresses`); absent where there is none. */
+  /** Ids of these two nodes, to look up `DomainEntry.nodeAddresses`. Absent where the address is null. */
   readonly firstNode?: string
   readonly nextNode?: string
-  /** When this node began to give up addresses. From then on its proxies drain their clients. Null: not lately. */
+  /**
+   * When this node began to give up its addresses. From then on its proxies drain their clients. Null: not recently.
+   */
   readonly leavingSince: string | null
   /**
    * Shards that this node hands over while it stays in service, and when that was requested. Once another node has a
-   * shard, the proxies of its tenant networks drain their clients. Absent: none lately.
+   * shard, the proxies of its tenant networks drain their clients. Absent: none recently.
    */
   readonly handedOver?: { readonly shards: readonly number[]; readonly since: string }
   /**
-   * When the newest of these moves was requested; identifies it. Both times are RFC 3339, the control plane's clock.
+   * When the newest of these moves was requested, which identifies it. All times are RFC 3339, by the control plane's
+   * clock.
    */
   readonly since: string
-  /** How long connections are kept, from when the node learns of the move. */
+  /** How long connections are kept, counted from when the node learns of the move. */
   readonly seconds: number
 }
 

@@ -1,10 +1,10 @@
 /**
  * NodeState: the planner's output for one node, the intermediate representation of Spout.
  *
- * It is a set of small versioned entries, not one document, so that a change is sent alone: one entry per domain, one
- * per load balancer and one for the node's part in its group. Entries are plain data that we generate: ids, numbers,
- * canonical addresses. Tenant text appears only in fields of HTTP probes and routes, which the model restricts to
- * printable ASCII. The same input gives the same bytes (`entryHash`).
+ * It is a set of small versioned entries, so that only what changed is sent: one entry per domain, one per load
+ * balancer and one for the node's part in its group. Entries are plain data that we generate: ids, numbers, canonical
+ * addresses. Tenant text appears only in fields of HTTP probes and routes, which the model restricts to printable
+ * ASCII. The same input gives the same bytes (`entryHash`).
  */
 
 import type { DomainEntry } from './domain-entry.ts'

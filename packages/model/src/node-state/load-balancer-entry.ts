@@ -20,26 +20,29 @@ export interface LoadBalancerEntry {
   readonly vips: readonly NodeVip[]
   readonly services: readonly Service[]
   readonly pools: readonly NodePool[]
-  /** Its proxied listeners have a process of their own, with these limits. Absent: they share the domain's. */
+  /** Limits of the load balancer's own proxy process. Absent: its proxied listeners share the domain's process. */
   readonly dedicatedProxy?: DedicatedProxy
-  /** Larger requests of its HTTP listeners are refused. Absent: as large as the proxy takes. */
+  /** Size limits for requests of its HTTP listeners. Absent: the proxy's own limits. */
   readonly requestSizes?: RequestSizes
 }
 
 export interface NodeVip {
   readonly address: string
   readonly scope: 'fabric' | 'tenant'
-  /** How this node announces it; null: another node does. */
+  /** How this node announces it. Null: another node announces it. */
   readonly announce: Announce | null
 }
 
-/** Lists of users as `<id> <content id>`. The cost depends on the difference to lists of routes that were asked for before. */
+/** Counts lists of users, named `<id> <content id>`. */
 const userLists = new ListTally<NodeRoute>(({ action }) => {
   const users = action.type === 'forward' ? (action.basicAuthentication?.users ?? null) : null
   return users === null ? [] : [`${users.id} ${users.contentId}`]
 })
 
-/** The lists of users that routes of these services ask. */
+/**
+ * The lists of users that routes of these services check passwords with. The cost depends on the difference to lists of
+ * routes that were counted before.
+ */
 export const userListsOf = (services: readonly Pick<Service, 'routes'>[]): readonly NodeCertificate[] =>
   services.flatMap(({ routes }) =>
     routes === undefined
@@ -50,7 +53,7 @@ export const userListsOf = (services: readonly Pick<Service, 'routes'>[]): reado
         }),
   )
 
-/** All certificates that a node needs for a load balancer, and lists of users. */
+/** All certificates and lists of users that a node needs for a load balancer. */
 export const certificatesOfEntry = ({
   services,
   pools,

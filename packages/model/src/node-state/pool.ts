@@ -8,21 +8,21 @@ import type { SlotTable } from './slot-table.ts'
 export interface NodePool {
   /** The pool's id in the model. */
   readonly id: string
-  /** 1 to 2^24-1, unique within the domain, the same on every node. Kernel keys and proxy sections are named by it. */
+  /** 1 to 2^24-1, unique within the domain, the same on every node. Kernel keys and proxy sections contain it. */
   readonly number: number
   /** `l4`: the packet path balances by `slots`. `http`, `tcp-proxy`: the proxy balances by `algorithm`. */
   readonly mode: 'l4' | 'http' | 'tcp-proxy'
   readonly algorithm: 'round-robin' | 'least-connections' | 'source-ip' | 'source-ip-port'
-  /** Hash only the source address, so that a client keeps its member. */
+  /** Whether only the source address is hashed, so that a client keeps its member. */
   readonly sourceAffinity: boolean
   /**
-   * Clients of one such network are one client. With `sourceAffinity` alone, of pools of mode `l4`. Absent: each address
-   * is a client.
+   * The addresses of one such network count as one client. Only with `sourceAffinity`, for pools of mode `l4`. Absent:
+   * each address is a client.
    */
   readonly clientNetworks?: ClientNetworks
   /**
-   * How long a client keeps its member after its last new connection, in seconds, also where the hash of its address
-   * leads elsewhere by then. With `sourceAffinity` alone. Absent: the hash decides each time.
+   * How many seconds a client keeps its member after its last new connection, even if the hash of its address selects
+   * another member by then. Only with `sourceAffinity`. Absent: the hash decides for each connection.
    */
   readonly keepSeconds?: number
   /** The cookie by which a client keeps its member (pools of mode `http`). Absent: none. */
@@ -35,38 +35,43 @@ export interface NodePool {
   readonly members: readonly (NodeMember | null)[]
   /** The slot table of an `l4` pool; null for proxied pools. */
   readonly slots: SlotTable | null
-  /** This part of new connections is refused (pools of mode `l4`). Absent: none is. */
+  /** The percentage of new connections that is refused (pools of mode `l4`). Absent: none. */
   readonly refusedPercent?: number
   readonly check: CheckSpec | null
   readonly panicThreshold: number
-  /** A member that comes up gets its whole share gradually over this time. Absent: at once. */
+  /** A member that comes up reaches its full share gradually over this time. Absent: at once. */
   readonly slowStartMs?: number
-  /** Established flows of a member that leaves or gets weight 0 are cut after this time. Absent: `DEFAULT_DRAIN_MS`. */
+  /**
+   * Established flows of a member that leaves or gets weight 0 are ended after this time. Absent: `DEFAULT_DRAIN_MS`.
+   */
   readonly drainMs?: number
-  /** Resets established TCP flows of a member that goes down. Default false. */
+  /** Whether established TCP flows of a member that goes down are reset. Default false. */
   readonly resetOnDown?: boolean
-  /** Failures in real traffic also take a member down (proxied pools). Absent: they do not. */
+  /** When failures in real traffic take a member down (proxied pools). Absent: never. */
   readonly passive?: PassiveSpec
-  /** How members are spoken to with TLS (proxied pools). Absent: without. */
+  /** How the proxy connects to members with TLS (proxied pools). Absent: without TLS. */
   readonly tls?: NodePoolTls
-  /** Members are spoken to in HTTP/2 without TLS (pools of mode `http`). Absent: in HTTP/1.1. */
+  /** The proxy speaks HTTP/2 without TLS with members (pools of mode `http`). Absent: HTTP/1.1. */
   readonly http2?: true
 }
 
-/** Certificates are named as in `ServiceTls`. */
+/** As in `ServiceTls`, certificates are named, not contained. */
 export interface NodePoolTls {
-  /** The authorities that members' certificates must be from. Null: any certificate is accepted. */
+  /** The authorities that must have issued members' certificates. Null: any certificate is accepted. */
   readonly authorities: NodeCertificate | null
-  /** The lists of what these authorities revoked. Absent: nothing is looked up. */
+  /** The certificates that these authorities revoked. Absent: revocation is not checked. */
   readonly revocations?: NodeCertificate
-  /** The name that members are asked for, and that their certificates must have. Null: the one that the client sent. */
+  /**
+   * The server name that members are asked for and that their certificates must have. Null: the name that the client
+   * sent.
+   */
   readonly serverName: string | null
-  /** Shown to members that ask for one; null: none. */
+  /** Presented to members that ask for one. Null: none. */
   readonly certificate: NodeCertificate | null
   readonly minVersion: '1.2' | '1.3'
   /** As in `ServiceTls`. */
   readonly ciphers?: readonly Cipher[]
-  /** Application protocols that are offered, by preference. Empty: none. */
+  /** Application protocols to offer, in order of preference. Empty: none. */
   readonly alpn: readonly ('h2' | 'http/1.1')[]
 }
 
@@ -77,7 +82,7 @@ export interface PassiveSpec {
   readonly on: 'connection' | 'response'
   /** How many failures in a row take a member down. */
   readonly failures: number
-  /** How long a member stays down at least. */
+  /** The shortest time that the member stays down. */
   readonly holdMs: number
   /** Takes down another member only while at most this share of the ordinary members is down. */
   readonly maxDownPercent: number

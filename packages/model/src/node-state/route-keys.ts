@@ -5,11 +5,11 @@ import type { NodeRoute } from './index.ts'
 export type { RouteCondition }
 
 type On<Subject extends RouteCondition['on']> = RouteCondition & { readonly on: Subject }
-/** Conditions that decide all requests of a class of hosts or paths alike, so that a lookup finds their outcome. */
+/** Conditions on host or path whose outcome is found by a lookup of the host or path, for all requests alike. */
 export type HostKeyCondition = On<'host'> & { readonly compare: 'exact' | 'one-label' | 'any-labels' }
 export type PathKeyCondition = On<'path'> & { readonly compare: 'exact' | 'elements' | 'prefix' }
 export type MethodCondition = On<'method'>
-/** Conditions that each request is tested for. */
+/** Conditions that must be evaluated for each request. */
 export type TestedCondition = Exclude<RouteCondition, HostKeyCondition | PathKeyCondition | MethodCondition>
 
 const HOST_KEYS: ReadonlySet<string> = new Set(['exact', 'one-label', 'any-labels'])
@@ -22,10 +22,10 @@ export const isPathKey = (condition: RouteCondition): condition is PathKeyCondit
 export const isTested = (condition: RouteCondition): condition is TestedCondition =>
   condition.on !== 'method' && !isHostKey(condition) && !isPathKey(condition)
 
-/** Whether it looks at the client's certificate. */
+/** Whether the condition depends on the client's certificate. */
 export const isOfClient = ({ on }: RouteCondition): boolean => on === 'client-certificate' || on === 'client-name'
 
-/** Whether requests are changed on their way. @param action of the model or of a node */
+/** Whether the action has filters, which change requests or responses. @param action of the model or of a node */
 export const isFiltered = (action: {
   readonly type: string
   readonly filters?: readonly unknown[] | undefined
@@ -50,7 +50,7 @@ interface FeaturedRoute {
   }
 }
 
-/** Whether requests are asked about, and asked for passwords. @param action of the model or of a node */
+/** Whether the action has both an authorizer and a list of users. @param action of the model or of a node */
 const asksBoth = (action: Pick<FeaturedRoute['action'], 'authorizer' | 'basicAuthentication'>): boolean =>
   action.authorizer !== undefined && action.basicAuthentication !== undefined
 
@@ -60,7 +60,7 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(action.answered === undefined ? [] : ['l7.routes.answered-shares']),
   ...(action.authorizer === undefined ? [] : ['l7.routes.authorizers']),
   ...(action.basicAuthentication === undefined ? [] : ['l7.routes.basic-authentication']),
-  // A node that knows either alone would ask for the password, and let everybody past the authorizer.
+  // A node that supports each of the two but not both together checks the password and skips the authorizer.
   ...(asksBoth(action) ? ['l7.routes.authorizers-with-passwords'] : []),
   ...(action.maxBodyBytes === undefined ? [] : ['l7.routes.body-limits']),
   ...(action.clientConcurrency === undefined ? [] : ['l7.routes.client-concurrency']),
@@ -73,7 +73,7 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
   ...(action.timeouts === undefined ? [] : ['l7.routes.timeouts']),
 ])
 
-/** Features that these routes need, sorted. The cost depends on the difference to lists that were asked for before. */
+/** Features that these routes need, sorted. The cost depends on the difference to lists that were counted before. */
 export const featuresOfRoutes = (routes: readonly FeaturedRoute[]): readonly string[] =>
   routes.length === 0 ? [] : ['l7.routes', ...[...features.of(routes).keys()].sort()]
 
@@ -87,6 +87,9 @@ const nodePools = new ListTally<NodeRoute>(({ action }) =>
     : [],
 )
 
-/** Numbers of the pools that a node's routes send to. The cost depends on the difference to earlier lists. */
+/**
+ * Numbers of the pools that a node's routes send to. The cost depends on the difference to lists that were counted
+ * before.
+ */
 export const poolsOfNodeRoutes = (routes: readonly NodeRoute[]): readonly number[] =>
   [...nodePools.of(routes).keys()].map(Number)

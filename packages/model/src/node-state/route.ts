@@ -15,7 +15,7 @@ export interface NodeRoute {
   readonly action: NodeForward | RedirectAction | RespondAction
 }
 
-/** `pool` as `Service.pool`: its share of the requests gets 503 where it is null. */
+/** Forwards requests to pools, by `NodePool.number`. A null `pool` is one that cannot answer: its share gets 503. */
 export interface NodeForward {
   readonly type: 'forward'
   readonly pools: readonly {
@@ -24,7 +24,7 @@ export interface NodeForward {
     /** Filters for this share alone. Absent: none. */
     readonly filters?: readonly RouteFilter[]
   }[]
-  /** A share that is answered with this code. Absent: none. */
+  /** The share of requests that is answered with this code instead. Absent: none. */
   readonly answered?: { readonly code: number; readonly weight: number }
   /** Absent: none. */
   readonly filters?: readonly RouteFilter[]
@@ -38,17 +38,20 @@ export interface NodeForward {
   readonly clientConcurrency?: number
   /** Absent: any number. */
   readonly maxBodyBytes?: number
-  /** Decides whether a request may go on; a null pool lets none. Absent: all may. */
+  /** The pool that decides whether a request is forwarded. With a null pool none is. Absent: all are. */
   readonly authorizer?: NodeAuthorizer
-  /** Only these users may go on; null: their list is gone, and nobody may. Absent: all may. */
+  /**
+   * Only requests of these users are forwarded. If `users` is null, the list was deleted, and no request is. Absent:
+   * all are.
+   */
   readonly basicAuthentication?: NodeBasicAuthentication
-  /** Which of the two must let a request in. Absent: both. */
+  /** Whether the authorizer and the password must both admit a request (`all`), or one of them. Absent: both. */
   readonly satisfy?: 'all' | 'any'
-  /** Pools that get copies of this share of the requests; null: one that is not there. Absent: none. */
+  /** Pools that get copies of this percentage of the requests. `pool` null: the pool does not exist. Absent: none. */
   readonly mirrors?: readonly { readonly pool: number | null; readonly percent: number }[]
 }
 
-/** `pool` is asked. */
+/** An authorizer whose pool is named by `NodePool.number`. */
 export interface NodeAuthorizer extends Omit<RouteAuthorizer, 'poolId'> {
   readonly pool: number | null
 }

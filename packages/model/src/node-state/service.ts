@@ -5,13 +5,13 @@ import type { ListenerProtocol } from '../scalars/protocols.ts'
 import type { NodeCertificate } from './certificate.ts'
 import type { NodeRoute } from './route.ts'
 
-/** A listener, on every VIP of its load balancer. */
+/** A listener. It listens on every VIP of its load balancer. */
 export interface Service {
   /** The listener's id. */
   readonly id: string
   readonly protocol: ListenerProtocol
   readonly port: number
-  /** `NodePool.number`; null refuses connections (L4: reset, HTTP: 503). */
+  /** `NodePool.number`. Null: connections are refused (L4: reset, HTTP: 503). */
   readonly pool: number | null
   /** Maximum of simultaneous connections, over all VIPs; null for none. */
   readonly connectionLimit: number | null
@@ -26,48 +26,53 @@ export interface Service {
   }
   readonly insertHeaders: readonly (typeof INSERT_HEADERS)[number][]
   /**
-   * The first whose conditions all hold takes a request, or with protocol `tls-passthrough` a connection; `pool` gets
-   * the others. Absent: there are none.
+   * The first route whose conditions all hold takes a request, or with protocol `tls-passthrough` a connection. `pool`
+   * gets what no route takes. Absent: there are no routes.
    */
   readonly routes?: readonly NodeRoute[]
-  /** How TLS is ended; with protocol `https` alone. */
+  /** How the proxy terminates TLS (protocols `https` and `tls`). Absent: it does not. */
   readonly tls?: ServiceTls
-  /** How long its requests take is counted. Absent: it is not. */
+  /** Whether durations of requests are counted. Absent: they are not. */
   readonly latencies?: true
   /** Whether requests and responses are counted for each route. Absent: they are not. */
   readonly routeFigures?: true
   /**
-   * A line of this format for each request or connection. `syslog` gets it, if it is there, else the project's log.
-   * Absent: none.
+   * The format of a line for each request or connection. Lines go to `syslog`, or without it to the project's log.
+   * Absent: no access log.
    */
   readonly accessLog?: { readonly format: string; readonly projectId: string; readonly syslog?: NodeSyslog }
 }
 
-/** A receiver of access logs. `tls` with transport `tls` alone. */
+/** A receiver of access logs. `tls` is present with transport `tls` only. */
 export interface NodeSyslog extends Omit<SyslogTarget, 'tls'> {
   readonly tls?: NodeSyslogTls
 }
 
 export interface NodeSyslogTls {
   readonly authorities: NodeCertificate
-  /** Null: the member's address. */
+  /** The name that the receiver's certificate must have. Null: the receiver's address. */
   readonly serverName: string | null
   /** Null: none is presented. */
   readonly certificate: NodeCertificate | null
 }
 
-/** The certificates' content is not in the entry: the node asks for what it lacks. */
+/** The entry names certificates and does not contain them: the node fetches those that it lacks. */
 export interface ServiceTls {
   /** At least one. */
   readonly certificates: readonly NodeCertificate[]
-  /** Clients that name no host of a certificate get the first one, or an alert. */
+  /**
+   * What a client gets whose server name is in no certificate: the first certificate (`default`) or an alert
+   * (`refuse`).
+   */
   readonly unknownNames: 'default' | 'refuse'
   readonly minVersion: '1.2' | '1.3'
-  /** Cipher suites by preference, of TLS 1.2 and 1.3 apart. Absent, or none of a version: the usual ones. */
+  /**
+   * Cipher suites in order of preference. A version of which it names none keeps its defaults. Absent: all defaults.
+   */
   readonly ciphers?: readonly Cipher[]
-  /** Application protocols that are negotiated (ALPN, RFC 7301), by preference. Empty: none. */
+  /** Application protocols to negotiate (ALPN, RFC 7301), in order of preference. Empty: none. */
   readonly alpn: readonly ('h2' | 'http/1.1')[]
-  /** The header of responses that makes clients insist on TLS (RFC 6797). Absent: none is added. */
+  /** The header Strict-Transport-Security that is added to responses (RFC 6797). Absent: none is added. */
   readonly hsts?: { readonly maxAgeSeconds: number; readonly includeSubdomains: boolean; readonly preload: boolean }
   /** Clients are asked for a certificate of these authorities. Absent: they are not. */
   readonly clients?: {
@@ -75,12 +80,12 @@ export interface ServiceTls {
     readonly required: boolean
     /** Whether clients with an invalid certificate are accepted. Absent: they are refused. */
     readonly acceptInvalid?: true
-    /** The lists of what these authorities revoked. Absent: nothing is looked up. */
+    /** The certificates that these authorities revoked. Absent: revocation is not checked. */
     readonly revocations?: NodeCertificate
   }
   /**
-   * Names that separate requests: a request whose host belongs to another of these names than the name of its
-   * connection (SNI) gets 421. Absent: none does.
+   * Host names that are kept apart: a request gets 421 if its host belongs to another of these names than the server
+   * name (SNI) of its connection. Absent: no request does.
    */
   readonly separateHosts?: readonly string[]
 }

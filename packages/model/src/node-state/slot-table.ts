@@ -1,6 +1,6 @@
 /**
- * Which member serves which hash slot. `table` is base64 of `size` little-endian 16-bit member indexes; 0xffff is an
- * empty slot. The planner edits the previous table, so a member that goes moves only its own flows.
+ * Says which member serves which hash slot. `table` is base64 of `size` little-endian 16-bit member indexes; 0xffff is
+ * an empty slot. The planner edits the previous table, so a member that leaves moves only its own flows.
  */
 export interface SlotTable {
   readonly size: SlotTableSize

@@ -4,7 +4,7 @@ import { ANNOUNCER_NAMES } from '../announcers/registry.ts'
 import { MOST_SHARDS } from '../announcers/vrrp.ts'
 import { metaShape, timestamp, uuid } from '../scalars/scalars.ts'
 
-/** How long a drained node keeps serving its proxies' connections. 0 ends them with the move. */
+/** How long a drained node keeps serving its proxies' connections. 0: they end with the move. */
 const secondChanceSeconds = z.number().int().min(0).max(3600)
 export const DEFAULT_SECOND_CHANCE_S = 300
 
@@ -16,26 +16,26 @@ export const plannedMove = z.strictObject({
 })
 export type PlannedMove = z.infer<typeof plannedMove>
 
-/** Nodes that can replace each other. */
+/** Nodes that carry the same load balancers and can replace each other. */
 export const nodeGroup = z.strictObject({
   ...metaShape,
   announcer: z.enum(ANNOUNCER_NAMES),
-  /** Each announcer's settings, in a field of its name. */
+  /** The settings of each announcer, in a field with the announcer's name. */
   ...groupSettingsShape,
   secondChanceSeconds: secondChanceSeconds.default(DEFAULT_SECOND_CHANCE_S),
   /**
-   * The planned moves that were requested last. They run one after the other until one fails or times out. The new
+   * The most recently requested planned moves. They run one after the other until one fails or times out. The new
    * owners stay preferred for their shards.
    */
   rebalance: z.strictObject({ askedAt: timestamp, moves: z.array(plannedMove).max(MOST_SHARDS) }).optional(),
-  /** Shards are spread evenly again when nothing has changed for this long; absent or 0: never. */
+  /** After this long without a change, shards are spread evenly again. Absent or 0: never. */
   rebalanceAfterSeconds: z.number().int().min(0).max(86_400).optional(),
   /**
-   * Projects whose load balancers may name the group; absent: all. A load balancer that names no group is in the
-   * default group, whatever its project.
+   * Projects whose load balancers may name the group. Absent: all. A load balancer that names no group is in the
+   * default group, even if that is closed to its project.
    */
   projectIds: z.array(uuid).max(10_000).optional(),
-  /** Key that authenticates flow replication between its nodes: hex, generated with the group, never shown. */
+  /** The key that authenticates flow replication between the nodes: hex, generated with the group, never shown. */
   flowsKey: z
     .string()
     .regex(/^[0-9a-f]{64}$/)

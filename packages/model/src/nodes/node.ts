@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ipText, metaShape, timestamp, uuid } from '../scalars/scalars.ts'
 
-/** A machine that carries load balancers. It enrols once with a token, and is then known by its certificate. */
+/** A machine that carries load balancers. It enrols once with a token, and then authenticates by its certificate. */
 export const node = z.strictObject({
   ...metaShape,
   nodeGroupId: uuid,
@@ -14,9 +14,9 @@ export const node = z.strictObject({
   scheduling: z.enum(['enabled', 'cordoned', 'draining']),
   /** When `scheduling` last changed; null before the first change. The steps of a drain are timed from here. */
   schedulingSince: timestamp.nullable().default(null),
-  /** When it was last told to drain, even if `scheduling` has changed since; null if never. */
+  /** When it was last told to drain, even if `scheduling` has changed since. Null: never. */
   drainedSince: timestamp.nullable().default(null),
-  /** Its address on the fabric, set by an administrator; null uses what the agent sees. */
+  /** Its address on the fabric, set by an administrator. Null: `seenFabricAddress` counts. */
   fabricAddress: ipText.nullable(),
   /** The address that the agent last saw on its fabric interface. */
   seenFabricAddress: ipText.nullable().default(null),
@@ -36,8 +36,8 @@ export const enrolmentToken = z.strictObject({
   expiresAt: timestamp,
   usedAt: timestamp.nullable(),
   /**
-   * Hashes of the certificate request that used the token up, and of the certificate issued. The answer may be lost and
-   * requested again.
+   * Hashes of the certificate request that used up the token, and of the certificate that was issued. If the response
+   * is lost, the same request may be repeated.
    */
   grant: z.strictObject({ requestSha256: z.string(), certificateSha256: z.string() }).nullable().default(null),
 })

@@ -1,6 +1,6 @@
 /**
- * The one table of errors. A surface never invents an error: it maps `kind` to its own status and body. So one mistake
- * reads alike in the native API, the Octavia API, a Kubernetes condition and the command line.
+ * The table of all errors. A surface defines no errors of its own: it maps `kind` to its own status and body. So a
+ * mistake reads alike in the native API, the Octavia API, a Kubernetes condition and the command line.
  */
 
 /** The class of an error, which each surface maps to its own status. */
@@ -19,7 +19,7 @@ export type ErrorKind =
   | 'unavailable'
   | 'internal'
 
-/** When retrying can help: never, after a pause, or once something else changed. */
+/** When a retry can succeed: never, after a pause, or after something else has changed. */
 export type Retry = 'never' | 'backoff' | 'onChange'
 
 interface ErrorRow {
@@ -91,7 +91,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** Values for a template. `field` is a path such as `listeners[0].port`. */
+/** Values of the template's parameters. `field` is a path such as `listeners[0].port`. */
 export type ErrorParams = Readonly<Record<string, string | number>>
 
 /** An error of the table. The message names the field and the reason. */
@@ -99,7 +99,7 @@ export class SpoutError extends Error {
   override readonly name = 'SpoutError'
   readonly code: ErrorCode
   readonly params: ErrorParams
-  /** All fields with the same fault, where known; `field` is the first. */
+  /** All fields with this fault, where known. `field` is the first. */
   readonly fields: readonly string[]
 
   constructor(

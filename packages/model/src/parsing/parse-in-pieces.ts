@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { parseAs } from './parse.ts'
 
-/** A list with fewer items than this is validated at once. */
+/** Shorter lists are validated without a yield. */
 const LONG = 64
 
 /**
- * Validates as `parseAs`, with a pause before each item of a long list: a document of thousands of members takes tens of
- * milliseconds. What is around the lists is validated first.
+ * Validates as `parseAs`, but yields before each item of a long list, because a document of thousands of members takes
+ * tens of milliseconds. Everything outside of the long lists is validated first.
  * @throws SpoutError as `parseAs`, naming one of the wrong fields
  */
 export function* parsingAs<S extends z.ZodType>(
@@ -45,14 +45,14 @@ const emptied = (value: object, lists: readonly LongList[]): object => ({
   ...Object.fromEntries(lists.map(({ name }) => [name, []])),
 })
 
-/** What else the object says, with the same fields in the same order. An empty list would be too short for some. */
+/** The schema with its long lists unrestricted, so that the emptied lists pass. The order of fields is kept. */
 const withAnyLists = (schema: z.ZodObject, lists: readonly LongList[]): z.ZodType<Record<string, unknown>> =>
   schema.extend(Object.fromEntries(lists.map(({ name }) => [name, z.array(z.unknown())])))
 
 /** The fields of an object that are long lists, or lists with an item that has one. */
 function longListsOf(schema: z.ZodType, value: unknown): readonly LongList[] {
   if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return []
-  // A rule between fields has to see all of them.
+  // A rule between fields must see all of them at once.
   if ((schema.def.checks ?? []).length > 0) return []
   return Object.entries(value).flatMap(([name, items]: [string, unknown]) => {
     if (!Array.isArray(items) || !Object.hasOwn(schema.shape, name)) return []
@@ -69,5 +69,5 @@ const withoutDefault = (schema: z.ZodType): z.ZodType =>
     ? withoutDefault(schema.def.innerType as z.ZodType)
     : schema
 
-/** Other rules of a list have to see its items. */
+/** Rules on the length of a list need not see its items. Others must. */
 const isOfLength = ({ _zod }: z.core.$ZodCheck): boolean => ['max_length', 'min_length'].includes(_zod.def.check)

@@ -8,12 +8,12 @@ const pathText = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-/** zod's own option of `validate`, which its types leave out: a list is not validated behind its first wrong item. */
+/** An option of zod that its types leave out: the validation of a list ends at its first wrong item. */
 const AT_FIRST_ISSUE: object = { abortEarly: true }
 
 /**
- * Validates a value with a schema of the model. Only the first wrong field is looked for, because thousands of wrong
- * ones would take a hundred milliseconds.
+ * Validates a value with a schema of the model. It stops at the first wrong field, because thousands of wrong ones
+ * would take a hundred milliseconds.
  * @param prefix put before field names, such as `listener`
  * @throws SpoutError UnknownField, MissingField or InvalidField, naming the first wrong field
  */
@@ -21,7 +21,7 @@ export function parseAs<S extends z.ZodType>(schema: S, value: unknown, prefix =
   const result = schema.safeParse(value, AT_FIRST_ISSUE)
   if (result.success) return result.data
   let [first] = result.error.issues
-  // The nearest alternative is found by all issues of each.
+  // `likelyMeant` compares all issues of each alternative, so this time none may be left out.
   if (first?.code === 'invalid_union') first = schema.safeParse(value).error?.issues[0]
   if (first === undefined) throw new SpoutError('InvalidField', { field: prefix || '(body)', reason: 'is not valid' })
   const issue = likelyMeant(first)
@@ -36,8 +36,8 @@ export function parseAs<S extends z.ZodType>(schema: S, value: unknown, prefix =
 }
 
 /**
- * Parses what another version may have stored. Unknown fields are dropped, at every depth. So after a downgrade the
- * objects of the later version are usable, without its features.
+ * Parses an object that another version may have stored. It drops unknown fields, at every depth. So after a downgrade
+ * the objects of the later version are usable, without its features.
  * @throws SpoutError MissingField or InvalidField, as `parseAs`
  */
 export function parseStored<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
@@ -63,14 +63,14 @@ function likelyMeant(issue: Issue): Issue {
   return inner === undefined ? issue : likelyMeant({ ...inner, path: [...issue.path, ...inner.path] })
 }
 
-/** A value of another type is the least similar; unknown fields come next. */
+/** How little a value resembles an alternative: another type or tag weighs most, then each unknown field. */
 const distance = (issues: readonly Issue[]): number =>
   issues.reduce((sum, { code, path, ...issue }) => {
     if (path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')) return sum + 1_000_000
     return sum + ('keys' in issue ? issue.keys.length * 1000 : 1)
   }, 0)
 
-/** Our text for the schema library's issue, or the schema's own text. */
+/** Our text for an issue of zod, or the schema's own text. */
 function reasonOf(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -7,17 +7,17 @@ const CHALLENGE_LABEL = '_spout-challenge'
 const VALUE_PREFIX = 'spout-domain-verification='
 const MOST_NAME = 253
 
-/** Most claims of one project. */
+/** Limit of claims per project. */
 export const MOST_DOMAIN_CLAIMS = 100
 
-/** A domain whose challenge is a name that DNS can hold, too. */
+/** A domain that is short enough for the name of its challenge to be a DNS name, too. */
 export const claimableDomain = dnsName.refine((domain) => challengeNameOf(domain).length <= MOST_NAME, {
   message: `is longer than ${MOST_NAME - CHALLENGE_LABEL.length - 1} characters`,
 })
 
 /**
- * `pending`: never proven. `proven`: the project's. `missing`: still the project's, while its record is not found for a
- * time of grace. `lost`: was the project's.
+ * `pending`: never proven. `proven`: the project holds the domain. `missing`: its record is not found, but the project
+ * holds the domain for a grace period. `lost`: the project held it.
  */
 export const DOMAIN_CLAIM_STATES = ['pending', 'proven', 'missing', 'lost'] as const
 
@@ -31,7 +31,7 @@ export const DOMAIN_CLAIM_REASONS = [
   'Conflict',
 ] as const
 
-/** A domain that a project claims, and proves by a TXT record. Its name is the domain. */
+/** A project's claim to a DNS domain, which a TXT record proves. Its `name` is the domain. */
 export const domainClaim = z.strictObject({
   ...metaShape,
   projectId: uuid,
@@ -39,26 +39,26 @@ export const domainClaim = z.strictObject({
   /** The text that the record must contain. It is no secret: anybody can resolve the name. */
   token: z.string().regex(/^[A-Za-z0-9_-]{20,64}$/),
   state: z.enum(DOMAIN_CLAIM_STATES),
-  /** When it came into the state. */
+  /** Since when the claim is in `state`. */
   since: timestamp,
   reason: z.enum(DOMAIN_CLAIM_REASONS),
   message: z.string().max(500),
 })
 export type DomainClaim = z.infer<typeof domainClaim>
 
-/** The name of the record that proves a domain. A wildcard is proven where the name is that it is below. */
+/** The name of the TXT record that proves a domain. For `*.example.org` it is that of `example.org`. */
 export const challengeNameOf = (domain: string): string => `${CHALLENGE_LABEL}.${domain.replace(/^\*\./, '')}`
 
 /** The text of that record. */
 export const challengeValueOf = ({ token }: Pick<DomainClaim, 'token'>): string => `${VALUE_PREFIX}${token}`
 
-/** Whether a text is of a record that proves some claim. */
+/** Whether the text of a TXT record belongs to a challenge, of any claim. */
 export const isChallengeValue = (text: string): boolean => text.startsWith(VALUE_PREFIX)
 
-/** Whether the domain is the project's. */
+/** Whether the project holds the domain. */
 export const isHeld = ({ state }: Pick<DomainClaim, 'state'>): boolean => state === 'proven' || state === 'missing'
 
-/** Looks for the record of a claim when its project asks. The domain prover implements it, surfaces read it. */
+/** Checks a claim's record when its project asks. The domain prover implements it, surfaces call it. */
 export interface DomainChecks {
   /** Whether domains can be proven at all. */
   readonly enabled: boolean

@@ -3,7 +3,7 @@ import { MOST_ROUTE_CONDITIONS } from '../routes/http-route.ts'
 import { domains } from '../scalars/dns-name.ts'
 import { metaShape, timestamp, uuid } from '../scalars/scalars.ts'
 
-/** Length of a project's name. */
+/** Limit of the length of a project's name. */
 export const MOST_PROJECT_NAME = 64
 
 /** A tenant, the owner of objects. OpenStack ids have 32 hexadecimal digits; ours are UUIDs, printed either way. */
@@ -12,7 +12,7 @@ export const project = z.strictObject({
   enabled: z.boolean(),
   /** Domains that the administrator assigned. Absent or empty: none. */
   domains: domains.optional(),
-  /** Domains of its claims that are proven now. */
+  /** Domains of its claims that it holds now (`isHeld`). */
   provenDomains: domains.optional(),
 })
 export type Project = z.infer<typeof project>
@@ -26,8 +26,8 @@ export const domainsOf = (of: Pick<Project, 'domains' | 'provenDomains'>): reado
 const MOST_COUNT = 1_000_000
 const count = z.number().int().min(0).max(MOST_COUNT)
 /**
- * Limits the JSON size of load balancers and networks with everything in them, application credentials, certificates,
- * secrets and security groups.
+ * Limit of the size as JSON of load balancers and networks with everything in them, application credentials,
+ * certificates, secrets and security groups, together.
  */
 const bytes = z
   .number()
@@ -35,7 +35,7 @@ const bytes = z
   .min(0)
   .max(2 ** 40)
 
-/** The limits of a project. All are finite: there is no -1. */
+/** The limits of a project. All are finite: there is no -1 for unlimited. */
 export const quotaLimits = z.strictObject({
   loadBalancers: count,
   listeners: count,
@@ -60,13 +60,15 @@ export type QuotaResource = keyof QuotaLimits
 export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaResource[]
 
 /**
- * Most load balancers of each class, by the class's id; 0: the project may not use it. Other classes have no limit of
- * their own.
+ * Limits of load balancers per class, by the class's id. 0: the project may not use the class. Classes that are not
+ * named have no limit of their own.
  */
 export const classLimits = z.record(uuid, count)
 export type ClassLimits = z.infer<typeof classLimits>
 
-/** A project's limit for a class, and its use of it. `limit` null: as many as its limit for load balancers. */
+/**
+ * A project's limit for a class, and how much of it is used. `limit` null: only the limit of load balancers applies.
+ */
 export const classQuota = z.strictObject({
   id: uuid,
   name: z.string(),
@@ -76,8 +78,9 @@ export const classQuota = z.strictObject({
 export type ClassQuota = z.infer<typeof classQuota>
 
 /**
- * Limits set for one project; `id` is the project's. Bytes and conditions that were not set follow from the other limits. Earlier
- * versions stored no limits of routes, certificates, secrets and security groups.
+ * Limits that were set for one project; `id` is the project's. Limits of bytes and conditions that were not set are
+ * derived from the other limits. Earlier versions stored no limits of routes, certificates, secrets and security
+ * groups.
  */
 export const quota = z.strictObject({
   ...metaShape,
@@ -99,15 +102,15 @@ const COUNTS = {
 } as const
 
 /**
- * Bytes for this many objects: far more than they need unless names, descriptions and tags are long. A larger quota of
- * members comes with more bytes.
+ * The default limit of bytes for this many objects: far more than they need, unless names, descriptions and tags are
+ * long. So a larger quota of members brings a larger quota of bytes.
  */
 export const roomFor = (limits: Readonly<Record<keyof typeof COUNTS, number>>): number =>
   2048 * (limits.members + limits.routes) +
   4096 * (limits.listeners + limits.pools + limits.healthMonitors) +
   8192 * (limits.loadBalancers + 1)
 
-/** All that this many routes can have. */
+/** The most conditions that this many routes can have. */
 const conditionsOf = (routes: number): number => Math.min(MOST_COUNT, MOST_ROUTE_CONDITIONS * routes)
 
 export const DEFAULT_QUOTA: QuotaLimits = {
@@ -121,7 +124,7 @@ export const DEFAULT_QUOTA: QuotaLimits = {
   bytes: roomFor(COUNTS),
 }
 
-/** A project's limits. @param own those set for it */
+/** A project's limits. @param own the limits that were set for it */
 export const limitsOf = (own: Partial<QuotaLimits>, defaults: QuotaLimits = DEFAULT_QUOTA): QuotaLimits => {
   const limits = { ...defaults, ...own }
   return {
@@ -140,11 +143,13 @@ const OCTAVIA_ROLES = [
   'load-balancer_observer',
 ] as const
 
-/** `balancer` writes load balancers and reads what they consist of, and nothing else. A `member` may do that too. */
+/** A `balancer` may only write load balancers and read what they refer to. A `member` may do that and more. */
 export const ROLES = ['admin', 'member', 'balancer', 'reader', ...OCTAVIA_ROLES] as const
 export type Role = (typeof ROLES)[number]
 
-/** A custom role: it allows nothing here. Clients of Keystone that create roles and grant them find them again. */
+/**
+ * A custom role. It allows nothing: it exists for Keystone clients that create and grant roles and then look for them.
+ */
 export const customRole = z.strictObject({ ...metaShape })
 export type CustomRole = z.infer<typeof customRole>
 

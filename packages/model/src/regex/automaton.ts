@@ -1,8 +1,9 @@
 import { RegexError, type RegexNode } from './regex-node.ts'
 
 /**
- * Decides in one pass over a text whether a regular expression matches somewhere in it, in constant time a byte.
- * State 0 never matches any more, state 1 has matched; a text begins in state 2.
+ * A deterministic automaton that decides whether a regular expression matches somewhere in a text, in one pass and in
+ * constant time per byte. In state 0 (`DEAD`) no match is possible any more; in state 1 (`MATCHED`) it has matched. A
+ * text begins in state 2 (`START`).
  */
 export interface Automaton {
   /** The class of each of the 256 bytes: bytes of one class lead to the same states. */
@@ -14,18 +15,18 @@ export interface Automaton {
   readonly ends: readonly boolean[]
 }
 
-/** States times classes of bytes: twice as many bytes on a node. */
+/** Limit of states times byte classes. On a node each transition takes two bytes. */
 const MOST_TRANSITIONS = 6_000
-/** Positions in the expression, with its counted repetitions written out. */
+/** Limit of positions in the expression, with counted repetitions expanded. */
 const MOST_POSITIONS = 4_000
-/** Positions that are looked at to make the automaton: some 10 ms. */
+/** Limit of positions that are visited to build the automaton: some 10 ms. */
 const MOST_STEPS = 300_000
 
 export const [DEAD, MATCHED, START] = [0, 1, 2] as const
 
 /**
- * One position of the expression. With `on`, a byte of that set leads to the next position; without it, nothing is
- * read.
+ * One position of the expression. If `on` is a set, a byte of that set leads to the next positions. Otherwise they are
+ * reached without reading a byte.
  */
 interface Position {
   readonly on: ReadonlySet<number> | 'begin' | 'end' | null
@@ -35,7 +36,7 @@ interface Position {
 const FINAL = 0
 const TOO_LARGE = 'needs too large an automaton: count less, or begin with ^'
 
-/** @throws RegexError if it would be too large */
+/** Builds the automaton of an expression. @throws RegexError if it would be too large */
 export function compileRegex(node: RegexNode): Automaton {
   const positions: Position[] = [{ on: null, to: [] }]
   const first = addTo(positions, node, FINAL)
@@ -43,7 +44,7 @@ export function compileRegex(node: RegexNode): Automaton {
   const steps = { left: MOST_STEPS }
   const states: (readonly number[])[] = [[], [FINAL], closure(positions, [first], ['begin'], steps)]
   const [next, ends]: [number[], boolean[]] = [[], []]
-  // Without `START`, where `^` still holds.
+  // State numbers by positions. `START` is not among them, because only there `^` holds.
   const numbers = new Map<string, number>()
   if (states[START]!.includes(FINAL)) states[START] = [FINAL]
   for (let state = 0; state < states.length; state++) {
@@ -73,7 +74,9 @@ export function compileRegex(node: RegexNode): Automaton {
   }
 }
 
-/** Whether the expression matches somewhere in a text of bytes. The reference for what nodes do. */
+/**
+ * Whether the expression matches somewhere in a text of bytes. The nodes' implementation is tested against this one.
+ */
 export function matchesRegex({ classes, classCount, next, ends }: Automaton, text: string): boolean {
   let state: number = START
   for (const byte of Buffer.from(text, 'latin1')) {
@@ -83,7 +86,7 @@ export function matchesRegex({ classes, classCount, next, ends }: Automaton, tex
   return ends[state]!
 }
 
-/** Adds the positions of a node that continues at `to`. @returns where it begins */
+/** Adds the positions of a node, after which the expression continues at `to`. @returns the node's first position */
 function addTo(positions: Position[], node: RegexNode, to: number): number {
   switch (node.is) {
     case 'byte':
@@ -137,11 +140,11 @@ function closure(
   }
   steps.left -= reached.size
   if (steps.left < 0) throw new RegexError(TOO_LARGE)
-  // Positions that read nothing need not be remembered.
+  // A state need not contain positions that read nothing.
   return [...reached].filter((at) => at === FINAL || positions[at]!.on !== null).sort((a, b) => a - b)
 }
 
-/** Groups bytes that every position treats alike. */
+/** Groups the bytes that every position treats alike. `samples` has one byte of each class. */
 function byteClasses(positions: readonly Position[]): {
   readonly classes: readonly number[]
   readonly samples: readonly number[]

@@ -1,8 +1,8 @@
 import { RegexError, type RegexNode } from './regex-node.ts'
 
-/** Counted repetitions go to this number at most, as RE2's. */
+/** Limit of counted repetitions, as in RE2. */
 const MOST_COUNT = 1_000
-/** Groups in groups. */
+/** Limit of nested groups. */
 const MOST_DEPTH = 50
 
 const range = (from: number, to: number): readonly number[] =>
@@ -30,9 +30,9 @@ const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, 
 const ANY_BUT_LINE_END = without([10])
 
 /**
- * Parses a regular expression of the subset that an automaton can decide in one pass, as RE2's: literals, `.`, classes,
- * groups, `|`, `* + ? {n,m}` and their lazy forms, `^`, `$`, `\d \w \s \D \W \S`, `\xHH`, and `(?i)` at the begin.
- * Groups are not kept. There are no back references, look-arounds, word boundaries and possessive forms.
+ * Parses a regular expression of the subset that an automaton can decide in one pass, like RE2's: literals, `.`,
+ * classes, groups, `|`, `* + ? {n,m}` and their lazy forms, `^`, `$`, `\d \w \s \D \W \S`, `\xHH`, and `(?i)` at the
+ * beginning. Groups do not capture. Back references, look-arounds, word boundaries and possessive forms are refused.
  * @param anyCase letters stand for both cases, as with `(?i)`
  * @throws RegexError with the position
  */
@@ -97,7 +97,7 @@ class Parser {
     const counts = this.#counts()
     if (counts === null) return part
     if (this.#take('+')) throw this.#error('has a possessive repetition, which is not supported')
-    // It makes no difference here which of several matches is taken.
+    // A lazy form is the same here: only whether there is a match counts, not which one.
     this.#take('?')
     if (this.#counts() !== null) throw this.#error('repeats a repetition')
     return { is: 'repeat', part, ...counts }

@@ -4,10 +4,10 @@ export type RegexNode =
   | { readonly is: 'byte'; readonly of: ReadonlySet<number> }
   | { readonly is: 'sequence'; readonly parts: readonly RegexNode[] }
   | { readonly is: 'choice'; readonly of: readonly RegexNode[] }
-  /** `most` null: any number. */
+  /** `most` null: unlimited. */
   | { readonly is: 'repeat'; readonly part: RegexNode; readonly least: number; readonly most: number | null }
-  /** The begin or the end of the text. */
+  /** The beginning or the end of the text. */
   | { readonly is: 'begin' | 'end' }
 
-/** Why a text is no regular expression that can be used here. */
+/** The message says why a text is not a usable regular expression. */
 export class RegexError extends Error {}

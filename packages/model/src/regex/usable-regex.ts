@@ -2,17 +2,16 @@ import { compileRegex } from './automaton.ts'
 import { parseRegex } from './parse-regex.ts'
 import { RegexError } from './regex-node.ts'
 
-/** Most different expressions of a listener. Each takes some 10 KB in a proxy, and up to 10 ms here to compile. */
+/** Limit of different expressions per listener. Each takes some 10 KB in a proxy, and up to 10 ms to compile here. */
 export const MOST_REGEXES = 50
 
-/** A load balancer is checked at each of its changes, so what was found is kept for the expressions used last. */
+/** Limit of cached results. They are cached because a load balancer is checked at each of its changes. */
 const MOST_KEPT = 2_000
 const found = new Map<string, string | null>()
 
 /**
- * Why a proxy cannot use an expression.
+ * Why a proxy cannot use an expression; null if it can.
  * @param anyCase letters stand for both cases
- * @returns null if it can
  */
 export function whyUnusable(pattern: string, anyCase: boolean): string | null {
   const key = `${anyCase ? 'i' : ''}/${pattern}`

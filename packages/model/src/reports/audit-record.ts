@@ -4,7 +4,7 @@ import { timestamp } from '../scalars/scalars.ts'
 export const AUDIT_SURFACES = ['native', 'octavia', 'identity', 'network', 'key-manager', 'agent-link'] as const
 export type AuditSurface = (typeof AUDIT_SURFACES)[number]
 
-/** One action that somebody did or tried: ids, a route and a result. It never holds a secret or a body. */
+/** One action that was done or attempted: ids, a route and a result. It never contains a secret or a body. */
 export const auditRecord = z.strictObject({
   time: timestamp,
   /** The id that the client got in `x-openstack-request-id`. */
@@ -12,12 +12,12 @@ export const auditRecord = z.strictObject({
   surface: z.enum(AUDIT_SURFACES),
   /** Method and pattern of the route: `PATCH /api/v1/load-balancers/:id`. */
   operation: z.string(),
-  /** The caller; null for a stranger or a node. */
+  /** The caller. Null: it did not authenticate, or it is a node. */
   userId: z.string().nullable(),
   userName: z.string().nullable(),
   /** The project that the token is scoped to. */
   projectId: z.string().nullable(),
-  /** The client's address, or `local` for the socket in the state directory; null where the reader may not see it. */
+  /** The client's address, or `local` for the socket in the state directory. Null if the reader may not see it. */
   from: z.string().nullable(),
   /**
    * How the caller was authenticated: `password`, `application_credential`, `token`, `certificate`, `enrolment_token`,

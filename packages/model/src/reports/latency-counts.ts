@@ -1,7 +1,7 @@
 /**
- * How long requests took, counted in buckets. Up to 15 us a bucket is one microsecond wide; above that each doubling has
- * eight of equal width. The middle of a bucket is at most 1/16 (6.25 %) from any duration in it. The last ends at 2^32 us,
- * 71 minutes, and has everything longer too.
+ * A histogram of how long requests took. Up to 15 us each bucket is one microsecond wide. Above that, each doubling of
+ * the duration has eight buckets of equal width. The middle of a bucket differs from any duration in it by at most 1/16
+ * (6.25 %). The last bucket ends at 2^32 us, 71 minutes, and also counts everything longer.
  */
 
 const EXACT = 16
@@ -10,7 +10,7 @@ const FIRST_POWER = 4
 const LONGEST_US = 0xffff_ffff
 export const LATENCY_BUCKETS = EXACT + (32 - FIRST_POWER) * PER_DOUBLING
 
-/** Buckets that counted something, with how much, in ascending order. */
+/** The buckets that are not empty, with their counts, in ascending order. */
 export type LatencyCounts = readonly (readonly [bucket: number, count: number])[]
 
 /** @param us a duration, whole microseconds */
@@ -21,7 +21,7 @@ export function latencyBucketOf(us: number): number {
   return EXACT + (power - FIRST_POWER) * PER_DOUBLING + Math.floor(capped / 2 ** (power - 3)) - PER_DOUBLING
 }
 
-/** The durations of a bucket, in microseconds: `from`, and all below `to`. */
+/** The range of a bucket in microseconds: `from` is included, `to` is not. */
 export function latencyBucket(bucket: number): { readonly from: number; readonly to: number } {
   if (bucket < EXACT) return { from: bucket, to: bucket + 1 }
   const power = FIRST_POWER + Math.floor((bucket - EXACT) / PER_DOUBLING)
@@ -32,7 +32,11 @@ export function latencyBucket(bucket: number): { readonly from: number; readonly
 
 export const countedLatencies = (counts: LatencyCounts): number => counts.reduce((sum, [, count]) => sum + count, 0)
 
-/** The duration that this part of the requests did not exceed, in microseconds, within 1/16. Null without requests. */
+/**
+ * The duration in microseconds that a fraction of the requests did not exceed, with an error of at most 1/16. Null
+ * without requests.
+ * @param part the fraction, 0 to 1
+ */
 export function latencyQuantile(counts: LatencyCounts, part: number): number | null {
   let left = Math.max(1, Math.ceil(countedLatencies(counts) * part))
   for (const [bucket, count] of counts) {

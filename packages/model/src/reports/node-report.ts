@@ -1,12 +1,9 @@
 import type { LatencyCounts } from './latency-counts.ts'
 
 /**
- * NodeReport: what an agent reports of its node. Soft state: merged in memory, rebuilt from the nodes after a restart.
- */
-
-/**
- * One message of the agent link, from agent to control plane. It replaces the reports for the keys that it names; other
- * keys are unchanged.
+ * What an agent reports of its node: one message of the agent link, from agent to control plane. It replaces the
+ * reports for the keys that it names; those for other keys stay. Reports are soft state: they are merged in memory, and
+ * after a restart of the control plane the nodes send them again.
  */
 export interface NodeReport {
   /** Random, new at each start of the agent. A new session repeats everything. */
@@ -18,7 +15,7 @@ export interface NodeReport {
   readonly removed: readonly string[]
   readonly members: readonly MemberHealth[]
   readonly stats: readonly ServiceStats[]
-  /** True once every entry of the last full set was tried. */
+  /** Whether the agent has tried to apply every entry of the last full set. */
   readonly inSync: boolean
   /** What this node's drivers support (`features` of each driver). */
   readonly features: readonly string[]
@@ -30,22 +27,23 @@ export interface NodeReport {
   readonly flows?: FlowsReport | null
   /** Addresses of this node that somebody else claims, at most 100. Absent: unchanged. */
   readonly addressConflicts?: readonly AddressConflictReport[]
-  /** Progress of a proxy drain; null if the node did not give up addresses lately. Absent: unchanged. */
+  /** Progress of a proxy drain. Null: the node has not given up addresses recently. Absent: unchanged. */
   readonly departure?: ProxyDrainReport | null
   /** The address on the node's fabric interface; null without one. Absent: unchanged. */
   readonly fabricAddress?: string | null
   /** The nodes of `GroupEntry.watch` that were probed long enough for a result. Absent: unchanged. */
   readonly sights?: readonly Sight[]
-  /** Tenant networks that want more of this node than their share, at most 1,000. Absent: unchanged. */
+  /** Tenant networks that exceed their share of this node, at most 1,000. Absent: unchanged. */
   readonly overShares?: readonly OverShareReport[]
-  /** Access logs that reach no receiver now, at most `MOST_LOG_TROUBLES`. Absent: unchanged. */
+  /** Access logs whose receiver is unreachable now, at most `MOST_LOG_TROUBLES`. Absent: unchanged. */
   readonly logTroubles?: readonly LogTroubleReport[]
 }
 
 /**
- * What a share limits. `packets`, `bytes` and `new-flows` are rates per second, counted separately from clients and
- * from members. `flows` are tracked by the kernel. `processors`, `memory` (bytes) and `connections` limit the network's
- * proxy, and each proxy of one load balancer alone.
+ * What a share limits. `packets`, `bytes` and `new-flows` are rates per second; traffic from clients and from members
+ * is counted separately. `flows` are those that the kernel tracks. `processors`, `memory` (bytes) and `connections`
+ * limit the network's proxy, and separately each load balancer's own proxy. `mirrors` limits copies of requests in
+ * flight.
  */
 export const SHARE_NAMES = [
   'packets',
@@ -59,38 +57,38 @@ export const SHARE_NAMES = [
 ] as const
 export type ShareName = (typeof SHARE_NAMES)[number]
 
-/** A tenant network that wanted more than its share within the last minute. The excess was dropped or waits. */
+/** A tenant network that exceeded its share within the last minute. The excess was dropped or waits. */
 export interface OverShareReport {
   /** `DomainEntry.number`. */
   readonly domain: number
-  /** The load balancer whose own proxy it is. Absent: the share is the network's. */
+  /** The load balancer whose own proxy exceeded the share. Absent: the network exceeded it. */
   readonly loadBalancerId?: string
   readonly share: ShareName
-  /** The limit: per second, or at a time. */
+  /** The limit, per second or at a time. */
   readonly limit: number
   /**
-   * True if something was refused within the last minute; false if the share is used up or nearly so. Absent from older
-   * agents.
+   * True if something was refused within the last minute. False if the share is only used up, or nearly so. Older
+   * agents leave it out.
    */
   readonly refused?: boolean
 }
 
-/** A listener whose access log reaches no receiver. Its lines wait, and are lost once there is no room for more. */
+/** A listener whose access log cannot be delivered. Its lines are queued, and are lost once the queue is full. */
 export interface LogTroubleReport {
   readonly loadBalancerId: string
   readonly listenerId: string
-  /** In our own words: never a text that the other side wrote. */
+  /** Our own text, never one that the receiver sent. */
   readonly reason: string
 }
 export const MOST_LOG_TROUBLES = 1000
 
-/** Whether another node sees a silent node answer ARP or neighbour solicitations on the fabric. */
+/** Whether a silent node still answers ARP or neighbour solicitations on the fabric, as another node sees it. */
 export interface Sight {
   readonly nodeId: string
   readonly answers: boolean
 }
 
-/** RFC 5798 section 6.4. `stopped`: the node takes no part in the shard now. */
+/** RFC 5798 section 6.4. `stopped`: the node takes no part in the shard. */
 export type ShardState = 'master' | 'backup' | 'fault' | 'stopped'
 
 /** One node's view of its part in a shard. */
@@ -111,7 +109,7 @@ export interface ShardMove {
   readonly at: string
   readonly from: ShardState
   readonly to: ShardState
-  /** The node's reason (`vrrp`, `handed over`, `drained`, `conflict`, `unhealthy: ...`); null if unknown. */
+  /** The node's reason: `vrrp`, `handed over`, `drained`, `conflict`, `unhealthy: ...`. Null if unknown. */
   readonly reason: string | null
   /** Milliseconds from the previous master's last sign of life to this node's takeover; null if unknown. */
   readonly silentMs: number | null
@@ -126,45 +124,49 @@ export interface BgpSessionReport {
   readonly since: string
   /** How many prefixes are announced to the peer now. */
   readonly announced: number
-  /** The daemon's text for why the session ended or does not come up; null without one. */
+  /** The routing daemon's text that says why the session ended or does not come up. Null without one. */
   readonly lastError: string | null
   /** RFC 5880; null without BFD. */
   readonly bfd: 'up' | 'down' | 'init' | 'admin-down' | null
 }
 
-/** `stopped`: the daemon does not run or the session is switched off. */
+/** RFC 4271 section 8.2.2. `stopped`: the daemon does not run, or the session is switched off. */
 export type BgpSessionState = 'stopped' | 'idle' | 'connect' | 'active' | 'open-sent' | 'open-confirm' | 'established'
 
 /** Flow replication on one node, over all domains. Counters run since its process started. */
 export interface FlowsReport {
-  /** Flows that this node carries: it has the address that their members see. */
+  /** Flows that this node carries, because it has the address that their members see. */
   readonly carried: number
   /** Flows of other nodes that this node can take over. */
   readonly ready: number
-  /** Flows of other nodes that it could not store, because it has its own flow in their place. */
+  /**
+   * Flows of other nodes that it could not store, because it has a flow of its own with the same addresses and ports.
+   */
   readonly refused: number
-  /** How often another node claimed a flow that this node carries. This node kept it. */
+  /** How often another node claimed a flow that this node carries. This node kept the flow each time. */
   readonly insisted: number
   /**
-   * Flows that another node had claimed and that were not replicated when their address moved here. Absent from older
-   * agents.
+   * Flows that another node carried and that had not been replicated here when their address moved to this node. Older
+   * agents leave it out.
    */
   readonly missed?: number
-  /** The last move at which most flows were missing, within the last 15 minutes. `at` is RFC 3339, the node's clock. */
+  /** The last move within 15 minutes at which most flows were missing. `at` is RFC 3339, by the node's clock. */
   readonly lastMiss?: { readonly at: string; readonly expected: number; readonly came: number } | null
-  /** `refused`: without the key, out of order, from strangers, or about flows that are not shared. */
+  /**
+   * `refused`: with a wrong key, out of order, from a sender outside of the group, or about flows that are not shared.
+   */
   readonly datagrams: {
     readonly sent: number
     readonly received: number
     readonly lost: number
     readonly refused: number
   }
-  /** The number of other nodes in the group, and of those that were silent for 10 s. */
+  /** The number of other nodes in the group, and of those that have been silent for 10 s. */
   readonly peers: number
   readonly silent: number
-  /** At most 16 silent peers, by fabric address. `lastHeard` is RFC 3339, the node's clock; null for never. */
+  /** At most 16 of the silent peers, by fabric address. `lastHeard` is RFC 3339, by the node's clock; null: never. */
   readonly silentPeers: readonly { readonly address: string; readonly lastHeard: string | null }[]
-  /** Why replication does not work on this node; null when it does. */
+  /** Why replication does not work on this node. Null: it works. */
   readonly error: string | null
 }
 
@@ -181,7 +183,7 @@ export interface AddressConflictReport {
 export interface ProxyDrainReport {
   /** `SecondChance.leavingSince`, which identifies the drain. */
   readonly since: string
-  /** Proxies (one per tenant network) that still have clients; null before clients were asked to reconnect. */
+  /** How many proxies (one per tenant network) still have clients. Null before clients were asked to reconnect. */
   readonly busyProxies: number | null
 }
 
@@ -218,7 +220,7 @@ export interface ServiceStats {
   readonly activeConnections: number
   readonly totalConnections: number
   readonly requestErrors: number
-  /** For listeners whose requests the proxy parses. Absent for others, and in reports of older agents. */
+  /** Only for listeners whose requests the proxy parses. Older agents leave it out. */
   readonly http?: HttpStats
 }
 
@@ -226,23 +228,25 @@ export const RESPONSE_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 /** Responses by the first digit of their status. */
 export type ResponseCounts = Readonly<Record<(typeof RESPONSE_CLASSES)[number], number>>
 
-/** Counters as those of `ServiceStats`. */
+/** Counters of requests; like those of `ServiceStats` they never decrease within a `session`. */
 export interface HttpStats {
   readonly requests: number
   readonly responses: ResponseCounts
-  /** How long requests took, since the agent started. Absent where it is not counted. */
+  /** How long requests took, since the agent started. Absent if durations are not counted. */
   readonly latencies?: LatencyCounts
-  /** Results of the same requests. Absent where `latencies` is, and in reports of older agents. */
+  /** The same requests by pool and route. Absent where `latencies` is; older agents leave it out. */
   readonly parts?: RequestParts
 }
 
-/** Requests of one listener by the pools that they went to and by the routes that took them, since the agent started. */
+/**
+ * Requests of one listener by the pools that they went to and by the routes that took them, since the agent started.
+ */
 export interface RequestParts {
-  /** By pool id, of the first `MOST_COUNTED_POOLS` that had requests. */
+  /** By pool id, for the first `MOST_COUNTED_POOLS` pools that had requests. */
   readonly pools: Readonly<Record<string, RequestCounts>>
   /**
-   * By route id, of listeners that ask for it; those beyond the first `MOST_COUNTED_ROUTES` together, as
-   * `OTHER_ROUTES`.
+   * By route id, for listeners with `routeFigures`. Routes beyond the first `MOST_COUNTED_ROUTES` are counted together
+   * as `OTHER_ROUTES`.
    */
   readonly routes: Readonly<Record<string, RequestCounts>>
 }
@@ -252,9 +256,9 @@ export interface RequestCounts {
   readonly responses: ResponseCounts
 }
 
-/** Pools of a listener that a node reports by themselves. */
+/** How many pools of a listener a node counts separately: the first that had requests. */
 export const MOST_COUNTED_POOLS = 100
-/** Routes of a listener that a node counts by themselves: the first that had requests. */
+/** How many routes of a listener a node counts separately: the first that had requests. */
 export const MOST_COUNTED_ROUTES = 100
-/** No id. */
+/** The key for all other routes in `RequestParts.routes`. It is no route's id. */
 export const OTHER_ROUTES = 'other'

@@ -7,21 +7,21 @@ export interface ShardStatus {
   readonly number: number
   /** The node that became master last; null when there is none. */
   readonly ownerNodeId: string | null
-  /** `settled`: one master. `moving`: the last master has just gone. `no-owner` and `two-owners` are alarms. */
+  /** `settled`: one master. `moving`: the last master stopped a moment ago. `no-owner` and `two-owners` are alarms. */
   readonly state: 'settled' | 'moving' | 'no-owner' | 'two-owners'
-  /** Every node that reports to be master. */
+  /** All nodes that report to be master. */
   readonly masterNodeIds: readonly string[]
   readonly nodes: readonly { readonly nodeId: string; readonly state: ShardState; readonly since: string }[]
 }
 
 /** One event in an address's history. */
 export interface VipMove {
-  /** RFC 3339; the node's clock if the node reported it. */
+  /** RFC 3339, by the node's clock if the node reported it. */
   readonly at: string
   /** `taken`: `nodeId` announces it from now on. `released`: `nodeId` no longer does. */
   readonly event: 'taken' | 'released'
   readonly nodeId: string
-  /** The node that announced it before; null if none or unknown, and where every node announces. */
+  /** The node that announced it before. Null if there was none, if it is unknown, or if every node announces. */
   readonly fromNodeId: string | null
   /** A code; null when the node gave none. */
   readonly reason: string | null

@@ -9,9 +9,9 @@ import type {
   ShardReport,
 } from './node-report.ts'
 
-/** The status of a load balancer's newest generation. Soft state: worked out from placements and node reports. */
+/** The status of a load balancer's newest generation. It is soft state, derived from placements and node reports. */
 export interface LoadBalancerStatus {
-  /** `pending`: the carrying node has not confirmed it. `active`: confirmed. `error`: impossible, see `reason`. */
+  /** `pending`: no carrier has confirmed it. `active`: confirmed. `error`: it cannot be programmed, see `reason`. */
   readonly provisioning: 'pending' | 'active' | 'error'
   /** A code (`Programmed`, `WaitingForNode`, `NoNodeAvailable`, `KernelRefused`, `AddressPoolExhausted`). */
   readonly reason: string
@@ -19,9 +19,9 @@ export interface LoadBalancerStatus {
   readonly message: string
   /** Whether members answer. A load balancer can be programmed while none does. */
   readonly serving: Serving
-  /** What its user should know although it works; absent: nothing. */
+  /** Something that its user should know although it works. Absent: nothing. */
   readonly notice?: StatusNotice
-  /** The newest generation that the carrying node confirmed; 0 for none. */
+  /** The newest generation that was confirmed; 0 for none. */
   readonly confirmedGeneration: number
   /** When it was confirmed, RFC 3339; null before the first time. */
   readonly confirmedAt: string | null
@@ -34,7 +34,7 @@ export interface LoadBalancerStatus {
   readonly stats: ReadonlyMap<string, ServiceStats>
 }
 
-/** That what a load balancer was made of is no longer offered to its project. */
+/** The class or the availability zone of the load balancer is no longer offered to its project. */
 export interface StatusNotice {
   readonly reason: 'LoadBalancerClassDisabled' | 'LoadBalancerClassClosed' | 'AvailabilityZoneDisabled'
   /** Full sentences for the object's user. */
@@ -99,7 +99,7 @@ export interface NodeStatus {
   readonly fabricAddress: string | null
   /** How many VIPs it announces now. */
   readonly announced: number
-  /** What keeps it from announcing as its group requires. */
+  /** Problems that keep it from announcing as its group requires. */
   readonly problems: readonly { readonly code: string; readonly message: string }[]
 }
 
@@ -122,8 +122,8 @@ export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
 export interface DnsNameStatus {
   readonly name: string
   /**
-   * `waiting`: none of its public addresses is announced yet, or its turn has not come. `failed`: see `reason`; it is
-   * tried again.
+   * `waiting`: none of the load balancer's public addresses is announced yet, or other names are published first.
+   * `failed`: see `reason`; the publication is retried.
    */
   readonly state: 'published' | 'waiting' | 'failed'
   readonly reason:
@@ -136,29 +136,35 @@ export interface DnsNameStatus {
     | 'DomainLost'
   /** A full sentence for the object's user. */
   readonly message: string
-  /** The addresses that the name has now, as far as is known. */
+  /** The addresses that the name has now, as far as we know. */
   readonly addresses: readonly string[]
 }
 
-/** Answers what became of a load balancer's names, in their order. */
+/** Reads the publication of a load balancer's names, in their order. The DNS publisher implements it. */
 export interface DnsReader {
   names(loadBalancerId: string): readonly DnsNameStatus[]
 }
 
-/** Answers the current status of objects. The status controller implements it, every surface reads it. */
+/** Reads the current status of objects. The status controller implements it, surfaces call it. */
 export interface StatusReader {
   loadBalancer(id: string): LoadBalancerStatus
   summary(id: string): LoadBalancerSummary
   /** One node's part of `LoadBalancerStatus.stats`, by listener id. */
   nodeStats(nodeId: string, loadBalancerId: string): ReadonlyMap<string, ServiceStats>
-  /** A load balancer's requests by pool and by route, summed over nodes, by id of the listeners that count them. */
+  /** By listener id: requests by pool and by route, summed over nodes. Only listeners that count them are in it. */
   requests(loadBalancerId: string): ReadonlyMap<string, RequestParts>
-  /** Counts the announced VIPs, so its cost grows with the load balancers. Call it per view, not per change. */
+  /**
+   * Counts the announced VIPs, so its cost grows with the number of load balancers. Call it per request, not per
+   * change.
+   */
   node(id: string): NodeStatus
   /** The features that the node reported. Its cost is constant. */
   features(nodeId: string): readonly string[]
   /** `entryHash` of the entry that the node last confirmed under this key; null if it does not have it. */
   confirmedHash(nodeId: string, key: string): string | null
-  /** Calls back with the id of each load balancer or node whose status changed; returns the unsubscribe. */
+  /**
+   * Calls the listener with the id of each load balancer or node whose status changed. @returns the unsubscribe
+   * function
+   */
   onChange(listener: (kind: 'loadBalancer' | 'node', id: string) => void): () => void
 }

@@ -1,10 +1,10 @@
 import type { NodeConnection } from './status.ts'
 
-/** How far nodes are with removing a deleted load balancer. Soft state: after a restart the nodes report it again. */
+/** How far the nodes have removed a deleted load balancer. Soft state: after a restart the nodes report it again. */
 export interface Withdrawal {
   /** The project that owned it; null when that is no longer known. */
   readonly projectId: string | null
-  /** Every connected node confirmed that it has removed every address and listener. */
+  /** Whether every connected node has confirmed that it removed all addresses and listeners. */
   readonly withdrawn: boolean
   /** Whether it takes longer than it should. */
   readonly overdue: boolean
@@ -16,14 +16,14 @@ export interface NodeToWithdraw {
   readonly nodeId: string
   readonly nodeName: string
   readonly connection: NodeConnection
-  /** The node's own message for why it failed; null when it has not answered. */
+  /** The node's own message that says why it failed. Null if it has not answered. */
   readonly message: string | null
 }
 
-/** Answers whether nodes have removed a deleted load balancer. The controllers implement it, surfaces read it. */
+/** Reads whether the nodes have removed a deleted load balancer. The controllers implement it, surfaces call it. */
 export interface WithdrawalReader {
-  /** @param loadBalancerId an id that no load balancer has now, whether or not one ever had it */
+  /** @param loadBalancerId the id of a deleted load balancer, or one that never existed */
   withdrawal(loadBalancerId: string): Withdrawal
-  /** Calls back when a withdrawal may have progressed; returns the unsubscribe. */
+  /** Calls the listener when a withdrawal may have progressed. @returns the unsubscribe function */
   onChange(listener: () => void): () => void
 }

@@ -4,11 +4,11 @@ import { uuid } from '../scalars/scalars.ts'
 const DEFAULT_REALM = 'Authentication required'
 
 /**
- * A request goes on with the name and password of a user of a list alone (RFC 7617); others get 401. Nodes compare what
- * they get with hashes that are stored as private keys are.
+ * Basic authentication (RFC 7617): only requests with name and password of a user on the list are forwarded. Others get
+ * 401. Nodes compare passwords with hashes, which are stored as securely as private keys.
  */
 export const basicAuthentication = z.strictObject({
-  /** What the client says to its user, in quotes of a header. */
+  /** The text that browsers show when they ask for the password. It is sent quoted in a header. */
   realm: z
     .string()
     .regex(/^[\x20-\x7e]{0,128}$/, 'must be at most 128 printable ASCII characters')

@@ -151,7 +151,7 @@ describe('a route', () => {
     ],
     [
       { type: 'redirect', code: 301, path: '/a', prefix: { from: '/a', to: '/b' } },
-      'action.prefix: stands beside path or pathPrefix',
+      'action.prefix: excludes path and pathPrefix',
     ],
     [{ type: 'redirect', code: 200 }, 'action.code: must be one of 301, 302, 303, 307, 308'],
     [{ type: 'redirect', code: 301, scheme: 'ftp' }, 'action.scheme: must be one of http, https'],

@@ -10,20 +10,23 @@ import { routeRetry } from './route-retry.ts'
 import { routeTimeouts } from './route-timeouts.ts'
 import { REDIRECT_CODES, RESPONSE_CODES } from './route-words.ts'
 
-/** Routes of one listener. */
+/** Limit of routes per listener. */
 export const MOST_ROUTES = 10_000
 
-/** A client is one as of `routeClientRate`. */
+/** Limit of one client's requests in flight. What counts as a client is defined at `routeClientRate`. */
 export const clientConcurrency = z.number().int().min(1).max(1_000_000)
 
-/** Nodes pass it on in a text of a bounded length. A tebibyte at most. */
+/** Limit of a request's body, at most 1 TiB, because nodes keep it in a text of bounded length. */
 export const maxBodyBytes = z
   .number()
   .int()
   .min(0)
   .max(2 ** 40)
 
-/** Of what a route asks, which must let a request in; the words of nginx and Apache. */
+/**
+ * Whether all of a route's authentication methods must admit a request, or any. The words are those of nginx and
+ * Apache.
+ */
 const SATISFY = ['all', 'any'] as const
 
 const codeOf = (codes: readonly number[]) =>
@@ -33,11 +36,11 @@ const codeOf = (codes: readonly number[]) =>
 export const poolShare = z.strictObject({
   poolId: uuid,
   weight: z.number().int().min(0).max(1_000_000).default(1),
-  /** Filters for this pool's share alone, after those of the action. Absent: none. */
+  /** Filters for this pool's share only, applied after those of the action. Absent: none. */
   filters: shareFilters.optional(),
 })
 
-/** A share of the requests that no pool gets. */
+/** A share of the requests that the proxy answers itself. */
 const answeredShare = z.strictObject({
   code: codeOf(RESPONSE_CODES),
   weight: z.number().int().min(1).max(1_000_000),
@@ -53,38 +56,40 @@ const forwardFields = z.strictObject({
     .refine((pools) => new Set(pools.map(({ poolId }) => poolId)).size === pools.length, {
       message: 'names a pool twice',
     }),
-  /** The share that is answered with a code instead, relative to the weights of the pools. Absent: none. */
+  /** The share that is answered with a code, relative to the weights of the pools. Absent: none. */
   answered: answeredShare.optional(),
   /** Absent in routes of an earlier version. */
   filters: routeFilters.optional(),
   /** Absent: those of the listener. */
   timeouts: routeTimeouts.optional(),
-  /** Absent: no request that a member got is tried again. */
+  /** Absent: a request that a member received is not retried. */
   retry: routeRetry.optional(),
-  /** Absent: clients may ask as often as they like. */
+  /** Absent: clients may send any number of requests. */
   clientRate: routeClientRate.optional(),
-  /** Requests that each client may have in flight; another one gets 503. Absent: any number. */
+  /** Requests that each client may have in flight. Further ones get 503. Absent: any number. */
   clientConcurrency: clientConcurrency.optional(),
-  /** Bytes of a request's body; a longer one gets 413. Absent: any number. */
+  /** Limit of a request's body in bytes. A longer one gets 413. Absent: any size. */
   maxBodyBytes: maxBodyBytes.optional(),
-  /** Decides whether a request may go on. Absent: all may. */
+  /** A pool that decides whether a request is forwarded. Absent: all requests are. */
   authorizer: routeAuthorizer.optional(),
-  /** Only users of a list may go on. Absent: nobody is asked for a password. */
+  /** Only requests of users on a list are forwarded. Absent: no password is required. */
   basicAuthentication: basicAuthentication.optional(),
-  /** Whether the password and the authorizer must both let a request in, or one of them. Absent: both. */
+  /**
+   * Whether the password and the authorizer must both admit a request (`all`), or one of them (`any`). Absent: both.
+   */
   satisfy: z.enum(SATISFY).optional(),
   /** Absent: requests are copied to no other pool. */
   mirrors: routeMirrors.optional(),
 })
 
-/** A request to a pool that cannot answer gets 503. */
+/** Forwards requests to pools. Those for a pool that cannot answer get 503. */
 export const forwardAction = forwardFields.refine(
   ({ authorizer, basicAuthentication: users, satisfy }) =>
     satisfy === undefined || (authorizer !== undefined && users !== undefined),
   { path: ['satisfy'], message: 'needs authorizer and basicAuthentication beside it' },
 )
 
-/** The parts of `Location`. What is null is as in the request; a null port is the scheme's own. */
+/** The parts of `Location`. A part that is null is taken from the request; a null port is the scheme's default. */
 export const redirectAction = z
   .strictObject({
     type: z.literal('redirect'),
@@ -94,11 +99,11 @@ export const redirectAction = z
     port: port.nullable().default(null),
     /** Replaces path and query. */
     path: pathAndQueryText.nullable().default(null),
-    /** Stands before the path and the query of the request. */
+    /** Is put before the path and the query of the request. */
     pathPrefix: pathText.nullable().default(null),
     /**
-     * The elements that the path begins with, and what replaces them; other paths stay, and the query does. Absent:
-     * none.
+     * Replaces the leading elements `from` of the path by `to`. Paths that do not begin with them stay, and so does the
+     * query. Absent: nothing is replaced.
      */
     prefix: z.strictObject({ from: pathText, to: pathText }).optional(),
   })
@@ -108,7 +113,7 @@ export const redirectAction = z
   })
   .refine(({ path, pathPrefix, prefix }) => prefix === undefined || (path === null && pathPrefix === null), {
     path: ['prefix'],
-    message: 'stands beside path or pathPrefix',
+    message: 'excludes path and pathPrefix',
   })
 
 /** An answer without a body. */
@@ -122,10 +127,10 @@ export type ForwardAction = z.infer<typeof forwardAction>
 export type RedirectAction = z.infer<typeof redirectAction>
 export type RespondAction = z.infer<typeof respondAction>
 
-/** Conditions of one route. */
+/** Limit of conditions per route. */
 export const MOST_ROUTE_CONDITIONS = 100
 
-/** The settings of a route besides its name: which requests it takes, and what happens to them. */
+/** The settings of a route: which requests it takes, and what happens to them. */
 export const routeOptions = {
   enabled: z.boolean().default(true),
   /** All must hold. An empty list takes every request. */

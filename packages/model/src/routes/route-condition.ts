@@ -43,7 +43,9 @@ export const pathAndQueryText = z
     'must begin with / and hold only what RFC 3986 allows in a path and a query; encode others as %XX',
   )
 
-/** A regular expression of the subset that `parseRegex` has. Whether its automaton is too large, the planner says. */
+/**
+ * A regular expression of the subset that `parseRegex` accepts. The planner checks whether its automaton is too large.
+ */
 const regexText = (anyCase: boolean) =>
   z
     .string()
@@ -81,10 +83,10 @@ const printable = z
   .max(1024)
   .regex(/^[ -~]*$/, 'must hold printable ASCII only')
 
-/** For the values of a condition that are compared one by one. */
+/** Limit for all values of a condition that are compared one by one. */
 const MOST_CHARACTERS = 4_000
 
-/** Values of one condition, but for expressions. */
+/** Limit of values per condition. Regular expressions have a lower one. */
 export const MOST_CONDITION_VALUES = 64
 const valuesOf = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(MOST_CONDITION_VALUES)
 const textsOf = <T extends z.ZodType<string>>(value: T) =>
@@ -92,7 +94,7 @@ const textsOf = <T extends z.ZodType<string>>(value: T) =>
     message: `have more than ${MOST_CHARACTERS} characters together`,
   })
 const regexesOf = (anyCase: boolean) => z.array(regexText(anyCase)).min(1).max(8)
-/** Inverted: the condition holds when none of the values fits. */
+/** Whether the condition is inverted: it then holds if none of the values fits. */
 const not = z.boolean().default(false)
 
 const hostValues = valuesOf(hostText)
@@ -102,12 +104,12 @@ const wildcardValues = valuesOf(
   }),
 )
 
-/** How a text is compared with a part of it. */
+/** Comparisons of a text with a part of it. */
 const PARTS = ['prefix', 'ends-with', 'contains'] as const
 const PATH_PARTS = ['ends-with', 'contains'] as const
 const TEXTS = ['exact', ...PARTS] as const
 
-/** The `Host` of the request, without port and last dot, in lower case. */
+/** The `Host` of the request, without port and trailing dot, in lower case. */
 const hostCondition = z.discriminatedUnion(
   'compare',
   [
@@ -141,7 +143,7 @@ const pathCondition = z.discriminatedUnion(
 
 const methodCondition = z.strictObject({ on: z.literal('method'), values: valuesOf(z.enum(HTTP_METHODS)), not })
 
-/** A named part of a request, which it can have several times: one that fits is enough. */
+/** A named part of a request, such as a header. If the request has several of that name, one that fits is enough. */
 const namedCondition = <On extends 'header' | 'cookie' | 'query' | 'client-name'>(on: On, name: z.ZodType<string>) =>
   z.discriminatedUnion(
     'compare',
@@ -152,7 +154,7 @@ const namedCondition = <On extends 'header' | 'cookie' | 'query' | 'client-name'
     { error: `must be one of ${[...TEXTS, 'regex'].join(', ')}` },
   )
 
-/** A line of the header, or one of its elements between commas. */
+/** Compared are each line of the header, and each of its comma-separated elements. */
 const headerCondition = namedCondition('header', headerName)
 const cookieCondition = namedCondition('cookie', cookieName)
 /** Compared with the query as it was sent, not decoded. */
@@ -164,7 +166,7 @@ const partOfName = z
   .max(32)
   .regex(/^[A-Za-z][A-Za-z0-9]*$/, 'is not a part of a name, such as CN or OU')
 const clientNameCondition = namedCondition('client-name', partOfName)
-/** Whether the client has shown a certificate. Listeners that ask for one refuse those that do not fit. */
+/** Whether the client has presented a certificate. It is a valid one, unless the listener accepts invalid ones. */
 const clientCertificateCondition = z.strictObject({
   on: z.literal('client-certificate'),
   values: valuesOf(z.enum(['present', 'absent'])),

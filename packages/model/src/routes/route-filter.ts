@@ -3,8 +3,8 @@ import { HTTP_METHODS } from '../health-checks/health-monitor.ts'
 import { headerName, hostText, pathText } from './route-condition.ts'
 
 /**
- * Headers that say how a message is transferred, or where it goes: changed, they would desynchronise the proxy and a
- * member (RFC 9110 section 7.6.1, RFC 9112 section 6), or be undone by the proxy.
+ * Headers that say how a message is transferred, or where to. A change would desynchronise the proxy and a member (RFC
+ * 9110 section 7.6.1, RFC 9112 section 6), or the proxy would undo it.
  */
 const FIXED_HEADERS: ReadonlySet<string> = new Set([
   'connection',
@@ -25,7 +25,7 @@ export const changeableHeader = headerName.refine((name) => !FIXED_HEADERS.has(n
   message: 'is a header that says how messages are transferred; use rewrite for the host',
 })
 
-/** RFC 9110 section 5.5, without what is not ASCII, and without spaces around it. */
+/** RFC 9110 section 5.5, restricted to ASCII, without spaces at either end. */
 const headerValue = z
   .string()
   .max(1024)
@@ -72,8 +72,8 @@ const origin = z
   .refine((text) => Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= 65_535, { message: 'has a port above 65535' })
 
 /**
- * Cross-origin requests (the Fetch standard, CORS protocol). The proxy answers preflight requests; a member's own
- * headers of the protocol are replaced. `*` is any.
+ * Cross-origin requests (CORS protocol, Fetch standard). The proxy answers preflight requests and replaces members' own
+ * headers of the protocol. `*` means any.
  */
 const cors = z.strictObject({
   type: z.literal('cors'),
@@ -102,7 +102,7 @@ export const routeFilter = z.discriminatedUnion('type', [requestHeaders, respons
 })
 export type RouteFilter = z.infer<typeof routeFilter>
 
-/** Most characters of all texts in the filters of one route: nodes keep them in one row of a map. */
+/** Limit of all filters of one route together, as JSON: nodes keep them in one row of a map. */
 const MOST_CHARACTERS = 3_000
 
 /** The filters for requests and responses between client and pools. At most one of each type. */
@@ -116,7 +116,7 @@ export const routeFilters = z
     message: `have more than ${MOST_CHARACTERS} characters together`,
   })
 
-/** Filters for one of several pools. Only the route as a whole decides who may read an answer (CORS). */
+/** Filters for one of several pools. CORS is excluded: it must be the same for all pools of a route. */
 export const shareFilters = routeFilters.refine((filters) => filters.every(({ type }) => type !== 'cors'), {
   message: 'must be of types request-headers, response-headers and rewrite',
 })

@@ -5,7 +5,7 @@ import { MOST_MIRRORS } from './route-words.ts'
 /** Percentages are rounded to 0.0001, which is close to fractions such as 1/3. */
 const PARTS_OF_A_PERCENT = 10_000
 
-/** A pool that gets copies of a share of a route's requests. Its responses are thrown away. */
+/** A pool that gets copies of a percentage of a route's requests. Its responses are discarded. */
 export const routeMirror = z.strictObject({
   poolId: uuid,
   /** 0 to 100. Rounded to 0.0001. */

@@ -5,14 +5,14 @@ const MOST_MS = 86_400_000
 const timeoutMs = z.number().int().min(0).max(MOST_MS).nullable().default(null)
 
 /**
- * How long the requests of a route may take, in milliseconds, as in Gateway API (GEP-1742). Who waits longer gets 504. 0 is
- * no limit, also none of the listener; null leaves the listener's `memberMs`.
+ * How long the requests of a route may take, in milliseconds, as in Gateway API (GEP-1742). After that the client gets
+ * 504. 0: no limit, not even the listener's. Null: the listener's `memberMs`.
  */
 export const routeTimeouts = z
   .strictObject({
-    /** From the request until the response begins, connecting and all attempts included. */
+    /** From the client's request to the beginning of the response, with connecting and all attempts. */
     requestMs: timeoutMs,
-    /** From when a member has the request until its response begins. */
+    /** From when a member has received the request to the beginning of its response. */
     backendRequestMs: timeoutMs,
   })
   .refine(({ requestMs, backendRequestMs }) => requestMs !== null || backendRequestMs !== null, {

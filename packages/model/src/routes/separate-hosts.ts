@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { hostText } from './route-condition.ts'
 
 const WILDCARD = '*.'
-/** For all of them together, with separators: nodes keep them in one line. */
+/** Limit of all names together, with separators: nodes keep them in one line. */
 const MOST_CHARACTERS = 8000
 
 /** A host name, or `*.` and a domain for all names below it. */
@@ -14,9 +14,9 @@ const hostOrWildcard = z
   })
 
 /**
- * Hosts that a listener keeps apart: a request whose host is, by the narrowest of these names, of another one than the
- * name that its connection asked for (SNI) gets 421 (RFC 9110 section 15.5.20). Hosts of none of these names are of one
- * together.
+ * Hosts that a listener keeps apart. Each host belongs to the narrowest of these names that covers it; hosts that none
+ * covers belong together. A request gets 421 (RFC 9110 section 15.5.20) if its host and the server name (SNI) of its
+ * connection belong to different names.
  */
 export const separateHosts = z
   .array(hostOrWildcard)
@@ -25,7 +25,7 @@ export const separateHosts = z
   .refine((names) => new Set(names).size === names.length, { message: 'names a host twice' })
   .refine(areSeparable, { message: `has more than ${MOST_CHARACTERS} characters in all` })
 
-/** Whether so many names can be kept apart. */
+/** Whether these names are within the limits. */
 export function areSeparable(names: readonly string[]): boolean {
   return names.reduce((sum, { length }) => sum + length + 1, 0) <= MOST_CHARACTERS && names.length <= 400
 }

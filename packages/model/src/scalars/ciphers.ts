@@ -1,6 +1,6 @@
 /**
- * Cipher suites of TLS by OpenSSL's names. Those that OpenSSL 3.0 offers to certificates of RSA and ECDSA, with forward
- * secrecy (RFC 9325 section 4.1). Suites with CBC are there for old clients that have nothing else.
+ * TLS cipher suites by OpenSSL's names: those with forward secrecy (RFC 9325 section 4.1) that OpenSSL 3.0 offers for
+ * RSA and ECDSA certificates. Suites with CBC are included for old clients that support nothing else.
  */
 
 export const TLS13_CIPHERS = [

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** The record beside a name that says whose it is has `aaaa-` in front of the first label. */
+/** The name of the record that marks who owns a name is that name with `aaaa-` before the first label. */
 const MARK_LENGTH = 5
 const MOST_LABEL = 63
 const MOST_NAME = 253
 const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
-/** Why a text is no name in lower case that a load balancer can have (RFC 1123 section 2.1); null if it is one. */
+/** Why a text is not a lower-case DNS name that a load balancer can have (RFC 1123 section 2.1). Null: it is one. */
 export function whyNotDnsName(name: string): string | null {
   const labels = name.split('.')
   const [first = '', ...others] = labels
@@ -21,8 +21,8 @@ export function whyNotDnsName(name: string): string | null {
 }
 
 /**
- * A full name, in lower case and without a dot at the end. `*` as the first label stands for all names below the others
- * that do not exist themselves.
+ * A fully qualified name, in lower case and without a trailing dot. `*` as the first label is a DNS wildcard: it stands
+ * for all names below the other labels that do not exist themselves.
  */
 export const dnsName = z
   .string()
@@ -36,7 +36,7 @@ export const dnsName = z
   })
 
 const distinct = (names: readonly string[]): boolean => new Set(names).size === names.length
-/** For one load balancer. */
+/** Limit of names per load balancer. */
 export const MOST_DNS_NAMES = 16
 const MOST_DOMAINS = 100
 
@@ -46,9 +46,12 @@ export const dnsNames = z.array(dnsName).max(MOST_DNS_NAMES).refine(distinct, { 
 /** The DNS names that a project may use: exact names, and wildcards (`*.example.org`) for all names below. */
 export const domains = z.array(dnsName).max(MOST_DOMAINS).refine(distinct, { message: 'has a domain twice' })
 
-/** Seconds for which resolvers may keep an answer. */
+/** How long resolvers may cache an answer, in seconds. */
 export const dnsTtlSeconds = z.number().int().min(1).max(604_800)
 
-/** Whether a domain covers a name. `*.example.org` covers all names below `example.org`, at any depth, not itself. */
+/**
+ * Whether a domain covers a name. `*.example.org` covers all names below `example.org`, at any depth, but not
+ * `example.org`.
+ */
 export const coversName = (domain: string, name: string): boolean =>
   domain === name || (domain.startsWith('*.') && name.endsWith(domain.slice(1)))

@@ -1,8 +1,8 @@
 /**
  * `tcp`, `udp` and `sctp` listeners forward connections. `http`, `https`, `tcp-proxy`, `tls` and `tls-passthrough`
- * listeners terminate them in the L7 proxy. `https` is HTTP whose TLS the proxy ends. `tls` ends TLS of any other
- * connection, and `tls-passthrough` passes it on as it is, both by the name that the client asks for. A `metrics`
- * listener has no pool: it answers `GET /metrics` with the figures of its load balancer.
+ * listeners terminate them in the L7 proxy. `https` is HTTP over TLS that the proxy terminates. `tls` terminates the
+ * TLS of any other protocol, and `tls-passthrough` forwards TLS unchanged; both choose the pool by the client's server
+ * name. A `metrics` listener has no pool: it answers `GET /metrics` with the metrics of its load balancer.
  */
 export const LISTENER_PROTOCOLS = [
   'tcp',
@@ -19,27 +19,30 @@ export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
 
 const FORWARDED: ReadonlySet<ListenerProtocol> = new Set(['tcp', 'udp', 'sctp'])
 
-/** Whether the proxy ends TLS, with certificates of the project. */
+/** Whether the proxy terminates TLS, with certificates of the project. */
 export const endsTls = (protocol: ListenerProtocol): boolean => protocol === 'https' || protocol === 'tls'
 
-/** Whether the proxy reads the requests of clients and passes them on. */
+/** Whether the proxy parses HTTP requests and forwards them. */
 export const readsRequests = (protocol: ListenerProtocol): boolean => protocol === 'http' || protocol === 'https'
 
-/** Whether connections go by the name that the client asks for (SNI, RFC 6066 section 3). */
+/** Whether the client's server name (SNI, RFC 6066 section 3) selects the pool of a connection. */
 export const goesByServerName = (protocol: ListenerProtocol): boolean =>
   protocol === 'tls' || protocol === 'tls-passthrough'
 
 type OnPort = { readonly protocol: ListenerProtocol; readonly port: number }
 
 /**
- * Whether a listener gets its connections from another one of its port: that one passes TLS on for the names of its
- * routes, and this one ends TLS for all others.
+ * Whether a listener gets its connections from a `tls-passthrough` listener on the same port. That one forwards TLS for
+ * the server names of its routes, and this one terminates TLS for all others.
  * @param all listeners of its load balancer
  */
 export const isBehind = ({ protocol, port }: OnPort, all: readonly OnPort[]): boolean =>
   endsTls(protocol) && all.some((other) => other.protocol === 'tls-passthrough' && other.port === port)
 
-/** The other listener's part: what none of its routes takes goes to the one that is found. */
+/**
+ * The listener that gets the connections that no route of a `tls-passthrough` listener takes (`isBehind`). Undefined if
+ * there is none.
+ */
 export const listenerBehind = <L extends OnPort>({ protocol, port }: OnPort, all: readonly L[]): L | undefined =>
   protocol === 'tls-passthrough' ? all.find((other) => other.port === port && endsTls(other.protocol)) : undefined
 
@@ -47,8 +50,8 @@ export const listenerBehind = <L extends OnPort>({ protocol, port }: OnPort, all
 export const isProxied = (protocol: ListenerProtocol): boolean => !FORWARDED.has(protocol)
 
 /**
- * Whether the kernel must track a listener's connections. Balanced connections are translated. Connection limits and
- * allow lists work on tracked connections. A plain proxied listener needs no tracking.
+ * Whether the kernel must track a listener's connections. It must if it forwards them, since it translates addresses,
+ * and for connection limits and allow lists, which work on tracked connections.
  */
 export const isTracked = ({
   protocol,

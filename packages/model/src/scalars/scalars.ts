@@ -47,7 +47,7 @@ export const metaShape = {
   name: nameText,
   description: z.string().max(255),
   createdAt: timestamp,
-  /** Null until the first change. A part's time moves with its own fields, not with those of the parts inside it. */
+  /** Null until the first change. That of a part changes with its own fields, not with those of the parts inside it. */
   updatedAt: timestamp.nullable(),
 } as const
 
