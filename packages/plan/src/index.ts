@@ -1,8 +1,9 @@
 /**
  * Pure planning: data in, decisions with reasons out.
  *
- * It decides which slot a member serves, which address is free, what a quota allows, which node announces, and what
- * each node gets. It does no I/O and reads no clock. An impossible request is a reason in the result, not an exception.
+ * This package decides which slot a member serves, which address is free, what a quota allows, which node announces,
+ * and what each node gets. It does no I/O and reads no clock. An impossible request yields a reason in the result, not
+ * an exception.
  */
 export { isSelected } from './announcers/bgp/plan-bgp.ts'
 export type { GroupNode } from './announcers/group-node.ts'

@@ -13,34 +13,38 @@ export type AnnouncedVip = Pick<LoadBalancer['vips'][number], 'scope' | 'poolId'
 
 /** One announcer's part of a node's entry `group`. */
 export interface AnnouncerPart {
-  /** Its own fields of the entry; empty when the node takes no part. */
+  /** The announcer's own fields of the entry. Empty: the node takes no part. */
   readonly fields: Partial<AnnouncerParts>
-  /** What keeps the node from announcing as its group shall. */
+  /** Problems that keep the node from announcing as its group requires. */
   readonly problems: readonly Reason[]
-  /** Milliseconds since 1970 when it changes by time alone; null when it does not. */
+  /** When time alone changes the part next, in milliseconds since 1970. Null: it does not. */
   readonly againAtMs: number | null
 }
 
 /**
- * How one announcer is planned. Pure.
- * @typeParam Terms plain data, `via` and what else every announcement of a group is made of
+ * Plans for one announcer: announcements of addresses, and the nodes' parts in the group. Pure.
+ * @typeParam Terms plain data that all announcements of a group are made of; `via` names the announcer
  */
 export interface AnnouncerPlanner<Terms> {
   /**
-   * While they stay the same, so do the announcements of the group's load balancers, but for their shards.
-   * @param group null where there is no group
+   * The terms of a group. While they are equal, so are the announcements of the group's load balancers, except for
+   * their shards.
+   * @param group null: there is no group
    */
   terms(group: GroupSettings | null, advertisements: readonly BgpAdvertisementIntent[]): Terms
   /**
    * How a node announces an address of the fabric.
-   * @param shard whose master alone announces it; null where that is not so
+   * @param shard the shard whose master alone announces it. Null: the announcement does not depend on a shard
    */
   announce(terms: Terms, vip: AnnouncedVip, shard: number | null): Announce
-  /** The same for an address inside a tenant network, a VIP or one that the nodes share. */
+  /** How a node announces an address inside a tenant network: a VIP, or an address that the nodes share. */
   announceInside(shard: number | null): Announce
-  /** Nodes' parts in the group, by id. Left out: it has none of its own. */
+  /** The nodes' parts in the group, by node id. Absent: the announcer needs none. */
   parts?(input: GroupPlanInput): ReadonlyMap<string, AnnouncerPart>
-  /** Whether a node with this status could announce what another gives up. Left out: every connected node could. */
+  /**
+   * Whether a node with this status could announce the addresses that another gives up. Absent: every connected node
+   * could.
+   */
   canTakeOver?(status: AnnouncerStatus): boolean
 }
 

@@ -15,7 +15,7 @@ import type { GroupPlanInput } from './group-plan-input.ts'
 import { l2Planner } from './l2/planner.ts'
 import { vrrpPlanner } from './vrrp/planner.ts'
 
-/** How each announcer is planned. A new one is a word in this line. */
+/** The planner of each announcer. A new one is a name in this line. */
 const BY_NAME = { l2: l2Planner, vrrp: vrrpPlanner, bgp: bgpPlanner }
 
 type TermsOf = { readonly [N in AnnouncerName]: ReturnType<(typeof BY_NAME)[N]['terms']> }
@@ -33,7 +33,7 @@ export function announceTerms(
   return PLANNERS[announcerInUse(group)].terms(group, advertisements)
 }
 
-/** How a node announces an address. @param shard whose master alone announces it; null where that is not so */
+/** As `AnnouncerPlanner.announce`. */
 export function announceVip<N extends AnnouncerName>(
   terms: TermsOf[N] & { readonly via: N },
   vip: AnnouncedVip,
@@ -43,8 +43,10 @@ export function announceVip<N extends AnnouncerName>(
 }
 
 /**
- * How a node answers for an address inside a tenant network. While a group changes to another kind of announcer, what
- * was placed before is announced as it was placed.
+ * As `AnnouncerPlanner.announceInside`. While a group changes between announcers with and without shards, an address is
+ * announced by the kind of announcer that it was placed for.
+ * @param announcer of the group; undefined: there is no group
+ * @param shard the shard that the address was placed in; null: none
  */
 export function announceInside(announcer: AnnouncerName | undefined, shard: number | null): Announce {
   const placed = shard === null ? ANNOUNCER_WITHOUT_GROUP : DEFAULT_ANNOUNCER
@@ -52,12 +54,12 @@ export function announceInside(announcer: AnnouncerName | undefined, shard: numb
   return PLANNERS[fits ? announcer : placed].announceInside(shard)
 }
 
-/** Nodes' parts in their group, by id, of every announcer that the group uses. */
+/** The nodes' parts in their group, by node id, one map for each announcer that the group uses. */
 export function announcerParts(input: GroupPlanInput): readonly ReadonlyMap<string, AnnouncerPart>[] {
   return namesInUse(input.group).flatMap((one) => PLANNERS[one].parts?.(input) ?? [])
 }
 
-/** Whether a node with this status could announce what another node of the group gives up. */
+/** Whether a node with this status could announce the addresses that another node of the group gives up. */
 export const canTakeOver = (group: NodeGroup, status: AnnouncerStatus): boolean =>
   namesInUse(group).every((one) => PLANNERS[one].canTakeOver?.(status) ?? true)
 

@@ -2,8 +2,8 @@ import { type BgpAdvertisementIntent, DEFAULT_GROUP_NAME, hasShards, type NodeGr
 import { type AnnounceTerms, announceTerms } from '../announcers/registry.ts'
 
 /**
- * Everything that a load balancer's plan reads of its group, except the nodes. A changed value makes the load balancers
- * be planned again. A field added here is compared automatically.
+ * Everything about its group that a load balancer's plan depends on, except the nodes. When the value changes, the
+ * group's load balancers are planned again. New fields are compared without further code.
  */
 export interface CarryingGroup {
   readonly id: string
@@ -11,12 +11,12 @@ export interface CarryingGroup {
   readonly announcing: GroupAnnouncing
 }
 
-/** The terms of announcements and, where the group's nodes elect, the number of shards. */
+/** The terms of the group's announcements and, if it has shards, their number. */
 export type GroupAnnouncing = AnnounceTerms | Sharded
 export type Sharded = AnnounceTerms & { readonly shards: number }
 
 /**
- * @param group null if there is no group with that id
+ * @param group null: there is no group with this id
  * @param advertisements all stored ones
  */
 export const carryingGroup = (

@@ -1,28 +1,30 @@
 import type { GroupNode } from '../announcers/group-node.ts'
 
 /**
- * How long a planned move waits for connected nodes to confirm that they know of it. A busy node takes seconds, and
- * resets connections that reach it before. One that is connected and never confirms must not keep the move for ever.
+ * How long a planned move waits until all connected nodes have confirmed that they know of it. A busy node takes
+ * seconds, and would reset connections that reach it earlier. The limit keeps a node that never confirms from blocking
+ * the move for ever.
  */
 export const KNOWN_WITHIN_MS = 10_000
-/** How long it waits for the last of the nodes that may take over, if another one can already. */
+/** How long a planned move waits for nodes that cannot take over yet, if another one can already. */
 const READY_WITHIN_MS = 10_000
 
 export interface HeldDrains {
-  /** Draining nodes that keep their addresses for now. */
+  /** Ids of draining nodes that keep their addresses for now. */
   readonly nodeIds: ReadonlySet<string>
-  /** By id of a draining node: names of the nodes that it waits for because they cannot take over yet. */
+  /** By id of the draining node: names of the nodes that it waits for, because they cannot take over yet. */
   readonly waitsFor: ReadonlyMap<string, readonly string[]>
-  /** Milliseconds since 1970 when time alone changes that; null if it does not. */
+  /** When time alone changes this next, in milliseconds since 1970. Null: it does not. */
   readonly againAtMs: number | null
 }
 
 /**
- * Drains that do not begin yet, because a node that would take over
- * - does not know yet where to forward packets of the drained node's connections, for at most ten seconds
- * - cannot announce yet: a node that has just started has no session with a router, and the addresses would be nowhere.
- *   If no other node can, the drained node keeps them, as it does without a successor.
- * @param knows whether a node confirmed its present group entry
+ * Drains that do not begin yet, for one of two reasons:
+ * - A node that would take over does not know yet where to forward the packets of the drained node's connections. The
+ *   drain waits at most ten seconds for that.
+ * - A node that would take over cannot announce yet, because it has just started and has no session with a router. If
+ *   none of the others can, the drained node keeps its addresses, as it does without a successor.
+ * @param knows whether a node has confirmed its present group entry
  */
 export function heldBack(nodes: readonly GroupNode[], knows: (node: GroupNode) => boolean, nowMs: number): HeldDrains {
   const others = nodes.filter(({ scheduling, connection }) => scheduling !== 'draining' && connection === 'connected')
@@ -34,7 +36,7 @@ export function heldBack(nodes: readonly GroupNode[], knows: (node: GroupNode) =
   const ends: number[] = []
   for (const { id, scheduling, drainedSince, canTakeOver } of nodes) {
     if (scheduling !== 'draining' || drainedSince === null) continue
-    // A node that announces nothing itself has nothing to lose.
+    // A node that cannot announce either loses nothing by the drain.
     const awaited = canTakeOver === true && unready.length > 0
     const endMs = Date.parse(drainedSince) + Math.max(knownWithinMs, awaited ? readyWithinMs : 0)
     if (nowMs >= endMs) continue
@@ -50,8 +52,9 @@ export function heldBack(nodes: readonly GroupNode[], knows: (node: GroupNode) =
 }
 
 /**
- * Ids of enabled nodes that cannot announce yet, while a node of the group drains and another one can: they take over only
- * if no other does. Else none: nodes that start together share the shards, whichever is the first with a session.
+ * Ids of enabled nodes that cannot announce yet and therefore take over only if no other node can. There are such nodes
+ * only while a node of the group drains and another one can take over. Otherwise nodes that start together share the
+ * shards, whichever has a session first.
  */
 export function unreadyOf(nodes: readonly GroupNode[]): ReadonlySet<string> {
   const others = nodes.filter(({ scheduling, connection }) => scheduling === 'enabled' && connection === 'connected')

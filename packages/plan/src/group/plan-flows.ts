@@ -5,7 +5,7 @@ const FLOWS_PORT = 7300
 
 /**
  * The nodes with which a node replicates its flows: those that can take over its shards. Null for a single node, and
- * for a group from before it had a key.
+ * for a group of an earlier version, which has no key.
  */
 export const planFlows = (
   { flowsKey }: Pick<NodeGroup, 'flowsKey'>,

@@ -6,15 +6,15 @@ import { planFlows } from './plan-flows.ts'
 import { planSecondChance } from './plan-second-chance.ts'
 
 export interface GroupPlan {
-  /** By node id. Where the planner chooses who announces, nodes take part in nothing but second chances and watches. */
+  /** By node id. If the planner chooses which node announces, an entry has only a second chance and a watch, if any. */
   readonly entries: ReadonlyMap<string, GroupEntry>
-  /** What keeps a node from announcing as its group requires, by node id. */
+  /** Problems that keep a node from announcing as its group requires, by node id. */
   readonly problems: ReadonlyMap<string, readonly Reason[]>
-  /** Milliseconds since 1970 when time alone changes the plan; null if it does not. */
+  /** When time alone changes the plan next, in milliseconds since 1970. Null: it does not. */
   readonly againAtMs: number | null
 }
 
-/** Plans each node's part in its group's announcements. It depends on its input alone. */
+/** Plans each node's part in its group. Pure. */
 export function planGroup(input: GroupPlanInput): GroupPlan {
   const { group, nodes, watches } = input
   const entries = new Map<string, GroupEntry>()

@@ -1,24 +1,24 @@
 import { isAnnouncedByEveryNode, type NodeGroup, type SecondChance } from '@spout/model'
 import { type GroupNode, hasSuccessor } from '../announcers/group-node.ts'
 
-/** Limit of forwards for a packet that belongs to no connection. */
+/** Limit of how often a packet that belongs to no connection is forwarded. */
 const MOST_HOPS = 8
 
 export interface SecondChancePlan {
   /** By node id. Nodes without a part are left out. */
   readonly byNode: ReadonlyMap<string, SecondChance>
-  /** Milliseconds since 1970 when time alone changes the plan; null if it does not. */
+  /** When time alone changes the plan next, in milliseconds since 1970. Null: it does not. */
   readonly againAtMs: number | null
 }
 
 /**
- * Where a node forwards packets of proxied connections that it does not know: to the node that was drained last, from
- * there to the one drained before it, and so on. Where every node announces, routers may move any node's flows when a
- * node goes or returns, so the other nodes follow. All nodes use the same order, so a packet comes to an end. A lost
- * node has lost its connections, and a node whose clients have all gone has none.
+ * Plans where a node forwards packets of proxied connections that it does not know: to the node that was drained last,
+ * from there to the one drained before it, and so on. If every node announces, routers may move flows of any node when
+ * a node leaves or returns, so all other nodes are next in that order. All nodes use the same order, so forwarding
+ * ends. Lost nodes are not in it, because they have lost their connections, nor are drained nodes without clients.
  * @param nodes the existing nodes of the group, silent ones too, by id
- * @param heldBack ids of draining nodes that keep their addresses for now: the others know the way to them already, and they
- *   ask no client to reconnect yet
+ * @param heldBack ids of draining nodes that keep their addresses for now. Other nodes already learn where to forward
+ * their packets, but they do not ask clients to reconnect yet
  */
 export function planSecondChance(
   group: Pick<NodeGroup, 'announcer' | 'secondChanceSeconds'>,
@@ -34,13 +34,13 @@ export function planSecondChance(
   const moves = nodes.flatMap(moved).sort(byTime)
   const since = moves.at(-1)
   if (since === undefined) return { byNode: new Map(), againAtMs: null }
-  // A node gives up its clients with its addresses, even if it returns before they do. Where every node announces, a
-  // returning node takes clients from all others.
+  // The times since which a node drains its clients: since its own drain, even if it returns earlier than they leave.
+  // If every node announces, also since another node returned, because that one takes clients from all others.
   const left = (node: GroupNode): readonly (string | null)[] => [
     (node.scheduling === 'draining' || node.departed !== true) && !heldBack.has(node.id) ? node.drainedSince : null,
     ...(dealtAnew ? nodes.filter((one) => one !== node && isBack(one)) : []).map((one) => one.schedulingSince),
   ]
-  // A shard that was handed over leaves connections behind, as a drain does.
+  // When a node last left connections behind: by a drain, or by handing over a shard.
   const leftAt = ({ drainedSince, departed, movedSince = null }: GroupNode): string | null =>
     [departed === true ? null : drainedSince, movedSince].filter(isLately).sort(byTime).at(-1) ?? null
   const present = nodes.filter(

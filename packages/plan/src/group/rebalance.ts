@@ -3,15 +3,15 @@ import type { AnnouncerStatus } from '../announcers/announcer-planner.ts'
 import type { GroupNode } from '../announcers/group-node.ts'
 import { canTakeOver } from '../announcers/registry.ts'
 
-/** A node of a group that may get shards. */
+/** A node of a group, as far as balancing depends on it. */
 export interface BalancedNode extends Pick<GroupNode, 'id' | 'name' | 'scheduling' | 'connection'> {
-  /** Its data plane has everything that it should. */
+  /** Whether its data plane has everything that it should. */
   readonly inSync: boolean
-  /** False while it could not announce what it gets, and another node of the group could. */
+  /** False while it could not announce the addresses of a shard, but another node of the group could. */
   readonly canAnnounce: boolean
 }
 
-/** Where nodes and their statuses are read. */
+/** The readers of nodes and their statuses. */
 export interface NodesRead {
   readonly view: { list(kind: 'node'): readonly Node[] }
   readonly status: { node(id: string): Pick<NodeStatus, 'connection' | 'inSync'> & AnnouncerStatus }
@@ -27,26 +27,27 @@ export function balancedNodes(group: NodeGroup, { view, status: statuses }: Node
       const { connection, inSync } = status
       return { id, name, scheduling, connection, inSync, canAnnounce: canTakeOver(group, status) }
     })
-  // Where no node could, none has anything to lose.
+  // If no node can announce, a move makes nothing worse.
   return own.some(({ canAnnounce }) => canAnnounce) ? own : own.map((node) => ({ ...node, canAnnounce: true }))
 }
 
-/** The facts about a shard that balancing needs. */
+/** A shard, as far as balancing depends on it. */
 export type BalancedShard = Pick<ShardStatus, 'number' | 'ownerNodeId' | 'state' | 'nodes'>
 
 export interface MoveStep extends PlannedMove {
   readonly state: 'done' | 'moving' | 'waiting' | 'failed'
-  /** Why it failed, or what it still waits for; else null. */
+  /** Why it failed, or what it still waits for. Null otherwise. */
   readonly message: string | null
 }
 
-/** Time limit of a move, after those before it. */
+/** Time limit of one move. The time of a move begins when that of the move before it ends. */
 export const STEP_MS = 15_000
 
 /**
- * The fewest moves after which the shards of ready nodes differ by at most one. Shards of other nodes stay: a draining
- * node hands over by itself, a cordoned one keeps what it has. So do shards without an owner, or with two.
- * @returns in order of the shards' numbers
+ * The fewest moves after which the numbers of shards of ready nodes differ by at most one. Shards of other nodes stay:
+ * a draining node hands over by itself, and a cordoned one keeps its shards. Shards without exactly one owner stay,
+ * too.
+ * @returns the moves, in order of the shards' numbers
  */
 export function planRebalance(
   shards: readonly BalancedShard[],
@@ -58,7 +59,7 @@ export function planRebalance(
     if (state === 'settled') owned.get(ownerNodeId ?? '')?.push(number)
   const total = [...owned.values()].reduce((sum, numbers) => sum + numbers.length, 0)
   const least = Math.floor(total / Math.max(1, ready.length))
-  // Nodes that own most keep the remainder, so that nothing moves for that.
+  // The nodes that own most get the remainder, so that fewer shards move.
   const quota = new Map(
     [...owned]
       .sort(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1))
@@ -82,8 +83,8 @@ export function whyNotReady({ name, scheduling, connection, inSync, canAnnounce 
 }
 
 /**
- * The progress of requested moves: one at a time, each when its new owner is ready, none after a failed one. It is
- * worked out anew from the present owners, so any process can continue.
+ * The progress of requested moves. They run one at a time, each when its new owner is ready, and none after a failed
+ * one. The progress is computed from the present owners, so that any process can continue.
  */
 export function rebalanceSteps(
   { askedAt, moves }: NonNullable<NodeGroup['rebalance']>,
@@ -109,6 +110,7 @@ export function rebalanceSteps(
 export const moveUnderWay = (steps: readonly MoveStep[]): MoveStep | null =>
   steps.find(({ state }) => state === 'moving') ?? null
 
+/** Why a move can no longer succeed; null if it can. */
 function whyNever(
   { fromNodeId, toNodeId }: PlannedMove,
   shard: BalancedShard | undefined,
@@ -120,7 +122,7 @@ function whyNever(
   return owner === null || owner === fromNodeId || owner === toNodeId ? null : 'the shard has another owner by now'
 }
 
-/** A node that applies a change is briefly not ready, so it gets time. */
+/** Why a move cannot succeed at the moment; null if it can. A node that applies a change is only briefly not ready. */
 function whyNotYet(
   { toNodeId }: PlannedMove,
   shard: BalancedShard | undefined,

@@ -2,8 +2,8 @@ import type { NodeGroup, PlannedMove } from '@spout/model'
 import { type BalancedNode, type BalancedShard, type MoveStep, STEP_MS, whyNotReady } from './rebalance.ts'
 
 /**
- * The move that takes a shard off its owner: to the ready node that owns the fewest shards and takes part in this one.
- * @returns null if there is no such node, or the shard has no owner
+ * The move that takes a shard away from its owner, to the ready node with the fewest shards that takes part in this
+ * one. Null if there is no such node, or the shard has no owner.
  */
 export function planShardFailover(
   { number, ownerNodeId, nodes: parts }: BalancedShard,
@@ -20,9 +20,8 @@ export function planShardFailover(
 }
 
 /**
- * The moves of a group with one more, which comes first. Of the others those that failed are dropped: they would run
- * again.
- * @param steps the progress of the moves before
+ * Puts a move before the present moves of a group. Failed ones are dropped, because they would run again.
+ * @param steps the progress of the present moves
  */
 export const withMove = (move: PlannedMove, steps: readonly MoveStep[]): readonly PlannedMove[] => [
   move,
@@ -31,7 +30,10 @@ export const withMove = (move: PlannedMove, steps: readonly MoveStep[]): readonl
     .map(({ shard, fromNodeId, toNodeId }) => ({ shard, fromNodeId, toNodeId })),
 ]
 
-/** Until when a requested move may take the shard off the node, in milliseconds since 1970; null if none was. */
+/**
+ * Until when a requested move may take the shard away from the node, in milliseconds since 1970. Null: none was
+ * requested.
+ */
 export function mayLeaveUntilMs(
   { rebalance }: Pick<NodeGroup, 'rebalance'>,
   shard: number,

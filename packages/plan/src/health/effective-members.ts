@@ -4,13 +4,13 @@ type Carrier = Pick<NodeMember, 'id' | 'weight' | 'backup'>
 type PoolMembers = Pick<NodePool, 'panicThreshold'> & { readonly members: readonly (Carrier | null)[] }
 
 /**
- * Which members take new connections, given those that are down. Members of weight 0 take none and do not count.
+ * Decides which members take new connections. Members of weight 0 take none and do not count.
  *
  * - While an ordinary member is up, backup members are idle.
- * - With every ordinary member down, the backup members that are up serve. Their answers prove that the checks work.
- * - With less than `panicThreshold` percent of ordinary members up, health is ignored and every ordinary member serves:
- *   a mass failure is more likely the check's fault, and sending everything to the few that are left would kill those
- *   too.
+ * - If every ordinary member is down, the backup members that are up serve. Their answers prove that the checks work.
+ * - If less than `panicThreshold` percent of the ordinary members are up, health is ignored and every ordinary member
+ *   serves: a mass failure is more likely a fault of the check, and the few members that are left could not bear all
+ *   connections.
  *
  * Both data planes follow this rule: the proxy applies it to its servers, `effectiveSlots` to a slot table.
  *

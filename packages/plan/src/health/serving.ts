@@ -9,11 +9,12 @@ import {
 } from '@spout/model'
 import { isPanicking } from './effective-members.ts'
 
+/** How many members that are down a message names. */
 const NAMED = 3
 
 /**
- * How many of a load balancer's members answer, and why not all. Being programmed on nodes says nothing about that. A
- * member without checks, or not checked yet, counts as answering, because it gets traffic.
+ * How many of a load balancer's members answer, and why not all do. A member that is not checked, or not yet, counts as
+ * answering, because it gets traffic.
  * @param health by member id; members without an entry are not probed
  */
 export function servingOf(loadBalancer: LoadBalancer, health: ReadonlyMap<string, MemberHealth>): Serving {

@@ -1,10 +1,13 @@
-/** The routes that can hold in a class: those that name one of its keys, and those that name none. */
+/**
+ * An index of routes by the keys of classes that they name (of hosts, or of paths). It finds the routes that can match
+ * in a class: those that name one of its keys, and those that name none.
+ */
 export class Candidates<Route> {
   readonly #rank = new Map<Route, number>()
   readonly #naming = new Map<string, Route[]>()
   readonly #others: Route[] = []
 
-  /** @param keys it holds in classes with one of these only; undefined: it can hold in all */
+  /** @param keys of the only classes in which the route can match; undefined: it can match in all */
   add(route: Route, keys: readonly string[] | undefined): void {
     this.#rank.set(route, this.#rank.size)
     if (keys === undefined) this.#others.push(route)
@@ -15,7 +18,7 @@ export class Candidates<Route> {
     }
   }
 
-  /** The routes of these keys, in the order in which they were added. */
+  /** The routes that can match in a class with these keys, in the order in which they were added. */
   of(keys: Iterable<string>): readonly Route[] {
     const lists: (readonly Route[])[] = []
     for (const key of keys) {

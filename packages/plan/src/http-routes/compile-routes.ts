@@ -14,37 +14,37 @@ import { lookupText, type PathClass, pathClasses, pathHolds } from './path-class
 
 export { type HostClass, lookupText }
 
-/** The route that takes a request; null: none does. */
+/** The route that takes a request; null if none does. */
 export type Choice<Route> = Route | null
 
-/** The remaining tests of a request once its host and path are known. */
+/** A condition that remains to be tested when host and path of a request are known. */
 export type Test = MethodCondition | TestedCondition
 
 /**
- * One route for all requests; or a choice by method; or the first route whose tests hold. `other` takes the methods that
- * are not named, and the requests that no test holds for.
+ * Decides which route takes a request whose host and path are known: the same `route` for all; or one by method; or the
+ * first whose `tests` hold. `other` takes the other methods, and the requests for which no route's tests hold.
  */
 export type Outcome<Route> =
   | { readonly route: Choice<Route> }
   | { readonly methods: ReadonlyMap<string, Choice<Route>>; readonly other: Choice<Route> }
   | { readonly tests: readonly RouteTests<Route>[]; readonly other: Choice<Route> }
 
-/** A route that takes the requests for which all of its tests hold; it has at least one. */
+/** A route that takes the requests for which all of its tests hold. It has at least one test. */
 export interface RouteTests<Route> {
   readonly all: readonly Test[]
   readonly route: Route
 }
 
-/** Requests whose host is in one class, by path. */
+/** The compiled routes for all requests whose host is in one class, by path. */
 export interface CompiledHost<Route> extends HostCandidates<Route> {
-  /** The candidates that can take a request, in their order. */
+  /** Those of `candidates` that can take a request, in their order. */
   readonly routes: readonly Route[]
   /**
-   * The one whose `lookupText` is the longest counts; the first is for all paths. The same object as before where no
-   * route of the class differs.
+   * Of the rows whose `lookupText` a request's path begins with, the one with the longest applies. The first row is for
+   * all paths. It is the same object as before if no route of the class differs.
    */
   readonly paths: readonly PathRow<Route>[]
-  /** The steps that `paths` took. */
+  /** How many steps it took to compile `paths`. */
   readonly steps: number
 }
 
@@ -57,19 +57,19 @@ export interface CompiledRoutes<Route> {
   readonly routes: readonly Route[]
   /** By `hostClassKey`. */
   readonly hosts: SharedMap<CompiledHost<Route>>
-  /** The steps that compiling everything takes. */
+  /** How many steps it takes to compile everything. */
   readonly steps: number
 }
 
-/** Bounds the work, some 5 us a step, and with it the number of rows. */
+/** Limit of steps, of some 5 us each. It also bounds the number of rows. */
 const MOST_STEPS = { base: 100_000, perRoute: 25 } as const
 
 /**
- * Compiles routes to rows that two lookups find: the class of the request's host, and in it the class of its path.
- * In a class every condition on host and path is constant, so its outcome is known. Pure.
+ * Compiles routes to rows that two lookups find: by the class of the request's host, and then by the class of its path.
+ * Within a class every condition on host or path has one outcome, which is computed here. Pure.
  * @param routes in their order: the first whose conditions all hold takes the request
- * @param before a table that may share routes with this one. What a change of routes does not concern is taken from it
- * @returns null if too many hosts meet too many routes that name none
+ * @param before an earlier table. Classes that no changed route concerns are taken from it
+ * @returns null if it takes too many steps: many hosts, and many routes that name no host
  */
 export function compileRoutes<Route extends ConditionalRoute>(
   routes: readonly Route[],
@@ -98,7 +98,7 @@ export function compileRoutes<Route extends ConditionalRoute>(
 const stepsOf = (host: CompiledHost<unknown> | undefined): number =>
   host === undefined ? 0 : host.steps + host.candidates.length
 
-/** The classes that differ; null: any can. A route that moved is as good as gone and come. */
+/** The classes that may differ; null: all may. A route that moved counts as removed and added. */
 function changedIn<Route extends ConditionalRoute>(
   { routes: then, hosts }: CompiledRoutes<Route>,
   now: readonly Route[],
@@ -126,7 +126,7 @@ function compileHost<Route extends ConditionalRoute>(
 const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((item, at) => item === b[at])
 
-/** Routes that take no request: earlier ones take all of theirs. */
+/** Routes that take no request, because earlier ones take all that they match. */
 export function unreachableRoutes<Route extends ConditionalRoute>({
   routes,
   hosts,
@@ -137,7 +137,7 @@ export function unreachableRoutes<Route extends ConditionalRoute>({
   return routes.filter((route) => !reached.has(route))
 }
 
-/** Routes behind one that takes everything are never tried. */
+/** The routes up to the first one that takes all requests of the class. */
 function untilTaken<Route extends ConditionalRoute>(applying: readonly Route[]): readonly Route[] {
   const end = applying.findIndex(({ conditions }) => conditions.every(isHostKey))
   return end < 0 ? applying : applying.slice(0, end + 1)
@@ -155,7 +155,7 @@ function compilePaths<Route extends ConditionalRoute>(
     const outcome = outcomeOf(
       candidates.filter(({ conditions }) => conditions.every((each) => !isPathKey(each) || pathHolds(each, path))),
     )
-    // Without a row of its own, a request of this class is looked up in the class around it.
+    // Without a row, requests of this class find the row of the class around it, which has the same outcome.
     if (path.text !== '' && sameOutcome(outcome, outcomeAround(prefixes, path))) continue
     if (path.is === 'prefix') prefixes.set(path.text, outcome)
     rows.push({ path, outcome })
@@ -163,7 +163,10 @@ function compilePaths<Route extends ConditionalRoute>(
   return rows
 }
 
-/** @param prefixes the rows by prefix that are shorter than `path` */
+/**
+ * The outcome that a lookup finds for a path class without a row of its own.
+ * @param prefixes outcomes of the rows whose prefixes are shorter than `path`
+ */
 function outcomeAround<Route>(
   prefixes: ReadonlyMap<string, Outcome<Route>>,
   path: PathClass,
@@ -189,7 +192,10 @@ function outcomeOf<Route extends ConditionalRoute>(live: readonly Route[]): Outc
 const testsOf = ({ conditions }: ConditionalRoute): readonly Test[] =>
   conditions.filter((each): each is Test => each.on === 'method' || isTested(each))
 
-/** @param tried routes with conditions on the method alone @param last takes what these leave */
+/**
+ * @param tried routes whose only remaining conditions are on the method
+ * @param last takes the requests that none of them takes
+ */
 function byMethod<Route extends ConditionalRoute>(tried: readonly Route[], last: Choice<Route>): Outcome<Route> {
   const choose = (method: string | null): Choice<Route> =>
     tried.find(({ conditions }) => conditions.every((each) => each.on !== 'method' || methodHolds(each, method))) ??
@@ -223,6 +229,6 @@ function sameOutcome<Route>(a: Outcome<Route>, b: Outcome<Route> | undefined): b
   )
 }
 
-/** The tests follow from the route, so equal routes have equal tests. */
+/** Tests are a function of the route, so it is enough to compare the routes. */
 const sameTests = <Route>(a: readonly RouteTests<Route>[], b: readonly RouteTests<Route>[]): boolean =>
   a.length === b.length && a.every(({ route }, at) => b[at]!.route === route)

@@ -3,9 +3,9 @@ import { Candidates } from './candidates.ts'
 import type { ConditionalRoute } from './conditional-route.ts'
 
 /**
- * A class of requests: a condition on the host holds for all of them or for none. A request is in the first of these:
- * its host named exactly; the name behind its first label (`one-label`); the longest name behind more of its labels
- * (`any-labels`); `any`.
+ * A class of hosts for which every condition on the host has the same outcome. A host is in the first of these classes
+ * that exists: its own name (`exact`); the name without its first label (`one-label`); the longest name without one or
+ * more of its first labels (`any-labels`); `any`.
  */
 export interface HostClass {
   readonly is: HostKeyCondition['compare'] | 'any'
@@ -17,16 +17,16 @@ const ANY: HostClass = { is: 'any', name: '' }
 
 export const hostClassKey = ({ is, name }: HostClass): string => `${is} ${name}`
 
-/** A class of hosts, as the compiler gets it. */
+/** A class of hosts and the routes that can match in it. */
 export interface HostCandidates<Route> {
   readonly host: HostClass
-  /** How often conditions name it. A class that none names is not there, other than `any`. */
+  /** How many conditions name it. At 0 the class does not exist, except `any`. */
   readonly named: number
-  /** The routes that can hold in it, in their order. */
+  /** The routes that can match in it, in their order. */
   readonly candidates: readonly Route[]
 }
 
-/** The condition that limits a route to hosts of certain names; undefined: it can hold in all classes. */
+/** The condition that limits a route to certain classes; undefined if it can match in all. */
 const namingOf = ({ conditions }: ConditionalRoute): HostKeyCondition | undefined =>
   conditions.find((condition): condition is HostKeyCondition => isHostKey(condition) && !condition.not)
 
@@ -39,7 +39,7 @@ function* classesNamedBy({ conditions }: ConditionalRoute): Generator<HostClass>
 const keysOf = ({ compare: is, values }: HostKeyCondition): readonly string[] =>
   values.map((name) => hostClassKey({ is, name }))
 
-/** The classes that routes make. */
+/** The classes that exist for these routes. */
 export function* hostClasses<Route extends ConditionalRoute>(
   routes: readonly Route[],
 ): Generator<HostCandidates<Route>> {
@@ -57,7 +57,7 @@ export function* hostClasses<Route extends ConditionalRoute>(
     yield { host, named, candidates: found.of([...namesCovering(host)].map((name) => hostClassKey(name))) }
 }
 
-/** Above it, looking at all routes for each class takes longer than finding all classes. */
+/** If more classes are touched, finding the routes of each takes longer than `hostClasses`. */
 const MOST_CLASSES = 64
 
 type HostsByKey<Route> = Iterable<readonly [key: string, host: HostCandidates<Route>]> & {
@@ -65,13 +65,13 @@ type HostsByKey<Route> = Iterable<readonly [key: string, host: HostCandidates<Ro
 }
 
 /**
- * The classes that differ in a changed table, because a changed route can hold in them or names them, by their key; null
- * for those that are gone.
- * @param before the classes of the table before
- * @param gone routes that it lost. @param come routes that it got. The others are in the order in which they were; one
- * that is not is in both lists
- * @param routes all that it has
- * @returns null where these are many
+ * The classes that may differ in a changed table, because a changed route can match in them or names them. By key; null
+ * for a class that no longer exists.
+ * @param before the classes of the earlier table
+ * @param gone the routes that were removed
+ * @param come the routes that were added. A route that changed its place is in both lists
+ * @param routes all routes now
+ * @returns null if all classes may differ, or many
  */
 export function changedClasses<Route extends ConditionalRoute>(
   before: HostsByKey<Route>,
@@ -106,7 +106,7 @@ const isNamed = (route: ConditionalRoute, covering: readonly string[]): boolean 
   return naming !== undefined && keysOf(naming).some((key) => covering.includes(key))
 }
 
-/** The classes in which one of these routes can hold, or which one of them names; null: all, or many. */
+/** The classes in which one of these routes can match, or which one of them names. Null: all, or many. */
 function classesTouchedBy(
   routes: readonly ConditionalRoute[],
   known: Iterable<readonly [key: string, known: { readonly host: HostClass }]>,
@@ -125,7 +125,7 @@ function classesTouchedBy(
   return touched.size > MOST_CLASSES ? null : touched
 }
 
-/** The names of conditions that hold for all hosts of a class. */
+/** The conditions, as classes, that hold for all hosts of a class. */
 function* namesCovering({ is, name }: HostClass): Generator<HostClass> {
   if (is === 'any') return
   yield { is, name }
@@ -142,6 +142,6 @@ function behindFirstLabel(name: string): readonly string[] {
   return labels.slice(1).map((_, at) => labels.slice(at + 1).join('.'))
 }
 
-/** Whether a condition holds for the hosts of a class, all of which it decides alike. */
+/** Whether a condition holds for the hosts of a class. It has the same outcome for all of them. */
 export const hostHolds = ({ compare, values, not }: HostKeyCondition, host: HostClass): boolean =>
   values.some((name) => [...namesCovering(host)].some((one) => one.is === compare && one.name === name)) !== not

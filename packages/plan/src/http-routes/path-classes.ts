@@ -3,8 +3,9 @@ import { Candidates } from './candidates.ts'
 import type { ConditionalRoute } from './conditional-route.ts'
 
 /**
- * A class of requests: a condition on the path holds for all of them or for none. They have one path, or begin with `text`
- * and are in no class of a longer text. Requests without a path, such as `OPTIONS *`, are in the class of the empty prefix.
+ * A class of paths for which every condition on the path has the same outcome: the one path `text` (`exact`), or the
+ * paths that begin with `text` and are in no class with a longer text (`prefix`). Requests without a path, such as
+ * `OPTIONS *`, are in the class of the empty prefix.
  */
 export interface PathClass {
   readonly is: 'exact' | 'prefix'
@@ -13,7 +14,7 @@ export interface PathClass {
 
 const keyOf = ({ is, text }: PathClass): string => `${is} ${text}`
 
-/** The classes in which a path condition's value holds, with everything below. */
+/** The classes that a path condition's value names. The condition holds in them and in all classes inside them. */
 function classesOf(compare: PathKeyCondition['compare'], value: string): readonly PathClass[] {
   if (compare !== 'elements') return [{ is: compare, text: value }]
   const element = value.replace(/\/+$/, '')
@@ -21,13 +22,16 @@ function classesOf(compare: PathKeyCondition['compare'], value: string): readonl
 }
 
 /**
- * The text by which a class is found. A request is looked up by its path, followed by `/` and an end mark. Its class has the
- * longest text that this begins with. So `/a/` is found for `/a`, too: one text is for a path and everything under it.
+ * The text by which a class is found. A request is looked up by its path, followed by `/` and an end mark; its class is
+ * the one whose text is the longest prefix of that. So `/a/` is also found for `/a`: one text covers a path and
+ * everything below it.
  */
 export const lookupText = ({ is, text }: PathClass): { readonly text: string; readonly ends: boolean } =>
   is === 'exact' ? { text: `${text}/`, ends: true } : { text, ends: false }
 
-/** Adds `/a` for the prefix `/a/`, which would be found for `/a` because of the `/` that is put behind a path. */
+/**
+ * Adds `/a` to the prefix `/a/`. Without a class of its own, `/a` would find `/a/`, since a `/` is appended to paths.
+ */
 const withNeighbour = (path: PathClass): readonly PathClass[] =>
   path.is === 'prefix' && path.text.length > 1 && path.text.endsWith('/')
     ? [path, { is: 'exact', text: path.text.slice(0, -1) }]
@@ -35,7 +39,10 @@ const withNeighbour = (path: PathClass): readonly PathClass[] =>
 
 const ROOT: PathClass = { is: 'prefix', text: '' }
 
-/** The classes that routes make, prefixes by length and then exact paths, and the routes that can hold in each. */
+/**
+ * The classes that exist for these routes, prefixes by length and then exact paths, with the routes that can match in
+ * each.
+ */
 export function* pathClasses<Route extends ConditionalRoute>(
   routes: readonly Route[],
 ): Generator<{ readonly path: PathClass; readonly candidates: readonly Route[] }> {
@@ -64,7 +71,7 @@ function* keysCovering(path: PathClass): Generator<string> {
     yield keyOf({ is: 'prefix', text: path.text.slice(0, length) })
 }
 
-/** Whether a condition holds for the paths of a class, all of which it decides alike. */
+/** Whether a condition holds for the paths of a class. It has the same outcome for all of them. */
 export const pathHolds = ({ compare, values, not }: PathKeyCondition, path: PathClass): boolean =>
   values.some((value) =>
     classesOf(compare, value).some(({ is, text }) =>

@@ -9,7 +9,7 @@ interface Place {
   readonly anyCase: boolean
 }
 
-/** Why the regular expressions of routes cannot be used. Their syntax was checked before. */
+/** Why regular expressions of routes cannot be used. Their syntax has been checked by the schema. */
 export function* regexProblems(routes: readonly ConditionalRoute[], field: string): Generator<Problem> {
   const places = new Map<string, Place>()
   for (const [at, { conditions }] of routes.entries())

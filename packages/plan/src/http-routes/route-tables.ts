@@ -1,12 +1,12 @@
 import type { HttpRoute, Listener } from '@spout/model'
 import { type CompiledRoutes, compileRoutes } from './compile-routes.ts'
 
-/** Compiling a table of few routes takes less time than finding the compiled one. */
+/** Tables of up to this many routes are not kept: compiling them anew takes less time. */
 const FEW = 64
-/** Tables kept: of the listeners that changed last. */
+/** How many tables are kept: those of the listeners that were compiled last. */
 const MOST_KEPT = 50
 
-/** The tables of listeners that were checked last, so that a changed route costs its own part of the table. */
+/** A cache of the compiled routes of listeners, so that a changed route costs only its own part of the table. */
 export class RouteTables {
   readonly #known = new Map<string, CompiledRoutes<HttpRoute>>()
 

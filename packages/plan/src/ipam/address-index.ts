@@ -1,7 +1,7 @@
 import type { Ip, IpRange } from '@spout/net'
 import { NumberRuns } from './number-runs.ts'
 
-/** The quarantine of a released address: only its last project may have it until then. */
+/** The quarantine of a released address. Until `untilMs` only the project that had it last may get it. */
 export interface Rest {
   readonly projectId: string | null
   readonly untilMs: number
@@ -12,12 +12,12 @@ interface Due {
   readonly untilMs: number
 }
 
-/** A text key that differs for IPv4 and IPv6. */
+/** A map key. IPv4 and IPv6 addresses of the same value differ. */
 const keyOf = (ip: Ip): string => `${ip.version}:${ip.value.toString(36)}`
 
 /**
- * The addresses of an address pool or a network that are in use, held for a write under way, or in quarantine. The
- * watcher of the Address objects feeds it. A lookup is a binary search.
+ * An index of the addresses of one address pool or network that are in use, held for a write under way, or in
+ * quarantine. The watch of the Address objects updates it. A lookup is a binary search.
  */
 export class AddressIndex {
   readonly #taken = new Set<string>()
@@ -40,7 +40,7 @@ export class AddressIndex {
     this.#occupied[ip.version].add(ip.value)
   }
 
-  /** Forgets the address, because its object was deleted. */
+  /** Removes the address: its object was deleted. */
   remove(ip: Ip): void {
     this.#taken.delete(keyOf(ip))
     this.#resting.delete(keyOf(ip))
@@ -53,7 +53,7 @@ export class AddressIndex {
     this.#occupied[ip.version].add(ip.value)
   }
 
-  /** Ends a hold. The address is then what its object says, or free. */
+  /** Ends a hold. The address is then in the state of its object, or free. */
   unhold(ip: Ip): void {
     this.#held.delete(keyOf(ip))
     this.#settle(ip)
@@ -67,7 +67,9 @@ export class AddressIndex {
     return rest === undefined || rest.untilMs <= nowMs || (rest.projectId !== null && rest.projectId === projectId)
   }
 
-  /** The lowest free address of the ranges. If there is none, an address in quarantine after this project's own use. */
+  /**
+   * The lowest free address of the ranges. If there is none, one that this project released and that is in quarantine.
+   */
   lowestFree(ranges: readonly IpRange[], projectId: string | null, nowMs: number): Ip | null {
     this.#wake(nowMs)
     for (const range of ranges) {
@@ -115,7 +117,7 @@ export class AddressIndex {
   #insertDue(due: Due): void {
     let low = 0
     let high = this.#due.length
-    // Quarantines nearly always end in the order of release.
+    // Quarantines nearly always end in the order in which they began.
     if (high > 0 && this.#due[high - 1]!.untilMs <= due.untilMs) low = high
     while (low < high) {
       const middle = (low + high) >>> 1

@@ -13,11 +13,11 @@ import {
 
 /** The ranges that addresses may be taken from, in order, without overlaps. */
 export interface AddressSpace {
-  /** For people, after the words "address pool": `public`, `of subnet 10.0.0.0/24`. */
+  /** For messages, after the words "address pool": `public`, `of subnet 10.0.0.0/24`. */
   readonly name: string
-  /** Text for the range that an address must be in. */
+  /** For messages: the range that an address must be in. */
   readonly within: string
-  /** The ranges before gateways, nodes' ranges and the like were excluded. */
+  /** The ranges with the addresses that are excluded: gateways, nodes' ranges and the like. */
   readonly whole: readonly IpRange[]
   readonly ranges: readonly IpRange[]
 }
@@ -49,7 +49,7 @@ export function subnetSpace(subnet: SubnetRanges): AddressSpace {
   }
 }
 
-/** The addresses for nodes: the range set aside for them, or the whole subnet, from its end. */
+/** The addresses for nodes: the range reserved for them, or the whole subnet, of which nodes take the highest. */
 export function nodeSpace(subnet: SubnetRanges): AddressSpace {
   const nodes = nodeRangeOf(subnet)
   return {
@@ -66,7 +66,10 @@ export const anyContains = (ranges: readonly IpRange[], ip: Ip): boolean =>
 export const spaceSize = (space: AddressSpace): bigint =>
   space.ranges.reduce((sum, range) => sum + rangeSize(range), 0n)
 
-/** The addresses of a subnet that no host may have: network and broadcast, or the subnet-router anycast address (RFC 4291 2.6.1). */
+/**
+ * The addresses of a subnet that no host may have: network and broadcast, or the subnet-router anycast address (RFC
+ * 4291 2.6.1).
+ */
 export function endsOf(cidr: Cidr): readonly Ip[] {
   const { version, first, last } = cidrToRange(cidr)
   // /31 and /127 are point-to-point links, which have neither (RFC 3021, RFC 6164).

@@ -4,19 +4,19 @@ import type { AddressIndex } from './address-index.ts'
 import { type AddressSpace, anyContains, spaceSize } from './address-space.ts'
 
 export interface AddressRequest {
-  /** The requested address; null takes the lowest free one. */
+  /** The requested address. Null: the lowest free one. */
   readonly address: Ip | null
   readonly projectId: string | null
   readonly nowMs: number
   /** Path of the request in the user's document, such as `vips[0].address`. */
   readonly field: string
-  /** Addresses in use without an Address object, such as members'. */
+  /** Whether an address is in use without an Address object, such as a member's. */
   readonly avoid?: (ip: Ip) => boolean
 }
 
 export type Allocation = { readonly ip: Ip } | { readonly problem: Problem }
 
-/** Chooses an address. It is taken only when its Address object is stored. */
+/** Chooses an address. It is in use only once its Address object is stored. */
 export function allocateAddress(space: AddressSpace, index: AddressIndex, request: AddressRequest): Allocation {
   const { address, projectId, nowMs, field, avoid = () => false } = request
   if (address === null) {
@@ -60,7 +60,7 @@ function passingOver(index: AddressIndex, avoid: (ip: Ip) => boolean, next: () =
 const exhausted = (space: AddressSpace): Problem =>
   problem('AddressPoolExhausted', { pool: space.name, size: String(spaceSize(space)) })
 
-/** For people: `Address pool public has 3 of 254 addresses free`. */
+/** For messages: `Address pool public has 3 of 254 addresses free`. */
 export function describeFree(space: AddressSpace, index: AddressIndex, nowMs: number): string {
   const size = spaceSize(space)
   return `Address pool ${space.name} has ${size - index.occupiedWithin(space.ranges, nowMs)} of ${size} addresses free`

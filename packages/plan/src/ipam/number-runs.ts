@@ -4,8 +4,8 @@ interface Run {
 }
 
 /**
- * A set of numbers, kept as its maximal runs in order. The first number missing from a range is found by one binary
- * search, however many are in the set.
+ * A set of numbers, stored as a sorted list of runs of consecutive numbers. One binary search finds the first number
+ * that is missing from a range, however large the set is.
  */
 export class NumberRuns {
   readonly #runs: Run[] = []

@@ -2,10 +2,10 @@ import { type Listener, type SecurityRule, transportOf } from '@spout/model'
 import { type Cidr, cidrContains, firstIp, formatCidr, parseCidr } from '@spout/net'
 
 /**
- * The sources that may connect to a listener: those that its own list admits and, where security groups are named, a rule
- * lets in as well.
- * @param rules of all groups that its load balancer names; null: it names none
- * @returns null: all. Prefixes may be inside one another
+ * The sources that may connect to a listener: those that its own list admits and, if its load balancer names security
+ * groups, a rule of them admits as well.
+ * @param rules of all groups that the load balancer names; null: it names none
+ * @returns prefixes, which may contain one another; null: all sources
  */
 export function admittedSources(
   { allowedCidrs, protocol, port }: Pick<Listener, 'allowedCidrs' | 'protocol' | 'port'>,
@@ -32,7 +32,7 @@ const holdsPort = ({ ports }: SecurityRule, port: number): boolean =>
 const sourceOf = ({ cidr, ipVersion }: SecurityRule): Cidr =>
   parseCidr(cidr ?? (ipVersion === 4 ? '0.0.0.0/0' : '::/0'))
 
-/** Two prefixes have the smaller one in common, or nothing. */
+/** The pairwise intersections. That of two prefixes is the longer one, or nothing. */
 const intersection = (some: readonly Cidr[], others: readonly Cidr[]): readonly Cidr[] =>
   some.flatMap((one) =>
     others.flatMap((other) => {

@@ -1,12 +1,12 @@
 import type { CarryingGroup, GroupAnnouncing, Sharded } from '../group/carrying-group.ts'
 import type { PlacementIndex } from './placement-index.ts'
 
-/** How the group makes addresses known and, where its nodes elect, by which shards. */
+/** How the group announces addresses and, if it has shards, which shard the load balancer may get. */
 export type Announcing = GroupAnnouncing | (Sharded & Sharding)
 
 export interface Sharding {
   readonly groupId: string
-  /** `PlacementIndex.shardOf(networkId, groupId)`: a network's VIPs and gateways are all in one. */
+  /** `PlacementIndex.shardOf(networkId, groupId)`: all VIPs and gateways of a network are in one shard. */
   readonly networkShard: number | null
   /** `PlacementIndex.carriedSince(networkId, groupId)`. */
   readonly networkSince: string | null

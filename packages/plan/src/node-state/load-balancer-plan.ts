@@ -16,41 +16,42 @@ import type { CertificateOf } from './node-tls.ts'
 /** Everything that the plan of one load balancer depends on. */
 export interface LoadBalancerPlanInput {
   readonly loadBalancer: LoadBalancer
-  /** The network of `loadBalancer.networkId`; null if it is null or the network is gone. */
+  /** The network of `loadBalancer.networkId`. Null: that is null, or the network was deleted. */
   readonly network: Network | null
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
   readonly announcing: Announcing
   readonly previous: Placement | null
   /**
-   * The nodes' last entry. Its unchanged members and routes are reused as the same objects. Nothing else depends on it.
+   * The entry that nodes were last sent. Its unchanged members and routes are reused as the same objects, which makes
+   * comparisons cheap. The plan does not depend on it otherwise.
    */
   readonly entryBefore?: LoadBalancerEntry | null
-  /** The routes that nodes got before; new ones are added. It only saves work. Default: none. */
+  /** A cache of planned routes, to which new ones are added. The plan does not depend on it. Default: an empty one. */
   readonly nodeRoutes?: KnownNodeRoutes
   /**
    * `PlacementIndex.gatewayOwners(networkId)`. With return path `gateway` one node has the members' gateway address, so
-   * all load balancers of the network that this node can carry are on it.
+   * it owns all load balancers of the network that it can carry.
    */
   readonly gatewayOwnerIds: readonly string[]
   /** `PlacementIndex.freePoolNumber(networkId, after)`. */
   readonly freePoolNumber: (after: number) => number | null
-  /** Connections at once of each listener at most, as its class says; null: as many as the listener says. */
+  /** The class's limit of simultaneous connections per listener. Null: only the listener's own limit applies. */
   readonly connectionLimit: number | null
-  /** The rules of the security groups that it names; null or absent: it names none. */
+  /** The rules of the security groups that the load balancer names. Null or absent: it names none. */
   readonly securityRules?: readonly SecurityRule[] | null
-  /** Limits of the proxy of its own, as its class says. Absent: it shares one. */
+  /** The class's limits of the load balancer's own proxy. Absent: it shares a proxy. */
   readonly dedicatedProxy?: DedicatedProxy | undefined
-  /** Larger requests are refused, as its class says. Absent: as large as the proxy takes. */
+  /** The class's size limits for requests. Absent: the proxy's own limits. */
   readonly requestSizes?: RequestSizes | undefined
-  /** Certificates of the project. */
+  /** Looks up the project's certificates. */
   readonly certificateOf: CertificateOf
-  /** RFC 3339: the time of the placement, if it differs from the previous one. */
+  /** RFC 3339: the time for the placement, used if it differs from the previous one. */
   readonly now: string
 }
 
-/** What became of one load balancer, and what each node gets of it. */
+/** The plan of one load balancer: its placement, and the entry of each node. */
 export interface LoadBalancerPlan {
-  /** `previous` itself when nothing changed, and nothing needs to be written. */
+  /** `previous` itself if nothing changed. Then nothing needs to be stored. */
   readonly placement: Placement
   /** By node id. Nodes with equal entries share one object. Empty while no node can carry it. */
   readonly entries: ReadonlyMap<string, LoadBalancerEntry>

@@ -12,8 +12,9 @@ import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
 import { clientNetworksOf, proxyProtocolOf } from './node-pool.ts'
 
 /**
- * Names of the features that drivers must offer for this load balancer with this return path, sorted.
- * @param ofClass what its class says
+ * Names of the features that drivers must offer for this load balancer, sorted.
+ * @param returnPath of its network; null: it has none
+ * @param ofClass the settings of its class
  */
 export function neededFeatures(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
@@ -25,7 +26,7 @@ export function neededFeatures(
     needs.add('l7.request-sizes')
   if (dedicatedProxy !== undefined && loadBalancer.listeners.some(({ protocol }) => isProxied(protocol)))
     needs.add('l7.dedicated-proxy')
-  // Every node can translate addresses. An older one may not know how to forward without that.
+  // Every node can forward with address translation. Older ones may not be able to forward without it.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
   for (const listener of loadBalancer.listeners) {
     const { protocol, routes, tls, latencies, routeFigures, accessLog } = listener

@@ -18,9 +18,9 @@ import { type CertificateOf, planPoolTls } from './node-tls.ts'
 export type PlacedPool = Placement['pools'][number]
 
 /**
- * A pool as nodes get it, and as the placement remembers it. Disabled members are left out. Nodes do not get a pool
- * that names a certificate that is gone.
- * @param nodesHad the members in the nodes' last entry; unchanged ones are reused as the same objects
+ * Plans a pool: for the nodes' entry, and for the placement. Disabled members are left out. `node` is null if the pool
+ * names a certificate that was deleted.
+ * @param nodesHad the members in the entry that nodes were last sent. Unchanged ones are reused as the same objects
  */
 export function planPool(
   loadBalancer: Pick<LoadBalancer, 'listeners'>,
@@ -69,11 +69,11 @@ const keptFor = ({ persistence }: Pool): Pick<NodePool, 'keepSeconds'> =>
     ? { keepSeconds: persistence.timeoutSeconds }
     : {}
 
-/** The networks that tell the clients of a pool apart; nothing where their whole addresses do. */
+/** The networks that count as one client. Empty if each address is a client. */
 export const clientNetworksOf = ({ persistence }: Pool): Pick<NodePool, 'clientNetworks'> =>
   persistence?.type === 'source-ip' ? withoutWhole(persistence.networks) : {}
 
-/** A whole address is what tells clients apart anyway. */
+/** Leaves out prefixes of whole addresses, which are the default. */
 function withoutWhole({ ipv4Prefix = 32, ipv6Prefix = 128 }: ClientNetworks = {}): Pick<NodePool, 'clientNetworks'> {
   const networks = { ...(ipv4Prefix < 32 && { ipv4Prefix }), ...(ipv6Prefix < 128 && { ipv6Prefix }) }
   return Object.keys(networks).length === 0 ? {} : { clientNetworks: networks }
@@ -88,7 +88,10 @@ function sessionOf({ persistence }: Pool): Pick<NodePool, 'session'> {
   return { session: { by: 'application-cookie', cookieName: persistence.cookieName } }
 }
 
-/** Only settings that differ from the defaults, so that entries without them stay the same. */
+/**
+ * The settings that differ from the defaults. The others are left out, so that entries of earlier versions keep their
+ * hash.
+ */
 const failureSettings = ({
   slowStartSeconds,
   drainSeconds,
@@ -123,6 +126,7 @@ const nodeMember = (member: Pool['members'][number]): NodeMember => ({
   checkPort: member.monitorPort ?? member.port,
 })
 
+/** Whether `nodeMember` would return an equal object. */
 const isAs = (known: NodeMember, member: Pool['members'][number]): boolean =>
   known.id === member.id &&
   known.address === member.address &&

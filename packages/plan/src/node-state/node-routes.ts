@@ -13,19 +13,19 @@ import {
 import { changedPart } from '@spout/model/list-difference'
 import { type CertificateOf, nodeCertificate } from './node-tls.ts'
 
-/** The numbers of the pools that nodes have, by id. */
+/** The numbers of the pools that nodes get, by pool id. */
 type PoolNumbers = ReadonlyMap<string, number>
 
-/** Lists of users by id, in their present version; null for one that is gone. */
+/** The present versions of lists of users, by id. Null: the list was deleted. */
 type UserLists = ReadonlyMap<string, NodeCertificate | null>
 
 /**
- * The routes that nodes got before. Equal routes and lists are reused as the same objects, which makes comparing them
+ * A cache of planned routes. Equal routes and lists of them are reused as the same objects, which makes comparing them
  * cheap.
  */
 export interface KnownNodeRoutes {
   readonly ofRoutes: WeakMap<HttpRoute, NodeRoute>
-  /** The sources of the lists that nodes have. */
+  /** What each list of planned routes was planned from. */
   readonly sources: WeakMap<
     readonly NodeRoute[],
     { readonly routes: readonly HttpRoute[]; readonly numbers: PoolNumbers; readonly users: UserLists }
@@ -35,9 +35,9 @@ export interface KnownNodeRoutes {
 export const knownNodeRoutes = (): KnownNodeRoutes => ({ ofRoutes: new WeakMap(), sources: new WeakMap() })
 
 /**
- * A listener's routes as nodes get them, in their order, without disabled ones.
- * @param before the list that nodes have
- * @param known is added to; nothing else depends on it and on `before`
+ * Plans a listener's routes for nodes, in their order, without disabled ones.
+ * @param before the list that nodes have. Its unchanged routes are reused; the result does not depend on it otherwise
+ * @param known the same, for routes that nodes had earlier. New routes are added to it
  */
 export function planRoutes(
   routes: readonly HttpRoute[],
@@ -51,7 +51,7 @@ export function planRoutes(
   const has =
     source && sameNumbers(source.numbers, numbers) && sameLists(source.users, users) ? source.routes : NO_ROUTES
   if (has === routes && before.length > 0) return { routes: before }
-  // Where all are enabled, both lists have the same places.
+  // If all were enabled, the planned list has the same indexes as the list that it was planned from.
   const isAligned = has.length === before.length
   const { first, endBefore, endAfter } = changedPart(isAligned ? has : [], routes)
   const planned = before.slice(0, first)
@@ -74,11 +74,13 @@ const sameNumbers = (a: PoolNumbers, b: PoolNumbers): boolean =>
 
 const NO_ROUTES: readonly HttpRoute[] = []
 
-/** Lists that routes of one side alone name are looked at with those routes. */
+/**
+ * Compares the versions of lists that both have. A list that only one has is named only by routes that differ anyway.
+ */
 const sameLists = (a: UserLists, b: UserLists): boolean =>
   a.entries().every(([id, list]) => !b.has(id) || b.get(id)?.contentId === list?.contentId)
 
-/** Whether the pools still have the numbers that they had, and its list of users the content. */
+/** Whether the route's pools still have the numbers, and its list of users the content, that it was planned with. */
 function isAsPlanned(
   planned: NodeRoute,
   { action }: HttpRoute,

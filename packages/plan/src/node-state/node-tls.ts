@@ -10,13 +10,13 @@ import type {
 } from '@spout/model'
 import type { AccessLog } from '@spout/model/access-log'
 
-/** What a certificate is now; null for one that is not there. */
+/** Looks up the present version of a certificate; null if there is none with this id. */
 export type CertificateOf = (id: string) => Pick<Certificate, 'contentId' | 'names' | 'keyType'> | null
 
 /**
- * How nodes end a listener's TLS.
- * @returns null for a listener that cannot be served: all its certificates are gone, or the authorities or revocation
- * lists of its clients
+ * Plans how nodes terminate a listener's TLS.
+ * @returns null if the listener cannot be served, because all its certificates were deleted, or the authorities or
+ * revocation lists for its clients
  */
 export function planTls({ tls }: Pick<Listener, 'tls'>, certificateOf: CertificateOf): Pick<Service, 'tls'> | null {
   if (tls === null) return {}
@@ -37,9 +37,9 @@ export function planTls({ tls }: Pick<Listener, 'tls'>, certificateOf: Certifica
 }
 
 /**
- * The certificates of a listener without those of which an earlier one has every name, and a key of the same kind.
- * Proxies tell certificates apart by these two, and forget the order when one is renewed: of two with the same names
- * clients would get the other one from then on.
+ * The certificates of a listener, without those whose names and kind of key earlier ones have already. A proxy
+ * distinguishes certificates by name and kind of key, and loses their order when one is renewed. So of two with the
+ * same names clients would get the second one after a renewal of the first.
  */
 function shownCertificates(ids: readonly string[], certificateOf: CertificateOf): readonly NodeCertificate[] {
   const taken = new Set<string>()
@@ -69,8 +69,8 @@ function planClients(
 }
 
 /**
- * How nodes speak TLS with a pool's members.
- * @returns null for a pool that names a certificate that is gone: without it members cannot be trusted
+ * Plans how proxies connect to a pool's members with TLS.
+ * @returns null if the pool names a certificate that was deleted: without it members cannot be verified
  */
 export function planPoolTls(
   { tls }: Pick<Pool, 'tls'>,
@@ -96,8 +96,9 @@ export function planPoolTls(
 }
 
 /**
- * Where nodes send the lines of an access log, and how.
- * @returns null for a receiver whose certificates are gone: its lines go nowhere rather than to somebody else
+ * Plans where and how nodes send the lines of an access log.
+ * @returns null if a certificate that the receiver needs was deleted. Then no lines are sent: the receiver could be
+ * anybody
  */
 export function planSyslog(
   syslog: NonNullable<AccessLog['syslog']>,
@@ -111,7 +112,7 @@ export function planSyslog(
   return { ...target, tls: { authorities, serverName: tls.serverName, certificate } }
 }
 
-/** A certificate or list of users as nodes are told of it; null for one that is gone. */
+/** The reference to a certificate or list of users that nodes get; null if it was deleted. */
 export function nodeCertificate(id: string, certificateOf: CertificateOf): NodeCertificate | null {
   const certificate = certificateOf(id)
   return certificate === null ? null : { id, contentId: certificate.contentId }

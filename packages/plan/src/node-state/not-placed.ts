@@ -1,7 +1,7 @@
 import type { LoadBalancer } from '@spout/model'
 import type { Reason } from '../reason.ts'
 
-/** Why a load balancer without a network is on no node. */
+/** Why no node carries a load balancer without a network. */
 export const NO_NETWORK: Reason = {
   code: 'NoNetwork',
   message: 'No network is known yet for its members: it is carried once it has a member or a network.',

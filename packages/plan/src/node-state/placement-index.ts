@@ -5,8 +5,9 @@ import { ShardIndex } from './shard-index.ts'
 const LAST_POOL_NUMBER = 0xffffff
 
 /**
- * What the plan of one load balancer needs to know of all others: how many each node owns, which pool numbers a network
- * uses, and which node has a network's gateway. Fed with placements. An update costs as much as the change.
+ * An index of all placements, with what the plan of one load balancer depends on of all others: how many each node
+ * owns, which pool numbers a network uses, and which node or shard has a network's gateway. The cost of an update
+ * depends on the change.
  */
 export class PlacementIndex {
   readonly #placements = new Map<string, Placement>()
@@ -46,7 +47,7 @@ export class PlacementIndex {
     return this.#shards.of(networkId, groupId)
   }
 
-  /** Since when the group has carried load balancers of the network (RFC 3339); null while it does not. */
+  /** Since when the group has carried load balancers of the network (RFC 3339). Null: it carries none. */
   carriedSince(networkId: string, groupId: string): string | null {
     return this.#shards.since(networkId, groupId)
   }
@@ -78,8 +79,9 @@ export class PlacementIndex {
   }
 
   /**
-   * Nodes that own load balancers of the network, those with most of them first. With return path `gateway` the first one
-   * holds the members' gateway. Others are there only while load balancers follow it, or because it cannot carry them.
+   * Nodes that own load balancers of the network, the one with the most first. With return path `gateway` the first
+   * node holds the members' gateway. There are other nodes only while their load balancers move to the first, or
+   * because it cannot carry these.
    */
   gatewayOwners(networkId: string): readonly string[] {
     const owners = this.#owners.get(networkId)
@@ -89,8 +91,8 @@ export class PlacementIndex {
   }
 
   /**
-   * A pool number above `after` that no placement of the network uses; null if there is none. Freed numbers are reused
-   * last, so that a node never sees a number move between two entries.
+   * A pool number above `after` that no placement of the network uses. Null: there is none. Numbers that were freed are
+   * reused only after all others, so that a node does not see a number move from one entry to another.
    */
   freePoolNumber(networkId: string, after: number): number | null {
     const numbers = this.#numbers.get(networkId)

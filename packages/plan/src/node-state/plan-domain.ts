@@ -9,11 +9,11 @@ import {
 } from '@spout/model'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
 
-/** The other facts about a network's domain, the same on all nodes that carry it. */
+/** Facts about the domain of a network that are the same on all nodes that carry it. */
 export interface DomainUse {
-  /** With return path `snat`: the addresses that members see, by subnet id. Absent where each node uses its own. */
+  /** With return path `snat`: the shared addresses that members see, by subnet id. Absent: each node uses its own. */
   readonly sharedAddresses?: ReadonlyMap<string, string>
-  /** Own addresses of all nodes that carry it, by node id. Absent if nothing needs them. */
+  /** The own addresses of each node that carries it, by node id. Absent: nothing needs them. */
   readonly allAddresses?: DomainEntry['nodeAddresses']
   /** Whether its load balancers need no connection tracking. */
   readonly untracked?: boolean
@@ -31,7 +31,7 @@ export function planDomain(
   { sharedAddresses = new Map(), allAddresses, untracked = false }: DomainUse = {},
 ): DomainEntry {
   const isInShard = gateway !== null && shardOfAnnounce(gateway) !== null
-  // Only one node at a time may use a shared address: the one that has the network's VIPs.
+  // A shared address needs a shard: only one node at a time may use it, the one that has the network's VIPs.
   const shared = network.returnPath === 'snat' && isInShard ? sharedAddresses : new Map<string, string>()
   const tunnelled = tunnelledSubnets(network)
   const routes = reachedRoutes(network, nodeAddresses)
@@ -56,7 +56,7 @@ export function planDomain(
   }
 }
 
-/** A node reaches a router only with an address in the router's subnet. */
+/** The routes that a node can use. It reaches a router only if it has an address in the router's subnet. */
 function reachedRoutes({ routes, subnets }: Network, nodeAddresses: ReadonlyMap<string, string>): Network['routes'] {
   if (routes.length === 0) return routes
   const left = subnets.filter(({ id }) => !nodeAddresses.has(id)).map(({ cidr }) => parseCidr(cidr))
@@ -64,8 +64,8 @@ function reachedRoutes({ routes, subnets }: Network, nodeAddresses: ReadonlyMap<
 }
 
 /**
- * Subnets behind routers, each with the segment's router that leads to it: the gateway of the first subnet of its
- * family.
+ * Subnets behind routers, each with the router on the segment that leads to it: the gateway of the first subnet of its
+ * address family on the segment.
  */
 function tunnelledSubnets({ subnets }: Network): DomainTunnel['subnets'] {
   return subnets.flatMap((subnet) => {
@@ -75,7 +75,9 @@ function tunnelledSubnets({ subnets }: Network): DomainTunnel['subnets'] {
   })
 }
 
-/** The segment's router towards a subnet that is not on it; null if no subnet of that family has one. */
+/**
+ * The router on the segment that leads to a subnet behind routers. Null: no subnet of its address family has a gateway.
+ */
 export function tunnelGateway(
   subnets: readonly Pick<Network['subnets'][number], 'cidr' | 'gatewayIp' | 'reach'>[],
   cidr: string,

@@ -10,19 +10,20 @@ import { announceInside } from '../announcers/registry.ts'
 import { planDomain } from './plan-domain.ts'
 
 /**
- * Everything that the plan of a network's domains reads of the load balancers in it. Whoever plans takes them as this value,
- * and plans again when the value differs: a field that is added here is compared without further work.
+ * Everything about its load balancers that the plan of a network's domains depends on. When the value changes, the
+ * domains are planned again. New fields are compared without further code.
  */
 export interface NetworkUse {
-  /** Groups that carry load balancers of it, sorted: their nodes have the domain. */
+  /** Ids of the groups that carry load balancers of the network, sorted. Their nodes have the domain. */
   readonly groupIds: readonly string[]
   /**
-   * The holder of addresses that nodes share: a shard's master, or with return path `gateway` one node; null: nobody.
+   * The holder of the addresses that nodes share: a shard's master, or with return path `gateway` one node. Null:
+   * nobody.
    */
   readonly holder: AddressHolder | null
-  /** Whether clients inside the network use a proxy. */
+  /** Whether a VIP of the network itself leads to a proxy. */
   readonly hasInnerProxy: boolean
-  /** Whether they leave the kernel nothing to track. */
+  /** Whether no listener needs connection tracking. */
   readonly untracked: boolean
 }
 
@@ -33,7 +34,7 @@ export type AddressHolder =
   | ({ readonly nodeId: string } & HeldBy)
 
 interface HeldBy {
-  /** The announcer of its group. Absent where there is no group. */
+  /** The announcer of its group. Absent: there is no group. */
   readonly announcer?: AnnouncerName | undefined
 }
 
@@ -44,8 +45,9 @@ export interface CarryingNode extends Pick<Node, 'id' | 'nodeGroupId'> {
 }
 
 /**
- * A tenant network as each of these nodes sees it, by node id.
- * @param sharedAddresses what members see whichever node carries the network, by subnet id; read where `sharesAddresses`
+ * Plans the domain entries of a tenant network, by node id.
+ * @param sharedAddresses by subnet id, the address that members see whichever node carries the network. Used only if
+ * `sharesAddresses`
  */
 export function planDomains(
   network: Network,
@@ -55,7 +57,7 @@ export function planDomains(
 ): ReadonlyMap<string, DomainEntry> {
   const domainUse = {
     sharedAddresses,
-    // One object for the entries of all nodes.
+    // The entries of all nodes share one object.
     ...(use.hasInnerProxy || repliesMoveFirst(network, use) ? { allAddresses: addressesOf(nodes) } : {}),
     untracked: use.untracked,
   }
@@ -64,13 +66,16 @@ export function planDomains(
   )
 }
 
-/** Whether members see one address whichever node carries the network: where it is in a shard, one node at a time does. */
+/**
+ * Whether members see one address whichever node carries the network. That takes a shard, so that one node at a time
+ * does.
+ */
 export const sharesAddresses = ({ returnPath }: Pick<Network, 'returnPath'>, { holder }: NetworkUse): boolean =>
   returnPath === 'snat' && holder !== null && 'groupId' in holder
 
 /**
- * Whether replies of tracked flows move from node to node with a shard, and requests later, when routers know. Elsewhere a
- * node that is added or removed changes no domain of the others.
+ * Whether replies of tracked flows move to another node at once with the shard, but requests only later, when routers
+ * know. If not, the entries need no addresses of other nodes, and adding or removing a node does not change them.
  */
 const repliesMoveFirst = ({ returnPath }: Pick<Network, 'returnPath'>, { holder, untracked }: NetworkUse): boolean =>
   returnPath !== 'dsr' &&

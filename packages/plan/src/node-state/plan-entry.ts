@@ -9,8 +9,8 @@ import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
 import { type ListenerSurroundings, planService } from './plan-service.ts'
 
 /**
- * The entry that nodes get, as it is before any of them is told to announce.
- * @param domain the number of the network
+ * The entry of a load balancer, in which no node announces yet.
+ * @param domain the number of its network
  */
 export function planEntry(
   loadBalancer: LoadBalancer,

@@ -19,7 +19,7 @@ import { NOWHERE, planPlacement } from './plan-placement.ts'
 import { planPools } from './plan-pools.ts'
 import { needsSymmetricPath } from './symmetric-path.ts'
 
-/** Plans one load balancer. The result depends on the input alone: the same input gives the same bytes. */
+/** Plans one load balancer. Pure: the same input gives the same bytes. */
 export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan {
   const { loadBalancer, network } = input
   if (network === null) return { ...planPlacement(input, NOWHERE, NO_NETWORK, []), entries: new Map() }
@@ -40,7 +40,9 @@ export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan
     : byOwner(input, network, placed, entry)
 }
 
-/** One node announces. The others have the same entry and do not announce. */
+/**
+ * The plan if the planner chooses the node that announces. The other nodes have the same entry, but do not announce.
+ */
 function byOwner(
   input: LoadBalancerPlanInput,
   network: Network,
@@ -67,7 +69,7 @@ function byOwner(
   }
 }
 
-/** All nodes of the group have the same entry. The shard's master announces without being told. */
+/** The plan in a group with shards. All nodes have the same entry, and the shard's master announces by itself. */
 function byShard(
   input: LoadBalancerPlanInput,
   announcing: Sharded & Sharding,
@@ -106,7 +108,12 @@ function byShard(
 const refusalOf = (previous: Placement | null): Reason | null =>
   previous?.reason.code === 'FeatureUnavailable' ? previous.reason : null
 
-/** @param shard of the load balancer; null where it has none. @param fabricShard the same for addresses of the fabric */
+/**
+ * How a node announces the VIP at an index.
+ * @param shard of the load balancer; null: it has none
+ * @param fabricShard the shard whose master alone announces fabric addresses; null: the announcement does not depend on
+ * one
+ */
 function announceAt(
   { loadBalancer: { vips }, announcing }: LoadBalancerPlanInput,
   at: number,
@@ -119,7 +126,7 @@ function announceAt(
     : announceVip(announcing, { scope, poolId }, fabricShard)
 }
 
-/** Who announces it to routers that every node can reach. */
+/** Says which nodes announce the load balancer, if its group announces to routers. */
 function explainRouted(
   reason: Reason,
   { loadBalancer, group }: LoadBalancerPlanInput,

@@ -3,10 +3,10 @@ import type { Reason } from '../reason.ts'
 import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
 
 type Place = Pick<Placement, 'ownerNodeId' | 'shard'>
-/** On no node. */
+/** No node carries it. */
 export const NOWHERE: Place = { ownerNodeId: null, shard: null }
 
-/** The placement as it is stored: `previous` itself when nothing differs. */
+/** The placement to store: `previous` itself if nothing differs. */
 export function planPlacement(
   input: LoadBalancerPlanInput,
   { ownerNodeId, shard }: Place,

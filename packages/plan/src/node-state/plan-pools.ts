@@ -1,10 +1,10 @@
 import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
 import { planPool } from './node-pool.ts'
 
-/** The pools of a load balancer with their numbers; null when its network has no number left. */
+/** Plans the pools of a load balancer. Null: its network has no pool number left. */
 export function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planPool>[] | null {
   const { loadBalancer, previous, freePoolNumber } = input
-  // Pool numbers belong to a network. In another network they are chosen anew.
+  // Pool numbers are unique in a network. After a move to another network, new ones are chosen.
   const known = previous?.networkId === loadBalancer.networkId ? previous.pools : []
   const numbers = new Map(known.map((pool) => [pool.poolId, pool.number]))
   const before = new Map(previous?.pools.map((pool) => [pool.poolId, pool]))

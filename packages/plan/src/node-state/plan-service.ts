@@ -5,15 +5,16 @@ import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
 import { planRoutes } from './node-routes.ts'
 import { type CertificateOf, planSyslog, planTls } from './node-tls.ts'
 
-/** The facts about a listener's service that the listener does not contain. */
+/** Facts outside of the listener that its service depends on. */
 export type ListenerSurroundings = Pick<
   LoadBalancerPlanInput,
   'certificateOf' | 'connectionLimit' | 'nodeRoutes' | 'entryBefore' | 'securityRules'
 >
 
 /**
- * A listener as nodes get it; nothing when it names a certificate that is gone.
- * @param numbers of the enabled pools, by id
+ * Plans the service of a listener. Empty if the listener cannot be served, because certificates that it needs were
+ * deleted.
+ * @param numbers of the enabled pools, by pool id
  */
 export function planService(
   listener: LoadBalancer['listeners'][number],

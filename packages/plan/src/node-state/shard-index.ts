@@ -2,7 +2,7 @@ import type { Placement } from '@spout/model'
 
 interface InShard {
   number: number
-  /** RFC 3339: the earliest time that a placement says. */
+  /** RFC 3339: the earliest of the placements' times. */
   since: string
   loadBalancers: number
 }
@@ -12,7 +12,7 @@ interface Load {
   loadBalancers: number
 }
 
-/** Which shard each network is in, and how much each shard carries. Fed with placements. */
+/** An index of placements: which shard each network is in, and how much each shard carries. */
 export class ShardIndex {
   /** network id -> group id */
   readonly #byNetwork = new Map<string, Map<string, InShard>>()
@@ -63,7 +63,7 @@ export class ShardIndex {
       if (since < known.since) known.since = since
     }
     if (known?.number === number) return
-    // The newest placement decides: the network's other load balancers follow.
+    // The newest placement decides. The network's other load balancers move to its shard.
     if (known !== undefined) {
       this.#load(nodeGroupId, known.number).networks--
       known.number = number

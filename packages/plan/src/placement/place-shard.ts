@@ -13,20 +13,20 @@ export interface ShardRequest {
   /** The shard with the least load. */
   readonly freestShard: number
   readonly needs: readonly string[]
-  /** The previous refusal; null if there was none. It holds until a node reports its features. */
+  /** The previous refusal, which stands until a node reports its features. Null: there was none. */
   readonly previousRefusal: Reason | null
 }
 
 export interface PlacedShard {
   readonly number: number
   readonly reason: Reason
-  /** True when no node has the needed features. Then no node gets an entry. */
+  /** Whether no node has the needed features. Then no node gets an entry. */
   readonly refused: boolean
 }
 
 /**
- * Chooses the shard of a load balancer: the shard of its network, unless the group has fewer shards now. The nodes
- * decide who owns the shard, so nothing here depends on which nodes are alive.
+ * Chooses the shard of a load balancer: that of its network, unless the group has fewer shards now. The nodes elect the
+ * owner of the shard, so the choice does not depend on which nodes are alive.
  */
 export function placeShard(request: ShardRequest): PlacedShard {
   const { groupName, nodes, needs } = request

@@ -1,12 +1,15 @@
 import type { Node, Placement } from '@spout/model'
 import type { Reason } from '../reason.ts'
 
-/** A node as the planner sees it. */
+/** The facts about a node that the planner depends on. */
 export interface PlannedNode {
   readonly id: string
   readonly name: string
   readonly scheduling: Node['scheduling']
-  /** `disconnected`: silent, but not long enough to move its VIPs. `lost`: silent for longer than that. */
+  /**
+   * `disconnected`: silent, but not for long enough to move its VIPs. `lost`: silent for that long. `never`: never
+   * seen.
+   */
   readonly connection: 'connected' | 'disconnected' | 'lost' | 'never'
   /** Its drivers' features; empty before its first report. */
   readonly features: readonly string[]
@@ -18,30 +21,32 @@ export interface PlacementRequest {
   readonly groupName: string
   /** The nodes of the group. */
   readonly nodes: readonly PlannedNode[]
-  /** Nodes that it should stay with, the best one first. */
+  /** Nodes that should keep it, the best one first. */
   readonly previousOwnerIds: readonly string[]
   /** Features that the carrying node must have. */
   readonly needs: readonly string[]
-  /** The node that an operator moved it away from; absent: none. */
+  /** The node that an operator moved it away from. Absent: none. */
   readonly leftNodeId?: string | undefined
-  /** The previous placement; null without one. Its reason holds until a node says what it can do. */
+  /** The previous placement; null without one. Its reason stands until nodes have reported their features. */
   readonly previous: Pick<Placement, 'ownerNodeId' | 'reason'> | null
 }
 
 export interface Owner {
   readonly nodeId: string | null
   readonly reason: Reason
-  /** True when no node has the needed features. Then no node gets an entry. */
+  /** Whether no node has the needed features. Then no node gets an entry. */
   readonly refused: boolean
 }
 
 /**
- * Decides which node announces: the current owner as long as it can, else the node with the fewest load balancers.
+ * Decides which node announces a load balancer: the current owner as long as it can, else the node with the fewest load
+ * balancers.
  *
- * - A cordoned owner keeps what it has. A draining one hands over when another node can take it.
- * - A silent owner keeps its VIPs until it is `lost`, and longer if there is no other node: it may still forward, and
- *   has them when it returns.
- * - An owner that it was told to leave hands over as a draining one does, and gets it back only if nobody else can.
+ * - A cordoned owner keeps it. A draining owner hands it over once another node can take it.
+ * - A silent owner keeps it until the owner is `lost`, and longer if there is no other node: it may still forward, and
+ *   has the VIPs when it returns.
+ * - The node that an operator moved it away from hands it over as a draining one does, and gets it back only if no
+ *   other node can carry it.
  */
 export function placeOwner(request: PlacementRequest): Owner {
   const { nodes, groupName, needs, previous, leftNodeId } = request
@@ -85,7 +90,9 @@ export function placeOwner(request: PlacementRequest): Owner {
 const offers = (node: PlannedNode, needs: readonly string[]): boolean =>
   needs.every((need) => node.features.includes(need))
 
-/** An owner that has not reported its features stays: it carried the load balancer before. */
+/**
+ * Whether an owner may keep it. An owner that has not reported its features may: it carried the load balancer before.
+ */
 const canStay = (owner: PlannedNode, needs: readonly string[]): boolean =>
   (owner.connection === 'connected' || owner.connection === 'disconnected') &&
   owner.scheduling !== 'draining' &&
@@ -97,7 +104,7 @@ const placed = (owner: PlannedNode): Owner => ({
   reason: { code: 'Placed', message: `Node \`${owner.name}\` announces it.` },
 })
 
-/** The node carried them before, and has yet to report what it can do now. */
+/** Whether an owner may have the needed features: it has not reported its features yet, but has carried it before. */
 const mayOffer = ({ connection, features }: PlannedNode): boolean =>
   (connection === 'connected' || connection === 'disconnected') && features.length === 0
 
@@ -107,7 +114,10 @@ function kept(owner: PlannedNode): Owner {
   return { nodeId: owner.id, refused: false, reason: { code: 'WaitingForNode', message } }
 }
 
-/** `NoOtherNode` holds until the owner reports its features. Else each restart would store two other reasons. */
+/**
+ * Keeps the reason `NoOtherNode` until the owner reports its features. Otherwise each restart would store two more
+ * placements.
+ */
 function keptBecause(owner: PlannedNode, before: Reason): Owner {
   const isOpen = owner.connection === 'connected' && owner.features.length === 0
   return isOpen && before.code === 'NoOtherNode' ? { nodeId: owner.id, refused: false, reason: before } : kept(owner)
@@ -137,7 +147,7 @@ function whyNobody(
   return { code: 'NoNodeAvailable', message }
 }
 
-/** The owner could carry it, but must hand it over. */
+/** The reason if the owner could carry it and should hand it over, but no other node can take it. */
 const noOther = (groupName: string): Reason => ({
   code: 'NoNodeAvailable',
   message: `No other node of group \`${groupName}\` can carry it.`,

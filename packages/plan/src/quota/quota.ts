@@ -19,7 +19,9 @@ export const NO_USAGE: Usage = Object.freeze({
   bytes: 0,
 })
 
-/** The quota that one load balancer uses, without its bytes. Its addresses are counted by their own objects. */
+/**
+ * The quota that one load balancer uses, without its bytes, and without its addresses, which are objects of their own.
+ */
 export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Usage {
   let members = 0
   let healthMonitors = 0
@@ -44,7 +46,7 @@ export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>)
   }
 }
 
-/** Resource by resource. */
+/** Combines two usages resource by resource. */
 export const mapUsage = (a: Usage, b: Usage, each: (x: number, y: number) => number): Usage => ({
   loadBalancers: each(a.loadBalancers, b.loadBalancers),
   listeners: each(a.listeners, b.listeners),
@@ -65,9 +67,9 @@ export const addUsage = (a: Usage, b: Usage): Usage => mapUsage(a, b, (x, y) => 
 export const subtractUsage = (a: Usage, b: Usage): Usage => mapUsage(a, b, (x, y) => x - y)
 
 /**
- * Why `more` exceeds the limits; null if it does not. Only resources that grow are checked: a project over a lowered
- * quota may still shrink.
- * @param usedOf asked of these resources only
+ * Why `more` exceeds the limits; null if it does not. Only resources that grow are checked, so that a project whose
+ * quota was lowered below its use can still shrink.
+ * @param usedOf called only for resources that grow
  */
 export function overQuota(limits: Usage, usedOf: (resource: QuotaResource) => number, more: Usage): Problem | null {
   for (const resource of QUOTA_RESOURCES) {

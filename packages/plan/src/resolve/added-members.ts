@@ -8,11 +8,12 @@ import type { ResolveContext } from './resolve.ts'
 const MOST_SLOTS = SLOT_TABLE_SIZES.at(-1)!
 
 /**
- * Why members that are added to a pool, or replace others of the same address and port, are refused. It checks these
- * members alone; the document without them was resolved before. Fields are such as `put[0].address`.
+ * Why members are refused that are added to a pool, or that replace others of the same address and port. Only these
+ * members are checked: the document without them has been resolved before. Problems name fields such as
+ * `put[0].address`.
  *
- * @param pool with the members in it
- * @returns `unclear` if the whole document is needed to decide: then call `resolveLoadBalancer`
+ * @param pool the pool with these members in it
+ * @returns `unclear` if the decision needs the whole document. Then call `resolveLoadBalancer`
  */
 export function addedMemberProblem(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'networkId'>,
@@ -28,7 +29,7 @@ export function addedMemberProblem(
     })
   const alone = { ...pool, members: [...put] }
   for (const found of failureProblems(alone, mode, 'pools[0]')) return named(found)
-  // Without a network, or in one that follows from other members only, all members count.
+  // If the load balancer has no network yet, all members together determine it.
   if (loadBalancer.networkId === null) return 'unclear'
   const found = memberNetwork({ pools: [alone], listeners: [] }, null, {
     ...context,

@@ -2,11 +2,11 @@ import { type CertificateUse, type LoadBalancer, userListIds, userListOf } from 
 
 /** A certificate that a document names. */
 export interface CertificateReference {
-  /** Such as `pools[0].tls.caCertificateId`. */
+  /** The path of the reference, such as `pools[0].tls.caCertificateId`. */
   readonly field: string
   readonly id: string
   readonly use: CertificateUse
-  /** The part that names it, for people. */
+  /** The part that names it, for messages: `listener web`. */
   readonly user: string
 }
 
@@ -18,7 +18,7 @@ export function* certificatesNamed({
   for (const [at, { tls, accessLog, routes, name, id: listenerId }] of listeners.entries()) {
     const user = `listener ${name || listenerId}`
     for (const id of userListIds(routes)) {
-      // Where routes name it first.
+      // The first route that names it.
       const place = routes.findIndex((route) => userListOf(route) === id)
       const field = `listeners[${at}].routes[${place}].action.basicAuthentication.usersId`
       yield { field, id, use: 'users', user }

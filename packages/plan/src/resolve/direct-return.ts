@@ -5,8 +5,8 @@ import { type Problem, problem } from '../reason.ts'
 type Document = Pick<LoadBalancer, 'listeners' | 'pools'>
 
 /**
- * What a load balancer asks for that return path `dsr` cannot give. Packets reach the member unchanged, and answers do
- * not come back through the node. So no port can be changed, nothing can be proxied and no connection counted.
+ * The settings of a load balancer that return path `dsr` does not support. Packets reach members unchanged, and replies
+ * do not pass through the node. So ports cannot change, and connections can neither be proxied nor counted.
  * @param before the stored document, so that the error names the part that is new
  */
 export function* directReturnProblems(

@@ -1,7 +1,7 @@
 import { isProxied, type Listener } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
-/** Why a listener's requests cannot be counted, or written down, as it says. */
+/** Settings for counting and logging requests that the listener's protocol does not support. */
 export function* figureProblems(
   { protocol, latencies, routeFigures, accessLog }: Listener,
   at: string,

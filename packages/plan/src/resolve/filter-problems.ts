@@ -1,7 +1,7 @@
 import type { HttpRoute, RouteFilter } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
-/** Filters that would do nothing where they are. */
+/** Filters that would have no effect in their route. */
 export function* filterProblems(routes: readonly HttpRoute[], field: string): Generator<Problem> {
   for (const [at, { conditions, action }] of routes.entries()) {
     const filters = action.type === 'forward' ? (action.filters ?? []) : []

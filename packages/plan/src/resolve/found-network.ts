@@ -6,13 +6,13 @@ export interface NetworkContext extends MemberContext {
   /** The load balancer's present network. */
   readonly currentNetworkId: string | null
   /**
-   * A version that was resolved to the present network. What it names is not looked up again, so a change of a pool of
-   * thousands costs what it changes. Default: none.
+   * A version of the document that was resolved to the present network. Addresses that it names are not looked up
+   * again, so the cost of a change to a large pool depends on the change. Default: none.
    */
   readonly resolved?: EndpointNames | null
 }
 
-/** The network of a document's members, as it was found before. */
+/** The result of an earlier search for the network of a document's members, with its input. */
 export interface FoundNetwork {
   readonly names: EndpointNames
   readonly vipNetworkId: string | null
@@ -21,8 +21,8 @@ export interface FoundNetwork {
 }
 
 /**
- * As `memberNetwork`, with pauses; of members that a resolved version has, the network is known. Whoever keeps it gives
- * it to `resolveLoadBalancer` only while no fact of the context has changed.
+ * As `memberNetwork`, but yields between addresses, and does not look up those of members that `resolved` has. The
+ * result may be passed to `resolveLoadBalancer` only as long as no fact of the context has changed.
  */
 export function* findingNetwork(
   names: EndpointNames,
@@ -34,13 +34,13 @@ export function* findingNetwork(
   if (resolved && currentNetworkId !== null && (vipNetworkId ?? currentNetworkId) === currentNetworkId) {
     const since = endpointsSince(resolved, names)
     const outcome = yield* findingMemberNetwork(since, currentNetworkId, context)
-    // Else all members count, and an error names the place in the document.
+    // After a problem all members are looked at, so that the error names the field in the whole document.
     if (outcome === null || 'network' in outcome) return { ...found, outcome }
   }
   return { ...found, outcome: yield* findingMemberNetwork(names, vipNetworkId, context) }
 }
 
-/** Whether this is what would be found for these: all that names an address is the same object, at the same place. */
+/** Whether a result applies to this input: everything that names an address is the same object at the same place. */
 export const isFoundFor = (
   found: FoundNetwork,
   names: EndpointNames,
@@ -55,7 +55,7 @@ export const isFoundFor = (
 const areSame = <T>(some: readonly T[], others: readonly T[], of: (one: T) => unknown): boolean =>
   some.length === others.length && some.every((one, at) => of(one) === of(others[at]!))
 
-/** What names addresses in one version and is not the same object in the other. */
+/** The parts of `after` that name addresses and are not in `before` as the same objects. */
 function endpointsSince(before: EndpointNames, after: EndpointNames): EndpointNames {
   const pools = new Map(before.pools.map((pool) => [pool.id, pool.members]))
   const logs = new Set(before.listeners.map(({ accessLog }) => accessLog))

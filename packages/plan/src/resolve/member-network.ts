@@ -4,7 +4,7 @@ import { endsOf } from '../ipam/address-space.ts'
 import { type Problem, problem } from '../reason.ts'
 import { RouteIndex } from './route-index.ts'
 
-/** The facts by which a document is checked. */
+/** The facts that the addresses in a document are checked against. */
 export interface MemberContext {
   /** The project's networks, in a stable order. */
   readonly networks: readonly Network[]
@@ -22,29 +22,28 @@ interface KnownSubnet {
 
 /** An address that a document names as an endpoint. */
 interface Endpoint {
-  /** Its path, which only an error needs. */
+  /** Its path. A function, because only an error needs it. */
   readonly field: () => string
   readonly text: string
   readonly subnetId: string | null
 }
 
-/** The parts of a document that name addresses to which nodes send: members, and receivers of access logs. */
+/** The parts of a document that name addresses to which nodes send traffic: members, and receivers of access logs. */
 export interface EndpointNames {
   readonly pools: readonly Pool[]
   readonly listeners: readonly Pick<Listener, 'accessLog'>[]
 }
 
-/** The network; or why there is none; or null when nothing is named. */
+/** The network, or why there is none. Null: the document names no address. */
 export type MemberNetwork = { readonly network: Network } | { readonly problem: Problem } | null
 
-/** The facts, and the load balancer's present network. */
+/** The same facts, with the load balancer's present network. */
 export type MemberNetworkContext = MemberContext & { readonly currentNetworkId: string | null }
 
 /**
- * The one network that has every member, every address they are probed at and every receiver of access logs, or why
- * there is none.
- * @param preferredId the network it must be, when something else determines it
- * @returns null when there are none of these
+ * Finds the one network that contains all members, the addresses at which they are probed, and all receivers of access
+ * logs.
+ * @param preferredId the network that it must be, if a VIP determines it
  */
 export function memberNetwork(
   names: EndpointNames,
@@ -54,7 +53,7 @@ export function memberNetwork(
   return atOnce(findingMemberNetwork(names, preferredId, context))
 }
 
-/** Does work without its pauses. */
+/** Runs a generator to its end, without pauses. */
 export function atOnce<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const step = work.next()
@@ -62,7 +61,7 @@ export function atOnce<T>(work: Generator<undefined, T>): T {
   }
 }
 
-/** As `memberNetwork`, with a pause after each address. It holds if no fact changes meanwhile. */
+/** As `memberNetwork`, but yields after each address. The result is valid if no fact changes meanwhile. */
 export function* findingMemberNetwork(
   names: EndpointNames,
   preferredId: string | null,
@@ -88,7 +87,8 @@ export function* findingMemberNetwork(
           id: String(endpoint.subnetId),
         }),
       }
-    // Octavia's clients name the IPv4 subnet of a network for its IPv6 members, too: it says which network.
+    // Octavia's clients name the IPv4 subnet of a network also for its IPv6 members. It then only identifies the
+    // network.
     const isOther = named !== null && named.cidr.version !== ip.version
     if (named !== null && !isOther && !cidrContains(named.cidr, ip) && !behind.isReached(named, ip))
       return { problem: outsideSubnet(endpoint, named) }
@@ -128,7 +128,10 @@ export function* findingMemberNetwork(
   }
 }
 
-/** The first endpoint of each address: what is found for one holds for all. A document may have thousands of members. */
+/**
+ * The first endpoint of each address and subnet. The result holds for all others: a document may have thousands of
+ * members.
+ */
 function* distinct(all: Iterable<Endpoint>): Generator<Endpoint> {
   const seen = new Map<string | null, Set<string>>()
   for (const endpoint of all) {
@@ -141,10 +144,10 @@ function* distinct(all: Iterable<Endpoint>): Generator<Endpoint> {
   }
 }
 
-/** By a network's routes, which are the same object for thousands of lookups. */
+/** Indexes by the network's list of routes, which is the same object for thousands of lookups. */
 const INDEXES = new WeakMap<Network['routes'], RouteIndex<NetworkRoute>>()
 
-/** The routes of networks, indexed on demand. */
+/** Looks up routes of networks, which it indexes on demand. */
 class RoutesOf {
   route({ routes }: Network, ip: Ip): NetworkRoute | null {
     if (routes.length === 0) return null
@@ -153,7 +156,7 @@ class RoutesOf {
     return index.find(ip)
   }
 
-  /** Whether the route to the address starts in the subnet. */
+  /** Whether the network has a route to the address through a router in this subnet. */
   isReached({ network, cidr }: KnownSubnet, ip: Ip): boolean {
     const route = this.route(network, ip)
     return route !== null && cidrContains(cidr, parseIp(route.via))
@@ -180,7 +183,10 @@ function* endpoints({ pools, listeners }: EndpointNames): Generator<Endpoint> {
   }
 }
 
-/** Why no member of a network can have an address. Made once for thousands of members. */
+/**
+ * @returns a function that says why no member of the network can have an address; null if one can. It parses subnets
+ * once.
+ */
 function reservedIn(subnets: readonly KnownSubnet[]): (ip: Ip) => string | null {
   const reserved = subnets.map(({ subnet, cidr }) => ({
     cidr,

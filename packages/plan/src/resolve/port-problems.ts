@@ -2,8 +2,9 @@ import { endsTls, type Listener, type LoadBalancer, sameJson, transportOf } from
 import { type Problem, problem } from '../reason.ts'
 
 /**
- * Listeners of one transport that have one port. Two may: one that passes TLS on for the names of its routes, and one
- * that ends TLS for all others. The packet path sees one of them, so both have its limit and its sources.
+ * Listeners with the same transport and port. Only two may share a port: one that forwards TLS for the server names of
+ * its routes, and one that terminates TLS for all others. The packet path does not distinguish them, so both must have
+ * the same limit and sources.
  */
 export function* portProblems({ listeners }: Pick<LoadBalancer, 'listeners'>): Generator<Problem> {
   const taken = new Map<string, { readonly index: number; readonly listener: Listener }[]>()

@@ -11,8 +11,8 @@ import {
 import { type Problem, problem } from '../reason.ts'
 
 /**
- * Which pools a listener may use. A proxied listener tells members of `tcp-proxy-v1` and `-v2` pools the client's
- * address.
+ * The pool protocols that a listener may use. Members of `tcp-proxy-v1` and `-v2` pools learn the client's address by
+ * the PROXY protocol, from any proxied listener.
  */
 const POOLS_OF: Readonly<Record<Listener['protocol'], readonly Pool['protocol'][]>> = {
   tcp: ['tcp'],
@@ -31,9 +31,9 @@ const modeOf = ({ protocol }: Listener): NodePool['mode'] => {
   return protocol === 'tcp-proxy' || goesByServerName(protocol) ? 'tcp-proxy' : 'http'
 }
 
-/** How a pool is balanced: as its listeners require, or without one as its protocol says. */
+/** How a pool is balanced. Its listeners determine that, or without a listener its protocol. */
 export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool): NodePool['mode'] {
-  // Only HTTP listeners may use such a pool.
+  // Only HTTP listeners may use a pool of protocol `http`.
   if (pool.protocol === 'http') return 'http'
   const listener = loadBalancer.listeners.find((one) => usedPoolIds([one]).has(pool.id))
   if (listener !== undefined) return modeOf(listener)
@@ -49,7 +49,7 @@ export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listene
     pool !== undefined && POOLS_OF[listener.protocol].includes(pool.protocol)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     const used = usedPoolIds([listener])
-    // Only the first fault in the listener's order is reported. Finding that order costs a look at all routes.
+    // Pools are checked in the listener's order only if one is wrong, because that order takes a walk over all routes.
     for (const id of used.values().every((one) => fits(listener, pools.get(one))) ? used : poolIdsOf(listener)) {
       const pool = pools.get(id)
       const place = (): { readonly field: string } => ({ field: `listeners[${index}].${placeOf(listener, id)}` })
@@ -68,7 +68,7 @@ export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listene
           reason: `pool ${pool.id} speaks TLS with its members, which get the client's own TLS from a listener of protocol tls-passthrough`,
         })
       const user = firstUser.get(pool.id)
-      // A pool is balanced in one way only: slots of the packet path and a proxy's own choice would disagree.
+      // A pool is balanced in one way only: the packet path's slots and a proxy would choose different members.
       if (user !== undefined && modeOf(user) !== modeOf(listener))
         yield problem('Unsupported', {
           ...place(),

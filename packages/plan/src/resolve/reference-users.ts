@@ -1,6 +1,6 @@
 const NONE: ReadonlySet<string> = new Set()
 
-/** The load balancers that name each object, such as a certificate, by id. */
+/** An index of which load balancers name an object, such as a certificate. */
 export class ReferenceUsers {
   readonly #usersOf = new Map<string, Set<string>>()
   readonly #usedBy = new Map<string, ReadonlySet<string>>()
@@ -9,7 +9,7 @@ export class ReferenceUsers {
     return this.#usersOf.get(id) ?? NONE
   }
 
-  /** @param named what the load balancer names now; nothing when it is gone */
+  /** @param named ids that the load balancer names now; empty if it was deleted */
   replace(loadBalancerId: string, named: Iterable<string>): void {
     const before = this.#usedBy.get(loadBalancerId) ?? NONE
     const after = new Set(named)

@@ -23,9 +23,9 @@ import { certificateProblems, poolTlsProblems, tlsProblems, type UseOfCertificat
 
 export interface ResolveContext extends NetworkContext {
   readonly useOfCertificate: UseOfCertificate
-  /** The tables of listeners that were checked before. Default: none. */
+  /** A cache of the compiled routes of listeners. Default: none. */
   readonly tables?: RouteTables
-  /** What was found from the same facts, so that members need not be looked up again. Default: nothing. */
+  /** The network that was found from the same facts, so that members need not be looked up again. Default: none. */
   readonly found?: FoundNetwork | null
 }
 
@@ -34,11 +34,11 @@ type DocumentContext = Pick<ResolveContext, 'useOfCertificate' | 'tables' | 'res
 export type Resolution = { readonly network: Network | null } | { readonly problem: Problem }
 
 /**
- * Checks the references of a load-balancer document, inside and outside of it, and finds its network (on nodes: its
- * domain). That is the network of its tenant VIP, else of its members, else its present one, else the project's only
- * one; null if none of these exists.
- *
- * The document fits the model's schema. The first problem is returned.
+ * Checks the references of a load balancer's document, inside and outside of it, and finds its network (on nodes: its
+ * domain). That is the network of its tenant VIP, else that of its members, else its present one, else the project's
+ * only one. Null if there is none of these.
+ * @param loadBalancer a document that fits the model's schema
+ * @returns the network, or the first problem
  */
 export function resolveLoadBalancer(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'> & { readonly vips: readonly Pick<Vip, 'networkId'>[] },
@@ -73,12 +73,12 @@ function networkOfMembers(
   return atOnce(findingNetwork(names, vipNetworkId, context)).outcome
 }
 
-/** The first problem that a document has whatever networks there are. */
+/** The first problem of a document that does not depend on networks. Null: there is none. */
 export function documentProblem(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
   context: DocumentContext,
 ): Problem | null {
-  // All rules are about listeners and pools, and most load balancers are created without.
+  // All rules are about listeners and pools. Most load balancers are created without them.
   if (loadBalancer.listeners.length === 0 && loadBalancer.pools.length === 0) return null
   for (const found of documentProblems(loadBalancer, context)) return found
   return null
@@ -94,7 +94,7 @@ function* documentProblems(
   yield* poolReferenceProblems(loadBalancer)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     yield* routeProblems(listener, `listeners[${index}].routes`, tables)
-    // Known without a look at all routes.
+    // Unlike `filterProblems`, this does not walk over all routes.
     if (featuresOfRoutes(listener.routes).includes('l7.routes.filters'))
       yield* filterProblems(listener.routes, `listeners[${index}].routes`)
     yield* tlsProblems(listener, `listeners[${index}]`)
@@ -118,7 +118,9 @@ function* idProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): G
   }
 }
 
-/** Whether no id occurs twice. It costs less than the paths of thousands of routes, which only an error needs. */
+/**
+ * Whether no id occurs twice. It costs less than `childIds`, which makes the paths of thousands of routes for an error.
+ */
 function haveOwnIds({ listeners, pools }: Pick<LoadBalancer, 'listeners' | 'pools'>): boolean {
   const seen = new Set<string>()
   let count = 0

@@ -6,8 +6,8 @@ interface Indexed<T> {
 }
 
 /**
- * Routes indexed by destination. A lookup costs the logarithm of their number. They do not overlap, so only the last
- * route that begins at or before an address can contain it.
+ * An index of routes by destination. A lookup is a binary search. Routes do not overlap, so only the last one that
+ * begins at or before an address can contain it.
  */
 export class RouteIndex<T extends { readonly to: string }> {
   /** Ascending, IPv4 first. */
@@ -30,7 +30,9 @@ export class RouteIndex<T extends { readonly to: string }> {
     return found !== undefined && cidrContains(found.cidr, ip) ? found.route : null
   }
 
-  /** Two routes that overlap; null if none do. A prefix that contains others contains the one that follows it. */
+  /**
+   * Two routes that overlap; null if there are none. If a prefix contains others, it contains the next one in order.
+   */
   overlap(): readonly [T, T] | null {
     for (const [at, { route, cidr }] of this.#sorted.entries()) {
       const next = this.#sorted[at + 1]

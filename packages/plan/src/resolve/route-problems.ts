@@ -5,8 +5,8 @@ import { type Problem, problem } from '../reason.ts'
 import { serverNameProblems } from './server-name-problems.ts'
 
 /**
- * Why a listener cannot have its routes. Their pools are checked with its default pool.
- * @param tables those of listeners that were checked before
+ * Why a listener cannot have its routes. The pools that they name are checked elsewhere (`poolReferenceProblems`).
+ * @param tables a cache of the compiled routes of listeners
  */
 export function* routeProblems(listener: Listener, field: string, tables = new RouteTables()): Generator<Problem> {
   const { protocol, routes } = listener
@@ -17,7 +17,7 @@ export function* routeProblems(listener: Listener, field: string, tables = new R
       field,
       reason: `belongs to listeners of protocol http, https, tls and tls-passthrough, not ${protocol}`,
     })
-  // Regular expressions are conditions that are tested. Whether there are any is known without a look at all routes.
+  // Regular expressions are tested conditions. Whether there are any is known without a walk over all routes.
   if (featuresOfRoutes(routes).includes('l7.routes.tests')) yield* regexProblems(routes, field)
   if (tables.of(listener) === null)
     yield problem('Unsupported', {

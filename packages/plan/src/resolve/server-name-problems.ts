@@ -2,7 +2,7 @@ import { goesByServerName, type HttpRoute, type Listener } from '@spout/model'
 import { isHostKey } from '@spout/model/route-keys'
 import { type Problem, problem } from '../reason.ts'
 
-/** The conditions and actions of routes that a listener cannot support which sees only the server's name (SNI). */
+/** Conditions and actions of routes that a listener does not support if it sees only the client's server name (SNI). */
 export function* serverNameProblems(
   protocol: Listener['protocol'],
   routes: readonly HttpRoute[],
@@ -34,7 +34,7 @@ export function* serverNameProblems(
   }
 }
 
-/** Headers that no request can be given. */
+/** Headers cannot be added by a listener that sees only the server name. */
 export function* serverNameHeaderProblems({ protocol, insertHeaders }: Listener, at: string): Generator<Problem> {
   if (goesByServerName(protocol) && insertHeaders.length > 0)
     yield refusalFor(protocol, `${at}.insertHeaders`, 'requests are within TLS, so none gets a header')

@@ -10,10 +10,10 @@ import {
 import { type Problem, problem } from '../reason.ts'
 import { certificatesNamed } from './certificates-named.ts'
 
-/** What a certificate of the load balancer's project can be used for; null if there is none with this id. */
+/** The use of a certificate of the load balancer's project; null if there is none with this id. */
 export type UseOfCertificate = (id: string) => CertificateUse | 'any' | null
 
-/** Why a listener cannot end TLS as it says. */
+/** TLS settings that the listener's protocol, or another setting, does not support. */
 export function* tlsProblems({ protocol, tls, insertHeaders }: Listener, at: string): Generator<Problem> {
   const field = `${at}.tls`
   if (endsTls(protocol) && tls === null) yield problem('MissingField', { field })
@@ -30,7 +30,7 @@ export function* tlsProblems({ protocol, tls, insertHeaders }: Listener, at: str
     yield problem('InvalidField', {
       field: `${field}.clientCertificates.acceptInvalid`,
       reason:
-        'belongs to listeners with required false: a client without a certificate would be refused, one with any not',
+        'needs required to be false: otherwise a client without a certificate is refused, and one with an invalid certificate is not',
     })
   const header = insertHeaders.find(isOfClientCertificate)
   if (protocol !== 'https' && header !== undefined)
@@ -42,7 +42,7 @@ export function* tlsProblems({ protocol, tls, insertHeaders }: Listener, at: str
 
 const isOfClientCertificate = (header: string): boolean => CLIENT_CERTIFICATE_HEADERS.some((one) => one === header)
 
-/** Why members of a pool cannot be spoken to with TLS as it says. */
+/** TLS settings that the pool's protocol, or another setting, does not support. */
 export function* poolTlsProblems(
   { tls, protocol, http2 }: Pool,
   mode: NodePool['mode'],
@@ -77,7 +77,7 @@ const WHY_NOT: Readonly<Record<CertificateUse, string>> = {
   users: 'names a certificate, not a list of users',
 }
 
-/** Certificates that a document names but that do not exist, or cannot be used so. */
+/** Certificates that a document names but that do not exist, or have another use. */
 export function* certificateProblems(
   document: Pick<LoadBalancer, 'listeners' | 'pools'>,
   useOf: UseOfCertificate,

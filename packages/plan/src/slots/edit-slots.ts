@@ -1,7 +1,7 @@
 import { NO_MEMBER, type SlotTable } from '@spout/model/node-state'
 import { decodeSlots, encodeSlots, resizeSlots, slotTableSize } from './slot-table.ts'
 
-/** The members' slots: kept in the Placement, sent to every node. */
+/** A slot table with the members that its indexes stand for. It is stored in the placement and sent to every node. */
 export interface SlotAssignment {
   /** Member ids by index; null is a free index. */
   readonly members: readonly (string | null)[]
@@ -34,8 +34,8 @@ export function editSlots(previous: SlotsBefore | null, wanted: readonly SlotMem
 type SlotsBefore = { readonly members: readonly (string | null)[]; readonly slots: SlotTable | null }
 
 /**
- * Like `editSlots`, with the members themselves by index. Pools of thousands change one member at a time, so little is
- * allocated for the others.
+ * As `editSlots`, but returns the members themselves. It allocates little for unchanged members, because pools of
+ * thousands change one member at a time.
  */
 export function placeMembers<M extends SlotMember>(
   previous: SlotsBefore | null,
@@ -47,7 +47,7 @@ export function placeMembers<M extends SlotMember>(
   for (const { backup, weight } of wanted) if (weight > 0) groups[backup ? 1 : 0].push(weight)
   const size = slotTableSize(groups, previous?.slots?.size ?? null)
   const slots = previous?.slots ? resizeSlots(decodeSlots(previous.slots), size) : new Uint16Array(size).fill(NO_MEMBER)
-  // If an index changed hands between two edits, its slots are free: the new member does not inherit them.
+  // If an index has another member now, its slots are free: the new member does not inherit them.
   const stays = members.map((member, index) => weights[index]! > 0 && previous?.members[index] === member?.id)
   for (let slot = 0; slot < slots.length; slot++) if (stays[slots[slot]!] !== true) slots[slot] = NO_MEMBER
   dealSlots(slots, weights)
@@ -55,7 +55,7 @@ export function placeMembers<M extends SlotMember>(
 }
 
 function assignIndexes<M extends SlotMember>(previous: readonly (string | null)[], wanted: readonly M[]): (M | null)[] {
-  // Usually the remaining members are unchanged, and new ones follow.
+  // Most often the previous members are unchanged, and new ones follow.
   let same = 0
   while (same < previous.length && previous[same] === wanted[same]?.id) same++
   if (same === previous.length) return [...wanted]
@@ -76,7 +76,8 @@ function assignIndexes<M extends SlotMember>(previous: readonly (string | null)[
 }
 
 /**
- * Brings every member to its target, in place: takes surplus slots and gives out free ones, in slot order.
+ * Brings every member to its target number of slots, in place: takes surplus slots and assigns free ones, in slot
+ * order.
  * @param weights by member index
  */
 export function dealSlots(slots: Uint16Array, weights: readonly number[]): void {
@@ -125,7 +126,7 @@ function largestRemainder(size: number, ideal: readonly number[], counts: readon
   return targets
 }
 
-/** The indexes where `is` holds. There are thousands, so nothing is allocated for the others. */
+/** The indexes for which `is` holds. Unlike a filter of entries, it allocates nothing for the thousands of others. */
 function indexesOf(values: readonly number[], is: (value: number, index: number) => boolean): number[] {
   const indexes: number[] = []
   for (let index = 0; index < values.length; index++) if (is(values[index]!, index)) indexes.push(index)

@@ -6,18 +6,18 @@ import { refusingSlots } from './refusing-slots.ts'
 import { type Shares, withheldSlots } from './rising-members.ts'
 import { decodeSlots } from './slot-table.ts'
 
-/** Limits the search when hardly any slot is healthy. With a tenth of them healthy it succeeds for 97 of 100 slots. */
+/** Limit of random tries for a healthy slot. If a tenth of the slots is healthy, they succeed for 97 of 100 slots. */
 const MOST_TRIES = 32
 
 /**
  * The slot table adjusted for health: healthy members serve the slots of members that are down. All other slots are
- * unchanged, and with every member up it is the pool's own table.
+ * unchanged. If every member is up, it is the pool's own table.
  *
- * A slot whose member is down tries other slots in an order that depends on its number alone. The first healthy member
- * found serves it. So shares follow the weights, a further failure moves only its own slots, and every node with the
- * same `down` gets the same table.
+ * For a slot whose member is down, other slots are tried in an order that depends only on the slot's number. The first
+ * healthy member that is found serves it. So shares follow the weights, a further failure moves only its own slots, and
+ * every node with the same `down` gets the same table.
  *
- * Slots that refuse connections (`refusedPercent`) are `NO_MEMBER` whatever members there are.
+ * Slots that refuse connections (`refusedPercent`) are `NO_MEMBER`, whatever the members' health.
  *
  * `effectiveMembers` decides which members count as healthy. A slot that none can serve is `NO_MEMBER`. A member in
  * slow start serves a part of its slots; the rest are served as if it were down.
@@ -59,8 +59,8 @@ function servingSlots(
 const NO_SHARES: Shares = new Map()
 
 /**
- * No member is down and the ordinary members serve: the table is unchanged. It allocates nothing, because there may be
- * thousands of members.
+ * Whether no member is down and an ordinary member serves, so that the table is unchanged. It allocates nothing,
+ * because there may be thousands of members.
  */
 function areAllUp(members: NodePool['members'], down: ReadonlySet<string>): boolean {
   let carries = false
@@ -87,7 +87,8 @@ function servedByHealthy(
   const healthy = base.map((index, slot) => (up[index] === true && !withheld?.has(slot) ? index : NO_MEMBER))
   const served = healthy.filter((index) => index !== NO_MEMBER)
   if (served.length === base.length) return healthy
-  // The weights of all healthy members may be too small for a slot beside the others. Then they share the table.
+  // Beside the weights of the others, those of the healthy members may be too small for a single slot. Then the healthy
+  // ones share the whole table.
   if (served.length === 0)
     return dealt(
       base.length,
@@ -105,7 +106,10 @@ function servedByHealthy(
   })
 }
 
-/** Searches in an order of the slot's own, so that slots which other members gain or lose move only theirs. */
+/**
+ * The first healthy member from a slot on. Each slot starts elsewhere, so that a change of health moves few other
+ * slots.
+ */
 function firstHealthy(healthy: Uint16Array, from: number): number {
   for (let step = 0; step < healthy.length; step++) {
     const candidate = healthy[(from + step) % healthy.length]!

@@ -1,9 +1,9 @@
 import { mix } from './mix.ts'
 
 /**
- * The slots that refuse connections: this part of each member's slots, so that the shares of members stay as their
- * weights say. They depend on the pool's own table alone, so that none moves with the health of members, and a larger
- * part has the same slots and others.
+ * The slots that refuse connections: the same percentage of each member's slots, so that members' shares still follow
+ * their weights. They depend only on the pool's own table: they do not move with the health of members, and a larger
+ * percentage adds slots to those of a smaller one.
  *
  * @param base member indexes by slot
  * @param percent above 0, up to 100. At least one slot refuses, and below 100 at least one does not
@@ -12,7 +12,8 @@ export function refusingSlots(base: Uint16Array, percent: number): ReadonlySet<n
   const all = Math.round((base.length * percent) / 100)
   const count = percent >= 100 ? base.length : Math.min(Math.max(all, 1), base.length - 1)
   const ofMember = Map.groupBy(base.keys(), (slot) => base[slot]!)
-  // The place of a slot among those of its member, from 0 to 1: the first ones of all members refuse first.
+  // `place` is the rank of a slot among those of its member, scaled to 0 to 1. Slots refuse in the order of their
+  // places.
   const places = [...ofMember.values()].flatMap((slots) =>
     slots.toSorted((a, b) => mix(a) - mix(b) || a - b).map((slot, at) => ({ slot, place: (at + 0.5) / slots.length })),
   )

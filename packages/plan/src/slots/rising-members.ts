@@ -1,12 +1,14 @@
 import { NO_MEMBER, type NodePool } from '@spout/model/node-state'
 import { mix } from './mix.ts'
 
-/** Percent of its full share that a member has now, by id. Members without an entry have all of it. */
+/**
+ * By member id: how many percent of its full share a member has now. Members without an entry have their full share.
+ */
 export type Shares = ReadonlyMap<string, number>
 
 /**
- * Slots that members in slow start do not serve yet. A member takes its slots in a fixed order, whatever others do, so
- * a growing share only adds slots.
+ * Slots that members in slow start do not serve yet. Each member takes its slots in a fixed order that does not depend
+ * on the others, so a growing share only adds slots.
  *
  * Shares are relative to the largest share: members that all came up together share the table as if none of them were
  * new.

@@ -15,11 +15,11 @@ import { bfdProfile } from './bfd-profile.ts'
 export interface BgpPart {
   readonly settings: BgpSettings
   readonly problems: readonly Reason[]
-  /** Milliseconds since 1970 of the drain's next step; null when none is due. */
+  /** When the drain's next step is due, in milliseconds since 1970. Null: there is none. */
   readonly againAtMs: number | null
 }
 
-/** A node's BGP sessions, and what it announces over them. */
+/** Plans a node's BGP sessions and what it announces over them. */
 export function planBgp(input: {
   readonly bgp: GroupBgp
   readonly groupId: string
@@ -29,7 +29,7 @@ export function planBgp(input: {
   readonly peers: readonly BgpPeer[]
   readonly advertisements: readonly BgpAdvertisementIntent[]
   readonly nowMs: number
-  /** The node is draining, but keeps announcing for now. */
+  /** Whether the node, though draining, keeps announcing for now. */
   readonly heldBack: boolean
 }): BgpPart {
   const { bgp, node } = input
@@ -84,8 +84,8 @@ function peerSettings(peer: BgpPeer, template: BgpPeer | null, node: GroupNode):
     address,
     port: all.port,
     as: all.as,
-    // A routed session is accepted only from the address that the peer is configured with. On the link the kernel
-    // chooses best.
+    // A peer several hops away accepts a session only from the address that it is configured with. For a peer on the
+    // link the kernel chooses the source address best.
     sourceAddress: routed ? own : null,
     hops: all.hops,
     ttlSecurity: all.ttlSecurity,
@@ -103,8 +103,8 @@ function peerSettings(peer: BgpPeer, template: BgpPeer | null, node: GroupNode):
 const NO_DRAIN = { drain: 'none', againAtMs: null } as const
 
 /**
- * First the routers are asked to prefer other nodes, then nothing is announced. A node without a successor stays at the
- * first step.
+ * The drain's present step. First the node asks its routers to prefer other nodes; after `drainSeconds` it announces
+ * nothing. A node without a successor stays at the first step.
  */
 function drainStep(
   bgp: GroupBgp,
@@ -121,8 +121,8 @@ function drainStep(
 }
 
 /**
- * RFC 6286: any number except 0 that is unique in the AS. It is the node's IPv4 address, else the start of its random
- * id.
+ * The BGP identifier: the node's IPv4 address, or without one the start of its random id. It may be any number except 0
+ * that is unique in the AS (RFC 6286).
  */
 function routerIdOf({ id, fabricAddress }: GroupNode): string {
   if (fabricAddress !== null && familyOf(fabricAddress) === 4) return fabricAddress

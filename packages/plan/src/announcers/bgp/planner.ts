@@ -10,7 +10,10 @@ export interface BgpTerms {
   readonly advertisements: AdvertisementsByPool
 }
 
-/** Every node advertises the fabric's addresses to its routers; no router knows addresses inside tenant networks. */
+/**
+ * Every node advertises fabric addresses to its routers. Addresses inside tenant networks go by VRRP: no router knows
+ * them.
+ */
 export const bgpPlanner: AnnouncerPlanner<BgpTerms> = {
   terms: (group, advertisements) => ({
     via: 'bgp',
@@ -35,6 +38,6 @@ export const bgpPlanner: AnnouncerPlanner<BgpTerms> = {
       }),
     )
   },
-  // No router sends anything to a node without a session. After a start one takes a second or two.
+  // No router sends packets to a node without a session. After a start, a session takes a second or two.
   canTakeOver: ({ bgpSessions }) => bgpSessions.some(({ state }) => state === 'established'),
 }

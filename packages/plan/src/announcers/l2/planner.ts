@@ -4,7 +4,7 @@ export interface L2Terms {
   readonly via: 'l2'
 }
 
-/** The node that the planner chose announces at once; nodes need no part in a group for it. */
+/** The node that the planner chose announces the address. Nodes need no part in the group for that. */
 export const l2Planner: AnnouncerPlanner<L2Terms> = {
   terms: () => ({ via: 'l2' }),
   announce: () => ({ via: 'l2' }),

@@ -6,21 +6,21 @@ import { VRRP_TIMING } from './timing.ts'
 /** RFC 5798 section 5.2.4: 255 is for the owner of the address, 0 announces the end of mastership. */
 const HIGHEST_PRIORITY = 254
 /**
- * How much lower the priority of cordoned and draining nodes is, so that they claim a shard later (skew, RFC 5798
- * section 6.1).
+ * How much lower the priority of nodes that are not ready, cordoned or draining is. A lower priority makes them claim a
+ * shard later (skew, RFC 5798 section 6.1).
  */
 const RESERVE_STEP = 100
 
-/** A node's part in the group's shards, or why it has none. */
+/** The VRRP settings of a node, or why it takes no part in the shards. */
 export type VrrpPart = { readonly settings: VrrpSettings } | { readonly problem: Reason }
 
 /**
- * Plans every node's part in the shards of a group. A node whose address the others do not know takes no part: without
- * them as peers it would hear no adverts and claim addresses that others have.
+ * Plans every node's part in the shards of a group. A node that cannot be a peer of the others takes no part: it would
+ * get no adverts, and claim addresses that others have.
  * @param nodes the existing nodes of the group, silent ones too, by id
  * @param heldBack ids of draining nodes that keep their shards for now
  * @param handOver the move of the group's `rebalance` that is due now
- * @param unready ids of nodes that come after the others that are enabled
+ * @param unready ids of enabled nodes that take over only if no other enabled node can
  */
 export function planVrrp(
   group: NodeGroup,
@@ -86,7 +86,7 @@ function whyNot(node: GroupNode, family: 4 | 6, members: readonly GroupNode[]): 
   return null
 }
 
-/** The family of most nodes; IPv4 if equal. */
+/** The address family of the majority of the nodes; IPv4 in a tie. */
 function commonFamily(nodes: readonly GroupNode[]): 4 | 6 {
   const known = nodes.flatMap(({ fabricAddress }) => fabricAddress ?? [])
   const sixes = known.filter((address) => familyOf(address) === 6).length
@@ -94,10 +94,10 @@ function commonFamily(nodes: readonly GroupNode[]): 4 | 6 {
 }
 
 /**
- * Priorities by node id, one map per shard. The enabled nodes take turns as first owner, and as second, so that a dead
- * node's shards are spread over the others. Enabled nodes that are not ready follow, then cordoned nodes, then draining
- * ones.
- * @param homes by shard number: an enabled node that comes first regardless
+ * Priorities by node id, one map per shard. The enabled nodes take turns as first owner, and also as second, so that a
+ * dead node's shards are spread over the others. Enabled nodes that are not ready come next, then cordoned nodes, then
+ * draining ones.
+ * @param homes by shard number: the enabled node that comes first, whatever its turn
  */
 export function shardPriorities(
   nodes: readonly Pick<GroupNode, 'id' | 'scheduling'>[],
@@ -108,7 +108,7 @@ export function shardPriorities(
   const of = (scheduling: GroupNode['scheduling']) => nodes.filter((node) => node.scheduling === scheduling)
   const first = of('enabled').filter(({ id }) => !unready.has(id))
   const reserve = [...of('enabled').filter(({ id }) => unready.has(id)), ...of('cordoned'), ...of('draining')]
-  // If there are only reserve nodes, none needs to wait.
+  // If there is no other node, the reserve need not wait. And a larger group has no priorities to spare for the step.
   const step = first.length === 0 || nodes.length > HIGHEST_PRIORITY - RESERVE_STEP ? 0 : RESERVE_STEP
   return Array.from({ length: shards }, (_, shard) => {
     const turns = takeTurns(first, shard)

@@ -6,7 +6,9 @@ export interface VrrpTerms {
   readonly via: 'vrrp'
 }
 
-/** The master of a shard announces what is in it: every node has the same entries, and settings for its part in the shards. */
+/**
+ * The master of a shard announces the addresses in it. Every node has the same entries, and settings for its own part.
+ */
 export const vrrpPlanner: AnnouncerPlanner<VrrpTerms> = {
   terms: () => ({ via: 'vrrp' }),
   announce: (_terms, _vip, shard) => byShard(shard),
