@@ -196,7 +196,7 @@ describe('F14: a proxy that runs out of memory', () => {
     await waitFor(async () => isAnswered(await once(blog)), { what: 'the next proxy to answer' })
     const wordOf = async (who: Tenant, { id }: ShownLoadBalancer) =>
       (await system.loadBalancer(who, id)).status.serving.message
-    const ended = `Node ${owner} ended its proxy, which wanted more memory than it may have`
+    const ended = `Node ${owner} ended its proxy, which exceeded its memory limit`
     await waitFor(async () => (await wordOf(bolt, blog)).includes(ended), {
       ...{ what: 'its tenant to be told', timeoutMs: 60_000 },
     })

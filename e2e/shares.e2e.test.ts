@@ -91,7 +91,8 @@ describe('a tenant that wants more than its share of a node', () => {
     const attack = () =>
       system.lab.must('client', ['python3', BURST_PROGRAM, 'syns', vipOf(shop), '80', '40000', CLIENT])
     await attack()
-    // What the agent saw at its first look is not reported. It looks again after a hundred times as long as a look took.
+    // What the agent saw at its first look is not reported. It looks again after a hundred times as long as a look
+    // took.
     await waitFor(
       async () => {
         await attack()
@@ -127,7 +128,7 @@ describe('a tenant that wants more than its share of a node', () => {
     )
     await waitFor(() => throttledPeriods() - before.periods >= 20, { what: 'the proxy to want more than it has' })
     const isTold = async (who: Tenant, shown: ShownLoadBalancer) =>
-      (await servingOf(who, shown)).message.includes('Node node1 holds up its proxy')
+      (await servingOf(who, shown)).message.includes('Node node1 slows down its proxy')
     await waitFor(() => isTold(acme, site), { what: 'the word of the node', timeoutMs: 60_000 })
     expect(await isTold(bolt, blog)).toBe(false)
     const elapsed = (performance.now() - before.atMs) / 1000
@@ -153,9 +154,9 @@ describe('a tenant that wants more than its share of a node', () => {
       { readyText: `${CONNECTIONS}` },
     )
     const isTold = async (who: Tenant, shown: ShownLoadBalancer) =>
-      (await servingOf(who, shown)).message.includes(`Node node1 takes no more connections to its proxy`)
+      (await servingOf(who, shown)).message.includes(`Node node1 accepts no more connections to its proxy`)
     await waitFor(() => isTold(acme, site), { what: 'the word of the node', timeoutMs: 60_000 })
-    expect((await servingOf(acme, site)).message).toContain(`it has as many as it may, ${CONNECTIONS}.`)
+    expect((await servingOf(acme, site)).message).toContain(`it has reached its limit of ${CONNECTIONS}.`)
     expect(await isTold(bolt, blog)).toBe(false)
     const figures = await system.lab.must('node1', ['curl', '-sf', `http://${METRICS}/metrics`])
     expect(figures).toMatch(/^spout_agent_share_networks_over\{share="connections"\} 1$/m)

@@ -2,9 +2,9 @@
  * Control loops over the model: planning, status, node liveness, clean-up. Each has a folder; `tools/checks/rooms.ts`
  * lists the folders in the order in which they may import.
  *
- * Each reads the model's view and keeps its state in memory. Only placements are written, by the plan controller,
- * before anything that follows from them is published. No loop talks to a node: the agent link streams what is
- * published here and delivers reports.
+ * Each loop reads the model's view and keeps its state in memory. The plan controller stores placements before it
+ * publishes anything that depends on them. No loop talks to a node: the agent link streams the published node states to
+ * the agents, and delivers their reports.
  */
 
 export { Sweeper, type SweeperOptions } from './clean-up/sweeper.ts'

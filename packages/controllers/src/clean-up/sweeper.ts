@@ -17,7 +17,7 @@ interface Expired {
 }
 
 const EVERY_MS = 60_000
-/** Limit of deletions in one sweep. A sweep that reaches it is followed by the next at once. */
+/** Limit of deletions in one sweep. After a sweep that reaches it, the next one begins at once. */
 const SWEEP = 500
 
 /** Deletes what has expired: addresses past their quarantine, tokens and enrolment tokens past their expiry. */
@@ -52,7 +52,7 @@ export class Sweeper implements Component {
       const stored = view.get(kind, id)
       if (stored === null) continue
       try {
-        // Delete only the version that was seen: the address may have been taken again meanwhile.
+        // Deletes only the version that was read: the address may have been taken again meanwhile.
         await store.commit([{ op: 'delete', kind, id, ifRevision: stored.revision }])
         deleted++
       } catch (error) {
@@ -83,7 +83,7 @@ export class Sweeper implements Component {
   }
 }
 
-/** RFC 3339 times in UTC with milliseconds compare as texts. */
+/** The expired objects. RFC 3339 times in UTC with milliseconds can be compared as texts. */
 function* expired(view: ModelView, now: string): Iterable<Expired> {
   for (const { id, quarantineUntil } of view.list('address'))
     if (quarantineUntil !== null && quarantineUntil <= now) yield { kind: 'address', id }

@@ -12,11 +12,11 @@ import { ReferenceUsers } from '@spout/plan'
 import type { Clock, Component, Logger } from '@spout/runtime'
 import { type WantedName, ZonePublisher } from './zone-publisher.ts'
 
-/** A zone whose name server takes updates. */
+/** A zone whose name server accepts dynamic updates. */
 export interface DnsZone {
   readonly name: string
   readonly server: Pick<NameServer, 'query' | 'update' | 'transfer'>
-  /** The server, for people. */
+  /** The server, for messages. */
   readonly serverText: string
 }
 
@@ -24,7 +24,7 @@ export interface DnsPublisherOptions {
   readonly zones: readonly DnsZone[]
   /** The name of this control plane in ownership records. */
   readonly owner: string
-  /** For names whose load balancer sets no other. */
+  /** The TTL of names whose load balancer sets none. */
   readonly ttlSeconds: number
   readonly sweepMs: number
   readonly view: ModelView
@@ -34,8 +34,9 @@ export interface DnsPublisherOptions {
 }
 
 /**
- * Publishes the names of load balancers with their public addresses. A name is published once an address is announced,
- * and removed with its load balancer, or when its project loses the domain. The oldest load balancer of a name counts.
+ * Publishes the DNS names of load balancers with their public addresses. A name is published once an address is
+ * announced. It is removed with its load balancer, or when its project loses the domain. If several load balancers have
+ * a name, the oldest one gets it.
  */
 export class DnsPublisher implements Component, DnsReader {
   readonly name = 'dns'
@@ -44,7 +45,7 @@ export class DnsPublisher implements Component, DnsReader {
   readonly #users = new ReferenceUsers()
   /** By load balancer id. */
   readonly #names = new Map<string, readonly string[]>()
-  /** What a load balancer's names were last queued for, to compare. */
+  /** By load balancer id: names and records when they were last queued, as a text to compare. */
   readonly #meanings = new Map<string, string>()
   #unsubscribe: readonly (() => void)[] = []
 
@@ -60,7 +61,7 @@ export class DnsPublisher implements Component, DnsReader {
             ...{ clock: options.clock, log: options.log },
           }),
       )
-      // The longest is the closest.
+      // So that the first zone that matches a name is the closest one.
       .toSorted((a, b) => b.zone.length - a.zone.length)
   }
 

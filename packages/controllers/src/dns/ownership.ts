@@ -1,6 +1,6 @@
 /**
- * The owner of a record is named by a TXT record beside it, in the format of external-dns's TXT registry
- * (sigs.k8s.io/external-dns, registry/txt). So neither of us changes records of the other.
+ * Ownership records: a TXT record beside a record names its owner, in the format of external-dns's TXT registry
+ * (sigs.k8s.io/external-dns, registry/txt). So neither external-dns nor Spout changes records of the other.
  */
 
 export type AddressType = 'A' | 'AAAA'
@@ -22,7 +22,10 @@ export function ownerOf(text: string): string | null {
   return words.find((word) => word.startsWith(OWNER))?.slice(OWNER.length) ?? null
 }
 
-/** The name and type whose owner a record of this name says; null if it is no such name. */
+/**
+ * The name and type whose owner an ownership record of this name states. Null: it is not the name of an ownership
+ * record.
+ */
 export function ownedBy(name: string): { readonly name: string; readonly type: AddressType } | null {
   const [, mark, owned = ''] = /^(a|aaaa)-(.+)$/.exec(name) ?? []
   return mark === undefined ? null : { name: owned, type: mark === 'a' ? 'A' : 'AAAA' }

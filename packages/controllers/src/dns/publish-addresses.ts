@@ -13,14 +13,14 @@ import {
 } from '@spout/dns'
 import { type AddressType, ownerOf, ownershipName, ownershipText } from './ownership.ts'
 
-/** The addresses of one type that a name is to have. */
+/** The wanted address records of one name and type. */
 export interface RecordRequest {
   readonly name: string
   readonly type: AddressType
   readonly ttlSeconds: number
   /** The resource that the ownership record names. */
   readonly resource: string
-  /** @param published addresses of ours that it has now */
+  /** @param published the addresses that we have published for the name so far */
   readonly addresses: (published: ReadonlySet<string>) => readonly string[]
 }
 
@@ -31,14 +31,14 @@ export interface Place {
   readonly owner: string
 }
 
-/** The name has records of this type, or an alias, that are not ours. They stay. */
+/** The name has records of this type, or an alias, that we do not own. They stay as they are. */
 export class NotOurs extends Error {
   override readonly name = 'NotOurs'
 }
 
 /**
- * Makes the records of a name and type what they should be, if they are ours or there are none. The server itself checks
- * whose they are, in the same step in which it changes them.
+ * Publishes the records of a name and type, if we own the present records or there are none. The prerequisites of the
+ * update make the server check the owner in the same transaction in which it changes the records.
  * @returns the addresses that the name has now
  * @throws DnsFailure, NotOurs
  */
@@ -55,7 +55,7 @@ export async function publishAddresses(place: Place, request: RecordRequest): Pr
       sameRecords(records, wanted.addresses) && wanted.marks.some((mark) => textOf(mark) === textOf(own))
     if (isPublished) return addresses
     const changes = [removal(name, type), removalOf(own), ...wanted.addresses, ...wanted.marks]
-    // The text may be that of a wildcard: then the name itself has nothing of ours.
+    // The TXT record may be that of a wildcard. Then the name itself has no record of ours, and the update is refused.
     if (await isApplied(place, marks.map(same), changes)) return addresses
   }
   const addresses = request.addresses(new Set()).toSorted()
@@ -66,7 +66,7 @@ export async function publishAddresses(place: Place, request: RecordRequest): Pr
   throw new NotOurs(whyNotOurs(request, marks))
 }
 
-/** @returns false when the prerequisites do not hold */
+/** @returns false if the prerequisites do not hold */
 async function isApplied(
   { server, zone }: Place,
   prerequisites: readonly DnsRecord[],

@@ -4,24 +4,24 @@ import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryA
 import { type AddressType, ownedBy, ownerOf } from './ownership.ts'
 import { NotOurs, publishAddresses } from './publish-addresses.ts'
 
-/** The wanted records of a name. */
+/** What a name should be published with. */
 export interface WantedName {
   readonly loadBalancerId: string
   readonly projectId: string
   readonly ttlSeconds: number
-  /** Its public addresses. */
+  /** The public addresses of its load balancer. */
   readonly addresses: readonly string[]
-  /** The addresses that some node announces. */
+  /** Those of `addresses` that a node announces. */
   readonly announced: ReadonlySet<string>
 }
 
 export interface ZonePublisherOptions {
   readonly zone: string
   readonly server: Pick<NameServer, 'query' | 'update' | 'transfer'>
-  /** For people: `127.0.0.1 port 53`. */
+  /** For messages: `127.0.0.1 port 53`. */
   readonly serverText: string
   readonly owner: string
-  /** Null for a name that no load balancer has. */
+  /** @returns null if no load balancer has the name */
   readonly wanted: (name: string) => WantedName | null
   /** All names of the zone that load balancers have. */
   readonly names: () => Iterable<string>
@@ -30,14 +30,14 @@ export interface ZonePublisherOptions {
   readonly log: Logger
 }
 
-/** The key of the work that looks through the whole zone. No name has a space. */
+/** The queue's key for a check of the whole zone. No name contains a space. */
 const SWEEP = 'whole zone'
 const WORKERS = 4
 const RETRY = { firstRetryMs: 500, maxRetryMs: 60_000 } as const
 
 /**
- * Keeps the records of one zone as they should be. What was published is remembered by the zone itself: after a restart, and
- * every now and then, it is transferred, and records of ours that nobody wants are removed.
+ * Publishes the names of one zone. Which records are published is stored nowhere but in the zone: after a start, and
+ * periodically, the zone is transferred, and records of ours that no load balancer wants are removed.
  */
 export class ZonePublisher {
   readonly zone: string
@@ -70,7 +70,7 @@ export class ZonePublisher {
     return this.#reconciler.stop()
   }
 
-  /** The name, or what it should have, changed. */
+  /** Queues a name: its load balancers, or the records that it should have, changed. */
   add(name: string): void {
     this.#queue.add(name)
   }
@@ -83,7 +83,7 @@ export class ZonePublisher {
     return this.#statuses.values()
   }
 
-  /** Why the zone could not be looked through; null when it was. */
+  /** Why the last check of the whole zone failed. Null: it did not. */
   get sweepFailure(): string | null {
     return this.#sweepFailure
   }
@@ -119,13 +119,14 @@ export class ZonePublisher {
       {
         ...{ name, type, ttlSeconds: wanted?.ttlSeconds ?? 0 },
         resource: wanted === null ? '' : `spout/${wanted.projectId}/${wanted.loadBalancerId}`,
-        // An address that stopped being announced for a moment stays. So it does while nodes have not reported yet.
+        // A published address stays while nobody announces it: that may be for a moment, or nodes have not reported
+        // yet.
         addresses: (before) => own.filter((address) => wanted?.announced.has(address) || before.has(address)),
       },
     )
   }
 
-  /** Queues the names of ours that differ from what they should be. */
+  /** Transfers the zone and queues the names whose records differ from the wanted ones. */
   async #sweep(): Promise<Outcome> {
     const { server, zone, owner, wanted, names, sweepMs } = this.#options
     try {

@@ -15,11 +15,11 @@ import { ProjectTurns } from './project-turns.ts'
 export interface DomainProverOptions {
   readonly view: ModelView
   readonly admission: Pick<DomainAdmission, 'concludeDomainCheck'>
-  /** Null: no claim is checked, and proven domains stay. */
+  /** Null: no claim is checked, and proven domains stay proven. */
   readonly resolver: Pick<TextResolver, 'texts' | 'cancel'> | null
   /** Time between checks of a proven domain. */
   readonly recheckMs: number
-  /** A proven domain may lack its record for this long. */
+  /** How long a proven domain may lack its record before the project loses it. */
   readonly graceMs: number
   /** Time between two checks of one project. */
   readonly gapMs: number
@@ -27,14 +27,15 @@ export interface DomainProverOptions {
   readonly log: Logger
 }
 
-/** Pauses between checks of a claim that is being proven, or misses its record. */
+/** Back-off between checks of a claim that is not proven yet, or whose record is missing. */
 const PAUSES = { firstMs: 10_000, mostMs: 600_000 }
-/** Checks at once, over all projects. */
+/** Limit of simultaneous checks over all projects. */
 const AT_ONCE = 64
 
 /**
- * Looks for the records of domain claims: soon and again while a claim is new, every now and then once it is proven.
- * One project's checks run one at a time with a pause between them, so that slow name servers of one hold up no other.
+ * Checks the TXT records of domain claims: at once and with back-off while a claim is not proven, periodically
+ * afterwards. The checks of one project run one at a time with a pause between them, so that its slow name servers
+ * delay no other project.
  */
 export class DomainProver implements Component, DomainChecks {
   readonly name = 'domains'
@@ -42,7 +43,7 @@ export class DomainProver implements Component, DomainChecks {
   readonly #turns: ProjectTurns
   readonly #places = new Semaphore(AT_ONCE)
   readonly #timers = new Map<string, Timer>()
-  /** Checks that found a claim unproven, one after the other. */
+  /** By claim id: how many checks in a row did not find it proven. */
   readonly #attempts = new Map<string, number>()
   readonly #running = new Map<string, Promise<DomainClaim>>()
   #unsubscribe: () => void = () => {}
@@ -61,7 +62,7 @@ export class DomainProver implements Component, DomainChecks {
     if (!this.enabled) return
     const { view, recheckMs } = this.#options
     const held = view.list('domainClaim').filter(isHeld)
-    // After a start not all of them at once.
+    // Spread over the whole interval, so that a start does not check all of them at once.
     for (const [at, { id }] of held.entries()) this.#later(id, (recheckMs * at) / held.length)
     for (const claim of view.list('domainClaim')) if (!isHeld(claim)) this.#later(claim.id, 0)
     this.#unsubscribe = view.onChange((changed) => {
@@ -87,7 +88,7 @@ export class DomainProver implements Component, DomainChecks {
     if (running !== undefined) return running
     const waitMs = this.#turns.waitMs(this.#claim(claimId).projectId)
     if (waitMs > 0) {
-      const reason = 'the checks of one project follow one another'
+      const reason = 'the checks of a project run one after the other'
       throw new SpoutError('TooManyRequests', { reason, seconds: Math.ceil(waitMs / 1000) })
     }
     return this.#run(claimId)

@@ -2,9 +2,9 @@ import { type Clock, Mutex, pause } from '@spout/runtime'
 
 interface Turn {
   readonly mutex: Mutex
-  /** Tasks under way or waiting. */
+  /** How many tasks are under way or waiting. */
   tasks: number
-  /** When the next may begin, on the monotonic clock. */
+  /** When the next task may begin, in milliseconds of the monotonic clock. */
   nextMs: number
 }
 
@@ -20,7 +20,7 @@ export class ProjectTurns {
     this.#gapMs = gapMs
   }
 
-  /** How long a new task would wait; 0: it would begin at once. Tasks that wait count a pause each. */
+  /** How long a new task would wait at least, in milliseconds: the present pause, and one for each task before it. */
   waitMs(projectId: string): number {
     const turn = this.#turns.get(projectId)
     if (turn === undefined) return 0
@@ -47,12 +47,14 @@ export class ProjectTurns {
     }
   }
 
-  /** Pauses end at once. */
+  /** Ends all pauses at once. */
   stop(): void {
     this.#stopping.abort()
   }
 
-  /** Keeps the map as small as the projects that had a turn in the last pause. */
+  /**
+   * Removes projects whose pause is over. The map is in the order of insertion, so it stops at the first that is not.
+   */
   #forgetRested(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [id, { tasks, nextMs }] of this.#turns) {

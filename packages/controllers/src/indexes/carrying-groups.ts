@@ -3,8 +3,8 @@ import { sameJson } from '@spout/model'
 import { type CarryingGroup, carryingGroup } from '@spout/plan'
 
 /**
- * The groups as plans of load balancers read them. Plans read only what `refresh` compared, so a change of anything
- * they read is noticed.
+ * The groups as plans of load balancers read them. Plans read only values that `refresh` has compared, so that a change
+ * of anything that they read is noticed.
  */
 export class CarryingGroups {
   readonly #view: ModelView

@@ -11,12 +11,12 @@ import {
 import { certificatesNamed, ReferenceUsers } from '@spout/plan'
 import { KeySets } from './key-sets.ts'
 
-/** Stands for the default group while there is no group. */
+/** The id of the default group while there is no group. */
 const NO_GROUP = ''
 
 /**
- * Indexes the relations between objects, so that a change leads to the load balancers and networks it affects without a
- * search. It is given the ids that changed and reads the view.
+ * Indexes the relations between objects, so that the load balancers and networks that a change affects are found
+ * without a search. Callers pass the ids of changed objects; the index reads the objects from the view.
  */
 export class ClusterIndex {
   readonly #view: ModelView
@@ -79,12 +79,12 @@ export class ClusterIndex {
     return nodeGroupId ?? this.#defaultGroupId ?? NO_GROUP
   }
 
-  /** The load balancer's class; null if it has none. Its settings cannot change while it is used. */
+  /** The load balancer's class; null if it has none. A class cannot change while a load balancer uses it. */
   classOf({ classId }: Pick<LoadBalancer, 'classId'>): LoadBalancerClass | null {
     return this.#view.get('loadBalancerClass', classId ?? '')?.value ?? null
   }
 
-  /** Null while there is no group. */
+  /** Null: there is no group with this id. */
   group(id: string): NodeGroup | null {
     return this.#view.get('nodeGroup', id)?.value ?? null
   }
@@ -113,7 +113,7 @@ export class ClusterIndex {
     return this.#bySecurityGroup.of(groupId)
   }
 
-  /** Whether clients inside the network reach a proxy. */
+  /** Whether a VIP of the network itself leads to a proxy. */
   hasInnerProxy(networkId: string): boolean {
     return this.#byInnerProxy.of(networkId).size > 0
   }
@@ -123,12 +123,12 @@ export class ClusterIndex {
     return this.#byUntracked.of(networkId).size > 0 && this.#byTracked.of(networkId).size === 0
   }
 
-  /** Networks whose load balancers this group carries. */
+  /** Ids of the networks whose load balancers this group carries. */
   networksOfGroup(groupId: string): readonly string[] {
     return [...this.#groupsOf].flatMap(([networkId, groups]) => (groups.has(groupId) ? [networkId] : []))
   }
 
-  /** Groups that carry load balancers of this network, sorted. */
+  /** Ids of the groups that carry load balancers of this network, sorted. */
   groupsOfNetwork(networkId: string): readonly string[] {
     return [...(this.#groupsOf.get(networkId) ?? [])].sort()
   }

@@ -5,8 +5,9 @@ import type { Revision, Store } from '@spout/store'
 import { KeySets } from './key-sets.ts'
 
 /**
- * Placements, in memory for planning and in the store for the next start. A decision is visible to the next plan at
- * once, and is rolled back if the store refuses it. Nothing is published before it is durable.
+ * All placements: in memory for planning, and in the store for the next start. A new placement is visible to the next
+ * plan at once, and is rolled back if the store refuses it. Callers publish nothing that depends on it before it is
+ * stored.
  */
 export class PlacementLog {
   readonly #store: Store
@@ -26,20 +27,21 @@ export class PlacementLog {
     }
   }
 
-  /** Load balancers that this node owns. */
+  /** Ids of the load balancers that this node owns. */
   ownedBy(nodeId: string): ReadonlySet<string> {
     return this.#byOwner.of(nodeId)
   }
 
-  /** Load balancers whose reason is not `Placed`. It depends on the nodes, so it may end when they change. */
+  /** Ids of the load balancers whose reason is not `Placed`. They must be planned again when nodes change. */
   get unsettled(): ReadonlySet<string> {
     return this.#unsettled
   }
 
   /**
-   * Makes a placement durable. Does nothing if it is stored already. One without a network decides nothing, so it is
-   * stored only over an earlier one: most load balancers are created so, and each would cost a second commit.
-   * @throws SpoutError of the store; the previous placement is then restored
+   * Stores a placement, unless it is stored already. A placement without a network decides nothing, so it is stored
+   * only to replace an earlier one: most load balancers are created without a network, and each would cost a second
+   * commit.
+   * @throws SpoutError of the store. Then the previous placement is restored
    */
   async put(placement: Placement, projectId: string): Promise<void> {
     const before = this.index.get(placement.id)
@@ -62,14 +64,14 @@ export class PlacementLog {
   }
 
   /**
-   * Counts the placement of a new load balancer that somebody else stores.
-   * @returns to be called once its commit is over. @param revision null: it was not stored
+   * Adds the placement of a new load balancer that the caller is about to store.
+   * @returns a function to call with the result of the commit: the revision, or null if it failed
    */
   expect(placement: Placement): (revision: Revision | null) => void {
     const { id } = placement
     this.#index(placement)
     return (revision) => {
-      // What was stored over it meanwhile is newer.
+      // Another placement was stored meanwhile, which is newer.
       if (this.index.get(id) !== placement) return
       if (revision === null) this.#forget(id)
       else this.#revisions.set(id, revision)
@@ -90,7 +92,7 @@ export class PlacementLog {
     }
   }
 
-  /** Another writer stored it: use the stored one. */
+  /** After a failed commit: takes the stored placement, if another writer stored one. */
   async #reloadAfter(error: unknown, id: string): Promise<void> {
     const collided =
       error instanceof SpoutError && ['RevisionConflict', 'AlreadyExists', 'NotFound'].includes(error.code)

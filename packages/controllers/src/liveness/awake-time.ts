@@ -2,19 +2,19 @@ import type { Clock, Timer } from '@spout/runtime'
 
 export interface AwakeTimeOptions {
   readonly clock: Clock
-  /** Called right after a standstill, with the part of it that does not count. */
+  /** Called right after a standstill, with its duration without the part that counts as awake. */
   readonly onStandstill: (standstillMs: number) => void
 }
 
 /** How often the time is read. */
 const TICK_MS = 250
-/** A tick up to this late is a busy moment and counts. Time beyond that does not. */
+/** A tick that is late by up to this much counts as awake: the process was busy. Time beyond that does not count. */
 const BUSY_MS = 250
 
 /**
- * The time during which this process ran. A process that was stopped, swapped out or collecting garbage received
- * nothing meanwhile, so silence in that time means nothing: messages wait in its sockets, and its timers fire before it
- * reads them.
+ * Measures the time during which this process ran. While a process is stopped, swapped out or collecting garbage, it
+ * receives nothing: messages wait in its sockets, and afterwards its timers fire before it reads them. So silence in
+ * that time says nothing about nodes.
  */
 export class AwakeTime {
   readonly #options: AwakeTimeOptions
@@ -28,7 +28,7 @@ export class AwakeTime {
     this.#timer = this.#tick()
   }
 
-  /** Monotonic milliseconds that stand still while the process does. */
+  /** Monotonic milliseconds, without standstills of the process. */
   ms(): number {
     this.#look()
     return this.#options.clock.monotonicMs() - this.#excusedMs

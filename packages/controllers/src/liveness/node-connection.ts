@@ -2,7 +2,7 @@ import type { ModelView } from '@spout/admission/contract'
 import type { NodeConnection } from '@spout/model'
 import type { NodeLiveness } from './node-liveness.ts'
 
-/** The connection of a node as shown to people. A node without a certificate was never enrolled. */
+/** The connection of a node, as users see it. A node without a certificate was never enrolled. */
 export const nodeConnection = (
   nodeId: string,
   { view, liveness }: { readonly view: ModelView; readonly liveness: NodeLiveness },

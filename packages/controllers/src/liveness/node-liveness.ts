@@ -3,18 +3,18 @@ import { AwakeTime } from './awake-time.ts'
 
 export interface LivenessOptions {
   readonly clock: Clock
-  /** After this silence a node is shown as disconnected. It keeps its addresses. */
+  /** After this silence a node is `disconnected`. It keeps its addresses. */
   readonly disconnectedAfterMs: number
-  /** After this silence its addresses move to another node. */
+  /** After this silence a node is `lost`, and its addresses move to another node. */
   readonly moveAfterMs: number
 }
 
-/** `new`: not heard from since this process started, and not overdue yet. */
+/** `new`: it has not reported since this process started, and is not overdue yet. */
 export type Liveness = 'new' | 'connected' | 'disconnected' | 'lost'
 
 /**
- * What other nodes see of a silent node on the fabric: it answers for its addresses, it does not, or they have not
- * reported yet. Null: no node can be asked.
+ * What other nodes report about a silent node: it answers for its addresses on the fabric, it does not, or they have
+ * not reported yet.
  */
 export type PeerSight = 'answers' | 'silent' | 'awaited'
 
@@ -22,15 +22,16 @@ interface Watched {
   lastHeardMs: number
   liveness: Liveness
   timer: Timer | null
-  /** Silent for long enough that other nodes are asked about it. */
+  /** Whether it has been silent for so long that other nodes are asked to probe it. */
   isMissed: boolean
+  /** Null: no node can be asked. */
   peerSight: PeerSight | null
 }
 
-/** How long beyond `moveAfterMs` to wait for the nodes that were asked. An older agent may not know the question. */
+/** How long to wait beyond `moveAfterMs` for the nodes that were asked. Older agents do not answer. */
 const PEER_SIGHT_WITHIN_MS = 2000
 
-/** Limit of the time that a silent node gets, in multiples of `moveAfterMs`, however often that time restarts. */
+/** Limit of the time that a silent node gets, in multiples of `moveAfterMs`, however often its time restarts. */
 const MOST_TIMES = 12
 
 /**
@@ -38,13 +39,13 @@ const MOST_TIMES = 12
  *
  * After a start of the control plane every node has the full `moveAfterMs` to report, so that a restart moves no
  * address. That time restarts whenever another node reports for the first time: a thousand nodes connect one after the
- * other, and a late one is not dead.
+ * other, and one that is late is not dead.
  *
- * A standstill of this process does not count as silence of nodes. After one so long that agents gave up their
- * requests, every node has the full time again, as after a start.
+ * A standstill of this process does not count as silence of nodes. After a standstill that was so long that agents gave
+ * up their requests, every node has the full time again, as after a start.
  *
- * Where other nodes can be asked, silence alone is not death. While they see the node answer on the fabric, it is
- * disconnected, not lost. A node that was declared lost while no other could be asked is checked again once one can.
+ * If other nodes can be asked, silence alone is not death. While they see the node answer on the fabric, it is
+ * `disconnected`, not `lost`. A node that became `lost` while no other could be asked is checked again once one can.
  */
 export class NodeLiveness {
   readonly #options: LivenessOptions
@@ -101,20 +102,20 @@ export class NodeLiveness {
     return this.#suspected
   }
 
-  /** Sets what other nodes see of a suspected node; null when none can be asked. */
+  /** Sets what other nodes report about a suspected node. Null: none can be asked. */
   setPeerSight(nodeId: string, peerSight: PeerSight | null): void {
     const watched = this.#nodes.get(nodeId)
     if (watched === undefined || !this.#suspected.has(nodeId) || watched.peerSight === peerSight) return
     watched.peerSight = peerSight
     if (watched.liveness === 'lost' && peerSight !== null && peerSight !== 'silent') {
-      // The node counts as overdue since now, so that the other nodes have time to report.
+      // The node counts as overdue from now on, so that the other nodes have time to report.
       watched.lastHeardMs = this.#awake.ms() - this.#options.moveAfterMs
       this.#become(nodeId, watched, 'disconnected')
     }
     this.#arm(nodeId, watched)
   }
 
-  /** Calls back when a node's liveness changed; returns the unsubscribe. */
+  /** Calls the listener when a node's liveness changed. @returns the unsubscribe function */
   onChange(listener: (nodeId: string) => void): () => void {
     return this.#listeners.add(listener)
   }
@@ -124,7 +125,10 @@ export class NodeLiveness {
     for (const nodeId of [...this.#nodes.keys()]) this.forget(nodeId)
   }
 
-  /** Sets a timer for the present deadline. Reports do not reset it: it looks again when it fires. */
+  /**
+   * Evaluates the node and sets a timer for its next deadline. Reports do not reset the timer: it evaluates anew when
+   * it fires.
+   */
   #arm(nodeId: string, watched: Watched): void {
     const { clock, disconnectedAfterMs, moveAfterMs } = this.#options
     watched.timer?.clear()

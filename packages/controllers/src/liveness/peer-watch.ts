@@ -14,7 +14,7 @@ import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { NodeLiveness, PeerSight } from './node-liveness.ts'
 
-/** Reads what nodes see of silent ones. */
+/** Reads what nodes report about silent ones. */
 export interface SightReader {
   sights(nodeId: string): readonly Sight[]
   confirmedHash(nodeId: string, key: string): string | null
@@ -28,11 +28,11 @@ export interface PeerWatchOptions {
   readonly status: SightReader
 }
 
-/** How many nodes probe a silent node. One that sees it answer is enough. */
+/** How many nodes probe a silent node. It is enough if one of them sees it answer. */
 const WITNESSES = 3
 /** How many of its VIPs they probe. */
 const VIPS = 3
-/** How many of its entries are searched for VIPs. */
+/** How many of its load balancers are searched for VIPs. */
 const MOST_LOOKED_AT = 100
 
 const NOBODY: ReadonlyMap<string, readonly WatchedNode[]> = new Map()
@@ -43,9 +43,9 @@ interface Missed {
 }
 
 /**
- * Provides the second sign of death in a group without shards, where the planner moves addresses: other nodes of the group
- * report whether a silent node still answers for its addresses on the fabric. If it does, it has only lost the control
- * plane, and moving an address would give it two owners.
+ * Has silent nodes probed by other nodes, in groups without shards, where the planner moves addresses. The other nodes
+ * report whether the silent node still answers for its addresses on the fabric. If it does, it has only lost the
+ * control plane, and an address that moved would have two owners.
  */
 export class PeerWatch {
   readonly #options: PeerWatchOptions
@@ -94,7 +94,7 @@ export class PeerWatch {
     this.reported(group.id)
   }
 
-  /** A node of the group reported. */
+  /** Call when a node of the group reported. Passes results to liveness. */
   reported(groupId: string): void {
     for (const [nodeId, { probers }] of this.#missed.get(groupId) ?? [])
       this.#options.liveness.setPeerSight(nodeId, this.#peerSightOf(nodeId, probers))
@@ -109,7 +109,7 @@ export class PeerWatch {
     return said.length > 0 ? 'silent' : null
   }
 
-  /** The next connected nodes of the group, so that they stay the same while they are connected. */
+  /** The nodes that probe: the connected ones that follow in the group's order. They stay the same while connected. */
   #probers(nodes: readonly Node[], index: number, loads: ReadonlyMap<string, readonly unknown[]>): readonly string[] {
     const found: string[] = []
     for (let step = 1; step < nodes.length && found.length < WITNESSES; step++) {
@@ -120,7 +120,7 @@ export class PeerWatch {
     return found
   }
 
-  /** Null for a node without an address to probe. */
+  /** The addresses of a node to probe; null if it has none. VIPs that the node confirmed come first. */
   #watched(node: Node): WatchedNode | null {
     const { placements, nodeStates, status } = this.#options
     const confirmed: string[] = []

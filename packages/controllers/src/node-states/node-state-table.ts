@@ -6,13 +6,13 @@ import { Listeners } from '@spout/runtime'
 type Listener = (keys: readonly string[]) => void
 
 /**
- * Limit of unreleased keys kept per node. A node that releases nothing is away, and reports everything it has when it
- * is back.
+ * Limit of unreleased keys per node. A node that releases nothing is disconnected. When it is back, it reports
+ * everything that it has.
  */
 const MOST_UNRELEASED = 10_000
 
 /**
- * The wanted state of every node, in memory. The plan controller writes it; the agent link and the status controller
+ * The wanted state of every node, in memory. The plan controller writes it. The agent link and the status controller
  * read it.
  */
 export class NodeStateTable implements NodeStates {
@@ -23,7 +23,9 @@ export class NodeStateTable implements NodeStates {
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #keyListeners = new Listeners<string>()
   readonly #problems = new Map<string, readonly Reason[]>()
-  /** node id -> keys that were taken from it and that it has not reported as removed. Only the newest are kept. */
+  /**
+   * node id -> keys of entries that were withdrawn and that it has not reported as removed. Only the newest are kept.
+   */
   readonly #unreleased = new Map<string, Set<string>>()
   #ready = false
 
@@ -38,19 +40,19 @@ export class NodeStateTable implements NodeStates {
     }
   }
 
-  /** Whether the key was taken from the node, and the node has not reported it as removed. */
+  /** Whether the node lost the entry and has not reported it as removed. */
   isUnreleased(nodeId: string, key: string): boolean {
     return this.#unreleased.get(nodeId)?.has(key) ?? false
   }
 
-  /** The node reported the key as removed. */
+  /** Call when the node reported the key as removed. */
   release(nodeId: string, key: string): void {
     const keys = this.#unreleased.get(nodeId)
     keys?.delete(key)
     if (keys?.size === 0) this.#unreleased.delete(nodeId)
   }
 
-  /** The node was deleted. */
+  /** Call when the node was deleted. */
   forget(nodeId: string): void {
     this.#unreleased.delete(nodeId)
   }
@@ -70,8 +72,9 @@ export class NodeStateTable implements NodeStates {
   }
 
   /**
-   * Calls back with each key whose entry changed on any node, also before `ready`, and with each key that is removed
-   * from all nodes, even if none had it; returns the unsubscribe.
+   * Calls the listener with each key whose entry changed on any node, also before `ready`, and with each key that is
+   * removed from all nodes, even if none had it.
+   * @returns the unsubscribe function
    */
   onKeyChange(listener: (key: string) => void): () => void {
     return this.#keyListeners.add(listener)
@@ -93,12 +96,12 @@ export class NodeStateTable implements NodeStates {
     return this.#set(key, wanted, null)
   }
 
-  /** Like `set`, for these nodes only. The entries of other nodes stay. */
+  /** As `set`, but only for these nodes. The entries of other nodes stay. */
   setOn(nodeIds: ReadonlySet<string>, key: string, wanted: ReadonlyMap<string, NodeStateEntry>): readonly string[] {
     return this.#set(key, wanted, nodeIds)
   }
 
-  /** What keeps the node from announcing as its group requires, as the planner found. */
+  /** The planner's problems that keep the node from announcing as its group requires. */
   problems(nodeId: string): readonly Reason[] {
     return this.#problems.get(nodeId) ?? []
   }

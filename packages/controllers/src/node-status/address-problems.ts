@@ -1,18 +1,18 @@
 import type { AddressConflictReport, NodeStatus } from '@spout/model'
 
-/** How many names a problem lists. A flood of claims must not fill a page. */
+/** How many conflicts are listed one by one, so that a flood of claims does not fill a page. */
 const NAMED = 5
 
-/** The node that should announce an address; null where nodes elect it among themselves. */
+/** An address and the node that should announce it; null if the nodes elect it. */
 interface Owned {
   readonly address: string
   readonly ownerNodeId: string | null
 }
 
 /**
- * The conflicts that count. An address that moved to another node is left out: until this node lets go of it, it hears
- * the new owner.
- * @param owned at least the claimed addresses; tenants may have the same ones
+ * The conflicts that are problems. An address that moved to another node is left out: until this node releases it, it
+ * hears the new owner's announcements.
+ * @param owned at least the claimed addresses. Tenants may have equal ones
  */
 export function conflictsOf(
   nodeId: string,
@@ -27,7 +27,9 @@ export function conflictsOf(
   return conflicts.filter(({ address }) => own.has(address) || !others.has(address))
 }
 
-/** Another machine on the wire claims addresses of the node. The node keeps them, and announces them again. */
+/**
+ * Problem: another machine on the segment claims addresses of the node. The node keeps them and announces them again.
+ */
 export function addressProblems(conflicts: readonly AddressConflictReport[]): NodeStatus['problems'] {
   const named = conflicts.slice(0, NAMED).map(({ address, mac, since }) => ({
     code: 'AddressClaimed',
@@ -39,10 +41,10 @@ export function addressProblems(conflicts: readonly AddressConflictReport[]): No
 }
 
 /**
- * The node reports another address than the one that was taken for it: the new one was refused, or was not stored yet.
- * Its neighbours look for it at the earlier one.
- * @param taken the address that was last stored of its reports; null if none was
- * @param reported null if it reports none
+ * Problem: the node reports another fabric address than the stored one, because the new one was refused or is not
+ * stored yet. Other nodes look for it at the stored one.
+ * @param taken the address that was last stored from its reports; null if none was
+ * @param reported the address that it reports; null if none
  */
 export function claimProblems(taken: string | null, reported: string | null): NodeStatus['problems'] {
   if (taken === null || reported === null || reported === taken) return []
@@ -51,10 +53,9 @@ export function claimProblems(taken: string | null, reported: string | null): No
 }
 
 /**
- * The node lost its address on the fabric, with or without the interface. So it can neither elect a master nor speak
- * BGP.
- * @param known the address that other nodes use for it; null if none was ever known, which the planner reports itself
- * @param lacks the node reported that it has none
+ * Problem: the node lost its fabric address, or the whole interface. Then it can neither take part in VRRP nor in BGP.
+ * @param known the address that other nodes use for it. Null: none was ever known, which the planner reports itself
+ * @param lacks whether the node reported that it has none
  */
 export function fabricProblems(known: string | null, lacks: boolean): NodeStatus['problems'] {
   if (known === null || !lacks) return []

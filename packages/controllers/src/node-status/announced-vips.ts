@@ -8,12 +8,12 @@ export interface AnnouncedVipsOptions {
 }
 
 /**
- * Counts the VIPs that each node announces. A node reports those it is ready to announce. Of those that follow a shard
- * only the shard's master announces them; the other nodes hold them ready.
+ * Counts the VIPs that each node announces. A node reports all VIPs that it is ready to announce. Of these, a VIP that
+ * follows a shard is announced only by the shard's master.
  */
 export class AnnouncedVips {
   readonly #options: AnnouncedVipsOptions
-  /** node id -> count, cached until an input changes: a node may have 10,000 load balancers. */
+  /** node id -> count. Cached until an input changes, because a node may have 10,000 load balancers. */
   readonly #counts = new Map<string, number>()
 
   constructor(options: AnnouncedVipsOptions) {
@@ -28,12 +28,12 @@ export class AnnouncedVips {
     return counted
   }
 
-  /** The node's report changed, or it was deleted. */
+  /** Call when the node's report changed, or the node was deleted. */
   nodeChanged(nodeId: string): void {
     this.#counts.delete(nodeId)
   }
 
-  /** Entries under this key changed, and perhaps who announces their addresses. */
+  /** Call when entries under this key changed. Their addresses may be announced by other nodes now. */
   keyChanged(key: string): void {
     if (isLoadBalancerKey(key)) this.#counts.clear()
   }

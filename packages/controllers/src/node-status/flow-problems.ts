@@ -6,8 +6,9 @@ const missedBy = ({ at, expected, came }: NonNullable<FlowsReport['lastMiss']>):
 })
 
 /**
- * What keeps flows from outliving their node. A peer that is gone altogether is not listed: its own status says so.
- * @param peerAt name of the group's node at a fabric address if it is connected; null otherwise
+ * Problems that keep flows from outliving their node. A peer that is disconnected altogether is not listed, because its
+ * own status shows that.
+ * @param peerAt the name of the group's node at a fabric address; null if there is none, or it is not connected
  */
 export function flowProblems(
   flows: FlowsReport | null,

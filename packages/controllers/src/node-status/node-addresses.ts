@@ -7,10 +7,10 @@ export interface NodeAddressesOptions {
   readonly nodeStates: NodeStateTable
 }
 
-/** The addresses that each node should announce. Claims by others count only against these. */
+/** Looks up the addresses that each node should have. Only claims to these are conflicts. */
 export class NodeAddresses {
   readonly #options: NodeAddressesOptions
-  /** By node id, cached until any entry changes. Computed only for nodes that report a conflict. */
+  /** By node id. Cached until any entry changes, and computed only for nodes that report a conflict. */
   readonly #known = new Map<string, ReadonlySet<string>>()
 
   constructor(options: NodeAddressesOptions) {
@@ -25,7 +25,7 @@ export class NodeAddresses {
     return known.has(address)
   }
 
-  /** An entry of some node changed. */
+  /** Call when an entry of any node changed. */
   keyChanged(): void {
     this.#known.clear()
   }

@@ -16,7 +16,7 @@ export interface NodeStatusesOptions {
   readonly liveness: NodeLiveness
 }
 
-/** The status of nodes: what each reported last, and what follows from the reports of the others. */
+/** Computes the status of nodes from their last reports and those of other nodes. */
 export class NodeStatuses {
   readonly #options: NodeStatusesOptions
   readonly #announced: AnnouncedVips
@@ -59,7 +59,7 @@ export class NodeStatuses {
       problems: [
         ...problems,
         ...fabricProblems(node === null ? null : fabricAddressOf(node), lacksFabricAddress),
-        // The administrator's address counts in place of the agent's.
+        // An address that an administrator set replaces the one that the agent reports.
         ...(node?.fabricAddress === null ? claimProblems(node.seenFabricAddress, fabricAddress) : []),
         ...addressProblems(addressConflicts),
         ...flowProblems(flows, (address) => this.#connectedPeer(id, address)),
@@ -67,18 +67,18 @@ export class NodeStatuses {
     }
   }
 
-  /** The node's announcements changed, or it was deleted. */
+  /** Call when the node's announcements changed, or the node was deleted. */
   nodeChanged(id: string): void {
     this.#announced.nodeChanged(id)
   }
 
-  /** Entries under this key changed. */
+  /** Call when entries under this key changed. */
   keyChanged(key: string): void {
     this.#announced.keyChanged(key)
     this.#addresses.keyChanged()
   }
 
-  /** The group entry failed on the node. The message is the announcer's. */
+  /** Problem: the node could not apply its group entry. The message is the announcer's. */
   #refusedByNode(id: string): NodeStatus['problems'] {
     const report = this.#options.reports.entry(id, GROUP_KEY)
     if (report === null || report.state === 'programmed') return []

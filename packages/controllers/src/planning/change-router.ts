@@ -26,8 +26,8 @@ export interface ChangeRouterOptions {
 }
 
 /**
- * The kinds whose changes make something be planned again: all that plans read. Not among them are the classes of load
- * balancers, whose settings stay while a load balancer is of the class.
+ * The kinds whose changes cause new plans: all that plans read, except classes of load balancers. The settings of a
+ * class cannot change while a load balancer uses it.
  */
 type Followed = ReadByLoadBalancers | ReadByDomains | ReadByGroups
 
@@ -35,8 +35,8 @@ type Followed = ReadByLoadBalancers | ReadByDomains | ReadByGroups
 const SEE_AGAIN_MS = 1000
 
 /**
- * Routes changes: to the load balancers and networks that must be planned again, and to the groups that must be
- * published again.
+ * Finds out what a change of the model, of liveness or of a report affects: it queues the load balancers and networks
+ * that must be planned again, and publishes the groups.
  */
 export class ChangeRouter {
   readonly #options: ChangeRouterOptions
@@ -46,7 +46,9 @@ export class ChangeRouter {
   readonly #groups: GroupPublisher
   readonly #queue: PlanQueue
   readonly #features = new Map<string, readonly string[]>()
-  /** Nodes whose address was stored just now: each reports it several times before the write is visible. */
+  /**
+   * By id of nodes whose address was stored just now. Such a node may report it again before the view shows the write.
+   */
   readonly #seeing = new Map<string, Timer>()
   readonly #connected = new Set<string>()
   #unsubscribe: readonly (() => void)[] = []
@@ -124,7 +126,7 @@ export class ChangeRouter {
     else this.#planUnsettled(after)
   }
 
-  /** A deleted address needs no plan: it goes with its node or its subnet, and that change is routed. */
+  /** A deleted address needs no new plan: it was deleted with its node or subnet, and that change is routed. */
   #addressChanged(id: string): void {
     const address = this.#view.get('address', id)?.value
     if (address?.use === 'node') this.#queue.network(address.holderId)
@@ -149,7 +151,7 @@ export class ChangeRouter {
   #livenessChanged(nodeId: string): void {
     const liveness = this.#options.liveness.of(nodeId)
     const groupId = this.#cluster.groupOfNode(nodeId)
-    // Only a drain depends on liveness: a draining node needs a live successor.
+    // A group's plan depends on liveness: a draining node needs a live successor, and silent nodes are probed.
     if (groupId !== null) this.#groups.publish(groupId)
     if (liveness === 'lost') this.#planUnsettled(groupId)
     if (liveness === 'lost' || liveness === 'disconnected') this.#connected.delete(nodeId)
@@ -167,7 +169,7 @@ export class ChangeRouter {
       void this.#seeFabricAddress(nodeId, fabricAddress)
   }
 
-  /** Stored, so that after a restart neighbours know each other before they report again. */
+  /** Stores a node's address, so that after a restart the nodes of a group know each other before they report again. */
   async #seeFabricAddress(nodeId: string, address: string): Promise<void> {
     const { admission, clock, log } = this.#options
     const again = () => {
@@ -199,7 +201,7 @@ export class ChangeRouter {
     for (const id of this.#cluster.loadBalancersOfGroup(groupId)) this.#planIfNeeding(id, features)
   }
 
-  /** Plans it if it needs a feature that is not among these. */
+  /** Queues a load balancer if it needs a feature that is not among these. */
   #planIfNeeding(id: string, features: readonly string[]): void {
     const loadBalancer = this.#view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) return
@@ -214,7 +216,7 @@ export class ChangeRouter {
     this.#queue.loadBalancers(this.#cluster.loadBalancersOfGroup(groupId))
   }
 
-  /** Plans load balancers that are not where they should be, or are on a node that is lost or draining. */
+  /** Queues the group's load balancers that are not settled, or whose owner is lost or draining. */
   #planUnsettled(groupId: string | null): void {
     if (groupId === null) return
     const group = this.#cluster.loadBalancersOfGroup(groupId)

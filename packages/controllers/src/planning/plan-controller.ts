@@ -20,25 +20,25 @@ export interface PlanControllerOptions {
   readonly store: Store
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
-  /** For the drivers' features, and the owners of shards. */
+  /** Reads the drivers' features and the owners of shards. */
   readonly status: StatusReader & Pick<OwnershipReader, 'shards'> & SightReader
-  /** For the nodes' own addresses in tenant networks and on the fabric. */
+  /** Allocates and stores the nodes' own addresses in tenant networks and on the fabric. */
   readonly admission: NodeAddressAdmission
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** How many plans may wait for their commits together. Commits share a disk flush. */
+/** How many plans may wait for their commits at the same time. Commits share a disk flush. */
 const WORKERS = 64
-/** How often a burst of plans yields to other work: requests, reports and heartbeats must not wait behind it. */
+/** How long a burst of plans may run before it yields to other work, such as requests, reports and heartbeats. */
 const YIELD_EVERY_MS = 1
 
 /**
- * Plans what changed and publishes it: from the model to the wanted state of every node.
+ * Derives the wanted state of every node from the model, and publishes it.
  *
- * It works on keys: a change leads to the load balancers and networks that it affects. A plan that differs from the
- * stored placement is stored first and then published. So a restart plans the same bytes again, and nodes have nothing
- * to do.
+ * It works on keys: a change queues the load balancers and networks that it affects. If a plan differs from the stored
+ * placement, the new placement is stored before anything is published. So after a restart the plans yield the same
+ * bytes, and nodes have nothing to do.
  */
 export class PlanController implements Component, Placing {
   readonly name = 'plan-controller'
@@ -51,7 +51,7 @@ export class PlanController implements Component, Placing {
   readonly #changes: ChangeRouter
   readonly #queue: PlanQueue
   readonly #reconciler: Reconciler
-  /** Load balancers that were not planned since the start; null once all were. */
+  /** Ids of the load balancers that have not been planned since the start. Null: all have been. */
   #unplanned: Set<string> | null = new Set()
   #placesNew = false
   #yielding: Promise<void> | null = null
@@ -87,7 +87,7 @@ export class PlanController implements Component, Placing {
     return this.#queue.keys.size
   }
 
-  /** Starts. The node states are ready once every load balancer that exists now was planned. */
+  /** The node states are ready once every load balancer that exists at the start has been planned. */
   start(): void {
     const { view } = this.#options
     this.#changes.load()
@@ -106,7 +106,7 @@ export class PlanController implements Component, Placing {
     this.#settle()
   }
 
-  /** Before the start, and where planning fails, load balancers are placed after they were stored. */
+  /** @returns null before the start, or if planning fails. Then the load balancer is placed after it was stored */
   placeNew(loadBalancer: LoadBalancer): NewPlacement | null {
     if (!this.#placesNew) return null
     try {
@@ -134,7 +134,7 @@ export class PlanController implements Component, Placing {
       else await this.#loadBalancers.publish(id)
     } catch (error) {
       if (error instanceof SpoutError) return failed(`${error.code}: ${error.message}`)
-      // A bug with one load balancer must not keep all others from their nodes.
+      // A bug with one load balancer must not keep the node states of all others from becoming ready.
       this.#planned(id)
       throw error
     }
@@ -143,8 +143,9 @@ export class PlanController implements Component, Placing {
   }
 
   /**
-   * All plans that wait go on in the same round. So load balancers that one commit changes are published together, and an
-   * address that moves from one to another is never without an entry on a node.
+   * Yields to other work. All plans that wait here continue in the same turn of the event loop. So load balancers that
+   * one commit changed are published together, and an address that moves between them is never without an entry on a
+   * node.
    */
   async #letOthersRun(): Promise<void> {
     const { clock } = this.#options

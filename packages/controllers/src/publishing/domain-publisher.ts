@@ -6,11 +6,11 @@ import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { PlanQueue } from './plan-queue.ts'
 
-/** The kinds that a plan of a domain reads. `ChangeRouter` follows each, or it does not compile. */
+/** The kinds that a plan of a domain reads. The compiler makes `ChangeRouter` follow each of them. */
 export type ReadByDomains = 'network' | 'address'
 
 export interface DomainPublisherOptions {
-  /** From load balancers, a domain's plan may read only `NetworkUse`. Anything else that it read would become stale. */
+  /** Of load balancers, a domain's plan may read only `NetworkUse`: a change of anything else would not be noticed. */
   readonly view: ViewOf<ReadByDomains>
   readonly cluster: Pick<
     ClusterIndex,
@@ -19,7 +19,7 @@ export interface DomainPublisherOptions {
   readonly placements: { readonly index: Pick<PlacementIndex, 'gatewayShard' | 'gatewayOwners'> }
   readonly queue: PlanQueue
   readonly nodeStates: NodeStateTable
-  /** For the nodes' own addresses in tenant networks. */
+  /** Allocates and stores the nodes' own addresses in tenant networks. */
   readonly admission: Omit<NodeAddressAdmission, 'seeFabricAddress'>
   readonly log: Logger
 }
@@ -32,7 +32,7 @@ interface PublishedDomain {
 
 const ADDRESS_RETRY_MS = 5000
 
-/** Publishes domains: the entries of a tenant network, to the nodes of all groups that carry its load balancers. */
+/** Publishes domains: the entries of a tenant network, for the nodes of all groups that carry its load balancers. */
 export class DomainPublisher {
   readonly #options: DomainPublisherOptions
   /** By network id. */
@@ -45,7 +45,10 @@ export class DomainPublisher {
     this.#options = options
   }
 
-  /** Resolves when everything that the network's load balancers need of it is published. */
+  /**
+   * Publishes the network's domain if its load balancers need more of it than was published. Resolves when that is
+   * done.
+   */
   async bringUpToDate(networkId: string): Promise<void> {
     while (this.#isOutdated(networkId)) {
       const underWay = this.#underWay.get(networkId)
@@ -59,7 +62,7 @@ export class DomainPublisher {
     return published === undefined || !sameJson(published.use, this.#useOf(networkId))
   }
 
-  /** Resolves when the network's domain is published, as the network is then. */
+  /** Publishes the network's domain. Resolves when its state at that time is published. */
   async publish(networkId: string): Promise<void> {
     const work = this.#publish(networkId)
     this.#underWay.set(networkId, work)
@@ -70,7 +73,10 @@ export class DomainPublisher {
     }
   }
 
-  /** Allocating node addresses takes time. If the network's use changes meanwhile, other addresses may be missing. */
+  /**
+   * Allocating addresses takes time. It is repeated if the network's use has changed meanwhile: other nodes may need
+   * addresses.
+   */
   async #publish(networkId: string): Promise<void> {
     let use: NetworkUse
     do {
@@ -120,7 +126,9 @@ export class DomainPublisher {
     return groupIds.flatMap((groupId) => this.#options.cluster.nodesOf(groupId))
   }
 
-  /** If a subnet has no free address, the node's domain leaves the subnet out. */
+  /**
+   * Allocates missing addresses. If a subnet has no free address for a node, that node's domain will lack the subnet.
+   */
   async #ensureAddresses(networkId: string, use: NetworkUse): Promise<void> {
     const { view, admission, queue, log } = this.#options
     const network = view.get('network', networkId)?.value
@@ -132,7 +140,7 @@ export class DomainPublisher {
       !sharesAddresses(network, use) || admission.sharedAddresses(network.id).size === network.subnets.length
     if (nodesHave() && sharedAreThere()) return
     try {
-      // Serialised, and skipped if the previous run did it: two at once would give a node two addresses.
+      // Serialised, because two runs at once would give a node two addresses. Skipped if the previous run has done it.
       await this.#ensuring.run(async () => {
         if (!nodesHave()) await admission.ensureNodeAddresses()
         if (!sharedAreThere()) await admission.ensureSharedAddresses(network.id)

@@ -30,7 +30,7 @@ import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import { stepsOf } from '../shards/shard-moves.ts'
 import { connectionOf } from './planned-connection.ts'
 
-/** The kinds that a plan of a group reads. `ChangeRouter` follows each, or it does not compile. */
+/** The kinds that a plan of a group reads. The compiler makes `ChangeRouter` follow each of them. */
 export type ReadByGroups = 'node' | 'nodeGroup' | 'bgpPeer' | 'bgpAdvertisement'
 
 export interface GroupPublisherOptions {
@@ -38,7 +38,7 @@ export interface GroupPublisherOptions {
   readonly cluster: ClusterIndex
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
-  /** For what nodes confirmed, and how far they are with drains and moves. */
+  /** Reads what nodes confirmed, and the progress of drains and moves. */
   readonly status: Pick<StatusReader, 'confirmedHash' | 'node' | 'onChange'> &
     Pick<OwnershipReader, 'shards'> &
     SightReader
@@ -47,21 +47,21 @@ export interface GroupPublisherOptions {
 }
 
 /**
- * Publishes each node's part in its group's announcements. It is planned again whenever an input changes. Its inputs
- * are a few nodes and nothing of tenants.
+ * Publishes each node's part in its group. A group is planned as a whole whenever an input changes: its inputs are a
+ * few nodes, and nothing of tenants.
  */
 export class GroupPublisher {
   readonly #options: GroupPublisherOptions
-  /** By group id: the nodes that have its entry now. */
+  /** By group id: ids of the nodes that have its entry now. */
   readonly #published = new Map<string, ReadonlySet<string>>()
   readonly #timers = new Map<string, Timer>()
-  /** Groups with a drain that waits for a node's confirmation. */
+  /** Ids of groups with a drain, or a move, that waits for reports of nodes. */
   readonly #waiting = new Set<string>()
-  /** Drains that have begun: node id and time of the request. They never wait again. */
+  /** Drains that have begun (`drainOf`). They never wait again. */
   readonly #begun = new Set<string>()
-  /** Moves of shards that were published: group, time of the order, shard. */
+  /** Moves of shards that were published: group, time of the request, shard. */
   readonly #told = new Set<string>()
-  /** Drains whose node reported that no client is left: node id and time of the request. */
+  /** Drains whose node reported that no client is left (`drainOf`). */
   readonly #departed = new Set<string>()
   readonly #peers: PeerWatch
   readonly #unsubscribe: () => void
@@ -85,7 +85,7 @@ export class GroupPublisher {
   publish(groupId: string): void {
     const { view, cluster, nodeStates, clock } = this.#options
     const group = cluster.group(groupId)
-    // First, because a node that is found dead here is planned for separately.
+    // First, because this may change the liveness of a node, which the plan below reads.
     if (group !== null) this.#peers.update(group)
     const nodes = cluster.nodesOf(groupId)
     const before = this.#published.get(groupId) ?? new Set<string>()
@@ -115,7 +115,7 @@ export class GroupPublisher {
 
   /**
    * Plans the group, with the move of a shard that is due. A move waits until all other nodes know its consequences:
-   * who comes first in the shard, and where to forward packets of connections that stay.
+   * which node comes first in the shard, and where to forward packets of connections that stay behind.
    */
   #plan(group: NodeGroup): GroupPlan {
     const input = this.#input(group)
@@ -177,7 +177,7 @@ export class GroupPublisher {
     return { ...meanwhile, problems, againAtMs: soonest(meanwhile.againAtMs, held.againAtMs) }
   }
 
-  /** Of a node that has not reported since the start nothing is known. */
+  /** Whether a node can take over. Unknown (absent) if it has not reported since the start. */
   #judge(group: NodeGroup, { id }: GroupNode): Pick<GroupNode, 'canTakeOver'> {
     const { liveness, status } = this.#options
     return liveness.of(id) === 'new' ? {} : { canTakeOver: canTakeOver(group, status.node(id)) }
@@ -205,7 +205,7 @@ export class GroupPublisher {
       }),
     )
     const unready = hasShards(group) ? unreadyOf(nodes.map((node) => ({ ...node, ...this.#judge(group, node) }))) : NONE
-    // When one of them is ready, it comes before others again.
+    // When one of them can announce, the group must be planned again.
     if (unready.size > 0) this.#waiting.add(group.id)
     return {
       group,
@@ -229,11 +229,12 @@ export class GroupPublisher {
   }
 }
 
-/** How often the progress of a shard's move is checked. */
+/** How often the progress of a shard's move is checked, in milliseconds. */
 const LOOK_AGAIN_MS = 100
 
 const NONE: ReadonlySet<string> = new Set()
 
+/** A key for one drain of a node: node id and time of the request. */
 const drainOf = ({ id, drainedSince }: Pick<GroupNode, 'id' | 'drainedSince'>): string => `${id} ${drainedSince}`
 
 const drainWaits = (names: readonly string[]): Reason => ({

@@ -18,11 +18,11 @@ import type { DomainPublisher } from './domain-publisher.ts'
 import type { PlanQueue } from './plan-queue.ts'
 import { connectionOf } from './planned-connection.ts'
 
-/** The kinds that a plan of a load balancer reads. `ChangeRouter` follows each, or it does not compile. */
+/** The kinds that a plan of a load balancer reads. The compiler makes `ChangeRouter` follow each of them. */
 export type ReadByLoadBalancers = 'loadBalancer' | 'network' | 'certificate' | 'securityGroup'
 
 export interface LoadBalancerPublisherOptions {
-  /** From a group, a plan may read only `CarryingGroups`. Anything else that it read would become stale. */
+  /** Of a group, a plan may read only `CarryingGroups`: a change of anything else would not be noticed. */
   readonly view: ViewOf<ReadByLoadBalancers>
   readonly cluster: Pick<ClusterIndex, 'classOf' | 'groupIdOf' | 'nodesOf' | 'loadBalancersOfNetwork'>
   readonly carryingGroups: Pick<CarryingGroups, 'of'>
@@ -35,12 +35,15 @@ export interface LoadBalancerPublisherOptions {
   readonly clock: Clock
 }
 
-/** Planning these takes less than a millisecond. */
+/**
+ * Load balancers with more members are not placed within the request that creates them. Planning 100 takes less than 1
+ * ms.
+ */
 const MOST_MEMBERS_PLACED_AT_ONCE = 100
 
 /**
- * Plans a load balancer and publishes its entries to all nodes. A plan that differs from the stored placement is stored
- * first.
+ * Plans a load balancer and publishes its entries for all nodes. If the placement differs from the stored one, it is
+ * stored first.
  */
 export class LoadBalancerPublisher {
   readonly #options: LoadBalancerPublisherOptions
@@ -50,7 +53,7 @@ export class LoadBalancerPublisher {
     this.#options = options
   }
 
-  /** @throws SpoutError when the placement cannot be stored; nothing was published then */
+  /** @throws SpoutError if the placement cannot be stored. Then nothing was published */
   async publish(id: string): Promise<void> {
     const { view, cluster, placements, domains, queue, nodeStates } = this.#options
     const { index } = placements
@@ -63,12 +66,12 @@ export class LoadBalancerPublisher {
     }
     const network = this.#networkOf(loadBalancer)
     const plan = this.#plan(loadBalancer, network)
-    // The load balancer was never on a node, so no node is told.
+    // The load balancer was never on a node, so there is nothing to publish.
     if (network === null && index.get(id) === null) return placements.put(plan.placement, loadBalancer.projectId)
     const [gatewayBefore] = this.#gatewayOwners(network)
     await placements.put(plan.placement, loadBalancer.projectId)
     const [gateway] = this.#gatewayOwners(network)
-    // All load balancers that can follow the gateway are planned again.
+    // The network's gateway moves to another node: its load balancers must follow.
     if (network !== null && gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
     // A node must know the domain before it gets load balancers in it.
     if (network !== null) await domains.bringUpToDate(network.id)
@@ -77,15 +80,16 @@ export class LoadBalancerPublisher {
   }
 
   /**
-   * Decides where a load balancer that is not stored yet will be. When it is stored, and so is its placement, `publish`
-   * finds that nothing is left to decide.
-   * @returns null where `publish` decides: without a network nothing is stored, and a long document takes a turn of its own
+   * Places a load balancer that is about to be stored, so that its placement can be stored in the same commit.
+   * `publish` then finds the placement and need not store it.
+   * @returns null if `publish` must place it: it has no network, so no placement is stored; or it is so large that
+   * planning takes a turn of its own
    */
   placeNew(loadBalancer: LoadBalancer): NewPlacement | null {
     const { cluster, placements, queue } = this.#options
     const network = this.#networkOf(loadBalancer)
     const members = loadBalancer.pools.reduce((sum, pool) => sum + pool.members.length, 0)
-    // An administrator chose the id of one that is there, or whose placement is not gone yet.
+    // An administrator chose the id, and a load balancer with it exists, or its placement is not deleted yet.
     const isKnown = placements.index.get(loadBalancer.id) !== null
     if (network === null || members > MOST_MEMBERS_PLACED_AT_ONCE || isKnown) return null
     const { placement } = this.#plan(loadBalancer, network)
@@ -126,7 +130,7 @@ export class LoadBalancerPublisher {
     })
   }
 
-  /** From any node's entry, because its pools are the same on all nodes. */
+  /** The entry of any node that has one: its pools and services are the same on all nodes. */
   #entryOf(id: string): LoadBalancerEntry | null {
     const { nodeStates } = this.#options
     for (const nodeId of nodeStates.nodesWith(loadBalancerKey(id))) {
@@ -136,12 +140,12 @@ export class LoadBalancerPublisher {
     return null
   }
 
-  /** Computed only where the gateway is on one node: elsewhere every node may own some load balancers. */
+  /** Empty unless the network's gateway is on one node. With other return paths every node may own load balancers. */
   #gatewayOwners(network: Network | null): readonly string[] {
     return network?.returnPath === 'gateway' ? this.#options.placements.index.gatewayOwners(network.id) : []
   }
 
-  /** The rules of all its security groups; null when it names none. */
+  /** The rules of all security groups that it names; null if it names none. */
   #securityRulesOf({ securityGroupIds = [] }: LoadBalancer): readonly SecurityRule[] | null {
     if (securityGroupIds.length === 0) return null
     return securityGroupIds.flatMap((id) => this.#options.view.get('securityGroup', id)?.value.rules ?? [])

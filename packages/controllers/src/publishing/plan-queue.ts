@@ -8,8 +8,8 @@ const networkKey = (id: string): string => `${NETWORK}${id}`
 export const networkOfKey = (key: string): string | null => (key.startsWith(NETWORK) ? key.slice(NETWORK.length) : null)
 
 /**
- * Keys that wait for their plan: load balancers, by the key of their entries, and networks (`network/<id>`). Bursts on
- * one key coalesce, and projects take turns.
+ * A queue of keys that must be planned: load balancers, by the key of their entries, and networks (`network/<id>`).
+ * Several changes of one key coalesce, and projects take turns.
  */
 export class PlanQueue {
   readonly keys: WorkQueue

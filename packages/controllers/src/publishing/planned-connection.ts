@@ -3,8 +3,8 @@ import type { PlannedNode } from '@spout/plan'
 import type { Liveness } from '../liveness/node-liveness.ts'
 
 /**
- * A node that has not reported since the start counts as connected, with unknown features. So its load balancers are
- * planned to the same bytes again, and it gets nothing new before it reports.
+ * A node's connection, as plans read it. A node that has not reported since the start counts as connected, with unknown
+ * features. So the plans of its load balancers yield the same bytes again, and it gets no others before it reports.
  */
 export const connectionOf = (
   { certificateSha256 }: Pick<Node, 'certificateSha256'>,

@@ -1,6 +1,6 @@
 import type { LogTroubleReport, OverShareReport } from '@spout/model'
 
-/** Domains whose share is over now and was not before, the other way round, or by another figure. */
+/** Domains that exceed a share now and did not before, or the other way round, or whose report has another limit. */
 export const changedShares = (
   before: readonly OverShareReport[],
   after: readonly OverShareReport[],
@@ -11,7 +11,10 @@ export const changedShares = (
     ),
   )
 
-/** Load balancers whose access logs reach no receiver now and did before, the other way round, or for another reason. */
+/**
+ * Load balancers with an access log that fails now and did not before, or the other way round, or that fails for
+ * another reason.
+ */
 export const changedTroubles = (
   before: readonly LogTroubleReport[],
   after: readonly LogTroubleReport[],
@@ -25,7 +28,7 @@ export const changedTroubles = (
       )
 const NO_TROUBLE: ReadonlySet<string> = new Set()
 
-/** What only one of them has. */
+/** The reports that only one of the lists has. */
 function changed<T>(before: readonly T[], after: readonly T[], textOf: (report: T) => string): readonly T[] {
   const [known, reported] = [new Set(before.map(textOf)), new Set(after.map(textOf))]
   return [

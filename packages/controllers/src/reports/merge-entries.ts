@@ -3,7 +3,8 @@ import type { NodeView } from './node-view.ts'
 import type { AnnouncedDifference } from './report-difference.ts'
 
 /**
- * Takes what the report says of entries. @param announced gets the entries whose addresses changed
+ * Merges the reports of entries.
+ * @param announced entries whose announced addresses changed are added to it
  * @returns keys of entries whose report changed or was removed
  */
 export function mergeEntries(

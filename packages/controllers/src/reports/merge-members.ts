@@ -1,11 +1,11 @@
 import type { MemberHealth } from '@spout/model'
 import type { NodeView } from './node-view.ts'
 
-/** From this many reported members of a load balancer, those of deleted members are dropped. */
+/** Reports of deleted members are dropped once a load balancer has this many reported members. */
 const PRUNED_FROM = 64
 
 /**
- * Takes what the report says of members.
+ * Merges the reports of members' health.
  * @param isMember whether the member still exists
  * @returns load balancers with a member whose health or reason changed
  */
@@ -19,10 +19,10 @@ export function mergeMembers(
     const known = node.members.get(member.loadBalancerId) ?? new Map<string, MemberHealth>()
     node.members.set(member.loadBalancerId, known)
     const before = known.get(member.memberId)
-    // A restarted agent knows the health but not since when.
+    // A restarted agent knows the health, but not since when.
     known.set(member.memberId, before?.health === member.health ? { ...member, since: before.since } : member)
     if (before?.health !== member.health || before.reason !== member.reason) changed.add(member.loadBalancerId)
-    // Pruned at each power of two, which keeps it cheap: members come and go as long as their load balancer exists.
+    // Pruned whenever the number reaches a power of two, so that the cost stays low while members come and go.
     if (before === undefined && known.size >= PRUNED_FROM && (known.size & (known.size - 1)) === 0)
       for (const id of known.keys()) if (!isMember(id)) known.delete(id)
   }

@@ -1,14 +1,17 @@
 import type { NodeReport, ShardReport } from '@spout/model'
 import type { NodeView } from './node-view.ts'
 
-/** The reported shards if they are new. A restarted agent that is in sync and reported none has none. */
+/**
+ * The reported shards, or null if they did not change. A restarted agent that is in sync and reported none has none.
+ */
 export function newShards(node: NodeView, report: NodeReport): readonly ShardReport[] | null {
   const reported = report.shards ?? (node.staleAnnouncer && report.inSync ? [] : null)
   return reported !== null && JSON.stringify(reported) !== JSON.stringify(node.shards) ? reported : null
 }
 
 /**
- * Takes what the report says of the node itself. A restarted agent that is in sync has none of what it did not report.
+ * Merges the report on the node itself. What a restarted agent has not reported when it is in sync does not exist any
+ * more.
  * @param shards the result of `newShards`
  */
 export function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly ShardReport[] | null): void {

@@ -6,7 +6,7 @@ import { mergeAnnouncer, newShards } from './merge-node.ts'
 import { comparableText, type NodeView, newNode } from './node-view.ts'
 import { type AnnouncedDifference, IGNORED, type ReportDifference } from './report-difference.ts'
 
-/** All reports, merged by node. A silent node keeps its last report. */
+/** The reports of all nodes, merged per node. The last report of a silent node is kept. */
 export class NodeReports {
   readonly #nodes = new Map<string, NodeView>()
 
@@ -53,7 +53,7 @@ export class NodeReports {
     this.#nodes.delete(nodeId)
   }
 
-  /** @param isMember whether the member still exists; reports of others are dropped in time */
+  /** @param isMember whether the member still exists. Reports of deleted members are dropped from time to time */
   merge(nodeId: string, report: NodeReport, at: string, isMember: (id: string) => boolean): ReportDifference {
     const known = this.#nodes.get(nodeId)
     const sameSession = known?.session === report.session
@@ -78,7 +78,7 @@ export class NodeReports {
     const announced: AnnouncedDifference[] = []
     const keys = mergeEntries(node, report, announced)
     return {
-      // The first report of a session starts with everything anyway.
+      // The first report of a session contains everything anyway.
       resend: !sameSession && report.sequence !== 1,
       keys,
       removed: report.removed,

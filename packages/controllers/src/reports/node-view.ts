@@ -11,7 +11,7 @@ import type {
   Sight,
 } from '@spout/model'
 
-/** What one node has reported so far. Reports are merged into it. */
+/** The merged reports of one node. */
 export interface NodeView {
   session: string
   sequence: number
@@ -27,9 +27,9 @@ export interface NodeView {
   sights: readonly Sight[]
   overShares: readonly OverShareReport[]
   logTroubles: readonly LogTroubleReport[]
-  /** Whether the node reported that it has none. */
+  /** Whether the node reported that it has no fabric address. */
   lacksFabricAddress: boolean
-  /** Its shards and sessions are from an earlier session of the agent. */
+  /** Whether its report on itself is, at least in part, from an earlier session of the agent. */
   staleAnnouncer: boolean
   readonly entries: Map<string, EntryReport>
   /** Keys reported in an earlier session and not yet in this one. They are dropped once the node is in sync. */
@@ -38,7 +38,7 @@ export interface NodeView {
   readonly members: Map<string, Map<string, MemberHealth>>
 }
 
-/** Of a node that has reported nothing yet. */
+/** The view of a node that has not reported yet. */
 export const newNode = (): NodeView => ({
   session: '',
   sequence: 0,

@@ -1,29 +1,31 @@
 import type { ServiceStats, ShardReport } from '@spout/model'
 
-/** The changes by one report. */
+/** What one report changed. */
 export interface ReportDifference {
-  /** The session was unknown: the agent must report everything again. */
+  /** Whether the agent must report everything again, because its session was unknown. */
   readonly resend: boolean
   /** Keys of entries whose report changed or was removed. */
   readonly keys: ReadonlySet<string>
-  /** Keys that the node reported as removed, whether or not it ever reported having them. */
+  /** Keys that the node reported as removed, even if it never reported having them. */
   readonly removed: readonly string[]
-  /** It has reported everything that it has. */
+  /** Whether the node has reported everything that it has. */
   readonly whole: boolean
   /** Load balancers with a member whose health or reason changed. */
   readonly loadBalancers: ReadonlySet<string>
-  /** The report on the node itself changed. */
+  /** Whether the report on the node itself changed. */
   readonly node: boolean
   readonly stats: readonly ServiceStats[]
   /** Entries whose announced addresses changed. */
   readonly announced: readonly AnnouncedDifference[]
-  /** All shards of the node if it reported them; null if nothing is new. */
+  /** All shards of the node. Null: they did not change. */
   readonly shards: readonly ShardReport[] | null
-  /** Domains that have gone over or back under their share with this report. */
+  /** Numbers of domains whose reports of exceeded shares changed (`changedShares`). */
   readonly overShares: ReadonlySet<number>
-  /** The known state of its shards is from an earlier session of the agent, and this report does not confirm it. */
+  /**
+   * Whether the known state of its shards is from an earlier session of the agent, and this report does not confirm it.
+   */
   readonly shardsAreOld: boolean
-  /** Load balancers with an access log that reaches no receiver, or does again, with this report. */
+  /** Ids of load balancers whose reports of failing access logs changed (`changedTroubles`). */
   readonly logTroubles: ReadonlySet<string>
 }
 
@@ -33,7 +35,7 @@ export interface AnnouncedDifference {
   readonly after: readonly string[]
 }
 
-/** Of a report that came twice, or late. */
+/** The difference for a report that came twice, or late. */
 export const IGNORED: ReportDifference = {
   resend: false,
   keys: new Set(),

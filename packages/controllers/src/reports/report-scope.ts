@@ -26,7 +26,7 @@ export interface ReportScopeOptions {
   readonly log?: Logger
 }
 
-/** The parts of a report that may only be about what the node was given. */
+/** The parts of a report that are checked. */
 type Part =
   | 'entries'
   | 'members'
@@ -39,17 +39,17 @@ type Part =
   | 'logTroubles'
 
 /**
- * Until this process knows everything that a node was sent, the node may report deleted load balancers, for their
- * withdrawals: at most this many.
+ * Limit of deleted load balancers that a node may report, for their withdrawals, before this process knows everything
+ * that the node was sent.
  */
 const MOST_LEFT_OVER = 10_000
 
 const LOAD_BALANCER_KEY = /^lb\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * Limits reports to what the node may speak of: its present entries, and earlier ones until it reported them as
- * removed. The rest is dropped, counted, and logged once. So a compromised node can neither change the status of other
- * nodes and tenants nor fill the memory of this process.
+ * Limits the reports of a node to its own objects: its present entries, and earlier ones until it has reported them as
+ * removed. Everything else is dropped, counted, and logged once. So a compromised node can neither change the status of
+ * other nodes and tenants, nor fill the memory of this process.
  */
 export class ReportScope {
   readonly #options: ReportScopeOptions
@@ -58,9 +58,9 @@ export class ReportScope {
   readonly #ignored = new Map<string, number>()
   /** `<node id> <part>` pairs that were logged. */
   readonly #logged = new Set<string>()
-  /** Nodes that have reported everything they have since this process started. */
+  /** Ids of nodes that have reported everything that they have since this process started. */
   readonly #whole = new Set<string>()
-  /** node id -> deleted load balancers that it reported */
+  /** node id -> keys of deleted objects that it reported */
   readonly #leftOver = new Map<string, Set<string>>()
 
   constructor(options: ReportScopeOptions) {
@@ -73,7 +73,7 @@ export class ReportScope {
     return this.#ignored.get(nodeId) ?? 0
   }
 
-  /** The report without what the node may not speak of; the same object if there is nothing to drop. */
+  /** The report without items that the node may not report on. */
   within(nodeId: string, report: NodeReport): NodeReport {
     const mayHold = this.#memo((id) => this.#mayHold(nodeId, loadBalancerKey(id)))
     const group = this.#group(nodeId)
@@ -108,8 +108,8 @@ export class ReportScope {
   }
 
   /**
-   * The report was merged. The node may not speak again of keys that it reported as removed. `whole`: it has reported
-   * everything that it has.
+   * Call when the report was merged. From then on the node may not report on keys that it reported as removed.
+   * @param whole whether the node has reported everything that it has
    */
   merged(nodeId: string, { removed }: Pick<NodeReport, 'removed'>, whole: boolean): void {
     for (const key of removed) {
@@ -119,7 +119,7 @@ export class ReportScope {
     if (whole && this.#options.nodeStates.ready()) this.#whole.add(nodeId)
   }
 
-  /** The node was deleted. */
+  /** Call when the node was deleted. */
   forget(nodeId: string): void {
     this.#ignored.delete(nodeId)
     this.#whole.delete(nodeId)
@@ -128,7 +128,7 @@ export class ReportScope {
     this.#options.nodeStates.forget(nodeId)
   }
 
-  /** Maps the items in order; `keep` returns null to drop one. */
+  /** The items that the node may report. @param keep returns the item, a reduced one, or null to drop it */
   #kept<T>(nodeId: string, part: Part, all: readonly T[], keep: (one: T) => T | null): readonly T[] {
     // Nearly every report is kept unchanged.
     const first = all.findIndex((one) => keep(one) !== one)
@@ -151,17 +151,18 @@ export class ReportScope {
     if (id === null || announced.length === 0) return entry
     const given = nodeStates.get(nodeId, key)?.entry
     const known = given?.kind === 'load-balancer' ? given.vips : (view.get('loadBalancer', id)?.value.vips ?? [])
-    // An address that was taken from the node counts as announced until the node reports otherwise.
+    // An address that the node should no longer announce counts as announced until the node reports otherwise.
     const before = reports.entry(nodeId, key)?.announced ?? []
     const mayAnnounce = (address: string) => before.includes(address) || known.some((vip) => vip.address === address)
     return announced.every(mayAnnounce) ? entry : { ...entry, announced: announced.filter(mayAnnounce) }
   }
 
+  /** Whether the node may have the entry under this key. */
   #mayHold(nodeId: string, key: string): boolean {
     const { nodeStates, reports } = this.#options
     if (nodeStates.get(nodeId, key) !== null || nodeStates.isUnreleased(nodeId, key)) return true
     if (reports.entry(nodeId, key) !== null) return true
-    // While the truth is unknown, what can be true is accepted.
+    // While this process does not know what the node has, everything is accepted that it could have.
     if (nodeStates.ready() && this.#whole.has(nodeId)) return false
     if (isLoadBalancerKey(key)) return this.#mayHaveHeld(nodeId, key)
     return !nodeStates.ready() && this.#isOwnKey(nodeId, key)
@@ -178,7 +179,7 @@ export class ReportScope {
 
   #isOfGroup(nodeId: string, { nodeGroupId }: Pick<LoadBalancer, 'nodeGroupId'>): boolean {
     const { view } = this.#options
-    // Null is the default group, which may have been another group then.
+    // Null is the default group, which may have been another group at that time.
     return nodeGroupId === null || view.get('node', nodeId)?.value.nodeGroupId === nodeGroupId
   }
 
@@ -204,7 +205,7 @@ export class ReportScope {
     return child?.kind === 'listener' && child.loadBalancerId === loadBalancerId
   }
 
-  /** The statistics without pools and routes that the load balancer no longer has. */
+  /** The statistics without pools and routes that are not the load balancer's. */
   #ofOwnParts(stats: ServiceStats): ServiceStats {
     const { http, loadBalancerId } = stats
     if (http?.parts === undefined) return stats
@@ -277,10 +278,10 @@ export class ReportScope {
     const key = `${nodeId} ${part}`
     if (this.#logged.has(key)) return
     this.#logged.add(key)
-    // A single report may cross the change that took its object away. Many mean a faulty or compromised node.
+    // A single report may cross the change that deleted its object. Many mean a faulty or compromised node.
     this.#log.info(
       { event: 'report-out-of-scope', nodeId, part, count },
-      'a node reported what it was not given; that part was dropped',
+      'a node reported on objects that are not its own; these reports were dropped',
     )
   }
 }

@@ -9,7 +9,7 @@ export interface RebalancerOptions extends ShardMovesOptions {
   readonly log: Logger
 }
 
-/** The inputs of a rebalance, and since when they are unchanged. */
+/** The inputs of a rebalance, as a text to compare, and since when they are unchanged (monotonic milliseconds). */
 interface Quiet {
   readonly picture: string
   readonly sinceMs: number
@@ -17,7 +17,7 @@ interface Quiet {
 
 const LOOK_EVERY_MS = 1000
 
-/** Rebalances the shards of groups that ask for it, once nothing has changed for the time that they set. */
+/** Rebalances the shards of groups with `rebalanceAfterSeconds`, after nothing has changed for that long. */
 export class Rebalancer implements Component {
   readonly name = 'rebalancer'
   readonly #options: RebalancerOptions
@@ -44,7 +44,7 @@ export class Rebalancer implements Component {
     await this.#looking
   }
 
-  /** Checks every group that asks for it. */
+  /** Checks every group with `rebalanceAfterSeconds`. */
   async look(): Promise<void> {
     for (const group of this.#options.view.list('nodeGroup'))
       if ((group.rebalanceAfterSeconds ?? 0) > 0 && hasShards(group)) await this.#lookAt(group)
@@ -63,7 +63,7 @@ export class Rebalancer implements Component {
     if (moveUnderWay(stepsOf(group, this.#options)) !== null) return
     const moves = planRebalance(shards, nodes)
     if (moves.length === 0) return
-    // Whatever the result, the next attempt comes after the full time.
+    // Whatever the result is, the next attempt comes after the full time.
     this.#quiet.set(group.id, { picture, sinceMs: nowMs })
     log.info({ event: 'shards-rebalanced', group: group.name, moves: moves.length }, 'shards are being rebalanced')
     await admission

@@ -1,4 +1,4 @@
-/** A list that keeps its newest entries only. */
+/** A list that keeps only its newest entries. */
 export class Ring<T> {
   readonly #most: number
   readonly #entries: T[] = []
@@ -12,7 +12,7 @@ export class Ring<T> {
     if (this.#entries.length > this.#most) this.#entries.shift()
   }
 
-  /** Inserts an entry that arrived late. */
+  /** Inserts an entry that arrived late: before the newest. */
   putBeforeLast(entry: T): void {
     this.#entries.splice(-1, 0, entry)
     if (this.#entries.length > this.#most) this.#entries.shift()

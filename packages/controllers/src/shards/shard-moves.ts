@@ -9,7 +9,7 @@ export interface ShardMovesOptions {
   readonly clock: Clock
 }
 
-/** The progress of the moves that were requested last; empty if there were none. */
+/** The progress of the moves that were requested last. Empty: there were none. */
 export const stepsOf = (group: NodeGroup, options: ShardMovesOptions): readonly MoveStep[] =>
   group.rebalance === undefined
     ? []

@@ -4,22 +4,26 @@ import { Ring } from './ring.ts'
 /** One node's report of one shard, and when this process received it. */
 interface Claim {
   readonly report: ShardReport
-  /** Monotonic: when the node was first reported in this state. */
+  /** When this state was first reported, in monotonic milliseconds. */
   readonly claimedAtMs: number
   heardAtMs: number
 }
 
-/** Two masters must both report again after this time. Before, one report may just be late. */
+/**
+ * Two masters are a conflict only if both report it again after this time. Before that, one report may just be late.
+ */
 const CONFLICT_AFTER_MS = 1000
-/** A longer difference between two nodes' times is clock error, not the duration of a takeover. */
+/** A longer difference between the times of two nodes is an error of their clocks, not the duration of a takeover. */
 const LONGEST_TAKEOVER_MS = 60_000
 const MOST_MOVES = 64
-/** A release that is later than the takeover by more than this did not lead to it. */
+/**
+ * Tolerance for the clocks of two nodes: a release that is later than the takeover by more than this did not cause it.
+ */
 const CLOCKS_DIFFER_MS = 50
 
 /**
- * One shard as its nodes report it. The newest claim to be master counts, so a node that took over wins over a master
- * that died. Only a master that keeps claiming it makes two.
+ * The state of one shard, from its nodes' reports. The newest claim to be master counts, so that a node that took over
+ * replaces a master that died. There are two owners only if the earlier master keeps claiming the shard.
  */
 export class ShardRecord {
   readonly #claims = new Map<string, Claim>()
@@ -44,7 +48,7 @@ export class ShardRecord {
     return this.#moves.entries()
   }
 
-  /** @returns the takeover that this report shows; null if none */
+  /** @returns the takeover that this report reveals; null if it reveals none */
   report(nodeId: string, report: ShardReport, nowMs: number): VipMove | null {
     const before = this.#claims.get(nodeId)
     const same = before?.report.state === report.state && before.report.since === report.since
@@ -54,13 +58,13 @@ export class ShardRecord {
     return this.#settle(nowMs)
   }
 
-  /** The report of the new owner may arrive before that of the old one, which has the reason. */
+  /** Records why the old owner released the shard, if its report arrives after that of the new owner. */
   #noteLateRelease(nodeId: string, report: ShardReport): void {
     const last = this.#lastOwner
     if (last?.nodeId !== nodeId || last.releasedAt !== null || report.state === 'master') return
     const taken = this.#moves.entries().at(-1)
     if (taken?.event !== 'taken' || taken.nodeId !== this.#ownerNodeId) return
-    // A node that lost it for another reason reports that after noticing.
+    // A node that released it only later, because it noticed the new owner, did not cause the takeover.
     if (Date.parse(report.since) > Date.parse(taken.at) + CLOCKS_DIFFER_MS) return
     this.#lastOwner = { nodeId, releasedAt: report.since }
     this.#moves.putBeforeLast(released(nodeId, report))
@@ -95,7 +99,7 @@ export class ShardRecord {
     return [...this.#claims].filter(([, { report }]) => report.state === 'master')
   }
 
-  /** Masters that still claim it some time after the newest of them was known. */
+  /** Masters that still claim the shard `CONFLICT_AFTER_MS` after the newest of them was first reported. */
   #conflicting(): readonly string[] {
     const masters = this.#masters()
     const newestMs = Math.max(...masters.map(([, { claimedAtMs }]) => claimedAtMs))

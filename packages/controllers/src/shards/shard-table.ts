@@ -9,19 +9,20 @@ export interface ShardTableOptions {
   readonly log?: Logger
 }
 
-/** A takeover, for measuring. */
+/** A takeover of a shard, for metrics. */
 export interface ShardTakeover extends VipMove {
   readonly nodeGroupId: string
   readonly number: number
 }
 
-/** After this time a transitional state is an alarm, and the state of a move is checked again. */
+/** A transitional state that lasts longer is an alarm. */
 export const MOVE_GRACE_MS = 2000
+/** When a shard is reviewed again after its owner changed: once `moving` has ended, and once the grace time is over. */
 const LOOK_AGAIN_MS = [1001, MOVE_GRACE_MS + 1] as const
 
 type Listener = (nodeGroupId: string, number: number) => void
 
-/** Which node is master of which shard, over all groups, worked out from the nodes' reports. */
+/** The state of all shards of all groups, from the nodes' reports: which node is master of which shard. */
 export class ShardTable {
   readonly #options: ShardTableOptions
   readonly #log: Logger
@@ -63,7 +64,7 @@ export class ShardTable {
     return this.#record(nodeGroupId, number)?.moves() ?? []
   }
 
-  /** The node reported. `shards` is all that it takes part in; null if unchanged. */
+  /** Call when the node reported. @param shards all shards in which it takes part; null if they did not change */
   report(nodeId: string, shards: readonly ShardReport[] | null): void {
     const groupId = this.#options.view.get('node', nodeId)?.value.nodeGroupId ?? null
     if (groupId === null) return
@@ -94,13 +95,15 @@ export class ShardTable {
     })
   }
 
-  /** Calls back when a shard's owner or state changed; returns the unsubscribe. */
+  /** Calls the listener when a shard's owner or state changed. @returns the unsubscribe function */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Calls back with each takeover of a shard whose previous owner was known. */
+  /**
+   * Calls the listener with each takeover of a shard whose previous owner is known. @returns the unsubscribe function
+   */
   onTakeover(listener: (takeover: ShardTakeover) => void): () => void {
     return this.#takeoverListeners.add(listener)
   }
@@ -153,7 +156,9 @@ export class ShardTable {
     this.#takeoverListeners.tell({ ...move, nodeGroupId, number })
   }
 
-  /** Notifies of a change, and checks again when a transitional state has had its time. */
+  /**
+   * Logs and announces a change of a shard's owner or state, and schedules reviews of the transitional states after it.
+   */
   #review(groupId: string, number: number, record: ShardRecord): void {
     if (record.isEmpty) {
       this.#groups.get(groupId)?.delete(number)

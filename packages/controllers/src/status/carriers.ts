@@ -32,7 +32,7 @@ export class Carriers {
     this.#options = options
   }
 
-  /** @param who the one node whose report counts, 'all' carriers, or null for none. @returns sorted by node id */
+  /** @param who id of the one carrier that counts, 'all', or null for none. @returns sorted by node id */
   of(id: string, who: string | 'all' | null): readonly Carrier[] {
     if (who === null) return []
     const { nodeStates, liveness, reports } = this.#options
@@ -64,8 +64,8 @@ export class Carriers {
   }
 
   /**
-   * Health by member id. The owner's report counts, because it sends the traffic. While it has none (the load balancer
-   * has just moved), the worst report of the other carriers counts.
+   * Health by member id. The owner's report counts, because the owner forwards the traffic. Until it has reported (the
+   * load balancer has just moved), the worst report of the other carriers counts.
    */
   members({ id, pools }: LoadBalancer, ownerNodeId: string | null): ReadonlyMap<string, MemberHealth> {
     const { nodeStates, reports } = this.#options
@@ -73,7 +73,7 @@ export class Carriers {
     const others = [...nodeStates.nodesWith(loadBalancerKey(id))].flatMap((nodeId) => reports.members(nodeId, id) ?? [])
     const health = new Map<string, MemberHealth>()
     for (const pool of pools) {
-      // Reports from when there was a monitor mean nothing without one.
+      // Without a monitor, earlier reports mean nothing.
       if (pool.monitor === null || !pool.monitor.enabled) continue
       for (const member of pool.members) {
         const report = owner?.get(member.id) ?? worst(others.flatMap((members) => members.get(member.id) ?? []))
@@ -83,7 +83,7 @@ export class Carriers {
     return health
   }
 
-  /** The nodes that drop traffic over the share of its network, by node id. */
+  /** Reports that its network, or its own proxy, exceeds a share, sorted by node id. */
   overShares(id: string): readonly OverShareOnNode[] {
     const { nodeStates, reports } = this.#options
     const key = loadBalancerKey(id)
@@ -96,7 +96,7 @@ export class Carriers {
     })
   }
 
-  /** Its listeners whose access logs reach no receiver, by node. */
+  /** Reports that its access logs cannot be delivered, sorted by node id. */
   logTroubles(id: string): readonly LogTroubleOnNode[] {
     const { nodeStates, reports } = this.#options
     return [...nodeStates.nodesWith(loadBalancerKey(id))].sort().flatMap((nodeId): readonly LogTroubleOnNode[] => {
@@ -107,7 +107,7 @@ export class Carriers {
     })
   }
 
-  /** Whether some of its VIPs follow their shard's master. */
+  /** Whether a VIP of it follows the master of its shard. */
   isSharded(id: string): boolean {
     return this.#vips(id).some(({ announce }) => followsShard(announce))
   }
@@ -117,7 +117,7 @@ export class Carriers {
     return this.#vips(id).some((vip) => vip.address === address && isRouted(vip.announce))
   }
 
-  /** From any node's entry: VIPs that follow shards or routes are the same on all nodes. */
+  /** The VIPs in any node's entry: for VIPs with shards, and those that every node announces, all entries are equal. */
   #vips(id: string): readonly NodeVip[] {
     const { nodeStates } = this.#options
     const key = loadBalancerKey(id)
@@ -133,7 +133,10 @@ export class Carriers {
   }
 }
 
-/** Whether the share limits this load balancer. Of proxies only its own does, or the one that its network shares. */
+/**
+ * Whether the share limits this load balancer. A share of a proxy does only if it is the proxy that the load balancer
+ * uses.
+ */
 const concerns = ({ domain, share, loadBalancerId }: OverShareReport, entry: LoadBalancerEntry): boolean =>
   domain === entry.domain &&
   (!PROXY_SHARES.has(share) || loadBalancerId === (entry.dedicatedProxy === undefined ? undefined : entry.id))

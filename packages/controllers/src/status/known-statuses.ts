@@ -1,11 +1,11 @@
 import type { LoadBalancer, LoadBalancerStatus, LoadBalancerSummary, Placement } from '@spout/model'
 
-/** A status that was worked out. */
+/** A computed status. */
 export interface WorkedOut {
   readonly summary: LoadBalancerSummary
   readonly status: LoadBalancerStatus
   /**
-   * Whether it stays until a report or a change. Otherwise it also depends on the time, and nothing signals its end.
+   * Whether only a report or a change can end it. Otherwise it also depends on the time, and is not cached.
    */
   readonly holds: boolean
 }
@@ -15,7 +15,7 @@ interface Known extends WorkedOut {
   readonly placement: Placement | null
 }
 
-/** Statuses, each until something that it follows from changes. Clients ask for lists of thousands again and again. */
+/** A cache of statuses, because clients list thousands of them again and again. Callers invalidate it. */
 export class KnownStatuses {
   readonly #known = new Map<string, Known>()
 
@@ -28,12 +28,15 @@ export class KnownStatuses {
     return now
   }
 
-  /** A report of it, what a node is to have of it, or the nodes' connection or shard changed; or it is gone. */
+  /**
+   * Call when a report on the load balancer, its entries, its nodes' connections or its shard changed, or it was
+   * deleted.
+   */
   forget(loadBalancerId: string): void {
     this.#known.delete(loadBalancerId)
   }
 
-  /** A name of a node or a group may have changed. */
+  /** Call when the name of a node or a group may have changed. */
   forgetAll(): void {
     this.#known.clear()
   }

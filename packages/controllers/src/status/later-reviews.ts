@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@spout/runtime'
 
-/** Reviews objects whose status changes with time alone. Each object has one timer at most. */
+/** Schedules reviews of objects whose status changes by time alone. Each object has at most one timer. */
 export class LaterReviews {
   readonly #clock: Pick<Clock, 'setTimer'>
   readonly #review: (id: string) => void
@@ -11,7 +11,7 @@ export class LaterReviews {
     this.#review = review
   }
 
-  /** Replaces the review that is still to come. */
+  /** Schedules a review of the object. It replaces one that is still due. */
   after(delayMs: number, id: string): void {
     this.#timers.get(id)?.clear()
     const due = () => {

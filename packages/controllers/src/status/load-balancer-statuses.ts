@@ -33,8 +33,7 @@ interface Confirmed {
 }
 
 /**
- * The statuses of load balancers, worked out when somebody asks, and remembered until something that they follow from
- * has changed.
+ * Computes the statuses of load balancers on demand, and caches them until something changes that they depend on.
  */
 export class LoadBalancerStatuses {
   readonly #options: LoadBalancerStatusesOptions
@@ -47,7 +46,7 @@ export class LoadBalancerStatuses {
     this.#serving = new ServingStatuses(options.carriers, (id) => this.ownerOf(id))
   }
 
-  /** The status of a load balancer; that of an unknown one says so. */
+  /** The status of a load balancer. For an unknown id it says so. */
   of(id: string): WorkedOut {
     const { view } = this.#options
     const loadBalancer = view.get('loadBalancer', id)?.value
@@ -61,7 +60,7 @@ export class LoadBalancerStatuses {
     })
   }
 
-  /** The node that the load balancer is on; null if nobody has it, or all of a group do. */
+  /** The node that announces the load balancer. Null: no node does, or every node of its group. */
   ownerOf(id: string): string | null {
     const placement = this.#options.view.get('placement', id)?.value
     if (placement?.shard == null) return placement?.ownerNodeId ?? null
@@ -69,12 +68,12 @@ export class LoadBalancerStatuses {
     return this.#options.shards.shard(placement.shard.nodeGroupId, placement.shard.number)?.ownerNodeId ?? null
   }
 
-  /** The newest generation that a node confirmed; undefined before the first. */
+  /** The newest generation that a node confirmed; undefined before the first confirmation. */
   confirmedGeneration(id: string): number | undefined {
     return this.#confirmed.get(id)?.generation
   }
 
-  /** The node confirmed the generation that it was given. */
+  /** Call when the node confirmed the generation in its entry. */
   confirm(id: string, nodeId: string): void {
     const held = this.#options.nodeStates.get(nodeId, loadBalancerKey(id))
     if (held === null) return
@@ -88,7 +87,7 @@ export class LoadBalancerStatuses {
     this.#statuses.forget(id)
   }
 
-  /** Whether its members serve may have changed, and so its status. */
+  /** Call when the load balancer's serving state may have changed. */
   servingChanged(id: string): void {
     this.#serving.forget(id)
     this.#statuses.forget(id)
@@ -126,7 +125,7 @@ export class LoadBalancerStatuses {
     const members = () => this.#membersOf(id)
     return {
       summary,
-      // Lists mostly show the summary, so the rest is computed on access.
+      // Most lists show only the summary, so the rest is computed on access.
       status: {
         ...summary,
         get nodes() {
@@ -148,13 +147,13 @@ export class LoadBalancerStatuses {
     return loadBalancer === undefined ? new Map() : this.#serving.membersOf(loadBalancer)
   }
 
-  /** Worked out anew. */
+  /** The provisioning status, computed without the cache. */
   provisioningOf(loadBalancer: LoadBalancer): ProvisioningStatus {
     const placement = this.#options.view.get('placement', loadBalancer.id)?.value ?? null
     return this.#provisioningOf(loadBalancer, placement).status
   }
 
-  /** `holds`: until something changes; else it may end with the time. */
+  /** `holds`: see `WorkedOut`. */
   #provisioningOf(
     loadBalancer: LoadBalancer,
     placement: Placement | null,
@@ -176,7 +175,10 @@ export class LoadBalancerStatuses {
     return { status, holds: !hasMoved && !leaving }
   }
 
-  /** Milliseconds that an ordered move may take to get it off the node that it should leave; 0 without a move. */
+  /**
+   * How many milliseconds a requested move may still take to move it off the node that it should leave. 0: there is no
+   * move.
+   */
   leavesWithinMs({ id, leftNodeId }: LoadBalancer): number {
     const { view, clock } = this.#options
     const place = view.get('placement', id)?.value.shard

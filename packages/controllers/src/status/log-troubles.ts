@@ -1,11 +1,13 @@
 import type { Listener, LogTroubleReport, Serving } from '@spout/model'
 
-/** One node's report of an access log that reaches no receiver. */
+/** One node's report of an access log that cannot be delivered. */
 export interface LogTroubleOnNode extends LogTroubleReport {
   readonly nodeName: string
 }
 
-/** Adds to the serving state why access logs go nowhere. Traffic does not suffer, so the state itself stays. */
+/**
+ * Adds to the serving state why access logs cannot be delivered. Traffic is not affected, so the state itself stays.
+ */
 export function withLogTroubles(
   serving: Serving,
   listeners: readonly Pick<Listener, 'id' | 'name' | 'accessLog'>[],

@@ -4,8 +4,8 @@ import { type LoadBalancer, mayUseClass, type StatusNotice } from '@spout/model'
 const KEPT = 'It keeps it, is served as before and can be changed; no new load balancer of the project may choose it.'
 
 /**
- * That the class or the zone of a load balancer is no longer offered to its project: what exists keeps it. Undefined
- * while both are.
+ * The notice that the class or the zone of a load balancer is no longer offered to its project. The load balancer keeps
+ * it. Undefined while both are offered.
  */
 export function offerNotice(
   view: Pick<ModelView, 'get'>,

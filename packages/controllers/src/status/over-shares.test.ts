@@ -43,7 +43,7 @@ test('a network over its share is shown on its load balancers only, and not once
   await plane.report(N1, { overShares: [over(domainOf(LB))] })
   expect(plane.status.summary(LB).serving).toMatchObject({
     ...{ state: 'partly', reason: 'OverShare' },
-    message: expect.stringMatching(/^Node \S+ drops packets of its network: more than 500,000 come in a second\. /),
+    message: expect.stringMatching(/^Node \S+ drops packets of its network: more than 500,000 arrive per second\. /),
   })
   expect(plane.status.summary(OTHER).serving).toEqual(before)
   expect(new Set(told)).toEqual(new Set([LB]))
@@ -93,7 +93,7 @@ test('a proxy of one load balancer alone concerns no other, and the shared one n
   expect(entry.dedicatedProxy).toEqual({ memoryMegabytes: 64 })
   const messageOf = (id: string) => plane.status.summary(id).serving.message
   await plane.report(N1, { overShares: [{ ...over(entry.domain, 'memory', 64 * 1024 ** 2), loadBalancerId: LB }] })
-  expect(messageOf(LB)).toContain('ends its own proxy if that wants more memory: it has nearly all that it may, 64 MB')
+  expect(messageOf(LB)).toContain('will end its own proxy if it needs more memory: it has nearly reached its limit of 64 MB')
   expect(messageOf(OTHER)).not.toContain('proxy')
   await plane.report(N1, { overShares: [over(entry.domain, 'connections', 4_000), over(entry.domain, 'bytes')] })
   expect(messageOf(LB)).not.toContain('proxy')
@@ -106,7 +106,7 @@ test('a node reports shares only of networks that it has', async () => {
   const { plane, domainOf } = await twoNetworks()
   await plane.report(N1, { overShares: [over(9_999), over(domainOf(LB), 'bytes', 1_000)] })
   expect(plane.status.ignored(N1)).toBe(1)
-  expect(plane.status.summary(LB).serving.message).toContain('more than 1,000 bytes come in a second')
+  expect(plane.status.summary(LB).serving.message).toContain('more than 1,000 bytes arrive per second')
   await plane.stop()
 })
 
@@ -133,21 +133,21 @@ describe('words', () => {
     expect(withOverShares(down, [onNode])).toEqual({
       ...down,
       message:
-        'Nobody answers. Node n1 drops connections of its network for new ones: it has as many as it may, 262,144.',
+        'Nobody answers. Node n1 drops connections of its network to make room for new ones: it has reached its limit of 262,144.',
     })
   })
 
   test('a delayed proxy shows its limit', () => {
     const held = { nodeName: 'n1', ...over(1, 'processors', 0.5) }
     expect(withOverShares(serving, [held]).message).toBe(
-      'Node n1 holds up its proxy, which wants more processor time than it may have (processors: 0.5). 2 of 2 members answer.',
+      'Node n1 slows down its proxy, which needs more than its limit of processor time (processors: 0.5). 2 of 2 members answer.',
     )
   })
 
   test.each([
-    [true, 'ended its proxy, which wanted more memory than it may have, 256 MB, and started it again'],
-    [false, 'ends its proxy if that wants more memory: it has nearly all that it may, 256 MB'],
-    [undefined, 'ends its proxy if that wants more memory: it has nearly all that it may, 256 MB'],
+    [true, 'ended its proxy, which exceeded its memory limit of 256 MB, and started it again'],
+    [false, 'will end its proxy if it needs more memory: it has nearly reached its limit of 256 MB'],
+    [undefined, 'will end its proxy if it needs more memory: it has nearly reached its limit of 256 MB'],
   ] as const)('memory of a proxy, refused more: %s', (refused, words) => {
     const onMemory = {
       nodeName: 'n1',
@@ -162,7 +162,7 @@ describe('words', () => {
   test('a proxy at its limit of connections', () => {
     const full = { nodeName: 'n1', ...over(1, 'connections', 4_000) }
     expect(withOverShares(serving, [full]).message).toBe(
-      'Node n1 takes no more connections to its proxy for now: it has as many as it may, 4,000. 2 of 2 members answer.',
+      'Node n1 accepts no more connections to its proxy for now: it has reached its limit of 4,000. 2 of 2 members answer.',
     )
   })
 

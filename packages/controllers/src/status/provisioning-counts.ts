@@ -7,12 +7,12 @@ export class ProvisioningCounts {
   readonly #of = new Map<string, Provisioning>()
   readonly #counts = { pending: 0, active: 0, error: 0 }
 
-  /** Load balancers that were not reviewed yet are not counted. */
+  /** Load balancers that have not been reviewed yet are not counted. */
   get counts(): Readonly<Record<Provisioning, number>> {
     return this.#counts
   }
 
-  /** @param now its status; null: it was deleted */
+  /** Sets the status of a load balancer. @param now null: it was deleted */
   set(id: string, now: Provisioning | null): void {
     const before = this.#of.get(id)
     if (before === now) return

@@ -15,7 +15,7 @@ import {
 import { NO_NETWORK } from '@spout/plan'
 import type { Liveness } from '../liveness/node-liveness.ts'
 
-/** A node that has the load balancer's entry, and what it reported of it. */
+/** A node that has the load balancer's entry, with its report of the entry. */
 export interface Carrier {
   readonly nodeId: string
   readonly name: string
@@ -24,29 +24,30 @@ export interface Carrier {
   readonly report: EntryReport | null
 }
 
-/** Everything the status of a load balancer is worked out from. */
+/** Everything that the provisioning status of a load balancer depends on. */
 export interface ProvisioningInput {
   readonly loadBalancer: LoadBalancer
   readonly placement: Placement | null
   readonly carriers: readonly Carrier[]
-  /** The shard of `placement`, as its nodes report it; null if it is in none or no node reported. */
+  /** The shard of `placement`, as its nodes report it. Null: it is in none, or no node has reported. */
   readonly shard: ShardStatus | null
   readonly groupName: string
-  /** The shard's owner has just changed, and this generation was confirmed before. */
+  /** Whether the shard's owner has just changed, and this generation was confirmed before. */
   readonly moving: boolean
-  /** Whether an ordered move may still take the shard off the node that the load balancer should leave. */
+  /** Whether a requested move may still take the shard off the node that the load balancer should leave. */
   readonly leaving: boolean
 }
 
 export interface ProvisioningStatus extends Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message'> {
-  /** The node that confirmed it; null unless it is active by a confirmation. */
+  /** The node that confirmed it. Null: it is not active, or active without a confirmation. */
   readonly confirmedBy: string | null
 }
 
-/** The status of a load balancer's newest generation. It is not active before a node confirmed it. */
+/** The provisioning status of a load balancer's newest generation. It is not active before a node has confirmed it. */
 export function provisioningStatus(input: ProvisioningInput): ProvisioningStatus {
   const { loadBalancer, placement, carriers } = input
-  // Without a network there are no members, so there is nothing to do. Nodes that had it are to forget it first.
+  // Without a network there are no members, so nodes have nothing to do. But if it had a network, it must be planned
+  // first, so that nodes remove it.
   if (placement === null ? loadBalancer.networkId === null : placement.reason.code === NO_NETWORK.code)
     return { ...active(NO_NETWORK.code, NO_NETWORK.message), confirmedBy: null }
   if (placement === null) return pending('WaitingForPlan', 'No node was chosen yet')
@@ -67,7 +68,7 @@ export function provisioningStatus(input: ProvisioningInput): ProvisioningStatus
   return statuses.reduce((worst, one) => (SEVERITY[one.provisioning] > SEVERITY[worst.provisioning] ? one : worst))
 }
 
-/** Only the master of the shard counts. */
+/** The status of VIPs that follow a shard: only the confirmation of the shard's master counts. */
 function onShard(input: ProvisioningInput, number: number): ProvisioningStatus {
   const { loadBalancer, carriers, shard, groupName, moving, leaving } = input
   const place = `shard ${number} of group \`${groupName}\``
@@ -86,7 +87,7 @@ function onShard(input: ProvisioningInput, number: number): ProvisioningStatus {
   return { ...active('Moving', `It moves to another node: ${status.message}`), confirmedBy: null }
 }
 
-/** Every node announces, so one that does is enough. */
+/** The status of VIPs that every node announces: the confirmation of one node is enough. */
 function onAny(carriers: readonly Carrier[]): ProvisioningStatus {
   const names = carriers
     .filter((carrier) => onNode(carrier, isRouted, '').provisioning === 'active')
@@ -97,7 +98,11 @@ function onAny(carriers: readonly Carrier[]): ProvisioningStatus {
     .reduce((best, one) => (SEVERITY[one.provisioning] < SEVERITY[best.provisioning] ? one : best))
 }
 
-/** @param counts whether this node must announce the VIP */
+/**
+ * The status of the load balancer on one node.
+ * @param counts whether the node must announce a VIP with this announcement
+ * @param done the message if the node has confirmed it
+ */
 function onNode(
   { nodeId, name, liveness, wanted, report }: Carrier,
   counts: (announce: Announce) => boolean,
@@ -114,7 +119,7 @@ function onNode(
   const [first] = silent
   if (first === undefined) return { ...active('Programmed', done), confirmedBy: nodeId }
   const addresses = silent.map(({ address }) => address).join(', ')
-  // The node itself knows when a member is up. Until then there is nothing to announce.
+  // The node itself decides by its checks when it announces these. Until a member is up, there is nothing to wait for.
   if (silent.every(({ announce }) => announce !== null && awaitsMember(announce)))
     return {
       ...active('Withheld', `${addresses} is programmed; it is announced while a member is up`),
@@ -129,11 +134,11 @@ export const generationOf = (entry: NodeStateEntry): number => (entry.kind === '
 const announcedBy = (entry: NodeStateEntry, counts: (announce: Announce) => boolean): readonly NodeVip[] =>
   entry.kind === 'load-balancer' ? entry.vips.filter(({ announce }) => announce !== null && counts(announce)) : []
 
-/** Whether only the shard's master announces it, by whatever announcer. */
+/** Whether only the shard's master announces the VIP, by any announcer. */
 export const followsShard = (announce: Announce | null): boolean =>
   announce !== null && shardOfAnnounce(announce) !== null
 
-/** Whether every node announces it to its routers. */
+/** Whether every node announces the VIP to its routers. */
 export const isRouted = (announce: Announce | null): boolean =>
   announce !== null && shardOfAnnounce(announce) === null && isAnnouncedByEveryNode({ announcer: announce.via })
 

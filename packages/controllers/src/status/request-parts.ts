@@ -3,7 +3,7 @@ import { RESPONSE_CLASSES, type RequestCounts, type RequestParts, type ResponseC
 
 export const NO_PARTS: RequestParts = { pools: {}, routes: {} }
 
-/** The sums of both, pool by pool and route by route. Pure. */
+/** The sum of two counts, pool by pool and route by route. Pure. */
 export const plusParts = (a: RequestParts, b: RequestParts): RequestParts =>
   a === NO_PARTS ? b : b === NO_PARTS ? a : { pools: plus(a.pools, b.pools), routes: plus(a.routes, b.routes) }
 

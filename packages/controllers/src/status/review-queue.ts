@@ -1,9 +1,9 @@
-/** How many are reviewed in one go. A node with 30,000 load balancers must not hold up reports. */
+/** How many objects are reviewed without a pause. A node with 30,000 load balancers must not delay reports. */
 const SLICE = 500
 
 /**
- * What is to be reviewed, each once. A slice is reviewed at once, so that a confirmation counts as it arrives. The rest
- * is reviewed after other work had its turn.
+ * A queue of objects to review. It holds each object once. The first slice is reviewed immediately, so that a
+ * confirmation takes effect when it arrives. The rest is reviewed slice by slice, with other work in between.
  */
 export class ReviewQueue {
   readonly #review: (id: string) => void

@@ -2,7 +2,7 @@ import type { LoadBalancer, ServiceStats } from '@spout/model'
 import type { RequestParts } from '@spout/model/node-report'
 import { StatsSum } from './stats-sum.ts'
 
-/** The counters of every listener, over all nodes. */
+/** The counters of all listeners, summed over nodes. */
 export class ServiceSums {
   /** load balancer id -> listener id */
   readonly #sums = new Map<string, Map<string, StatsSum>>()
@@ -15,12 +15,12 @@ export class ServiceSums {
     sum.report(nodeId, stats)
   }
 
-  /** The node is lost, and its connections with it. */
+  /** Call when the node is lost, and its connections with it. */
   ended(nodeId: string): void {
     for (const listeners of this.#sums.values()) for (const sum of listeners.values()) sum.ended(nodeId)
   }
 
-  /** By listener id. */
+  /** The counters summed over nodes, by listener id. */
   of(loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
     return this.#byListener(loadBalancerId, (stats) => stats.sum())
   }
@@ -44,7 +44,7 @@ export class ServiceSums {
     return found
   }
 
-  /** Forgets the counters of deleted listeners. */
+  /** Drops the counters of deleted listeners. */
   prune({ id, listeners }: Pick<LoadBalancer, 'id' | 'listeners'>): void {
     const sums = this.#sums.get(id)
     if (sums === undefined || sums.size <= listeners.length) return

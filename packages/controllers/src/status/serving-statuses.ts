@@ -8,17 +8,20 @@ interface Known {
   readonly loadBalancer: LoadBalancer
   readonly ownerNodeId: string | null
   readonly serving: Serving
-  /** Shared by all current readers, and collected with the last of them. */
+  /** Shared by all current readers, and garbage-collected after the last of them. */
   members: WeakRef<ReadonlyMap<string, MemberHealth>>
 }
 
-/** Whether load balancers are served, and their members' health, as nodes report it. Lists ask for thousands. */
+/**
+ * The serving states of load balancers and the health of their members, from nodes' reports. Cached, because lists are
+ * long.
+ */
 export class ServingStatuses {
   readonly #carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles'>
   readonly #ownerOf: (loadBalancerId: string) => string | null
   readonly #known = new Map<string, Known>()
 
-  /** @param ownerOf the node whose checks count; null: those of all nodes */
+  /** @param ownerOf the node whose checks count; null: the checks of all nodes count */
   constructor(
     carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles'>,
     ownerOf: (loadBalancerId: string) => string | null,
@@ -38,7 +41,7 @@ export class ServingStatuses {
     return members
   }
 
-  /** Its members' health or its shares changed, or it is gone. */
+  /** Call when its members' health, its shares or its access logs changed, or it was deleted. */
   forget(loadBalancerId: string): void {
     this.#known.delete(loadBalancerId)
   }

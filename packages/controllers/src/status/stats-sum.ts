@@ -8,17 +8,17 @@ const TOTALS = ['bytesIn', 'bytesOut', 'totalConnections', 'requestErrors'] as c
 const ZERO: Totals = { bytesIn: 0, bytesOut: 0, totalConnections: 0, requestErrors: 0 }
 
 interface NodeShare {
-  /** Totals from before the node's counters last restarted. */
+  /** Totals of the node's earlier counters, before they last restarted. */
   readonly before: Totals
-  /** Counts from before the agent's last restart: the agent counts latencies itself. */
+  /** Counts before the agent's last restart. The agent counts latencies itself, so they restart at other times. */
   readonly latencies: LatencyCounts
   readonly parts: RequestParts
   readonly last: ServiceStats
 }
 
 /**
- * One listener's counters over all nodes that carry or carried it. A node counts from when it programmed the listener,
- * and restarts when the kernel or the proxy does. The sum never decreases.
+ * The counters of one listener, summed over all nodes that carry or carried it. A node's counters begin when it
+ * programs the listener, and start again when the kernel or the proxy restarts. The sum never decreases.
  */
 export class StatsSum {
   readonly #shares = new Map<string, NodeShare>()
@@ -34,13 +34,13 @@ export class StatsSum {
     this.#shares.set(nodeId, { before, ...counts, last: stats })
   }
 
-  /** The node is lost or no longer carries it: its connections are gone, its totals remain. */
+  /** Call when the node is lost. Its connections no longer count, but its totals do. */
   ended(nodeId: string): void {
     const share = this.#shares.get(nodeId)
     if (share !== undefined) this.#shares.set(nodeId, { ...share, last: { ...share.last, activeConnections: 0 } })
   }
 
-  /** The node's counters, across its restarts; null if it never carried the listener. */
+  /** The node's counters, including those before restarts. Null: it never carried the listener. */
   onNode(nodeId: string): ServiceStats | null {
     const share = this.#shares.get(nodeId)
     return share === undefined
@@ -64,7 +64,7 @@ export class StatsSum {
     return withLatencies(sum, latencies)
   }
 
-  /** Requests by pool and by route, over all nodes; null where no node counts them. */
+  /** Requests by pool and by route, summed over nodes. Null: no node counts them. */
   parts(): RequestParts | null {
     const shares = [...this.#shares.values()]
     if (shares.every(({ last, parts }) => last.http?.parts === undefined && parts === NO_PARTS)) return null
@@ -91,7 +91,7 @@ const plus = (a: Totals, b: Totals): Totals => ({
   ...plusHttp(a.http, b.http),
 })
 
-/** Nothing if neither counted requests. Latencies are summed elsewhere, because they restart at other times. */
+/** Empty if neither counted requests. Latencies are summed separately, because they restart at other times. */
 function plusHttp(a: HttpStats | undefined, b: HttpStats | undefined): Pick<ServiceStats, 'http'> {
   if (a === undefined && b === undefined) return {}
   return {

@@ -44,8 +44,8 @@ export interface StatusControllerOptions {
 type Listener = (kind: 'loadBalancer' | 'node', id: string) => void
 
 /**
- * The status of objects, and who announces them, worked out from placements and node reports. Soft state: after a
- * restart the nodes report it again. A silent node keeps its last report.
+ * Computes the status of objects, and which nodes announce them, from placements and node reports. It is soft state:
+ * after a restart the nodes report again. The last report of a silent node stays in force.
  */
 export class StatusController implements StatusReader, OwnershipReader, SightReader, ReportSink {
   /** The withdrawals of deleted load balancers. */
@@ -58,14 +58,14 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #nodes: NodeStatuses
   readonly #vips: VipHistory
   readonly #sums = new ServiceSums()
-  /** The last status that listeners were called with, as a text to compare. */
+  /** By load balancer id: the status with which listeners were last called, as a text to compare. */
   readonly #meanings = new Map<string, string>()
   readonly #provisioning = new ProvisioningCounts()
   readonly #loadBalancers: LoadBalancerStatuses
   readonly #reviews = new ReviewQueue((id) => this.#reviewOne(id))
   readonly #listeners = new Set<Listener>()
   readonly #unsubscribe: readonly (() => void)[]
-  /** Later reviews of load balancers whose move to another node may take some time. */
+  /** Reviews of load balancers whose requested move to another node may still be under way. */
   readonly #laterReviews: LaterReviews
 
   constructor(options: StatusControllerOptions) {
@@ -142,7 +142,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return this.#loadBalancers.of(id).summary
   }
 
-  /** How many load balancers there are, by provisioning. Its cost is constant. */
+  /** The number of load balancers by provisioning status. Its cost is constant. */
   get counts(): Readonly<Record<ProvisioningStatus['provisioning'], number>> {
     const { active, error } = this.#provisioning.counts
     return { pending: this.#options.view.list('loadBalancer').length - active - error, active, error }
@@ -152,7 +152,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return this.#nodes.of(id)
   }
 
-  /** How many items of the node's reports were dropped because it was not given them. */
+  /** How many items of the node's reports were dropped (`ReportScope`). */
   ignored(nodeId: string): number {
     return this.#scope.ignored(nodeId)
   }
@@ -182,7 +182,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return this.#vips.moves(loadBalancerId, address)
   }
 
-  /** Calls back with each takeover of a shard whose previous owner was known. */
+  /** As `ShardTable.onTakeover`. */
   onTakeover(listener: (takeover: ShardTakeover) => void): () => void {
     return this.#shards.onTakeover(listener)
   }
@@ -200,7 +200,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#reviews.close()
   }
 
-  /** Networks that have gone over or back under their share of a node. */
+  /** @param domains whose reports of exceeded shares changed on the node */
   #sharesChanged(nodeId: string, domains: ReadonlySet<number>): void {
     if (domains.size === 0) return
     for (const { entry } of this.#options.nodeStates.entries(nodeId)) {
@@ -210,7 +210,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     }
   }
 
-  /** Their load balancers say whether they are still offered. */
+  /** Reviews the load balancers of changed classes and zones, whose status says whether these are still offered. */
   #offersChanged(changed: readonly { readonly kind: string; readonly id: string }[]): void {
     const offers = new Set(
       changed.flatMap(({ kind, id }) => (kind === 'loadBalancerClass' || kind === 'availabilityZone' ? [id] : [])),

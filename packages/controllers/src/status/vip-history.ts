@@ -13,7 +13,7 @@ export interface VipHistoryOptions {
   readonly shards: ShardTable
 }
 
-/** Where addresses were announced, as nodes reported it. */
+/** The history of which nodes announced each address, from nodes' reports. */
 export class VipHistory {
   readonly #options: VipHistoryOptions
   readonly #log = new VipLog()
@@ -22,7 +22,10 @@ export class VipHistory {
     this.#options = options
   }
 
-  /** Moves of a shard are in the shard's own history: a thousand addresses that move at once are one move. */
+  /**
+   * Records changes of what a node announces. Addresses that follow a shard are left out: their moves are in the
+   * shard's history, where a thousand addresses that move together are one move.
+   */
   note(nodeId: string, { key, before, after }: AnnouncedDifference, at: string): void {
     const id = loadBalancerOfKey(key)
     if (id === null) return

@@ -4,12 +4,15 @@ import { between } from '../shards/shard-record.ts'
 
 const MOST_MOVES = 16
 
-/** Moves of addresses that follow no shard: those of the planner's owner, and those that every node announces. */
+/** The moves of addresses that follow no shard: the planner chose their owner, or every node announces them. */
 export class VipLog {
-  /** load balancer id */
+  /** By load balancer id. */
   readonly #moves = new Map<string, Ring<VipMove & { readonly address: string }>>()
 
-  /** The node started or stopped announcing the address. `shared`: other nodes announce it as well. */
+  /**
+   * Records that a node started or stopped announcing the address. @param shared whether other nodes announce it as
+   * well
+   */
   note(
     loadBalancerId: string,
     address: string,

@@ -36,13 +36,13 @@ export const SECURITY_GROUPS = [1] as const
 
 export const NODE_IDS = NODES.map((number) => uuid('node', number))
 
-/** What may come to a control plane of two groups, three networks and up to three nodes. */
+/** A change in a cluster of two groups, three networks and up to three nodes. */
 export type Change =
   | {
       readonly do: 'put load balancer'
       readonly number: number
       readonly network: number
-      /** Counts when it is made: it never changes. */
+      /** Used only when the load balancer is created: it never changes. */
       readonly group: GroupNumber | null
       readonly protocol: ListenerProtocol
       readonly connectionLimit: number | null
@@ -85,10 +85,10 @@ type ChangeTo<D extends Change['do']> = Extract<Change, { readonly do: D }>
 
 type Told = Pick<NodeReport, 'features' | 'shards'>
 
-/** A cluster that changes: what its users, operators and nodes do to a control plane. */
+/** A cluster whose users, operators and nodes make changes to a control plane. */
 export class ChangingCluster {
   readonly plane: ControlPlane
-  /** What nodes said last. They say it again to a control plane that starts. */
+  /** By node number: what the node last reported. It reports the same to a control plane that starts. */
   readonly #told: Map<number, Told>
   #generation = 1
 
@@ -116,7 +116,7 @@ export class ChangingCluster {
     return new ChangingCluster(plane, this.#told)
   }
 
-  /** Nodes do as they are told, and say it, until nothing changes any more. */
+  /** Nodes apply and confirm their entries, until these change no more. */
   async settle(): Promise<void> {
     let before = ''
     for (let round = 0; round < 10; round++) {
@@ -125,10 +125,10 @@ export class ChangingCluster {
       if (now === before) return
       before = now
     }
-    throw new Error('what nodes are told changes for ever')
+    throw new Error('the published node states did not settle within 10 rounds')
   }
 
-  /** Nodes say what they can do and what they own. */
+  /** All nodes report their features and shards. */
   async tell(): Promise<void> {
     for (const [number, told] of this.#told) await this.plane.report(uuid('node', number), told)
   }
@@ -173,7 +173,7 @@ export class ChangingCluster {
     const base = loadBalancer(change.number, { network: change.network, generation: ++this.#generation })
     const stored = view.get('loadBalancer', base.id)?.value
     const isDirect = view.get('network', base.networkId ?? '')?.value.returnPath === 'dsr'
-    // Admission refuses the rest where packets are forwarded as they came.
+    // With return path dsr, admission refuses proxied listeners and connection limits.
     const protocol = isDirect && isProxied(change.protocol) ? 'tcp' : change.protocol
     const connectionLimit = isDirect ? null : change.connectionLimit
     const named = change.group === null ? null : uuid('group', change.group)
@@ -211,7 +211,7 @@ export class ChangingCluster {
     const isProxying = view
       .list('loadBalancer')
       .some((one) => one.networkId === uuid('network', number) && one.listeners.some((l) => isProxied(l.protocol)))
-    // Admission refuses it.
+    // Admission refuses dsr for a network with proxied listeners.
     if (returnPath === 'dsr' && isProxying) return
     await this.plane.put(['network', network(number, { returnPath })])
   }

@@ -70,7 +70,7 @@ export class ControlPlane {
     await this.idle()
   }
 
-  /** Stores a new load balancer as admission does: in one commit with its placement. */
+  /** Stores a new load balancer in one commit with its placement, as admission does. */
   async create(loadBalancer: LoadBalancer): Promise<void> {
     const placed = this.plans.placeNew(loadBalancer)
     const values = [
@@ -98,7 +98,7 @@ export class ControlPlane {
     await this.idle()
   }
 
-  /** Reports for a node whose drivers support everything. */
+  /** Sends a report of a node whose drivers support everything, with these changes. */
   async report(nodeId: string, report: Partial<NodeReport> = {}): Promise<{ readonly resend: boolean }> {
     const sequence = (this.#sequences.get(nodeId) ?? 0) + 1
     this.#sequences.set(nodeId, sequence)
@@ -118,7 +118,7 @@ export class ControlPlane {
     return answer
   }
 
-  /** Reports whether the nodes that it probes answer. */
+  /** Sends a report that says whether the nodes that it probes answer. */
   sees(nodeId: string, answers: boolean): Promise<{ readonly resend: boolean }> {
     return this.report(nodeId, { sights: this.#sights(nodeId, answers) })
   }
@@ -130,7 +130,7 @@ export class ControlPlane {
     )
   }
 
-  /** Confirms everything that the node should have, and says what else is in `report`. */
+  /** Sends a report that confirms all entries of the node, with these changes. */
   confirmAll(nodeId: string, report: Partial<NodeReport> = {}): Promise<{ readonly resend: boolean }> {
     return this.report(nodeId, {
       ...report,
@@ -146,7 +146,7 @@ export class ControlPlane {
     })
   }
 
-  /** Key to hash, of all nodes. */
+  /** By node id and key: the hashes of the published entries. */
   published(nodeIds: readonly string[]): Record<string, Record<string, string>> {
     return Object.fromEntries(
       nodeIds.map((id) => [

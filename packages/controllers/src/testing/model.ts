@@ -40,7 +40,7 @@ export const vrrpGroup = (number: number, shards = 2, changes: Partial<NodeGroup
     ...changes,
   })
 
-/** @param version tells one content of the certificate from another */
+/** @param version distinguishes contents of the certificate */
 export const certificate = (number: number, version: number): Certificate => ({
   ...metaOf(uuid('other', 200 + number), `certificate${number}`),
   projectId: uuid('project', 1),
@@ -57,7 +57,7 @@ export const certificate = (number: number, version: number): Certificate => ({
   fingerprint: '0'.repeat(64),
 })
 
-/** @param sources prefixes that it admits; none admits nobody */
+/** @param sources the prefixes that it admits */
 export const securityGroup = (number: number, sources: readonly string[]): SecurityGroup => ({
   ...metaOf(uuid('other', 300 + number), `security-group${number}`),
   projectId: uuid('project', 1),

@@ -25,26 +25,26 @@ export interface WithdrawalsOptions {
 interface Leaving {
   readonly projectId: string | null
   readonly sinceMs: number
-  /** Nodes that were told to carry it and have not confirmed its removal. */
+  /** Ids of nodes that had its entry and have not confirmed its removal. */
   readonly nodes: Set<string>
-  /** No node is told to carry it any more. */
+  /** Whether no node has its entry any more. */
   planned: boolean
   readonly timer: Timer
 }
 
-/** A node that reports and has not confirmed the removal after this time has a fault. Waiting longer does not help. */
+/** After this time a node that reports but has not confirmed the removal has a fault. Waiting longer does not help. */
 const OVERDUE_MS = 30_000
 
 /**
- * Tracks which nodes may still announce a deleted load balancer: those that were told to carry it, until they report
- * its key as removed. Lost nodes are not waited for. A load balancer deleted before this process started is known only
+ * Tracks which nodes may still announce a deleted load balancer: those that had its entry, until they report its key as
+ * removed. It does not wait for lost nodes. A load balancer that was deleted before this process started is known only
  * from reports, so every node that has not reported yet may still carry it.
  */
 export class Withdrawals implements WithdrawalReader {
   readonly #options: WithdrawalsOptions
   readonly #startedMs: number
   readonly #leaving = new Map<string, Leaving>()
-  /** Nodes that have reported everything they carry since this process started. */
+  /** Ids of nodes that have reported everything that they have since this process started. */
   readonly #reportedAll = new Set<string>()
   readonly #listeners = new Listeners()
   readonly #unsubscribe: readonly (() => void)[]
@@ -84,7 +84,7 @@ export class Withdrawals implements WithdrawalReader {
     return this.#listeners.add(listener)
   }
 
-  /** A report was merged. */
+  /** Call when a report was merged. */
   reported(nodeId: string, { keys, removed, whole }: Pick<ReportDifference, 'keys' | 'removed' | 'whole'>): void {
     const isNew = whole && !this.#reportedAll.has(nodeId)
     if (isNew) this.#reportedAll.add(nodeId)
@@ -113,7 +113,9 @@ export class Withdrawals implements WithdrawalReader {
     this.#leaving.set(id, { projectId, sinceMs: clock.monotonicMs(), nodes, planned: false, timer })
   }
 
-  /** A plan that was under way when the load balancer was deleted may still publish it to a node. */
+  /**
+   * Updates the nodes of a withdrawal: a plan that was under way at the deletion may still publish the entry to a node.
+   */
   #published(key: string): void {
     const id = loadBalancerOfKey(key)
     const leaving = id === null ? undefined : this.#leaving.get(id)
@@ -136,7 +138,7 @@ export class Withdrawals implements WithdrawalReader {
     this.#tell()
   }
 
-  /** Forgets a finished withdrawal, or one whose load balancer exists again. From then on only reports count. */
+  /** Drops a withdrawal that is complete, or whose load balancer exists again. From then on only reports count. */
   #settle(id: string): void {
     const leaving = this.#leaving.get(id)
     if (leaving === undefined) return
