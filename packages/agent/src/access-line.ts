@@ -6,12 +6,15 @@ import {
   templateOf,
 } from '@spout/model/access-log-format'
 
-/** Makes a line, without its end, of a request. It has printable ASCII alone, whatever the client sent. */
+/** Formats a request as a line without a line end. The line is printable ASCII, whatever the client sent. */
 export type LineOf = (request: CarriedRequest, poolId: string | null) => string
 
 type Value = string | number | null
 
-/** @param format that the control plane has checked; one of a later version that is not known here is JSON */
+/**
+ * @param format a format that the control plane has checked. If a later version made it and it is unknown here, lines
+ * are JSON
+ */
 export function lineOf(format: string): LineOf {
   const template = templateOf(format)
   const parts = template === null ? null : parseAccessLogFormat(template)
@@ -22,18 +25,18 @@ export function lineOf(format: string): LineOf {
   }
 }
 
-/** All fields; those of a client are escaped as JSON requires. */
+/** All fields as JSON, in ASCII. */
 const jsonLine: LineOf = (request, poolId) => {
   const values = valuesOf(request, poolId)
   const fields = ACCESS_LOG_FIELDS.flatMap((field) => (values[field] === null ? [] : [[field, values[field]]]))
-  // Terminals act on control characters of the upper half, too.
+  // Everything outside ASCII is escaped, since terminals also interpret control characters above U+007F.
   return JSON.stringify(Object.fromEntries(fields)).replace(
     /[\u007f-\uffff]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
 
-/** As nginx escapes: quotes, backslashes and what is not printable. */
+/** Escapes quotes, backslashes and unprintable characters, as nginx does. */
 const textOf = (value: Value): string =>
   value === null
     ? '-'

@@ -7,14 +7,14 @@ import { RotatedFile, type RotatedFileOptions } from './rotated-file.ts'
 import { syslogMessage } from './syslog-message.ts'
 
 export interface AccessLogsOptions {
-  /** Null: this node writes no files. */
+  /** Where files are written. Null: this node writes none. */
   readonly files: AccessLogFiles | null
-  /** Null: it sends nothing to syslog receivers. */
+  /** Null: this node sends nothing to syslog receivers. */
   readonly syslog: Pick<SyslogSenders, 'send' | 'keep' | 'troubleOf'> | null
 }
 
 export interface AccessLogFiles extends Pick<RotatedFileOptions, 'mostBytes' | 'files'> {
-  /** Each project has a file in it, `<project id>.log`. */
+  /** The directory of the files, one per project: `<project id>.log`. */
   readonly directory: string
 }
 
@@ -22,18 +22,18 @@ interface LoggedListener {
   readonly loadBalancerId: string
   readonly projectId: string
   readonly lineOf: LineOf
-  /** Gets the lines; null: the project's file does. */
+  /** The receiver of the lines. Null: they go to the project's file. */
   readonly receiver: SyslogReceiver | null
   /** Ids of the load balancer's pools, by number. */
   readonly pools: ReadonlyMap<number, string>
 }
 
-/** Lines of access logs since the agent started. */
+/** Numbers of access-log lines for files since the agent started: accepted, and lost of these. */
 export type AccessLogCounts = Readonly<Record<'taken' | 'lost', number>>
 
 /**
- * Writes a line for each request of the listeners that want it, in their own format, to the file of their project or to
- * a syslog receiver.
+ * Writes access logs: a line for each request of a listener that logs, in the listener's format, to the project's file
+ * or to a syslog receiver.
  */
 export class AccessLogs {
   readonly #options: AccessLogsOptions
@@ -69,7 +69,7 @@ export class AccessLogs {
     this.#closeUnused()
   }
 
-  /** Listeners whose receivers get nothing now, and why; as many as a report has room for. */
+  /** Listeners whose lines cannot be delivered now, with the reason. At most as many as fit into a report. */
   troubles(): readonly LogTroubleReport[] {
     const { syslog } = this.#options
     if (syslog === null) return []
@@ -124,5 +124,5 @@ export class AccessLogs {
   }
 }
 
-/** The control plane makes them; a node trusts no other name of a file. */
+/** Project ids become file names. The control plane generates them, but a node accepts only harmless characters. */
 const isProjectId = (id: string): boolean => /^[0-9a-zA-Z][0-9a-zA-Z-]{0,63}$/.test(id)

@@ -3,7 +3,7 @@ import type { DomainEntry } from '@spout/model/node-state'
 import type { Domains } from './domains.ts'
 import type { DriverChoice } from './driver-choice.ts'
 
-/** Why an operation failed: a reason for machines, and the system's error text. */
+/** Why an operation failed: a reason code, and the system's error text. */
 export interface Failure {
   readonly reason: string
   readonly message: string
@@ -47,10 +47,10 @@ export interface EntryParts {
 }
 
 /**
- * Applies a change with the preparers, the drivers and then the followers, in order. A driver gets the entries that it was chosen for,
- * with the proxy ports of the drivers before it. It removes the others, since it may have carried them before. A
- * follower gets all entries. An entry that fails is not given to later parts. If a call throws, all entries in it fail,
- * and no others.
+ * Applies a change with the preparers, the drivers and then the followers, in order. A driver gets the entries that it
+ * was chosen for, with the proxy ports of the drivers before it. It removes the others, since it may have carried them
+ * before. A follower gets all entries. An entry that fails is not given to later parts. If a call throws, all entries
+ * in it fail, and no others.
  * @returns the first failure by key; other keys succeeded
  */
 export async function applyEntries(
@@ -95,7 +95,9 @@ export async function applyEntries(
   return failures
 }
 
-/** Adds the proxy ports of one driver to the entries that it carries. Entries without proxy ports stay the same objects. */
+/**
+ * Adds the proxy ports of one driver to the entries that it carries. Entries without proxy ports stay the same objects.
+ */
 export const withProxyPorts = (
   choice: DriverChoice,
   driver: DataPlaneDriver,

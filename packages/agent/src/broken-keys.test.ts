@@ -18,7 +18,7 @@ test('reports that the node carries nothing while all load balancers are broken,
   broken.lost(['lb/a', 'lb/b'])
   settle()
   settle()
-  expect(said).toEqual(['false the data plane lost all 2 load balancers and cannot be mended'])
+  expect(said).toEqual(['false the data plane lost all 2 load balancers and cannot repair them'])
   expect(counted).toBe(3)
   broken.mended('lb/a')
   broken.mended('lb/b')

@@ -1,6 +1,6 @@
 /**
- * Load balancers that the data plane lost and that are not repaired yet. If every load balancer is lost, the node
- * carries no traffic, and another node should announce its addresses.
+ * Tracks load balancers that the data plane lost and that are not repaired yet. If all load balancers are lost, the
+ * node carries no traffic, and another node should announce its addresses.
  */
 export class BrokenKeys {
   readonly #broken = new Set<string>()
@@ -29,6 +29,6 @@ export class BrokenKeys {
     const healthy = this.#broken.size === 0 || this.#broken.size < held
     if (healthy === this.#healthy) return
     this.#healthy = healthy
-    this.#onHealth(healthy, healthy ? '' : `the data plane lost all ${held} load balancers and cannot be mended`)
+    this.#onHealth(healthy, healthy ? '' : `the data plane lost all ${held} load balancers and cannot repair them`)
   }
 }

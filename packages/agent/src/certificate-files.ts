@@ -9,15 +9,15 @@ import { certificatesOfEntry } from '@spout/model/node-state'
 import { type Logger, Semaphore } from '@spout/runtime'
 
 export interface CertificateFilesOptions {
-  /** Memory-backed: private keys reach no disk. */
+  /** A memory-backed directory, so that private keys never reach a disk. */
   readonly directory: string
-  /** Asks the control plane for these certificates of a load balancer's listeners. It may give more. */
+  /** Fetches these certificates of a load balancer from the control plane, which may return more. */
   readonly fetch: (
     loadBalancerId: string,
     certificateIds: readonly string[],
     signal: AbortSignal,
   ) => Promise<readonly ListenerCertificate[]>
-  /** Certificates of this entry came after `apply` had given up. */
+  /** Called when certificates of this entry arrived after `apply` had stopped waiting. */
   readonly onArrived: (key: string) => void
   readonly log: Logger
   /** How long entries wait for the control plane. A pass over other entries waits as well. Default 1,000. */
@@ -25,15 +25,15 @@ export interface CertificateFilesOptions {
 }
 
 const WAIT_MS = 1000
-/** After a reboot all load balancers lack theirs. */
+/** Limit of simultaneous requests: after a reboot all load balancers lack their certificates. */
 const MOST_REQUESTS = 4
-/** Neither the kernel nor a proxy is changed. */
+/** Always zero: these followers change neither the kernel nor a proxy. */
 const COUNTERS = { transactions: 0, reloads: 0 } as const
 const CONTENT_ID = /^[0-9a-f]{32}$/
 
 /**
- * The certificates of the node's listeners and pools, `<content id>.pem` each, chain and key, which only root can read.
- * They are fetched before the drivers use them (`before`) and removed when no applied entry names them any more
+ * The files of the certificates that the node's entries name: chain and key in `<content id>.pem`, readable only by
+ * root. They are fetched before the drivers use them (`before`), and removed when no applied entry names them any more
  * (`after`).
  */
 export class CertificateFiles {
@@ -43,7 +43,7 @@ export class CertificateFiles {
   readonly #applied = new Map<string, ReadonlySet<string>>()
   /** Requests in progress, by key of the entry and requested certificates. */
   readonly #fetching = new Map<string, Promise<void>>()
-  /** Files whose content was what their name says, by content id: their state then. */
+  /** By content id: the state (`stampOf`) in which a file was read and its content matched its name. */
   readonly #read = new Map<string, string>()
   readonly #closing = new AbortController()
   readonly #requests = new Semaphore(MOST_REQUESTS)
@@ -103,7 +103,7 @@ export class CertificateFiles {
     }
   }
 
-  /** Gives up requests that are under way. The files stay. */
+  /** Cancels requests that are under way. The files stay. */
   close(): void {
     this.#closing.abort()
   }
@@ -121,7 +121,7 @@ export class CertificateFiles {
     return [{ key, state: 'failed', reason: 'CertificateMissing', message }]
   }
 
-  /** @returns whether the answer is still to come; `onArrived` is called then */
+  /** @returns whether the response is still awaited. Then `onArrived` is called when it arrives */
   async #fetch(key: string, loadBalancerId: string, certificateIds: readonly string[]): Promise<boolean> {
     const { onArrived, log, waitMs = WAIT_MS } = this.#options
     const request = [key, ...certificateIds].join()
@@ -146,7 +146,7 @@ export class CertificateFiles {
       await this.#write(contentId, pem)
   }
 
-  /** Written under another name, so that no driver reads a part of it. */
+  /** Writes the file under another name and renames it, so that no driver reads an incomplete file. */
   async #write(contentId: string, pem: string): Promise<void> {
     const file = this.#fileOf(contentId)
     const part = `${file}.${randomUUID()}`
@@ -191,14 +191,14 @@ export class CertificateFiles {
   }
 
   #fileOf(contentId: string): string {
-    if (!CONTENT_ID.test(contentId)) throw new RangeError(`${JSON.stringify(contentId)} is no content id`)
+    if (!CONTENT_ID.test(contentId)) throw new RangeError(`${JSON.stringify(contentId)} is not a content id`)
     return join(this.#options.directory, contentId + SUFFIX)
   }
 }
 
 /**
- * Names the state of a file; null if there is none. The directory is in memory, so this waits for no disk, and takes a
- * hundredth of the time that reading in another thread does.
+ * A text that identifies the state of a file; null if it does not exist. The call is synchronous: the directory is in
+ * memory, so it waits for no disk, and takes a hundredth of the time of an asynchronous read.
  */
 function stampOf(file: string): string | null {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false })

@@ -11,12 +11,12 @@ export interface Choice {
 
 /**
  * Chooses the drivers of an entry: one for its packet path and, if it has proxied listeners, one for these. Each is the
- * first driver that offers all features of its part, because a driver gets the whole entry: two packet paths would both
- * program its listeners.
+ * first driver that offers all features that its part needs. There is only one for each part, because a driver gets the
+ * whole entry: two packet-path drivers would both program its listeners.
  */
 export class DriverChoice {
   readonly drivers: readonly DataPlaneDriver[]
-  /** Cache by needs, since entries have few different ones. */
+  /** Choices by needs. Entries have few different needs. */
   readonly #known = new Map<string, Choice>()
   /**
    * Caches the needs of an entry: they are read several times while it is applied, and it may have thousands of routes.

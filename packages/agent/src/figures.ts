@@ -3,7 +3,7 @@ import type { BgpSessionReport, EntryReport, MemberHealth, ShardReport, ShareNam
 
 /** Figures of one agent for `/metrics` on its machine. */
 export interface AgentFigures {
-  /** Whether every entry of the last full set was tried. */
+  /** Whether the agent has tried to apply every entry of the last full set. */
   readonly inSync: boolean
   readonly entries: Readonly<Record<EntryReport['state'], number>>
   readonly members: Readonly<Record<MemberHealth['health'], number>>
@@ -16,11 +16,11 @@ export interface AgentFigures {
   /** Changes to the kernel and the proxies since the start. */
   readonly transactions: number
   readonly reloads: number
-  /** Use of the shares by tenant networks, summed up by share and never by network. */
+  /** How tenant networks use their shares, summed over networks: the number of figures does not depend on tenants. */
   readonly shares: Readonly<Partial<Record<ShareName, ShareFigures>>>
 }
 
-/** The counters that the reporter knows. They never depend on the tenant, so their number is fixed. */
+/** Counts reports by state. */
 export function countedOf(told: {
   readonly entries: Iterable<EntryReport>
   readonly members: Iterable<MemberHealth>

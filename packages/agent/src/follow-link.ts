@@ -4,7 +4,7 @@ import { Backoff, type Clock, type Logger, pause, type Random } from '@spout/run
 export interface FollowOptions {
   /** The current link. Called for each connection, so that a renewed certificate takes effect. */
   readonly link: () => AgentLink
-  /** A connection was opened. The full set follows, up to its `synced`. */
+  /** Called when a connection was opened. The full set follows, up to its `synced`. */
   readonly onConnect: () => void
   readonly onLines: (lines: readonly StateLine[]) => void
   readonly random: Random
@@ -15,8 +15,8 @@ export interface FollowOptions {
 const LIMITS = { firstMs: 100, mostMs: 5000 }
 
 /**
- * Follows the state stream until `signal` aborts, and reconnects with jittered back-off when it ends. Without a link no
- * callback is called, so nothing on the node changes.
+ * Follows the state stream until `signal` aborts. When the stream ends, it reconnects with jittered back-off. Without a
+ * link no callback is called, so nothing on the node changes.
  */
 export async function followLink(options: FollowOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, random } = options
@@ -28,8 +28,8 @@ export async function followLink(options: FollowOptions, signal: AbortSignal): P
         if (!connected) options.onConnect()
         connected = true
         options.onLines(lines)
-        // Only a full set counts as success, so that a server that always breaks off halfway keeps the back-off
-        // growing.
+        // Only a full set counts as a success. Otherwise a server that always breaks off halfway would keep the
+        // back-off short.
         if (lines.some((line) => line.type === 'synced')) backoff.reset()
       }
       log.info({ event: 'link-ended' }, 'the server ended the state stream')

@@ -1,9 +1,10 @@
 /**
  * One node's side of the agent link: subscribe, reconcile, report.
  *
- * It brings domains, drivers and the announcer to what the control plane wants, in an order that never announces what
- * is not forwarded, keeps the last good state on disk, and goes on without the control plane. It decides nothing: what
- * a node carries is the planner's word. It knows no Octavia, no Kubernetes and no store.
+ * The agent applies the entries that the control plane wants to domains, drivers and announcers, in an order in which
+ * no address is announced before it is forwarded. It keeps the last good state on disk, and goes on without the control
+ * plane. What a node carries is decided by the planner alone. The agent knows neither Octavia, nor Kubernetes, nor the
+ * store.
  */
 export type { AccessLogCounts, AccessLogsOptions } from './access-logs.ts'
 export * from './domains.ts'

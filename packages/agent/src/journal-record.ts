@@ -34,7 +34,7 @@ export function formatRecord(record: JournalRecord): string {
   return `${checksum(text)} ${text}\n`
 }
 
-/** @returns null for a line that is not exactly as it was written */
+/** @returns null if the line is damaged */
 export function parseRecord(line: string): JournalRecord | null {
   const text = line.slice(9)
   if (line[8] !== ' ' || line.slice(0, 8) !== checksum(text)) return null

@@ -3,14 +3,15 @@ import { RESPONSE_CLASSES, type ResponseCounts } from '@spout/model/node-report'
 import type { ListenerLatencies } from './request-figures.ts'
 
 /**
- * Upper bounds of what Prometheus gets, in microseconds: each the double of the one before, from 0.5 ms to 67 s. They are
- * bounds of finer buckets, so the counts are exact.
+ * Upper bounds of the histograms' buckets, in microseconds: powers of two from 0.5 ms to 67 s. They are also bounds of
+ * the finer buckets of `LatencyCounts`, so the counts are exact.
  */
 const BOUNDS_US = Array.from({ length: 18 }, (_, at) => 2 ** (9 + at))
 
 /**
- * Histograms in the Prometheus text format, by listener, pool and route, and the responses of routes. The labels are ids, so
- * there are as many series as listeners, pools and `MOST_COUNTED_ROUTES` make. Octavia has no such figures.
+ * Histograms of durations by listener, pool and route, and counts of responses by route, in the Prometheus text format.
+ * Labels are ids, so the number of series is bounded by listeners, pools and `MOST_COUNTED_ROUTES`. Octavia has no such
+ * metrics.
  */
 export function latencyFamilies(listeners: ReadonlyMap<string, ListenerLatencies>): readonly string[] {
   const pools = new Map<string, LatencyCounts>()
@@ -70,7 +71,7 @@ function histogram(name: string, help: string, series: readonly (readonly [strin
   return `# HELP ${name} ${help}\n# TYPE ${name} histogram\n${lines.join('\n')}\n`
 }
 
-/** The sum of the buckets' middles: exact to 1/16. */
+/** The sum of all durations, taken from the middles of the buckets: the error is at most 1/16. */
 const sumUs = (counts: LatencyCounts): number =>
   counts.reduce((sum, [bucket, count]) => {
     const { from, to } = latencyBucket(bucket)

@@ -14,10 +14,12 @@ export interface LoadBalancerMetricsOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
-/** Drivers read the counters of the whole node, so they do it at most once in this time for all listeners. */
+/** Counters are read at most this often: drivers read those of the whole node, for all listeners at once. */
 const FRESH_MS = 1_000
 
-/** Answers listeners of protocol `metrics` with the figures of their own load balancer on this node, and of no other. */
+/**
+ * Answers listeners of protocol `metrics` with the figures of their own load balancer on this node, and of no other.
+ */
 export class LoadBalancerMetrics {
   readonly #options: LoadBalancerMetricsOptions
   /** Entries that have such a listener, by its id. */
@@ -40,7 +42,7 @@ export class LoadBalancerMetrics {
     for (const id of ids) this.#entries.set(id, entry)
   }
 
-  /** The Prometheus text format; null for a listener that does not answer with figures. */
+  /** The metrics in the Prometheus text format; null if the listener is not of protocol `metrics`. */
   async of(listenerId: string): Promise<string | null> {
     const entry = this.#entries.get(listenerId)
     if (entry === undefined) return null
@@ -69,7 +71,7 @@ export class LoadBalancerMetrics {
     const atMs = clock.monotonicMs()
     if (this.#read === null || atMs - this.#read.atMs >= FRESH_MS) {
       const stats = Promise.all(drivers.map((driver) => driver.stats())).then((all) => all.flat())
-      // Those that wait now get the error. The next request reads anew.
+      // Requests that wait for this read get the error. The next request reads again.
       stats.catch(() => {
         if (this.#read?.stats === stats) this.#read = null
       })

@@ -4,7 +4,9 @@ interface Observable {
   observe(): Promise<readonly string[]>
 }
 
-/** Asks every part which keys were lost or changed by somebody else. A part that fails is logged and left out. */
+/**
+ * The keys whose state is lost, or was changed by somebody else, as the parts observe it. A part that fails is logged.
+ */
 export async function lostKeys(parts: readonly Observable[], log: Logger): Promise<readonly string[]> {
   const outcomes = await Promise.allSettled(parts.map((part) => part.observe()))
   const lost: string[] = []

@@ -15,7 +15,7 @@ export interface MemberHealthFeedOptions {
   readonly onDown: (key: string, members: ReadonlySet<string>) => void
 }
 
-/** Gives the prober the endpoints of the applied entries, and passes on health from checks and from traffic. */
+/** Has the members of applied entries checked, by probes and in their traffic, and passes on their health. */
 export class MemberHealthFeed {
   readonly #options: MemberHealthFeedOptions
   readonly #prober: Prober
@@ -36,7 +36,7 @@ export class MemberHealthFeed {
     })
   }
 
-  /** Whether a pool is watched in traffic, so that `traffic` needs counters. */
+  /** Whether any pool has passive checks, so that `traffic` must be called. */
   get wantsTraffic(): boolean {
     return this.#passive.isWatching
   }
@@ -81,7 +81,7 @@ export class MemberHealthFeed {
   }
 
   #hand(changed: readonly MemberHealth[]): void {
-    // A successful check does not let a member in again before its time, if traffic took it out.
+    // A member that passive checks took down stays down for its time, even if probes succeed.
     for (const health of changed)
       if (health.health === 'down' || !this.#passive.held(loadBalancerKey(health.loadBalancerId)).has(health.memberId))
         this.#options.onHealth(health)

@@ -5,12 +5,12 @@ import { isProxied } from '@spout/model/protocols'
 import { latencyFamilies } from './latency-text.ts'
 import type { ListenerLatencies } from './request-figures.ts'
 
-/** The figures of this node for one load balancer. */
+/** What this node knows of one load balancer. */
 export interface KnownFigures {
   readonly entry: LoadBalancerEntry
   /** By listener id. */
   readonly stats: ReadonlyMap<string, ServiceStats>
-  /** Pools that the proxy balances. The packet path counts nothing by pool. */
+  /** Figures of the pools behind the proxy. The packet path does not count by pool. */
   readonly pools: readonly PoolFigures[]
   /** Ids of members that are down. */
   readonly down: ReadonlySet<string>
@@ -66,7 +66,7 @@ function listenerFamilies(entry: LoadBalancerEntry, stats: KnownFigures['stats']
     ofListeners((one) => (one.proxied && one.stats !== undefined ? of(one.stats) : undefined))
   return [
     gauge('octavia_loadbalancer_listeners', 'Current number of active listeners.', [[{}, listeners.length]]),
-    // The packet path does not count what is open.
+    // The packet path does not count open connections.
     gauge(
       'octavia_loadbalancer_current_connections',
       'Number of active sessions.',
@@ -194,7 +194,7 @@ interface Counted {
   readonly isHttp: boolean
 }
 
-/** Families that pools and members have alike. */
+/** The families that both pools and members have. */
 function traffic(prefix: string, counted: readonly Counted[]): readonly string[] {
   const of = (read: (figures: TrafficFigures) => number): readonly Sample[] =>
     counted.map(({ labels, figures }) => [labels, read(figures)])
@@ -273,7 +273,9 @@ const gauge = (name: string, help: string, samples: readonly Sample[]): string =
 const counter = (name: string, help: string, samples: readonly Sample[]): string =>
   family('counter', name, help, samples)
 
-/** Samples without a value are left out, and a family without samples too. Label values are ids, which need no escape. */
+/**
+ * Samples without a value are left out, and a family without samples too. Label values are ids, which need no escape.
+ */
 function family(type: 'gauge' | 'counter', name: string, help: string, samples: readonly Sample[]): string {
   const lines = samples.flatMap(([labels, value]) =>
     value === undefined ? [] : [`${name}${braced(labels)} ${value}\n`],

@@ -24,12 +24,12 @@ export interface NodeAgentOptions extends NodeSources {
   /** The memory-backed directory of the listeners' certificates. */
   readonly certificateDirectory: string
   readonly domains: Domains
-  /** Followers of load-balancer entries besides drivers. Default none. */
+  /** Followers of load-balancer entries besides drivers. Default: none. */
   readonly followers?: readonly EntryFollower[]
   /** All announcers of the node as one. */
   readonly announcer: Announcer
   readonly checks: ProberOptions['checks']
-  /** Where access logs are written, and sent to. Default: nowhere. */
+  /** Where access logs go. Default: nowhere. */
   readonly accessLogs?: AccessLogsOptions
   /** Default: the prober's own limits. */
   readonly probeLimits?: ProbeLimits

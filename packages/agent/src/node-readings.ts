@@ -7,7 +7,7 @@ import type { Repeats } from './repeats.ts'
 import type { Reporter } from './reporter.ts'
 import type { RequestFigures } from './request-figures.ts'
 
-/** What is read of a node again and again. */
+/** The sources that are polled for reports. */
 export interface NodeSources {
   readonly drivers: readonly DataPlaneDriver[]
   /** The node's membership in its group. */
@@ -23,12 +23,12 @@ export interface NodeSources {
   readonly statsEveryMs?: number
 }
 
-/** What takes the readings. */
+/** The consumers of the readings. */
 interface Parts {
   readonly reporter: Reporter
   readonly requests: RequestFigures
   readonly accessLogs: AccessLogs | null
-  /** Null before the agent has its state. */
+  /** Null before the agent has loaded its state. */
   readonly health: () => MemberHealthFeed | null
   readonly repeats: Repeats
 }
@@ -38,13 +38,13 @@ const STATS_EVERY_MS = 5000
 /** How often traffic counters are read, if a pool is watched. */
 const TRAFFIC_EVERY_MS = 250
 
-/** Reads the state of a node, and tells it to the reporter. What cannot be read this time is read the next time. */
+/** Polls the state of a node and passes it to the reporter. A reading that fails is left out until the next one. */
 export class NodeReadings {
   readonly #sources: NodeSources
   readonly #parts: Parts
   readonly #statsEveryMs: number
   #unsubscribe: () => void = () => {}
-  /** The statistics that the reporter got last, by driver. */
+  /** By driver: the statistics that the reporter last got. */
   readonly #told = new Map<DataPlaneDriver, readonly ServiceStats[]>()
 
   constructor(sources: NodeSources, parts: Parts) {
@@ -65,7 +65,7 @@ export class NodeReadings {
     repeats.every('fabric', observeEveryMs, () => this.#lookAtFabric())
   }
 
-  /** From now on traffic, statistics and the use of shares are read again and again. */
+  /** Begins to poll traffic, statistics and the use of shares. */
   start(): void {
     const { repeats } = this.#parts
     repeats.every('traffic', TRAFFIC_EVERY_MS, () => this.#pollTraffic())
@@ -73,7 +73,7 @@ export class NodeReadings {
     repeats.every('shares', this.#statsEveryMs, () => this.#lookAtShares())
   }
 
-  /** Group reports that come later are not told. */
+  /** Ends the subscription to group reports. */
   close(): void {
     this.#unsubscribe()
   }

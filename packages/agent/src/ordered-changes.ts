@@ -21,7 +21,10 @@ export interface OrderedChangesOptions {
   readonly statuses: EntryStatuses
   readonly slowStarts: SlowStarts
   readonly state: Pick<StateFile, 'handedOver'>
-  /** A domain changed, so the entries in it must be applied again, except those that are applied after it anyway. */
+  /**
+   * Called when a domain changed: the entries in it must be applied again, except those that are applied after it
+   * anyway.
+   */
   readonly onDomainChanged: (number: number, underWay: ReadonlySet<string>) => void
 }
 
@@ -53,7 +56,7 @@ export class OrderedChanges {
     return true
   }
 
-  /** Lets drivers prepare the entries of these keys until `end` is called. @param keys may change meanwhile */
+  /** As `PreparedEntries.begin`. */
   prepare(keys: Iterable<string>, most: number): { end(): void } {
     return this.#prepared.begin(keys, most, (key) => {
       const held = this.#options.wanted.get(key)
@@ -85,10 +88,10 @@ export class OrderedChanges {
     if (held !== undefined && (held.entry.kind !== 'group' || unreadable(held.entry) !== null))
       return statuses.fail(GROUP_KEY, {
         reason: 'UnsupportedVersion',
-        message: unreadable(held.entry) ?? 'is no group entry',
+        message: unreadable(held.entry) ?? 'it is not a group entry',
       })
     const entry = held?.entry.kind === 'group' ? held.entry : null
-    // A node that never had a group has nothing to end.
+    // Without a group entry, there is nothing to do if there was none before.
     if (entry === null && statuses.get(GROUP_KEY) === undefined) return
     try {
       await group.follow(entry, signal)
@@ -231,7 +234,7 @@ export class OrderedChanges {
     }
   }
 
-  /** Completes a load balancer for the drivers. Null if that is impossible; the failure is recorded then. */
+  /** Completes a load balancer for the drivers. If that is impossible, records the failure and returns null. */
   #ready(key: string, held: Held): WantedEntry | null {
     const { entry } = held
     if (entry.kind !== 'load-balancer') return null
@@ -240,7 +243,7 @@ export class OrderedChanges {
     const ready = why === null ? this.#withDomain(key, held) : null
     if (ready !== null) return this.#prepared.take(ready)
     const cause = statuses.failure(domainKey(entry.domain))?.message
-    const message = `domain ${entry.domain} is not there on this node${cause === undefined ? '' : `: ${cause}`}`
+    const message = `domain ${entry.domain} does not exist on this node${cause === undefined ? '' : `: ${cause}`}`
     const missing = { reason: 'DomainUnavailable', message }
     statuses.fail(key, why === null ? missing : { reason: 'UnsupportedVersion', message: why })
     return null

@@ -2,11 +2,12 @@ import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { DriverChoice } from './driver-choice.ts'
 
 /**
- * Entries that drivers prepare in one slice. A slice takes some milliseconds, which may delay an answer of the kernel.
+ * How many entries drivers prepare without a pause. That takes some milliseconds, by which the kernel's answer may be
+ * delayed.
  */
 const SLICE = 32
 
-/** Entries that drivers prepare before their pass, while the current pass waits for the kernel. */
+/** Has drivers prepare the entries of the next pass, while the current pass waits for the kernel. */
 export class PreparedEntries {
   readonly #choice: DriverChoice
   readonly #drivers: readonly DataPlaneDriver[]

@@ -248,7 +248,7 @@ describe('order', () => {
     expect(process.reports.get('lb/bb')).toMatchObject({
       state: 'failed',
       reason: 'DomainUnavailable',
-      message: 'domain 2 is not there on this node: no such physical network',
+      message: 'domain 2 does not exist on this node: no such physical network',
     })
     node.refusals.clear()
     await process.clock.advance(200)

@@ -32,9 +32,9 @@ export interface NodeReconcilerOptions
   readonly onInSync: (inSync: boolean) => void
 }
 
-/** Keys of one pass. It bounds the size of a transaction and the delay of a change behind a bulk. */
+/** Limit of keys per pass. It bounds the size of a transaction, and how long a change waits behind many others. */
 const PASS_KEYS = 512
-/** Longer than any regular transaction. What is not done by then fails and is retried. */
+/** Time limit of a pass, longer than any regular transaction. What is not done by then fails and is retried. */
 const PASS_DEADLINE_MS = 30_000
 
 /**
@@ -55,7 +55,7 @@ export class NodeReconciler {
   readonly #dirty = new Set<string>()
   /** Keys that the stream changed and that wait for the first full set, or for their domain. */
   readonly #arrived = new Set<string>()
-  /** Whether no earlier agent left anything on this node. */
+  /** Whether the node is new: no earlier agent left anything on it. */
   #isNew = false
   #observeDue = false
   #syncing = false
@@ -128,7 +128,7 @@ export class NodeReconciler {
     const addresses = previous.map(({ key, entry, down }) => [key, announcementsOf(entry, down)] as const)
     this.look(await this.#announcements.adopt(new Map([...gateways, ...addresses])))
     for (const { key } of [...up.values(), ...previous]) this.#statuses.done(key)
-    // Last, so that a daemon that starts for it finds its addresses ready to be announced.
+    // Last, so that a daemon that this starts finds its addresses ready to be announced.
     await this.#changes.applyGroup(new AbortController().signal)
     this.observe()
   }
@@ -138,7 +138,7 @@ export class NodeReconciler {
     const entries = saved.flatMap(([, { entry }]) =>
       entry.kind === 'domain' && unreadable(entry) === null ? [entry] : [],
     )
-    // Also without domains, since `adopt` prepares the machine for the first one.
+    // Also called without domains, since `adopt` prepares the machine for the first one.
     const found = await this.#options.domains.adopt(entries)
     this.#isNew = saved.length === 0 && found.length === 0
     await this.#changes.applyDomains(
@@ -162,7 +162,7 @@ export class NodeReconciler {
     }
   }
 
-  /** The state stream starts again. */
+  /** Call when the state stream begins. */
   begin(): void {
     this.#wanted.begin()
   }
@@ -171,7 +171,7 @@ export class NodeReconciler {
    * Takes lines of the state stream. If an earlier agent left something, nothing is applied before the first full set
    * is complete, since entries that this process does not know yet may be in use. A new node applies lines as they
    * arrive.
-   * @throws Error if a line edits a version that is not here; the stream must start again
+   * @throws Error if a line edits a version that this node does not have. Then the stream must start again
    */
   take(lines: readonly StateLine[]): void {
     const { changed, unknown } = this.#wanted.take(lines)
@@ -181,7 +181,7 @@ export class NodeReconciler {
     for (const key of ready) this.#arrived.delete(key)
     this.look(ready)
     this.#settle()
-    if (unknown.length > 0) throw new Error(`${unknown[0]} was changed from a version that is not here`)
+    if (unknown.length > 0) throw new Error(`${unknown[0]} was edited from a version that this node does not have`)
   }
 
   /** Sets the members that are down and get no new connections. */

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@spout/runtime'
 
-/** Work that is repeated, with a pause between the end of one turn and the start of the next. */
+/** Repeats tasks, with a pause between the end of one turn and the start of the next. */
 export class Repeats {
   readonly #clock: Clock
   readonly #timers = new Map<string, Timer>()
@@ -10,7 +10,7 @@ export class Repeats {
     this.#clock = clock
   }
 
-  /** The first turn comes after a pause, too. A turn never rejects. */
+  /** Repeats `work`, first after a pause. @param work must not reject */
   every(name: string, pauseMs: number, work: () => Promise<void> | void): void {
     const turn = async () => {
       await work()

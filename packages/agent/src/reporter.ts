@@ -32,17 +32,18 @@ const NEWS = [
   'logTroubles',
 ] as const
 
-/** Bounds the size of a report. The rest follows at once in the next one. */
+/** Limits of one report. The rest follows at once in the next one. */
 const MOST_ENTRIES = 500
 const MOST_MEMBERS = 5000
 const MOST_STATS = 1000
-/** Most counts of durations by pool and route, which a tenant can have many of: some 300 kB as JSON. */
+/** Limit of counts by pool and route in one report, of which a tenant can have many: some 300 kB as JSON. */
 const MOST_COUNTS = 20_000
 const HEARTBEAT_MS = 1000
 
 /**
- * Reports entries, members and counters of this node to the control plane: at once when something changed, merged while
- * a report is under way, and at least every heartbeat. What did not arrive is reported again.
+ * Reports entries, members and counters of this node to the control plane: at once after a change, and at least once
+ * per heartbeat. Changes while a report is under way are merged into the next one. What did not arrive is reported
+ * again.
  */
 export class Reporter {
   readonly #options: ReporterOptions
@@ -99,7 +100,7 @@ export class Reporter {
     this.#unreported.members.delete(memberKey(member))
   }
 
-  /** Counters travel with the next report; they do not trigger one. */
+  /** Counters are part of the next report, but do not trigger one. */
   stats(all: readonly ServiceStats[]): void {
     for (const stats of all) {
       const { listenerId } = stats
@@ -119,7 +120,7 @@ export class Reporter {
     this.#wake()
   }
 
-  /** Sets whether every entry of the last full set was tried. */
+  /** Sets whether the agent has tried to apply every entry of the last full set. */
   inSync(value: boolean): void {
     this.#inSync = value
     if (value !== this.#inSyncTold) this.#wake()
@@ -162,7 +163,7 @@ export class Reporter {
         this.#takeBack(report)
         if (!signal.aborted) this.#reports.failed++
         log.debug({ event: 'report-failed', err: error }, 'the report did not arrive')
-        // Even when something changes meanwhile: a failing link is tried at most once a heartbeat.
+        // Even if something changes meanwhile: over a failing link, reports are sent at most once per heartbeat.
         await pause(clock, heartbeatMs, signal)
         continue
       }
@@ -178,7 +179,7 @@ export class Reporter {
   async #sleep(delayMs: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController()
     this.#wake = () => {
-      // Checked once, since each further call would create an exception object.
+      // Further calls do nothing, since each `abort` would create an exception object.
       this.#wake = () => {}
       woken.abort()
     }
@@ -223,22 +224,23 @@ export class Reporter {
 const memberKey = (member: Pick<MemberHealth, 'loadBalancerId' | 'memberId'>): string =>
   `${member.loadBalancerId}/${member.memberId}`
 
-/** How many durations and codes a listener's statistics hold. */
+/** How many counts by pool and route the statistics of a listener contain. */
 function countsIn({ http }: ServiceStats): number {
   const { pools = {}, routes = {} } = http?.parts ?? {}
   const parts = [...Object.values(pools), ...Object.values(routes)]
   return parts.reduce((sum, { latencies }) => sum + RESPONSE_CLASSES.length + latencies.length, 0)
 }
 
-/** How much the values of a report may hold together. */
+/** Limits the total size of the values that are taken. */
 interface Room<T> {
   readonly of: (value: T) => number
   readonly most: number
 }
 
 /**
- * Takes values that fit; one of no size always does. One that finds too little room waits for the next report, where it
- * stands before those that were taken; the first is taken in any case, so that each has its turn.
+ * Takes up to `most` values whose total size is within `room`, and removes their keys. Values of size 0 always fit. A
+ * value that does not fit keeps its key, and so comes before the others in the next report. The first value with a size
+ * is always taken, so that each has its turn.
  */
 function take<T>(
   keys: Set<string>,
@@ -267,7 +269,7 @@ const sameStats = (a: ServiceStats | undefined, b: ServiceStats): boolean =>
   a.activeConnections === b.activeConnections &&
   a.totalConnections === b.totalConnections &&
   a.requestErrors === b.requestErrors &&
-  // A response is counted in bytes, too.
+  // Responses need no comparison, since each also changes the bytes.
   a.http?.requests === b.http?.requests &&
   // Equal counts stay the same object.
   a.http?.latencies === b.http?.latencies

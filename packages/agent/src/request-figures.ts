@@ -18,7 +18,10 @@ export interface ListenerLatencies {
   readonly parts: RequestParts
 }
 
-/** Counts how long requests took, by listener and by pool. Grows with the listeners that ask for it, never with requests. */
+/**
+ * Counts how long requests took, by listener, pool and route. Its size depends on the listeners, not on the number of
+ * requests.
+ */
 export class RequestFigures {
   readonly #listeners = new Map<string, Counted>()
   /** Ids of the listeners of an entry, by its key. */
@@ -57,7 +60,7 @@ export class RequestFigures {
   }
 }
 
-/** Only the first pools: a report must stay small. */
+/** Only the first pools are reported, so that reports stay small. */
 function reported({ pools, routes }: RequestParts): RequestParts {
   const first = Object.entries(pools).slice(0, MOST_COUNTED_POOLS)
   return { pools: Object.fromEntries(first), routes }
@@ -85,7 +88,7 @@ class Counted {
       if (!routeIds.has(id) && (id !== OTHER_ROUTES || routeIds.size === 0)) this.#routes.delete(id)
   }
 
-  /** @param request its pool may belong to another load balancer, which took over the slot of one that is gone */
+  /** @param request its pool may be another load balancer's, which took over the proxy slot of a deleted one */
   take(us: number, { pool, routeId, status }: CarriedRequest): void {
     this.#all.add(us)
     if (routeId !== null && this.#routeIds.has(routeId)) this.#routeOf(routeId).add(us, status)
@@ -140,7 +143,7 @@ class Histogram {
     this.#counts = null
   }
 
-  /** It stays the same object until something is added. */
+  /** The counts. The same object until a duration is added. */
   counts(): LatencyCounts {
     this.#counts ??= [...this.#buckets.entries()].filter(([, count]) => count > 0)
     return this.#counts

@@ -3,16 +3,18 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 
 export interface RotatedFileOptions {
   readonly path: string
-  /** A file that would grow beyond this is renamed to `<path>.1`, that one to `<path>.2`, and so on. */
+  /**
+   * Size limit. A file that would exceed it is renamed to `<path>.1`, the file of that name to `<path>.2`, and so on.
+   */
   readonly mostBytes: number
-  /** The number of files at most, including the one that is written to. */
+  /** Limit of files, including the one that is written to. */
   readonly files: number
-  /** Called for lines that are not written: the disk is full or too slow. */
+  /** Called with the number of lines that could not be written, because the disk is full or too slow. */
   readonly onLost: (lines: number) => void
 }
 
 const MODE = 0o640
-/** Lines that wait for the disk. */
+/** Limit of bytes that wait for the disk. Lines beyond it are lost. */
 const MOST_WAITING_BYTES = 1 << 20
 const MOST_WRITE_BYTES = 1 << 16
 
@@ -29,7 +31,7 @@ export class RotatedFile {
     this.#options = options
   }
 
-  /** @param line printable ASCII, without its end */
+  /** @param line printable ASCII, without a line end */
   add(line: string): void {
     if (this.#waitingBytes + line.length >= MOST_WAITING_BYTES) {
       this.#options.onLost(1)
@@ -42,7 +44,7 @@ export class RotatedFile {
     })
   }
 
-  /** Writes what waits. */
+  /** Closes the file after all waiting lines were written. */
   async close(): Promise<void> {
     await this.#writing
     await this.#file?.close()
@@ -62,7 +64,7 @@ export class RotatedFile {
     }
   }
 
-  /** The lines of one write: at most as many as a file may have. */
+  /** The lines of the next write: at most `MOST_WRITE_BYTES`, and no more than fit into one file. */
   #takeOneWrite(): readonly string[] {
     let bytes = 0
     let count = 0

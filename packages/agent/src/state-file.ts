@@ -18,23 +18,24 @@ export interface SavedEntry {
 /** The journal is rewritten when it is larger than this and most of its records are outdated. */
 const SLACK_BYTES = 1024 * 1024
 /**
- * Records that are serialized and written at once. It bounds how long the event loop is blocked and how large the texts
- * get.
+ * How many records are serialized and written at once. It bounds how long the event loop is blocked, and the size of
+ * texts.
  */
 const SLICE = 50
 const SYNC_EVERY_MS = 1000
-/** A large entry is written as edits at most this often, and then as a whole. */
+/** After this many edits, a large entry is written as a whole again. */
 const MOST_EDITS = 64
-/** Delay after the disk refused a write. */
+/** How long after a failed write the journal is rewritten. */
 const RETRY_MS = 5000
 
 /**
  * The last good state of this node on disk: an append-only journal, rewritten when most of it is outdated.
  *
- * The data plane changes first and the journal follows, so a change never waits for the disk. Only a new address waits
- * until the kernel has the record (`handedOver`); otherwise the next process would not know whose it is. A crash of the
- * machine loses at most one second, which the next full set or the drivers' `adopt` restores. If a write fails,
- * `onError` is called and the journal is rewritten later; forwarding never depends on it.
+ * The data plane changes first and the journal follows, so a change never waits for the disk. Only a new announcement
+ * waits until the kernel has the record (`handedOver`): otherwise, after a kill, the next process would not know which
+ * load balancer has the address. A crash of the machine loses at most one second, which the next full set or the
+ * drivers' `adopt` restores. If a write fails, `onError` is called and the journal is rewritten later. Forwarding never
+ * depends on the journal.
  */
 export class StateFile {
   readonly #path: string
@@ -42,7 +43,7 @@ export class StateFile {
   readonly #saved = new Map<string, SavedEntry>()
   #file: FileHandle | null = null
   #sizeBytes = 0
-  /** Size at the last rewrite; 0 before. */
+  /** Size at the last rewrite; 0 before the first. */
   #wholeBytes = 0
   /** Lines in the journal. Lines beyond the number of saved entries are outdated. */
   #records = 0
@@ -61,12 +62,15 @@ export class StateFile {
     this.#onError = onError
   }
 
-  /** The saved entries by key. Live: later changes show. */
+  /** The saved entries by key. Later changes show in it. */
   get entries(): ReadonlyMap<string, SavedEntry> {
     return this.#saved
   }
 
-  /** Reads the journal of an earlier process. Leaves out torn or damaged lines, and then rewrites the journal. */
+  /**
+   * Reads the journal of an earlier process. If it has torn or damaged lines, leaves these out and rewrites the
+   * journal.
+   */
   async load(): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
     this.#file = await open(this.#path, 'a', 0o600)
@@ -97,7 +101,7 @@ export class StateFile {
     if (this.#saved.delete(key)) this.#note(key, 'entry')
   }
 
-  /** Resolves when everything so far was written or refused. Never rejects. */
+  /** Resolves when everything so far was written, or could not be. Never rejects. */
   async flush(): Promise<void> {
     while (this.#unwritten.size > 0 || this.#damaged || this.#writing !== null) {
       const damagedBefore = this.#damaged
@@ -109,7 +113,7 @@ export class StateFile {
 
   /**
    * Resolves when the kernel has everything so far, so that a kill of this process loses nothing. Resolves at once
-   * while the disk refuses.
+   * while writes fail.
    */
   async handedOver(): Promise<void> {
     while (this.#writing !== null && !this.#damaged) await this.#writing
@@ -154,7 +158,7 @@ export class StateFile {
     // Changes of the same event-loop turn are written together.
     await new Promise((resolve) => setImmediate(resolve))
     try {
-      // Edits are many lines and few bytes.
+      // The size counts as well as the number of records, because edits are many records with few bytes.
       const most = Math.max(SLACK_BYTES, 1.5 * this.#wholeBytes)
       const outgrown = this.#sizeBytes > most && this.#records > 2 * this.#saved.size
       if (this.#damaged || outgrown) await this.#rewrite()

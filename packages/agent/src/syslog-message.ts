@@ -4,7 +4,7 @@ import type { CarriedRequest } from '@spout/dataplane'
 const PRIORITY = 16 * 8 + 6
 
 /**
- * A message of RFC 5424. Its host is the address that the client asked, which is the same whatever node carries it.
+ * A syslog message (RFC 5424). Its host name is the VIP that the client connected to, which is the same on every node.
  * @param line printable ASCII
  */
 export function syslogMessage(line: string, { endedAtUs, vip, http }: CarriedRequest): string {

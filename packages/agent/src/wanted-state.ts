@@ -8,7 +8,7 @@ export interface Held {
   readonly entry: NodeStateEntry
 }
 
-/** The entries that the control plane wants on this node, from the lines of the link. */
+/** The entries that the control plane wants on this node, from the lines of the state stream. */
 export class WantedState {
   readonly #entries = new Map<string, Held>()
   /** domain number -> keys of the load balancers in it */
@@ -41,12 +41,14 @@ export class WantedState {
     return this.#inDomain.get(number) ?? []
   }
 
-  /** A stream begins. Entries that it has not named stay wanted until its `synced`. */
+  /** Call when a stream begins. Entries that it has not named stay wanted until its `synced`. */
   begin(): void {
     this.#named = new Set()
   }
 
-  /** @returns keys whose wanted entry changed or is removed, and keys of edits of versions that are not here */
+  /**
+   * @returns keys whose wanted entry changed or is removed, and keys of edits of versions that this node does not have
+   */
   take(lines: readonly StateLine[]): { readonly changed: ReadonlySet<string>; readonly unknown: readonly string[] } {
     const changed = new Set<string>()
     const unknown: string[] = []
@@ -63,14 +65,14 @@ export class WantedState {
         }
       } else if (line.type === 'delete') {
         this.#named?.delete(line.key)
-        // Also a key that was never here, since the control plane waits for the report that this node does not hold it.
+        // Also a key that this node never had: the control plane waits for the report that it was removed.
         if (this.#delete(line.key) || isLoadBalancerKey(line.key)) changed.add(line.key)
       } else if (line.type === 'synced') for (const key of this.#finish()) changed.add(key)
     }
     return { changed, unknown }
   }
 
-  /** @returns whether it differs from the entry before */
+  /** @returns whether the entry differs from the one before */
   put(key: string, { hash, entry }: Held): boolean {
     const before = this.#entries.get(key)
     if (before?.hash === hash) return false
@@ -107,7 +109,7 @@ export class WantedState {
   }
 }
 
-/** Why this agent cannot read an entry, since a newer control plane wrote it; null if it can. */
+/** Why this agent cannot read an entry, which a newer control plane wrote. Null: it can. */
 export function unreadable(entry: NodeStateEntry): string | null {
   if (entry.version !== NODE_STATE_VERSION)
     return `the entry has version ${String(entry.version)}, this agent knows ${NODE_STATE_VERSION}`

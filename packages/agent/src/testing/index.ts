@@ -1,3 +1,3 @@
-/** A node made of memory, and entries for it: imported by tests alone. */
+/** A node in memory, and entries for it. Only tests import this. */
 export * from './entries.ts'
 export * from './recorded-node.ts'

@@ -3,22 +3,24 @@ import { domainOfKey } from '@spout/model/entry-keys'
 import type { DomainEntry, GroupEntry } from '@spout/model/node-state'
 import type { Domains } from '../domains.ts'
 
-/** What stays on a node while its agent comes and goes, and the order in which it was changed. */
+/** The state of a node that outlives its agent, with a log of its changes. */
 export class RecordedNode {
   readonly domains = new Map<number, DomainEntry>()
-  /** What the packet path holds: the hash and the members that are down, by key. */
+  /** By key: what the packet path has, as `RecordedDriver.render` writes it. */
   readonly programmed = new Map<string, string>()
   readonly announced = new Map<string, Announcement>()
-  /** Words with which the next group entries are refused; null takes them. */
+  /** The error text with which the next group entries are refused. Null: they are accepted. */
   groupRefused: string | null = null
-  /** Every change in order: `domain+ 1`, `put lb/..`, `announce 192.0.2.1`, `withdraw ..`, `remove lb/..`, `domain- 1`. */
+  /**
+   * Every change in order: `domain+ 1`, `put lb/..`, `announce 192.0.2.1`, `withdraw ..`, `remove lb/..`, `domain- 1`.
+   */
   readonly log: string[] = []
-  /** Keys that the kernel refuses, and its words. */
+  /** Keys that the kernel refuses, with its error text. */
   readonly refusals = new Map<string, string>()
   transactions = 0
-  /** Keys that the driver was handed, also those that it has already. */
+  /** The keys of all entries that the driver was given, even if it had them already. */
   readonly handed: string[] = []
-  /** Awaited by every apply: lets a test hold a pass. */
+  /** Awaited by every `apply`, so that a test can hold up a pass. */
   gate: Promise<void> = Promise.resolve()
   /** Called before an address is announced. */
   onAnnounce = () => {}
@@ -102,7 +104,7 @@ export class RecordedDriver implements DataPlaneDriver<string> {
     return [...changes.put.map((wanted) => this.#put(wanted)), ...changes.remove.map((key) => this.#remove(key))]
   }
 
-  /** Keys whose state in the packet path is gone. */
+  /** @returns keys whose state in the packet path was lost */
   async observe(): Promise<readonly string[]> {
     return [...this.#held].filter((key) => !this.#node.programmed.has(key))
   }

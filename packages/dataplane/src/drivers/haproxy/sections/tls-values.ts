@@ -27,6 +27,6 @@ export function cipherWords(ciphers: readonly Cipher[] = []): readonly string[] 
 
 /** @throws RangeError for a content id that is none */
 export function checkedContentId(contentId: string): string {
-  if (!/^[0-9a-f]{32}$/.test(contentId)) throw new RangeError(`${JSON.stringify(contentId)} is no content id`)
+  if (!/^[0-9a-f]{32}$/.test(contentId)) throw new RangeError(`${JSON.stringify(contentId)} is not a content id`)
   return contentId
 }
