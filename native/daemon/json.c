@@ -124,7 +124,7 @@ static bool parse_escape(struct parser *parser, char **out)
 	return true;
 }
 
-/* Called behind the opening quote. An escape is never shorter than what it stands for, so this works in place. */
+/* Called after the opening quote. An escape is never shorter than what it stands for, so the string is unescaped in place. */
 static bool parse_string(struct parser *parser, char **text, size_t *len)
 {
 	char *to = parser->at;

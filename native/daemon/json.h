@@ -19,7 +19,7 @@ struct json {
 	struct json *next;
 };
 
-/* Values for the trees of one line after the other. */
+/* The memory of the values of one line's tree. The next line reuses it. */
 struct json_arena {
 	struct json *values;
 	size_t used;
@@ -27,7 +27,7 @@ struct json_arena {
 };
 
 struct json_arena json_arena_new(size_t values);
-/* Parses `text`, which is changed and must be ended by NUL. NULL with `error` said when it is no JSON. */
+/* Parses `text`, which is changed and must end with NUL. NULL, with the reason in `error`, if it is not valid JSON. */
 struct json *json_parse(struct json_arena *arena, char *text, size_t len, const char **error);
 /* The member of that name, NULL when absent or null. */
 struct json *json_member(const struct json *object, const char *name);

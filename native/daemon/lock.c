@@ -19,7 +19,7 @@ static int open_lock(const char *directory)
 	return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* By pidfd, so that it never kills a process that reuses the number. */
+/* Uses a pidfd, so that it never kills a process that reuses the number. */
 static void kill_mover(pid_t pid)
 {
 	char path[64], name[32] = "";

@@ -1,5 +1,5 @@
-/* How a daemon is asked to end. */
+/* The signals that ask a daemon to end. */
 #pragma once
 
-/* A descriptor that is readable once SIGTERM or SIGINT came, whatever the parent had set for them. -1 with errno. */
+/* A descriptor that is readable once SIGTERM or SIGINT arrived, even if the parent had them ignored. -1 with errno. */
 int signals_open(void);

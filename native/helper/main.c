@@ -1,6 +1,6 @@
 /*
- * spout-helper: does for the agent what Node cannot. One request a line on stdin, one reply a line on stdout, log on
- * stderr; docs/design/0002-native-helper.md is the protocol. Ends when stdin does.
+ * spout-helper: does for the agent what Node.js cannot. It reads one request per line on stdin, writes one reply per line on
+ * stdout, and logs to stderr. docs/design/0002-native-helper.md describes the protocol. It ends when stdin ends.
  */
 #include <errno.h>
 #include <fcntl.h>

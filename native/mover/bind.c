@@ -82,7 +82,10 @@ static void ask(const struct place *place, struct batch *batch)
 		batch->entries[i]->err = err;
 }
 
-/* Both parts or none: a route alone takes packets that nobody is sent, a neighbour alone answers for packets that are not taken. */
+/*
+ * Removes the other part of an address of which only one part could be added. A route alone accepts packets that nobody
+ * sends here. A neighbour alone attracts packets that are not accepted.
+ */
 static void undo_halves(const struct place *place, struct entry **entries, size_t count)
 {
 	struct entry *halves[BATCH];

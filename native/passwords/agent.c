@@ -16,7 +16,7 @@ static void reply(struct buf *out, const char *text)
 	buf_put(out, "\n", 1);
 }
 
-/* How many bytes the first command took; 0 for one that is not complete, -1 for none. */
+/* Executes the first command. Returns how many bytes it has; 0 if it is not complete yet, -1 if it is invalid. */
 static long command(const struct buf *in, struct buf *out)
 {
 	const char *text = (const char *)in->data;
@@ -59,7 +59,7 @@ bool agent_read(struct buf *in, struct buf *out)
 		if (taken < 0)
 			return false;
 		buf_consume(in, (size_t)taken);
-		/* What it held stands behind the rest now. */
+		/* Wipes the consumed command, whose bytes are now behind the rest: it may contain hashes. */
 		OPENSSL_cleanse(in->data + in->len, in->cap - in->len);
 	}
 	return true;

@@ -1,14 +1,14 @@
 /*
- * Commands of the agent, and their answers, a line each:
+ * The agent's commands. Each is a line, and so is its answer:
  *
- *   list                    the names of the lists of users that are here, then a newline
- *   put NAME LENGTH         and then so many bytes of a list: `ok`, or what is wrong
- *   drop NAME               `ok`
+ *   list                    answers with the names of all lists of users
+ *   put NAME LENGTH         followed by a list of LENGTH bytes; answers `ok`, or what is wrong with the list
+ *   drop NAME               answers `ok`
  */
 #pragma once
 #include <stdbool.h>
 
 #include "../daemon/memory.h"
 
-/* Does what is complete, and leaves the rest. False for what is no command. */
+/* Executes the complete commands in `in`, and leaves the rest. False after an invalid command. */
 bool agent_read(struct buf *in, struct buf *out);

@@ -27,7 +27,7 @@ bool cache_digest(struct digest *digest, const char *list, const char *name, con
 	struct buf text = {0};
 	bool done;
 
-	/* With the zero bytes at their ends, so that no two can be taken for each other. */
+	/* The terminating zero bytes are part of the digest, so that two different credentials never give the same text. */
 	buf_put(&text, list, strlen(list) + 1);
 	buf_put(&text, name, strlen(name) + 1);
 	buf_put(&text, password, strlen(password) + 1);

@@ -1,6 +1,6 @@
 /*
- * Credentials that were right, as keyed digests of list, name and password. Bounded: old ones give way. The key is random
- * and never leaves the process, so the digests are of no use to anybody else.
+ * A bounded cache of valid credentials: keyed digests of list, name and password. New ones replace old ones. The key is random
+ * and never leaves the process, so the digests are useless to anybody else.
  */
 #pragma once
 #include <stdbool.h>
@@ -12,7 +12,7 @@ struct digest {
 	uint8_t bytes[DIGEST_BYTES];
 };
 
-/* False without randomness. */
+/* False if no random key could be drawn. */
 bool cache_open(void);
 /* False on failure. */
 bool cache_digest(struct digest *digest, const char *list, const char *name, const char *password);

@@ -9,9 +9,9 @@
 #include "agent.h"
 #include "question.h"
 
-/* Of a question; the proxy sends nothing but credentials and a few lines. */
+/* Limit of a question's bytes: the proxy sends only credentials and a few lines. */
 #define MOST_QUESTION 20000
-/* Of a list of users, with the line ahead of it. */
+/* Limit of a command's bytes: a list of users and the line before it. */
 #define MOST_COMMAND 70000
 #define PART 16384
 
@@ -72,7 +72,7 @@ static void ask(struct connection *connection, const struct question *question)
 		wait_for(connection, job, question->realm);
 }
 
-/* False while the header has not ended. */
+/* False while the header is incomplete. */
 static bool read_question(struct connection *connection)
 {
 	struct buf *in = &connection->in;
@@ -112,7 +112,7 @@ bool connection_read(struct connection *connection)
 		return errno == EAGAIN || errno == EINTR;
 	if (got == 0)
 		return false;
-	/* One question for each connection; what follows it is not looked at. */
+	/* Each connection has one question. Bytes after it are ignored. */
 	if (!connection->is_agent && (connection->job != NULL || connection->out.len > 0))
 		return true;
 	connection->in.len += (size_t)got;

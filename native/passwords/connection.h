@@ -1,4 +1,4 @@
-/* Connections: of the proxy, which asks one question on each, and of the agent, which gives lists of users. */
+/* Connections of the proxy, which asks one question on each, and of the agent, which sends lists of users. */
 #pragma once
 #include <stdbool.h>
 
@@ -9,18 +9,18 @@ struct connection {
 	int fd;
 	bool is_agent;
 	struct buf in, out;
-	/* The question that it waits for, and the next who waits for the same. */
+	/* The comparison that it waits for, and the next connection that waits for the same one. */
 	struct job *job;
 	struct connection *next_waiter;
-	/* All connections. */
+	/* The list of all connections. */
 	struct connection *next;
 };
 
-/* Answers what waits for a job, and frees the job. */
+/* Answers the connections that wait for a job, and frees the job. */
 void connection_job_done(struct job *job);
-/* Reads what came. False when the connection is to be closed. */
+/* Reads what arrived. False if the connection must be closed. */
 bool connection_read(struct connection *connection);
-/* Writes what there is to write. False when the connection is to be closed. */
+/* Writes the pending output. False if the connection must be closed. */
 bool connection_write(struct connection *connection);
-/* Closes and frees it. Its job goes on: others may wait for it, and its result is remembered. */
+/* Closes and frees it. Its job continues: other connections may wait for it, and its result is cached. */
 void connection_close(struct connection *connection);

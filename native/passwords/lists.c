@@ -34,7 +34,7 @@ static int digit(char letter)
 	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
-/* NULL for what is no text in hex. */
+/* Decodes hex digits. NULL if the text is not valid. */
 static char *from_hex(const char *text, size_t len)
 {
 	char *out;
@@ -54,7 +54,7 @@ static char *from_hex(const char *text, size_t len)
 	return out;
 }
 
-/* False for a line that is none of a user. */
+/* False if the line is not `<name in hex>:<hash>`. */
 static bool add_user(struct list *list, const char *line, size_t len)
 {
 	const char *colon = memchr(line, ':', len);
@@ -92,7 +92,7 @@ const char *lists_put(const char *id, const char *text, size_t len)
 
 		if (next == NULL || !add_user(list, line, (size_t)(next - line))) {
 			list_free(list);
-			return "a line of the list is not understood";
+			return "a line of the list is not NAME:HASH";
 		}
 		line = next + 1;
 	}

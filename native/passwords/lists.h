@@ -1,4 +1,4 @@
-/* Lists of users, each named by its content. A list never changes: another content has another name. */
+/* Lists of users. The id of a list is a hash of its content, so a list never changes. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,18 +19,21 @@ struct list {
 	struct list *next;
 };
 
-/* Whether the text is a name of a list. */
+/* Whether the text has the form of a list's id. */
 bool lists_is_id(const char *text);
 /*
- * Takes a list: a line that is not looked at, then `<name in hex>:<hash>` lines. NULL on success, or what is wrong with
- * it. One that is there already stays.
+ * Adds a list, unless it exists. Its text is a line that is ignored, then a line `<name in hex>:<hash>` per user. Returns what
+ * is wrong with the text; NULL on success.
  */
 const char *lists_put(const char *id, const char *text, size_t len);
-/* Forgets a list. What waits for one of its users is answered. */
+/* Removes a list. Questions that wait for one of its users are still answered. */
 void lists_drop(const char *id);
-/* NULL when there is none. */
+/* NULL if there is no list with this id. */
 const struct list *lists_find(const char *id);
-/* The user's hash, or that of another user with `*known` false: refusing takes as long for names that are not there. */
+/*
+ * The user's hash. For an unknown name it is the hash of another user, with `*known` false, so that a refusal takes as long
+ * as for a known name.
+ */
 const char *list_hash(const struct list *list, const char *name, bool *known);
-/* The ids of all lists, each with a space behind it. */
+/* The ids of all lists, each followed by a space. */
 void lists_names(struct buf *out);

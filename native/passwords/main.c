@@ -1,15 +1,15 @@
 /*
  * spout-passwords: compares passwords of HTTP Basic authentication with the hashes of users, for the proxy of one tenant
- * network. Such hashes are slow on purpose, and the proxy has one thread, which answers everybody.
+ * network. The proxy cannot do it itself: such hashes are slow on purpose, and its single thread serves all clients.
  *
  *   spout-passwords UID ROOT SOCKET AGENT PID
  *
- * The proxy asks on the Unix socket ROOT/SOCKET, which belongs to UID, as it asks any authorizer: an HTTP request with
- * the header `x-spout-users`, which names a list of users by its content, with `x-spout-realm`, and with what the client
- * sent as `authorization`. 200 lets the request go on; 401 has a challenge; 500 means that there is no such list, and 503
- * that too many wait for it. The agent gives lists of users on the Unix socket AGENT, which root alone may use (agent.h).
+ * The proxy asks on the Unix socket ROOT/SOCKET, which belongs to UID, as it asks any authorizer: by an HTTP request. Its
+ * headers are `x-spout-users`, the id of a list of users, `x-spout-realm`, and the client's `authorization`. The answer 200
+ * admits the client's request. 401 contains a challenge. 500: there is no such list. 503: too many questions wait for it. The
+ * agent sends lists of users on the Unix socket AGENT, which only root may use (agent.h).
  *
- * It becomes a daemon, whose process id is in the file PID, with the rights of UID in ROOT. It ends at SIGTERM.
+ * It becomes a daemon with the rights of UID, confined to ROOT, and writes its process id to the file PID. SIGTERM ends it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,18 +31,18 @@
 
 #define MOST_CONNECTIONS 512
 #define MOST_WAITING_CLIENTS 128
-/* Behind the proxy, which shares the control group. */
+/* A lower priority than that of the proxy, which is in the same control group. */
 #define NICE 10
 
 enum { SIGNALS, DONE, PROXY, AGENT, FIXED };
 
 static struct connection *connections;
 static size_t count;
-/* Of the connections, behind those that are always there. */
+/* The descriptors that are always polled, and then those of the connections. */
 static struct pollfd polled[FIXED + MOST_CONNECTIONS];
 static struct connection *polled_for[FIXED + MOST_CONNECTIONS];
 
-/* A socket that this user alone may connect to. */
+/* A socket to which only this user may connect. */
 static int listen_at(const char *path, uid_t uid)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -61,7 +61,7 @@ static int listen_at(const char *path, uid_t uid)
 	return fd;
 }
 
-/* What is loaded at the first use must be there before the root directory changes. */
+/* Uses every kind of hash once: libraries that load something at the first use must do so before the root directory changes. */
 static bool warm_up(void)
 {
 	struct digest digest;
@@ -71,7 +71,7 @@ static bool warm_up(void)
 	       !verify_password("", "$5$rounds=1000$a$") && !verify_password("", "$2y$04$");
 }
 
-/* In the directory alone, without the rights of root, and unreadable for others of this user. */
+/* Confines the process to the directory, drops root's rights, and keeps its memory from other processes of this user. */
 static void confine(const char *root, uid_t uid)
 {
 	const struct rlimit none = {0, 0};
@@ -82,13 +82,13 @@ static void confine(const char *root, uid_t uid)
 	if (setpriority(PRIO_PROCESS, 0, NICE) < 0 || setrlimit(RLIMIT_CORE, &none) < 0 || setgroups(0, NULL) < 0 ||
 	    setgid(uid) < 0 || setuid(uid) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		fail("the rights of root cannot be given up");
+		fail("the rights of root cannot be dropped");
 	dup2(null, 2);
 	if (null > 2)
 		close(null);
 }
 
-/* Goes on in another process. The one that was called writes down its id, and ends when it is ready. */
+/* Continues in a child process. The parent writes the child's id to the file, and ends when the child is ready. */
 static int become_daemon(const char *pid_file)
 {
 	int ready[2];
@@ -104,7 +104,7 @@ static int become_daemon(const char *pid_file)
 		return ready[1];
 	}
 	close(ready[1]);
-	/* The other one says what is wrong. */
+	/* The child has written what is wrong. */
 	if (read(ready[0], &byte, 1) != 1)
 		_exit(2);
 	file = fopen(pid_file, "we");
@@ -142,7 +142,7 @@ static void accept_one(int fd, bool is_agent)
 	count++;
 }
 
-/* Some room is left for the agent. */
+/* Some connections are reserved for the agent. */
 static bool has_room(bool for_agent)
 {
 	return count < MOST_CONNECTIONS - (for_agent ? 0 : 4);
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 	polled[PROXY].fd = listen_at(path, uid);
 	polled[AGENT].fd = listen_at(argv[4], 0);
 	if (!warm_up())
-		fail("a kind of hash is not to be had");
+		fail("a kind of hash is not available");
 	ready = become_daemon(argv[5]);
 	polled[SIGNALS].fd = signals_open();
 	polled[SIGNALS].events = POLLIN;

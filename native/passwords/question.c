@@ -9,7 +9,7 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #define MOST_BASE64 1100
 
-/* Copies a text that fits; false for one that does not. */
+/* Copies a text. False if it does not fit. */
 static bool copy(char *to, size_t size, const char *from, size_t len)
 {
 	if (len >= size || memchr(from, '\0', len) != NULL)
@@ -19,7 +19,7 @@ static bool copy(char *to, size_t size, const char *from, size_t len)
 	return true;
 }
 
-/* RFC 7617: the name ends at the first colon. What is not understood is no credentials. */
+/* RFC 7617: the name ends at the first colon. An invalid header counts as no credentials. */
 static void read_credentials(struct question *question, const char *value)
 {
 	unsigned char text[MOST_BASE64];
@@ -70,7 +70,7 @@ bool question_read(struct question *question, char *text, size_t len)
 	if (memchr(text, '\0', len) != NULL)
 		return false;
 	text[len - 1] = '\0';
-	/* The first line says nothing: the proxy asks one thing. */
+	/* The request line is ignored: the proxy has only one question. */
 	strtok_r(text, "\r\n", &save);
 	for (char *line; (line = strtok_r(NULL, "\r\n", &save)) != NULL;) {
 		const char *value;
@@ -89,7 +89,7 @@ bool question_read(struct question *question, char *text, size_t len)
 				read_credentials(question, value);
 		}
 	}
-	/* Members may read another one of several than is read here. */
+	/* With several headers, members might use another one than the one that was checked here. So none counts. */
 	if (credentials > 1)
 		question->name[0] = '\0';
 	return has_list;

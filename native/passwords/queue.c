@@ -10,10 +10,10 @@
 #include "../daemon/memory.h"
 #include "verify.h"
 
-/* That wait for one list. With the slowest hashes that are taken they take some 4 s. */
+/* Limit of jobs that wait for one list. With the slowest accepted hashes they take some 4 s. */
 #define MOST_WAITING 16
 
-/* The jobs of one list, in their order. */
+/* The waiting jobs of one list, first come, first served. */
 struct queue {
 	char list[ID_LEN + 1];
 	struct job *first, **last;
@@ -23,7 +23,7 @@ struct queue {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
-/* Those that are not empty; the first has the next turn. */
+/* The queues that are not empty. The first one has the next turn. */
 static struct queue *queues;
 static struct job *running, *finished;
 static int done_fd = -1;

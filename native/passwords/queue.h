@@ -1,6 +1,6 @@
 /*
- * Passwords that wait to be compared, in one thread. Each list of users has a bounded queue, and lists take turns: guesses
- * at the users of one do not delay those of others by more than a comparison each.
+ * Compares passwords in a thread of its own. Each list of users has a bounded queue, and lists take turns: guesses at the users
+ * of one list delay those of another by at most one comparison each.
  */
 #pragma once
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 struct connection;
 
-/* One comparison. All who wait with the same credentials share it. */
+/* One comparison. All connections with the same credentials share it. */
 struct job {
 	struct digest digest;
 	char list[ID_LEN + 1];
@@ -18,17 +18,17 @@ struct job {
 	char *hash;
 	bool known;
 	bool is_right;
-	/* Who waits for it, of the main thread. */
+	/* The connections that wait for it. Only the main thread uses them. */
 	struct connection *waiters;
 	struct job *next;
 };
 
-/* The descriptor is readable when jobs are done; -1 with errno. Starts the thread. */
+/* Starts the thread. Returns a descriptor that is readable when jobs are done; -1 with errno. */
 int queue_open(void);
-/* The job of these credentials, if they are waited for. */
+/* The waiting job with these credentials; NULL if there is none. */
 struct job *queue_find(const char *list, const struct digest *digest);
-/* NULL when the list has too many that wait. */
+/* Adds a job. NULL if too many jobs of the list are waiting. */
 struct job *queue_add(const char *list, const struct digest *digest, const char *password, const char *hash, bool known);
-/* A job that is done, to be freed by job_free; NULL when there is none more. */
+/* The next job that is done, which the caller frees with job_free. NULL: there is none. */
 struct job *queue_done(void);
 void job_free(struct job *job);

@@ -34,7 +34,7 @@ static unsigned long three(const unsigned char *digest, int a, int b, int c)
 	return (unsigned long)digest[a] << 16 | (unsigned long)digest[b] << 8 | digest[c];
 }
 
-/* The turns of Apache's MD5 over password, salt and the digest before. */
+/* One round of Apache's MD5: a digest of the password, the salt and the previous digest. */
 static bool apr1_turn(EVP_MD_CTX *md, unsigned char *digest, int turn, const char *password, const char *salt, size_t salt_len)
 {
 	size_t length = strlen(password);
@@ -83,7 +83,7 @@ static bool apr1_digest(EVP_MD_CTX *md, unsigned char *digest, const char *passw
 	return done;
 }
 
-/* htpasswd -m: as $1$ of crypt(3), with another name in the digest. */
+/* htpasswd -m: the same as $1$ of crypt(3), except for the name in the digest. */
 static bool is_apr1(const char *password, const char *hash)
 {
 	const char *salt = hash + strlen(APR1);
@@ -130,7 +130,7 @@ static bool is_crypt(const char *password, const char *hash)
 	const char *made;
 	bool found;
 
-	/* Large; one thread calls this. */
+	/* Static because it is large. Only one thread calls this. */
 	memset(&data, 0, sizeof data);
 	made = crypt_r(password, hash, &data);
 	found = made != NULL && made[0] != '*' && same(made, hash);

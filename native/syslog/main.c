@@ -4,14 +4,15 @@
  *
  *   spout-syslog NETNS UID tcp|udp|tls ADDRESS PORT
  *
- * Messages come on stdin with their length before each (octet counting, RFC 6587 section 3.4.1). Over TCP they are sent so,
- * over UDP each is a datagram (RFC 5426). While a receiver over TCP is away or slow, nothing more is read: who writes finds
- * the pipe full, and nobody waits for the receiver but this process. On stdout it writes lines `<sent> <lost>`: messages
- * since it started that the kernel took, and that it refused.
+ * It reads messages with octet counting on stdin: each follows its length (RFC 6587 section 3.4.1). Over TCP it sends them
+ * in the same form, over UDP each as a datagram (RFC 5426). While a TCP receiver is unreachable or slow, it stops reading: the
+ * agent finds the pipe full and need not wait for the receiver. On stdout it writes lines `<sent> <lost>`: how many messages
+ * the kernel has accepted and refused since the start.
  *
- * With `tls` it connects once and passes bytes on both ways (relay.h): the agent speaks TLS itself and has the keys.
+ * With `tls` it connects once and passes bytes on in both directions (relay.h): the agent speaks TLS itself and has the keys.
  *
- * Ends when stdin does, once what it has is sent or a second passed (0); for a wrong call or input (2).
+ * It ends when stdin has ended and everything is sent, or a second later (exit code 0). After a wrong call or invalid input it
+ * ends with code 2.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,14 +31,14 @@
 #include "receiver.h"
 #include "relay.h"
 
-/* Has room for the longest message and for more that wait. */
+/* Room for the longest message, and for further ones that wait. */
 #define ROOM 65536
 #define FLUSH_US 1000000
 
 static char waiting[ROOM];
 static size_t have;
 
-/* Enters the namespace for good, and drops the rights of root. */
+/* Enters the namespace for good, and drops root's rights. */
 static void confine(const char *netns, uid_t uid)
 {
 	dev_t fs;
@@ -46,7 +47,7 @@ static void confine(const char *netns, uid_t uid)
 	if (!namespace_enter(netns, &fs, &inode))
 		fail(netns);
 	if (setgroups(0, NULL) < 0 || setgid(uid) < 0 || setuid(uid) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		fail("the rights of root cannot be given up");
+		fail("the rights of root cannot be dropped");
 }
 
 /* False at the end of the input. */
@@ -61,8 +62,7 @@ static bool read_more(void)
 }
 
 /*
- * Writes the counts if they have changed and there is room. If there is none, the next line has the same counts and
- * more.
+ * Writes the counts if they have changed and the pipe has room. Otherwise the next line includes these counts.
  */
 static void tell(const struct receiver *receiver)
 {
@@ -77,7 +77,7 @@ static void tell(const struct receiver *receiver)
 		told = receiver->sent + receiver->lost;
 }
 
-/* Whether there is a whole message to send. */
+/* Whether a complete message is waiting. */
 static bool has_message(void)
 {
 	struct frame frame;

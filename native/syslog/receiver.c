@@ -11,7 +11,7 @@
 #define CONNECT_US 5000000
 #define PAUSE_LEAST_US 100000
 #define PAUSE_MOST_US 5000000
-/* A connection whose data nobody acknowledges for so long has ended (RFC 5482). */
+/* A connection ends if its data is not acknowledged for this long (RFC 5482). */
 #define UNACKNOWLEDGED_MS 10000
 
 static void close_receiver(struct receiver *receiver)
@@ -28,7 +28,7 @@ static void close_receiver(struct receiver *receiver)
 	receiver->again_us = now_us() + receiver->pause_us;
 }
 
-/* Opens the socket, over TCP without waiting for the connection. */
+/* Opens the socket. With TCP it does not wait for the connection. */
 static void open_receiver(struct receiver *receiver)
 {
 	int type = (receiver->stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -67,7 +67,7 @@ static bool is_connected(struct receiver *receiver)
 	return receiver->connected;
 }
 
-/* False when the connection takes no more now. */
+/* Sends as much of the frame as the connection accepts now. False if it accepts no more. */
 static bool send_stream(struct receiver *receiver, const char *data, const struct frame *frame)
 {
 	size_t rest = frame->whole - receiver->begun;
@@ -113,7 +113,7 @@ size_t receiver_send(struct receiver *receiver, char *data, size_t have)
 		bool connected = is_connected(receiver);
 		if (receiver->stream && (!connected || !send_stream(receiver, data + done, &frame)))
 			break;
-		/* A datagram does not wait. */
+		/* Datagrams need no room in a connection: they are sent at once. */
 		if (!receiver->stream && connected)
 			send_datagram(receiver, &frame);
 		else if (!receiver->stream)
@@ -131,7 +131,7 @@ void receiver_look(struct receiver *receiver)
 
 	if (!receiver->stream || !receiver->connected)
 		return;
-	/* A receiver has nothing to say. */
+	/* Receivers send nothing that matters: it is read and dropped. */
 	while (got > 0)
 		got = recv(receiver->fd, ignored, sizeof ignored, 0);
 	if (got == 0 || (errno != EAGAIN && errno != EINTR))

@@ -13,18 +13,18 @@
 #include <unistd.h>
 
 #define CONNECT_MS 5000
-/* A connection whose data nobody acknowledges for so long has ended (RFC 5482). */
+/* A connection ends if its data is not acknowledged for this long (RFC 5482). */
 #define UNACKNOWLEDGED_MS 10000
 #define ROOM 65536
 /* Time for the other side to finish, so that what was sent is not reset. */
 #define FAREWELL_MS 1000
 
-/* Bytes on their way from one descriptor to another. */
+/* One direction: bytes on their way from one descriptor to another. */
 struct way {
 	int from, to;
 	char data[ROOM];
 	size_t have;
-	bool ended; /* nothing more comes */
+	bool ended; /* the source has ended */
 };
 
 static int broken(int err)
@@ -63,7 +63,7 @@ static bool is_trouble(ssize_t got)
 	return got < 0 && errno != EAGAIN && errno != EINTR;
 }
 
-/* Reads and writes as far as it goes. False once the way is broken. */
+/* Reads and writes as much as possible. False if either descriptor fails. */
 static bool pass(struct way *way)
 {
 	ssize_t got, took;
@@ -114,7 +114,7 @@ int relay_run(const struct address *address, uint16_t port)
 	fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
 	out = (struct way){.from = STDIN_FILENO, .to = fd};
 	back = (struct way){.from = fd, .to = STDOUT_FILENO};
-	/* Whoever reads nothing has the other end wait: what has no room is not read. */
+	/* If one side does not read, the other must wait: a descriptor is read only while there is room for its bytes. */
 	while (!is_done(&out) && !is_done(&back)) {
 		struct pollfd polled[3] = {
 			{.fd = !out.ended && out.have < ROOM ? STDIN_FILENO : -1, .events = POLLIN},

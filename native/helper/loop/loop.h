@@ -10,7 +10,7 @@ struct watch {
 	void (*ready)(struct watch *watch, uint32_t events);
 };
 
-/* Embedded in what waits. Zero-initialised is off. */
+/* Embedded in the object that waits. Zero-initialised is off. */
 struct timer {
 	uint64_t at_us;
 	size_t place; /* in the heap, counted from 1; 0 is off */

@@ -104,7 +104,7 @@ static bool read_addresses(struct request *request, const struct json *item, str
 {
 	for (; item != NULL; item = item->next) {
 		if (item->type != JSON_STRING || !address_parse(&out->addresses[out->count], item->text))
-			return fail(request, "addresses has something that is no address");
+			return fail(request, "addresses contains something that is not an address");
 		out->count++;
 	}
 	qsort(out->addresses, out->count, sizeof(*out->addresses), compare);

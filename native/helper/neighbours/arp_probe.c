@@ -97,7 +97,7 @@ static void heard(struct netns *netns, int ifindex, const struct address *addres
 	}
 }
 
-/* Reads packets of others; false when there are no more. */
+/* Reads the next packet that this node did not send. False when there are no more. */
 static bool receive(int fd, void *data, size_t size, size_t *len, struct sockaddr_ll *from)
 {
 	socklen_t from_len = sizeof(*from);

@@ -24,7 +24,7 @@ static int widest_first(const void *one, const void *other)
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* The smallest gap that separates two ranges, and how many gaps of exactly that width do. */
+/* The smallest gap that separates two ranges. `ties`: how many gaps of exactly that width separate ranges. */
 static uint32_t parting_gap(const uint32_t *keys, size_t count, size_t *ties)
 {
 	uint32_t *gaps = memory_new(count * sizeof(*gaps));
@@ -101,7 +101,7 @@ bool claim_filter_attach(int fd, int family, const struct claim_ranges *ranges)
 	struct sock_fprog program = {.filter = code};
 
 	for (size_t i = 0; i < ranges->count; i++) {
-		/* Below this range and above the one before: none. Jumps count from the next instruction. */
+		/* A key below this range and above the one before is in no range. Jumps count from the next instruction. */
 		code[len] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, ranges->of[i].first, 0, (uint8_t)(accept - len - 2));
 		len++;
 		code[len] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, ranges->of[i].last, 0, (uint8_t)(accept - len - 1));

@@ -252,7 +252,7 @@ static bool check(struct request *request, const struct json *item, const char *
 
 	for (; item != NULL; item = item->next)
 		if (item->type != JSON_STRING || !address_parse(&address, item->text))
-			return fail(request, "%s has something that is no address", name);
+			return fail(request, "%s contains something that is not an address", name);
 	return true;
 }
 

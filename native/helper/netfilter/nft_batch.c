@@ -156,7 +156,7 @@ static bool put_change(struct request *request, struct transaction *transaction,
 	if (!read_shape(request, change, &shape) || !field_bytes(request, change, "elements", &records, &len))
 		return false;
 	if (len % record_size(&shape) != 0)
-		return fail(request, "elements are no whole number of %zu-byte records", record_size(&shape));
+		return fail(request, "elements are not a whole number of %zu-byte records", record_size(&shape));
 	put_elements(transaction, table, set, adding, &shape, records, len / record_size(&shape));
 	return true;
 }

@@ -110,7 +110,7 @@ bool op_nft_counters(struct request *request)
 	asked.shape.key = (size_t)key_len;
 	asked.keys = keys;
 	if (len % asked.shape.key != 0)
-		return fail(request, "elements is no whole number of keys");
+		return fail(request, "elements is not a whole number of keys");
 	fd = netns_netfilter(netns);
 	if (fd < 0)
 		return fail_errno(request, errno, "netlink socket");

@@ -21,7 +21,7 @@ void sctp_put_init(uint8_t *packet, const struct sctp_init *init);
 void sctp_put_abort(uint8_t *packet, const struct sctp_init *init, uint32_t peer_tag);
 
 enum sctp_result {
-	SCTP_OTHER,    /* no answer to this INIT; ignored */
+	SCTP_OTHER,    /* not an answer to this INIT; ignored */
 	SCTP_SPOILT,   /* an answer with a wrong checksum; ignored */
 	SCTP_ACCEPTED, /* an INIT ACK */
 	SCTP_ABORTED,

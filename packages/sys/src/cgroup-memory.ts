@@ -4,7 +4,7 @@ import type { CgroupLayout } from './cgroup.ts'
 
 /** The memory of a group's processes, and its limit. */
 export interface MemoryUse {
-  /** Without unused pages of files, which the kernel reclaims before it kills a process. */
+  /** Without inactive file pages, which the kernel reclaims before it kills a process. */
   readonly usedBytes: number
   readonly limitBytes: number
   /** Processes that the kernel killed for lack of memory since the group was created. */

@@ -23,7 +23,7 @@ const CONTROLLERS: readonly Controller[] = ['memory', 'pids', 'cpu']
 const CPU_PERIOD_US = 100_000
 const NAME = /^[a-z0-9][a-z0-9_-]*(\/[a-z0-9][a-z0-9_-]*)*$/
 
-/** Reads the mounts; null if control groups cannot be used here. */
+/** Finds out the layout from the mounts; null if control groups cannot be used on this machine. */
 export async function probeCgroups(mount = '/sys/fs/cgroup'): Promise<CgroupLayout | null> {
   const unified = await readOrNull(join(mount, 'cgroup.controllers'))
   if (unified !== null) {

@@ -42,8 +42,9 @@ const CLOSE_DEADLINE_MS = 2_000
 /**
  * The connection to one helper process: requests and replies as JSON lines, matched by id, and lines with events. It
  * ends with that process.
- * There are two lanes: probes, which wait for other hosts, have a limit of their own, so that kernel changes never
- * queue behind them.
+ *
+ * It has two lanes. Probes wait for other hosts and have a limit of their own, so that kernel changes never queue behind
+ * them.
  */
 export class HelperChannel {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
@@ -94,7 +95,7 @@ export class HelperChannel {
   }
 
   /**
-   * @param signal frees the probe's place at once. Its answer is ignored then, and a probe that was not sent rejects.
+   * @param signal cancels the probe, which frees its place at once. A probe that was not sent yet rejects
    */
   probe(op: string, fields: object, signal?: AbortSignal): Promise<Reply> {
     return this.#enqueue(this.#probes, single(op, fields), signal)

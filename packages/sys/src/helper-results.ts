@@ -4,7 +4,7 @@ import type { ArpProbeResult } from './helper-protocol/neighbours.ts'
 import type { NftCount } from './helper-protocol/nftables.ts'
 import type { ConnectResult, PingResult, SctpResult, UdpResult } from './helper-protocol/probes.ts'
 
-// What the helper replied, as the types of helper-protocol. The helper gives times in microseconds.
+// Converts replies of the helper to the types of helper-protocol. The helper's times are in microseconds.
 
 const durationMs = (reply: Reply): number => (reply.us as number) / 1000
 

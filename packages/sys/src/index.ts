@@ -1,6 +1,7 @@
 /**
  * The operating system as Spout uses it: processes, files, namespaces, links, sockets and the native helper. Every
- * function documents what it does to the system; none knows why. It never reads the environment and never runs a shell.
+ * function documents what it does to the system, and knows nothing of load balancers. The package never reads the
+ * environment and never runs a shell.
  */
 export * from './atomic-file.ts'
 export * from './cgroup.ts'

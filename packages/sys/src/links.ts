@@ -41,8 +41,8 @@ export async function listLinks(netns: string | null): Promise<readonly Link[]> 
 /** Creates a veth pair if necessary and sets both ends up. If one end exists, so does the other. */
 export async function ensureVeth(one: LinkName, other: LinkName): Promise<void> {
   checkNames(one, other)
-  // It is created from this process's namespace if one end is there, since that namespace has no name to be given as
-  // target.
+  // If one end is in this process's namespace, the pair is created there: that namespace has no name by which it could
+  // be the target.
   const [near, far] = one.netns === null ? [one, other] : [other, one]
   if ((await findLink(near)) === null) {
     const target = far.netns === null ? [] : ['netns', far.netns]

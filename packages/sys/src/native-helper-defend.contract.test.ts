@@ -150,7 +150,7 @@ describe('addresses that the helper defends', () => {
       on.helper.defend({ netns: netnsPath(gone), dev: 'v0', add: ['10.77.9.1'], remove: [] }),
     ).rejects.toMatchObject({ errno: 'ENOENT' })
     await expect(on.helper.defend({ ...at(), add: ['nowhere'], remove: [] })).rejects.toThrow(
-      'add has something that is no address',
+      'add contains something that is not an address',
     )
     await expect(on.helper.defend({ ...at(), dev: 'nope0', add: [], remove: [] })).rejects.toMatchObject({
       errno: 'ENODEV',

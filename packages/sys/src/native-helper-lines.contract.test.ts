@@ -79,7 +79,7 @@ describe('a bad line', () => {
     [change({ data: 4096 }), /^data is not from 0 to 64$/],
     [change({ expr: 'quota' }), /^expr is not count-over$/],
     [change({ interval: 'yes' }), /^interval is not true or false$/],
-    [change({ elements: 'AAAA' }), /^elements are no whole number of 4-byte records$/],
+    [change({ elements: 'AAAA' }), /^elements are not a whole number of 4-byte records$/],
     ...['AAA', 'A===', 'AAAA=AAA', 'AA=A', 'AAAAAB==', 'AAA\n', 'ÄÄ=='].map((elements): [string, RegExp] => [
       change({ elements }),
       /^elements is not base64$/,

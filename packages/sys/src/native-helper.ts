@@ -182,7 +182,7 @@ export class NativeHelper {
     return connectResult(await this.#probe('connect', { ...request, send }, signal))
   }
 
-  /** Sends an ICMP or ICMPv6 echo request. @param signal cancels the probe; its result is ignored then. Also below */
+  /** Sends an ICMP or ICMPv6 echo request. @param signal cancels the probe, here and in the other probes */
   async ping(request: Ping, signal?: AbortSignal): Promise<PingResult> {
     return pingResult(await this.#probe('ping', request, signal))
   }

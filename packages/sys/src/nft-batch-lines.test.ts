@@ -81,5 +81,5 @@ test('counts key, end of range, value and limit into a record', () => {
       changes: [{ do: 'add', set: 's', keyBytes: 8, dataBytes: 4, interval: true, expr: 'count-over', elements }],
     })
   expect([...batch(new Uint8Array(48))]).toHaveLength(1)
-  expect(() => batch(new Uint8Array(47))).toThrow(/set s: 47 bytes are no whole number of 24-byte records/)
+  expect(() => batch(new Uint8Array(47))).toThrow(/set s: 47 bytes are not a whole number of 24-byte records/)
 })

@@ -2,11 +2,11 @@ import { base64 } from './helper-bytes.ts'
 import type { NftBatch, NftChange, NftElements } from './helper-protocol/nftables.ts'
 
 /**
- * Raw bytes of elements on one line. Base64 adds a third, and the helper accepts lines up to 4 MiB. V8 keeps strings of
- * more than 128 KiB until a full garbage collection, and a bulk load has hundreds of lines.
+ * Limit of raw bytes of elements per line. Base64 adds a third. The helper accepts lines of up to 4 MiB, but V8 keeps
+ * strings of more than 128 KiB until a full garbage collection, and a bulk load has hundreds of lines.
  */
 export const ELEMENT_BYTES_PER_LINE = 64 * 1024
-/** Changes on one line. */
+/** Limit of changes per line. */
 export const CHANGES_PER_LINE = 2048
 
 /** One line of a batch, without its id. */
@@ -98,7 +98,7 @@ function recordCount(change: NftElements): number {
   const count = change.elements.byteLength / size
   if (!Number.isInteger(count))
     throw new RangeError(
-      `set ${change.set}: ${change.elements.byteLength} bytes are no whole number of ${size}-byte records`,
+      `set ${change.set}: ${change.elements.byteLength} bytes are not a whole number of ${size}-byte records`,
     )
   return count
 }

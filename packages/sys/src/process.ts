@@ -74,7 +74,7 @@ export async function findProcesses(isWanted: (words: readonly string[]) => bool
   return found.filter((process) => process !== null)
 }
 
-/** Whether it runs another executable than the installed one, after an upgrade. */
+/** Whether the process runs another executable than the installed one, as it does after an upgrade. */
 export const runsAnotherProgram = ({ pid }: ProcessIdentity, executable: string): Promise<boolean> =>
   areTwoFiles(`/proc/${pid}/exe`, executable)
 
@@ -82,7 +82,7 @@ export const runsAnotherProgram = ({ pid }: ProcessIdentity, executable: string)
 export const isInAnotherNetns = ({ pid }: ProcessIdentity, netns = '/proc/self/ns/net'): Promise<boolean> =>
   areTwoFiles(`/proc/${pid}/ns/net`, netns)
 
-/** False also if one of them does not exist. */
+/** Whether the paths lead to two different files. False also if one of them does not exist. */
 async function areTwoFiles(...paths: readonly [string, string]): Promise<boolean> {
   const [one, other] = await Promise.all(paths.map((path) => stat(path).catch(() => null)))
   return one != null && other != null && (one.dev !== other.dev || one.ino !== other.ino)

@@ -10,7 +10,7 @@ export interface ReplySocketOptions {
   readonly onLost: () => void
   /** Makes the error of a request that gets no reply. */
   readonly lost: (message: string) => Error
-  /** While a reply is outstanding, the connection ends after so long without a byte. Default 5 s. */
+  /** While a reply is outstanding, the connection ends after this time without a byte. Default 5 s. */
   readonly replyWithinMs?: number
 }
 
@@ -20,8 +20,8 @@ interface Waiting {
 }
 
 /**
- * A permanent connection over a UNIX stream socket. Requests are sent as they come, and replies come back in
- * their order, one each, read as latin1. The end of the connection tells that the process behind it is gone.
+ * A permanent connection over a UNIX stream socket. Requests are sent at once. Each gets one reply, in the order of the
+ * requests, read as latin1. If the connection ends, the process behind it is gone.
  */
 export class ReplySocket {
   readonly #socket: Socket

@@ -22,7 +22,8 @@ type State = 'idle' | 'watching' | 'restarting' | 'closed'
 
 /**
  * Restarts a process that dies or stops working. The back-off is zero after a lifetime of a second, and grows while
- * lifetimes are shorter or starts fail. The owner holds the process: it finds, starts and ends it.
+ * lifetimes are shorter or starts fail. The supervisor does not know the process itself: its owner finds, starts and
+ * ends it.
  */
 export class Supervisor {
   readonly #given: SupervisorOptions

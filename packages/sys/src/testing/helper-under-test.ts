@@ -10,7 +10,7 @@ export interface HelperUnderTest {
   readonly segment: Segment
   /** `segment.nearPath`. */
   readonly netns: string
-  /** Ends both. Resolves with what the helper said on stderr: that is where sanitizers and leak reports speak. */
+  /** Ends both. Resolves with the lines that the helper wrote to stderr, where sanitizers report faults and leaks. */
   end(): Promise<readonly object[]>
 }
 
