@@ -21,7 +21,7 @@ export const MODES = {
 } as const
 export type Mode = keyof typeof MODES
 
-/** Has Debian's conntrackd at hand without installing it, which would start a service. @returns its path */
+/** Unpacks Debian's conntrackd. Installing the package would start its service. @returns its path */
 export async function fetchConntrackd(): Promise<string> {
   const executable = path.join(PEERS, 'usr/sbin/conntrackd')
   const isThere = await access(executable).then(
@@ -68,7 +68,7 @@ export class Conntrackd implements AsyncDisposable {
     const config = path.join(directory, 'conf')
     await writeFile(config, configOf(spec, directory))
     const env = { ...process.env, LD_LIBRARY_PATH: path.join(PEERS, 'usr/lib/x86_64-linux-gnu') }
-    // nsenter gives way to the daemon: the child is the daemon itself.
+    // nsenter executes the daemon in its place, so the child is the daemon itself.
     const into = [`--net=/run/netns/${spec.namespace}`, '--', spec.executable, '-C', config]
     const child = spawn('nsenter', into, { stdio: ['ignore', 'ignore', 'inherit'], env })
     const daemon = new Conntrackd(child, directory)
@@ -91,7 +91,7 @@ export class Conntrackd implements AsyncDisposable {
   }
 }
 
-/** Kernel-side filters are the cheaper ones: the daemon is not woken for what it would not tell. */
+/** Filters in the kernel are cheaper, since they do not wake the daemon for flows that it does not replicate. */
 const configOf = ({ mode, own, peer, link }: ConntrackdSpec, directory: string): string => `
 Sync {
   ${MODES[mode]}

@@ -3,14 +3,14 @@ import { createInterface } from 'node:readline'
 
 const LINE = /^\[(\d+)\.(\d+)\s*\]\s.*\bESTABLISHED\b.*? sport=(\d+) /
 
-/** When the kernel of a namespace first told of an established connection, by the client's port. */
+/** The times when the kernel of a namespace first reported established connections, by the client's port. */
 export class FlowEvents implements AsyncDisposable {
   /** Milliseconds since the epoch. */
   readonly seenMs = new Map<number, number>()
   readonly #child: ChildProcess
 
   /**
-   * Begins to listen. Events of the first milliseconds are not seen.
+   * Starts to listen. Misses the events of the first milliseconds.
    * @param kind of event: `NEW` where flows are put into the kernel, `UPDATES` where they begin
    */
   constructor(namespace: string, kind: 'NEW' | 'UPDATES') {

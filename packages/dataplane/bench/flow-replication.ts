@@ -1,9 +1,9 @@
 /**
- * What it costs to replicate a flow to another node, and how long it takes: `spout-flows` beside conntrackd, in turns, over
- * the same two nodes. A client opens TCP connections at a steady rate through node1, which translates them; node2 is to
- * have them in its kernel. Prints a JSON object for each round and program; needs root.
+ * Measures what it costs to replicate a flow to another node, and how long it takes. `spout-flows` and conntrackd take
+ * turns on the same two nodes. A client opens TCP connections at a steady rate through node1, which translates them.
+ * Then they must be in the kernel of node2. Prints a JSON object for each round and program; needs root.
  *
- *   node packages/dataplane/bench/flow-replication.ts FLOWS RATE ROUNDS
+ * node packages/dataplane/bench/flow-replication.ts FLOWS RATE ROUNDS
  */
 import { spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
@@ -57,7 +57,7 @@ function startClient(namespace: string) {
 }
 
 interface Running extends AsyncDisposable {
-  /** Process ids on the node where flows begin, and on the one that is told. */
+  /** Process ids on the node where flows begin, and on the node that they are replicated to. */
   readonly pids: readonly [number, number]
 }
 
@@ -66,7 +66,7 @@ async function startSpout(one: FlowNode, two: FlowNode): Promise<Running> {
     node.configure()
     await node.start()
   }
-  // Each knows the other: nothing of a first meeting is measured.
+  // The peers have met, so their first exchange is not measured.
   await waitFor(async () => [one, two].every((node) => (node.state()?.peers[0]?.received ?? 0) > 0), {
     what: 'the peers to meet',
   })

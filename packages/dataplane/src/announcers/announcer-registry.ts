@@ -8,7 +8,7 @@ import { followAll, onReportOf, reportOf } from './followers.ts'
 type Outcomes = Awaited<ReturnType<Announcer['apply']>>
 type IsDue = (announcement: Announcement) => boolean
 
-/** The shards that this node owns, told by the announcer that elects. */
+/** The shards that this node owns, according to the announcer that holds the elections. */
 export interface ShardOwnership {
   /** Shards that this node masters. */
   mastered(): ReadonlySet<number>
@@ -167,7 +167,10 @@ export class AnnouncerRegistry implements Announcer, GroupFollower {
     return this.#observed!.whole
   }
 
-  /** An announcer that refuses its settings keeps the old ones and stops no other. @throws AggregateError of the refusals */
+  /**
+   * An announcer that refuses its settings keeps the old ones and stops no other. @throws AggregateError of the
+   * refusals
+   */
   follow(entry: GroupEntry | null, signal: AbortSignal): Promise<void> {
     return followAll(this.#announcers, entry, signal)
   }

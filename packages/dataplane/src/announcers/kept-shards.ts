@@ -8,13 +8,14 @@ export interface KeptShardsOptions {
   readonly clock?: Clock
 }
 
-/** How long routers have to learn of the new owner: what they have by then replaces this node's routes. */
+/** Within this time routers learn the routes of the new owner, which then replace those of this node. */
 const KEPT_MS = 2000
 
 /**
- * The shards that this node owns, and for two seconds longer those that it gave up as it was told to. What follows such a
- * shard stays announced meanwhile, so no router is without a route, whichever node it hears first. The node still serves
- * it: packets of connections go on by a second chance. A shard that was lost in any other way is not kept.
+ * The shards that this node owns, and those that it gave up on request less than two seconds ago. Announcements that
+ * follow such a shard stay for that time. So routers always have a route, whether they hear the old owner's withdrawal
+ * or the new owner's announcement first. This node still serves the packets that routers send it, and those of its
+ * connections that the new owner forwards (second chance). A shard that was lost in any other way is not kept.
  */
 export class KeptShards implements ShardOwnership, GroupFollower {
   readonly #ownership: ShardOwnership
@@ -34,7 +35,7 @@ export class KeptShards implements ShardOwnership, GroupFollower {
     })
   }
 
-  /** Reads which shards the node is about to give up. */
+  /** Reads from the settings which shards the node is about to give up. */
   async follow(entry: Pick<GroupEntry, 'vrrp'> | null): Promise<void> {
     this.#look()
     this.#vrrp = entry?.vrrp ?? null
@@ -54,7 +55,7 @@ export class KeptShards implements ShardOwnership, GroupFollower {
     return this.#listeners.add(listener)
   }
 
-  /** Keeps nothing any longer; what is announced stays until the next agent. */
+  /** Stops the timers. What is announced stays announced for the next agent. */
   async close(): Promise<void> {
     this.#unfollow()
     for (const timer of this.#kept.values()) timer.clear()

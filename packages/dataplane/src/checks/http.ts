@@ -38,7 +38,7 @@ export function httpRequest(http: HttpSpec, address: string, port: number, usual
   const bracketed = address.includes(':') ? `[${address}]` : address
   const host = http.host ?? (port === usualPort ? bracketed : `${bracketed}:${port}`)
   for (const field of [http.method, http.path, host])
-    if (!PRINTABLE.test(field)) throw new RangeError(`${JSON.stringify(field)} cannot stand in a request`)
+    if (!PRINTABLE.test(field)) throw new RangeError(`${JSON.stringify(field)} contains a character that is not valid in a request`)
   const lines = [
     `${http.method} ${http.path} HTTP/${http.version}`,
     `Host: ${host}`,
@@ -50,7 +50,9 @@ export function httpRequest(http: HttpSpec, address: string, port: number, usual
   return new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n`)
 }
 
-/** The status code in the first bytes of a response; null if they are no HTTP/1 status line (RFC 9112 section 4). */
+/**
+ * The status code in the first bytes of a response; null if they are not an HTTP/1 status line (RFC 9112 section 4).
+ */
 export function statusCode(received: Uint8Array): number | null {
   const text = new TextDecoder('latin1').decode(received.subarray(0, STATUS_LINE_BYTES))
   // The space after the code is mandatory, but servers without a reason phrase leave it out.

@@ -48,7 +48,7 @@ const REASONS: Readonly<Record<SctpManner, string | null>> = {
   wrongTag: SILENCE,
   wrongChecksum: 'the answer has a wrong checksum',
   wrongPort: SILENCE,
-  withoutCookie: 'the answer is no valid INIT ACK',
+  withoutCookie: 'the answer is not a valid INIT ACK',
   late: null,
   flooding: 'the answer has a wrong checksum',
   losing: null,

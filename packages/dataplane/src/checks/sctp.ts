@@ -27,7 +27,7 @@ const CAUSES: Readonly<Record<number, string>> = {
 /** Describes a failure in our own words, so that no text of the member is in it. */
 function describe(reason: string, cause: number | null, timeoutMs: number): string {
   if (reason === 'wrong checksum') return 'the answer has a wrong checksum'
-  if (reason === 'malformed answer') return 'the answer is no valid INIT ACK'
+  if (reason === 'malformed answer') return 'the answer is not a valid INIT ACK'
   if (reason !== 'aborted') return connectFailure(reason, timeoutMs)
   return cause === null ? 'refused the association' : `refused the association (${CAUSES[cause] ?? `cause ${cause}`})`
 }

@@ -23,7 +23,7 @@ export const tlsHelloCheck = connectingCheck('tls-hello', async ({ spec }) => ({
 const RECORD = { alert: 21, handshake: 22 } as const
 const SERVER_HELLO = 2
 
-/** Why the answer is no ServerHello; null if it is one. */
+/** Why the answer is not a ServerHello; null if it is one. */
 export function judgeHello({ received, end }: Pick<Answer, 'received' | 'end'>, timeoutMs: number): string | null {
   const [record, major, , , , message, alert] = received
   if (alert === undefined && end === 'timeout') return timedOut(timeoutMs)

@@ -42,7 +42,7 @@ export function flowsConfig(settings: FlowSettings, domains: Iterable<SharedDoma
 
 function domainLine({ number, netns, addresses }: SharedDomain): string {
   if (!PATH.test(netns))
-    throw new RangeError(`domain ${number}: ${JSON.stringify(netns)} cannot stand in a configuration`)
+    throw new RangeError(`domain ${number}: ${JSON.stringify(netns)} is not a path that a configuration can contain`)
   const words = addresses.map((each) => address(`domain ${number}: sharedAddress`, each))
   return ['domain', String(number), netns, ...words].join(' ')
 }

@@ -30,8 +30,8 @@ export function routesOf(
   table: number,
 ): { readonly routes: readonly WantedRoute[] } | { readonly error: string } {
   if (settings === null) return { error: 'BGP is not configured on this node' }
-  if (by.via !== 'bgp') return { error: `it is to be announced by ${by.via}` }
-  if (scope !== 'fabric') return { error: 'BGP announces addresses of the fabric alone' }
+  if (by.via !== 'bgp') return { error: `the address is announced by ${by.via}, not by BGP` }
+  if (scope !== 'fabric') return { error: 'BGP announces only addresses of the fabric' }
   const advertisement = settings.advertisements.find(({ number }) => number === by.advertisement)
   if (advertisement === undefined) return { error: `there is no advertisement ${by.advertisement}` }
   const ip = parseIp(address)

@@ -80,7 +80,7 @@ describe('BgpAnnouncer, when things go wrong', () => {
     const withSecret = (md5Secret: string | null) => settingsOf(1, { peers: [peerSettings({ md5Secret })] })
     const began = performance.now()
     await first.configure(withSecret('wrong'), signal)
-    await reason(first).toMatch(/TCP MD5 secret is another than the peer has/)
+    await reason(first).toMatch(/TCP MD5 secret differs from the peer's/)
     const told = msSince(began)
     await first.configure(withSecret(null), signal)
     await reason(first).toMatch(/peer signs with TCP MD5, and this session has no secret/)

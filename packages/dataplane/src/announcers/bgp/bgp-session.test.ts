@@ -54,7 +54,7 @@ describe('sessionsOf', () => {
     expect(session({ lastError: 'BGP Error: Bad peer AS' }).lastError).toBe('BGP Error: Bad peer AS: expected 64500')
     expect(session({ lastError: 'Received: Bad peer AS' }).lastError).toMatch(/the peer expects another AS of us$/)
     expect(session({}, 'secret').lastError).toMatch(/TCP MD5 secret/)
-    expect(session({}, 'secret', { wrong: 2, unexpected: 0 }).lastError).toMatch(/is another than the peer has/)
+    expect(session({}, 'secret', { wrong: 2, unexpected: 0 }).lastError).toMatch(/differs from the peer's/)
     expect(session({}, null, { wrong: 0, unexpected: 2 }).lastError).toMatch(/has no secret/)
   })
 

@@ -129,11 +129,11 @@ function reasonOf(
     return explain(lastError, peer)
   if (bgpState !== 'Connect' && bgpState !== 'Active' && bgpState !== 'OpenSent') return lastError
   if (peer.md5Secret !== null && dropped.wrong > 0)
-    return 'the TCP MD5 secret is another than the peer has: its segments are dropped'
+    return "the TCP MD5 secret differs from the peer's: its segments are dropped"
   if (peer.md5Secret === null && dropped.unexpected > 0)
     return 'the peer signs with TCP MD5, and this session has no secret: its segments are dropped'
   const who = peer.address === null ? 'no neighbour' : `no answer from ${peer.address} port ${peer.port}`
-  return peer.md5Secret === null ? who : `${who}; it is silent too when its TCP MD5 secret is another`
+  return peer.md5Secret === null ? who : `${who}; a peer with another TCP MD5 secret is silent too`
 }
 
 function explain(words: string, peer: BgpPeerSettings): string {

@@ -18,7 +18,7 @@ export function checkBgpSettings(settings: BgpSettings): BgpSettings {
   settings.advertisements.forEach((advertisement, index) => {
     const field = `advertisements[${index}]`
     checkAdvertisement(field, advertisement, peerIds)
-    if (numbers.has(advertisement.number)) throw new BgpSettingsError(`${field}.number`, 'is that of another one too')
+    if (numbers.has(advertisement.number)) throw new BgpSettingsError(`${field}.number`, 'is the number of another advertisement too')
     numbers.add(advertisement.number)
   })
   return settings
@@ -44,7 +44,7 @@ function checkPeer(field: string, peer: BgpPeerSettings): void {
   if (peer.md5Secret !== null) {
     quoted(`${field}.md5Secret`, peer.md5Secret)
     if (peer.md5Secret.length < 1 || peer.md5Secret.length > MD5_LAST_LENGTH)
-      throw new BgpSettingsError(`${field}.md5Secret`, `is not of 1 to ${MD5_LAST_LENGTH} characters`)
+      throw new BgpSettingsError(`${field}.md5Secret`, `does not have 1 to ${MD5_LAST_LENGTH} characters`)
   }
   if (peer.bfd === null) return
   checkBfd(`${field}.bfd`, peer.bfd)
@@ -83,7 +83,7 @@ function checkAdvertisement(field: string, it: BgpAdvertisement, peerIds: Readon
   if (it.aggregateLength4 !== null) numberText(`${field}.aggregateLength4`, it.aggregateLength4, 8, 32)
   if (it.aggregateLength6 !== null) numberText(`${field}.aggregateLength6`, it.aggregateLength6, 16, 128)
   it.peerIds?.forEach((id, index) => {
-    if (!peerIds.has(id)) throw new BgpSettingsError(`${field}.peerIds[${index}]`, 'is no peer of this node')
+    if (!peerIds.has(id)) throw new BgpSettingsError(`${field}.peerIds[${index}]`, 'is not a peer of this node')
   })
 }
 

@@ -1,7 +1,7 @@
 import type { ShardReport } from '@spout/model/node-report'
 import type { ShardReport as LocalShard } from './shard-report.ts'
 
-/** A shard as the control plane is told of it. */
+/** A shard, for the node's report to the control plane. */
 export const reportedShard = ({ shard, state, since, takeovers, lastMove }: LocalShard): ShardReport => ({
   number: shard,
   state,

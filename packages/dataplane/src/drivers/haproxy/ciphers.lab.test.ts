@@ -100,7 +100,7 @@ describe('a listener', () => {
     const driver = lab.driver()
     const ciphers = ['AES\n    bind :1'] as unknown as readonly Cipher[]
     const [applied] = await driver.apply({ put: [sampleWanted(entryOf({ ciphers }))], remove: [] })
-    expect(applied).toMatchObject({ state: 'failed', message: expect.stringContaining('is no cipher') })
+    expect(applied).toMatchObject({ state: 'failed', message: expect.stringContaining('is not a cipher') })
   })
 })
 

@@ -48,8 +48,9 @@ const SHAPES: Readonly<Record<TableKind, TableShape>> = {
 export type Wanted = ReadonlyMap<string, Rendered | null>
 
 /**
- * One table of a domain. Every change, also its making, is one transaction that also writes the generation. After a loss one small read
- * tells whether it was applied. If the kernel refuses a transaction, it is bisected until the bad entry is alone.
+ * One table of a domain. Every change, including its creation, is one transaction that also writes the generation. If
+ * the helper dies meanwhile, one small read tells whether the change was applied. If the kernel refuses a transaction,
+ * it is bisected until the bad entry is alone.
  */
 export class DomainTable {
   readonly #helper: NativeHelper

@@ -22,11 +22,13 @@ export interface TlsFiles {
   readonly list: (slot: number) => string
   /** The fallback certificate of one frontend slot. The file is there only while a process starts. */
   readonly fallback: (slot: number) => string
-  /** The authorities of the clients' certificates of one frontend slot. The file is there only while a process starts. */
+  /**
+   * The authorities of the clients' certificates of one frontend slot. The file is there only while a process starts.
+   */
   readonly clients: (slot: number) => string
   /**
-   * The lists of revoked clients' certificates of one frontend slot. The file is there only while a process starts. With
-   * the placeholder there is no list, and no client gets in.
+   * The lists of revoked clients' certificates of one frontend slot. The file is there only while a process starts.
+   * With the placeholder there is no list, and no client gets in.
    */
   readonly revocations: (slot: number) => string
 }
@@ -41,7 +43,7 @@ export const tlsFiles = (directory: string, certificates: string): TlsFiles => (
   revocations: (slot) => join(directory, `f${slot}.crl`),
 })
 
-/** Writes lists and fallbacks for a process that starts. @returns removes what it needs no more once it has started */
+/** Writes lists and fallbacks for a process that starts. @returns removes the files that only the start needs */
 export async function writeTlsFiles(
   files: TlsFiles,
   frontends: readonly Slot<FrontendShape>[],
@@ -62,7 +64,7 @@ export async function writeTlsFiles(
       await write(files.fallback(id), certificates?.fallback)
       lines.unshift(files.fallback(id))
     } else {
-      // HAProxy warns about a list without any.
+      // HAProxy warns about a list without a certificate.
       await placeholder(files)
       lines.unshift(files.placeholder)
     }
@@ -74,9 +76,9 @@ export async function writeTlsFiles(
 }
 
 /**
- * The entries without certificates whose files are lost, which would keep the process from starting, and its other
- * listeners with it. The process is known to lack them, so the next change that finds the files gives them to it. Until
- * then such a listener has no certificate of that name, or lets no client in; such a backend has no servers.
+ * Removes from the entries the certificates whose files are lost: a process does not start without a file that its
+ * configuration names, and then all its listeners are down. The next change that finds the files adds them again. Until
+ * then the listener lacks that certificate, or admits no client; a backend that needs the file has no servers.
  */
 export async function withKnownFiles(
   files: TlsFiles,
@@ -118,7 +120,7 @@ const without = (
 /**
  * Chain and key of a certificate.
  * @param contentId null for the placeholder
- * @returns null if the file is not there, or not what it was
+ * @returns null if the file does not exist, or its content does not have this id
  */
 export async function readPem(files: TlsFiles, contentId: string | null): Promise<string | null> {
   if (contentId === null) return placeholder(files)
@@ -126,7 +128,7 @@ export async function readPem(files: TlsFiles, contentId: string | null): Promis
   return pem !== null && contentIdOf(pem) === contentId ? pem : null
 }
 
-/** The certificates and lists of revoked ones alone. */
+/** Only the certificates and revocation lists of a file. */
 export const withoutKeys = (pem: string): string =>
   pem.match(/-----BEGIN (CERTIFICATE|X509 CRL)-----[^-]+-----END \1-----\n/g)?.join('') ?? ''
 

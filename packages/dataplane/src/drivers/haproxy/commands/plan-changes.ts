@@ -115,8 +115,9 @@ function frontendChanges(
 }
 
 /**
- * When a frontend's value changes: before its rows are put, between that and the removal of others, or after it. Names
- * behind first labels are looked up as long as there are rows for them, and a default is there as long as rows lead to it.
+ * When to change a frontend's value: before new rows are added, after that and before old rows are removed, or after
+ * the removal. The lookup by label is on as long as there are rows for it, and the default exists as long as rows lead
+ * to it.
  */
 function placeAmongRows(change: Command, { backend }: FrontendValues): 'before' | 'between' | 'after' {
   if (!('map' in change)) return 'between'

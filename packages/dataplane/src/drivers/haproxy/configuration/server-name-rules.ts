@@ -1,17 +1,18 @@
 import type { FrontendShape } from '../sections/shape.ts'
 
-/** Whether connections go by the name that the client asks for. */
+/** Whether the frontend chooses the backend by the name that the client asks for (SNI). */
 export const goesByName = ({ mode, tls, helloMs }: FrontendShape): boolean =>
   helloMs !== undefined || (mode === 'tcp' && tls !== undefined)
 
 /**
- * Rules of a frontend that goes by the name that the client asks for. One that ends TLS knows it.
+ * Rules of a frontend that chooses the backend by the name that the client asks for (SNI). A frontend that ends TLS
+ * knows the name.
  *
- * For one that passes TLS on, `tls-names.lua` reads the ClientHello whenever more of it comes. It finds the backend
- * in the maps that HTTP routes have, too. A client that has not sent all of it in time is closed, and so is one
- * whose bytes are none or do not fit into one buffer.
+ * For a frontend that passes TLS on, `tls-names.lua` reads the ClientHello whenever more of it arrives. It finds the
+ * backend in the same maps as HTTP routes. The connection is closed if the ClientHello does not arrive in time, is
+ * malformed, or does not fit into one buffer.
  *
- * They are in each frontend: in a defaults section 2.6 takes the second look at a connection for the last one.
+ * The rules are in each frontend: in a defaults section 2.6 takes its second look at a connection for the last one.
  */
 export function serverNameRules(
   shape: FrontendShape,
@@ -26,7 +27,7 @@ export function serverNameRules(
   return [
     `    tcp-request inspect-delay ${withinMs}ms`,
     '    tcp-request content set-var(txn.target) lua.target_of_hello',
-    // `WAIT_END` holds once nothing more is waited for.
+    // `WAIT_END` holds when the delay is over, or the buffer is full.
     '    tcp-request content reject if { var(txn.target) -m str wait } WAIT_END',
     '    tcp-request content use-service lua.refuse_name if { var(txn.target) -m str none }',
     otherwise,

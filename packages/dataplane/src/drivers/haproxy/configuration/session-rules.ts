@@ -1,12 +1,12 @@
 import type { CookieAttributes, SessionShape } from '../sections/shape.ts'
 
 /**
- * The rules of a backend whose clients keep their server. A cookie of ours holds the server's name, so nothing is
- * remembered here, and it is worth the same on every node and after a restart. A server that is gone or down is passed
- * over, and the response gets the cookie of the new one.
+ * The rules of a backend whose clients keep their server. Our cookie holds the server's name. So the proxy stores
+ * nothing, and the cookie is valid on every node and after a restart. If its server is gone or down, another one serves
+ * the request, and the response sets the cookie anew.
  *
- * With a cookie of the application, ours is set when the members set theirs, for as long and for the same paths, and
- * counts only while the client sends theirs, too: sessions begin and end with the application's.
+ * If the session belongs to a cookie of the application, our cookie is set when a member sets that one, with the same
+ * attributes. It counts only while the client sends that one, too. So sessions begin and end with the application's.
  */
 export function sessionRules(session: SessionShape | undefined): readonly string[] {
   if (session === undefined) return []
@@ -44,7 +44,7 @@ export function sessionRules(session: SessionShape | undefined): readonly string
           set('; Secure', ' secure'),
         ]
       : [set(secure ? '; Secure' : '')]),
-    // Caches must not give it to others.
+    // Caches must not give the cookie to other clients.
     '    http-response add-header Cache-Control private if !kept',
   ]
 }
@@ -53,8 +53,8 @@ export function sessionRules(session: SessionShape | undefined): readonly string
 const MOST_KEPT_CLIENTS = 8192
 
 /**
- * The rules of a backend that remembers the server of a client's address. The first choice is the hash, which other
- * nodes and later processes make alike. A server that is down is passed over.
+ * The rules of a backend that remembers the server of a client's address. The first choice is the hash, which is the
+ * same on other nodes and in later processes. A client whose server is down gets another one.
  */
 export const keptClientRules = (keepSeconds: number | undefined): readonly string[] =>
   keepSeconds === undefined

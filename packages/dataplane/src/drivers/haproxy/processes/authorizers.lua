@@ -1,16 +1,16 @@
--- Asks a backend whether a request may go on. The rows of the map `authorizers` say which one and how; `authorizers.ts`
--- writes them. Only `txn.authorized` lets a request go on; whatever fails here leaves it unset.
+-- Asks a backend whether a request may go on. The rows of the map `authorizers` name the backend and the question;
+-- `authorizers.ts` writes them. Only a request with `txn.authorized` goes on; any failure here leaves it unset.
 local rows = Map.new(os.getenv("SPOUT_AUTHORIZERS_MAP"), Map._str)
 
 local gmatch = string.gmatch
 
--- Questions under way, of all, of those to one backend, and of those about one list of users. One that is slow takes no
--- room from others.
+-- Most questions under way: in all, to one backend, and about one list of users. So a slow backend leaves room for
+-- others.
 local MOST, MOST_TO_ONE, MOST_TO_LIST = 512, 256, 64
 local WITHIN_S = 10
--- Of a refusal that is passed on.
+-- Most bytes of a refusal's body that a client gets.
 local MOST_BODY = 8000
--- Of a URL that a client comes back to; the location must fit into the buffer.
+-- Most bytes of the URL that a client returns to after signing in: the whole location must fit into the buffer.
 local MOST_RETURN = 4000
 
 local under_way, to_one = 0, {}
@@ -20,9 +20,9 @@ local function end_question(question)
   local others = to_one[question.of] - 1
   under_way, to_one[question.of] = under_way - 1, others > 0 and others or nil
 end
--- A request that goes away ends its action wherever it waits, and what it held is collected.
+-- If a client leaves, HAProxy ends the action wherever it waits. Then the garbage collector ends its question.
 local Question = { __gc = end_question }
--- Of a backend, or of a list of users.
+-- Nil if too many questions are under way. `of` is a backend, or a list of users.
 local function begin_question(of, most)
   if under_way >= MOST or (to_one[of] or 0) >= most then return nil end
   under_way, to_one[of] = under_way + 1, (to_one[of] or 0) + 1
@@ -37,7 +37,7 @@ local function read_names(text)
   for name in gmatch(text, "%.([^.]*)") do names[from_hex(name)] = true end
   return names
 end
--- To a CGI-like server a name with underscores is the same header.
+-- A CGI-like server takes a name with underscores for the same header.
 local function plain(name) return (name:gsub("_", "-")) end
 
 local readers = {
@@ -67,13 +67,13 @@ local readers = {
     }
   end,
   cors = function(ask) ask.is_cors = true end,
-  -- A list of users, which a process of ours knows.
+  -- The content id of a list of users, which `spout-passwords` has.
   users = function(ask, text) ask.users = text end,
-  -- Of the first of two: whether both must let a request in, or one of them.
+  -- In the first of two questions: `all` if both answers must let the request in, `any` if one is enough.
   satisfy = function(ask, text) ask.satisfy = text end,
 }
 
--- What was read, by the row's text; forgotten as a whole when it is many.
+-- Parsed rows by their text. All are forgotten when there are too many.
 local MOST_KEPT = 1000
 local kept, kept_count = {}, 0
 local function read_ask(text)
@@ -89,7 +89,7 @@ end
 local function scheme_of(txn) return txn.sf:ssl_fc() == "1" and "https" or "http" end
 local function host_of(txn) return txn.f:req_fhdr("host", 1) or "" end
 
--- What is said of the request, and no client can say.
+-- Headers that describe the request. A client's own headers of these names are not sent.
 local function told(txn)
   local f, host, pathq = txn.f, host_of(txn), txn.f:pathq() or "*"
   return {
@@ -112,7 +112,7 @@ local function target_of(txn, ask)
   return ask.prefix .. (pathq:sub(1, 1) == "/" and pathq or "/")
 end
 
--- Nil for a request that cannot be asked about.
+-- The text of the question; nil for a request about which no question can be written.
 local function text_of(txn, ask, backend)
   local method = ask.method or txn.f:method()
   if method == "CONNECT" then return nil end
@@ -139,7 +139,7 @@ local function text_of(txn, ask, backend)
   return own_requests.proxy_line(txn.f) .. table.concat(lines, "\r\n") .. "\r\n\r\n"
 end
 
--- The header of one answer; nil where there is none. Lines of it are pairs of name and value.
+-- Reads the header of a response; nil if none comes. Its lines are pairs of name and value.
 local function read_header(socket, until_s)
   local first = socket:receive("*l")
   local status = first ~= nil and tonumber(first:match("^HTTP/1%.[01] (%d%d%d)")) or nil
@@ -172,21 +172,21 @@ local function ask_backend(socket, text)
     answer = read_header(socket, until_s)
   until answer == nil or answer.status >= 200
   local length = answer ~= nil and tonumber(value_of(answer, "content-length")) or nil
-  -- What a client is told with a refusal.
+  -- The client gets the body of a refusal.
   if length ~= nil and length > 0 and length <= MOST_BODY and (answer.status == 401 or answer.status == 403) then
     answer.body = socket:receive(length)
   end
   return answer
 end
 
--- A client's own headers of these names never get further, whatever was answered.
+-- Removes a client's own headers of the names that the answer may set.
 local function remove_taken(txn, ask)
   for name in pairs(txn.http:req_get_headers()) do
     if ask.is_taken[plain(name)] then txn.http:req_del_header(name) end
   end
 end
 
--- False: one found no room.
+-- Copies headers of the answer to the request. False if one does not fit into the buffer.
 local function take_headers(txn, ask, answer)
   remove_taken(txn, ask)
   for _, line in ipairs(answer.lines) do
@@ -224,12 +224,12 @@ local function location_of(txn, to)
   return location .. (to.path:find("?", 1, true) == nil and "?" or "&") .. to.parameter .. "=" .. from
 end
 
--- Headers of a refusal that the client gets.
+-- Headers of a refusal that are passed on to the client.
 local PASSED_ON = {
   "www-authenticate", "cache-control", "content-type", "content-language", "content-encoding", "retry-after",
 }
 
--- Status, header lines, an empty line and the body, for the service behind this.
+-- Status, header lines, an empty line and the body, as service `refuse` reads them.
 local function refusal_text(status, headers, body)
   local lines = { tostring(status) }
   for _, header in ipairs(headers) do lines[#lines + 1] = header[1] .. ": " .. header[2] end
@@ -271,7 +271,7 @@ local function is_preflight(f)
     and f:req_fhdr("access-control-request-method") ~= nil
 end
 
--- What one of those says who are asked: its answer, or why there is none.
+-- The answer to one question, or one of these two if there is none.
 local FAILED, BUSY = { status = 500, lines = {} }, { status = 503, lines = {} }
 local function answer_of(txn, ask, backend)
   if backend == nil or backend == "none" then return FAILED end
@@ -284,7 +284,7 @@ local function answer_of(txn, ask, backend)
   socket:close()
   end_question(question)
   if not is_asked or answer == nil then return FAILED end
-  -- Too many passwords of this list wait to be compared.
+  -- Too many passwords wait to be compared with this list.
   if ask.users ~= nil and answer.status == 503 then return BUSY end
   return answer
 end
@@ -292,7 +292,7 @@ end
 local function lets_in(answer) return answer.status >= 200 and answer.status <= 299 end
 local function is_refusal(answer) return answer.status == 401 or answer.status == 403 end
 
--- Does what an answer says. Without `authorized` the request is answered with 500 behind this.
+-- Acts on an answer. If `txn.authorized` stays unset, a later rule answers the request with 500.
 local function follow(txn, ask, answer)
   if is_refusal(answer) then return refuse(txn, ask, answer) end
   if answer == BUSY then return txn:done(txn:reply({ status = 503 })) end
@@ -303,8 +303,8 @@ local function follow(txn, ask, answer)
   txn:set_var("txn.authorized", "yes")
 end
 
--- One of two is enough, and the first did not let the request in. What failed is said before what was refused, and 401,
--- which says what would help, before 403; as nginx does.
+-- One of two answers is enough, and the first did not let the request in. If neither does, the client gets a failure
+-- rather than a refusal, and 401, which tells what would help, rather than 403. nginx does the same.
 local function follow_either(txn, ask, first, other, last)
   if not lets_in(last) and (not is_refusal(first) or last.status == 403) then return follow(txn, ask, first) end
   if last.status == 401 then
@@ -320,7 +320,7 @@ core.register_action("authorize", { "http-req" }, function(txn)
   local text = rows:lookup(key .. "/ask")
   if text == nil then return end
   local ask = read_ask(text)
-  -- The filter behind this answers it.
+  -- A later filter answers it.
   if ask.is_cors and is_preflight(txn.f) then return txn:set_var("txn.authorized", "preflight") end
   local answer = answer_of(txn, ask, rows:lookup(key .. "/by"))
   if ask.satisfy == nil or (ask.satisfy == "all" and not lets_in(answer)) then return follow(txn, ask, answer) end
@@ -328,7 +328,7 @@ core.register_action("authorize", { "http-req" }, function(txn)
   if second == nil then return end
   local other = read_ask(second)
   if ask.satisfy == "any" and lets_in(answer) then
-    -- Nobody is asked who could say what these are.
+    -- The second question is not asked, so no answer sets these headers.
     remove_taken(txn, other)
     return follow(txn, ask, answer)
   end

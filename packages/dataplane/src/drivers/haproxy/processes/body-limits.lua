@@ -1,7 +1,8 @@
--- Bodies that are longer than a route or a class allows: see body-limits.ts and request-sizes.ts. And answers to requests
--- whose body is still to come.
+-- Refuses bodies that are longer than a route or a class allows (see body-limits.ts and request-sizes.ts), and answers
+-- requests whose body has not arrived completely.
 
--- A client that sends looks for an answer late, or never if its connection is cut: so much more is read and thrown away.
+-- Many clients read the answer only after they have sent the body, and never if the connection is reset before. So at
+-- most this many bytes more are read and thrown away.
 local MOST_DRAINED = 16777216
 
 local function drain(applet)
@@ -13,9 +14,9 @@ local function drain(applet)
   end
 end
 
--- Over HTTP/1 a client is told at once. A stream of HTTP/2 would be reset when it is left with a body to come, and its
--- answer with it.
--- Headers are pairs of name and value. A global, since authorizers refuse such requests, too.
+-- Answers a request whose body is still arriving. Over HTTP/1 it answers at once and reads on afterwards. Over HTTP/2
+-- it reads first, since HAProxy resets a stream that is answered before its end, and the client loses the answer.
+-- Headers are pairs of name and value. A global, since `authorizers.lua` calls it.
 function answer_unread(applet, status, headers, body)
   local is_at_once = applet.f:fc_http_major() == 1
   if not is_at_once then drain(applet) end
@@ -36,8 +37,9 @@ end)
 
 core.register_service("too_large", "http", function(applet) answer_unread(applet, 413, {}, "") end)
 
--- Counts what comes. From the limit on nothing more is passed on, and the message never ends for the member. The limit is
--- an argument, or a variable of the request; a body whose length is told was looked at by a rule.
+-- A filter that counts the bytes of a body. Beyond the limit it passes nothing on, and the message never ends for the
+-- member. The limit is the filter's argument, or `txn.body`. It skips bodies with a declared length (`txn.told`), which
+-- a rule has checked.
 local Count = { id = "spout-count-body", flags = filter.FLT_CFG_FL_HTX }
 Count.__index = Count
 function Count:new() return setmetatable({}, { __index = self }) end
@@ -48,12 +50,12 @@ function Count:http_headers(txn, message)
 end
 function Count:http_payload(txn, message)
   local length = message:input()
-  -- What is called input has trailers in it, and the mark of their end, so what seems to be too much is looked at.
+  -- `input` also counts trailers and the mark of their end. So the body itself is measured if the sum is too much.
   if length > self.left then length = #(message:body() or "") end
   self.left = self.left - length
   if self.left >= 0 then return end
   txn:set_var("txn.over", true)
-  -- HAProxy knows no other way to end a request here. A daemon says nothing of it.
+  -- HAProxy has no other way to end a request here. As a daemon it does not print the error.
   if self.left < -MOST_DRAINED then error("the body is too large") end
   if message:input() > 0 then message:remove() end
 end

@@ -109,7 +109,7 @@ async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<
   }
 }
 
-/** Counters of frontend slots that entries took over count for these entries from now on. */
+/** From now on the counters of a frontend slot count for the entry that took the slot over. */
 async function countFromHere({ counters }: CurrentProxy, proxy: RunningProxy, moves: readonly Move[]): Promise<void> {
   const given = moves.flatMap(({ placedBefore, placedAfter }) => {
     const had = new Set(placedBefore.frontends.map(({ slot }) => slot))

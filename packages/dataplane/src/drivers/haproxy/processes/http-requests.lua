@@ -1,8 +1,12 @@
--- What HAProxy's rules cannot say without a tenant's text in the configuration. Requests are tested for what is no key of
--- a map (parts of texts, regular expressions, headers, cookies, queries, sources, clients' certificates), and for cookies
--- of applications; they and their responses are changed by filters. The rows of the maps `tests` and `filters` say what;
--- `test-rows.ts` and `filter-text.ts` write them. A name under which rows are says what they hold, so what was read once
--- is kept. HAProxy of Debian gives `lua-load` no arguments, so the maps' paths are in the environment.
+-- Does with requests what HAProxy's rules could only do with a tenant's text in the configuration:
+--
+-- - It tests them for what cannot be the key of a map: parts of texts, regular expressions, headers, cookies, queries,
+--   sources, clients' certificates. The rows of the map `tests` hold the tests; `test-rows.ts` writes them.
+-- - It changes requests and responses. The rows of the map `filters` hold the steps; `filter-text.ts` writes them.
+-- - It reads the cookies of applications, by which sessions begin and end.
+--
+-- Rows have a hash of their content as their name, so a parsed row never becomes outdated. Debian's HAProxy gives
+-- `lua-load` no arguments, so the maps' paths are in the environment.
 local rows = Map.new(os.getenv("SPOUT_TESTS_MAP"), Map._str)
 local hosts = Map.new(os.getenv("SPOUT_HOSTS_MAP"), Map._str)
 
@@ -12,7 +16,7 @@ local function from_hex(text)
   return (text:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
--- What was read, by key of the map; forgotten as a whole when it has grown beyond what is in use.
+-- Parsed rows by key of the map. All are forgotten when there are more than can be in use.
 local MOST_KEPT = 20000
 local kept, kept_count = {}, 0
 local function read_once(key, read)
@@ -25,7 +29,7 @@ local function read_once(key, read)
   return known
 end
 
--- A table of two bytes for each state and class of bytes: the next state. See the automaton of the model.
+-- An automaton of the model. Its table `next` has two bytes for each state and class of bytes: the next state.
 local function read_automaton(key)
   local parts, piece = {}, 0
   while true do
@@ -63,7 +67,7 @@ local compares = {
   within = function(address, value) return core.match_addr(address, value) end,
 }
 
--- The texts of a request under a subject, one after the other, until `fits` takes one.
+-- These call `fits` with the texts of a request, one after the other, until it accepts one.
 local function any_line(txn, name, fits)
   for at = 1, txn.f:req_fhdr_cnt(name) do
     if fits(txn.f:req_fhdr(name, at)) then return true end
@@ -108,7 +112,8 @@ local subjects = {
   end,
 }
 
--- Anybody can make a certificate with any name: one that does not fit, but is let in, is none.
+-- A certificate that is not valid counts as none, even where the listener accepts it: anybody can make one with any
+-- name.
 local function has_certificate(txn)
   return txn.sf:ssl_c_used() == "1" and txn.sf:ssl_c_verify() == "0"
 end
@@ -153,7 +158,7 @@ local function read_choice(key)
   end
 end
 
--- Which of the routes of the choice in `txn.choice` takes the request: its number from 0, or `any`.
+-- The number, from 0, of the first route of choice `txn.choice` that matches the request; `any` if none does.
 core.register_fetches("route_that_takes", function(txn)
   local choice = read_once(txn.f:fe_name() .. "/" .. txn:get_var("txn.choice"), read_choice)
   for number = 1, #choice do
@@ -176,7 +181,7 @@ core.register_fetches("has_session", function(txn)
   return subjects.cookie(txn, name, function(text) return text ~= "" end) and "yes" or "no"
 end)
 
--- What the request has under it.
+-- The value of that cookie; empty if the request does not have it.
 core.register_fetches("session_of_cookie", function(txn)
   local name, found = from_hex(txn:get_var("txn.cookie_name")), ""
   subjects.cookie(txn, name, function(text)
@@ -186,8 +191,8 @@ core.register_fetches("session_of_cookie", function(txn)
   return found
 end)
 
--- The attributes with which the response sets that cookie, such as `; Path=/; HttpOnly`, at least `;`. Empty: it does
--- not.
+-- The attributes with which the response sets that cookie, such as `; Path=/; HttpOnly`, or `;` without any. Empty if
+-- the response does not set it.
 core.register_fetches("scope_of_new_session", function(txn)
   local name = from_hex(txn:get_var("txn.cookie_name"))
   for at = 1, txn.f:res_fhdr_cnt("set-cookie") do
@@ -197,9 +202,9 @@ core.register_fetches("scope_of_new_session", function(txn)
   return ""
 end)
 
--- Filters of a route.
+-- The filters of routes.
 local filters = Map.new(os.getenv("SPOUT_FILTERS_MAP"), Map._str)
--- Those of one pool of a route.
+-- The filters of single pools of routes.
 local share_filters = Map.new(os.getenv("SPOUT_SHARE_FILTERS_MAP"), Map._str)
 
 local function read_list(text)
@@ -214,7 +219,7 @@ local function contains(values, wanted)
   return false
 end
 
--- A path whose first elements are replaced; nil for one that begins with others.
+-- The path with its prefix `from` replaced by `to`; nil if it does not begin with `from`.
 local function with_prefix(path, from, to)
   if path == nil or sub(path, 1, #from) ~= from then return nil end
   local rest = sub(path, #from + 1)
@@ -223,8 +228,8 @@ local function with_prefix(path, from, to)
   return new == "" and "/" or new
 end
 
--- What a step does to a request or a response. The order of steps is that of the text. A header that finds no room in the
--- proxy's buffer is left out without a word, so what is written is read back: false says that it is not there.
+-- The steps of filters, by their word. HAProxy silently omits a header that does not fit into its buffer. So a step
+-- reads back what it wrote, and returns false if it is not there.
 local request_steps = {
   ["request-del"] = function(http, name) http:req_del_header(name) end,
   ["request-set"] = function(http, name, value, txn)
@@ -287,7 +292,8 @@ local function filters_of_share(txn)
   return read_once(txn.f:fe_name() .. "/" .. txn:get_var("txn.ownfilter"), read_share_filters)
 end
 
--- An origin in lower case: `*`, the same text, or `scheme://*.name` for any name below.
+-- Whether a list allows an origin, given in lower case. An item is `*`, an origin, or `scheme://*.name` for all names
+-- below `name`.
 local function is_allowed(origins, origin)
   for at = 1, #origins do
     local allowed = origins[at]
@@ -301,14 +307,14 @@ local function is_allowed(origins, origin)
   return false
 end
 
--- What a response says to this origin; nil: nothing. Where it depends on the origin, caches are told.
+-- The value of `Access-Control-Allow-Origin` for an origin; nil if it is not allowed.
 local function allowed_origin(cors, origin)
   if not is_allowed(cors.origins, origin:lower()) then return nil end
   if contains(cors.origins, "*") and not cors.credentials then return "*" end
   return origin
 end
 
--- `*` does not go with credentials, so what was asked for is answered.
+-- Browsers do not accept `*` together with credentials, so the answer repeats what the browser asked for.
 local function allowed_names(values, asked)
   if contains(values, "*") then return asked or "" end
   return table.concat(values, ", ")
@@ -325,14 +331,14 @@ local function answer_preflight(txn, cors, origin)
     if headers ~= "" then reply:add_header("Access-Control-Allow-Headers", headers) end
     if cors.credentials then reply:add_header("Access-Control-Allow-Credentials", "true") end
     reply:add_header("Access-Control-Max-Age", cors.age)
-    -- Browsers look for it in the response itself (Fetch, section 3.2.3); Gateway API's conformance wants it here, too.
+    -- Browsers read it in the response itself (Fetch, section 3.2.3). Gateway API's conformance tests want it, too.
     if cors.exposed ~= "" then reply:add_header("Access-Control-Expose-Headers", cors.exposed) end
   end
   reply:add_header("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
   txn:done(reply)
 end
 
--- A client with long headers of its own must not get rid of ours.
+-- If one of our headers does not fit, the request is refused. Otherwise a client could remove it by long headers.
 local function change_request(txn, steps)
   for at = 1, #steps do
     local step = steps[at]
@@ -340,7 +346,7 @@ local function change_request(txn, steps)
   end
 end
 local function change_response(txn, read)
-  -- The route went while the member worked, and what it said of the response is not known any more.
+  -- The route was removed before the response came, so its filters are unknown now.
   if read == nil then return txn:done(txn:reply({ status = 502 })) end
   local steps = read.response
   for at = 1, #steps do
@@ -375,6 +381,7 @@ core.register_action("filter_response", { "http-res" }, function(txn)
   for _, name in ipairs({ "origin", "credentials" }) do http:res_del_header("access-control-allow-" .. name) end
   http:res_del_header("access-control-expose-headers")
   local allowed = origin ~= nil and allowed_origin(cors, origin) or nil
+  -- Tells caches that the response depends on the origin.
   if allowed ~= "*" then http:res_add_header("vary", "Origin") end
   if allowed == nil then return end
   http:res_set_header("access-control-allow-origin", allowed)
@@ -382,7 +389,7 @@ core.register_action("filter_response", { "http-res" }, function(txn)
   if cors.exposed ~= "" then http:res_set_header("access-control-expose-headers", cors.exposed) end
 end)
 
--- The path of a redirect with other first elements; its query stays.
+-- Replaces the prefix of a redirect's path; the query stays.
 core.register_action("replace_prefix", { "http-req" }, function(txn)
   local from, to = txn:get_var("txn.replace"):match("^(%x*):(%x*)$")
   local path, query = txn:get_var("txn.path"):match("^([^?]*)(.*)$")
@@ -390,13 +397,13 @@ core.register_action("replace_prefix", { "http-req" }, function(txn)
   if new ~= nil then txn:set_var("txn.path", new .. query) end
 end)
 
--- Names, among them `*.` and a domain, that stand in one text.
+-- Parses names with commas between them. A name may be `*.` and a domain.
 local function read_names(text)
   local names = {}
   for name in gmatch(text, "[^,]+") do names[name] = true end
   return names
 end
--- The narrowest of the names that has the host; an empty one: none has.
+-- The narrowest of the names that covers the host; empty if none does.
 local function narrowest(names, host)
   if names[host] then return host end
   local behind = host:match("^[^.]*%.(.+)$")
@@ -406,8 +413,8 @@ local function narrowest(names, host)
   end
   return ""
 end
--- 421 (RFC 9110 section 15.5.20) for a request whose host is of another name than what its connection asked for: clients
--- repeat it on a connection of its own.
+-- Answers 421 (RFC 9110 section 15.5.20) to a request whose host is covered by another name than the one that its
+-- connection asked for. Clients repeat it on a connection of its own.
 core.register_action("refuse_misdirected", { "http-req" }, function(txn)
   local text = hosts:lookup(txn.f:fe_name())
   if text == nil then return end
@@ -416,8 +423,9 @@ core.register_action("refuse_misdirected", { "http-req" }, function(txn)
   if narrowest(names, host) ~= narrowest(names, asked) then txn:done(txn:reply({ status = 421 })) end
 end)
 
--- Buckets of clients, by limit and client: the tokens and when there were so many. Two generations bound their number:
--- beyond it, those that were not used for longest are forgotten, and those clients begin anew.
+-- Token buckets, by limit and client: the number of tokens, and the time of that number. There are two generations of
+-- at most this many. When the young one is full, the old one is forgotten: its clients, which made no request for the
+-- longest time, begin with a full bucket.
 local MOST_BUCKETS = 10000
 local young, old, young_count = {}, {}, 0
 local function bucket_of(key, most, at)
@@ -429,8 +437,8 @@ local function bucket_of(key, most, at)
   return bucket
 end
 
--- Takes a token for a request whose route has a rate (`txn.rate`). Without one `txn.again` says after how many seconds
--- there will be.
+-- Takes a token for a request whose route limits the rate (`txn.rate`). If there is none, it sets `txn.again` to the
+-- seconds until there is one.
 core.register_action("take_token", { "http-req" }, function(txn)
   local requests, seconds, burst = txn:get_var("txn.rate"):match("^(%d+)/(%d+)/(%d+)$")
   local per_second, most = requests / seconds, burst + 1
@@ -446,12 +454,13 @@ core.register_action("take_token", { "http-req" }, function(txn)
   end
 end)
 
--- Retries of a route, between the relays `retry-<n>` and `attempt`: see relays.ts.
+-- These three make the retries of a route, between the relays `retry-<n>` and `attempt`: see relays.ts.
 core.register_action("back_off", { "http-req" }, function(txn)
   core.msleep(tonumber(txn:get_var("txn.back_off")))
 end)
 
--- 425 asks for another attempt, so a member's own 425 goes there under another name.
+-- Status 425 tells the relay to try again. So a member's own 425 reaches the relay as 200, with the real status in a
+-- header.
 core.register_action("ask_again", { "http-res" }, function(txn)
   local status = txn.f:status()
   local again = find(txn:get_var("txn.codes"), "." .. status .. ".", 1, true) ~= nil

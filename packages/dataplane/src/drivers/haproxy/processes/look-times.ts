@@ -1,4 +1,4 @@
-/** A request that a leaving server has ends soon after it left, as a rule. Then each look comes after twice the time. */
+/** Pause before the first look: most requests to a removed server end soon. Each pause is twice the one before. */
 const FIRST_LOOK_MS = 25
 /**
  * At most this many sweep periods pass between two looks at servers whose connections continue while nothing waits for
@@ -6,7 +6,7 @@ const FIRST_LOOK_MS = 25
  */
 const MOST_SWEEPS = 8
 
-/** When the next look at servers and slots that leave is due. */
+/** Decides when the next look at removed servers and released slots is due. */
 export class LookTimes {
   readonly #sweepEveryMs: number
   #inMs = FIRST_LOOK_MS
@@ -15,17 +15,17 @@ export class LookTimes {
     this.#sweepEveryMs = sweepEveryMs
   }
 
-  /** Whether a look that was arranged is later than one after a change. */
+  /** Whether the pause has grown, so that a change must bring the next look forward. */
   get isLate(): boolean {
     return this.#inMs > FIRST_LOOK_MS
   }
 
-  /** Something else leaves now. */
+  /** Another server was removed, or another slot released. */
   restart(): void {
     this.#inMs = FIRST_LOOK_MS
   }
 
-  /** The look was made, and the next one comes later. */
+  /** A look was made, so the next pause is longer. */
   made(left: Left): void {
     this.#inMs = 2 * Math.min(this.#inMs, this.#most(left))
   }
@@ -40,7 +40,7 @@ export class LookTimes {
   }
 }
 
-/** The reason for a look. */
+/** What the last look left to do. */
 export interface Left {
   /** Milliseconds until connections of a server are ended; 0 if they are being ended (see `Drains`). */
   readonly endsInMs: number

@@ -1,20 +1,21 @@
--- Copies of requests for the mirrors of a route. The rows of the map `mirrors` say which backends get them and how often;
--- `mirrors.ts` says where copies go. A copy is sent by a task of its own, which no client waits for.
+-- Sends copies of requests to the mirrors of a route. The rows of the map `mirrors` name the backends and the part of
+-- the requests that each gets. Copies go to the frontend of `mirrors.ts`. A task of its own sends each copy, so that no
+-- client waits for it.
 local mirrors = Map.new(os.getenv("SPOUT_MIRRORS_MAP"), Map._str)
 
--- Copies under way, of all and of those to one backend. A mirror that is slow takes no room from others.
+-- Most copies under way: in all, and to one backend. So a slow mirror leaves room for others.
 local MOST, MOST_TO_ONE = 128, 32
--- Of a body that is copied. With the header it must fit into one buffer.
+-- Most bytes of a body that is copied. With the header it must fit into one buffer.
 local MOST_BYTES = 15000
--- A copy is given up after this time, and once so much of its response was read.
+-- A copy ends after this time, or when this many bytes of its response have been read.
 local WITHIN_S, MOST_READ = 10, 1000000
 
 local under_way, to_backend, not_made = 0, {}, 0
 
--- Which backends get a copy of the request: `txn.copies`, names behind spaces. Unset for none.
+-- Sets `txn.copies` to the backends that get a copy of the request, each after a space. Leaves it unset for none.
 core.register_action("choose_mirrors", { "http-req" }, function(txn)
   local f = txn.f
-  -- A copy is not copied again, so that no circle of mirrors goes on.
+  -- A copy is not copied again: mirrors that lead to each other would never end.
   if f:req_fhdr("x-spout-mirrored") ~= nil then return end
   local key = f:fe_name() .. "/" .. txn:get_var("txn.mirrors") .. "/"
   local chosen, at = "", 0
@@ -67,7 +68,7 @@ end
 core.register_action("copy_request", { "http-req" }, function(txn)
   local f = txn.f
   local length, body = f:req_fhdr("content-length"), f:req_body() or ""
-  -- The header left too little room for it.
+  -- Not all of the body fitted into the buffer beside the header.
   if #body ~= tonumber(length or 0) then
     not_made = not_made + 1
     return

@@ -1,9 +1,10 @@
--- Requests that the proxy makes of its own, for a client's request: copies (`mirrors.lua`) and questions
--- (`authorizers.lua`). They go to a frontend of the process (`mirrors.ts`), which passes each to the backend that a header
--- names. Loaded before the programs that use it; the only global of ours.
+-- The parts of requests that the proxy itself makes because of a client's request: copies (`mirrors.lua`) and questions
+-- (`authorizers.lua`). They go to a frontend of the process (`mirrors.ts`), which passes each to the backend that a
+-- header names. Loaded before the programs that use this global.
 own_requests = { socket = "unix@/mirrors" }
 
--- Whether a header belongs to the connection (RFC 9110 section 7.6.1), or is said anew.
+-- Headers that are not copied from the client's request: those of its connection (RFC 9110 section 7.6.1), and those
+-- that are written anew.
 local LEFT_OUT = {}
 for _, name in ipairs({
   "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
@@ -11,11 +12,11 @@ for _, name in ipairs({
 }) do LEFT_OUT[name] = true end
 function own_requests.is_left_out(name) return LEFT_OUT[name] == true end
 
--- Methods of requests that have no body where they do not tell its length.
+-- Methods whose requests have no body unless they declare its length.
 local WITHOUT_BODY = { GET = true, HEAD = true, DELETE = true, OPTIONS = true, TRACE = true }
 function own_requests.has_no_body(method) return WITHOUT_BODY[method] == true end
 
--- Begins with a PROXY header, so that the backend knows the client's address.
+-- The PROXY header that a request begins with. By it the backend knows the client's address.
 function own_requests.proxy_line(f)
   local source, destination = f:src(), f:dst()
   if source == nil or destination == nil then return "PROXY UNKNOWN\r\n" end
@@ -25,7 +26,7 @@ end
 
 function own_requests.backend_line(backend) return "x-spout-mirror: " .. backend end
 
--- The name that the client asked for by SNI; nil without one.
+-- The header with the name that the client asked for by SNI; nil if it asked for none.
 function own_requests.name_line(txn)
   local name = txn:get_var("sess.sni")
   return name ~= nil and "x-spout-sni: " .. name or nil

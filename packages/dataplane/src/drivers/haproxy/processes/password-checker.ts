@@ -14,7 +14,7 @@ import { makeProxyDirectory, type ProxyFiles, proxyFiles } from './proxy-files.t
 
 export interface PasswordCheckerOptions {
   readonly place: ProxyPlace
-  /** User and group that the process runs as: the proxy's, which alone asks it. */
+  /** User and group that the process runs as. They are those of the proxy, its only client. */
   readonly uid: number
   readonly host: ProxyHost
   readonly options: HaproxyOptions
@@ -23,9 +23,9 @@ export interface PasswordCheckerOptions {
 }
 
 /**
- * The process of one domain that compares passwords (`native/passwords`). It is there while routes ask for passwords,
- * outlives the agent, and is given each list of users before the proxy is told of it. All its operations run in the
- * domain's mutex.
+ * The process of one domain that compares passwords (`native/passwords`). It exists while routes ask for passwords, and
+ * outlives the agent. It gets each list of users before the proxy gets a route that uses the list. All operations run
+ * in the domain's mutex.
  */
 export class PasswordChecker {
   readonly #given: PasswordCheckerOptions
@@ -58,7 +58,7 @@ export class PasswordChecker {
     else await this.#connect().catch(() => endPasswordsOf(this.#files.passwords.pid))
   }
 
-  /** Gives the process the lists of these entries. @returns why not, by key of those that need lists that it lacks */
+  /** Gives the process the lists of these entries. @returns the failures, by key of the entries whose lists it lacks */
   async provide(put: readonly RenderedEntry[]): Promise<ReadonlyMap<string, Outcome>> {
     const asking = put.filter(({ users }) => users !== undefined)
     if (asking.length === 0) return NOTHING
@@ -75,7 +75,7 @@ export class PasswordChecker {
     }
   }
 
-  /** These entries are in place now. Lists that none names are forgotten after a while. */
+  /** Records that these entries are in force. Lists that no entry names are forgotten after a while. */
   note(put: readonly RenderedEntry[], outcomes: ReadonlyMap<string, Outcome>, remove: readonly string[]): void {
     let mayBeUnused = false
     for (const key of remove) mayBeUnused = this.#users.delete(key) || mayBeUnused
@@ -89,7 +89,7 @@ export class PasswordChecker {
     if (mayBeUnused) this.forgetLater()
   }
 
-  /** Also what an earlier agent left and nothing names. */
+  /** After a while, makes the process forget the lists that no entry names, also those of an earlier agent. */
   forgetLater(): void {
     if (this.#socket === null || this.#timer !== null) return
     this.#timer = this.#given.clock.setTimer(() => {

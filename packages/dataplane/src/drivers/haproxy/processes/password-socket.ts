@@ -26,7 +26,7 @@ export class PasswordSocket {
     return new Set((await this.#ask('list\n')).split(' ').filter((id) => id !== ''))
   }
 
-  /** @param list as it is kept in its file @throws Error for one that it does not take */
+  /** @param list the content of its file @throws Error if the process refuses it */
   async put(contentId: string, list: string): Promise<void> {
     const reply = await this.#ask(`put ${contentId} ${list.length}\n${list}`)
     if (reply !== 'ok') throw new Error(reply)

@@ -6,8 +6,8 @@ import type { CurrentProxy } from './current-proxy.ts'
 import type { DomainProxyOptions } from './domain-proxy-options.ts'
 
 /**
- * What a proxy's processes ask of the agent and tell it: requests for figures, and a line for each request. There are
- * sockets for both while a listener needs them.
+ * The ways from a proxy's processes to the agent: a socket, on which they ask for figures, and a pipe, to which they
+ * write a line for each request. Each exists while a listener needs it.
  */
 export class ProxyFeeds {
   readonly #given: DomainProxyOptions
@@ -45,7 +45,7 @@ export class ProxyFeeds {
     this.#told = null
   }
 
-  /** Listens for requests for figures while a listener answers with them. Without the socket it answers 503. */
+  /** Opens the socket for figures while a listener answers with them. Without it such a listener answers 503. */
   async #followMetrics(put: readonly RenderedEntry[]): Promise<void> {
     const { metricsOf, uid, log, place } = this.#given
     const { assignments, launcher } = this.#current

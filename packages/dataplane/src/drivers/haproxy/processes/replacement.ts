@@ -2,7 +2,7 @@ import { ProxyLost } from '../commands/stats-socket.ts'
 import { closingSockets } from '../place/closing-sockets.ts'
 import type { CurrentProxy } from './current-proxy.ts'
 
-// When the process of a proxy is replaced by another, and when the old ones may go. Called one at a time.
+// Decides when the process of a proxy is replaced, and when replaced processes end. Calls must not overlap.
 
 /**
  * Replaces the process if it has clients. The new process accepts connections; the old one closes each connection after
@@ -18,8 +18,8 @@ export async function closeGracefully(current: CurrentProxy, since: string): Pro
 }
 
 /**
- * Whether the process or one that it replaced has clients, or a socket still sends the end of a response. A process that
- * does not answer may have some: other nodes would stop sending on their packets.
+ * Whether the process or one that it replaced has clients, or a socket still sends the end of a response. A process
+ * that does not answer may have some: other nodes would stop sending on their packets.
  * @param processes counts of all proxies' processes by configuration file
  */
 export async function isBusy(current: CurrentProxy, processes: ReadonlyMap<string, number>): Promise<boolean> {

@@ -89,7 +89,7 @@ export class SlotUpkeep {
     if (running === null || closed) return
     const due = drains.due()
     if (due.length > 0) drains.follow(due, await running.execute(due))
-    // Servers that drain use theirs. HAProxy would delete the file of authorities all the same.
+    // Draining servers still use their files, and HAProxy would delete a file of authorities in use.
     const unused = drains.size === 0 ? this.#unused() : []
     if (unused.length > 0) await running.execute(unused)
     const { frontends, backends } = this.#current.assignments.slots
@@ -112,7 +112,7 @@ export class SlotUpkeep {
     return true
   }
 
-  /** Certificates and authorities that no server uses any more, nor will. */
+  /** Deletes certificates and authorities that no server uses or will use. */
   #unused(): readonly Command[] {
     const { assignments, running } = this.#current
     if (running === null) return []

@@ -11,8 +11,8 @@ const NO_SOCKETS = /sockets from the old process/
 const ALERT = /^\[ALERT\]\s*(?:\(\d+\) : )?(.*)$/gm
 
 /**
- * Starts an HAProxy daemon, again if the process that it replaces handed over no sockets in time: that one goes on as
- * before then.
+ * Starts an HAProxy daemon. Tries again if the process that it replaces did not hand over its sockets in time; that
+ * process then continues as before.
  * @param run runs the command to its end; throws ExecError
  * @throws Error with HAProxy's own words
  */

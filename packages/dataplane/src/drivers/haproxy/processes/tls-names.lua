@@ -1,20 +1,20 @@
--- Where a connection goes whose TLS is passed on, or ended: by the name that its client asks for (SNI, RFC 6066 section 3).
--- HAProxy's own `req.ssl_sni` reads the first TLS record alone, and a ClientHello may be in several (RFC 8446 section 5.1).
--- `route-rows.ts` writes the rows: here the ones for all paths count. The maps' paths are in the environment, as those of
--- `http-requests.lua` are.
+-- Finds the backend of a TLS connection by the name that its client asks for (SNI, RFC 6066 section 3), whether TLS is
+-- passed on or ended. HAProxy's own `req.ssl_sni` reads only the first TLS record, but a ClientHello may have several
+-- (RFC 8446 section 5.1). `route-rows.ts` writes the rows; only those for all paths count here. The maps' paths are in
+-- the environment, as in `http-requests.lua`.
 local function map(name, compare) return Map.new(os.getenv("SPOUT_" .. name .. "_MAP"), compare) end
 local backends, defaults, shares = map("BACKEND", Map._str), map("DEFAULTS", Map._str), map("SHARES", Map._str)
--- By prefix, as the rules of HTTP look into it: the process keeps one tree of it then.
+-- By prefix, as the rules of HTTP frontends look it up. So the process has only one tree of this map.
 local paths = map("PATHS", Map._beg)
 
 local byte, sub, unpack = string.byte, string.sub, string.unpack
 
--- Each further piece of a ClientHello is read with all before it, so the work is bounded by the number of records.
+-- Each piece that arrives makes all earlier ones be read again, so the number of records bounds the work.
 local MOST_RECORDS = 32
 local MOST_IN_RECORD = 16384
 local HANDSHAKE, CLIENT_HELLO, SERVER_NAME, HOST_NAME = 22, 1, 0, 0
 
--- The ClientHello without its header; nil while it is not complete. An error: it is none.
+-- Returns the ClientHello without its header; nil if it is not complete yet. Raises an error if it is no ClientHello.
 local function client_hello(data)
   local at, pieces, missing = 1, {}, nil
   for _ = 1, MOST_RECORDS do
@@ -35,7 +35,7 @@ local function client_hello(data)
   error("too many records")
 end
 
--- The name that a ClientHello asks for; nil: none. An error: it is broken.
+-- Returns the name that a ClientHello asks for; nil for none. Raises an error if it is malformed.
 local function server_name(hello)
   local _, extensions, at
   -- Version and random.
@@ -62,15 +62,15 @@ local function server_name(hello)
   return nil
 end
 
--- As keys have it. A text that is no host name is in no key, and counts as none.
+-- The name as keys contain it; nil for a text that is not a host name.
 local function host_of(name)
   if name == nil or #name > 254 then return nil end
   local host = name:lower():match("^(.-)%.*$")
   return host:find("^[a-z0-9_.-]+$") and host or nil
 end
 
--- The narrowest class of hosts that has a row: the name itself, what is behind its first label, the longest of what is
--- behind further ones, all.
+-- The row of the narrowest class of hosts that has one. The order: the name itself, the name without its first label,
+-- the names without further labels (the longest first), all hosts.
 local function row_of(frontend, host)
   local function row(class) return paths:lookup(frontend .. "/" .. class .. "/") end
   local function behind_label(name) return name:match("^[^.]*%.(.+)$") end
@@ -99,7 +99,8 @@ local function target_of(txn, host)
   return target
 end
 
--- The backend's name; `none`: no pool takes it; `wait`: the ClientHello is not complete yet; `junk`: it is none.
+-- The backend of a connection whose TLS is passed on. `none`: no route matches the name. `wait`: the ClientHello is not
+-- complete yet. `junk`: the bytes are no ClientHello.
 core.register_fetches("target_of_hello", function(txn)
   local data = txn.f:req_payload(0, 0)
   if data == nil then return "wait" end
@@ -111,7 +112,7 @@ core.register_fetches("target_of_hello", function(txn)
   return target_of(txn, host_of(name)) or "none"
 end)
 
--- For connections whose TLS is ended. `none`: no pool takes it.
+-- The backend of a connection whose TLS is ended here. `none`: no route matches the name.
 core.register_fetches("target_of_name", function(txn)
   return target_of(txn, host_of(txn.f:ssl_fc_sni())) or "none"
 end)

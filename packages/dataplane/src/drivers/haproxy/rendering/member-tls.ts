@@ -55,7 +55,7 @@ export const memberTlsWords = (
 ): readonly string[] => [
   'ssl',
   ...(authorities === null ? ['verify none'] : ['verify required', `ca-file ${pathOf(authorities)}`]),
-  // A list that expires counts at once: a resumed session is not looked up.
+  // `no-ssl-reuse`: the list is not consulted for a resumed session.
   ...(revocations === undefined ? [] : [`crl-file ${pathOf(revocations)}`, 'no-ssl-reuse']),
   serverName === null ? 'sni var(sess.sni)' : `sni str(${serverName}),ub64dec`,
   ...(certificate === null ? [] : [`crt ${pathOf(certificate)}`]),

@@ -51,7 +51,7 @@ export interface RenderedFrontend {
   readonly backend: string | null
   /** Absent: it has none. */
   readonly routes?: RenderedRoutes
-  /** The listener that gets what no route takes, in place of `backend`. Absent: none does. */
+  /** The listener that gets connections which no route matches, in place of `backend`. Absent: no listener does. */
   readonly others?: string
   /** Certificates of a frontend that ends TLS. */
   readonly certificates?: FrontendCertificates
@@ -61,7 +61,7 @@ export interface RenderedFrontend {
   readonly metrics?: string
   /** The listener under which its requests are logged. Absent: they are not. */
   readonly logs?: string
-  /** The hosts that it keeps apart, with commas between. Absent: none. */
+  /** The hosts that it keeps apart, separated by commas. Absent: none. */
   readonly hosts?: string
 }
 
@@ -208,7 +208,7 @@ const LONGEST_HOSTS = 8000
 
 function hostsText(hosts: readonly string[]): string {
   const wrong = hosts.find((host) => !/^(\*\.)?[a-z0-9_.-]{1,253}$/.test(host))
-  if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} is no host name`)
+  if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} is not a host name`)
   const text = hosts.join()
   if (text.length > LONGEST_HOSTS) throw new RangeError(`${hosts.length} hosts are too many to keep apart`)
   return text

@@ -10,12 +10,12 @@ export interface RequestPipeOptions {
   readonly onLine: (line: string) => void
 }
 
-/** No line is longer; what has no end within this is none. */
+/** Longest line. More bytes than this without a line end are dropped. */
 const MOST_REST_BYTES = 4_096
 
 /**
- * Opens the named pipe that the processes of a domain write lines to, which is made if absent. Opened for both directions
- * it never ends, whoever comes and goes, and neither side waits for the other (fifo(7)).
+ * Opens the named pipe that the processes of a domain write lines to, and makes it if absent. It is opened for reading
+ * and writing: so it does not end when the last writer closes it, and neither side waits for the other (fifo(7)).
  * @returns its descriptor
  */
 export async function openPipe(path: string): Promise<number> {
@@ -24,8 +24,8 @@ export async function openPipe(path: string): Promise<number> {
 }
 
 /**
- * Reads the lines of one domain, as many in a second as it may have. The processes of other domains have other pipes, so
- * a flood costs its own domain lines, and nobody else.
+ * Reads the lines of one domain, at most so many in a second. Each domain has a pipe of its own, so a domain that
+ * floods its pipe loses only its own lines.
  */
 export class RequestPipe {
   readonly #options: RequestPipeOptions
@@ -43,7 +43,7 @@ export class RequestPipe {
     this.#socket = new Socket({ fd, readable: true, writable: false })
     this.#socket.setEncoding('latin1')
     this.#socket.on('data', (text: string) => this.#take(text))
-    // The lines are lost, and nothing else.
+    // Only lines are lost.
     this.#socket.on('error', () => {})
   }
 
@@ -60,7 +60,7 @@ export class RequestPipe {
     this.#spend(lines.length)
   }
 
-  /** Stops reading until what was read too early may be. */
+  /** Counts lines that were read. Pauses reading until the rate is within the limit again. */
   #spend(lines: number): void {
     const { linesPerSecond, clock } = this.#options
     const nowMs = clock.monotonicMs()

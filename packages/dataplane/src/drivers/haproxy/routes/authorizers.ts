@@ -5,8 +5,9 @@ import { unreadRules } from '../sections/source-share.ts'
 import { hex, list } from './filter-text.ts'
 
 /**
- * Authorizers of routes: `authorizers.lua` asks a backend, through the frontend of `mirrors.ts`, whether a request may go
- * on. So members are chosen, checked and spoken to as for any request, and no address can be named that is no member's.
+ * The question that an authorizer of a route is asked, as a row's value. `authorizers.lua` asks a backend, through the
+ * frontend of `mirrors.ts`, whether a request may go on. So members are chosen, checked and connected to as for any
+ * request, and an authorizer can only be a member.
  * @param answersPreflights whether a filter of the route answers preflight requests, which have no credentials
  */
 export function authorizerText(authorizer: NodeAuthorizer, answersPreflights: boolean): string {
@@ -27,7 +28,7 @@ export function authorizerText(authorizer: NodeAuthorizer, answersPreflights: bo
     .join('')
 }
 
-/** Added to what the first of two is asked. */
+/** Added to the first of two questions. */
 export const satisfyText = (satisfy: 'all' | 'any'): string => `/satisfy:${satisfy}`
 
 const signInText = ({ scheme, host, port, path, returnTo }: NonNullable<NodeAuthorizer['signIn']>): string =>
@@ -42,21 +43,20 @@ const signInText = ({ scheme, host, port, path, returnTo }: NonNullable<NodeAuth
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const
 
-/** Rules that find what a route asks, among those that follow a target through the maps. */
+/** Rules that find the questions of a route, among those that follow a target through the maps. */
 export const authorizerRules = (mapPath: (map: MapName) => string): readonly string[] => [
   '    http-request set-var(txn.authorizer) var(txn.target) if { var(txn.target) -m beg q }',
   `    http-request set-var(txn.target) fe_name,concat(/,txn.authorizer,/to),map(${mapPath('authorizers')}) if ${isSet('authorizer')}`,
 ]
 
 /**
- * Before those that change requests, so that the client's own is asked about. HAProxy goes on after an error in Lua:
- * only what was expressly allowed goes further.
+ * Rules that ask. They come before those that change requests, so the question is about the request as the client sent
+ * it. HAProxy continues after an error in Lua, so only requests that were expressly allowed go on.
  */
 export const askRules: readonly string[] = [
   `    http-request set-var(txn.unread) bool(true) if ${isSet('authorizer')} !{ internal.htx.has_eom }`,
   `    http-request lua.authorize if ${isSet('authorizer')}`,
-  // A client that still sends its body is answered in another way, and what it sends is read for a while. It is no answer
-  // of a member, which filters change.
+  // If the body is still arriving, a service answers, which reads some of it. Filters change only responses of members.
   `    http-request unset-var(txn.filter) if ${isSet('refusal')}`,
   `    http-request unset-var(txn.ownfilter) if ${isSet('refusal')}`,
   ...unreadRules(isSet('refusal')),

@@ -9,8 +9,8 @@ const TOO_MANY = '{ sc2_conn_cur,sub(txn.most) gt 0 }'
 
 /**
  * Rules for routes that limit how many requests each client has at once, behind those that set `txn.limits`. A request
- * counts until its response has ended, an upgraded connection while it lasts. A client is one as of `clientRateRules`.
- * Unlike those of `tcp-request`, such rules of a defaults section count.
+ * counts until its response has ended, an upgraded connection while it lasts. Clients are told apart as in
+ * `clientRateRules`. Unlike those of `tcp-request`, such rules of a defaults section count.
  */
 export const clientConcurrencyRules = (mapPath: (map: MapName) => string, hasLua: boolean): readonly string[] => [
   `    http-request set-var(txn.most) fe_name,concat(/,txn.limits,/at-once),map(${mapPath('limits')}) if ${isSet('limits')}`,

@@ -11,8 +11,8 @@ interface Known {
 }
 
 /**
- * Renders the routes of a listener as far as they differ from its last ones. An entry is rendered anew whenever a member
- * goes down or comes up, too.
+ * Renders the routes of listeners, and keeps the result. It renders only what differs from the last time: an entry is
+ * rendered anew whenever a member goes down or comes up.
  */
 export class KnownRoutes {
   readonly #known = new Map<string, Known>()
@@ -25,7 +25,7 @@ export class KnownRoutes {
     named: boolean,
   ): RenderedRoutes {
     const known = this.#known.get(service)
-    // Every pool is asked for in any case, since asking makes its backend part of the entry.
+    // Called for every pool in any case, since the call makes the pool's backend part of the entry.
     const owners = ownersOf(routes, backendOf)
     const same = known?.named === named && owners.entries().every(([pool, owner]) => isOwner(known, pool, owner))
     if (same && known.rendered.compiled.routes === routes) return known.rendered
@@ -41,7 +41,7 @@ export class KnownRoutes {
   }
 }
 
-/** A pool that was not there before leads to nothing that could be outdated. */
+/** Also true for a pool that the last routes did not have: no row leads to it. */
 const isOwner = ({ owners }: Known, pool: number, owner: string | null): boolean =>
   !owners.has(pool) || owners.get(pool) === owner
 

@@ -1,13 +1,12 @@
 import type { MapName } from '../sections/maps.ts'
 
 /**
- * Mirrors of a route: `mirrors.lua` sends copies of requests to a frontend of the process, which passes each to the
- * backend that a header of it names. So members are chosen, checked and spoken to as for any request. Responses are thrown
- * away.
+ * The frontend for copies of requests. `mirrors.lua` sends them here, and a header of each names the backend that gets
+ * it. So members are chosen, checked and connected to as for any request. Responses are discarded.
  */
 const MIRRORS = 'mirrors'
 
-/** The backend of a copy. */
+/** The header that names the backend of a copy. */
 const BACKEND = 'x-spout-mirror'
 
 /** In milliseconds. `mirrors.lua` waits this long for a copy. */

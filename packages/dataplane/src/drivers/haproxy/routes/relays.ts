@@ -5,18 +5,18 @@ import { relayedRules, type SourceBounds } from '../sections/source-share.ts'
 import { countedRules, isCounted } from './body-limits.ts'
 
 /**
- * A relay is a backend whose only server is a frontend of the same process. HAProxy 2.6 has some limits for a backend, but
- * not for a request: a relay's limits hold for everything behind it. Only requests that need them go there.
+ * A relay is a backend whose only server is a frontend of the same process. HAProxy 2.6 has some limits for a backend,
+ * but not for a request: a relay's limits hold for everything behind it. Only requests that need them go there.
  *
  * - `deadline`: the time-out of its server ends all attempts, and connecting, for which a request has no time-out.
  * - `counted`: as `deadline`, and the frontend behind it counts the body (`body-limits.ts`).
  * - `retry-<n>`: tries its server again n times when the response is 425. The frontend behind it, `attempt`, answers so
  *   where the route wants another attempt, with the status as it was in a header.
  *
- * A relayed connection begins with a PROXY header (version 2), so that behind it the client's address and port are those
- * of the client. Its unique id, which no client can write and has 128 bytes at most, says where the request goes on and
- * how: `<backend>/<limit of an attempt>/<tls or nothing>/<retries>/<codes>/<back-off>/<number>/<limit of the body>`. The
- * number makes it one of this request alone.
+ * A relayed connection begins with a PROXY header (version 2), so that the frontend behind the relay knows the client's
+ * address and port. The header's unique id has at most 128 bytes, and no client can write it. It tells the further way:
+ * `<backend>/<limit of an attempt>/<tls or nothing>/<retries>/<codes>/<back-off>/<number>/<limit of the body>`. The
+ * random number makes it unique to the request.
  */
 const DEADLINE = 'deadline'
 const COUNTED = 'counted'
@@ -25,7 +25,7 @@ const retryName = (retries: number | string): string => `retry-${retries}`
 
 /** The name that the client asked for by SNI, which members with TLS may be asked for. */
 const SNI = 'x-spout-sni'
-/** The status of a response that another attempt is asked for with. */
+/** The header with the real status of a response whose status asks for another attempt. */
 const STATUS = 'x-spout-status'
 const ASK_AGAIN = 425
 
@@ -36,7 +36,7 @@ const set = (name: string, expression: string, condition = ''): string =>
   `    http-request set-var(txn.${name}) ${expression}${condition}`
 const passed = (field: number): string => `fc_pp_unique_id,field(${field},/)`
 
-/** In a frontend: the result of a relay for a request. */
+/** A line of a frontend: the unique id that a relay gets. */
 export const PASSED_ON = '    unique-id-format %[var(txn.passed)]'
 
 /** The last rules of a frontend that clients reach. They turn `txn.target` to a relay. */
@@ -64,7 +64,7 @@ export function relayRules(mapPath: (map: MapName) => string): readonly string[]
   ]
 }
 
-/** Rules of a backend of members. Once a connection is upgraded, the limit of an answer is none of its own. */
+/** Rules of a backend of members. The limit of a response does not apply to an upgraded connection. */
 export const attemptLimit = (tunnel: string): readonly string[] => [
   '    http-request set-timeout server var(txn.attempt) if { var(txn.attempt) -m len gt 0 }',
   `    http-request set-timeout tunnel ${tunnel} if { var(txn.attempt) -m len gt 0 }`,
@@ -149,9 +149,9 @@ export const relayDefaults = (bounds: SourceBounds): readonly string[] => [
   '    timeout connect 5s',
   '    timeout server 24d',
   '    timeout tunnel 24d',
-  // What a client still sends does not renew the time until the response: a body may drip.
+  // Bytes from the client do not extend the time for the response, since a client may send its body slowly.
   '    option independent-streams',
-  // An idle connection would be of no use to another client, whose address differs.
+  // Another client, with another address, could not use an idle connection.
   '    option http-server-close',
   `    http-request del-header ${SNI}`,
   `    http-request set-header ${SNI} %[var(sess.sni)] if { var(sess.sni) -m found }`,

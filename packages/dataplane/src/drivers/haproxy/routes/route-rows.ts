@@ -71,9 +71,10 @@ const MILLIONTHS_OF_A_PERCENT = 10_000
 
 /**
  * The rows of a listener's routes. Texts of tenants are in them only as host names of their small alphabet, hexadecimal
- * and base64. Choices, shares and answers are named by a hash of what they are, so rows under such a name never change.
- * @param backendOf the owner of the backend for a pool's number; null if the pool is not there
- * @param before rendered with the same backends and `named`; what is compiled to the same is taken from it
+ * and base64. Choices, shares and answers have a hash of their content as their name, so the rows of a name never
+ * change.
+ * @param backendOf the owner of the backend for a pool's number; null if the pool does not exist
+ * @param before the last result with the same backends and `named`; its unchanged parts are reused
  * @param named whether the proxy knows which route a request took
  * @throws RangeError for a table that is too large, which the control plane refuses
  */
@@ -138,13 +139,13 @@ function renderHost(
   return { rows, of: { paths, leadsTo: targets.named } }
 }
 
-/** A backend that is asked, and what. */
+/** A question about a request, and the backend that answers it. */
 interface Asked {
   readonly by: RowTarget
   readonly text: string
 }
 
-/** Adds the rows of what has this name. */
+/** Adds the rows under a name. */
 type Writer = (name: string, add: (map: RowMap, key: string, to: RowTarget | string) => void) => void
 
 /** Collects what rows refer to, and the rows of named targets. */
@@ -171,7 +172,7 @@ class Targets {
     return this.#choice('t', [...choices, other], tests)
   }
 
-  /** @param tests of each choice but the last; absent: a request's method says which it is */
+  /** @param tests of each choice but the last; absent if the request's method selects the choice */
   #choice(letter: 'm' | 't', choices: readonly (readonly [string, RowTarget])[], tests: readonly string[] = []) {
     return this.#name(letter, tests.length === 0 ? choices : [choices, tests], (name, add) => {
       for (const [at, names] of tests.entries()) add('tests', `${name}/${at}`, names)
@@ -218,7 +219,10 @@ class Targets {
     })
   }
 
-  /** Who is asked whether a request may go on, in this order, and what. The first text says what is made of two answers. */
+  /**
+   * The questions whether a request may go on, in order. The first one's text says whether one of two answers is
+   * enough.
+   */
   #asked({ authorizer, basicAuthentication, satisfy = 'all', filters = [] }: NodeForward): readonly Asked[] {
     const answersPreflights = filters.some(({ type }) => type === 'cors')
     const asked: Asked[] = []
@@ -319,7 +323,7 @@ class Targets {
     return { text: this.#named(letter, content, write) }
   }
 
-  /** @param write adds the rows of what has this name, once */
+  /** @param write adds the rows under the name; called once for each name */
   #named(letter: string, content: unknown, write: Writer): string {
     const name = contentName(letter, content)
     if (!this.named.has(name)) {

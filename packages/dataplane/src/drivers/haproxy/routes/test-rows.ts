@@ -7,7 +7,7 @@ const MOST_CHARACTERS = 8_000
 
 const hex = (text: string): string => Buffer.from(text, 'latin1').toString('hex')
 
-/** A name that says what is under it, so that rows under it never change. */
+/** A name that is a hash of the content, so that the rows under it never change. */
 export const contentName = (letter: string, content: unknown): string =>
   `${letter}${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`
 
@@ -24,8 +24,8 @@ export function testText(test: Test, automatonOf: (pattern: string, anyCase: boo
 }
 
 /**
- * The rows of an automaton below its name: two hexadecimal digits for the class of each byte; whether a text may end, by
- * state; and the next states, four digits each, in pieces.
+ * The rows of an automaton below its name: two hexadecimal digits for the class of each byte; whether a text may end,
+ * by state; and the next states, four digits each, in pieces.
  * @throws RegexError for what the control plane refuses
  */
 export function automatonRows(pattern: string, anyCase: boolean): readonly (readonly [key: string, value: string])[] {

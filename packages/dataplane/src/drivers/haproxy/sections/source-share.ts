@@ -53,9 +53,11 @@ export const sourceRules = ({ maxConnections, sourceShare }: SourceBounds): read
   `    maxconn ${maxConnections}`,
 ]
 
-/** Requests that go through a relay of the process, of all that it may have at once. */
+/** The part of a process's concurrent requests that may go through relays. */
 const RELAYED_SHARE = 1 / 2
-/** A relayed request is a connection of the process for each relay: of its deadline, or the body's, and of its attempts. */
+/**
+ * A relayed request is a connection of the process for each relay: of its deadline, or the body's, and of its attempts.
+ */
 const MOST_RELAYS = 2
 
 /** HAProxy's `maxconn`: those of clients, and those to its relays. */
@@ -68,11 +70,11 @@ export const clientConnections = (most: number): number => Math.floor(most / (1 
 const IS_STREAM = '{ fc_http_major gt 1 } '
 
 /**
- * Rules that count a request by its source until request and response have ended, and refuse it when that source has too
- * many of them while its backend has as many as it has. HAProxy 2.6 has three counters, and connections have two: so the
- * backend's requests stand for those of the process, and a request that its route counts by client
- * (`client-concurrency.ts`) is not counted here, but has the same limit. Unlike those of `tcp-request`, such rules of a
- * defaults section count.
+ * Rules that count a request by its source until request and response have ended. They refuse it if its source has too
+ * many requests for the present number of requests of the backend. HAProxy 2.6 has three counters, and connections use
+ * two of them. So the backend's requests stand for those of the process. And a request that its route counts by client
+ * (`client-concurrency.ts`) is not counted here, but has the same limit. Unlike `tcp-request` rules, these also count
+ * in a defaults section.
  */
 function requestRules(most: number, sourceShare: number, of: string): readonly string[] {
   const conditions = tooMuch(most, sourceShare, { mine: 'sc2_conn_cur', all: 'be_conn' })
@@ -82,10 +84,10 @@ function requestRules(most: number, sourceShare: number, of: string): readonly s
   ]
 }
 
-/** Requests of one source that are answered while they still send, at once. */
+/** Most requests of one source at a time that are answered before their body has arrived. */
 const MOST_UNREAD = 100
 
-/** Rules ahead of an answer of Lua that reads what the client still sends: over HTTP/2 a source may have so many of them. */
+/** Rules before an answer of Lua that reads the rest of a body. They limit how many one source may have over HTTP/2. */
 export const unreadRules = (condition: string): readonly string[] => [
   `    http-request track-sc2 src,ipmask(32,64) table ${REQUESTERS} if ${condition} ${IS_STREAM.trim()}`,
   `    http-request return status 429 if ${condition} ${IS_STREAM}{ sc2_conn_cur gt ${MOST_UNREAD} }`,

@@ -10,10 +10,13 @@ export type Protocol = (typeof PROTOCOLS)[number]
 export const knownProtocols = (alpn: readonly string[]): readonly Protocol[] =>
   PROTOCOLS.filter((each) => alpn.includes(each))
 
-/** @throws RangeError for one that this version does not know: with others clients would get what was not chosen */
+/**
+ * @throws RangeError for a cipher that this version does not know: without it, clients would get ciphers that nobody
+ * chose
+ */
 export const knownCiphers = (names: readonly string[]): readonly Cipher[] =>
   names.map((name) => {
-    if (!isCipher(name)) throw new RangeError(`${JSON.stringify(name)} is no cipher`)
+    if (!isCipher(name)) throw new RangeError(`${JSON.stringify(name)} is not a cipher`)
     return name
   })
 
