@@ -166,7 +166,7 @@ const partOfName = z
   .max(32)
   .regex(/^[A-Za-z][A-Za-z0-9]*$/, 'is not a part of a name, such as CN or OU')
 const clientNameCondition = namedCondition('client-name', partOfName)
-/** Whether the client has presented a certificate. It is a valid one, unless the listener accepts invalid ones. */
+/** Whether the client has presented a valid certificate. An invalid one that the listener accepts counts as absent. */
 const clientCertificateCondition = z.strictObject({
   on: z.literal('client-certificate'),
   values: valuesOf(z.enum(['present', 'absent'])),
