@@ -56,7 +56,7 @@ describe('a line', () => {
         const hostile = { ...saying({ uri, host, userAgent }), serverName }
         for (const format of ['json', 'combined', all]) expect(lineOf(format)(hostile, null)).toMatch(/^[ -~]+$/)
         expect(JSON.parse(lineOf('json')(hostile, null))).toMatchObject({ uri, host, 'user-agent': userAgent })
-        // A client ends no quoted field.
+        // No text of a client ends a quoted field.
         expect(
           lineOf(all)(hostile, null)
             .replace(/\\x[0-9A-F]{2}/g, '')

@@ -9,7 +9,7 @@ import { RecordedDriver, RecordedNode } from './testing/recorded-node.ts'
 const signal = new AbortController().signal
 const DOMAIN = domainEntry(1)
 
-/** What each driver was told, in order. */
+/** The calls of all drivers, in order. */
 let told: string[]
 beforeEach(() => {
   told = []

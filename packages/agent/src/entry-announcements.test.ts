@@ -13,7 +13,7 @@ const one = (address: string, shard?: number): Announcement => ({
 const signal = new AbortController().signal
 const name = ({ address, by }: Announcement): string => `${address} ${Object.values(by).join()}`
 
-/** What is announced, however it was told. `told` counts announcements that the announcer was handed. */
+/** An announcer that records what is announced. `told` counts the announcements that it was given. */
 class Segment {
   readonly announced = new Map<string, Announcement>()
   readonly refused = new Set<string>()
@@ -82,7 +82,7 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
     const requested = new Map([['lb/a', [one('192.0.2.1'), one('192.0.2.2')]]])
     expect(await announcements.apply(requested, signal)).toEqual(new Map([['lb/a', '192.0.2.1: in use']]))
     expect(announcements.announced('lb/a')).toEqual(['192.0.2.2'])
-    // Words that begin with the address name it already.
+    // A text that begins with the address does not get it a second time.
     segment.words = '192.0.2.1 is in use'
     expect(await announcements.apply(requested, signal)).toEqual(new Map([['lb/a', '192.0.2.1 is in use']]))
     segment.refused.clear()

@@ -27,7 +27,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(directory, { recursive: true }))
 
-/** An agent's process on a node: what it knows is its own, the node and the state file stay. */
+/** An agent's process on a node. Its memory ends with it; the node and the state file stay. */
 class Process {
   readonly clock = new FakeClock()
   readonly reports = new Map<string, EntryReport>()
@@ -74,13 +74,13 @@ class Process {
     await this.reconciler.idle()
   }
 
-  /** A full set, as a connection brings it. */
+  /** Takes a full set, with which a connection begins. */
   async sync(...entries: NodeStateEntry[]): Promise<void> {
     this.reconciler.begin()
     await this.take(...entries.map(putLine), { type: 'synced' })
   }
 
-  /** Ends as a kill does, but for what the journal has not written yet. */
+  /** Ends like a killed process, except that the journal is written. */
   async end(): Promise<void> {
     await this.reconciler.stop(1000)
     await this.state.close()
@@ -98,7 +98,7 @@ describe('order', () => {
     const node = new RecordedNode()
     const process = await Process.start(node)
     const entry = loadBalancerEntry('a', { vips: [vip('192.0.2.1')] })
-    // The load balancer comes first on the wire: its domain is brought up before it all the same.
+    // The load balancer arrives first, and still its domain is made before it.
     await process.sync(entry, domainEntry(1))
     expect(node.take()).toEqual(['domain+ 1', 'put lb/a', 'announce 192.0.2.1'])
     expect(process.reports.get('lb/a')).toMatchObject({ state: 'programmed', announced: ['192.0.2.1'] })
@@ -153,7 +153,7 @@ describe('order', () => {
       putLine(loadBalancerEntry('a', { generation: 2, vips: [vip('192.0.2.1', null), vip('192.0.2.2')] })),
     )
     expect(node.take()).toEqual(['withdraw 192.0.2.1', 'put lb/a', 'announce 192.0.2.2'])
-    // And when it comes back, the announcer hears that it comes from another node.
+    // When it comes back, the announcer learns that another node had it.
     const back = { vips: [vip('192.0.2.1'), vip('192.0.2.2'), vip('192.0.2.3')] }
     await process.take(putLine(loadBalancerEntry('a', { generation: 3, ...back })))
     expect([...node.announced.values()].map(({ address, takeover }) => [address, takeover ?? false])).toEqual([
@@ -180,7 +180,7 @@ describe('order', () => {
     expect([...node.announced.values()].map(({ address }) => address).sort()).toEqual(['192.0.2.1', '192.0.2.2'])
     await process.take(putLine(loadBalancerEntry('b', { vips: [own], generation: 3 })))
     expect(node.take()).toEqual(['withdraw 192.0.2.1', 'put lb/b'])
-    // What the other entry was refused is announced no more.
+    // The address moves to an entry that is refused, so nobody announces it.
     node.refusals.set('lb/a', 'File exists')
     await process.take(...entries([own], [], 4).map(putLine))
     expect([...node.announced.values()]).toEqual([])
@@ -348,7 +348,7 @@ test('a new node begins with what has arrived, and is in sync with all of it', a
   await process.take(putLine(domainEntry(1)))
   expect(node.take()).toEqual(['domain+ 1', 'put lb/a', 'announce 192.0.2.1'])
   expect([...process.reports.values()].map(({ state }) => state)).toEqual(Array(3).fill('programmed'))
-  // What is named no more when the stream begins anew goes with the whole set, not before.
+  // After the stream starts again, entries that it does not name are removed when the set is complete, not before.
   process.reconciler.begin()
   await process.take(putLine(domainEntry(1)), putLine(loadBalancerEntry('bb')))
   expect(node.take()).toEqual(['put lb/bb', 'announce 192.0.2.2'])
@@ -449,7 +449,7 @@ test('after any changes, failures and restarts the node has the last full set', 
           process = await Process.start(node)
           await process.sync(...wanted.values())
         }
-        // At no time is an address announced that the data plane does not hold.
+        // Every announced address is in the data plane at any time.
         for (const address of node.announced.keys())
           expect(
             [...node.programmed.keys()].map((key) => `192.0.2.${key.length - 3}`).concat(lostSince(steps)),
@@ -470,6 +470,6 @@ test('after any changes, failures and restarts the node has the last full set', 
   )
 })
 
-/** Addresses whose entry somebody took out of the kernel behind the agent's back. */
+/** Addresses whose entry somebody else removed from the kernel. */
 const lostSince = (steps: readonly { readonly do: string; readonly id?: string }[]): string[] =>
   steps.flatMap((step) => (step.do === 'lose' && step.id !== undefined ? [`192.0.2.${step.id.length}`] : []))

@@ -59,7 +59,7 @@ class Peer {
     })
   }
 
-  /** What a control plane that merges these reports knows. */
+  /** The entries that a control plane has after it merged these reports. */
   known(): Record<string, string> {
     const known = new Map<string, string>()
     for (const report of this.reports) {
@@ -190,7 +190,7 @@ test('durations of many pools and routes go in several reports, and hold up no o
   peer.reporter.stats([...large, { ...stats(5), listenerId: 'small' }])
   await peer.clock.advance(1000)
   await peer.clock.advance(1000)
-  // Before it has its turn, the first is counted anew: it stands behind the others.
+  // The first has new counts before its next turn, and waits behind the others.
   peer.reporter.stats([{ ...large[0]!, bytesIn: 6 }])
   await peer.clock.advance(1000)
   await peer.clock.advance(1000)

@@ -37,7 +37,7 @@ const request = (change: Partial<CarriedRequest> = {}): CarriedRequest => ({
 test('durations are counted by listener and by its own pools, and what was no request is not', () => {
   const figures = new RequestFigures()
   figures.applied('lb', entryWith(true))
-  // The last pool is of another load balancer.
+  // The last pool belongs to another load balancer.
   for (const change of [{}, { durationUs: 9_000 }, { pool: null }, { pool: 2 }]) figures.take(request(change))
   for (const change of [{ durationUs: null }, { http: null }, { listenerId: 'other' }, { listenerId: 'unknown' }])
     figures.take(request(change))
@@ -121,7 +121,7 @@ test('beyond their number routes are counted together, and nothing is counted tw
   expect(Object.keys(routes)).toEqual([...ids.slice(0, MOST_COUNTED_ROUTES), OTHER_ROUTES])
   expect(routes['route-0']!.responses['2xx']).toBe(2)
   expect(routes[OTHER_ROUTES]!.responses['2xx']).toBe(2 * 2 * MOST_COUNTED_ROUTES)
-  // One that goes makes room for another.
+  // A removed route makes room for another one.
   figures.applied('lb', routed(ids.slice(1)))
   figures.take(request({ routeId: ids.at(-1)! }))
   expect(figures.of('web')!.parts.routes[ids.at(-1)!]!.responses['2xx']).toBe(1)

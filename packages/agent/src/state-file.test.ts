@@ -172,13 +172,13 @@ test('a failed write is reported and repaired later', async () => {
   put(file, 'a', 1)
   await file.flush()
   await rm(directory, { recursive: true })
-  // The open journal still takes lines; rewriting it, as it fills, finds no directory.
+  // The open journal still accepts lines. When it is full, it cannot be rewritten, since the directory is gone.
   for (let generation = 2; errors.length === 0 && generation < 5000; generation++) {
     put(file, 'a', generation)
     await file.flush()
   }
   expect(errors.length).toBeGreaterThan(0)
-  // Whoever waits for a record waits for no disk that refuses.
+  // `handedOver` does not wait for a disk that refuses writes.
   put(file, 'a', 5500)
   await file.handedOver()
   await mkdir(directory)
@@ -224,7 +224,7 @@ test('a large entry is written as edits, and is complete after a restart', async
   expect(saved).toEqual({ hash: entryHash(large(3)), entry: large(3), down: new Set(['m1']), shares: new Map() })
   await again.close()
 
-  // A line in between that is rotten takes what builds on it along, and nothing else.
+  // A damaged line costs the entry whose later edits build on it, and no other.
   const lines = (await readFile(path, 'utf8')).split('\n')
   const at = lines.findIndex((line) => line.includes('"edit"'))
   await writeFile(path, lines.with(at, lines[at]!.replace('"generation"', '"generatiom"')).join('\n'))

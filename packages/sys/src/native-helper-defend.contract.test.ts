@@ -31,7 +31,7 @@ describe('addresses that the helper defends', () => {
     const child = spawn('nsenter', argv, { stdio: ['ignore', 'ignore', 'inherit'] })
     expect(await once(child, 'close')).toEqual([0, null])
   }
-  /** The far end believes its own claim until somebody says otherwise. */
+  /** Gives the far end a neighbour entry that says that it owns the address itself. */
   const believe = (address: string) =>
     runIn(on.segment.far, [
       'ip',
@@ -100,7 +100,7 @@ describe('addresses that the helper defends', () => {
     await claim('flood', ...flooded)
     await expect.poll(() => heard.length, SOON).toBeGreaterThanOrEqual(100)
     expect(heard.length).toBeLessThanOrEqual(100 * Math.ceil((performance.now() - began) / 1000 + 1))
-    // The helper goes on, and hears again afterwards.
+    // After the flood the helper still hears claims.
     await on.helper.defend({ ...at(), add: ['10.77.0.72'], remove: flooded })
     heard.length = 0
     await expect

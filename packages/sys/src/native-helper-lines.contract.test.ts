@@ -8,15 +8,15 @@ import { createNetns, deleteNetns, netnsPath } from './netns.ts'
 import { buildHelper, SANITIZED } from './testing/native-builds.ts'
 
 /*
- * What the helper makes of lines as such: every line gets one reply, whatever is in it, and the helper lives on. Runs
- * with sanitizers; the exit status tells of their findings, leaks among them.
+ * How the helper handles lines of any content: it replies once to each, and continues. It runs with sanitizers. Its exit
+ * status tells whether they found anything, such as a leak.
  */
 
 type Reply = Readonly<Record<string, unknown>>
 
 beforeAll(buildHelper)
 
-/** Gives the helper these bytes, then end of input; resolves with its replies once it has ended. */
+/** Sends the helper these bytes and the end of input. Resolves with its replies when it has ended. */
 async function converse(input: string | Uint8Array, path: string = SANITIZED.path) {
   const child = spawn(path, [], { stdio: ['pipe', 'pipe', 'pipe'], env: {} })
   const replies: Reply[] = []
@@ -167,7 +167,7 @@ describe('any lines', () => {
   const at = { netns: netnsPath(netns), timeoutMs: 5 }
   const table = { ...at, family: 'ip', table: 't' }
   const element = { set: 's', key: 4, elements: 'AAAAAA==' }
-  /** A request that succeeds for each operation, to be spoilt. */
+  /** For each operation a request that succeeds. The tests damage them. */
   const FINE = [
     { op: 'nft-text', ...at, text: 'add table ip t\nadd set ip t s { type ipv4_addr; }\n' },
     {
@@ -241,14 +241,14 @@ describe('any lines', () => {
   const lists = fc.array(fc.oneof(fields, scalar), { maxLength: 4 })
   const requests = fc
     .tuple(fc.constantFrom(...FINE), fc.option(fields, { nil: {} }), fc.option(lists, { nil: undefined, freq: 5 }))
-    // Always in a namespace of the test's own, never in this machine's; never waiting long.
+    // Always in a namespace of the test, never in the machine's own, and with a short time-out.
     .map(([fine, more, list]) => ({
       ...fine,
       ...more,
       ...(list && { changes: list, addresses: list, members: list }),
       ...at,
     }))
-  /** A line with some bytes of it replaced, except newlines, and never so that `netns` becomes another name. */
+  /** A line with some bytes replaced, except newlines and the value of `netns`. */
   const damaged = fc
     .tuple(requests, fc.array(fc.tuple(fc.nat(400), fc.integer({ min: 32, max: 126 })), { minLength: 1, maxLength: 3 }))
     .map(([fine, bytes]) => {

@@ -129,7 +129,7 @@ describe('probes and announcements through the helper', () => {
 
   test('announces addresses so that neighbours follow', async () => {
     const vips = ['10.77.0.50', 'fd77::50']
-    // The far end believes in a wrong holder; an announcement corrects that.
+    // The far end has a wrong neighbour entry, which an announcement corrects.
     for (const vip of vips)
       await runIn(on.segment.far, [
         'ip',
@@ -180,7 +180,7 @@ describe('probes and announcements through the helper', () => {
     await expect.poll(holder, { timeout: 20_000 }).not.toContain('02:00:00:00:00:99')
     await announce(0)
     await runIn(on.segment.far, [...wrong])
-    // Frames sent before the call-off are out; a request behind it shows that the loop went on without sending more.
+    // The frames from before the cancellation are sent. The reply to a later request shows that the loop sent no more.
     await connect(8002, { send: Buffer.from('x'), timeoutMs: 50 })
     expect(await holder()).toContain('02:00:00:00:00:99')
   })
@@ -196,7 +196,7 @@ describe('probes and announcements through the helper', () => {
     }
     const [vip, other] = ['192.0.2.80', '192.0.2.81']
     const lines = [
-      // More than the helper wants to be told of for two services.
+      // More flows than the helper lets the kernel list for two services.
       ...Array.from({ length: 17_000 }, (_, at) => flow(at, other, 81, '10.250.0.99')),
       ...[1, 2, 3].map((at) => flow(at, vip, 80, '10.250.0.1')),
       ...[4, 5].map((at) => flow(at, vip, 80, '10.250.0.2')),
@@ -234,11 +234,11 @@ describe('probes and announcements through the helper', () => {
     const elsewhere: ServiceFlows = { protocol: 'udp', destination: FAR.ip6, port: 53 }
     expect(await forgetAll(elsewhere)).toBe(0)
     expect(await forgetAll()).toBe(0)
-    // Several at once, of which others may be found in the table, too.
+    // Several services in one request.
     for (const port of [8001, 8002, 8003]) await connect(port)
     expect(await forgetAll(elsewhere, to(8003), to(8001), { ...to(8001), protocol: 'udp' })).toBe(2)
     expect(await forgetAll(to(8003), to(8001))).toBe(0)
-    // Those of some members alone, and those over which nothing can pass.
+    // Only flows of some members, and only flows that can carry no traffic.
     await connect(8001)
     const of = (address: string, port: number, unestablished = false): ServiceFlows => ({
       ...to(8001),
@@ -254,7 +254,7 @@ describe('probes and announcements through the helper', () => {
       expect(await forgetAll(of(NEAR.ip, 8001), ...beside)).toBe(0)
       expect(await forgetAll({ ...to(8001), members: [{ address: FAR.ip6, port: 8001 }] }, ...beside)).toBe(0)
     }
-    // The same service twice, for other members each; 8002 is still there from before.
+    // The same service twice, with different members. The flow to 8002 still exists.
     expect(await forgetAll(of(FAR.ip, 8002), { ...to(8002), members: [{ address: FAR.ip, port: 8002 }] })).toBe(1)
     const closed = await forgetAll(of(NEAR.ip, 8001), of(FAR.ip, 8001, true))
     expect(closed).toBeGreaterThan(0)

@@ -61,7 +61,7 @@ describe('addresses and routes through the helper', () => {
     const slice = async () => /^se\.slice\s+:\s+(\d+)/m.exec(await readFile(`/proc/${child.pid}/sched`, 'utf8'))?.[1]
     const before = await slice()
     await on.helper.timeSlice({ pid: child.pid!, us: 300 })
-    // Kernels before 6.12 keep to their own.
+    // Kernels before 6.12 keep their own time slice.
     if (before !== undefined) expect([before, '300000']).toContain(await slice())
     if (Number(release().split('.')[0]) >= 7 || /^6\.(1[2-9]|[2-9]\d)/.test(release()))
       expect(await slice()).toBe('300000')
@@ -76,7 +76,7 @@ describe('addresses and routes through the helper', () => {
     const before = await helper.traffic({ netns, dev: 'lo' })
     await helper.udp({ netns, address: '127.0.0.1', port: 9, timeoutMs: 1 })
     const { packetsIn, bytesIn, packetsOut, bytesOut } = await helper.traffic({ netns, dev: 'lo' })
-    // The datagram, and the kernel's word that nobody is there.
+    // The datagram, and the kernel's ICMP error (port unreachable).
     expect([packetsIn - before.packetsIn, packetsOut - before.packetsOut]).toEqual([2, 2])
     expect(bytesIn - before.bytesIn).toBe(bytesOut - before.bytesOut)
     expect(await refusal(helper.traffic({ netns, dev: 'absent0' }))).toMatchObject({ errno: 'ENODEV' })
@@ -112,7 +112,7 @@ describe('addresses and routes through the helper', () => {
     const namespace = netns.slice(netns.lastIndexOf('/') + 1)
     const ip = (...args: string[]) => execOk(['ip', '-n', namespace, ...args])
     const mark = () => helper.rtnlMark({ netns })
-    /** A link that comes up has more to tell a moment later. */
+    /** Waits until the mark stays: a link that comes up causes further messages a moment later. */
     const settled = async () => {
       let before = await mark()
       const stays = async () => {
@@ -147,7 +147,7 @@ describe('addresses and routes through the helper', () => {
       expect(seen).not.toContain(await mark())
       seen.add(await settled())
     }
-    // More than the queue holds is heard as a change too.
+    // More messages than the queue holds count as a change, too.
     await ip('route', 'flush', 'table', '1001')
     await helper.route({ netns, changes: routes.map((route) => ({ do: 'replace', ...route })) })
     const full = await mark()

@@ -30,7 +30,7 @@ const pemOf = (...newKey: string[]): string =>
     stdio: ['ignore', 'pipe', 'ignore'],
   })
 
-/** Everything that a member may be: run in a namespace, it prints a line when all ports are open. */
+/** A script with one server for each kind of member. It prints a line when all ports are open. */
 const serversOf = (keys: { readonly good: string; readonly weak: string }): string => `
   const net = require('node:net'), tls = require('node:tls')
   const keys = ${JSON.stringify(keys)}, ports = ${JSON.stringify(PORTS)}
@@ -66,7 +66,7 @@ const serversOf = (keys: { readonly good: string; readonly weak: string }): stri
     mail: plain((socket) => socket.write('220 mail.example ESMTP\\r\\n')),
     endless: plain((socket) => flood(socket, Buffer.alloc(65536, 0x16))),
     certificates: secure({ cert: body + body.repeat(200) }),
-    // A handshake message of 16 MB, begun: RFC 8446 section 4.
+    // The beginning of a handshake message of 16 MB (RFC 8446 section 4).
     huge: plain((socket) => flood(socket, Buffer.concat([Buffer.from('160303400002ffffff0303', 'hex'), Buffer.alloc(16378)]))),
   }
   Promise.all(Object.entries(ports).map(([name, port]) => new Promise((done) => servers[name].listen(port, '::', done))))
@@ -124,7 +124,7 @@ describe('TLS through the helper', () => {
 
   test('tells why there is no TLS', async () => {
     expect(await ask('tooOld')).toMatchObject(failure(expect.stringContaining('alert protocol version'), 70))
-    // Key exchanges over parameters of the other side's choice are not offered.
+    // The helper does not offer key exchanges whose parameters the server chooses.
     expect(await ask('finite')).toMatchObject(failure(expect.stringContaining('alert handshake failure'), 40))
     expect(await ask('clients')).toMatchObject(failure(expect.stringContaining('alert certificate required'), 116))
     expect(await ask('mail')).toMatchObject(failure('wrong version number'))

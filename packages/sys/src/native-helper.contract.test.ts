@@ -37,7 +37,7 @@ describe.each(BUILDS)('namespaces of the helper, $name build', ({ name, path }) 
       await on.helper.arpProbe({ netns: at, dev: 'pinned0', address: '192.0.2.1', timeoutMs: 1 }).catch(() => undefined)
       expect(await on.helper.nftGeneration({ family: 'ip', table: 'lb', netns: at })).toMatchObject({ exists: true })
       await deleteNetns(own)
-      // The far end of the link goes only when nothing holds the namespace any more.
+      // The far end of the link disappears only when nothing holds the namespace any more.
       const links = () => runIn(on.segment.near, ['ip', '-br', 'link'])
       await expect.poll(links, { timeout: 10_000 }).not.toContain('pinned1')
       expect(await refusal(on.helper.nftGeneration({ family: 'ip', table: 'lb', netns: at }))).toMatchObject({

@@ -18,7 +18,7 @@ const table = { family: 'ip', table: 't' } as const
 const linesOf = (changes: readonly NftChange[]) => [...nftBatchLines({ ...table, changes })]
 const fieldsOf = (line: { readonly fields: object }) => line.fields as LineFields
 
-/** A change of `records` records, each told from the others by its content. */
+/** A change of `records` records with different contents. */
 const change = (index: number, keyBytes: number, records: number): NftChange => {
   const elements = Buffer.alloc(keyBytes * records)
   for (let i = 0; i < records; i++) elements.writeUInt32LE(i, i * keyBytes)

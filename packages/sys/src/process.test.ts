@@ -72,7 +72,7 @@ test('finds a daemon by its command line, and sees when an upgrade replaced its 
     await copyFile('/usr/bin/sleep', `${executable}.new`)
     await rename(`${executable}.new`, executable)
     expect(await runsAnotherProgram(daemon, executable)).toBe(true)
-    // Nothing can be told of a file that is not there.
+    // False for a file that does not exist.
     expect(await runsAnotherProgram(daemon, `${executable}-not`)).toBe(false)
   } finally {
     await endProcess(daemon, 5_000)

@@ -15,7 +15,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** A process that does with each connection and what comes over it as it is told. */
+/** A server on a socket, which calls `answer` for all that arrives. @returns its path */
 async function serve(answer: (socket: Socket, text: string) => void): Promise<string> {
   const path = join(directory, 'socket')
   const server = createServer((socket) => {
@@ -31,7 +31,7 @@ async function serve(answer: (socket: Socket, text: string) => void): Promise<st
 
 class Lost extends Error {}
 
-/** @returns the connection, and how often it was lost */
+/** @returns the connection, and the number of calls of `onLost` */
 async function connectTo(path: string, replyWithinMs?: number) {
   const ends = { lost: 0 }
   const socket = await ReplySocket.connect(path, {

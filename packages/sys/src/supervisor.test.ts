@@ -5,7 +5,7 @@ import { Supervisor, type SupervisorOptions } from './supervisor.ts'
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {} }
 
-/** A process that is only data, and what was done with it. */
+/** A supervisor of a pretended process, and a record of what it did with it. */
 function supervised(more: Partial<SupervisorOptions> = {}) {
   const clock = new FakeClock()
   const mutex = new Mutex()

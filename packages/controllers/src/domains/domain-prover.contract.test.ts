@@ -62,7 +62,7 @@ const withdraw = (claim: DomainClaim) => update([removalOf(proofOf(claim))])
 const claimed = (label: string, owner = projectId) =>
   plane.admission.claimDomain({ projectId: owner, domain: `${label}.${ZONE}` })
 const now = (id: string) => plane.view.get('domainClaim', id)?.value
-/** @param passMs of the prover's clock, in small steps, until the claim says so */
+/** Waits until the claim is as expected. @param passMs advances the prover's clock by this in each round */
 const comesTo = (id: string, expected: Partial<DomainClaim>, passMs = 0) =>
   waitFor(
     async () => {
@@ -133,7 +133,7 @@ test('a tenant may ask at once, but not faster than its rate, and holds up nobod
   const theirs = await claimed('theirs', other)
   await publish(theirs)
   await comesTo(theirs.id, { state: 'proven' })
-  // Those of the first project wait for their turns.
+  // Claims of the first project still wait for their turns.
   expect(plane.view.list('domainClaim', { projectId }).filter(({ reason }) => reason === 'NotChecked')).not.toEqual([])
 })
 

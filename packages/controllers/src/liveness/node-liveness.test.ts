@@ -29,7 +29,7 @@ test('while other nodes report for the first time, a late node is not lost', asy
   expect(liveness.of('d')).toBe('new')
   await clock.advance(1)
   expect(liveness.of('d')).toBe('lost')
-  // One that was heard of gets no more than its own time.
+  // A node that has reported gets only its own time.
   expect(liveness.of('c')).toBe('lost')
   liveness.close()
 })
@@ -96,7 +96,7 @@ test('a control plane with repeated standstills still finds a dead node', async 
     await clock.advance(1000)
     clock.stall(4000)
   }
-  // It had 12 times 5 s of time in which the process ran.
+  // The process ran for 12 times 5 s meanwhile.
   expect(rounds).toBeGreaterThan(1)
   expect(rounds).toBeLessThanOrEqual(60)
   liveness.close()

@@ -9,7 +9,7 @@ const LB = uuid('lb', 1)
 
 let plane: ControlPlane
 
-/** Two nodes of an `l2` group; the first owns load balancer 1 and said so. */
+/** Two nodes of an `l2` group. The first owns load balancer 1 and has reported that. */
 beforeEach(async () => {
   plane = await ControlPlane.start(new MemoryStore())
   await plane.put(['nodeGroup', nodeGroup(1)], ['node', node(1)], ['node', node(2)], ['network', network(1)])
@@ -26,7 +26,7 @@ const watched = () => {
   const entry = plane.entry(N2, 'group')
   return entry?.kind === 'group' ? (entry.watch ?? []) : []
 }
-/** Time passes, in which the second node says each second whether it hears the first. */
+/** Lets time pass. Each second the second node reports whether the first answers its probes. */
 const pass = async (seconds: number, answers: boolean) => {
   for (let second = 0; second < seconds; second++) {
     await plane.clock.advance(1000)

@@ -23,7 +23,7 @@ it('leaves out addresses that moved to another node, and nothing else', () => {
   const owned = [
     { address: '192.0.2.1', ownerNodeId: 'here' },
     { address: '192.0.2.2', ownerNodeId: 'there' },
-    // Of a group that settles it by itself; of two tenants.
+    // One of a group that elects the owner itself, and one that two tenants have.
     { address: '192.0.2.3', ownerNodeId: null },
     { address: '192.0.2.4', ownerNodeId: 'there' },
     { address: '192.0.2.4', ownerNodeId: 'here' },
@@ -60,7 +60,7 @@ it('says that an address is not taken for the node although it reports it', () =
   ])
   for (const [taken, reported] of [
     ['192.0.2.1', '192.0.2.1'],
-    // The planner says so of a node whose address is not known.
+    // Another problem tells that a node's address is not known.
     [null, '192.0.2.1'],
     ['192.0.2.1', null],
   ] as const)

@@ -7,7 +7,7 @@ import { ControlPlane } from '../testing/control-plane.ts'
 import { loadBalancer, node, nodeGroup, pool, uuid } from '../testing/model.ts'
 
 const NODE = uuid('node', 1)
-/** Slots of the largest table: as many members can have traffic. */
+/** The largest table has so many slots, so at most so many members get traffic. */
 const MOST_MEMBERS = 4096
 const POOLS = 10
 

@@ -29,13 +29,13 @@ const withMembers = (number: number, members: number, fields: Partial<LoadBalanc
     ...fields,
   })
 
-/** A pool's number rests after its use. */
+/** Numbers of pools are left out, since a freed one is reused last. */
 const withoutNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, one: unknown) => (key === 'number' || key === 'pool' ? undefined : one)))
 
 describe('a load balancer that is stored with its placement', () => {
   it('is published without another commit, as it is when it is placed afterwards', async () => {
-    // Nodes get their addresses in the network.
+    // Its creation gives the nodes their addresses in the network.
     await plane.put(['loadBalancer', loadBalancer(9)])
     await plane.create(withMembers(1, 3))
     const { value, revision } = plane.view.get('placement', uuid('lb', 1))!

@@ -45,7 +45,7 @@ test.each([1, 600])('two that one commit changes are published together, also wi
     ),
   ]
   await plane.put(['loadBalancer', loadBalancer(1, { pools })], ['loadBalancer', loadBalancer(2)])
-  // As the stream to a node, which writes what waits once it is woken.
+  // Like the stream to a node, which writes all waiting keys when it wakes.
   const waiting: string[] = []
   const writes: string[][] = []
   plane.nodeStates.onChange(N1, (keys) => {

@@ -8,7 +8,7 @@ import { ChangingCluster, NODE_IDS } from '../testing/changing-cluster.ts'
 import { ControlPlane } from '../testing/control-plane.ts'
 import { loadBalancer, network, node, nodeGroup, pool, uuid, vrrpGroup } from '../testing/model.ts'
 
-/** Without the nodes' part in their groups: a drain that has just begun waits again for nodes that have not reported. */
+/** The entries without `group`, which may differ: after a restart a new drain waits again for the nodes' reports. */
 const ofTenants = (published: ReturnType<ControlPlane['published']>) =>
   Object.values(published).map(({ [GROUP_KEY]: _, ...rest }) => rest)
 
@@ -42,7 +42,7 @@ test('of two groups that carry a network the first one holds its gateways, also 
   await plane.put(['node', node(1)], ['node', node(2, { nodeGroupId: uuid('group', 2) })], ['network', network(1)])
   const inEdge = { nodeGroupId: uuid('group', 2) }
   const gateway = (number: number) => (plane.entry(uuid('node', number), 'domain/1') as DomainEntry).gateway
-  // Placed before the other, but into the network after it.
+  // It is placed before the other one, but joins the network after it.
   await plane.put(['loadBalancer', loadBalancer(1, { ...inEdge, networkId: null })])
   await plane.clock.advance(500)
   await plane.put(['loadBalancer', loadBalancer(2)])

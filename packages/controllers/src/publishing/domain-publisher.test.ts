@@ -13,7 +13,7 @@ async function oneNode() {
   return {
     plane,
     isUntracked: () => (plane.entry(NODE, 'domain/1') as DomainEntry).untracked === true,
-    /** The load balancer with its one listener changed like this; null: with none. */
+    /** Stores the load balancer with this change of its only listener; null: without a listener. */
     put: (number: number, change: Partial<Listener> | null) => {
       const { listeners, pools, ...rest } = loadBalancer(number)
       const changed: LoadBalancer = {
@@ -101,7 +101,7 @@ test("a load balancer waits until its network's domain is published, even if tha
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const ensure = plane.admission.ensureNodeAddresses.bind(plane.admission)
   vi.spyOn(plane.admission, 'ensureNodeAddresses').mockImplementationOnce(() => held.then(ensure))
-  // A node whose addresses are still to be found: all plans for the network wait for them.
+  // A new node, whose addresses are not found yet. All plans for the network wait for them.
   const changes = [plane.put(['node', node(2)])]
   for (const number of [2, 3]) changes.push(put(number, { protocol: 'tcp' }))
   await vi.waitFor(() => expect(plane.view.get('loadBalancer', loadBalancer(3).id)).not.toBeNull())

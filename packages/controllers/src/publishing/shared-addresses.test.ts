@@ -29,7 +29,7 @@ test("members see one address that moves with the shard; in an l2 group each nod
   const flows = { source: '192.0.2.1', peers: ['192.0.2.2'], port: 7300, key: flowsKey }
   expect((plane.entry(N1, 'group') as GroupEntry).flows).toEqual(flows)
 
-  // It stays the network's when nodes are seen to again.
+  // The network keeps it when nodes get their addresses again.
   await plane.admission.ensureNodeAddresses()
   expect(plane.admission.sharedAddresses(NETWORK).size).toBe(1)
 

@@ -136,7 +136,7 @@ test("a node's fabric address is stored at most once a second, however often it 
   await plane.clock.advance(1100)
   await plane.idle()
   expect(stored()).toBe('192.0.2.59')
-  // Another node's, a load balancer's and one that is none are refused.
+  // The address of another node or a load balancer is refused, and so is a text that is not an address.
   for (const fabricAddress of ['192.0.2.2', '127.0.0.1', 'ten'])
     for (let turn = 0; turn < 2; turn++) {
       await plane.report(N1, { fabricAddress })
@@ -158,7 +158,7 @@ test("a claim of an address that may be somebody else's is refused, and the node
   await plane.idle()
   expect(plane.view.get('node', N1)!.value.seenFabricAddress).toBe('192.0.2.10')
   expect(codes()).toEqual(['FabricAddressRefused'])
-  // The tenant of that address still names it.
+  // A tenant's member has the refused address.
   await plane.put(['loadBalancer', loadBalancer(1, { pools: [pool(1, ['10.0.0.12'])] })])
   await plane.report(N1, { fabricAddress: '192.0.2.11' })
   await plane.clock.advance(1100)
@@ -204,7 +204,7 @@ test('a confirmation of an entry that was taken away counts when the same entry 
   const held = plane.nodeStates.get(N1, key)!
   await plane.report(N1, { removed: [key] })
   plane.nodeStates.set(key, new Map())
-  // The node had taken it on before it heard that.
+  // The node applied the entry before it learnt of its removal.
   await plane.report(N1, { entries: [{ ...programmed(LB), hash: held.hash }] })
   plane.nodeStates.set(key, new Map([[N1, held.entry]]))
   expect(plane.status.confirmedHash(N1, key)).toBe(held.hash)

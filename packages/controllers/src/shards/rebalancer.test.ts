@@ -125,7 +125,7 @@ test('a group that asks for it is rebalanced after a quiet time, another one nev
     }
     await rebalancer.look()
     expect(await movesAfter(3)).toBeUndefined()
-    // Something happened: the time begins anew.
+    // After a change the waiting time starts again.
     await plane.report(N2, { inSync: false })
     await rebalancer.look()
     expect(await movesAfter(4)).toBeUndefined()

@@ -100,7 +100,7 @@ describe('what nodes of a vrrp group get', () => {
     await plane.delete('node', uuid('node', 3))
     expect(new Set(seen)).toEqual(new Set(['group']))
     expect((plane.entry(N1, 'group') as GroupEntry).vrrp?.peers).toEqual(['192.0.2.2'])
-    // Nothing was written again, not even with the same words.
+    // Nothing was written again, not even with the same content.
     expect((await plane.store.list('placement')).items).toEqual(placements)
     expect(Object.keys(plane.published([uuid('node', 3)])[uuid('node', 3)]!)).toEqual([])
     await plane.stop()
@@ -268,7 +268,7 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
-  /** One load balancer that n1 carries, n2 standing by. */
+  /** One load balancer, with n1 as master and n2 as backup. */
   async function carried(): Promise<ControlPlane> {
     const plane = await cluster()
     await plane.put(['loadBalancer', loadBalancer(1)])

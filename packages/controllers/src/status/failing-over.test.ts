@@ -38,7 +38,7 @@ const shard = (state: ShardState, since = '2026-01-01T00:00:10.000Z'): ShardRepo
   lastMove: null,
 })
 
-/** A load balancer in the shard that the first node owns, and that was told to leave it. */
+/** A load balancer in a shard that the first node owns and was told to give up. */
 async function leaving(): Promise<ControlPlane> {
   const plane = await ControlPlane.start(new MemoryStore())
   await plane.put(['nodeGroup', vrrpGroup(1, 1)], ['node', node(1)], ['node', node(2)], ['network', network(1)])

@@ -12,7 +12,7 @@ const LOAD_BALANCERS = [1, 2, 3, 4] as const
 const number = fc.constantFrom(...LOAD_BALANCERS)
 const on = fc.constantFrom(...NODES)
 
-/** What changes a status, mostly without a change of the stored load balancer. */
+/** An event that may change a status. Most do not change the stored load balancer. */
 const event = fc.oneof(
   fc.record({ do: fc.constant('check members' as const), number }),
   fc.record({ do: fc.constant('report health' as const), number, on, health: fc.constantFrom('up', 'down') }),

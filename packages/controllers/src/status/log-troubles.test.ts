@@ -28,7 +28,7 @@ test('an access log that reaches no receiver is told of on its load balancer unt
   })
   const before = plane.status.summary(LB).serving
   const trouble = { loadBalancerId: LB, listenerId: logging.id, reason: 'Connection refused' }
-  // Another load balancer's, or one that does not exist, is none of this listener.
+  // A trouble that names another load balancer does not count for this listener.
   const strange = { ...trouble, loadBalancerId: uuid('lb', 9) }
   await plane.report(N1, { features, logTroubles: [trouble, strange] })
   expect(plane.status.summary(LB).serving).toEqual({
@@ -38,7 +38,7 @@ test('an access log that reaches no receiver is told of on its load balancer unt
     ),
   })
   expect(new Set(told)).toEqual(new Set([LB]))
-  // A report that says nothing of it changes nothing.
+  // A report without `logTroubles` changes nothing.
   await plane.report(N1, { features })
   expect(plane.status.summary(LB).serving).not.toEqual(before)
   await plane.report(N1, { features, logTroubles: [] })

@@ -47,7 +47,7 @@ test('a network over its share is shown on its load balancers only, and not once
   })
   expect(plane.status.summary(OTHER).serving).toEqual(before)
   expect(new Set(told)).toEqual(new Set([LB]))
-  // A report that says nothing of it changes nothing.
+  // A report without `overShares` changes nothing.
   await plane.report(N1)
   expect(plane.status.summary(LB).serving.reason).toBe('OverShare')
   await plane.report(N1, { overShares: [] })

@@ -252,7 +252,7 @@ test('requests and responses are summed over nodes that count them, also over re
   await plane.report(N1, { stats: [stats({ totalConnections: 2, http: http(10) })] })
   await plane.report(N2, { stats: [stats({ totalConnections: 1, http: http(4) })] })
   expect(sum()?.http).toEqual({ requests: 14, responses: { '1xx': 0, '2xx': 12, '3xx': 0, '4xx': 0, '5xx': 2 } })
-  // Its proxy began anew.
+  // The proxy was restarted.
   await plane.report(N2, { stats: [stats({ totalConnections: 1, http: http(3) })] })
   expect(sum()?.http).toMatchObject({ requests: 17, responses: { '5xx': 3 } })
   await plane.stop()
@@ -288,7 +288,7 @@ test('latencies are summed over nodes, and over restarts of the agents that coun
       [40, 2],
     ],
   })
-  // Its agent began anew. The proxy did not, so requests go on.
+  // The agent was restarted. The proxy was not, so its requests continue.
   await plane.report(N1, { stats: [stats(http(7, [[50, 1]]))] })
   expect(sum()).toMatchObject({
     requests: 8,
@@ -298,7 +298,7 @@ test('latencies are summed over nodes, and over restarts of the agents that coun
       [50, 1],
     ],
   })
-  // Its proxy began anew, too.
+  // The proxy was restarted, too.
   await plane.report(N1, { stats: [stats(http(1))] })
   await plane.report(N1, { stats: [stats(http(2, [[20, 1]]))] })
   expect(sum()).toMatchObject({
@@ -326,7 +326,7 @@ test('requests by pool are summed over nodes and over restarts of agents, apart 
   expect(plane.status.requests(LB).size).toBe(0)
   await plane.report(N1, { stats: [stats(http(3))] })
   await plane.report(N2, { stats: [stats(http(2))] })
-  // Its agent began anew.
+  // The agent was restarted.
   await plane.report(N1, { stats: [stats(http(1))] })
   expect(plane.status.requests(LB).get(uuid('listener', 1))).toEqual({
     pools: { [uuid('pool', 1)]: counted(6) },

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { edited, editsBetween } from './edits.ts'
 
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
-/** What a reader of the edits makes of a copy of the value. */
+/** The value after the edits, which are copied as JSON as on their way to a reader. */
 const after = (before: unknown, edits: unknown): unknown => edited(before, copy(edits) as Parameters<typeof edited>[1])
 
 describe('edits between two values', () => {
@@ -21,7 +21,7 @@ describe('edits between two values', () => {
     ['one in the place of another', members.with(500, { id: 'new', weight: 1 })],
   ])('%s of a thousand costs little', (_, list) => {
     const changed = withMembers(list)
-    // Made anew as a whole it costs no more.
+    // A copy that shares nothing with the value before gives edits of the same size.
     for (const edits of [editsBetween(document, changed), editsBetween(document, copy(changed))]) {
       expect(after(document, edits)).toEqual(changed)
       expect(JSON.stringify(edits).length).toBeLessThan(250)
@@ -90,14 +90,14 @@ describe('edits between two values', () => {
       fc.constantFrom('x', 'y', null),
     )
     const value = fc.record({ id: fc.constant('v'), list: fc.array(item), other: fc.jsonValue() })
-    /** Shares parts with the value, as a changed document does. */
+    /** A changed value that shares parts with the one before, as a changed document does. */
     const change = fc.tuple(fc.nat(5), fc.nat(5), fc.nat(2), item, fc.jsonValue(), fc.boolean())
     fc.assert(
       fc.property(value, change, (before, [from, at, count, fresh, other, move]) => {
         const list = before.list.toSpliced(at, count, fresh)
         if (move) list.push(...list.splice(from, 1))
         const changed = { ...before, list, other }
-        // Whoever reads the edits has the value by JSON, which knows no negative zero.
+        // A reader of the edits got the value as JSON, which has no negative zero.
         for (const edits of [editsBetween(before, changed), editsBetween(before, copy(changed))])
           if (edits !== null) expect(after(copy(before), edits)).toEqual(copy(changed))
       }),

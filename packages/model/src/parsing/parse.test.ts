@@ -169,7 +169,7 @@ describe('parseAs', () => {
     expect(() =>
       parseAs(z.strictObject({ items: z.array(z.strictObject({ address: z.string() })) }), { items }),
     ).toThrow('Field items[0].address is required')
-    // Reading the message's value again included.
+    // Including the reads that make the message.
     expect(looks).toBeLessThan(10)
   })
 
@@ -260,7 +260,7 @@ describe('entryHash', () => {
     const hashes = changed.map((members) => hashEntry(entryOf(members), before).hash)
     expect(hashes).toEqual(changed.map((members) => entryHash(entryOf(structuredClone(members)))))
     expect(new Set([before.hash, ...hashes]).size).toBe(7)
-    // Small entries are hashed as they ever were.
+    // Small entries keep the plain hash of their canonical JSON.
     expect(entryHash(entryOf(all.slice(0, 64)))).toBe(
       createHash('sha256')
         .update(canonicalJson(entryOf(all.slice(0, 64))))

@@ -41,7 +41,7 @@ const subject = fc
 
 const MOST_REPETITIONS = 6
 
-/** Null if it is too large. */
+/** The compiled expression; null if it is too large. */
 function compiled(pattern: string, anyCase: boolean): Automaton | null {
   const node = parseRegex(pattern, anyCase)
   try {
@@ -59,7 +59,7 @@ describe('regular expressions', () => {
         fc.array(subject, { minLength: 5, maxLength: 20 }),
         fc.boolean(),
         (text, subjects, anyCase) => {
-          // Of more repetitions in each other JavaScript's backtracking takes minutes.
+          // With more nested repetitions JavaScript's backtracking takes minutes.
           fc.pre((text.match(/[*+{]/g) ?? []).length <= MOST_REPETITIONS)
           const reference = new RegExp(text, anyCase ? 'i' : '')
           const automaton = compiled(text, anyCase)

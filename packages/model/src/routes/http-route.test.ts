@@ -33,7 +33,7 @@ const path = (value: unknown, compare = 'exact') => [{ on: 'path', compare, valu
 
 const named = (fields: object) => [{ on: 'header', name: 'x', compare: 'exact', values: ['y'], ...fields }]
 
-/** Characters that end a token, a line, a quoted text or a command somewhere, in S1's list and beyond. */
+/** Characters that end a token, a line, a quoted text or a command in some language. */
 const HOSTILE = [
   '\n',
   '\r',

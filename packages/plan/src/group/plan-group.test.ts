@@ -90,7 +90,7 @@ describe('planGroup', () => {
     expect(at(0).entries.get(drained.id)?.bgp?.drain).toBe('prefer-others')
     expect(at(0).againAtMs).toBe(Date.parse(NOW) + 10_000)
     expect(at(10).entries.get(drained.id)?.bgp?.drain).toBe('withdrawn')
-    // Until then others may send it what comes for its connections.
+    // Until then others may forward packets of its connections to it.
     expect(at(10).againAtMs).toBe(Date.parse(NOW) + 300_000)
     expect(at(10).entries.get(id(0xa02))?.bgp?.drain).toBe('none')
     const alone = plan({ group: bgpGroup(), nodes: [drained], nowMs: Date.parse(NOW) + 60_000 })
@@ -106,10 +106,10 @@ describe('planGroup', () => {
     expect([waiting, begun].map((entries) => entries.get(drained.id)?.vrrp?.yield)).toEqual([false, true])
     const drains = announcer === 'bgp' ? ['none', 'prefer-others'] : [undefined, undefined]
     expect([waiting, begun].map((entries) => entries.get(drained.id)?.bgp?.drain)).toEqual(drains)
-    // It asks no client to reconnect, and so cannot report that none is left, before it gives anything up.
+    // Before it gives anything up it does not ask clients to reconnect. So it cannot report that none is left.
     const leavings = [waiting, begun].map((entries) => entries.get(drained.id)?.secondChance?.leavingSince ?? null)
     expect(leavings).toEqual([null, NOW])
-    // What the others have to know is the same before and after.
+    // The other node gets the same entry before and after.
     expect(waiting.get(id(0xa02))).toEqual(begun.get(id(0xa02)))
     expect(begun.get(id(0xa02))?.secondChance).toMatchObject({ first: '192.0.2.1' })
   })

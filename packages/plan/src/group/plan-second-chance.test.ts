@@ -47,7 +47,7 @@ describe('a second chance', () => {
     const back = node(1, { schedulingSince: at(5), drainedSince: at(0) })
     const { ways, byNode } = plan([back, node(2)], 10)
     expect(ways).toEqual({ 'node-1': [null, null], 'node-2': ['192.0.2.1', null] })
-    // Who is still connected there shall come again all the same.
+    // Its proxy still asks the remaining clients to reconnect.
     expect(byNode.get('node-1')?.leavingSince).toBe(at(0))
     expect(plan([{ ...back, departed: true }, node(2)], 10).byNode.size).toBe(0)
   })
@@ -108,7 +108,7 @@ describe('a second chance', () => {
       'node-2': ['192.0.2.1', '192.0.2.3'],
       'node-3': ['192.0.2.1', null],
     })
-    // What it takes over by coming back, the others give up.
+    // The others give up what the returning node takes over.
     const leaving = Array.from(plan(nodes, 900, 'bgp').byNode, ([id, { leavingSince }]) => [id, leavingSince])
     expect(leaving).toEqual([
       ['node-1', at(900)],

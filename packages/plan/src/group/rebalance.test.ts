@@ -69,7 +69,7 @@ test('the moves are the fewest that even out the ready nodes to within one', () 
         expect(ready).toContain(toNodeId)
         expect(ready).toContain(fromNodeId)
       }
-      // However the odd ones are dealt out, no fewer would do.
+      // No distribution of the odd shards needs fewer moves.
       const total = before.reduce((sum, each) => sum + each, 0)
       const [least, odd] = [Math.floor(total / ready.length), total % ready.length]
       const needed = (quotas: readonly number[]) =>
@@ -79,7 +79,7 @@ test('the moves are the fewest that even out the ready nodes to within one', () 
       ).filter((extra) => extra.reduce((sum, each) => sum + each, 0) === odd)
       const fewest = Math.min(...choices.map((extra) => needed(extra.map((each) => least + each))))
       expect(moves).toHaveLength(fewest)
-      // Done is done.
+      // After these moves none is left to make.
       expect(
         planRebalance(
           after.map((owner, at) => shard(at + 1, owner)),

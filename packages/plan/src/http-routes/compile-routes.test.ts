@@ -170,17 +170,17 @@ describe('compiled routes', () => {
     for (const name of ['a.example.com', 'b.example.com'])
       expect(more.hosts.get(key(name))).toBe(before.hosts.get(key(name)))
     expect(more.hosts.size).toBe(4)
-    // It takes no request for the hosts before it.
+    // A route that changes nothing for the hosts before it.
     const last = compileRoutes([c, a, b, any, route()], more)!
     expect(last.hosts.get(key('a.example.com'))?.paths).toBe(more.hosts.get(key('a.example.com'))?.paths)
     expect(last.hosts.get('any ')).not.toBe(more.hosts.get('any '))
-    // Two of them exchanged: only one moved, past the others.
+    // If two routes change places, only one host differs.
     const exchanged = compileRoutes([a, c, b, any], more)!
     expect(exchanged.hosts.get(key('b.example.com'))).toBe(more.hosts.get(key('b.example.com')))
     expect([...exchanged.hosts.differing(more.hosts)]).toHaveLength(1)
     const fewer = compileRoutes([c, b, any], more)!
     expect([...fewer.hosts.keys()].toSorted()).toEqual(['any ', key('b.example.com'), key('c.example.com')].toSorted())
-    // A wildcard holds for the hosts below it.
+    // A route for a wildcard changes the hosts below it.
     const wild = compileRoutes([route(on('any-labels', ['example.com'])), c, b, any], fewer)!
     expect(wild.hosts.get(key('b.example.com'))).not.toBe(fewer.hosts.get(key('b.example.com')))
   })

@@ -37,7 +37,7 @@ describe('neededFeatures', () => {
     expect(needsOf(listener(4, 80, { defaultPoolId: id(1) }), [pool(1, [], { persistence })])).toEqual([
       ...['l4.client-networks', 'l4.tcp'],
     ])
-    // A whole address is what every node tells clients apart by.
+    // Every node can tell clients apart by their whole address.
     const whole = { ...persistence, networks: { ipv4Prefix: 32, ipv6Prefix: 128 } }
     expect(needsOf(listener(4, 80, { defaultPoolId: id(1) }), [pool(1, [], { persistence: whole })])).toEqual([
       'l4.tcp',

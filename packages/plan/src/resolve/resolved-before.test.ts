@@ -9,7 +9,7 @@ import { type ResolveContext, resolveLoadBalancer } from './resolve.ts'
 
 const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
-/** Two networks of one project, which have 10.0.1.0/24 both. */
+/** Two networks of one project. Both have 10.0.1.0/24. */
 const NETWORKS: readonly Network[] = [
   withSubnets(network(1), '10.0.0.0/24', '10.0.1.0/24'),
   withSubnets(network(2), '10.0.1.0/24', '10.0.2.0/24'),
@@ -36,7 +36,7 @@ const contextOf = (currentNetworkId: string | null, seen: string[] = []): Resolv
 
 const documentOf = (pools: readonly Pool[]) => ({ listeners: [], pools: [...pools], vips: [] })
 
-/** Members of which some are in the one network, some in the other, some in both, and some nowhere. */
+/** Members in the first network, in the second, in both, or in none. */
 const members = fc.uniqueArray(
   fc.record({ net: fc.nat(3), host: fc.integer({ min: 7, max: 12 }), port: fc.integer({ min: 80, max: 81 }) }),
   { maxLength: 6, selector: ({ net, host, port }) => `${net} ${host} ${port}` },

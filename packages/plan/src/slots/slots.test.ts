@@ -353,7 +353,7 @@ describe('effectiveSlots', () => {
           const others = rising.filter((served, slot) => served !== whole[slot] && whole[slot] !== index)
           expect([...others]).toEqual([])
           expect(rising.includes(index)).toBe(whole.includes(index))
-          // What it does not serve yet, those serve who would without it; and nobody is left out for it.
+          // No slot is without a member, unless it would be so without the rising one.
           if (!without.includes(NO_MEMBER)) expect(rising.includes(NO_MEMBER)).toBe(false)
         },
       ),
