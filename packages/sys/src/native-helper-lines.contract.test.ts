@@ -8,8 +8,8 @@ import { createNetns, deleteNetns, netnsPath } from './netns.ts'
 import { buildHelper, SANITIZED } from './testing/native-builds.ts'
 
 /*
- * How the helper handles lines of any content: it replies once to each, and continues. It runs with sanitizers. Its exit
- * status tells whether they found anything, such as a leak.
+ * How the helper handles lines of any content: it replies once to each, and continues. It runs with sanitizers. Its
+ * exit status tells whether they found anything, such as a leak.
  */
 
 type Reply = Readonly<Record<string, unknown>>

@@ -20,13 +20,13 @@ const everywhere: Announcement = {
 let done: string[]
 let state: 'master' | 'backup' | 'fault' | 'stopped'
 let shardChanged: () => void
-/** How often it was asked which shards are whose. */
+/** How often the registry asked which shards this node owns. */
 let asked: number
-/** What happens while BGP changes something. */
+/** Called while BGP changes something. */
 let meanwhile: () => void
 let node: AnnouncerRegistry
 
-/** An announcer that writes down what it is told. */
+/** An announcer that records its calls. */
 const recorded = (name: string) => ({
   name,
   adopt: async (previous: readonly Announcement[]) => {
@@ -124,7 +124,7 @@ it('tells of a shard that was handed over whether it has gone, and whose address
     return node.hasReleasedShard(2)
   })
   expect(released).toEqual([false, true, true, false])
-  // Of one that nobody knows nobody can say.
+  // A shard that no announcer knows does not count as released.
   expect(node.hasReleasedShard(7)).toBe(false)
 })
 
@@ -139,7 +139,7 @@ it.each([
       { ...recorded('a'), observe: async () => observed },
       ...attracting.map((attracts) => ({
         ...recorded('b'),
-        // What it announces is not what it is asked for.
+        // Its `attracts` decides, not what it announces.
         observe: async () => [everywhere],
         attracts: () => attracts,
       })),

@@ -20,7 +20,7 @@ const signal = new AbortController().signal
 const red = domainEntry(1)
 const blue = domainEntry(2, { segment: { physicalNetwork: 'blue', vlan: null } })
 
-/** Announced by `l2`, served by a member of the attacker's own tenant whose address it leaves alone. */
+/** Announced by `l2`. Served by a member of the attacker's own tenant, whose address the attacker does not claim. */
 const OWN_TENANT = wanted('red', red, {
   vips: [vip('10.9.0.210'), vip('fd09::210')],
   services: [service('red-80', 80, 5)],
@@ -33,7 +33,7 @@ const OTHER_TENANT = wanted('blue', blue, {
   pools: [pool(6, [member('m1', '10.0.0.11'), member('m3', 'fd01::11')])],
 })
 
-/** Who asks where, and what the right member answers. */
+/** Clients, the addresses that they connect to, and the answers of the right members. */
 const ASKED = [
   { host: 'client', address: '10.9.0.210', answer: 'red2 10.9.0.9' },
   { host: 'client', address: 'fd09::210', answer: 'red2 fd09::9' },
@@ -67,7 +67,7 @@ beforeAll(async () => {
     await each.startAgent()
     await each.announcer.configure(pairSettings(index === 0 ? 1 : 2), signal)
     each.announcer.setHealthy(true, '')
-    // For the attacker's best: an advert is not dropped for where it came in.
+    // In favour of the attacker: the kernel does not drop an advert because of its interface.
     await lab.run(each.place, 'sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.red0.rp_filter=0')
   }
   await serve(OWN_TENANT, OTHER_TENANT)
@@ -121,7 +121,7 @@ const refusedAdverts = async ({ place, config }: VrrpNode): Promise<number> => {
   return Number(shown.match(/counter packets ([0-9]+)/)?.[1])
 }
 
-/** The tenant's host claims all of it, round after round, until it is stopped. */
+/** Starts a program on the tenant's host that claims all addresses, round after round, until it is stopped. */
 async function startForger(): Promise<{ child: ChildProcess; last: () => { rounds: number; diverted: number } }> {
   const plan = {
     dev: 'eth0',
@@ -156,7 +156,7 @@ describe('a tenant that forges ARP, neighbour advertisements and VRRP adverts', 
     const open = await Promise.all(
       ASKED.map(async ({ host, address }) => ({ host, ...(await lab.peer(host).open(address, 80)) })),
     )
-    // A host of its own segment that believes in gratuitous frames shows that they are well made.
+    // A host on the attacker's segment accepts its gratuitous frames, which shows that they are well formed.
     for (const address of ['10.9.0.210', 'fd09::210'])
       await lab.run('red1', `ip neigh replace ${address} lladdr 02:00:00:00:00:99 dev eth0 nud stale`)
     const forger = await startForger()

@@ -4,7 +4,7 @@ import { PROBES } from './health-checks.ts'
 
 const unreached = { 'is not there': TIMED_OUT, 'has no route': 'network is unreachable' }
 const refused = { ...unreached, 'refuses connections': 'connection refused' }
-/** Nobody looks at what is said. */
+/** For checks that do not read the answer. */
 const anyTls = {
   'speaks TLS with a certificate of its own': null,
   'speaks TLS 1.0 alone': null,
@@ -93,7 +93,7 @@ const VERDICTS: Readonly<Record<CheckType, Verdicts>> = {
     'accepts and resets': null,
     ...anyTls,
     'refuses connections': 'connection refused',
-    // Silence, as of a service that does not understand: see the check.
+    // Silence, like that of a service that does not understand the datagram: see the check.
     'is not there': null,
     'has no route': 'network is unreachable',
   },

@@ -119,7 +119,7 @@ describe('PassiveChecks', () => {
     await clock.advance(1)
     expect(told).toEqual(['m1 6 connections in a row failed', 'm1 in'])
     expect(clock.timers).toBe(0)
-    // What was counted before is forgotten.
+    // Earlier counts are forgotten.
     checks.take([counted({ notConnected: 9 })])
     checks.take([counted({ notConnected: 13 })])
     expect(checks.held('lb/a').size).toBe(0)

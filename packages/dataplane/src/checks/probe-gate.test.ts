@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const gateOf = (change: Partial<ProbeLimits>): ProbeGate => new ProbeGate(clock, { ...PROBE_LIMITS, ...change })
 
-/** A probe that goes on until `ends` says so. */
+/** A probe that lasts until `ends` resolves. */
 const ask = (gate: ProbeGate, owner: string, target: string, signal = never): Promise<string | null> =>
   gate.pass(
     { owner, target },

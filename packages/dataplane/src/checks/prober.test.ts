@@ -237,7 +237,7 @@ describe('Prober', () => {
 
 describe('members that flap', () => {
   const MEMBERS = 1_000
-  /** Verdicts in 20 s in which every other one of so many members goes down and comes back each second. */
+  /** Counts changes of health within 20 s, while each second half of the members go down and come back. */
   async function verdicts(count: number, rise: number, fall: number): Promise<number> {
     const { clock, check, changes, prober } = setUp()
     const address = (index: number) => `10.1.${index >> 8}.${index & 255}`
@@ -340,7 +340,7 @@ describe('a probe', () => {
     check.durationMs = spec.timeoutMs + 300
     await clock.advance(1_700)
     expect(prober.down('lb/1').size).toBe(0)
-    // It is made again at once. One more stall in a row is taken for what it looks like.
+    // The probe is repeated at once. A second stall in a row counts as a failure.
     expect(check.runs).toHaveLength(3)
     await clock.advance(900)
     expect(prober.down('lb/1')).toEqual(new Set(['m1']))

@@ -14,15 +14,15 @@ import { sctpCheck } from './sctp.ts'
 
 const ADDRESS = { 4: '10.0.0.11', 6: 'fd01::11' } as const
 const VERSIONS = [4, 6] as const
-/** For what is answered, by a script that shares the machine with other tests. */
+/** For targets that answer: a script, which shares the machine with other tests. */
 const TIMEOUT_MS = 30_000
-/** For what is not: the test waits this long. */
+/** For silent targets: the test waits this long. */
 const SILENCE_MS = 300
-/** Silent ones are still asked while the others are judged. */
+/** Probes of silent targets last until the others have their results. */
 const LONG_MS = 4_000
 const SILENCE = `timed out after ${SILENCE_MS} ms`
 
-/** A port for each manner, far enough apart that a wrong one is nobody's. */
+/** A port for each kind of target, far enough apart that no off-by-one port belongs to another. */
 const PORTS = {
   accepting: 3900,
   refusing: 3910,
@@ -37,7 +37,7 @@ const PORTS = {
   losing: 4000,
 } as const satisfies Record<SctpManner, number>
 
-/** Asked by one test alone: what earlier checks end with may be heard after they are done. */
+/** Used by one test only, since the last packets of earlier checks may arrive late. */
 const LISTENED_TO = { 4: 4010, 6: 4020 } as const
 
 const REASONS: Readonly<Record<SctpManner, string | null>> = {
@@ -74,7 +74,7 @@ describe('SCTP checks by spout-helper', () => {
     ] as const) {
       await runIn(netns, ['ip', 'address', 'add', `10.0.0.${last}/24`, 'dev', 'segment'])
       await runIn(netns, ['ip', 'address', 'add', `fd01::${last}/64`, 'dev', 'segment', 'nodad'])
-      // Each refusal is told, not one a second.
+      // The kernel sends every ICMP error, not one a second.
       await runIn(netns, ['sysctl', '-q', '-w', 'net.ipv4.icmp_ratelimit=0', 'net.ipv6.icmp.ratelimit=0'])
     }
     helper = await NativeHelper.start({ path: `${HELPER_PATH}-asan`, log })
@@ -86,7 +86,7 @@ describe('SCTP checks by spout-helper', () => {
     await stop()
     await deleteNetns(domain)
     await deleteNetns(host)
-    // Where sanitizers and leak reports speak.
+    // Sanitizers and the leak detector report here.
     expect(said).toEqual([])
   })
 

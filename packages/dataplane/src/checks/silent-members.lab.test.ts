@@ -20,7 +20,7 @@ const sockets: Socket[] = []
 
 beforeAll(async () => {
   helper = await NativeHelper.start({ path: HELPER_PATH, log: silent })
-  // They take datagrams and never say anything.
+  // They accept datagrams and never answer.
   for (let n = 0; n < SILENT_MEMBERS; n++) {
     const socket = createSocket('udp4')
     sockets.push(socket)

@@ -21,7 +21,7 @@ const entryOf = (ids: readonly string[], slowStartMs: number | null = SLOW_MS) =
     ],
   }).entry
 
-/** An agent that asks again whenever it is told to. */
+/** An agent that reads the shares again after each step. */
 function follower() {
   const clock = new FakeClock()
   let entry = entryOf([])

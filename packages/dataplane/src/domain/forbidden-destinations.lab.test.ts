@@ -15,10 +15,9 @@ import { labPrefix } from '../testing/lab-names.ts'
 import { LabNode, silent } from '../testing/lab-node.ts'
 import { run } from './run.ts'
 
-/**
- * What the node itself keeps, whatever the control plane admitted: entries go to the domain and the drivers by hand, with
- * members that no validation lets pass. A host of the tenant's segment has all their addresses, serves and counts.
- */
+// The destinations that the node itself refuses, whatever the control plane admitted. Entries go directly to the domain
+// and the drivers, with members that validation would refuse. A host on the tenant's segment has all their addresses,
+// serves there, and counts packets.
 
 const signal = new AbortController().signal
 const VIPS = ['10.9.0.100', 'fd09::100']
@@ -63,7 +62,7 @@ beforeAll(async () => {
     await lab.run(place, 'sysctl -qw net.ipv4.conf.all.route_localnet=1')
     const lines = addresses.map((each) => `address add ${each}/${each.includes(':') ? 128 : 32} dev eth0`)
     await run('ip', ['-n', lab.namespace(place), '-batch', '-'], lines.join('\n'))
-    // Whatever came for a member, but for the search for neighbours.
+    // Counts all packets to members, except neighbour discovery.
     const counters = `table inet heard { counter members {}
       chain heard {
         type filter hook prerouting priority raw;
@@ -88,14 +87,14 @@ afterAll(async () => {
     await rmdir(`/sys/fs/cgroup/${controller}/${cgroup}`).catch(() => {})
 })
 
-/** Packets that a place got since it was asked last. */
+/** Packets that a place got since the last call. */
 const heard = async (place: string): Promise<number> =>
   Number(/packets (\d+)/.exec(await lab.run(place, 'nft reset counters table inet heard'))![1])
 
 const put = async (entry: DomainEntry): Promise<void> =>
   expect(await node.domains.apply({ put: [entry], remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
 
-/** Each member alone behind ports of its own: forwarded TCP and UDP, and by the proxy. */
+/** Applies an entry in which each member has ports of its own: forwarded TCP and UDP, and proxied TCP. */
 async function balance(entry: DomainEntry, addresses: readonly string[], forwards: boolean): Promise<void> {
   await put(entry)
   const one = wanted('a', entry, {
@@ -120,7 +119,7 @@ async function balance(entry: DomainEntry, addresses: readonly string[], forward
   expect((await node.announcer.apply(announcements, signal)).filter(({ error }) => error !== null)).toEqual([])
 }
 
-/** Comes to each member by every way at once; what answered. */
+/** Tries to reach each member in every way at once. @returns the answers */
 async function knock(addresses: readonly string[], forwards: boolean): Promise<readonly string[]> {
   const client = lab.peer('client')
   const netns = node.domains.netns(1)

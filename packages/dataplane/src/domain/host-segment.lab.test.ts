@@ -6,11 +6,12 @@ import { domainEntry, member, pool, service, vip, wanted } from '../testing/entr
 import { LabNode } from '../testing/lab-node.ts'
 import type { Peer } from '../testing/peer-client.ts'
 
-/** The node's own way as the segment: members are pods of the cluster that the node is in, here and on another node. */
+// A segment that is reached through the node's own routes. Members are pods of the node's cluster, here and on another
+// node.
 
 const signal = new AbortController().signal
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
-/** What only the domain and the node's end of its cable know. */
+/** The subnets of the veth pair between domain and root, which nobody else knows. */
 const LINK = [
   { cidr: '100.127.0.0/20', nodeAddress: '100.127.15.254', gatewayIp: '100.127.0.1', sharedAddress: null },
   {

@@ -43,7 +43,7 @@ async function domain(entry: typeof gateway): Promise<void> {
   expect(await node.domains.apply({ put: [entry], remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
 }
 
-/** A load balancer in front of these members, its VIPs announced. */
+/** Applies a load balancer for these members, and announces its VIPs. */
 async function balance(entry: typeof gateway, members = MEMBERS): Promise<void> {
   await domain(entry)
   const one = wanted('a', entry, {
@@ -165,7 +165,7 @@ describe('routes that change', () => {
   })
 })
 
-/** What happens to the routes of a namespace, as `ip monitor` tells it. */
+/** Records the changes of a namespace's routes, with `ip monitor`. */
 class RouteMonitor {
   readonly #namespace: string
   readonly #child: ChildProcess
@@ -195,8 +195,9 @@ class RouteMonitor {
   }
 
   /**
-   * A route of our own in the stream, made and deleted until it is seen: all that came before it was seen as well. The
-   * kernel tells nothing of a route that is replaced by itself, so one made before `ip monitor` listens is never seen.
+   * Makes and deletes a route of our own until it is seen in the stream. Then all earlier changes were seen as well. It
+   * must be deleted each time: the kernel reports no route that replaces an equal one, so a route from before
+   * `ip monitor` listens would never be seen.
    */
   async #mark(address: string): Promise<void> {
     await waitFor(

@@ -9,7 +9,7 @@ import { FlowCuts } from './flow-cuts.ts'
 import { type TrackedEntry, trackedEntry } from './tracked-entry.ts'
 
 let directory: string
-/** What began by itself as its time came, and may be writing still. */
+/** The runs that timers started, which may not have ended yet. */
 let runs: Promise<void>[]
 beforeEach(async () => {
   runs = []
@@ -93,7 +93,7 @@ it('has members that go one after the other share walks, and the first wait for 
   await Promise.all(runs)
   const told = new Set(take().flatMap((line) => (line.startsWith('udp') ? line.split(' ')[3]!.split(',') : [])))
   expect(told.size).toBe(250)
-  // 50 in the second in which they went, and five rounds of what went in either half of it.
+  // At most 50 in the second in which the members left, and five rounds for each half of it.
   expect(walks()).toBeLessThan(65)
 })
 
@@ -122,7 +122,7 @@ it('leaves a member alone that is back, and cuts what is left when a drain is ov
   const { go, take } = cutter(clock)
   await go(entryOf([m1, m2], [], { drainMs: 20_000 }))
   await go(entryOf([m1], [], { drainMs: 20_000 }))
-  // A client that opens anew from the port of a closed connection is not to meet who left.
+  // A client that reuses the port of a closed connection must not reach the member that left.
   const dead = Array(5).fill('tcp 10.9.0.100 80 10.0.0.12 unestablished')
   await clock.advance(19_999)
   expect(take()).toEqual(dead)
@@ -146,7 +146,7 @@ it('goes on to cut all that a lost member had, also when it leaves meanwhile', a
   expect(take()).toEqual(['tcp 10.9.0.100 80 10.0.0.12', 'udp 10.9.0.100 53 10.0.0.12'])
 })
 
-/** So many services, each with two members of which some are down. */
+/** Many services, each with two members, of which some are down. */
 const many = (count: number, down: readonly string[] = []): TrackedEntry => {
   const services = Array.from({ length: count }, (_, at) => service(`l${at}`, 1000 + at, 5))
   const pools = [pool(5, [m1, m2], { resetOnDown: true })]

@@ -8,10 +8,10 @@ import { FlowNode, VIP } from '../testing/flows/flow-node.ts'
 /** With sanitizers, since it finds more; flow-replication.lab.test.ts runs the build that is shipped. */
 const PROGRAM = 'spout-flows-asan'
 
-/** Whatever was lost on the way is found out within seconds; all flows are told again only once a minute. */
+// Lost datagrams are noticed within seconds, while all flows are sent again only once a minute.
 
 const TIMEOUT_MS = 60_000
-/** Of a count, of the second one that says the same, and of the answer. */
+/** Longer than the time of a count, of a second one with the same result, and of the answer. */
 const SOON_MS = 8_000
 
 let lab: Arrangement
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => lab[Symbol.asyncDispose]())
 
 describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
-  /** Both nodes and their programs, the first one answering for the addresses. */
+  /** Both nodes and their programs. The first node owns the addresses. */
   async function pair() {
     const stack = new AsyncDisposableStack()
     const one = stack.use(await FlowNode.create(lab, 1, PROGRAM))
@@ -60,7 +60,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     const { one, two, stack } = await pair()
     await using _ = stack
     await meets(two)
-    // Each is a datagram or more of its own.
+    // Opened one by one, each flow is in a datagram of its own.
     const flows = []
     for (let i = 0; i < 60; i++) flows.push(...(await open(1)))
     await two.knows({ local: 0, remote: 60 })
@@ -155,7 +155,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
       await from.knows({ local: 0, remote: 5 })
     }
     expect(await peer.say(flows[0]!.connection, 'here')).toBe('here')
-    // Judged once the other node has had the time to say that it carries nothing.
+    // The check is made when the other node has reported that it carries nothing.
     await expect.poll(() => one.state()?.domains[0]?.promised, { timeout: SOON_MS }).toBe(0)
     await closeAll(flows)
     for (const node of [one, two]) expect(node.state()?.domains[0]).toMatchObject({ missed: 0, lastMiss: null })
@@ -166,7 +166,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await using _ = stack
     await meets(one)
     await meets(two)
-    // Whoever opens it to write waits for a reader.
+    // Opening it for writing waits for a reader.
     await expect.poll(() => run('mkfifo', [path.join(one.directory, 'state.json.new')]).catch(() => null)).toBe('')
     const age = () => Date.now() - (one.state()?.writtenMs ?? Number.NaN)
     await expect.poll(age, { timeout: SOON_MS }).toBeGreaterThan(3_000)
@@ -182,7 +182,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
   it('reads a configuration that nothing told it of', async () => {
     const { one, stack } = await pair()
     await using _ = stack
-    // What watches the directory goes with it.
+    // The program's watch stays with the renamed directory.
     renameSync(one.directory, `${one.directory}.old`)
     mkdirSync(one.directory)
     one.configure([...one.lines(), 'domain 8 /run/netns/absent 10.0.0.1'])

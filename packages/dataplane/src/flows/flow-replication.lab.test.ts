@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(place, { recursive: true, force: true }))
 
-/** An agent that finds what the one before left. */
+/** The replication of an agent that finds what the previous agent left. */
 async function agent(
   more: { readonly rootNamespace?: string; readonly stuckMs?: number } = {},
 ): Promise<FlowReplication> {

@@ -4,7 +4,7 @@ import { domainEntry, member, pool, service, vip, wanted } from '../testing/entr
 import { LabNode } from '../testing/lab-node.ts'
 import { SILENCE_MS } from '../testing/peer-client.ts'
 
-/** The address that members see of all nodes, on the node that has it now. */
+/** The node that now holds the address that members see of all nodes. */
 
 const signal = new AbortController().signal
 const VIP = '10.9.0.100'
@@ -49,7 +49,7 @@ describe('the node that has the shared address', () => {
     expect(line).toBe(`red1 ${SHARED}`)
     await inDomain('conntrack -F')
     expect(await lab.peer('red1').push('ahead')).toBe('1')
-    // What comes back before the answer to this is there by then: a refusal would have ended the connection.
+    // A refusal would arrive before the answer to this ping, and would have ended the connection.
     await lab.run('red1', `ping -c 1 -W 3 ${SHARED}`)
     expect(await lab.run('red1', `ss -Htn state established sport = :8080 dst ${SHARED}`)).toContain(SHARED)
     await client.close(connection)

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => lab[Symbol.asyncDispose]())
 
 describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
-  /** Both nodes, the first one answering for the addresses. */
+  /** Both nodes. The first one owns the addresses. */
   async function pair() {
     const stack = new AsyncDisposableStack()
     const [one, two] = [
@@ -63,7 +63,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     expect(echoes).toEqual(flows.map((_, index) => `still ${index}`))
     expect(await lab.peer('client').datagram(VIP, 80, { sourcePort: 5353 })).toBe(`red1 ${SHARED}`)
     expect(await lab.peer('client').datagram(VIP6, 80, { sourcePort: 5354 })).toBe(`red1 ${SHARED6}`)
-    // What begins now is node2's own business.
+    // node2 itself balances new flows.
     expect(await lab.peer('client').connect(VIP, 80)).toBe(`red2 ${SHARED}`)
     await closeAll(flows)
   })
@@ -71,9 +71,9 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
   it('tells a node that joins late of everything, and of every end', async () => {
     const { one, two, stack } = await pair()
     await using _ = stack
-    // The kernel tells of no end of flows that began before anybody listened: a look at all of them finds out.
+    // The kernel sends no event for the end of a flow that began before the program. A listing of all flows finds it.
     one.configure(one.lines(['refresh 1']))
-    // What ends while the other one is down is told to nobody: it is forgotten because it is not renewed.
+    // Nobody hears of flows that end while node2 is down. They expire there, since nothing renews them.
     two.configure(two.lines(['timeouts 14 3']))
     const early = await open(VIP, 10)
     await one.start()
@@ -83,7 +83,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await two.knows({ local: 0, remote: FLOWS + 10 })
     await closeAll(early)
     await two.knows({ local: 0, remote: FLOWS })
-    // A process that is started again finds what the last one put into the kernel.
+    // A restarted process finds the flows that the last one put into the kernel.
     await two.stop()
     await closeAll(flows.slice(0, 5))
     await two.start()
@@ -124,7 +124,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await one.knows({ local: 3, remote: 0 })
     const peer = () => one.state()?.peers[0] ?? { received: -1, refused: -1 }
     const tried: number[] = []
-    // Before the peer was met, and with what is said to a peer that was.
+    // Once before the peers have met, and once with datagrams of peers that have.
     for (const metBefore of [false, true]) {
       if (metBefore) {
         await two.start()
@@ -133,14 +133,14 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
       }
       const before = peer().refused
       await using _mirror = await two.mirror()
-      // What the peer itself said last is counted by then.
+      // By then the peer's own last datagrams are counted.
       await expect.poll(() => peer().refused, { timeout: 15_000 }).toBeGreaterThan(before + 1)
       const { received, refused } = peer()
       await expect.poll(() => peer().refused, { timeout: 15_000 }).toBeGreaterThanOrEqual(refused + 8)
       expect(peer().received).toBe(received)
       tried.push(peer().refused - refused)
     }
-    // Who comes after the mirror is met as ever.
+    // After the mirror the real peer is met as usual.
     await two.start()
     await two.knows({ local: 0, remote: 3 })
     await closeAll(flows)
@@ -164,7 +164,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await two.knows({ local: 0, remote: 4 })
     await one.die()
     await two.own()
-    // The datagrams' entry is not renewed by anybody; idle connections are the new owner's from now on.
+    // Nobody renews the UDP flow. The new owner now carries the idle connections.
     await two.knows({ local: 3, remote: 0 }, 30_000)
     const [entry] = await two.entries()
     expect(Number(/^tcp\s+6 (\d+) ESTABLISHED/.exec(entry ?? '')?.[1])).toBeGreaterThan(1000)
@@ -172,7 +172,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await closeAll(flows)
   })
 
-  // It may close between the look that finds it established and the answer to that, which gives it days.
+  // A connection may close after it was listed as established, and before the program gives it days to live.
   it('keeps what closed for no longer than the kernel does', async () => {
     const { one, stack } = await pair()
     await using _ = stack
@@ -207,7 +207,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
   it('hands flows over to the node that gets the address, and back when that one dies', async () => {
     const { one, two, stack } = await pair()
     await using _ = stack
-    // The kernel buries what has ended when it is looked at, or within a minute.
+    // The kernel removes ended flows when they are listed, or within a minute.
     for (const node of [one, two]) node.configure(node.lines(['refresh 1']))
     await one.start()
     await two.start()
@@ -218,17 +218,17 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await two.own()
     await two.knows({ local: 4, remote: 0 })
     await one.knows({ local: 0, remote: 4 })
-    // Each end, once, at whichever node it is seen.
+    // The end of each flow is seen once, at either node.
     await peer.close(flows.pop()!.connection)
     await one.knows({ local: 0, remote: 3 })
-    // What the first node forgets is nobody else's business: it is told again.
+    // If the first node loses flows of the second, it gets them again.
     await one.exec('conntrack', '-D', '-p', 'tcp', '-d', VIP, '--dport', '80')
     await expect.poll(() => one.lifetimes(), { timeout: 10_000 }).toSatisfy(allAtMost(300))
     expect(await Promise.all(flows.map(({ connection }) => peer.say(connection, 'moved')))).toEqual(
       flows.map(() => 'moved'),
     )
     await two.knows({ local: 3, remote: 0 })
-    // It is told of all again when its link was down, as of any that it missed.
+    // A node that was away gets all flows again.
     await two.stop('SIGTERM')
     await two.start()
     await one.knows({ local: 0, remote: 3 })
@@ -255,10 +255,10 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await two.own()
     await two.knows({ local: 3, remote: 0 })
     await expect.poll(() => one.lifetimes(), { timeout: 10_000 }).toSatisfy(allAtMost(8))
-    // What came is the node's own from the next look on: before, it would expire with the others' here.
+    // The node takes the flows over at its next listing. Until then they have the short lifetime of replicated ones.
     const isOwn = (seconds: readonly number[]) => seconds.length === 3 && seconds.every((left) => left > 300)
     await expect.poll(() => two.lifetimes(), { timeout: 10_000 }).toSatisfy(isOwn)
-    // Nobody says that they ended.
+    // Without its peer the node forgets the flows, since nothing renews them.
     await two.stop()
     await one.knows({ local: 0, remote: 0 }, 20_000)
     expect(await one.entries()).toEqual([])
@@ -297,11 +297,12 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
       `route add local ${SHARED6}/128 dev red0 table local metric 83`,
     ]
     const brief = [...second, ...second.map((line) => line.replace(' add ', ' delete '))]
-    // What the first one lets go of has the kernel asked; the second one's word may overtake the answer.
+    // When one of the two bindings of the address goes, the program asks the kernel whether the other one exists. The
+    // next event may overtake the answer.
     for (let round = 0; round < ROUNDS; round++) {
       await one.start()
       await one.ip(...Array.from({ length: 20 }, () => brief).flat())
-      // It reads what the kernel told, then writes its last account.
+      // It reads the remaining events, then writes its last state.
       await one.stop('SIGTERM')
       expect(one.counts(), `in round ${round}`).toEqual({ local: 2, remote: 0 })
     }
@@ -315,7 +316,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     await two.start()
     const flows = await open(VIP, 3)
     await two.knows({ local: 0, remote: 3 })
-    // Both hold the address for a moment; the members still know the first one.
+    // Both nodes hold the address for a moment. Members still have the first node's hardware address.
     await two.ip(`address replace ${SHARED}/32 dev red0`)
     await two.knows({ local: 3, remote: 0 })
     await one.knows({ local: 3, remote: 0 })

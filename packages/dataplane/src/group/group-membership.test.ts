@@ -6,7 +6,7 @@ import { GroupMembership } from './group-membership.ts'
 const signal = new AbortController().signal
 const entry = { kind: 'group', key: 'group', version: 1, vrrp: null, bgp: null, flows: null } satisfies GroupEntry
 
-/** A follower that writes down what it is asked, and is ready only after others had their turn. */
+/** A follower that records its calls, and yields to others before it is done. */
 function recorded(done: string[], name: string, refusal?: string): GroupFollower {
   return {
     follow: async (given) => {

@@ -9,8 +9,8 @@ import { type Peer, SILENCE_MS } from '../testing/peer-client.ts'
 import { SecondChance } from './second-chance.ts'
 
 /**
- * Two nodes whose members see one address of both. The address has moved to the second node, but clients still reach the
- * first one, as they do by BGP until the routers know. No program replicates flows here.
+ * Two nodes with an address that members see of both. The address has moved to the second node, but clients still reach
+ * the first one, as with BGP until the routers learn of the move. No program replicates flows here.
  */
 
 const signal = new AbortController().signal
@@ -71,7 +71,7 @@ async function start(name: Name, index: number): Promise<void> {
     )
 }
 
-/** Clients reach this node. */
+/** Leads clients to this node. */
 async function reachedAt(name: Name): Promise<void> {
   const announcements = VIPS.map(
     (address): Announcement => ({ address, scope: 'fabric', domain: 1, by: { via: 'l2' }, takeover: true }),
@@ -86,7 +86,7 @@ async function reachedAt(name: Name): Promise<void> {
 const inDomain = (name: Name, command: string): Promise<string> =>
   arrangement.run(name, `nsenter --net=${node(name).lab.domains.netns(1)} ${command}`)
 
-/** Members' packets come to this node. */
+/** Leads packets of members to this node. */
 async function sharedBy(name: Name): Promise<void> {
   const other = name === 'node1' ? 'node2' : 'node1'
   for (const address of SHARED) {

@@ -18,7 +18,7 @@ import { LabNode, silent } from '../testing/lab-node.ts'
 import type { Peer } from '../testing/peer-client.ts'
 import { SecondChance } from './second-chance.ts'
 
-/** Two nodes with a proxy each; an address moves from the first to the second on purpose. */
+/** Two nodes with a proxy each. A planned move takes the address from the first to the second. */
 
 const signal = new AbortController().signal
 const DOMAIN = 1
@@ -45,8 +45,8 @@ const nodes = new Map<Name, Node>()
 const node = (name: Name): Node => nodes.get(name)!
 const cgroup = labPrefix()
 /**
- * A proxy keeps connections whose clients another node refused. Once it ended them, clients would refuse the ends, and
- * the other node would send that on and count it.
+ * Time-outs longer than the tests. The proxy still has connections whose clients were refused by the other node. If it
+ * ended them, the clients would answer with resets, which the other node would forward and count.
  */
 const HOURS = { clientMs: 3_600_000, connectMs: 5_000, memberMs: 3_600_000 }
 
@@ -104,7 +104,7 @@ async function start(name: Name, index: number): Promise<void> {
     )
 }
 
-/** The addresses are announced by one node alone. */
+/** Makes this node the only one that announces the addresses. */
 async function announcedBy(name: Name): Promise<void> {
   const announcements = [...VIPS, ...INNER].map((address): Announcement => {
     const scope = INNER.includes(address) ? 'tenant' : 'fabric'
@@ -113,7 +113,7 @@ async function announcedBy(name: Name): Promise<void> {
   const other = name === 'node1' ? 'node2' : 'node1'
   expect((await node(name).lab.announcer.apply(announcements, signal)).filter(({ error }) => error)).toEqual([])
   await node(other).lab.announcer.apply([], signal)
-  // Until it had released them the other defended them, and clients may have heard it last.
+  // The other node defended the addresses until it released them, so clients may have its hardware address.
   for (const place of ['client', 'red2']) await arrangement.run(place, 'ip neigh flush all')
 }
 
@@ -130,7 +130,7 @@ const settings = (fields: Partial<Settings> = {}): Settings => ({
 const inDomain = (name: Name, command: string): Promise<string> =>
   arrangement.run(name, `nsenter --net=${node(name).lab.domains.netns(DOMAIN)} ${command}`)
 
-/** How many packets a node sent on. */
+/** How many packets a node has forwarded. */
 async function sentOn(name: Name): Promise<number> {
   const rules = await inDomain(name, 'nft list ruleset')
   return [...rules.matchAll(/counter packets (\d+) bytes \d+ dup/g)].reduce((sum, [, count]) => sum + Number(count), 0)
@@ -142,7 +142,7 @@ const stray = async (fields: { port?: number; dscp?: number; count?: number } = 
   return Number(await arrangement.run('client', `python3 ${STRAY} ${argv.join(' ')}`))
 }
 
-/** Tables of a second chance that are anywhere on a node. */
+/** All second-chance tables of a node. */
 async function leftovers(name: Name): Promise<readonly string[]> {
   const tables = [await inDomain(name, 'nft list tables'), await arrangement.run(name, 'nft list tables')]
   return tables.flatMap((text) => text.split('\n')).filter((line) => line.includes('second-chance'))
@@ -175,7 +175,7 @@ describe('connections of the proxy', () => {
     const fresh = await openBoth()
     for (let count = 0; count < 50; count++)
       for (const connection of fresh) expect(await client.say(connection, 'here')).toBe('here')
-    // An acknowledgement of the others may have been late.
+    // Late acknowledgements of the other connections may have been forwarded.
     expect(await sentOn('node2')).toBeLessThanOrEqual(before + 4)
     for (const connection of [...connections, ...fresh]) await client.close(connection)
   })
@@ -207,12 +207,12 @@ describe('connections of the proxy', () => {
     for (const text of ['more', 'x'.repeat(20_000), 'and more'])
       for (const connection of connections) expect(await inner.say(connection, text)).toBe(text)
     expect(await sentOn('node2')).toBeGreaterThan(before)
-    // New ones are the new node's, and what is on it stays there.
+    // The new node serves new connections itself, and forwards nothing of them.
     const then = await sentOn('node2')
     for (const address of INNER) expect(await inner.connect(address, 80)).toBe('red1 10.0.0.251')
     expect(await inner.connect(INNER[0]!, 81)).toBe('red1 10.0.0.251')
     expect(await sentOn('node2')).toBeLessThanOrEqual(then + 4)
-    // Told where the node is on the fabric alone, it reaches nobody inside.
+    // With settings that name no node on the segment, it cannot forward packets of clients there.
     await node('node2').chance.configure(settings({ firstNode: 'n3', since: '2026-01-01T00:00:01.000Z' }))
     for (const connection of connections) expect(await inner.say(connection, 'more')).not.toBe('more')
   })
@@ -306,7 +306,7 @@ describe('a packet that belongs to no connection', () => {
   })
 
   it('is sent from the node drained last to the one before it', async () => {
-    // What node2 gets as sent on goes to node1, which is where the connections are.
+    // node2 forwards packets that are marked as forwarded to node1, which has the connections.
     await node('node2').chance.configure(settings({ first: null, next: ADDRESS.node1 }))
     await announcedBy('node2')
     expect(await stray({ dscp: 43 })).toBe(1)

@@ -84,7 +84,7 @@ describe('VIPs where their packets arrive', () => {
     expect(await answers()).toEqual(SERVED)
     await withoutTable()
     expect(await answers()).not.toContain('red1')
-    // Routes are wanted: only they make the entry lost, and come back when it is applied.
+    // The routes are missing too. They make the entry count as lost, and `apply` restores them.
     expect(await node.driver.observe()).toEqual([entry.key])
     await node.driver.apply({ put: [entry], remove: [] }, signal)
     await withoutTable()
@@ -92,7 +92,7 @@ describe('VIPs where their packets arrive', () => {
   })
 
   it('are in the table again once somebody looked', async () => {
-    // The test before left it away.
+    // The previous test removed it.
     expect(await node.driver.observe()).toEqual([])
     expect(await onNode(`nft list table ${table()}`)).toContain(VIPS[6])
   })

@@ -9,7 +9,7 @@ const SAY = `
   import(${JSON.stringify(new URL('lab-names.ts', import.meta.url).href)}).then(({ labInstance, labPrefix }) =>
     parentPort.postMessage([labPrefix(), labPrefix(), labInstance(), labInstance()]))`
 
-/** What the labs of a test file of their own are called. */
+/** The names of the labs of one test file. */
 async function ofAnotherThread(): Promise<readonly string[]> {
   const worker = new Worker(SAY, { eval: true })
   const [names] = (await once(worker, 'message')) as [readonly string[]]
@@ -22,7 +22,7 @@ describe('labs of test files that run side by side', () => {
     const own = [labPrefix(), labPrefix(), labInstance(), labInstance()]
     const names = [...own, ...(await Promise.all([ofAnotherThread(), ofAnotherThread()])).flat()]
     expect(new Set(names).size).toBe(names.length)
-    // No name of a namespace of one begins like another's.
+    // No namespace's name is the beginning of another's.
     for (const name of names) expect(names.filter((other) => `${other}-`.startsWith(`${name}-`))).toEqual([name])
   })
 

@@ -14,7 +14,7 @@ import {
 import type { BgpAnnouncer } from './bgp-announcer.ts'
 
 const signal = new AbortController().signal
-/** Far beyond what a session takes to come up, or a route to be heard of. */
+/** Much longer than a session takes to come up, or a route to arrive. */
 const SOON = { timeout: 20_000, interval: 20 }
 const V4 = '192.0.2.1'
 const V6 = '2001:db8::1'
@@ -49,7 +49,7 @@ const told = async (prefix: string) => (await lab.router.routes(prefix))[0]
 /** The router's sessions, and when each began, in ms: one that was reset has another time. */
 const sessions = async () =>
   (await lab.router.sessions()).map(({ name, since, bgpState }) => [name, bgpState, Date.parse(`${since}Z`)] as const)
-/** They are those of before. BIRD reckons since when by the time it is asked: a millisecond may be between two answers. */
+/** Expects the same sessions. BIRD computes their start anew for each reply, which may differ by a millisecond. */
 const expectKept = async (before: Awaited<ReturnType<typeof sessions>>) =>
   expect(await sessions()).toEqual(before.map(([name, state, since]) => [name, state, expect.closeTo(since, -2)]))
 
@@ -102,7 +102,7 @@ describe('BgpAnnouncer', () => {
     await hopsOf('2001:db8::/64').toEqual(['fd09::1'])
     expect(await lab.router.nextHops('192.0.2.1/32')).toEqual([])
     expect(await lab.client.connect('192.0.2.2', VIP_PORT)).toMatch(/^node1/)
-    // Would come back with "Time to live exceeded" if node and router passed it to each other.
+    // If node and router passed the packet to each other, "Time to live exceeded" would come back.
     await expect(lab.run('client', 'ping -c 1 -W 1 192.0.2.77')).rejects.toThrow(/^(?!.*exceeded).*$/s)
     await first.change({ come: [], go: [announcement('192.0.2.1')] }, signal)
     expect(await lab.client.connect('192.0.2.2', VIP_PORT)).toMatch(/^node1/)
@@ -240,7 +240,7 @@ describe('BgpAnnouncer', () => {
     expect(first.pids).toEqual(pids)
     expect(first.counters).toEqual({ changes: 0, starts: 0, reconfigurations: 0 })
     await first.apply(wanted, signal)
-    // What nobody named is gone.
+    // The route without an announcement is gone.
     await hopsOf('192.0.2.9/32').toEqual([])
     expect(await lab.router.nextHops(`${V4}/32`)).toEqual(['10.9.0.1'])
     await expectKept(before)

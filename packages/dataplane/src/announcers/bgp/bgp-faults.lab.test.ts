@@ -27,7 +27,7 @@ let lab: BgpLab
 let first: BgpAnnouncer
 let second: BgpAnnouncer
 let third: BgpAnnouncer
-/** What the daemons of node 1 live by. */
+/** The wall clock of the daemons of node 1. */
 let clock: WallClock
 
 beforeAll(async () => {
@@ -137,7 +137,7 @@ describe('BgpAnnouncer, when things go wrong', () => {
     await first.apply([announcement(V4), announcement('192.0.2.2')], signal)
     await hopsOf('192.0.2.2/32').toEqual(['10.9.0.1'])
     expect(await sessionOf(first)).toMatchObject({ state: 'established', since: before, received: 10 })
-    // Nothing of it is used.
+    // No received route is used.
     expect(await lab.run('node1', 'ip route show table all')).not.toContain('10.200.')
     recordFault({
       fault: 'bgp: prefix limit',
@@ -154,7 +154,7 @@ describe('BgpAnnouncer, when things go wrong', () => {
     const before = await sessionOf(first)
     const bad = settingsOf(1, { peers: [peerSettings({ md5Secret: 'a "quote"' })] })
     await expect(first.configure(bad, signal)).rejects.toThrow('peers[0].md5Secret contains a quotation mark')
-    // The router of the lab runs in the same way; what our check would refuse before, its daemon does.
+    // For the lab's router there is no check of ours, so BIRD itself refuses.
     await expect(lab.router.configure([neighborOf(1, { name: 'table' })])).rejects.toThrow(BirdRefused)
     expect(await sessionOf(first)).toEqual(before)
     expect(await lab.router.nextHops(`${V4}/32`)).toEqual(['10.9.0.1'])
@@ -281,7 +281,7 @@ describe('BgpAnnouncer, when things go wrong', () => {
       await expect.poll(heard, SOON).toBeGreaterThan(from + 40)
       expect(await lab.router.nextHops(`${V4}/32`)).toEqual(['10.9.0.1', '10.9.0.2'])
     }
-    // The router reckons it anew at each question.
+    // The router computes it anew for each reply.
     expect(Math.abs(Date.parse(await truth()) - Date.parse(since))).toBeLessThan(1000)
     expect(await sessionOf(first)).toMatchObject({ state: 'established', bfd: 'up', announced: 1 })
     expect(first.pids).toEqual(pids)
@@ -314,7 +314,8 @@ describe('BgpAnnouncer, when things go wrong', () => {
       await announcer.apply([announcement(V4)], signal)
     }
     await hopsOf(`${V4}/32`).toEqual(['10.9.0.1', '10.9.0.2', '10.9.0.3'])
-    // The kernel follows the daemon. A flow that is looked up before keeps its bucket from a next hop that comes later.
+    // The kernel gets the routes after the daemon. A flow that is looked up before keeps its bucket when a next hop
+    // joins.
     const hopsOfKernel = async () =>
       (await run('ip', ['-n', lab.namespace('router'), 'route', 'show', `${V4}/32`])).match(/ via /g)?.length
     await expect.poll(hopsOfKernel, SOON).toBe(3)
@@ -333,7 +334,7 @@ describe('BgpAnnouncer, when things go wrong', () => {
     await expect.poll(async () => new Set(await where()).size, SOON).toBe(2)
     const after = await where()
     const moved = flows.filter((_, index) => before[index] !== '10.9.0.1' && before[index] !== after[index])
-    // Of the nodes that stayed: none where the switch hashes resiliently, many where it does not.
+    // Flows of the remaining nodes: none moves if the switch hashes resiliently, and many do if it does not.
     if (ecmp === 'resilient') expect(moved).toEqual([])
     else expect(moved.length).toBeGreaterThan(0)
   })
@@ -354,7 +355,7 @@ describe('BgpAnnouncer, when things go wrong', () => {
     ]
     const speaker = spawn('ip', ['netns', ...words], { stdio: 'ignore' })
     try {
-      // The good route came after the malformed one, which therefore was looked at.
+      // The valid route came after the malformed one, so both were read.
       await expect.poll(() => sessionOf(first), SOON).toMatchObject({ state: 'established', received: 1, announced: 1 })
       expect(speaker.exitCode).toBeNull()
       recordFault({

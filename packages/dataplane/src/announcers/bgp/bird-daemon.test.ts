@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { silent } from '../../testing/lab-node.ts'
 import { BirdDaemon } from './bird-daemon.ts'
 
-/** Stands where a BIRD stands and hangs up on whoever connects, before it greets. */
+/** A program in BIRD's place that closes each connection before it sends the greeting. */
 const HANGS_UP = `
   const { createServer } = require('node:net')
   createServer((socket) => socket.destroy()).listen(process.argv[1], () => console.log('listens'))

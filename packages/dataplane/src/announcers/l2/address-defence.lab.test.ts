@@ -69,21 +69,21 @@ const macOf = async ({ scope }: Announcement): Promise<string> => {
   return /"address":"([0-9a-f:]+)"/.exec(await lab.run('node1', `${inside}ip -j link show dev ${dev}`))?.[1] ?? ''
 }
 
-/** Announces an address that a neighbour knows then. @returns the node's MAC address */
+/** Announces an address, and waits until a neighbour knows it. @returns the node's MAC address */
 async function announced(wanted: Announcement, host: string): Promise<string> {
   const { address } = wanted
   expect(await announcer.apply([wanted], signal)).toMatchObject([{ error: null }])
   await lab.run(host, `ping -c 1 -W 10 ${address}`)
   const own = await macOf(wanted)
   await expect.poll(() => neighbour(host, address), SOON).toBe(own)
-  // The rounds after binding would say it too.
+  // Cancels the further rounds, which would correct the neighbour, too.
   await node.helper.announce({ ...placeOf(wanted), addresses: [address], count: 0, intervalMs: 1000 })
   return own
 }
 
 /**
- * Everything that tells the whole segment whose an address is, as a neighbour hears it: its sender, and when, in seconds.
- * A neighbour may also ask the owner itself after five seconds, and be answered.
+ * Records all frames that tell the whole segment who owns an address, as a neighbour gets them: sender, and time in
+ * seconds. The neighbour may also ask the owner itself after five seconds; such an answer is not recorded.
  */
 async function listen(
   place: string,
@@ -135,7 +135,7 @@ describe('an address of this node that somebody else claims', () => {
     const own = await announced(wanted, host)
     const { heard, child } = await listen(host, address)
     try {
-      // At once, since after ten seconds it is announced again.
+      // All claims at once, since after ten seconds the address would be announced again.
       await claim(by, dev, kind, address, FORGED, '6')
       await expect.poll(() => heard.length, SOON).toBe(7)
       expect(heard.filter((mac) => mac === own)).toHaveLength(1)

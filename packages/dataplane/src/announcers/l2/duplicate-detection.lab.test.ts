@@ -28,7 +28,7 @@ const FREE = announce('fabric', '10.9.0.178')
 let lab: Arrangement
 let node: LabNode
 let announcer: L2Announcer
-/** Of the announcer, as far as it knows. */
+/** The announcer's time. */
 let elapsedMs = 0
 const clock: Clock = { ...systemClock, monotonicMs: () => elapsedMs }
 

@@ -30,7 +30,7 @@ const MOVED = [
 
 let lab: Arrangement
 let nodes: readonly LabNode[]
-/** The node that has the address, and the one that gets it. */
+/** The announcer that has the address, and the one that gets it. */
 let former: L2Announcer
 let heir: L2Announcer
 let time: ManualClock
@@ -70,7 +70,7 @@ const macOf = async (name: 'node1' | 'node2', { scope }: Announcement): Promise<
   return /"address":"([0-9a-f:]+)"/.exec(await lab.run(name, `${inside}ip -j link show dev ${dev}`))?.[1] ?? ''
 }
 
-/** The heir hears of its address while the former owner has it still, and defends it. */
+/** The heir takes the address over while the former owner still has it and defends it. */
 async function takenOver(moved: Announcement): Promise<void> {
   expect(await former.apply([moved], signal)).toMatchObject([{ error: null }])
   expect(await heir.apply([{ ...moved, takeover: true }], signal)).toMatchObject([{ error: null }])
@@ -78,7 +78,7 @@ async function takenOver(moved: Announcement): Promise<void> {
   await expect.poll(() => heir.counters.defended, SOON).toBe(1)
 }
 
-/** The heir looks who answers for the address now. */
+/** Lets the heir probe who answers for the address now. */
 async function look(): Promise<void> {
   await expect.poll(() => time.timers.length, SOON).toBe(1)
   for (const fire of time.timers.splice(0)) fire()
@@ -118,8 +118,8 @@ describe.each(MOVED)('$address that moves from one node to the other', (moved) =
     const kind = moved.address.includes(':') ? 'advertisement' : 'arp-request'
     const [by, dev] = moved.scope === 'fabric' ? ['node1', 'fab0'] : ['red9', 'eth0']
     const argv = ['netns', 'exec', lab.namespace(by), 'python3', CLAIMER, dev, kind, moved.address, FORGED]
-    // Again until it is heard last: an advert of the node that had the address may come late. The next claim is told of
-    // only ten seconds after it.
+    // Repeated until this claim is the last: an announcement of the former owner may arrive late. The helper reports
+    // the next claim only after ten seconds.
     const claimants = async () => {
       expect(await once(spawn('ip', argv, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close')).toEqual([0, null])
       return heir.conflicts().map(({ mac }) => mac)
@@ -141,11 +141,12 @@ it('an address that the kernel lost is not announced any more', async () => {
     await lab.run('node1', `ip address delete ${lost.address}/32 dev fab0`)
     expect(await former.observe()).toEqual([])
     await former.apply([kept], signal)
-    // What was said of the other before is heard before this. A busy machine has it said again until here.
+    // Announcements of the lost address from before this one have arrived. On a busy machine further rounds may be sent
+    // until here.
     await expect.poll(() => announced(kept), SOON).toBeGreaterThan(0)
     const before = announced(lost)
     expect(before).toBeGreaterThan(0)
-    // Its rounds began later than those of the other would have.
+    // The rounds of the kept address began later than those of the lost one would have.
     await expect.poll(() => announced(kept), SOON).toBe(3)
     expect(announced(lost)).toBe(before)
   } finally {

@@ -34,7 +34,7 @@ const CASES = {
   alone: settings({ peers: [], advertMs: 1000, missedAdverts: 3, shards: [{ number: 7, routerId: 255, priority: 1 }] }),
 }
 
-/** keepalived's own word on a text; on this machine's loopback, so that the interface is there. */
+/** keepalived's own check of a text. It uses the loopback interface, which exists on every machine. */
 let directory: string
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'spout-keepalived-'))

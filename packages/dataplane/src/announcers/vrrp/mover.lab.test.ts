@@ -39,7 +39,9 @@ interface State {
 
 let lab: Arrangement
 
-/** A mover in node1, with this test in keepalived's place: a shell is the process that it may have to end. */
+/**
+ * A mover in node1, with this test in keepalived's place. A shell stands for the keepalived that it may have to end.
+ */
 class MoverProcess {
   readonly directory = mkdtempSync(path.join(tmpdir(), `spt${process.pid}-mover-`))
   readonly #program: string
@@ -57,7 +59,7 @@ class MoverProcess {
     this.table(lines, generation)
     const fifo = path.join(this.directory, 'notify.fifo')
     this.#fifo = openSync(fifo, 'r+')
-    // keepalived goes on when its script is killed.
+    // keepalived continues when its script is killed.
     const script = '"$0" "$1" "$2" & wait $!; code=$?; [ $code = 137 ] && exec sleep infinity; exit $code'
     const env = { ...process.env, ASAN_OPTIONS: `log_path=${this.directory}/sanitizer` }
     this.parent = spawn(
@@ -83,7 +85,7 @@ class MoverProcess {
     writeSync(this.#fifo, `${line}\n`)
   }
 
-  /** Says what keepalived would and waits until it is done. */
+  /** Writes a line as keepalived would, and waits until the mover has done it. */
   async become(shard: number, word: string, state: string): Promise<void> {
     this.say(`INSTANCE "shard${shard}" ${word} 200`)
     await expect.poll(() => this.shard(shard)?.state, { timeout: 10_000 }).toBe(state)
@@ -110,7 +112,7 @@ class MoverProcess {
     this.#fifo = null
   }
 
-  /** Kills the mover and its guard, so that nothing tidies up. */
+  /** Kills the mover and its guard, so that nothing cleans up. */
   async kill(): Promise<void> {
     for (const pid of this.holders().toReversed()) tryKill(pid)
     this.parent?.kill('SIGKILL')
@@ -126,7 +128,7 @@ class MoverProcess {
     if (said !== '') throw new Error(said)
   }
 
-  /** The mover and its guard, as the lock says. */
+  /** Process ids of the mover and its guard, which hold the lock. */
   holders(): readonly number[] {
     try {
       return readFileSync(path.join(this.directory, 'lock'), 'utf8').trim().split(' ').map(Number)
@@ -135,7 +137,7 @@ class MoverProcess {
     }
   }
 
-  /** Holds it in the place of a process that ends slowly, from when that one has let it go; what it returns ends that. */
+  /** Takes the lock when the process lets it go, and holds it like one that ends slowly. @returns releases it */
   async holdLock(): Promise<() => void> {
     const holder = spawn('flock', [path.join(this.directory, 'lock'), 'sh', '-c', 'echo held; exec cat'])
     await new Promise((resolve) => holder.stdout.once('data', resolve))
@@ -148,7 +150,7 @@ class MoverProcess {
   }
 }
 
-/** Whether it runs; one that ended and was not waited for does not. */
+/** Whether a process runs. A zombie does not. */
 function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -173,7 +175,7 @@ function tryKill(pid: number): void {
   }
 }
 
-/** Addresses of single hosts that an interface of node1 has, except its own. */
+/** Addresses with a host prefix on an interface of node1, except its own. */
 async function bound(dev = 'fab0'): Promise<readonly string[]> {
   const [link] = JSON.parse(await lab.run('node1', `ip -j address show dev ${dev}`))
   return link.addr_info
@@ -182,7 +184,7 @@ async function bound(dev = 'fab0'): Promise<readonly string[]> {
     .sort()
 }
 
-/** What an interface of node1 answers for without having it: each with both of its halves, or `half`. */
+/** Addresses that an interface of node1 proxies without having them. `half`: one of its two parts is missing. */
 async function proxied(dev = 'fab0'): Promise<readonly string[]> {
   const neighbours: { dst: string }[] = JSON.parse(await lab.run('node1', `ip -6 -j neigh show proxy dev ${dev}`))
   const routes: { dst: string; protocol: string }[] = JSON.parse(
@@ -473,7 +475,7 @@ describe('spout-mover', () => {
     expect(await bound()).toHaveLength(1000)
     expect(mover.shard(0)?.lastMove).toMatchObject({ addresses: 1000 })
     await expect.poll(() => heard.lines.length, { timeout: 10_000 }).toBe(3000)
-    // No address is said a second time before each was said once.
+    // Every address is announced once before any is announced a second time.
     const said = heard.lines.map((line) => /tell ([\d.]+)/.exec(line)?.[1])
     expect(new Set(said.slice(0, 1000)).size).toBe(1000)
     await mover.become(0, 'BACKUP', 'backup')
@@ -498,7 +500,7 @@ describe('spout-mover on a node that forwards IPv6', () => {
     mover = new MoverProcess(PROGRAM)
     await mover.start(lines)
   }
-  /** Whether somebody who knows nothing of the address finds it. */
+  /** Whether a host without a neighbour entry for the address resolves it. */
   const isFound = async (): Promise<boolean> => {
     await lab.run('client', `ip neigh flush to ${address}`)
     return lab.run('client', `ping -c 1 -W 0.3 ${address}`).then(

@@ -50,7 +50,7 @@ afterAll(async () => {
   await lab?.[Symbol.asyncDispose]()
 })
 
-/** Both nodes as they began: each master of its own shard, with the same addresses. */
+/** Brings both nodes to the same start: each is master of its own shard, and they have the same addresses. */
 beforeEach(async () => {
   await Promise.all(
     nodes().map(async (node, index) => {
@@ -71,7 +71,9 @@ const masterOf = (shard: number): VrrpNode | undefined => nodes().find((node) =>
 const oneOwnerEach = (): boolean =>
   [1, 2].every((shard) => nodes().filter((node) => isMaster(node, shard)).length === 1)
 
-/** Both speak, and one owner was found for each shard: a process that died often is started again only after a while. */
+/**
+ * Whether both nodes take part and each shard has one owner. A process that died often is restarted only after a while.
+ */
 const takePart = async (): Promise<boolean> => {
   const alive = await Promise.all(nodes().map(async (node) => (await daemonsOf(node)).every(isAlive)))
   return (
@@ -117,7 +119,7 @@ const mac = async (place: string): Promise<string> => (await lab.run(place, 'cat
 const neighbour = async (address: string): Promise<string> =>
   ((await lab.run('client', `ip -j neigh show to ${address}`)).match(/"lladdr":"([0-9a-f:]+)"/) ?? [])[1] ?? ''
 const reach = (address: string) => lab.run('client', `ping -c 1 -W 2 ${address}`)
-/** The client's own entry follows the owner, without the client asking anew. */
+/** Waits until the client's neighbour entry names this owner, without a request of the client. */
 const expectNeighbour = async (address: string, node: VrrpNode) => {
   const wanted = await mac(node.place)
   await expect.poll(() => neighbour(address), WITHIN).toBe(wanted)
@@ -173,7 +175,7 @@ describe('two nodes', () => {
     for (const node of nodes()) {
       const present = await node.announcer.observe()
       expect(present).toEqual(WANTED)
-      // Whoever asks sees that nothing has changed.
+      // The same array tells the caller that nothing has changed.
       expect(await node.announcer.observe()).toBe(present)
     }
   })
@@ -210,7 +212,7 @@ describe('two nodes', () => {
     ]) {
       const mover = await moverPid(first)
       await first.announcer.configure(settingsOf(0, fields), signal)
-      // The mover is replaced at a reload, and the new one goes on.
+      // A reload replaces the mover, and the new one continues.
       await expect.poll(() => moverPid(first), WITHIN).not.toBe(mover)
       await first.announcer.apply(WANTED, signal)
     }
@@ -257,7 +259,7 @@ describe('two nodes', () => {
     await reach('10.9.0.201')
     const frozen = await daemonsOf(first)
     signalAll(frozen, 'SIGSTOP')
-    // Long enough that nobody can doubt it was asleep.
+    // Longer than the sleep after which the frozen node must give way.
     const masterForMs = () => {
       const shard = second.announcer.shards().find((each) => each.shard === 1)
       return shard?.state === 'master' ? Date.now() - Date.parse(shard.since) : 0
@@ -306,7 +308,7 @@ describe('two nodes', () => {
     expect(second.announcer.counters.changes).toBe(0)
     expect(await daemonsOf(second)).toEqual(before)
     expect(states(second)).toEqual(['master', 'master'])
-    // What runs no longer is started again, as backup, and what it had bound is gone.
+    // Processes that ended are started again as backup, and their addresses are unbound.
     await first.startAgent()
     await first.announcer.adopt(WANTED)
     await expect.poll(() => states(first), WITHIN).toEqual(['backup', 'backup'])

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000
 const signal = new AbortController().signal
 
 let pair: VrrpPair
-/** What the keepalived and the mover of each node live by. */
+/** The wall clock of each node's keepalived and mover. */
 let clocks: readonly WallClock[]
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ describe('a link that flaps', () => {
       if (pair.shard(pair.second, 1).takeovers > owner.takeovers) moves++
       await pair.forward(pair.first, false)
       await pair.cable(pair.first, 'up')
-      // It hears nobody, and so believes that it is alone.
+      // It gets no adverts, so it takes itself for the only node.
       await expect.poll(() => pair.states(pair.first), WITHIN).toEqual(['master', 'master'])
       await pair.forward(pair.first, true)
       await expect.poll(masters, WITHIN).toBe(2)
@@ -124,7 +124,7 @@ describe('a wall clock that jumps', () => {
     process.kill(await pair.pid(pair.first, 'vrrp.pid'), 'SIGKILL')
     await expect.poll(() => pair.states(pair.second), WITHIN).toEqual(['master', 'master'])
     await expect.poll(() => pair.states(pair.first), WITHIN).toEqual(['backup', 'backup'])
-    // They do live by that clock.
+    // They do use that clock.
     expect(Date.now() - Date.parse(pair.shard(pair.first, 1).since)).toBeGreaterThan(HOUR_MS / 2)
     recordFault({
       fault: `vrrp: clock jumps ${where}`,

@@ -3,7 +3,7 @@ import { type ShareUse, ShareWatch } from './share-watch.ts'
 
 const log = { debug: () => {}, info: () => {}, warn: () => {} }
 
-/** A watch over domains 1 and 2, whose counts and time the test sets. */
+/** A watch of domains 1 and 2. The test sets their counts and the time. */
 function watched() {
   const state = {
     nowMs: 0,

@@ -12,7 +12,7 @@ import { SHARES_TABLE } from './shares-table.ts'
 
 const signal = new AbortController().signal
 
-/** The tenant that wants more than there is, and its neighbour on the same node. */
+/** The tenant that wants more than its share, and its neighbour on the same node. */
 const GREEDY = { domain: domainEntry(1), vip: '10.9.0.100', member: 'red1' } as const
 const NEIGHBOUR = {
   domain: domainEntry(2, { segment: { physicalNetwork: 'blue', vlan: null } }),
@@ -31,10 +31,10 @@ const load = ({ domain, vip: address, member: name }: typeof GREEDY | typeof NEI
   })
 
 const SHARES: NetworkShares = { packetsPerSecond: 10_000, bytesPerSecond: 2_000_000, newFlowsPerSecond: 2_000 }
-/** So that one share at a time is in the way. */
+/** Shares that are never used up, so that each test limits only one. */
 const PLENTY: NetworkShares = { packetsPerSecond: 1e9, bytesPerSecond: 16e9, newFlowsPerSecond: 1e8 }
 
-/** A node with both tenants, and what it tells of their shares. */
+/** A node with both tenants, and readers of their shares. */
 async function nodeWith(lab: Arrangement, shares: NetworkShares) {
   const node = await LabNode.start(lab, 'node1', undefined, 0, { shares })
   await node.domains.adopt([])
@@ -48,7 +48,7 @@ async function nodeWith(lab: Arrangement, shares: NetworkShares) {
   const use = new NetworkShareUse({ helper: node.helper, shares })
   const sources = [{ read: (domain: number) => use.read(node.domains.netns(domain)) }]
   const domains = () => node.domains.numbers()
-  // A clock of its own that goes on by itself: no look is too soon.
+  // The clock stands still, so reading seems to take no time and no look is too early.
   const watch = new ShareWatch({ domains, sources, log: silent, now: () => 0 })
   await watch.look()
   const refusedTo = async (domain: number): Promise<Readonly<Partial<Record<ShareName, number | null>>>> => {
@@ -134,7 +134,7 @@ describe('what a tenant network may take of a node', () => {
         const { asked, answered } = await beside(send)
         const seconds = (performance.now() - startMs) / 1000
         const { [share]: refused = 0, ...others } = await on.refusedTo(GREEDY.domain.number)
-        // What may come in the time, with a second's bytes at once, and no more.
+        // At most what the share allows in this time, with a burst.
         const size = share === 'bytes' ? 1_428 : 1
         const most = (SHARES[field] * (seconds + 1.2)) / size
         expect(sent - refused!).toBeLessThan(most)
@@ -171,7 +171,7 @@ describe('what a tenant network may take of a node', () => {
       const more = await beside(async () => {})
       expect([answered, more.answered]).toEqual([asked, more.asked])
       expect((await on.watch.look()).map((one) => [one.domain, one.share])).toEqual([[GREEDY.domain.number, 'flows']])
-      // Half-open ones make room: the greedy tenant's own clients go on too.
+      // Half-open flows are evicted, so the greedy tenant's own clients are served, too.
       expect(await lab.peer('client').connect(GREEDY.vip, 80)).toContain(GREEDY.member)
       recordFault({
         fault: `a tenant takes more than its share of a node: ${most.toLocaleString('en-US')} tracked flows`,

@@ -68,7 +68,7 @@ describe('a route that asks for a password and an authorizer', () => {
     const { ask } = await asking({ satisfy })
     expect((await ask(...(password === 'good' ? GOOD : BAD))).code).toBe(expected)
     expect(member.seen().length).toBe(expected === '200' ? 1 : 0)
-    // The second is asked only if its answer counts.
+    // The authorizer is asked only if its answer matters.
     expect(judge.seen().length).toBe((satisfy === 'all') === (password === 'good') ? 1 : 0)
   })
 
@@ -106,7 +106,7 @@ describe('a route that asks for a password and an authorizer', () => {
     const { ask } = await asking({ satisfy: 'any', authorizer: { ...PLAIN, signIn } })
     expect(await ask()).toMatchObject({ code: '302', headers: { location: ['http://login.example/in'] } })
     expect((await ask(...GOOD)).code).toBe('200')
-    // A password that all need is asked for as it is without an authorizer.
+    // If both are needed, a missing password gives 401 and no sign-in, as without an authorizer.
     const both = await asking({ authorizer: { ...PLAIN, signIn } })
     expect(await both.ask()).toMatchObject({ code: '401', challenges: [OURS] })
     expect((await both.ask(...GOOD)).code).toBe('302')

@@ -286,7 +286,7 @@ test('clients that go away while the authorizer is slow take nobody its room', a
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     return socket
   })
-  // More than that are not asked about at once.
+  // There are at most so many questions at a time.
   await waitFor(() => held.length >= 256, { what: 'questions to be under way' })
   expect(await curl('/')).toMatch(/503$/)
   expect(held).toHaveLength(256)

@@ -25,7 +25,7 @@ const HASHES = {
   'sha-256': '$5$abcd$mNyVEhiTWofI4vq8jXG48.pXZX1G1jxnS20uKhBl2WA',
   'sha-512': '$6$abcd$pkGcxKpVZNd.S1pRv2jgxdxg43dE1sjAW3FnNKRxCwGECXOv0Urp4DwrRbclgu5UxVGqG5UwC4Yd0YQRgGhfE0',
 }
-/** 2 to the power of 12 rounds: a guess takes a quarter of a second. */
+/** 2 to the power of 12 rounds: one comparison takes a quarter of a second. */
 const SLOW = '$2b$12$1Da/eK9o8iXg.A2up1iKoO0b3NUVcFwzhwXa1qrPZ774hhHrOqaTe'
 
 const options = { passwords: join(import.meta.dirname, '../../../../../native/build/spout-passwords-asan') }
@@ -72,7 +72,7 @@ describe('a route that asks for passwords', () => {
     await put(driver, entryOf({ '/': { realm: 'shop', users: listOf({ jürgen: hash, eve: HASHES.apr1 }) } }))
     const curl = curlTo(driver)
     expect(await curl('/', '-u', `jürgen:${PASSWORD}`)).toBe('200')
-    // From what was remembered.
+    // The second time it is answered from memory.
     expect(await curl('/', '-u', `jürgen:${PASSWORD}`)).toBe('200')
     for (const wrong of [`jürgen:${PASSWORD}s`, `jurgen:${PASSWORD}`, 'jürgen:', `:${PASSWORD}`, `eve:${hash}`])
       expect(await curl('/', '-u', wrong)).toBe('401')
@@ -104,7 +104,7 @@ describe('a route that asks for passwords', () => {
     const eve = basic(`eve:${PASSWORD}`)
     expect(await curl('/a', '-H', eve)).toBe('200')
     expect(await curl('/a', '-H', eve.replace('Basic', 'bAsIc'))).toBe('200')
-    // A member might read another one of two than was looked at.
+    // With two headers the member might read the other one.
     expect(await curl('/a', '-H', eve, '-H', basic('root:toor'))).toBe('401')
     for (const hostile of [
       'Authorization: Basic',
@@ -210,7 +210,7 @@ test('a flood of wrong passwords at one list stops neither users of others nor r
     return socket
   })
   await waitFor(() => seen.includes('503'), { what: 'the queue of the list to be full', timeoutMs: 10_000 })
-  // Those of others wait for one comparison, those of the same list who were let in before for none.
+  // Users of other lists wait for one comparison. A remembered user of the same list does not wait.
   expect(await curl('/other', '-u', `adam:${PASSWORD}`)).toBe('200')
   expect(await curl('/slow', '-u', `eve:${PASSWORD}`)).toBe('200')
   expect(await curl('/open')).toBe('200')

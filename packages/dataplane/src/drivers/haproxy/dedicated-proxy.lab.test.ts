@@ -91,7 +91,7 @@ it('has the limits of its class, and others those of the node', async () => {
   expect([Number(quotaOf('a')), Number(quotaOf('b'))]).toEqual([25_000, 100_000])
   expect((await driver.connections(DOMAIN, 'a'))?.most).toBe(100)
   expect((await driver.connections(DOMAIN, 'b'))?.most).toBe(4_000)
-  // Memory that the class does not give is not there.
+  // The proxy has no memory beyond that of its class.
   const read = memoryShare({ places: (domain) => driver.placesOf(domain), memory: (name) => lab.host.memory(name) })
   expect(await read.read(DOMAIN)).toMatchObject([
     { share: 'memory', loadBalancerId: 'a', limit: 64 * 1024 ** 2, refused: 0 },

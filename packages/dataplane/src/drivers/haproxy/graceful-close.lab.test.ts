@@ -52,7 +52,7 @@ async function answer(connection: Dialled): Promise<string> {
   ) as Promise<string>
 }
 
-/** Asks over one kept-alive connection at a time and never twice for the same. */
+/** A client with one kept-alive connection at a time. It never repeats a request. */
 function impatientClient(port: number) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
   const failures: string[] = []

@@ -45,7 +45,7 @@ const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificat
 
 const pidOf = async (): Promise<number> => (await processesOn(files.config))[0]!.pid
 
-/** A round robin comes by everybody within this many requests, whatever just changed. */
+/** Within this many requests a round robin reaches every member, whatever has just changed. */
 const ROUND = 60
 
 /** Names of the members that answer. */
@@ -56,8 +56,8 @@ async function answering(port: number): Promise<readonly string[]> {
 }
 
 /**
- * Asks until each of these has answered, and a round more, and says who did. Least connections gives a member of little
- * weight a request only while the others are busy, which no number of requests makes sure of.
+ * Makes requests until each of these members has answered, then another round. @returns all that answered. With least
+ * connections a member of little weight gets a request only while the others are busy, so no fixed number is enough.
  */
 async function answeringWith(port: number, expected: readonly string[]): Promise<readonly string[]> {
   const seen = new Set<string>()
@@ -238,7 +238,7 @@ describe('tcp-proxy', () => {
   })
 })
 
-/** What the running process says. */
+/** The running process's reply to a command. */
 async function show(command: string): Promise<string> {
   const { generation } = JSON.parse(await readFile(files.state, 'utf8'))
   const socket = await StatsSocket.connect(files.statsSocket(generation), () => {})
@@ -425,7 +425,7 @@ describe('an agent that is killed while it replaces a process', () => {
     await waitFor(async () => (await processesOn(files.config)).length === 1, { what: 'the replaced one to end' })
     const unrecorded = await pidOf()
     expect(unrecorded).not.toBe(replaced)
-    // As the kill left it.
+    // The file as the kill left it.
     await writeFile(files.state, recorded)
     const second = lab.driver()
     await second.adopt([sampleWanted(webEntry([at(web[1]!)]))])

@@ -57,8 +57,8 @@ const BOMB = Buffer.concat([
 ])
 
 /**
- * What is sent, piece by piece; null at its end. A `cut` is a flood whose connection the proxy ends by itself: the
- * bytes of a header are limited, also in parts.
+ * The floods, piece by piece. `cut`: the proxy ends the connection, since it limits the bytes of a header, also over
+ * several frames. `borne`: it keeps the connection.
  */
 const FLOODS: readonly (readonly [name: string, piece: (index: number) => Buffer, end: 'cut' | 'borne'])[] = [
   [
@@ -112,7 +112,7 @@ async function flood(client: RawHttp2, piece: (index: number) => Buffer): Promis
     client.write(next)
     sent += next.length
     await client.sent()
-    // Those who ask meanwhile are in this process, too.
+    // Ordinary clients run in this process, too.
     await setImmediate()
   }
   return sent

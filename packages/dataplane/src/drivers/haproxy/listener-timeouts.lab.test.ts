@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const SHORT = 300
 const LONG = { clientMs: 60_000, connectMs: 60_000, memberMs: 60_000 }
 
-/** Takes connections and never says a word. */
+/** Accepts connections and sends nothing. */
 async function silentMember() {
   const sockets: net.Socket[] = []
   const server = net.createServer((socket) => {
@@ -33,7 +33,7 @@ async function silentMember() {
 const silent = await started(silentMember())
 const echo = await started(tcpMember('echo'))
 const answering = await started(httpMember('answering'))
-/** Nobody answers packets to it. */
+/** A member whose packets are dropped, so that connecting times out. */
 const UNREACHED = { name: 'unreached', port: 9 }
 const inNamespace = (text: string) => run('ip', ['netns', 'exec', lab.place.namespace!, 'nft', text])
 await inNamespace(
@@ -121,7 +121,7 @@ it('least-connections gives the next connection to the member with fewest, whoev
   const open: Awaited<ReturnType<typeof dial>>[] = []
   for (let number = 0; number < 8; number++) open.push(await said())
   expect([echo.count() - before, other.count() - otherBefore]).toEqual([4, 4])
-  // Those of one member end: it has none, so the next four are all its own.
+  // All connections of one member end, so it gets the next four.
   const [first] = open
   const ofFirst = open.filter((_, at) => at % 2 === open.indexOf(first!) % 2)
   for (const connection of ofFirst) connection.end()

@@ -28,8 +28,8 @@ async function share(port: number, requests: number): Promise<Readonly<Record<st
 }
 
 /**
- * Whether nobody listens there. What this process closed stays open in a child that another test is just forking, until that
- * one has become its program: connections are taken, and reset.
+ * Whether nobody listens on the port. A child that another test forks just now keeps a closed socket open until it
+ * executes its program. Until then connections are accepted, and then reset.
  */
 async function refuses(port: number): Promise<boolean> {
   const connection = await dial(MEMBER_ADDRESS, port)
@@ -48,7 +48,7 @@ describe('slow start', () => {
     await put(driver, web([at(a), at(b)], slow))
     expect((await share(port, 40)).b ?? 0).toBeLessThan(8)
     await driver.close()
-    // The process goes on by itself, and the next agent does not touch it.
+    // The process continues without an agent, and the next agent does not change it.
     const next = lab.driver()
     await next.adopt([sampleWanted(web([at(a), at(b)], slow))])
     await waitFor(async () => (await share(port, 40)).b === 20, { what: 'the whole share' })

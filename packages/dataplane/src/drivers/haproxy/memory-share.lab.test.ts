@@ -41,7 +41,7 @@ it('a proxy that uses nearly all its memory is reported, and one that the kernel
   await driver.apply({ put: [sampleWanted(entry)], remove: [] })
   const to = { host: lab.place.address4!, port: driver.proxyPort('web')!.port }
   const source = memoryShare({ places: () => [lab.place], memory: (name) => lab.host.memory(name) })
-  // A clock of its own that goes on by itself: no look is too soon.
+  // The clock stands still, so reading seems to take no time and no look is too early.
   const watch = new ShareWatch({ domains: () => [7], sources: [source], log, now: () => 0 })
   const slow = crowd(to, 'GET / HTTP/1.1\r\nHost: slow\r\nX-Slow: ')
   try {

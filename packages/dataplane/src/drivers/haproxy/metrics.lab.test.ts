@@ -67,7 +67,7 @@ describe('a listener that answers with figures', () => {
       status: 200,
       text: 'figures of one-metrics\n',
     })
-    // Nor is a listener that serves an application one that answers with figures.
+    // A listener that serves an application does not answer with figures.
     expect((await ask({ host: proxy, port: portOf(driver, 'one-80') })).member).toBe('web')
   })
 

@@ -142,7 +142,7 @@ describe('a mirror', () => {
   test('gets a share of the requests, each mirror its own; a changed share needs no reload', async () => {
     const driver = lab.driver()
     const requests = 400
-    /** How many copies each mirror got, and how many were not made since too many were under way. */
+    /** Counts the copies of each mirror, and the copies that were not made because too many were under way. */
     const counted = async (mirrors: Mirrors): Promise<readonly [half: number, tenth: number, notMade: number]> => {
       const before = (await driver.mirrors(7))?.notMade ?? 0
       await putMirrors(driver, mirrors)
@@ -213,7 +213,7 @@ describe('a client', () => {
       expect(real.seen()).toHaveLength(100)
       const { current, most, notMade } = (await driver.mirrors(7))!
       expect(current).toBeLessThanOrEqual(most)
-      // A silent one has as many as it may have; the others are not made, and counted.
+      // A silent mirror reaches its limit. Further copies are not made, and are counted.
       if (what === 'silent') {
         expect(current).toBeLessThanOrEqual(32)
         expect(notMade).toBeGreaterThan(0)
@@ -242,7 +242,7 @@ describe('a client', () => {
     const post = (body: string, ...args: readonly string[]) => curl(driver, '/', '-d', body, ...args)
     expect(await post(large)).toBe('real 200')
     expect(await post('told nowhere', '-H', 'Transfer-Encoding: chunked')).toBe('real 200')
-    // Its header takes the room of the body.
+    // The long header leaves no room for the body.
     expect(await post(fits, '-H', `X-Long: ${'z'.repeat(4_000)}`)).toBe('real 200')
     expect((await driver.mirrors(7))?.notMade).toBe(3)
     expect(await post(fits)).toBe('real 200')
@@ -261,7 +261,7 @@ describe('a client', () => {
       answer += text
     })
     socket.write('POST /slow HTTP/1.1\r\nHost: a.example\r\nContent-Length: 10\r\n\r\nfirst')
-    // Without an event to wait for: the proxy has the first half once it has answered another request.
+    // There is no event to wait for. But the proxy has read the first half once it has answered another request.
     expect(await curl(driver, '/other')).toBe('real 200')
     socket.write('later')
     await waitFor(() => answer.includes('real'), { what: 'the answer' })

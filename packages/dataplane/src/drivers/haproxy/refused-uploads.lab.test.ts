@@ -18,7 +18,7 @@ const run = promisify(execFile)
 /** Longer than what HAProxy and the kernel hold, so that the client still sends when it is answered. */
 const UPLOAD = join(tmpdir(), `spout-upload-${process.pid}`)
 
-/** Answers what is no upload. */
+/** A member that answers all requests but uploads. */
 async function patientMember() {
   let uploads = 0
   const server = http.createServer((request, response) => {
@@ -61,7 +61,7 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
   'HTTP/2, no length': ['--http2-prior-knowledge', '-H', 'Transfer-Encoding: chunked', '-H', 'Content-Length:'],
 }
 
-/** What curl has of the answer, and how it ended. */
+/** The answer as curl got it, and curl's exit status. */
 async function upload(driver: HaproxyDriver, host: string, options: readonly string[]): Promise<string> {
   const url = `http://${proxy}:${portOf(driver, 'web-80')}/`
   // Slow enough that the answer is there long before the body's end.

@@ -71,7 +71,7 @@ async function patientMember() {
 }
 
 const member = await started(patientMember())
-/** Nobody answers packets to it. */
+/** A member whose packets are dropped, so that connecting times out. */
 const SILENT = 9
 afterAll(() => run('ip', ['netns', 'exec', lab.place.namespace!, 'nft', 'delete table inet silent']).catch(() => {}))
 
@@ -277,7 +277,7 @@ describe('requests of a client at once', () => {
     await putRoutes(driver, [limited(1, 'limited', 3), limited(2, 'other', 1), limited(3, 'open')])
     const ends = [hold(driver, 'limited'), hold(driver, 'limited')]
     await waitFor(async () => member.asked().length === 2, { what: 'two requests under way' })
-    // The third one, each time anew.
+    // A third request at a time is allowed, again and again.
     for (let at = 0; at < 5; at++) expect(await statusOf(driver, 'limited', '/')).toBe(200)
     ends.push(hold(driver, 'limited'))
     await waitFor(async () => member.asked().length === 8, { what: 'three requests under way' })
@@ -334,7 +334,7 @@ describe('a rate of clients', () => {
     // Another client has tokens of its own.
     expect((await responseOf(driver, 'limited', await lab.source(3))).statusCode).toBe(200)
     expect(Number((await responseOf(driver, 'limited')).headers['retry-after'])).toBeGreaterThan(1700)
-    // Changed, it begins anew, and nobody else waits for it.
+    // A changed limit starts with full buckets, and does not affect other routes.
     await putRoutes(driver, [limited(1, 'limited', { ...HOURLY, burst: 1 }), limited(2, 'other', undefined)])
     expect(await statuses(driver, 'limited', 3)).toEqual([200, 200, 429])
     expect(await statuses(driver, 'other', 3)).toEqual([200, 200, 200])

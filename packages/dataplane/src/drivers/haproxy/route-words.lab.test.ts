@@ -171,7 +171,7 @@ interface Wish {
   readonly condition?: RouteCondition
 }
 
-/** Routes by name, each for its own path; what none takes gets 200. @returns what curl says of a request for a path */
+/** Serves routes by name, each for its own path; other requests get 200. @returns a function that asks with curl */
 async function serving(routes: readonly (readonly [string | number, Wish])[]) {
   const driver = lab.driver()
   const rows = routes.map(([name, { action, condition }], at) => {
@@ -187,7 +187,7 @@ async function serving(routes: readonly (readonly [string | number, Wish])[]) {
   }
 }
 
-/** Compares what is answered by name with what should be. */
+/** Compares the answers with the expected ones, by name. */
 async function compare<Name extends string | number>(
   names: readonly Name[],
   asked: (name: Name) => Promise<readonly string[]>,
@@ -209,7 +209,7 @@ test('each way to compare takes what fits, and nothing else', async () => {
   )
 })
 
-/** Those that curl sends to a path. */
+/** The methods that curl can send with a path. */
 const METHODS = HTTP_METHODS.filter((method) => method !== 'CONNECT')
 const asking = (method: string): Sent => ({ more: method === 'HEAD' ? ['-I'] : ['-X', method] })
 

@@ -295,7 +295,7 @@ describe('routes', () => {
   })
 
   test('change under load without a wrong answer or a reload', async () => {
-    // As on a node: pools that are led to and not, in turns, must not use up slots before they are swept.
+    // Sweeps are as on a node. Pools that come and go in turn must not use up the slots before a sweep.
     const driver = lab.driver({ options: { sweepEveryMs: 1_000 } })
     const shop = (pool: number) => sampleRoute(1, toPool(pool), [onHost('shop.example.com'), onPath('/a')])
     const steps: readonly (readonly [readonly NodeRoute[] | undefined, string])[] = [
@@ -330,7 +330,7 @@ describe('routes', () => {
       await put(driver, entryOf(steps[change % steps.length]![0], 3))
       step = change
       changing = false
-      // At least one whole request of each client in between.
+      // Each client makes at least one whole request between two changes.
       while (asked < answered + 16) await new Promise((resolve) => setImmediate(resolve))
     }
     stopping = true

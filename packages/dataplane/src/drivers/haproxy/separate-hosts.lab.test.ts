@@ -64,7 +64,7 @@ it('answers 421 for a host of another name than the connection asked for, by the
   const expected = REQUESTS.map(([, , code]) => code)
   expect(await answers('--http1.1')).toEqual(expected)
   expect(await answers('--http2')).toEqual(expected)
-  // The running process is told of other hosts, wildcards among them.
+  // Other hosts, also wildcards, without a new process.
   const { reloads } = driver.counters
   await put(driver, entryWith({ separateHosts: ['a.example', '*.w.example'] }))
   const APART = ['a.example', '*.w.example']

@@ -57,7 +57,7 @@ describe('our cookie', () => {
       expect(await get(port, ['other=1', ...first.cookies])).toMatchObject({ member: first.member, cookies: [] })
     const others = await Promise.all(Array.from({ length: 9 }, () => get(port)))
     expect(new Set(others.map(({ member }) => member)).size).toBe(3)
-    // The same member of another pool has another name, and the cookie too: one does not take the other away.
+    // In another pool the same member and the cookie have other names, so the two cookies do not replace each other.
     const elsewhere = await get(portOf(driver, 'web-81'), first.cookies)
     expect(elsewhere.cookies).toHaveLength(1)
     expect(elsewhere.cookies[0]!.split('=')[0]).not.toBe(first.cookies[0]!.split('=')[0])

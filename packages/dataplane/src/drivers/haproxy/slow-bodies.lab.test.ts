@@ -10,7 +10,7 @@ import { memberAt, portOf, proxyLabOfFile, put, webEntry } from '../../testing/h
 import { proxyFiles } from './processes/proxy-files.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './sections/options.ts'
 
-/** Clients whose requests last: their bodies come byte by byte, so no time-out of a silent client ends them. */
+// Clients that send their bodies byte by byte, so that no time-out for silent clients ends their requests.
 
 const { lab, host, started } = await proxyLabOfFile()
 const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`, lab.certificateDirectory)
@@ -58,7 +58,7 @@ const slowCrowd = (to: { readonly host: string; readonly port: number }) => {
 
 const megabytes = async (): Promise<number> => (await proxyMemory(files.config)).bytes / 2 ** 20
 
-/** Asks as others do, 50 times. @param between what the slow ones do meanwhile @returns the slowest, in milliseconds */
+/** Makes 50 ordinary requests. @param between called after each @returns the time of the slowest, in milliseconds */
 async function askFifty(to: Parameters<typeof ask>[0], between: () => void): Promise<number> {
   let worstMs = 0
   for (let request = 0; request < 50; request++) {

@@ -54,8 +54,8 @@ const chunk = (text: string, extension = ''): string => `${text.length.toString(
 const LAST = '0\r\n\r\n'
 
 /**
- * What is sent, and which requests a member may see of it: those that the one reading of RFC 9112 finds, of which the
- * proxy may refuse any, with all behind it.
+ * Bytes that are sent, and the requests that a member may see: those of the only reading that RFC 9112 allows. The
+ * proxy may refuse any of them, with all that follow.
  */
 const CORPUS: readonly (readonly [name: string, bytes: string, mayBeSeen: readonly string[]])[] = [
   ['two honest requests in a row', head('GET /one HTTP/1.1') + head('GET /two HTTP/1.1'), ['/one', '/two']],
@@ -164,7 +164,7 @@ it('a member sees the requests that were sent and no other, whatever a client ma
   }
   expect(wrong).toEqual([])
   const paths = () => member.reads.flatMap(({ whole }) => whole.map((line) => line.split(' ')[1]))
-  // The member may close a connection that the proxy is about to use again: a client sends its request once more then.
+  // The member may close a connection that the proxy is about to reuse. Then a client must repeat its request.
   for (const [name, bytes, seen] of CORPUS.slice(0, 3))
     await expect
       .poll(
@@ -183,7 +183,7 @@ it('a member sees the requests that were sent and no other, whatever a client ma
   })
 })
 
-/** What `/admin` takes in: compared byte by byte, with what is behind its elements. */
+/** Targets that a route for `/admin` matches: its elements are compared byte by byte, and more may follow. */
 const ADMIN = [
   '/admin',
   '/admin/',
@@ -195,7 +195,7 @@ const ADMIN = [
   'http://a/admin',
 ]
 
-/** What some reader takes for `/admin`, and the route does not. */
+/** Targets that some server takes for `/admin`, but that the route does not match. */
 const ALIASES = [
   ...['/%61dmin', '/%61%64%6d%69%6e', '/%2561dmin', '/ADMIN', '/%c1%a1dmin'],
   ...['/./admin', '//admin', '/x/../admin', '/x/%2e%2e/admin', '/x/%2E%2E%2Fadmin', '/x%2f..%2fadmin', '/.;/admin'],
@@ -231,7 +231,7 @@ it('a route and a member see the same path, which nobody normalises in between',
   })
 })
 
-/** What a member may read as the root, which a route shuts. */
+/** Targets that a member may read as the root. A route refuses the root. */
 const ROOTS = ['/', '/?', 'http://a/', 'http://a', 'http://', '*', 'a']
 
 it('a route that shuts the root shuts everything that a member may read as the root', async () => {
@@ -244,8 +244,8 @@ it('a route that shuts the root shuts everything that a member may read as the r
     return [line, answer.slice(9, 12), ...member.reads.flatMap(({ whole }) => whole)]
   }
   for (const target of ROOTS) expect(await seen(`GET ${target}`)).toEqual([`GET ${target}`, '403'])
-  // It asks for the server itself, and has no path.
+  // `OPTIONS *` is about the server itself, and has no path.
   expect(await seen('OPTIONS *')).toEqual(['OPTIONS *', '200', 'OPTIONS * HTTP/1.1'])
-  // Routes go by the field `Host`, and a member by the target.
+  // Routes compare the header `Host`, but a member reads the host of the target.
   expect(await seen('GET http://other/x')).toEqual(['GET http://other/x', '400'])
 })

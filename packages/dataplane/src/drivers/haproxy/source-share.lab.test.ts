@@ -134,7 +134,7 @@ describe('connections of a proxy', () => {
     slow.enter(source, 1)
     await waitFor(async () => (await use()).isOver, { what: 'the last place to be taken' })
     expect((await use()).refused).toBe(before)
-    // Beyond its places and those of the kernel's queue.
+    // More connections than its limit and the kernel's queue together.
     const more = enter({ host, port: web }, SLOW)
     more.enter(source, 200)
     await waitFor(async () => (await use()).refused! > before, { what: 'connections that find no place' })

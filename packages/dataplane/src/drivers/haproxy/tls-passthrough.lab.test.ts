@@ -157,7 +157,7 @@ describe('a listener that passes TLS on', () => {
       const answer = (await sendTo(portOf(driver, SERVICE), [inRecords(clientHello('a.example'))])).toString('hex')
       answers.set(answer, (answers.get(answer) ?? 0) + 1)
     }
-    // Less than 8 of 90 at one third each come once in ten million times.
+    // At a probability of one third, less than 8 of 90 come once in ten million runs.
     for (const answer of [Buffer.from('x'), Buffer.from('y'), Buffer.from([21, 3, 3, 0, 2, 2, 112])])
       expect(answers.get(answer.toString('hex')), answer.toString('hex')).toBeGreaterThan(7)
     expect(answers.size).toBe(3)

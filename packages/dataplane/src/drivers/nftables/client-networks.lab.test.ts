@@ -10,7 +10,7 @@ import { askSctp, SctpServer } from '../../testing/sctp-peer.ts'
 const signal = new AbortController().signal
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
 const SCTP_PORT = 3900
-/** Members answer UDP from the address that they were asked at if they serve there alone. */
+/** Ports at which members answer UDP from the address that the datagram was sent to. */
 const UDP_PORTS = { gateway: 8081, dsr: 5300, snat: 8081 } as const
 const SIZES = [64, 256, 1024, 4096] as const
 type Size = (typeof SIZES)[number]
@@ -50,11 +50,11 @@ interface Wish {
   readonly clientNetworks?: ClientNetworks
   readonly keepSeconds?: number
   readonly size?: Size
-  /** The members of the slots change places. */
+  /** Exchanges the two members in all slots. */
   readonly isTurned?: boolean
 }
 
-/** Slots lead to the two members of a family by turns. */
+/** Slots that lead to the two members of a family in turn. */
 function byTurns(size: Size, isTurned: boolean) {
   const table = Buffer.alloc(2 * size)
   for (let slot = 0; slot < size; slot++) table.writeUInt16LE((slot + Number(isTurned)) % 2, 2 * slot)
@@ -173,7 +173,7 @@ describe('clients of one network', () => {
     const had = await tcp(first)
     await put(gateway, { ...wish, isTurned: true })
     expect(await answersOf(tcp, [first, ...others])).toEqual([had])
-    // One that is not remembered is dealt by the slots, as all are without the memory.
+    // For a client that is not remembered the slots decide, as for all clients when none are remembered.
     const now = await tcp(foreign)
     await put(gateway, { clientNetworks: wish.clientNetworks, isTurned: true })
     expect(await tcp(foreign)).toBe(now)

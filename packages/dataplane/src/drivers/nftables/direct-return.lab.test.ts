@@ -13,11 +13,11 @@ const TENANT_VIP = '10.0.0.100'
 const NODES = ['node1', 'node2'] as const
 type NodeName = (typeof NODES)[number]
 const PORT = MEMBER_PORTS[0]!
-/** A server of UDP answers as the VIP only if it is bound to it, or asks for the address that it was asked at. */
+/** A UDP server answers from the VIP only if it is bound to it, or reads the destination of each datagram. */
 const UDP_PORT = 8090
 
 const signal = new AbortController().signal
-/** Counters are read seldom where reading them takes long. */
+/** Counters that take long to read are read less often. */
 const PATIENT = { timeout: 10_000 }
 /** Each node has addresses of its own in the segment. */
 const domainOf = (node: NodeName) => {
@@ -114,7 +114,7 @@ async function openFlows(count: number, address: string = VIP[4]): Promise<reado
   return opened.map(({ connection }) => connection)
 }
 
-/** How many of them carry what is said. */
+/** How many of the flows carry a text and its echo. */
 async function alive(flows: readonly number[], text: string): Promise<number> {
   const said = await Promise.all(flows.map((flow) => client.say(flow, text)))
   return said.filter((answer) => answer === text).length
@@ -243,7 +243,7 @@ describe('return path dsr', () => {
       .poll(() => of('l1'), PATIENT)
       .toMatchObject({ totalConnections: before.totalConnections + 24, bytesOut: 0 })
     expect((await of('l1')).bytesIn - before.bytesIn).toBeGreaterThan(24 * 3 * 40)
-    // Of UDP no packet says that it begins a flow. 20 of IP, 8 of UDP, `hello`.
+    // No UDP packet tells that it begins a flow. Its bytes: 20 of IP, 8 of UDP, 5 of `hello`.
     await expect.poll(() => of('l3'), PATIENT).toMatchObject({ totalConnections: 0, bytesIn: 33, bytesOut: 0 })
   })
 
@@ -284,7 +284,7 @@ describe('two nodes of return path dsr', () => {
       await cables('node1', 'down')
       try {
         if (first === 'member') {
-          // Nothing leads to a living node yet: answers need none.
+          // No route leads to a living node yet, but responses need no node.
           for (const name of ['red1', 'red2']) expect(Number(await lab.peer(name).push('pushed'))).toBeGreaterThan(0)
           const heard = await Promise.all(flows.map((flow) => client.hear(flow)))
           expect(heard.filter((line) => line !== 'pushed')).toEqual([])
@@ -492,7 +492,7 @@ describe('members behind routers', () => {
 sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 sender.sendto(bytes.fromhex('${frame}'), ('10.0.0.250', 4789))`
     await run('ip', ['netns', 'exec', lab.namespace('far1'), 'python3', '-'], program)
-    // By the same way, and so after it.
+    // It takes the same path, so it arrives after the frame.
     const netns = nodes.node1.domains.netns(1)
     expect(
       await nodes.node1.helper.connect({ netns, address: '10.8.1.11', port: PORT, timeoutMs: 2000 }),
@@ -506,7 +506,7 @@ sender.sendto(bytes.fromhex('${frame}'), ('10.0.0.250', 4789))`
   it('go with their subnet', async () => {
     for (const name of NODES) {
       await nodes[name].domains.apply({ put: [domainOf(name)], remove: [] }, signal)
-      // Whether or not it is missed before the entry is told anew.
+      // On one node the loss is observed first; on the other the entry is applied at once.
       if (name === 'node1') expect(await nodes[name].driver.observe()).toEqual(['lb/a'])
       expect(await nodes[name].driver.apply({ put: [entryAt(name)], remove: [] }, signal)).toMatchObject([
         { state: 'programmed' },

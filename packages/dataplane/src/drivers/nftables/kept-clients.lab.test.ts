@@ -14,7 +14,7 @@ const v4 = [member('m1', '10.0.0.11'), member('m2', '10.0.0.12')]
 const v6 = [member('m3', 'fd01::11'), member('m4', 'fd01::12')]
 const VIP = '10.9.0.100'
 const VIP6 = 'fd09::100'
-/** Of `nft`, which takes thirty thousand clients at once. */
+/** Time-out of an `nft` command that adds thirty thousand clients. */
 const NFT_MS = 100_000
 
 let lab: Arrangement
@@ -87,7 +87,7 @@ const nft = (commands: string): Promise<string> =>
     timeoutMs: NFT_MS,
   })
 const forget = (): Promise<string> => nft('flush map inet spout kept4; flush map inet spout kept6')
-/** What is remembered of IPv4 clients, one a line. */
+/** The remembered IPv4 clients, one a line. */
 const remembered = async (): Promise<readonly string[]> =>
   (await nft('list map inet spout kept4')).match(/0x[0-9a-f]+ \. [0-9a-f]+:[0-9a-f]+ timeout/g) ?? []
 
@@ -109,7 +109,7 @@ describe('clients that are remembered', () => {
     expect(first).toMatch(/^red[12]$/)
     await put({ keepSeconds: 86_400, isTurned: true })
     expect(await ask()).toBe(first)
-    // Without the memory the slots decide.
+    // Without remembered clients the slots decide.
     await put({ isTurned: true })
     expect(await ask()).toBe(other(first))
   })
@@ -144,7 +144,7 @@ describe('clients that are remembered', () => {
     const askedAt = performance.now()
     await asks.udp()
     expect(await remembered()).toHaveLength(1)
-    // What passes until somebody looks passes from the new time.
+    // The time until the reading counts against the new time-out.
     const left = await expires()
     expect(left + (performance.now() - askedAt) / 1000).toBeGreaterThanOrEqual(3598)
   })

@@ -8,7 +8,7 @@ import type { Peer } from '../../testing/peer-client.ts'
 
 const SEGMENTS = fileURLToPath(new URL('../../testing/segments.py', import.meta.url))
 const signal = new AbortController().signal
-/** Another tenant, whose member has the address and port of one that is known in the first one's network. */
+/** Another tenant. Its member has the address and port of a member of the first tenant. */
 const blue = domainEntry(2, { segment: { physicalNetwork: 'blue', vlan: null } })
 
 let nodes: TwoNodes
@@ -31,7 +31,7 @@ beforeEach(async () => {
   await nodes.moveRequests(first)
 })
 
-/** Both members end what they serve; how each client finds out. */
+/** Both members end their connections. @returns how each client's connection ended */
 async function part(how: 'end' | 'reset', opened: readonly OpenFlow[]): Promise<readonly string[]> {
   const endings = opened.map(({ connection }) => client.ending(connection))
   let ended = 0
@@ -67,7 +67,7 @@ describe('a member that closes a connection which a node has not seen', () => {
     await nodes.moveReplies(second)
     expect(await part(how, opened)).toEqual(opened.map(() => heard))
     await resetAll(opened)
-    // Nothing of it stands in the way of the same ports.
+    // The same ports can be used again.
     await nodes.moveReplies(first)
     await resetAll(await nodes.openFrom(opened[0]!.sourcePort))
   })
@@ -158,7 +158,7 @@ describe('what belongs to no connection', () => {
       ['blue1', ADDRESS.red1, 8080],
     ] as const)
       await send(place, addresses, sourcePort, 42_001, ['FA', 'R', 'RA'])
-    // They came by before this one.
+    // These packets passed before this one.
     await send('red1', ADDRESS.red1, 8080, 42_001, ['A'])
     await expect.poll(() => seen(42_001)).toEqual(['A 10.9.0.140 80', 'A fd09::140 80'])
   })

@@ -109,7 +109,8 @@ describe('a member that goes down', () => {
         [VIP, [m1, m2]],
         [VIP6, [m6, m7]],
       ] as const) {
-        // Dealt while the second member had next to nothing: by the whole table half of these flows are not their member's.
+        // The flows begin while the second member has almost no slots. With its full share half of them would be its
+        // own.
         const second = members[1]!.id
         await put(driver, entryOf(members, { shares: [[second, 1]] }))
         const ports = Array.from({ length: 24 }, (_, n) => 41_000 + n)
@@ -150,7 +151,7 @@ describe('a member that goes down', () => {
           (flows) => flows.includes(`src=${dead.address}`),
         )
         await put(driver, entryOf([dead, m1], { down: ['dead'] }))
-        // The client's kernel says it again after a second, and is dealt anew.
+        // The client's kernel sends the SYN again after a second, and a member is chosen anew.
         expect(await answer).toBe('red1 10.9.0.9')
       } finally {
         await lab.run('red9', 'nft delete table inet hole')
@@ -198,7 +199,7 @@ describe('a member that leaves', () => {
       await lab.run('red1', 'nft add rule inet hole input tcp flags rst drop')
       try {
         await client.reset(connection)
-        // What the kernel sees last comes from the member: it takes the next SYN for the same connection.
+        // If the member sends the last packet, conntrack takes the next SYN for the same connection.
         await lab.peer('red1').part('reset')
         await put(driver, entryOf(left))
         expect(await client.connect(VIP, 80, { sourcePort })).toBe('red2 10.9.0.9')
@@ -221,7 +222,7 @@ describe('a member that leaves', () => {
       expect(await client.connect(VIP, 80)).toBe('red2 10.9.0.9')
       expect(await client.say(connection, 'on')).toBe('on')
       expect(await asked(43_000)).toBe('red1')
-      // Back, and gone again with a deadline that is soon over.
+      // The member comes back, and leaves again without a drain time.
       await put(driver, entryOf([m1], { drainMs: 0 }))
       await put(driver, entryOf(left, { drainMs: 0 }))
       await until(

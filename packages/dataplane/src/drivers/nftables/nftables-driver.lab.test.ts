@@ -7,7 +7,7 @@ import { LabNode } from '../../testing/lab-node.ts'
 import { type Peer, SILENCE_MS } from '../../testing/peer-client.ts'
 
 const signal = new AbortController().signal
-/** Counters are read seldom where reading them takes long. */
+/** Counters that take long to read are read less often. */
 const PATIENT = { timeout: 10_000 }
 
 const red = domainEntry(1)
@@ -326,7 +326,7 @@ describe('isolation', () => {
       host.datagram('10.9.0.9', 9000),
     ])
     expect(reached.filter((answer) => answer.startsWith('client'))).toEqual([])
-    // The member's service port as source: the reverse map knows it, a connection it is not.
+    // From the member's service port, which is in the reverse map. Still no connection may begin there.
     expect(await lab.peer('red1').connect('10.9.0.9', 9000, { sourcePort: 8081 })).not.toMatch(/^client/)
     expect(await lab.run('red1', 'ping -c 1 -W 1 10.9.0.9').catch(() => 'lost')).toBe('lost')
     await remove(node, entry)
@@ -388,7 +388,7 @@ describe('changes', () => {
     const before = of('d', '10.9.0.120', 80)
     await put(node, ...good, before)
     const moved = good.map(({ entry }) => of(entry.id, entry.vips[0]!.address, 81))
-    // Wants what entry b has: the kernel refuses a second value for a key.
+    // It has the address and port of entry b. The kernel refuses a second value for a key.
     const clash = of('d', moved[1]!.entry.vips[0]!.address, 81)
     const applied = await node.driver.apply({ put: [...moved, clash], remove: [] }, signal)
     expect(applied.filter(({ state }) => state === 'failed').map(({ key }) => key)).toEqual(['lb/d'])
@@ -545,7 +545,7 @@ describe('takeover', () => {
     const heard = connections.map(({ connection }) => (first === 'reply' ? client.hear(connection) : null))
     await other.domains.apply({ put: [{ ...idle, gateway: { via: 'l2' } }], remove: [] }, signal)
     if (first === 'reply')
-      // The VIPs are not announced yet: nothing but replies can come first.
+      // The VIPs are not announced yet, so only replies can come first.
       for (const place of ['red1', 'red2']) await lab.peer(place).push('unasked')
     await other.announcer.apply(addresses, signal)
     if (first === 'reply') expect(await Promise.all(heard)).toEqual(connections.map(() => 'unasked'))

@@ -21,7 +21,7 @@ const moveRequests = (to: LabNode) => nodes.moveRequests(to)
 const openFrom = (port: number) => nodes.openFrom(port)
 const trackedBy = (node: LabNode, opened: Opened) => nodes.trackedBy(node, opened)
 
-/** Members say something unasked, and every client hears it. */
+/** Members send a text without a request, and every client gets it. */
 async function push(text: string, opened: readonly { readonly connection: number }[]): Promise<void> {
   const heard = opened.map(({ connection }) => client.hear(connection))
   for (const place of ['red1', 'red2']) await nodes.lab.peer(place).push(text)

@@ -16,15 +16,15 @@ import { proxyPlaceOf } from '../haproxy/place/proxy-place.ts'
 import { endLeftProxies } from '../haproxy/processes/left-proxies.ts'
 import { DEFAULT_OPTIONS } from '../haproxy/sections/options.ts'
 
-/** The way to the proxy, with the real one behind it. */
+// The redirect to the proxy, with a real proxy.
 
 const signal = new AbortController().signal
 const red = domainEntry(1)
-/** The same, where only plain listeners of the proxy are. */
+/** The same domain with only proxied listeners, without limit or list of sources. */
 const untracked = domainEntry(1, { untracked: true })
 const members = [member('m1', '10.0.0.11')]
 const VIPS = ['10.9.0.100', 'fd09::100', '10.0.0.100']
-/** How members see the proxy. */
+/** The addresses from which the proxy connects to members. */
 const NODE = ['10.0.0.250', 'fd01::250']
 
 let lab: Arrangement
@@ -34,7 +34,7 @@ let proxy: HaproxyDriver
 let host: SystemHost
 let runDirectory: string
 let client: Peer
-/** In the domain itself, as a proxy that somebody took over would be. */
+/** A client in the domain itself, in the place of a proxy that an attacker controls. */
 let insider: Peer
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 const put = (...services: readonly Service[]): Promise<void> => putInto(red, ...services)
 
-/** Makes these services of one load balancer real, proxy first as an agent does. None: takes it away. */
+/** Applies these services of one load balancer, first to the proxy, as an agent does. Without any it removes it. */
 async function putInto(domain: DomainEntry, ...services: readonly Service[]): Promise<void> {
   const entry: WantedEntry = wanted('a', domain, {
     vips: VIPS.map((address) => vip(address, address === '10.0.0.100' ? 'tenant' : 'fabric')),
@@ -87,7 +87,7 @@ const proxied = (id: string, port: number, change: Partial<Service> = {}): Servi
 
 const inDomain = (command: string): Promise<string> =>
   lab.run('node1', `nsenter --net=${node.domains.netns(red.number)} ${command}`)
-/** Flows that the kernel keeps track of. */
+/** Flows that the kernel tracks. */
 const tracked = async (): Promise<number> => Number(await inDomain('sysctl -n net.netfilter.nf_conntrack_count'))
 
 describe('a proxied listener', () => {
@@ -103,7 +103,7 @@ describe('a proxied listener', () => {
       ['red9', '10.0.0.100', 'PROXY TCP4 10.0.0.99 10.0.0.100 '],
     ] as const) {
       const { connection, line: greeting } = await lab.peer(from).open(address, 81)
-      // The member echoes what the proxy told it.
+      // The member echoes the PROXY header.
       const heard = /PROXY/.test(greeting) ? greeting : await lab.peer(from).hear(connection)
       expect(heard).toMatch(line)
       expect(heard).toMatch(/ 81$/)
@@ -113,7 +113,7 @@ describe('a proxied listener', () => {
 
   it('answers over HTTP, with its port', async () => {
     await put(service('web', 80, 5, { protocol: 'http', insertHeaders: ['x-forwarded-for', 'x-forwarded-port'] }))
-    // The member is no HTTP server: that the proxy says so shows that the request came to it.
+    // The member is not an HTTP server. The proxy's 502 shows that the request reached the proxy.
     const status = ['-s', '-m', '3', '-o', '/dev/null', '-w', '%{http_code}'].join(' ')
     expect(await lab.run('client', `curl ${status} http://10.9.0.100/`)).toBe('502')
     expect(await lab.run('client', `curl ${status} http://[fd09::100]/`)).toBe('502')
@@ -153,7 +153,7 @@ describe('a proxied listener', () => {
     await put(proxied('empty', 80, { pool: null }), proxied('plain', 81))
     await proxy.apply({ put: [], remove: ['lb/a'] })
     for (const address of ['10.9.0.100', 'fd09::100']) {
-      // The proxy is there and has nobody to ask.
+      // The proxy runs, but this service has no pool.
       expect(await client.connect(address, 80)).toMatch(/^(CLOSED|ECONNRESET)$/)
       expect(await client.connect(address, 82)).toBe('ECONNREFUSED')
     }
@@ -298,7 +298,7 @@ describe('a domain that tracks nothing', () => {
   it('routes nothing', async () => {
     await putInto(untracked, proxied('plain', 80))
     await client.serve(9001)
-    // A member, by its gateway; and the proxy, were it somebody else's.
+    // From a member through its gateway, and from the proxy's place.
     const heard = ['10.9.0.9', 'fd09::9'].flatMap((address) => [
       lab.peer('red9').connect(address, 9001),
       insider.connect(address, 9001),

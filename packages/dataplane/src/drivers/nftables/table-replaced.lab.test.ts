@@ -8,7 +8,7 @@ import { TableContent } from './table-content.ts'
 
 const signal = new AbortController().signal
 const ROUNDS = 25
-/** Services beside those that are used, so that the table takes a while to fill. */
+/** Unused services, with which the table takes a while to fill. */
 const FURTHER = 100
 
 const red = domainEntry(1)

@@ -24,7 +24,7 @@ const placed = (...servers: Partial<RenderedServer>[]): PlacedEntry => ({
   ],
 })
 const deletion: Command = { do: 'del-server', backend: 3, server: 'm1' }
-/** Closes idle connections, and deletes. */
+/** Commands that close idle connections, and delete the server. */
 const deletions: readonly Command[] = [
   { do: 'set-drain', backend: 3, server: 'm1' },
   { do: 'set-ready', backend: 3, server: 'm1', ready: false },

@@ -101,7 +101,7 @@ describe('planChanges', () => {
   })
 
   it('reaches the wanted content from any other, and then plans nothing', () => {
-    /** Empty slots are not told apart from slots that never were. */
+    /** Content without its empty slots, which are equal to missing ones. */
     const normal = (content: ReturnType<typeof contentOf>) => ({
       frontends: new Map([...content.frontends].filter(([, held]) => Object.keys(held).length > 0)),
       backends: new Map([...content.backends].filter(([, held]) => held.size > 0)),

@@ -23,7 +23,7 @@ describe('ServiceCounters', () => {
   it('begin at zero in a slot that somebody else had', () => {
     const counters = new ServiceCounters()
     counters.take(sample(3, 10))
-    // Asked while nobody had it.
+    // The slot counted a request while it had no owner.
     counters.begin([3], sample(3, 11))
     expect(counters.of('next', 3)).toEqual(counted(0))
     counters.take(sample(3, 13))
