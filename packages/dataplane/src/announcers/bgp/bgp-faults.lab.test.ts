@@ -182,6 +182,27 @@ describe('BgpAnnouncer, when things go wrong', () => {
     })
   })
 
+  it('keeps a session that its router kept while BFD had lost it', async () => {
+    const watched = { bfd, endsWithBfd: false, interface: 'fab0' }
+    await lab.startRouter([neighborOf(1, watched), neighborOf(2, watched)])
+    await bothUp({ holdTimeS: 90, keepaliveTimeS: 30 })
+    const before = await sessionOf(first)
+    // What each look of the announcer found, from the one that finds the loss on.
+    const found: string[] = []
+    first.onSessionChange(([session]) => found.push(`${session?.state}, BFD ${session?.bfd}`))
+    await lab.port('node1', 'disabled')
+    await expect.poll(() => found, SOON).toContain('established, BFD down')
+    await lab.port('node1', 'forwarding')
+    await expect.poll(() => found.at(-1), SOON).toBe('established, BFD up')
+    expect(await sessionOf(first)).toMatchObject({ state: 'established', since: before?.since, replaceable: true })
+    expect(await lab.router.nextHops(`${V4}/32`)).toEqual(['10.9.0.1', '10.9.0.2'])
+    recordFault({
+      fault: 'bgp: BFD loses a node for a moment, BGP does not',
+      outcome: 'the node keeps the session',
+      figure: '0 sessions ended, 0 routes lost',
+    })
+  })
+
   it('goes on forwarding while a killed BGP daemon comes back: the router keeps its routes, no request fails', async () => {
     await lab.startRouter([neighborOf(1, { bfd })])
     await first.configure(settingsOf(1, { peers: [peerSettings({ bfd: PROFILE })] }), signal)

@@ -15,6 +15,7 @@ const shown = (own: Partial<ShownSession>): ShownSession => ({
   lastError: null,
   holdTimeS: null,
   keepaliveTimeS: null,
+  neighborRestarts: false,
   channels: [],
   ...own,
 })
@@ -102,6 +103,13 @@ describe('LostNeighbours', () => {
     const lost = new LostNeighbours()
     const looks = [up, { ...up, bfd: 'down' as const, bfdSince: '2' }, { ...up, since: 'later', bfdSince: '3' }]
     expect([...looks, looks[2]!].map((each) => lost.find([each]))).toEqual([[], [], [], []])
+  })
+
+  it('leaves alone a session that its router can replace', () => {
+    const lost = new LostNeighbours()
+    const replaceable = { ...up, replaceable: true }
+    const again = { ...replaceable, bfdSince: '3' }
+    expect([replaceable, again, again, again].map((each) => lost.find([each]))).toEqual([[], [], [], []])
   })
 
   it('leaves alone a session that began anew by itself, and one that waits for BFD', () => {

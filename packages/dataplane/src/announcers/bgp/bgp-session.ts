@@ -17,6 +17,8 @@ export interface BgpSession extends BgpSessionReport {
   /** Negotiated hold time in seconds; null while not established. */
   readonly holdTimeS: number | null
   readonly keepaliveTimeS: number | null
+  /** The neighbour can open the session again while we still have it (RFC 4724 section 4.2). */
+  readonly replaceable: boolean
   /** RFC 3339: when BFD last found or lost the neighbour; null without BFD. */
   readonly bfdSince: string | null
   /** Negotiated timers; null without BFD. */
@@ -110,6 +112,7 @@ function sessionOf(
     bfdTimers: seen === undefined ? null : { intervalMs: seen.intervalMs, timeoutMs: seen.timeoutMs },
     holdTimeS: up ? (shown?.holdTimeS ?? null) : null,
     keepaliveTimeS: up ? (shown?.keepaliveTimeS ?? null) : null,
+    replaceable: up && shown?.neighborRestarts === true,
   }
 }
 

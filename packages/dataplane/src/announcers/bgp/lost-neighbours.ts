@@ -11,6 +11,9 @@ interface Seen {
 /**
  * Finds sessions that outlived their neighbour: BFD has lost it since the session came up. The router has ended the
  * session and could not tell us. Until we end it too, we refuse the router when it comes back.
+ *
+ * A session that the router can replace is left alone, since we do not refuse that router. The router may have kept
+ * the session while BFD lost it for a moment. To end it then would withdraw a healthy node.
  */
 export class LostNeighbours {
   readonly #seen = new Map<string, Seen>()
@@ -21,9 +24,9 @@ export class LostNeighbours {
    * @returns ids of such peers, once for each session
    */
   find(sessions: readonly BgpSession[]): readonly string[] {
-    return sessions.flatMap(({ peerId, state, since, bfd, bfdSince }) => {
+    return sessions.flatMap(({ peerId, state, since, bfd, bfdSince, replaceable }) => {
       const before = this.#seen.get(peerId)
-      if (state !== 'established' || bfdSince === null) {
+      if (state !== 'established' || bfdSince === null || replaceable) {
         this.#seen.delete(peerId)
         return []
       }

@@ -67,7 +67,8 @@ function bgpProtocol(peer: BgpPeerSettings, settings: BgpSettings, place: BirdPl
     `  keepalive time ${peer.keepaliveTimeS};`,
     `  connect retry time ${peer.connectRetryS};`,
     '  connect delay time 1;',
-    '  error wait time 1,5;',
+    // After an error BIRD also refuses the peer for so long.
+    '  error wait time 1,2;',
     ...gracefulRestart(peer.gracefulRestartS),
     '  long lived graceful restart off;',
     ...peer.families.toSorted().map((family) => channel(family, peer, settings)),

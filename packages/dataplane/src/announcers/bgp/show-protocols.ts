@@ -14,6 +14,8 @@ export interface ShownSession {
   /** Negotiated, seconds. */
   readonly holdTimeS: number | null
   readonly keepaliveTimeS: number | null
+  /** The neighbour announced the graceful restart capability (RFC 4724 section 3). False while not established. */
+  readonly neighborRestarts: boolean
   readonly channels: readonly ShownChannel[]
 }
 
@@ -54,7 +56,7 @@ function readHead(text: string): ShownSession | null {
   if (found === null) return null
   const [, name = '', protocolState = '', since = ''] = found
   const unknown = { bgpState: null, neighborAddress: null, lastError: null, holdTimeS: null, keepaliveTimeS: null }
-  return { name, protocolState, since, ...unknown, channels: [] }
+  return { name, protocolState, since, ...unknown, neighborRestarts: false, channels: [] }
 }
 
 function readDetails(head: ShownSession, details: readonly string[]): ShownSession {
@@ -71,6 +73,7 @@ function readDetails(head: ShownSession, details: readonly string[]): ShownSessi
     lastError: field(session, 'Last error'),
     holdTimeS: timer('Hold timer'),
     keepaliveTimeS: timer('Keepalive timer'),
+    neighborRestarts: block(session, 'Neighbor capabilities').some((line) => line.trim() === 'Graceful restart'),
     channels: first < 0 ? [] : channels(details.slice(first)),
   }
 }
@@ -93,6 +96,16 @@ function channels(details: readonly string[]): readonly ShownChannel[] {
     })
   })
   return found
+}
+
+/** The lines under a heading: those that are indented further than it. */
+function block(lines: readonly string[], heading: string): readonly string[] {
+  const first = lines.findIndex((line) => line.trim() === heading)
+  if (first < 0) return []
+  const indent = (line: string): number => line.search(/\S/)
+  const own = lines.slice(first + 1)
+  const end = own.findIndex((line) => indent(line) <= indent(lines[first] ?? ''))
+  return own.slice(0, end < 0 ? undefined : end)
 }
 
 const field = (lines: readonly string[], label: string): string | null => {

@@ -96,6 +96,7 @@ describe('parsers of what the daemon shows', () => {
         lastError: null,
         holdTimeS: 240,
         keepaliveTimeS: 80,
+        neighborRestarts: true,
         channels: [
           { family: 'ipv4', state: 'UP', exported: 1, received: 2, limited: true },
           { family: 'ipv6', state: 'UP', exported: 12, received: 0, limited: false },
@@ -110,6 +111,7 @@ describe('parsers of what the daemon shows', () => {
         lastError: 'Socket: Connection refused',
         holdTimeS: null,
         keepaliveTimeS: null,
+        neighborRestarts: false,
         channels: [{ family: 'ipv4', state: 'DOWN', exported: 0, received: 0, limited: false }],
       },
     ])

@@ -174,6 +174,11 @@ export class BgpLab implements AsyncDisposable {
     await run('ip', ['-n', this.namespace('switch'), 'link', 'set', 'dev', `${place}-fab0`, state])
   }
 
+  /** A `disabled` port of the fabric's switch drops all frames. Both ends of its cable still have a carrier. */
+  async port(place: string, state: 'disabled' | 'forwarding'): Promise<void> {
+    await this.run('switch', `bridge link set dev ${place}-fab0 state ${state}`)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#router?.stop()
     for (const announcer of this.#announcers.values()) {

@@ -24,6 +24,8 @@ export interface RouterNeighbor {
   readonly md5Secret?: string
   readonly holdTimeS?: number
   readonly bfd?: { readonly intervalMs: number; readonly multiplier: number } | null
+  /** The session ends when BFD loses the neighbour. Default true. If false, `interface` is required. */
+  readonly endsWithBfd?: boolean
   /** Default both. */
   readonly families?: readonly ('ipv4' | 'ipv6')[]
   /** Keeps the routes of a neighbour that restarts. Default true. */
@@ -164,7 +166,7 @@ function renderRouter({ routerId, as, neighbors, ecmp, announces = [] }: BgpRout
     'timeformat protocol iso long ms;',
     `router id ${routerId};`,
     'protocol device { scan time 10; }',
-    'protocol bfd bfd1 { }',
+    `protocol bfd bfd1 { ${neighbors.filter(watchedAlone).map(renderWatched).join(' ')} }`,
     // The next hop of a multihop session is found by these.
     'protocol direct direct1 { ipv4; ipv6; }',
     kernel(4),
@@ -175,6 +177,11 @@ function renderRouter({ routerId, as, neighbors, ecmp, announces = [] }: BgpRout
     '',
   ].join('\n')
 }
+
+const watchedAlone = ({ bfd = null, endsWithBfd = true }: RouterNeighbor): boolean => bfd !== null && !endsWithBfd
+
+const renderWatched = ({ address, interface: device }: RouterNeighbor): string =>
+  `neighbor ${address} dev "${device}";`
 
 function renderNeighbor(it: RouterNeighbor, as: number): string {
   const { bfd = null, hops = 1, families = ['ipv4', 'ipv6'], gracefulRestart = true } = it
@@ -191,7 +198,7 @@ function renderNeighbor(it: RouterNeighbor, as: number): string {
     '  connect delay time 1; connect retry time 2; error wait time 1,2;',
     `  graceful restart ${gracefulRestart ? 'aware' : 'off'};`,
     '  long lived graceful restart off;',
-    ...(bfd === null ? [] : [`  bfd { interval ${bfd.intervalMs} ms; multiplier ${bfd.multiplier}; };`]),
+    ...(bfd === null || watchedAlone(it) ? [] : [`  bfd { interval ${bfd.intervalMs} ms; multiplier ${bfd.multiplier}; };`]),
     ...families.map(
       (family) =>
         `  ${family} { import all; export where source = RTS_STATIC; ${version === 6 && family === 'ipv4' ? 'extended next hop on; ' : ''}};`,
