@@ -186,7 +186,7 @@ describe('LoadBalancer objects on a real API server', () => {
     })
     await bed.when('refused', 'mended', accepted)
 
-    // A refused change leaves what is served.
+    // A refused change leaves what is served as it is.
     await bed.change('refused', {
       pools: [{ name: 'web', protocol: 'tcp', members: [{ address: '169.254.169.254', port: 80 }] }],
     })
@@ -287,7 +287,7 @@ describe('LoadBalancer objects on a real API server', () => {
       'defaultPool of a listener is not the name of a pool',
     )
     expect(await refusal({ listeners: [{ protocol: 'https', port: 443 }] })).toContain(
-      'tls is for protocols https and tls',
+      'tls is required for protocols https and tls',
     )
     expect(await refusal({ listeners: [{ protocol: 'https', port: 443, tls: {} }] })).toContain('names neither')
     expect(await refusal({ listeners: [{ protocol: 'quic', port: 443 }] })).toContain('Unsupported value')
@@ -307,8 +307,10 @@ describe('LoadBalancer objects on a real API server', () => {
     const pool = (more: object) => refusal({ pools: [{ name: 'a', protocol: 'http', ...more }] })
     expect(await pool({ http2: true, tls: {} })).toContain('http2 is for members')
     expect(await pool({ persistence: { type: 'source-ip', cookie: { name: 'a' } } })).toContain('cookie is for type')
-    expect(await pool({ persistence: { type: 'cookie', cookieName: 'a' } })).toContain('cookieName is for type')
-    expect(await pool({ persistence: { type: 'application-cookie' } })).toContain('cookieName is for type')
+    expect(await pool({ persistence: { type: 'cookie', cookieName: 'a' } })).toContain(
+      'cookieName is required for type',
+    )
+    expect(await pool({ persistence: { type: 'application-cookie' } })).toContain('cookieName is required for type')
     expect(await pool({ persistence: { type: 'cookie', cookie: { path: 'a;b' } } })).toContain('cookie.path')
     const route = (action: object) =>
       refusal({ listeners: [{ protocol: 'http', port: 80, routes: [{ name: 'a', action }] }] })

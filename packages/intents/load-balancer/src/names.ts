@@ -1,4 +1,4 @@
-/** Finalizer of an object, until its load balancer is gone. */
+/** Our finalizer: it keeps an object until its load balancer is gone. */
 export const FINALIZER = 'spout.dev/load-balancer'
-/** Owner of the fields that we write: the status. */
+/** The field manager of what we write, which is the status. */
 export const FIELD_MANAGER = 'spout'

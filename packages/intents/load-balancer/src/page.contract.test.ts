@@ -4,12 +4,12 @@ import { documented, LONGEST_BUILD_MS, must } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LoadBalancerBed, openLoadBalancerBed } from './testing/load-balancer-bed.fixture.ts'
 
-/** What docs/load-balancer-objects.md says to type, typed. */
+/** Runs the commands of docs/load-balancer-objects.md. */
 
 const PAGE = 'load-balancer-objects.md'
 const ROOT = path.join(import.meta.dirname, '../../../..')
 const page = readFileSync(path.join(ROOT, 'docs', PAGE), 'utf8')
-/** A command of the page, with what it shows. */
+/** A command of the page, with the output that the page shows. */
 const shown = (command: string): readonly string[] => {
   const after = page.split(`\n$ ${command}\n`)[1]
   if (after === undefined) throw new Error(`the page has no ${command}`)
@@ -27,7 +27,7 @@ test('the object of the page is applied, and kubectl shows it as the page does',
   const kubectl = (...args: readonly string[]) => [...bed.cluster.kubectl, ...args]
   for (const [, file = ''] of page.matchAll(/^\$ kubectl apply --filename (\S+)$/gm)) {
     const text = readFileSync(path.join(ROOT, file), 'utf8')
-    // The account's namespace is made by the page before.
+    // The page before this one creates the namespace of the account.
     if (text.includes('namespace: spout'))
       await bed.api.apply('/api/v1/namespaces/spout', {
         apiVersion: 'v1',
@@ -48,7 +48,7 @@ test('the object of the page is applied, and kubectl shows it as the page does',
   const [header, row] = (await must(kubectl('get', 'lb', '--namespace', 'shop'))).split('\n')
   const [pageHeader, pageRow] = shown('kubectl get lb')
   expect(words(header)).toEqual(words(pageHeader))
-  // But for the address and the age.
+  // The address and the age may differ.
   const fixed = (line: string | undefined) =>
     words(line).map((word, at) => (at === 1 ? word.replace(/\d+"/, '') : word))
   expect(fixed(row).slice(0, -1)).toEqual(fixed(pageRow).slice(0, -1))

@@ -183,7 +183,8 @@ describe('addresses and status, against a real API server', () => {
       port: 80,
       error: 'spout.dev/PortTaken',
     })
-    // The founder leaves: the address stays with the others, and its port is free for them.
+    // The Service that the address was created for is deleted. The others keep the address, and its port is free for
+    // them.
     await bed.remove('c15-a')
     await bed.gone('c15-a')
     await bed.when('c15-d', 'the port', (now) => condition(now, 'LoadBalancerPortsError') === undefined)
@@ -220,7 +221,7 @@ describe('addresses and status, against a real API server', () => {
     await bed.when('c38-pool', 'a refusal', is('PoolNotFound'))
     await bed.when('c38-address', 'a refusal', is('AddressNotInPool'))
     await bed.when('c38-taken', 'a refusal', is('AddressTaken'))
-    // A status that says what is not so is put right, and takes nothing from anybody.
+    // A forged status is corrected, and takes the address from nobody.
     const one = await bed.create('c38-status')
     const [own] = ips(await bed.when('c38-status', 'an address', hasIp))
     await bed.change('c38-status/status', { status: { loadBalancer: { ingress: [{ ip: held }] } } })
@@ -237,7 +238,7 @@ describe('addresses and status, against a real API server', () => {
     await bed.until('a controller that has looked', () => running.controller.ready)
     await idle()
     expect(ips(await bed.get('c39'))).toEqual([bed.documentOf(one)?.vips[0]?.address])
-    // What was refused is asked for again; nothing that is there is touched.
+    // Refused requests are retried ('create'); no existing load balancer is changed.
     expect(running.calls.filter((call) => call !== 'create')).toEqual([])
   })
 
@@ -254,7 +255,7 @@ describe('addresses and status, against a real API server', () => {
       /spec\.loadBalancerIP.*address pool old is draining: it gives no new addresses/,
     )
     expect(ips(await bed.get('c39-before'))).toEqual([bed.documentOf(before)?.vips[0]?.address])
-    // A change of a pool makes the refused ask again; what goes is removed as ever.
+    // A change of a pool makes the controller retry refused Services. Deletion works as usual.
     await admission.changeAddressPool(bed.pools.old.id, { draining: false })
     expect(ips(await bed.when('c39-only', 'an address', hasIp))[0]).toMatch(/^192\.0\.2\.10\d$/)
     await bed.remove('c39-before')
@@ -271,7 +272,7 @@ describe('addresses and status, against a real API server', () => {
   test('a control plane that lost its state assigns the shown addresses again once it has the pool', async () => {
     await running.stop()
     await bed.api.create('/api/v1/namespaces', { metadata: { name: 'lost' } })
-    // Any pool will do: there are others all the time.
+    // The pool is named, not a default: other pools must not be used instead.
     const settings = { cluster: 'lost-cluster', namespaces: ['lost'], defaultPools: [] }
     const pool = await makePool('brief', '192.0.2.220')
     running = await bed.start(settings)

@@ -28,7 +28,7 @@ test('a cold start refuses nothing: the routes to the pods exist before the firs
     {
       onCall: async (name) => {
         if (name !== 'replaceRoutes') return
-        // The slowest way there is: whoever does not wait for it is quicker.
+        // Delays the routes. A Service that did not wait for them would be created during this time.
         const creating = () => running.calls.includes('create')
         await waitFor(creating, { what: 'somebody who does not wait', timeoutMs: 500 }).catch(() => {})
       },
@@ -41,6 +41,6 @@ test('a cold start refuses nothing: the routes to the pods exist before the firs
   }
   await bed.until('an empty queue', () => running.controller.counters.queued === 0)
   expect(running.controller.counters.refused).toBe(0)
-  // One call for each: none was asked for again without its members.
+  // One call for each Service: none was created a second time because its members were refused.
   expect(running.calls).toEqual(Array(COUNT).fill('create'))
 })

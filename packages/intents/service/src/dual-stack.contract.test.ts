@@ -13,7 +13,7 @@ beforeAll(async () => {
   bed = await openControllerBed()
   const six = bed.spout.view.get('network', bed.network.id)?.value.subnets.find(({ cidr }) => cidr.includes(':'))
   await bed.spout.admission.removeSubnet(bed.network.id, six?.id ?? '')
-  // A node of the segment, through which its pods are reached.
+  // A node in the network's segment. Its pods are reached through it.
   await bed.api.create('/api/v1/nodes', {
     metadata: { name: 'worker1' },
     spec: { podCIDR: '10.244.0.0/24', podCIDRs: ['10.244.0.0/24', 'fd00:244::/64'] },
@@ -39,7 +39,7 @@ const slicesOf = async (name: string, count = 1) => {
 
 test('14: a family without a subnet is not published and its endpoints are not sent, until there is a subnet', async () => {
   const one = await bed.create('prefer', { ...DUAL, ipFamilyPolicy: 'PreferDualStack' })
-  // More than would be left out one by one.
+  // More endpoints than the controller would leave out one by one.
   await slicesOf('prefer', 120)
   await bed.until('the IPv4 members', () => members(one)?.length === 120)
   bed.confirm(bed.documentOf(one)!)

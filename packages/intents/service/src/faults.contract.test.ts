@@ -148,7 +148,7 @@ test('a Service that the API server says was deleted takes its load balancer wit
   await until('one load balancer', () => documents().length === 1)
   await idle()
   expect(documents()[0]?.name).toBe('shop/s2')
-  // It was seen to go: the API server is not asked.
+  // The watch showed the deletion, so the API server is not asked.
   expect(kubernetes.requests.filter(({ query }) => query['fieldSelector'] !== undefined)).toEqual([])
 })
 

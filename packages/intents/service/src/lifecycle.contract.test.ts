@@ -21,7 +21,10 @@ afterEach(() => running.calls.splice(0))
 
 const finalized = (one: Awaited<ReturnType<ControllerBed['get']>>) =>
   one.metadata.finalizers?.includes(FINALIZER) ?? false
-/** Of the events about a Service. The API server may show a write before its answer is here, and events follow that. */
+/**
+ * The reasons of the events about a Service. Wait for them: an event follows the answer to a write, and the watch may
+ * be faster.
+ */
 const reasons = (name: string) =>
   running.events.filter(({ service }) => service === name).map(({ event }) => event.reason)
 const hasIp = (one: Awaited<ReturnType<ControllerBed['get']>>) => ips(one).length > 0
@@ -58,7 +61,7 @@ describe('selection and lifecycle, against a real API server', () => {
     const one = await bed.create('c2')
     await bed.when('c2', 'an address', hasIp)
     await running.stop()
-    // Away and to another class while nobody looks.
+    // While no controller runs, the type changes away and back, with another class.
     await bed.change('c2', { spec: { type: 'ClusterIP', ports: [{ name: 'http', port: 80, nodePort: null }] } })
     await bed.change('c2', { spec: { type: 'LoadBalancer', loadBalancerClass: 'metallb.io/metallb' } })
     const before = await bed.get('c2')
@@ -129,7 +132,7 @@ describe('selection and lifecycle, against a real API server', () => {
     bed.spout.withdrawals.hold(id, held)
     await bed.remove('c3-nodes')
     await bed.until('the load balancer to be gone', () => bed.documentOf(one) === undefined)
-    // Other Services are not held up by it, and a restart in between forgets nothing.
+    // It does not delay other Services, and a restart forgets nothing.
     await bed.create('c3-other')
     await bed.when('c3-other', 'an address', hasIp)
     expect(finalized(await bed.get('c3-nodes'))).toBe(true)
@@ -195,14 +198,14 @@ describe('selection and lifecycle, against a real API server', () => {
     const one = await bed.create('c6')
     await bed.when('c6', 'an address', hasIp)
     const writes = () => running.writes.filter((write) => /\/c6(\/status)?$/.test(write))
-    // Reasons on its way to work are neither written nor reported.
+    // Reasons that last only a moment are neither written nor reported.
     for (const reason of ['WaitingForNode', 'WaitingForPlan', 'WaitingForAnnouncement', 'NodeDisconnected'])
       bed.confirm(bed.documentOf(one)!, { provisioning: 'pending', reason, confirmedGeneration: 0 })
     bed.confirm(bed.documentOf(one)!)
     await bed.when('c6', 'programmed', (service) => condition(service)?.status === 'True')
     const first = ['', '/status', '/status'].map((part) => expect.stringMatching(`/c6${part}$`))
     expect(writes()).toEqual(first)
-    // Another confirmation, and an endpoint: nothing that a client of the Service notices.
+    // Another confirmation and another endpoint change nothing that clients of the Service notice.
     bed.confirm(bed.documentOf(one)!)
     await bed.slice('c6', {
       addressType: 'IPv4',
@@ -211,7 +214,7 @@ describe('selection and lifecycle, against a real API server', () => {
     })
     await bed.until('a member', () => bed.documentOf(one)?.pools[0]?.members.length === 1)
     bed.confirm(bed.documentOf(one)!)
-    // The same queue decides on this one after it.
+    // This Service comes after c6 in the same queue. Once it is done, c6 has been looked at.
     await bed.create('c6-later')
     await bed.when('c6-later', 'an address', hasIp)
     expect(writes()).toEqual(first)
@@ -281,7 +284,7 @@ describe('selection and lifecycle, against a real API server', () => {
     running = await bed.start({}, { onCall })
     await bed.until('the first to have made it', isShown)
     await first.stop()
-    // A second look, which comes after the first has ended.
+    // Queues the Service a second time. The second look begins after the first has ended.
     await bed.slice('c7-late', {
       addressType: 'IPv4',
       endpoints: [{ addresses: ['10.128.0.8'], conditions: { ready: true } }],
@@ -299,7 +302,7 @@ describe('selection and lifecycle, against a real API server', () => {
     const one = await bed.create('c7-unseen')
     await bed.when('c7-unseen', 'an address', hasIp)
     const questions = () => running.asked.filter((name) => name === 'c7-unseen').length
-    // Asked again: it was told that it is there.
+    // The controller asks again, because the answer was that the Service exists.
     await bed.until('questions', () => questions() >= 2)
     expect(running.kube.service('shop/c7-unseen')).toBeUndefined()
     watch.letGo()
@@ -317,7 +320,7 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.change('c7-absent', { metadata: { finalizers: null } })
     await bed.remove('c7-absent')
     await bed.gone('c7-absent')
-    // What cannot be answered holds it back.
+    // While the question cannot be answered, the load balancer stays.
     const stood: boolean[] = []
     const onQuestion = () => {
       stood.push(bed.documentOf(one) !== undefined)
@@ -380,7 +383,7 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.until('the next certificate', () => bed.certificates()[0]?.names[0] === 'next.example.org')
     expect(bed.certificates()).toHaveLength(1)
     expect(listener()?.tls?.certificateIds).toEqual([made?.id])
-    // What the Secret held before is served while it is none.
+    // While the Secret is missing, its last certificate is served.
     await bed.secret('cert', null)
     await bed.until('it to be told', () => running.events.some(({ event }) => event.note.includes('tls-secret')))
     expect(listener()?.protocol).toBe('tls')
@@ -413,7 +416,7 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(condition(pending)).toMatchObject({ status: 'False', reason: 'AddressPoolExhausted' })
     expect(condition(pending)?.message).toContain('tiny has 0 of 1 addresses free')
     expect(ips(pending)).toEqual([])
-    // It is told once the status is written.
+    // The event follows the write of the status.
     const told = await bed.until('it to be told', () => {
       const events = running.events.filter(({ service }) => service === 'c8')
       return events.length > 0 && events

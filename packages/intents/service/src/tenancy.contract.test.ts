@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 afterEach(async () => {
-  // Leftover controllers, or none, mean that the test failed.
+  // Restarts the controllers, since a failed test may have left them stopped or replaced.
   await running.stop()
   running = await bed.startTenants({ rules: RULES })
 })
@@ -113,7 +113,7 @@ describe('namespaces of several projects, against a real API server', () => {
     await bed.namespace('nobodys', { team: null })
     await bed.create('gone', {}, {}, 'nobodys')
     await bed.when('gone', 'a reason', is('NoProject'), 'nobodys')
-    // Whoever put the finalizer there, as one of us before there were rules: it keeps nobody waiting.
+    // A finalizer that an earlier connector without rules may have set does not block the deletion.
     await bed.change('gone', { metadata: { finalizers: [FINALIZER] } }, 'nobodys')
     await bed.remove('gone', 'nobodys')
     await bed.gone('gone', 'nobodys')
@@ -160,7 +160,7 @@ describe('38, S8: one project takes nothing of another', () => {
       [[], false],
     ])
     expect([heldBy(one), heldBy(other)]).toEqual([[], []])
-    // A key alone is of a namespace, and so of a project.
+    // A sharing key alone only applies within a namespace, and so within a project.
     await bed.change('share', { metadata: { annotations: { 'spout.dev/share-with-namespaces': null } } }, 'red-1')
     await bed.change('share', { metadata: { annotations: { 'spout.dev/share-with-namespaces': null } } }, 'blue-1')
     const shown = await Promise.all(
@@ -217,7 +217,7 @@ describe('38, S8: one project takes nothing of another', () => {
     )
     await idle()
     expect(ips(await bed.get('claims', 'blue-1'))).toEqual([address])
-    // It is taken for one that was left behind.
+    // The forged load balancer names no Service of its project, so it is deleted as a leftover.
     await bed.until('it to be gone', () => bed.documentsOf('red').every(({ id }) => id !== forged.document.id))
     expect(ips(await bed.get('claims', 'blue-1'))).toEqual([address])
     await bed.remove('claims', 'blue-1')
@@ -255,7 +255,7 @@ describe("a namespace that becomes another project's", () => {
     )
     expect(ips(unruled)).toEqual([address])
     await bed.namespace('moves', { team: 'blue' })
-    // Made again it is the other project's; a change of type away and back does the same.
+    // A Service that is created again belongs to the other project. So does one whose type changes away and back.
     await bed.remove('old', 'moves')
     await bed.gone('old', 'moves')
     const again = await bed.create('old', {}, {}, 'moves')

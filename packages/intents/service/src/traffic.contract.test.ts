@@ -146,7 +146,7 @@ describe('traffic', () => {
     await untilMembers(one, ['10.128.0.26:8080', '10.128.0.27:8080'])
     await slice('c26', [state(26, { ...drains, serving: false })])
     await untilMembers(one, [])
-    // publishNotReadyAddresses: the endpoints controller says ready.
+    // With publishNotReadyAddresses, Kubernetes reports terminating endpoints as ready.
     await slice('c26', [state(26, { ready: true, terminating: true })])
     await untilMembers(one, ['10.128.0.26:8080'])
     expect(ips(await bed.get('c26'))).toEqual([address])
@@ -164,7 +164,7 @@ describe('traffic', () => {
     await idle()
     expect(running.calls).toEqual(['changeMembers'])
     expect(bed.documentOf(one)?.pools[0]?.members[0]?.id).toBe(kept?.id)
-    // An endpoint that comes and is not ready, and one that stands in a second slice too.
+    // A new endpoint that is not ready changes nothing. Neither does one that is in a second slice, too.
     await slice('c26-calls', [ready('10.128.1.3')], 'c26-calls-2')
     await slice('c26-calls', [
       ready('10.128.1.1'),
@@ -226,7 +226,7 @@ describe('nodes', () => {
     await node('n1', '10.0.0.11')
     await node('n2', '10.0.0.12', { spec: { unschedulable: true } })
     await untilMembers(one, [`10.0.0.11:${port}`, `10.0.0.12:${port}`])
-    // NotReady stays (KEP-3458).
+    // A node that is NotReady stays a member (KEP-3458).
     const conditions = [{ type: 'Ready', status: 'False', reason: 'x', message: 'x' }]
     await bed.api.patch('/api/v1/nodes/n1/status', { status: { conditions } })
     await bed.api.patch('/api/v1/nodes/n2', { metadata: { labels: { [EXCLUDE_NODE_LABEL]: '' } } })

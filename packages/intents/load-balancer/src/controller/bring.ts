@@ -31,17 +31,20 @@ const FIELDS: AddressFields = {
 export interface BringContext extends AddressContext {
   readonly service: LoadBalancerService
   readonly documents: DocumentService
-  /** The document that was written last, by id of the load balancer. Later changes by others are overwritten. */
+  /**
+   * What was written last, by id of the load balancer, as `markOf` says it. Changes by others are thus found and
+   * overwritten.
+   */
   readonly written: Map<string, string>
 }
 
 export interface Brought {
   readonly shown: ShownLoadBalancer | null
-  /** Why the load balancer is not as wanted. */
+  /** Why the load balancer is not as requested; null when it is. */
   readonly refusal: Refusal | null
 }
 
-/** Reconciles the load balancer of one object. What is refused changes nothing. */
+/** Reconciles the load balancer of one object. A request that is refused leaves the load balancer as it is. */
 export async function bring(context: BringContext, object: LoadBalancerObject, compiled: Compiled): Promise<Brought> {
   const [held] = context.known.ofUid(uidOf(object))
   const wanted: WantedAddresses = {
@@ -72,12 +75,12 @@ async function create(context: BringContext, wanted: WantedAddresses, { document
     throw new Unsatisfiable({ reason: 'NoAddressPool', field: FIELDS.families, message: 'There is no address for it.' })
   for (const id of loadBalancerIds(await service.projectId(), wanted.founder ?? '')) {
     try {
-      const first = withoutNoGroups(document)
+      const first = withoutEmptyGroups(document)
       const made = await firstGranted(primary, (vip) => documents.create(id, first, vip, classId))
       return noted(context, made, first)
     } catch (error) {
       if (!(error instanceof Refused) || error.code !== 'AlreadyExists') throw error
-      // Created before an interruption, or by a previous leader.
+      // It was created before an interruption, or by a previous leader.
       const there = await service.get(id)
       if (there === null) continue
       known.answered(there)
@@ -88,16 +91,19 @@ async function create(context: BringContext, wanted: WantedAddresses, { document
   throw new Unsatisfiable({ reason: 'AlreadyExists', field: 'metadata.uid', message: 'No id is left for it.' })
 }
 
-/** Writes the document unless the last write said the same and nobody has changed it since. */
+/** Writes the document, unless it is the one that was written last and nobody has changed the load balancer since. */
 async function replace(context: BringContext, shown: ShownLoadBalancer, compiled: Pick<Compiled, 'document'>) {
   const { id, securityGroupIds = [] } = shown.document
-  const document = securityGroupIds.length === 0 ? withoutNoGroups(compiled.document) : compiled.document
+  const document = securityGroupIds.length === 0 ? withoutEmptyGroups(compiled.document) : compiled.document
   if (context.written.get(id) === markOf(shown, document)) return shown
   return noted(context, await context.documents.replace(id, document), document)
 }
 
-/** An empty list stays absent when the load balancer has no security groups: adding it would make a new version. */
-function withoutNoGroups(document: Compiled['document']): Compiled['document'] {
+/**
+ * Leaves out an empty list of security groups. Writing it to a load balancer that has none would only make a new
+ * version.
+ */
+function withoutEmptyGroups(document: Compiled['document']): Compiled['document'] {
   const { securityGroupIds = [], ...others } = document
   return securityGroupIds.length === 0 ? others : document
 }
@@ -108,11 +114,11 @@ function noted(context: BringContext, shown: ShownLoadBalancer, document: Compil
   return context.known.get(shown.document.id) ?? shown
 }
 
-/** Tells what was said of which version of it. */
+/** A text that identifies a written document and the version of the load balancer that the write led to. */
 const markOf = ({ document: { generation, updatedAt } }: ShownLoadBalancer, document: Compiled['document']): string =>
   `${generation} ${updatedAt ?? ''} ${createHash('sha256').update(JSON.stringify(document)).digest('base64')}`
 
-/** Fields in refusals of the control plane are those of the spec, except for addresses and certificates. */
+/** Translates a refusal of the control plane to fields of the spec. Most fields have the same names in both. */
 export const inOwnWords = ({ code, message, field }: Refused): Refusal => ({
   reason: code,
   field: ownField(field),

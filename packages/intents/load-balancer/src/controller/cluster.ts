@@ -1,7 +1,7 @@
 import type { CustomStatus, EndpointSlice, ObjectEvent, Service } from '@spout/kube'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 
-/** What changed: an object, or a Service, its endpoints, or a single EndpointSlice; by `namespace/name`. */
+/** What changed, by `namespace/name`: an object, a Service or its endpoints, or a single EndpointSlice. */
 export interface ClusterChange {
   readonly type: 'object' | 'service' | 'slice'
   readonly key: string
@@ -21,11 +21,14 @@ export interface Cluster {
   services(namespace: string): Iterable<Service>
   slicesOf(serviceKey: string): readonly EndpointSlice[]
   slice(key: string): EndpointSlice | undefined
-  /** @throws Stale when it has changed since it was seen */
+  /** Adds our finalizer. @throws Stale when the object has changed since it was read, or is gone */
   claim(object: LoadBalancerObject): Promise<void>
-  /** Lets a deleted object go. @throws Stale when it has changed since it was seen */
+  /**
+   * Removes our finalizer from an object that is being deleted.
+   * @throws Stale when it has changed since it was read, or is gone
+   */
   release(object: LoadBalancerObject): Promise<void>
-  /** @throws Stale when it is gone */
+  /** Applies our status. An object that is gone is no error. */
   writeStatus(object: LoadBalancerObject, status: CustomStatus): Promise<void>
   /** Records an event and returns at once; one that cannot be written is no error. */
   tell(object: LoadBalancerObject, event: ObjectEvent): void

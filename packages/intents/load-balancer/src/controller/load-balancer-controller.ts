@@ -34,7 +34,7 @@ export interface LoadBalancerControllerOptions extends IntentOptions<Cluster> {
 
 export interface LoadBalancerControllerCounters {
   readonly loadBalancers: number
-  /** Objects that are not served as their specs request. */
+  /** How many objects are not served as their specs request. */
   readonly refused: number
   readonly queued: number
 }
@@ -43,7 +43,7 @@ const WORKERS = 16
 
 /**
  * Keeps one load balancer for each LoadBalancer object, and writes its state to the object's status. Our finalizer
- * keeps an object until its load balancer is gone from the nodes, so nothing is deleted because an object is missing.
+ * keeps an object until its load balancer is gone from the nodes, so a missing object is no reason to delete anything.
  */
 export class LoadBalancerController {
   readonly name = 'load-balancer-controller'
@@ -77,7 +77,7 @@ export class LoadBalancerController {
     return { loadBalancers: this.#known.size, refused: this.#refused.size, queued: this.#loop.size }
   }
 
-  /** The load balancers of the project. */
+  /** The load balancers that the project has for LoadBalancer objects of this cluster. */
   get known(): KnownLoadBalancers {
     return this.#known
   }
@@ -130,10 +130,10 @@ export class LoadBalancerController {
 
   #add(key: string): void {
     const [namespace = ''] = key.split('/', 1)
-    if (this.#isLookedAt(namespace)) this.#loop.add('object', key, namespace)
+    if (this.#isWatched(namespace)) this.#loop.add('object', key, namespace)
   }
 
-  #isLookedAt(namespace: string): boolean {
+  #isWatched(namespace: string): boolean {
     return this.#options.settings.namespaces?.includes(namespace) ?? true
   }
 
@@ -146,12 +146,14 @@ export class LoadBalancerController {
     return done
   }
 
-  /** Registers all Secrets in one turn. Otherwise one that is registered late would count as unused. */
+  /**
+   * Registers the Secrets of all objects before `complete`. A Secret that was registered later would count as unused.
+   */
   #nameAllSecrets(): void {
     const { cluster, certificates } = this.#options
     for (const object of cluster.objects()) {
       const spec = specOf(object)
-      if (this.#isLookedAt(object.metadata.namespace ?? '') && 'value' in spec)
+      if (this.#isWatched(object.metadata.namespace ?? '') && 'value' in spec)
         this.#nameSecrets(keyOf(object), secretsOf(object, spec.value))
     }
     certificates.complete('load-balancer')
@@ -161,7 +163,7 @@ export class LoadBalancerController {
     this.#options.certificates.name(`load-balancer/${key}`, secrets)
   }
 
-  /** The object moved to another project before it showed an address of this one. */
+  /** Deletes the load balancer of an object that moved to another project before it showed an address of this one. */
   async #leave(key: string): Promise<void> {
     for (const { document } of this.#known.ofKey(key)) {
       await this.#options.service.delete(document.id)
@@ -221,7 +223,7 @@ export class LoadBalancerController {
     return this.#show(key, object, newest, refusal === null ? compiled.problems : [refusal, ...compiled.problems])
   }
 
-  /** The object cannot be served as its spec requests. What was served before stays. */
+  /** Shows why the object cannot be served as its spec requests. What was served before stays. */
   #refuse(key: string, object: LoadBalancerObject, refusal: Refusal): Promise<Outcome> {
     const [held] = this.#known.ofUid(uidOf(object))
     return this.#show(key, object, held ?? null, [refusal])
@@ -235,10 +237,10 @@ export class LoadBalancerController {
   ): Promise<Outcome> {
     const { cluster, clock } = this.#options
     const [problem] = problems
-    const said = object.status?.conditions?.find(({ type, status }) => type === 'Programmed' && status === 'True')
+    const programmed = object.status?.conditions?.find(({ type, status }) => type === 'Programmed' && status === 'True')
     const progress =
       shown !== null
-        ? this.#confirmations.progressOf(shown, said?.lastTransitionTime ?? null, null)
+        ? this.#confirmations.progressOf(shown, programmed?.lastTransitionTime ?? null, null)
         : problem === undefined
           ? ({ type: 'pending', reason: 'Pending', message: 'Its load balancer is being made.' } as const)
           : ({ type: 'refused', refusal: problem } as const)
@@ -250,7 +252,7 @@ export class LoadBalancerController {
     return problem === undefined ? done : retryAfter(REFUSED_RETRY_MS)
   }
 
-  /** The object goes once its load balancer is gone from the nodes. */
+  /** Deletes the load balancer of a deleted object, and releases the object once the nodes have confirmed that. */
   async #release(key: string, object: LoadBalancerObject): Promise<Outcome> {
     const { cluster, service, log } = this.#options
     for (const { document } of this.#known.ofUid(uidOf(object))) {
@@ -260,7 +262,10 @@ export class LoadBalancerController {
     }
     const context = { service, withdrawing: this.#withdrawing }
     const warn = (waitingFor: readonly string[]) =>
-      log.warn({ event: 'not-withdrawn', object: key, waitingFor }, 'nodes have not confirmed a deletion')
+      log.warn(
+        { event: 'not-withdrawn', object: key, waitingFor },
+        'nodes have not confirmed that they no longer serve a deleted load balancer',
+      )
     return whenWithdrawn(context, { key, uid: uidOf(object) }, warn, () => cluster.release(object))
   }
 }

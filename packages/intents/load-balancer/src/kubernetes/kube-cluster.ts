@@ -16,7 +16,7 @@ export interface KubeClusterOptions {
   readonly transport: Transport
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Both are started and stopped by their creator. */
+  /** Who creates slices and backends also starts and stops them. */
   readonly slices: ServiceSlices
   readonly backends: BackendServices
   /** Records an event for an object. */
@@ -25,7 +25,7 @@ export interface KubeClusterOptions {
   readonly log: Logger
 }
 
-/** `Cluster` on an API server. */
+/** The `Cluster` that reads objects from an API server, and writes to it. */
 export class KubeCluster implements Cluster {
   readonly #objects: CustomObjects<LoadBalancerObject>
   readonly #slices: ServiceSlices

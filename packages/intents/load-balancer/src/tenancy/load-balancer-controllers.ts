@@ -10,7 +10,7 @@ import { ProjectCluster } from './project-cluster.ts'
 import { tenantLoadBalancers } from './tenant-objects.ts'
 
 export interface LoadBalancerTenant extends ProjectTenant {
-  /** Client with a credential for that project alone. */
+  /** A client with a credential for this project only. */
   readonly documents: DocumentService
 }
 
@@ -20,7 +20,7 @@ export interface LoadBalancerControllersOptions extends ProjectsOptions<LoadBala
   readonly clock: Clock
 }
 
-/** A controller for each project, over one cluster. They share no object. */
+/** One controller for each project. They share the cluster, but no object. */
 export class LoadBalancerControllers extends ProjectControllers<LoadBalancerTenant, LoadBalancerControllerCounters> {
   constructor({ cluster, settings, clock, ...projects }: LoadBalancerControllersOptions) {
     super({

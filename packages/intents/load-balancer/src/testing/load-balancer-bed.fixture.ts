@@ -15,7 +15,7 @@ export async function openLoadBalancerBed() {
   for (const one of definitions) await api.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', one)
   await until('the kind', () => api.list(OBJECTS).catch(() => null))
 
-  /** Events that were recorded, as `name type reason`. */
+  /** The events that were recorded, as `name type reason`. */
   const told: string[] = []
   const start = () =>
     bed.run('load-balancer', ({ transport, clock, log, slices, backends, certificatesOf }) => {
@@ -58,7 +58,7 @@ export async function openLoadBalancerBed() {
       } as LoadBalancerObject),
     change: (name: string, spec: object) => api.patch(`${OBJECTS}/${name}`, { spec }),
     remove: (name: string) => api.delete(`${OBJECTS}/${name}`),
-    /** Waits until an object is as wanted. */
+    /** Waits until an object satisfies the check. */
     when: (
       name: string,
       what: string,

@@ -21,7 +21,7 @@ import { canonicalIp, isIp, parseIp } from '@spout/net'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 import { type Endpoints, membersOf } from './members.ts'
 
-/** The facts by which an object is compiled. */
+/** What the compilation of an object needs besides the object. */
 export interface Surroundings extends Endpoints {
   /** Id of the cluster. */
   readonly cluster: string
@@ -33,9 +33,9 @@ export interface Compiled {
   readonly request: AddressRequest
   /** The objects that the result depends on, such as `secret namespace/name`. */
   readonly dependencies: ReadonlySet<string>
-  /** Problems: parts of the object that are not served as its spec requests. The rest is served. */
+  /** Why parts of the object are not served as its spec requests. The other parts are served. */
   readonly problems: readonly Refusal[]
-  /** Whether a named Secret has yet to be read. Until then nothing is written. */
+  /** Whether a named Secret has not been read yet. Until then nothing is written. */
   readonly waits: boolean
 }
 
@@ -43,7 +43,7 @@ type ListenerSpec = LoadBalancerSpec['listeners'][number]
 
 /**
  * Compiles an object to a load balancer. Pure: it does not throw, whatever the object holds.
- * @param spec of the object, as `specOf` reads it
+ * @param spec the object's spec, as `specOf` reads it
  */
 export function compile(object: LoadBalancerObject, spec: LoadBalancerSpec, around: Surroundings): OrRefusal<Compiled> {
   const { enabled, listeners, pools, addresses, securityGroupIds = [], dnsNames = [], dnsTtlSeconds = null } = spec
@@ -52,7 +52,7 @@ export function compile(object: LoadBalancerObject, spec: LoadBalancerSpec, arou
     return refuse(
       'InvalidAddress',
       `spec.addresses[${wrong}].address`,
-      `Is not an ${addresses[wrong]?.family} address.`,
+      `It is not an ${addresses[wrong]?.family} address.`,
     )
   const namespace = object.metadata.namespace ?? ''
   const found = pools.map((pool, at) => poolOf(pool, namespace, `spec.pools[${at}]`, around))
@@ -83,7 +83,7 @@ export function compile(object: LoadBalancerObject, spec: LoadBalancerSpec, arou
 
 const LONGEST_NAME = 255
 
-/** The native API calls `on` what the object calls `type`. */
+/** Renames `type` to `on`: the object and the native API name this field differently. */
 const renamed = <T extends { readonly type?: string | undefined }>({ type, ...rest }: T) => ({
   ...(type !== undefined && { on: type }),
   ...rest,
@@ -127,7 +127,9 @@ interface CompiledPart {
   readonly problems: readonly Refusal[]
 }
 
-/** Members that are written in the object come before those of its sources; each address and port counts once. */
+/**
+ * Compiles a pool. Members that the object lists come before those of its sources. Each address and port counts once.
+ */
 function poolOf(
   { members: written, membersFrom, passiveCheck, ...options }: LoadBalancerPool,
   namespace: string,
@@ -153,7 +155,9 @@ function poolOf(
   }
 }
 
-/** A listener without a usable certificate is left out: it would have to answer without TLS. */
+/**
+ * Compiles a listener. One with TLS but without a usable certificate is left out: it would have to answer without TLS.
+ */
 function listenerOf(
   { tls, routes, ...others }: ListenerSpec,
   namespace: string,

@@ -33,7 +33,7 @@ const around = (slices: readonly EndpointSlice[]): Surroundings => ({
 })
 const CERTIFICATE = '00000000-0000-4000-8000-000000000001'
 
-/** An object that says something of each kind. */
+/** An object that sets every kind of field. */
 const WHOLE = {
   class: 'gold',
   addressPools: ['public'],
@@ -93,7 +93,7 @@ const WHOLE = {
   ],
 }
 
-/** The places of all texts, such as `pools.0.name`. */
+/** The paths of all texts, such as `pools.0.name`. */
 const placesOf = (value: unknown, at: readonly string[] = []): readonly (readonly string[])[] =>
   typeof value === 'string'
     ? [at]
@@ -129,15 +129,15 @@ const expectPrintable = (text: string): void => {
   expect(text).not.toMatch(/[^\x20-\x7e]/)
   expect(text.length).toBeLessThan(1000)
 }
-/** What the control plane makes of it; null when it refuses it. */
+/** The load balancer that the control plane stores; null when it refuses it. */
 const taken = ({ document }: Compiled) => {
   const read = creation.safeParse({ ...document, vips: [{ from: 'pool', poolId: CERTIFICATE, address: null }] })
   return read.success ? read.data : null
 }
 
 /**
- * Names are for people and for references, and no node gets them. Conditions are compiled: expressions to tables, the
- * rest to payloads of maps.
+ * The paths of names. They are for people and for references, and no node gets them. Conditions are compiled:
+ * expressions to tables, the rest to payloads of maps.
  */
 const NAMES =
   /^(class|listeners\.0\.(name|defaultPool|routes\.\d\.name)|.*\.(pools|mirrors)\.0\.pool|pools\.0\.(members\.0\.)?name)$/

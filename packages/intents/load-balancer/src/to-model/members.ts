@@ -18,7 +18,7 @@ export interface Endpoints {
   readonly services: (namespace: string) => Iterable<Service>
   readonly slicesOf: (serviceKey: string) => readonly EndpointSlice[]
   readonly slice: (key: string) => EndpointSlice | undefined
-  /** The address families that members can have. */
+  /** The address families that the project's networks offer to members. */
   readonly families: readonly Family[]
 }
 
@@ -31,7 +31,7 @@ export interface FoundMembers {
 
 type PortReference = NonNullable<MemberSource['service']>['port']
 
-/** The members of one source. A source that is missing has none, and is a problem. */
+/** Looks up the members of one source. A missing source has none, and is reported as a problem. */
 export function membersOf(
   source: MemberSource,
   { protocol }: Pick<LoadBalancerPool, 'protocol'>,
@@ -42,7 +42,10 @@ export function membersOf(
   const transport = transportOf(protocol)
   const named = [source.service, source.services, source.endpointSlice].filter((one) => one !== undefined)
   if (named.length !== 1)
-    return failed([], refuse('InvalidSource', field, 'Names one of service, services and endpointSlice.').refusal)
+    return failed(
+      [],
+      refuse('InvalidSource', field, 'It must name exactly one of service, services and endpointSlice.').refusal,
+    )
   if (source.endpointSlice !== undefined) return ofSlice(source.endpointSlice, transport, namespace, field, around)
   if (source.service !== undefined) {
     const key = `${namespace}/${source.service.name}`

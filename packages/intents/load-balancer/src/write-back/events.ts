@@ -1,8 +1,8 @@
 import type { Condition, ObjectEvent } from '@spout/kube'
 
 /**
- * The events for a change of the conditions: what is not served as the object says, that its nodes have it, and that
- * nobody answers, or somebody does again.
+ * The events for a change of the conditions: why something is not served as the object says, that the nodes serve it,
+ * and that no member answers, or one does again.
  */
 export function eventsOf(
   before: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[],
@@ -22,7 +22,7 @@ export function eventsOf(
         return [{ type: status === 'True' ? 'Normal' : 'Warning', reason, action: 'ProgramLoadBalancer', note }]
       case 'Serving':
         if (status === 'False') return [{ type: 'Warning', reason, action: 'ServeClients', note }]
-        // An answering member is reported only when none answered before.
+        // That a member answers is reported only after a report that none did.
         return known?.status === 'False' ? [{ type: 'Normal', reason, action: 'ServeClients', note }] : []
       default:
         return []

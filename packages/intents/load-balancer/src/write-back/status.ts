@@ -3,8 +3,8 @@ import { type ConditionState, type CustomStatus, statusOf } from '@spout/kube'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 
 /**
- * The status of an object: whether all of it was accepted, whether the nodes have it, and whether members answer.
- * @param problems the parts that are not served as the spec requests
+ * The status of an object: whether all of it was accepted, whether the nodes serve it, and whether members answer.
+ * @param problems why parts are not served as the spec requests
  */
 export function statusFor(
   object: LoadBalancerObject,
@@ -33,7 +33,12 @@ function programmed(progress: Progress): ConditionState {
   const type = 'Programmed'
   switch (progress.type) {
     case 'programmed':
-      return { type, status: 'True', reason: 'Programmed', message: progress.notice?.message ?? 'The nodes have it.' }
+      return {
+        type,
+        status: 'True',
+        reason: 'Programmed',
+        message: progress.notice?.message ?? 'The nodes that announce it serve it.',
+      }
     case 'pending':
       return { type, status: 'Unknown', reason: progress.reason, message: progress.message }
     case 'failed':
@@ -46,7 +51,7 @@ function programmed(progress: Progress): ConditionState {
   }
 }
 
-/** There is no such condition while the state is unknown. */
+/** The condition `Serving`; absent while the state is unknown. */
 function serving(shown: ShownLoadBalancer | null): readonly ConditionState[] {
   const now = shown?.status.serving
   if (now === undefined) return []

@@ -20,7 +20,10 @@ class OneService {
   readonly again: string[] = []
   isMass = false
   service: Service = service('web', {}, { resourceVersion: '5' })
-  /** Runs at the API server, and is shown, while an answer is under way. */
+  /**
+   * Called while the answer to a write is on its way: what happens at the API server, and in the watch, in the
+   * meantime.
+   */
   meanwhile: () => void = () => {}
   /** The watch does not show what is written. */
   lags = false
@@ -82,7 +85,7 @@ beforeEach(() => {
 })
 
 describe('a Service that waits for the nodes', () => {
-  /** Looks at it for longer than it needs to begin. */
+  /** Looks at the Service again after the first moment, so that its status is written. */
   const lookUntilShown = async (...reasons: readonly string[]) => {
     await one.look(waits(reasons[0] ?? ''))
     await one.clock.advance(BEGINS_MS)
@@ -189,7 +192,7 @@ describe('that it works is reported', () => {
       },
     ])
     await one.look(PROGRAMMED, first)
-    // Another port: the address is the same.
+    // It waits again, for another port. The address stays, so it is not reported again.
     await one.look(waits('WaitingForNode'), first)
     await one.clock.advance(BEGINS_MS)
     await one.look(waits('WaitingForNode'), first)

@@ -13,7 +13,7 @@ function wantedOf(): LoadBalancerContent {
   return groupContent([{ draft: draft.value, taken: new Set() }], 'c')
 }
 
-/** What the control plane makes of it. */
+/** The content as the control plane stores it. */
 function documentOf({ name, annotations, pools, listeners }: LoadBalancerContent): LoadBalancer {
   const document = {
     name,

@@ -120,7 +120,7 @@ describe('hostile Services', () => {
         }
         const content = groupContent([{ draft: draft.value, taken: new Set() }], 'cluster')
         for (const { name, members } of content.pools) {
-          // What names things on nodes and in documents is ours.
+          // Names on nodes and in documents are made by us, never taken from the Service.
           expect(name).toMatch(/^[0-9a-f-]{36}\/(tcp|udp|sctp)\/\d+$/)
           for (const { address, port: number } of members) {
             expect(address).toMatch(/^[0-9a-f.:]+$/)

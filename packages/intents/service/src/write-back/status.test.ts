@@ -67,12 +67,12 @@ describe('what a Service shows', () => {
     const shown = status({ answering: first })
     expect(words(shown)).toEqual([programmed, ['spout.dev/Serving', 'False', 'AllMembersDown']])
     const after = { ...one, status: { loadBalancer: { ingress: shown.ingress }, conditions: shown.conditions } }
-    // Other members with the same meaning are nothing to write.
+    // A message about other members with the same meaning is not written.
     const other = answeringOf({ ...down, message: '0 of 2 members answer. Down: 10.1.0.2:80 (refused).' }, false)
     expect(shows(after, status({ service: after, answering: other }))).toBe(true)
     const none = answeringOf({ ...down, reason: 'NoMembers', message: '' }, false)
     expect(words(status({ service: after, answering: none }))[1]).toEqual(['spout.dev/Serving', 'False', 'NoEndpoints'])
-    // While it is not programmed the question does not come up.
+    // While the Service is not programmed, the condition is absent.
     const pending = { type: 'pending', reason: 'WaitingForNode', message: '' } as const
     expect(words(status({ answering: first, progress: pending }))).toEqual([
       ['spout.dev/Programmed', 'False', 'WaitingForNode'],
