@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => bed?.close())
 
 let number = 0
-/** What the API server says of a spec: null when it takes it. */
+/** The API server's answer to a spec: null when it accepts it, otherwise the refusal. */
 const refusal = async (kind: string, spec: object): Promise<string | null> => {
   const name = `a${number++}`
   try {
@@ -62,8 +62,8 @@ describe('the definitions', () => {
     ['AddressPool', { ...pool([{ cidr: '192.0.2.128/25' }]), subnet: '192.0.2.7/24' }, 'host bits clear'],
     ['AddressPool', pool([{ cidr: '192.0.2.300/25' }]), 'spec.addresses[0].cidr'],
     ['AddressPool', pool([{ cidr: '010.0.0.0/8' }]), 'spec.addresses[0].cidr'],
-    ['AddressPool', pool([{ cidr: '198.51.100.0/25' }]), 'an entry lies outside of subnet'],
-    ['AddressPool', pool([{ first: '192.0.2.9', last: '192.0.3.1' }]), 'an entry lies outside of subnet'],
+    ['AddressPool', pool([{ cidr: '198.51.100.0/25' }]), 'an entry is outside of subnet'],
+    ['AddressPool', pool([{ first: '192.0.2.9', last: '192.0.3.1' }]), 'an entry is outside of subnet'],
     ['AddressPool', pool([{ first: '192.0.2.10', last: '192.0.2.9' }]), 'spec.addresses[0].last'],
     ['AddressPool', pool([{ first: '192.0.2.128', last: '192.0.2.127' }]), 'comes before first'],
     ['AddressPool', six('2001:db8::1:0', '2001:db8::ffff'), 'comes before first'],
@@ -78,7 +78,7 @@ describe('the definitions', () => {
       'must have either cidr, or first and last',
     ],
     ['AddressPool', pool([]), 'spec.addresses'],
-    ['AddressPool', pool([{ cidr: '192.0.2.128/25' }], { gateway: '198.51.100.1' }), 'lies outside of subnet'],
+    ['AddressPool', pool([{ cidr: '192.0.2.128/25' }], { gateway: '198.51.100.1' }), 'is outside of subnet'],
     ['AddressPool', pool([{ cidr: '192.0.2.128/25' }], { quarantineSeconds: -1 }), 'spec.quarantineSeconds'],
     ['NodeGroup', { announcer: 'bgp' }, 'spec.bgp'],
     ['NodeGroup', { announcer: 'ospf' }, 'spec.announcer'],
@@ -122,12 +122,12 @@ describe('the definitions', () => {
     await bed.create('TenantQuota', 'fixed', { project: 'tenant', limits: { pools: 1 } })
     await bed.change('TenantQuota', 'fixed', { limits: { pools: 2 } })
     await expect(bed.change('TenantQuota', 'fixed', { project: 'other' })).rejects.toThrow('cannot be changed')
-    // A pool is free until something was made from it.
+    // Until a pool was created from the object, its spec can be changed.
     await bed.create('AddressPool', 'fixed', pool([{ cidr: '192.0.2.128/25' }]))
     await bed.change('AddressPool', 'fixed', pool([{ cidr: '192.0.2.0/25' }]))
     await bed.api.patch(`${bed.pathOf('AddressPool', 'fixed')}/status`, { status: { id: 'x' } })
     await expect(bed.change('AddressPool', 'fixed', pool([{ cidr: '192.0.2.128/25' }]))).rejects.toThrow(
-      'cannot be changed once the pool was made',
+      'only draining can be changed once the pool exists',
     )
   })
 })

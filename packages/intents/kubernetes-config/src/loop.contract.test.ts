@@ -343,7 +343,7 @@ describe('quotas', () => {
 
     await bed.change('TenantQuota', 'offers', { classes: { silver: null, gold: 3 } })
     await bed.until('the change', () => classes()['gold'] === 3 && classes()['silver'] === undefined)
-    // A class that is deleted meanwhile does not hold the object.
+    // A class that was deleted in the meantime does not block the deletion of the object.
     await bed.change('TenantQuota', 'offers', { classes: { silver: 7 } })
     await bed.until('silver', () => classes()['silver'] === 7)
     await admission.deleteLoadBalancerClass(silver!.id)
@@ -415,7 +415,7 @@ describe('a restart', () => {
       const used = own.filter(({ quarantineUntil }) => quarantineUntil === null).length
       return counts(pool)?.['used'] === used && counts(pool)?.['resting'] === own.length - used
     })
-    // Counts are looked at every 300 ms, and what changes again is written a second later.
+    // Counts are read every 300 ms, and a further change is written a second later. Wait until nothing happens any more.
     let [state, since] = ['', performance.now()]
     await bed.until('rest', async () => {
       const now = `${running.writes.length} ${await bed.spout.store.revision()}`
@@ -426,7 +426,7 @@ describe('a restart', () => {
     const revision = await bed.spout.store.revision()
     running = bed.start()
     await bed.until('both sides read', () => running.configuration.ready)
-    // Something new goes through the same queues behind everything else.
+    // A new object passes through the same queues after everything else, so by then everything has been looked at.
     await bed.create('AddressPool', 'marker', { ...one('10.7.0.0/24', '10.7.0.1'), projects: ['nobody'] })
     await bed.when('AddressPool', 'marker', 'looked at', hasReason('ReferenceNotFound'))
     expect(running.writes.filter((write) => !write.includes('/marker'))).toEqual([])
@@ -453,7 +453,7 @@ describe('a restart', () => {
     running = bed.start()
     await bed.until('both sides read', () => running.configuration.ready)
     expect(poolNamed('lost')).toBeDefined()
-    // Made again, the object takes it over.
+    // When the object is created again, it takes the pool over.
     await bed.create('AddressPool', 'lost', one('10.6.0.0/24', '10.6.0.1'))
     await bed.when('AddressPool', 'lost', 'ready', isReady)
     expect(pools().filter(({ name }) => name === 'lost')).toHaveLength(1)

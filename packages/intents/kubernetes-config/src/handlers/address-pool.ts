@@ -13,7 +13,7 @@ const FIELD_NAMES = { cidr: 'subnet', ranges: 'addresses', gatewayIp: 'gateway',
 
 const DRAINING = 'It gives no new addresses; those in use stay.'
 
-/** How many load balancers are named when a pool cannot be deleted. */
+/** How many load balancers a refusal names when a pool cannot be deleted. */
 const MOST_NAMED = 3
 
 export const addressPoolKind = (

@@ -23,7 +23,7 @@ const { id: _, name: _name, description: _description, createdAt: _at, updatedAt
 const FIELDS = bgpPeer.pick(
   Object.fromEntries(
     Object.keys(own)
-      // This cluster must not know the secret: a template holds it.
+      // Objects of this cluster must not contain the secret. A template, made through the native API, can.
       .filter((field) => field !== 'md5Secret' && field !== 'template')
       .map((field) => [field, true]),
   ) as { [K in Exclude<keyof typeof own, 'md5Secret' | 'template'>]: true },
@@ -105,9 +105,9 @@ export function factsOf(sessions: readonly Session[]): Brought {
 function established_(sessions: readonly Session[], down: readonly Session[]): ConditionState {
   const type = 'Established'
   if (sessions.length === 0)
-    return { type, status: 'Unknown', reason: 'NoSession', message: 'No node has told of a session with it.' }
+    return { type, status: 'Unknown', reason: 'NoSession', message: 'No node has reported a session with it.' }
   if (down.length === 0)
-    return { type, status: 'True', reason: 'AllSessionsUp', message: 'Every node that shall has a session with it.' }
+    return { type, status: 'True', reason: 'AllSessionsUp', message: 'Every selected node has a session with it.' }
   const [first] = down
   return {
     type,

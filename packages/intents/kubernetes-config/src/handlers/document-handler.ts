@@ -4,35 +4,38 @@ import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import { inWordsOf } from './field-words.ts'
 import { type Brought, type ConditionState, type ConfigObject, type Handler, isReady, READY } from './handler.ts'
 
-/** What differs between kinds that are objects of the native API. */
+/** What differs between the kinds whose objects become objects of the native API. */
 export interface DocumentKind<Spec> {
   readonly kind: string
-  /** Such as `/address-pools`. */
+  /** The path of the collection, such as `/address-pools`. */
   readonly path: string
-  /** For people: `address pool`. */
+  /** The kind's name in messages, such as `address pool`. */
   readonly what: string
-  /** The canonical fields of the native API that the spec sets. @throws SpoutError, Refused */
+  /** Computes the fields of the native API from a spec, in canonical form. @throws SpoutError, Refused */
   readonly wanted: (spec: Spec, api: NativeObjects) => Promise<Readonly<Record<string, unknown>>>
-  /** The fields that the API can change; left out: all of them. */
+  /** The fields that the API can change. Left out: all of them. */
   readonly changeable?: readonly string[]
-  /** A change to an object that must go but is in use, so that it becomes free. */
+  /** A change to make when the object must be deleted but is in use, so that its use ends. */
   readonly whileLeaving?: Readonly<Record<string, unknown>>
-  /** Field names for people, by field of the native API. */
+  /** The spec's names of fields of the native API, for messages. Absent fields have the same name in both. */
   readonly fieldNames: Readonly<Record<string, string>>
-  /** The stored object with values that the API filled in, as if they had been requested; left out: unchanged. */
+  /**
+   * Adapts the stored object for the comparison with what is wanted: values that the API assigned do not count. Left
+   * out: all count.
+   */
   readonly settled?: (
     document: ApiObject,
     wanted: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>
-  /** Counts, and conditions other than `Ready`. */
+  /** The status fields of the kind, and its conditions other than `Ready`. */
   readonly facts: (document: ApiObject) => Promise<Brought>
-  /** Its users, for people, when the API says that it is in use; null when unknown. */
+  /** Who uses an object that the API reports as in use, as a text for messages; null when unknown. */
   readonly usersOf?: (document: ApiObject) => Promise<string | null>
 }
 
 /**
- * Keeps one object of the native API per object of a kind. The description names its owner, so that a restart or a lost
- * answer creates no second one, and objects made by hand are never touched.
+ * Keeps one object of the native API for each object of a kind. The description names the owner. So a restart or a lost
+ * answer creates no second one, and objects that people made are never touched.
  */
 export class DocumentHandler<Spec extends object> implements Handler {
   readonly #api: NativeObjects

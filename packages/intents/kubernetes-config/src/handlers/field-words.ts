@@ -2,10 +2,10 @@ import { Refused } from '@spout/client/native-api'
 import { SpoutError } from '@spout/model'
 
 /**
- * Translates the field of a refusal to the Kubernetes object: `ranges[0].last` becomes `addresses[0].last`. Other
- * errors are returned unchanged.
+ * Translates the field that a refusal names to that of the Kubernetes object: `ranges[0].last` becomes
+ * `addresses[0].last`. Other errors are returned unchanged.
  *
- * @param names by field of the native API; the longest match counts
+ * @param names the object's names of fields of the native API; the longest match counts
  */
 export function inWordsOf(names: Readonly<Record<string, string>>, error: unknown): unknown {
   if (!(error instanceof SpoutError || error instanceof Refused)) return error

@@ -4,15 +4,15 @@ export type { ConditionState } from '@spout/kube'
 export type ConfigObject<Spec = object> = CustomObject<Spec>
 export type ConfigStatus = CustomStatus
 
-/** The result for an object: fields of its status, and its conditions. */
+/** What to write to the status of an object: its fields, and its conditions. */
 export interface Brought {
   readonly fields: Readonly<Record<string, unknown>>
   readonly conditions: readonly ConditionState[]
-  /** Nothing was changed yet: call again once this status is written. */
+  /** Nothing was changed yet. Write this status first, then call again. */
   readonly again?: true
 }
 
-/** Reconciles one kind with the control plane. Each call reads both sides and writes the difference. */
+/** Reconciles objects of one kind with the control plane. Each call compares both sides and writes the difference. */
 export interface Handler {
   /** @throws Refused when the request is refused; other errors when a later attempt may work */
   bring(object: ConfigObject): Promise<Brought>

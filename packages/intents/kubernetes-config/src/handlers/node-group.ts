@@ -20,7 +20,7 @@ export const nodeGroupKind = (api: NativeObjects): DocumentKind<NodeGroupSpec> =
 function wantedGroup({ announcer = DEFAULT_ANNOUNCER, ...spec }: NodeGroupSpec): Settings {
   const settings = settingsOfSpec(spec)
   const { routerIds, ...others } = settings.vrrp ?? {}
-  // A group without shards has no router ids.
+  // A group whose announcer has no shards has no router ids.
   const areNamed = spec.vrrp?.['routerIds'] !== undefined && hasShards({ announcer })
   return {
     announcer,
@@ -31,7 +31,10 @@ function wantedGroup({ announcer = DEFAULT_ANNOUNCER, ...spec }: NodeGroupSpec):
   }
 }
 
-/** Router ids that were not named have been assigned; a group without automatic rebalancing has no pause. */
+/**
+ * Ignores router ids that the control plane assigned because the spec names none. Null for `rebalanceAfterSeconds`
+ * means 0.
+ */
 function settledGroup(document: ApiObject, wanted: Settings): Settings {
   const vrrp = { ...(document as Group).vrrp } as Record<string, unknown>
   if (!Object.hasOwn(wanted['vrrp'] as object, 'routerIds')) delete vrrp['routerIds']

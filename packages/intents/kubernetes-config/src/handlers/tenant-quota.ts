@@ -10,7 +10,7 @@ interface Quota {
   readonly used: Limits
   readonly classes: readonly ClassQuota[]
 }
-/** By the id of the class; null: no limit of its own. */
+/** The limit of each load balancer class, by its id; null: the class has no limit of its own. */
 type ClassLimits = ReadonlyMap<string, number | null>
 interface KnownClass {
   readonly id: string
@@ -18,14 +18,15 @@ interface KnownClass {
 }
 
 /**
- * Sets limits of projects. A quota has no field for an owner, so its previous limits are noted in the object's status
- * before anything is changed. They are restored when the object, or a limit in it, is removed.
+ * Sets limits of projects. A quota has no field for an owner, so nothing in it says what it was before. Its previous
+ * limits are therefore noted in the object's status before anything is changed. They are restored when the object, or a
+ * limit in it, is removed.
  */
 export class TenantQuotaHandler implements Handler {
   readonly #api: NativeObjects
   readonly #all: () => Iterable<ConfigObject>
 
-  /** @param all all TenantQuotas */
+  /** @param all returns all TenantQuotas of the cluster */
   constructor(api: NativeObjects, all: () => Iterable<ConfigObject>) {
     this.#api = api
     this.#all = all
@@ -46,7 +47,10 @@ export class TenantQuotaHandler implements Handler {
     if (missing.length > 0 || missingClasses.length > 0) {
       const previous = { ...known, ...pick(before.limits, missing) }
       const noted = new Map([...knownClasses, ...missingClasses.map((id) => [id, limitOf(before, id)] as const)])
-      const condition = notReady('Preparing', 'The previous limits are noted first.')
+      const condition = notReady(
+        'Preparing',
+        'The previous limits are being noted in the status before they are changed.',
+      )
       return { fields: fieldsOf(projectId, before, previous, noted), conditions: [condition], again: true }
     }
     const dropped = Object.keys(known).filter((name) => !Object.hasOwn(limits, name)) as QuotaResource[]
@@ -85,14 +89,14 @@ export class TenantQuotaHandler implements Handler {
     return new Map(await Promise.all(ids))
   }
 
-  /** Without classes that were deleted, whose limits went with them. */
+  /** Leaves out classes that were deleted: their limits were deleted with them. */
   async #existing(limits: readonly (readonly [string, number | null])[]): Promise<typeof limits> {
     if (limits.length === 0) return limits
     const ids = new Set((await this.#api.list(CLASSES)).map(({ id }) => id))
     return limits.filter(([id]) => ids.has(id))
   }
 
-  /** The oldest of a project counts; of two of the same second, the first by name. */
+  /** The name of an older TenantQuota of the same project; null when this one is the oldest and so counts. */
   #olderOf({ metadata: own }: ConfigObject, project: string): string | null {
     for (const { metadata, spec } of this.#all()) {
       if (metadata.name === own.name || (spec as TenantQuotaSpec).project !== project) continue
@@ -107,7 +111,7 @@ const CLASSES = '/load-balancer-classes'
 
 const limitOf = ({ classes }: Quota, id: string): number | null => classes.find((each) => each.id === id)?.limit ?? null
 
-/** What the object's status has of a quota. The API may say more. */
+/** The status fields for a quota. */
 const fieldsOf = (projectId: string, quota: Quota, previous: Limits, previousClasses: ClassLimits) => ({
   ...{ projectId, limits: quota.limits, used: quota.used, previous },
   classes: quota.classes.map(({ name, limit, used }) => ({ name, ...(limit !== null && { limit }), used })),

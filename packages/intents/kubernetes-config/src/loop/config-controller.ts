@@ -1,6 +1,6 @@
 import { Refused, type Sessions } from '@spout/client/native-api'
 import { type ConfigurationKind, FINALIZER } from '@spout/custom-resources'
-import { CustomObjects, isConflict, isNotFound, KubeError, statusOf, type Transport } from '@spout/kube'
+import { CustomObjects, isConflict, isNotFound, statusOf, type Transport } from '@spout/kube'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import { addressPoolKind } from '../handlers/address-pool.ts'
 import { bgpAdvertisementKind } from '../handlers/bgp-advertisement.ts'
@@ -17,29 +17,29 @@ import { Soon } from './soon.ts'
 
 export interface ConfigControllerOptions {
   readonly transport: Transport
-  /** Of an administrator. */
+  /** Sessions of an administrator. */
   readonly sessions: Sessions
-  /** Id of this cluster: tells its objects from those of other clusters. Never changes. */
+  /** Id of this cluster, which must never change. It tells this cluster's objects from those of other clusters. */
   readonly cluster: string
   readonly clock: Clock
   readonly log: Logger
-  /** How often sessions, nodes and usage are read again, and refused objects are tried again. */
+  /** How often an object is looked at again: to update its status, and to retry it if it is refused. */
   readonly everyMs?: number
 }
 
 const EVERY_MS = 10_000
-/** Pause between writes of address counts. */
+/** How long changes are gathered before objects are queued because of them. */
 const COUNTS_MS = 1000
 const AGAIN_MS = 50
 const WORKERS = 4
 
 /**
  * Reconciles AddressPool, NodeGroup, BgpPeer, BgpAdvertisement and TenantQuota objects with the native API, and writes
- * their status. The queue holds keys, `kind/name`; each pass reads both sides. A refusal is a condition on its object
- * and delays no other.
+ * their status. The queue contains keys `kind/name`, and each pass reads both sides. A refusal becomes a condition on
+ * its object and delays no other object.
  *
- * Nothing is deleted because an object is missing: our finalizer keeps an object until what was created from it is
- * gone.
+ * Our finalizer keeps an object until what was created from it is gone, so a missing object is no reason to delete
+ * anything.
  */
 export class ConfigController {
   readonly name = 'kubernetes-config'
@@ -81,7 +81,7 @@ export class ConfigController {
     })
   }
 
-  /** Whether both sides were read; nothing is decided before. */
+  /** Whether both sides have been read. Nothing is decided before. */
   get ready(): boolean {
     return this.#counts.listed && [...this.#objects.values()].every(({ reflector }) => reflector.hasSynced)
   }
@@ -91,7 +91,7 @@ export class ConfigController {
     for (const [kind, { reflector }] of this.#objects) {
       reflector.onChange((name) => {
         this.#queue.add(`${kind}/${name}`, kind)
-        // A refused object may have waited for this.
+        // A refused object may have waited for this one.
         this.#soon.add('refused', () => this.#addRefused())
       })
       reflector.start()
@@ -134,9 +134,8 @@ export class ConfigController {
     try {
       return await this.#settle(objects, handler, object)
     } catch (error) {
-      // Our copy is outdated: the watch will show the change.
+      // Our copy is outdated. The watch will show the change.
       if (isConflict(error) || isNotFound(error)) return retryAfter(AGAIN_MS)
-      if (error instanceof KubeError && error.status === 422) return failed(error.message)
       return failed(error instanceof Error ? error.message : String(error))
     }
   }
@@ -157,7 +156,7 @@ export class ConfigController {
     return retryAfter(again ? AGAIN_MS : everyMs)
   }
 
-  /** A refusal leaves the rest of the status as it was. */
+  /** Turns a refusal into the condition `Ready` and leaves the rest of the status as it was. */
   async #brought(handler: Handler, object: ConfigObject): Promise<Brought> {
     try {
       return await handler.bring(object)

@@ -5,15 +5,17 @@ import { ConfigController, type ConfigControllerOptions } from './config-control
 import { LoadBalancerObjects } from './load-balancer-objects.ts'
 
 export interface KubernetesConfigurationOptions extends Omit<ConfigControllerOptions, 'cluster'> {
-  /** Id of this cluster, which never changes; empty uses the UID of kube-system. */
+  /** Id of this cluster, which must never change. Empty: the UID of namespace kube-system. */
   readonly cluster: string
-  /** Name of the project whose load balancers are shown as objects; empty shows none. */
+  /** Name of the project whose load balancers are shown as objects. Empty: none are shown. */
   readonly project: string
 }
 
 const RETRY_MS = 2000
 
-/** Runs both loops. It retries until both sides have told who we are, then works until it is stopped. */
+/**
+ * Runs both loops. First it asks both sides for the ids of the cluster and the project, and retries until it has them.
+ */
 export class KubernetesConfiguration implements Component {
   readonly name = 'kubernetes-configuration'
   readonly #options: KubernetesConfigurationOptions
@@ -26,7 +28,7 @@ export class KubernetesConfiguration implements Component {
     this.#options = options
   }
 
-  /** Whether both sides were read. */
+  /** Whether both loops have read both sides. */
   get ready(): boolean {
     return this.#controller?.ready === true && (this.#options.project === '' || this.#loadBalancers?.ready === true)
   }
@@ -56,7 +58,7 @@ export class KubernetesConfiguration implements Component {
   async #open(signal: AbortSignal): Promise<void> {
     const { cluster: name, project, ...common } = this.#options
     const cluster = name || (await clusterUid(common.transport, signal))
-    if (cluster === null) throw new Error('cluster is not set, and namespace kube-system may not be read for its UID')
+    if (cluster === null) throw new Error('cluster is not set, and we may not read namespace kube-system for its UID')
     const projectId =
       project === '' ? null : await new NativeObjects(common.sessions).idOf('/projects', 'project', project, 'project')
     if (signal.aborted) return

@@ -8,7 +8,7 @@ import { NativeObjects } from '../spout/native-objects.ts'
 import { writtenAs } from './resources.ts'
 import { Soon } from './soon.ts'
 
-/** A load balancer as the native API shows it. */
+/** A load balancer as the native API returns it. */
 export interface ShownLoadBalancer extends LoadBalancer {
   readonly status: Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message' | 'ownerNodeId' | 'nodes'> & {
     readonly members: Readonly<Record<string, Pick<MemberHealth, 'health'>>>
@@ -24,12 +24,13 @@ export interface LoadBalancerObjectsOptions {
   readonly log: Logger
 }
 
-/** Pause between writes of a load balancer that keeps changing. */
+/** Pause between two writes for a load balancer that keeps changing. */
 const CHANGED_MS = 1000
 const AGAIN_MS = 50
 
 /**
- * Shows a project's load balancers as ObservedLoadBalancer objects, for people to read. Changes to those objects are undone.
+ * Shows a project's load balancers as ObservedLoadBalancer objects, for people to read. Changes that others make to
+ * those objects are undone.
  */
 export class LoadBalancerObjects {
   readonly name = 'load-balancer-objects'
@@ -124,7 +125,7 @@ export class LoadBalancerObjects {
       const spec = { name: shown.name }
       const same = object !== undefined && (object.spec as typeof spec).name === spec.name
       const current = same ? object : await this.#objects.apply(id, spec)
-      // Without an answer, the watch will show it.
+      // The API server does not serve the kind at the moment.
       if (current === null) return retryAfter(AGAIN_MS)
       const { fields, condition } = shownAs(shown)
       await this.#objects.writeStatus(current, statusOf(current, fields, [condition], this.#options.clock.now()))
@@ -135,7 +136,7 @@ export class LoadBalancerObjects {
   }
 }
 
-/** The status of an ObservedLoadBalancer object. */
+/** Computes the status of an ObservedLoadBalancer object. */
 export function shownAs({ vips, generation, pools, status }: ShownLoadBalancer) {
   const { provisioning, reason, message, ownerNodeId, nodes, members } = status
   const all = pools.flatMap((pool) => pool.members)

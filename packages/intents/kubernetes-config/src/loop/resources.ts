@@ -2,7 +2,7 @@ import { GROUP, VERSION } from '@spout/custom-resources'
 import type { CustomObjectsOptions, Resource } from '@spout/kube'
 import type { ConfigObject } from '../handlers/handler.ts'
 
-/** @param kind of ours, without a namespace */
+/** @param kind one of our kinds that have no namespace */
 export const resourceOf = (kind: string): Resource<ConfigObject> => ({
   apiVersion: `${GROUP}/${VERSION}`,
   kind,
@@ -10,7 +10,7 @@ export const resourceOf = (kind: string): Resource<ConfigObject> => ({
   namespaced: false,
 })
 
-/** How objects of a kind are read and written. */
+/** The options of `CustomObjects` for one of our kinds. */
 export const writtenAs = (kind: string): Pick<CustomObjectsOptions<ConfigObject>, 'resource' | 'fieldManager'> => ({
   resource: resourceOf(kind),
   fieldManager: 'spout-config',

@@ -1,6 +1,9 @@
 import type { Clock, Timer } from '@spout/runtime'
 
-/** Debounces: calls back once for all calls of a key within a time. */
+/**
+ * Gathers calls by key: the first one starts a delay, and its callback runs at the end. Calls during the delay are
+ * dropped.
+ */
 export class Soon {
   readonly #clock: Clock
   readonly #delayMs: number

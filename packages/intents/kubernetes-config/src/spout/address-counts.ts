@@ -4,13 +4,13 @@ import type { Followed } from './follow.ts'
 
 interface Taken {
   readonly poolId: string
-  /** The load balancer that has it; null for none. */
+  /** The load balancer that has the address; null for none. */
   readonly ownerId: string | null
-  /** Milliseconds since 1970; null while it is in use. */
+  /** When its quarantine ends, in milliseconds since 1970; null while it is in use. */
   readonly restsUntilMs: number | null
 }
 
-/** Counts the used addresses of each pool from the watch of addresses. */
+/** Counts the addresses of each pool that are in use or rest in quarantine. It follows the watch of addresses. */
 export class AddressCounts {
   readonly #taken = new Map<string, Taken>()
   readonly #poolsListeners = new Listeners<string>()
@@ -37,7 +37,7 @@ export class AddressCounts {
     return { used, resting }
   }
 
-  /** Ids of load balancers with addresses of a pool, at most `most`. */
+  /** The ids of load balancers that have addresses of a pool, at most `most` of them. */
   ownersOf(poolId: string, most: number): readonly string[] {
     const owners = new Set<string>()
     for (const taken of this.#taken.values()) {
@@ -52,7 +52,7 @@ export class AddressCounts {
       this.#seen = new Set()
     },
     line: ({ type, object }) => {
-      // Deleted objects come with their key in the store, all others with their fields.
+      // A deleted address comes with its key in the store as its id; any other comes with its fields.
       if (type === 'DELETED') this.#forget(object.id)
       else this.#note(object as unknown as Address)
     },

@@ -4,14 +4,14 @@ import type { Clock, Logger } from '@spout/runtime'
 import type { ApiObject, NativeObjects } from './native-objects.ts'
 
 export interface Followed {
-  /** A list begins: everything that exists follows. */
+  /** A list begins. Everything that exists follows. */
   readonly listing: () => void
   readonly line: (line: Exclude<WatchLine<ApiObject>, { readonly type: 'BOOKMARK' }>) => void
   /** The list that began with `listing` is complete. */
   readonly listed: () => void
 }
 
-/** Follows a collection until `signal` aborts, however often the watch breaks. */
+/** Follows a collection until `signal` aborts. Starts again with a list whenever the watch breaks. */
 export async function follow(
   api: NativeObjects,
   path: string,
@@ -24,11 +24,11 @@ export async function follow(
     for await (const line of api.watch<ApiObject>(path, signal)) {
       resetPauses()
       if (line.type === 'BOOKMARK') {
-        // The first bookmark ends the list; later ones only say that nothing happened.
+        // The first bookmark ends the list. Later ones only say that nothing happened.
         if (!complete) listed()
         complete = true
       } else tell(line)
     }
   }
-  await keepWatching(watch, { path, meanwhile: 'what is shown is as it was last seen', clock, log, signal })
+  await keepWatching(watch, { path, meanwhile: 'what is shown may be outdated', clock, log, signal })
 }

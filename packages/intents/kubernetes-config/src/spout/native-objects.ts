@@ -8,13 +8,13 @@ export interface ApiObject {
   readonly [field: string]: unknown
 }
 
-/** Client of the native API with an administrator's token; finds objects by name. */
+/** A client of the native API with an administrator's token, which also finds objects by name. */
 export class NativeObjects extends NativeApi {
   async list(path: string): Promise<readonly ApiObject[]> {
     return (await this.call<{ items: readonly ApiObject[] }>('GET', path)).items
   }
 
-  /** @returns null when there is none, or more than one of that name */
+  /** @returns the object of that name; null when there is none, or more than one */
   async find(path: string, name: string): Promise<ApiObject | null> {
     const found = await this.list(`${path}?name=${encodeURIComponent(name)}`)
     return found.length === 1 ? (found[0] as ApiObject) : null

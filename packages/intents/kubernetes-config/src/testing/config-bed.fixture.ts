@@ -15,7 +15,7 @@ const DIRECTORY = path.join(import.meta.dirname, '../../../../../deploy/kubernet
 
 export interface Running {
   readonly configuration: KubernetesConfiguration
-  /** Requests to the API server that were not reads. */
+  /** The requests to the API server that were not reads, as `METHOD path`. */
   readonly writes: string[]
   stop(): Promise<void>
 }
@@ -43,7 +43,7 @@ export async function openConfigBed() {
   })
   const admin = new Transport({ access: access(api.access.token) })
   const client = new KubeClient(admin)
-  // Parts that only some connectors need have tests of their own.
+  // Manifests that only some connectors need have tests of their own.
   const isPart = (file: string) =>
     file.endsWith('.yaml') && file !== INSTALLATION_FILE && !/^connector-(namespaces|gateways)/.test(file)
   for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter(isPart))
@@ -58,13 +58,13 @@ export async function openConfigBed() {
     },
     { what: 'the definitions to be established', timeoutMs: 30_000 },
   )
-  // An established kind answers 429 until its storage is ready.
+  // The API server answers 429 for an established kind until its storage is ready.
   for (const { plural, versions } of CRD_DRAFTS)
     await waitFor(() => api.list(`/apis/${GROUP}/${versions[0].name}/${plural}`).then(Boolean, () => false), {
       what: `${plural} to be served`,
       timeoutMs: 30_000,
     })
-  /** A token of a shipped service account, as a pod gets one. */
+  /** Requests a token of a service account that the manifests create, as a pod gets one. */
   const tokenOf = async (account: string): Promise<string> => {
     const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } }
     const answer = await api.create<object>(`/api/v1/namespaces/spout/serviceaccounts/${account}/token`, asked)
@@ -120,7 +120,7 @@ export async function openConfigBed() {
       api.create<object>(pathOf(kind), { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name }, spec }),
     change: (kind: string, name: string, spec: object) => api.patch<Stated>(pathOf(kind, name), { spec }),
     remove: (kind: string, name: string) => api.delete(pathOf(kind, name)),
-    /** The object once the check passes. */
+    /** Waits until the object satisfies the check. */
     when: (kind: string, name: string, what: string, holds: (object: Stated) => boolean) =>
       waitFor(
         async () => {
@@ -154,7 +154,7 @@ interface Defined {
 const isTrue = (status: Defined['status'], type: string): boolean =>
   status?.conditions?.some((one) => one.type === type && one.status === 'True') ?? false
 
-/** Kinds of the files in `deploy/kubernetes`. */
+/** The resource of an object in `deploy/kubernetes`. */
 const resourceOf = ({ apiVersion, kind, metadata }: KubeObject & { apiVersion: string; kind: string }): Resource => ({
   apiVersion,
   kind,
